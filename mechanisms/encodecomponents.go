@@ -51,7 +51,7 @@ func (p Calibration) appendPartList(dst []byte) []byte {
 
 func appendName(dst []byte, name string) []byte { return append(append(dst, byte(len(name))), name...) }
 
-// parseComponents reads what appendParts has written behind the version, and nothing else.
+// parseComponents reads what appendComponents has written behind the version, and nothing else.
 func parseComponents(b []byte) (Calibration, error) {
 	r := reader{rest: b}
 	p := Calibration{Name: r.name(), Levels: r.u8()}

@@ -52,26 +52,26 @@ func (d Draws) affected(horizon uint64) uint64 {
 
 // exponential is the structure of Drawing. A plan's scale is β: an element is drawn with probability proportional to
 // e^(q/β), q its sum in lattice units, which is the largest of sums with Gumbel noise of scale β.
-type exponential struct{ life protection.Lifetime }
+type exponential struct{ lifetime protection.Lifetime }
 
 func (x exponential) problems(c Config, bad func(format string, args ...any)) {
 	d := c.Draws
-	switch high, all := bits.Mul64(x.life.Steps, c.Batch); {
-	case x.life.Within != x.life.Steps || x.life.Steps > maxDrawn:
-		bad("window %d, horizon %d: %s protects the whole life of a stream that ends, of 1 to 2^32 steps", x.life.Within, x.life.Steps,
+	switch high, all := bits.Mul64(x.lifetime.Steps, c.Batch); {
+	case x.lifetime.Within != x.lifetime.Steps || x.lifetime.Steps > maxDrawn:
+		bad("window %d, horizon %d: %s protects the whole life of a stream that ends, of 1 to 2^32 steps", x.lifetime.Within, x.lifetime.Steps,
 			c.Name)
 	case high > 0 || all > maxRecords:
-		bad("horizon %d, batch %d: above 2^37 records, which is how many sums have room for", x.life.Steps, c.Batch)
+		bad("horizon %d, batch %d: above 2^37 records, which is how many sums have room for", x.lifetime.Steps, c.Batch)
 	}
 	switch {
 	case d == Draws{}:
 		bad("draws: %s releases nothing else, and the operator asks for none", c.Name)
 	case d.K < 1 || d.K > math.MaxUint16:
 		bad("draws: %d at a time: not in [1, 65535]", d.K)
-	case d.MaxDraws == 0 && (d.Every < 1 || d.Every > x.life.Steps):
-		bad("draws: every %d steps: not in [1, %d], the horizon", d.Every, x.life.Steps)
-	case d.MaxDraws > 0 && (d.Every > 0 || d.MaxDraws > x.life.Steps):
-		bad("draws: %d times, and every %d steps: one of them is 0, and there are %d steps", d.MaxDraws, d.Every, x.life.Steps)
+	case d.MaxDraws == 0 && (d.Every < 1 || d.Every > x.lifetime.Steps):
+		bad("draws: every %d steps: not in [1, %d], the horizon", d.Every, x.lifetime.Steps)
+	case d.MaxDraws > 0 && (d.Every > 0 || d.MaxDraws > x.lifetime.Steps):
+		bad("draws: %d times, and every %d steps: one of them is 0, and there are %d steps", d.MaxDraws, d.Every, x.lifetime.Steps)
 	case !(d.MaxEpsilon >= 0) || math.IsInf(d.MaxEpsilon, 1):
 		bad("draws: epsilon %g of one at most: not finite and at least 0", d.MaxEpsilon)
 	}
@@ -177,10 +177,10 @@ func (p Calibration) drawsLoss(c Config) dp.Draws {
 	return pure
 }
 
-// drawState are what a stream keeps of drawState. It stands apart from streams that have none, which are many.
+// drawState is what a stream keeps of draws. It stands apart from streams that have none, which are many.
 type drawState struct {
 	totals []int64 // of Drawing: sums of all leaves of closed steps, which are not released; else nil
-	made   uint64  // of Drawing: draws since the last step closed
+	drawn  uint64  // of Drawing: draws since the last step closed
 	to     int     // of Drawing: end of the coordinates of the last of them
 	times  uint64  // of Draws.Times: how often was drawn
 
@@ -189,7 +189,7 @@ type drawState struct {
 
 // close takes the contribution sum of a step that has closed.
 func (d *drawState) close(partial []int64) {
-	d.made, d.to = 0, 0
+	d.drawn, d.to = 0, 0
 	for i := range d.totals {
 		d.totals[i] += partial[i]
 	}
@@ -214,17 +214,17 @@ func (s *Stream) Draw(from, to int) int {
 		panic(fmt.Sprintf("BUG: mechanisms: %s: a draw of step %d, at place %d, is not in the schedule", s.plan.Name, s.Step(),
 			s.place))
 	}
-	if s.draws.made == 0 {
+	if s.draws.drawn == 0 {
 		s.draws.times++
 	}
-	s.draws.made++
+	s.draws.drawn++
 	s.draws.to = to
-	return s.choose(uint16(s.draws.made-1), totals[from:to], s.law)
+	return s.choose(uint16(s.draws.drawn-1), totals[from:to], s.law)
 }
 
 // due tells whether the schedule has a draw among coordinates from this one on.
 func (s *Stream) due(from int) bool {
-	d, made := s.config.Draws, s.draws.made
+	d, made := s.config.Draws, s.draws.drawn
 	switch {
 	case s.place > 0 || s.Step() == 0 || made == d.K || d.Disjoint && from < s.draws.to:
 		return false

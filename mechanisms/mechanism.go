@@ -188,7 +188,7 @@ func (s *frame) Terms() protection.Terms { return s.config.Terms }
 // Memory returns H, and true, where sums decay by 1 − 1/H a step.
 func (s *frame) Memory() (steps uint64, decays bool) { return s.config.Scope.Memory() }
 
-// ErrorBound returns Calibration.ErrorBound, of the first component; Calibration.Parts has the others'.
+// ErrorBound returns Calibration.ErrorBound, of the first component; Calibration.Components has the others'.
 func (s *frame) ErrorBound() float64 { return s.plan.ErrorBound }
 
 // Guarantee returns what each stream proves.

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/perstep"
 )
 
-// perStep is noise in perStep steps: a tree of one node, which an event leaves with its step.
+// perStep is noise in single steps: a tree of one node, which an event leaves with its step.
 type perStep struct{}
 
 func (perStep) problems(c Config, bad func(format string, args ...any)) {

@@ -107,7 +107,7 @@ func (s *Stream) Restore(state []byte) error {
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
 	if s.totals() != nil {
-		s.draws.made, s.draws.times = s.config.Draws.K, times // those of the last step were made
+		s.draws.drawn, s.draws.times = s.config.Draws.K, times // those of the last step were made
 	}
 	return nil
 }

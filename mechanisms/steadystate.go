@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// steadyPeriods is after how many periods, or settledSteps steps where noise never starts again, nothing of the
+	// steadyPeriods is after how many periods, or steadySteps steps where noise never starts again, nothing of the
 	// start is left: what a reading of the longest memory has kept of it is below 2⁻⁶².
 	steadyPeriods = 1 << 16
 	steadySteps   = 1 << 62

@@ -90,7 +90,7 @@ type check struct {
 type comparison struct {
 	published func() (publishedDecision, error, bool)
 	due       publishedDecision // the next one published
-	over      bool              // there is none
+	ended     bool              // there is none
 	compared  bool              // one was
 }
 
@@ -100,20 +100,20 @@ func (c *check) next(output int) {
 	var more bool
 	var err error
 	t.due, err, more = t.published()
-	t.over = !more || err != nil
+	t.ended = !more || err != nil
 	c.err = errors.Join(c.err, err)
 }
 
 // over tells that nothing is left to compare.
 func (c *check) over() bool {
-	return c.err != nil || !slices.ContainsFunc(c.topics, func(t comparison) bool { return !t.over })
+	return c.err != nil || !slices.ContainsFunc(c.topics, func(t comparison) bool { return !t.ended })
 }
 
 // compare takes the next recomputed decision of a topic, which may have dropped decisions before the first one that it
 // has; from there on they come one by one.
 func (c *check) compare(output uint8, _, line []byte) {
 	t := &c.topics[output]
-	if t.over || c.err != nil {
+	if t.ended || c.err != nil {
 		return
 	}
 	again, err := schemas.ParseDecision(line)

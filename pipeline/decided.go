@@ -23,11 +23,11 @@ func (t Topics) outputs() []kafka.Topic {
 
 // decisionsFound are the decisions of the incarnation in one of its topics, beside its state.
 type decisionsFound struct {
-	some   bool              // a committed one can be read
-	last   uint64            // the step of the last committed one
-	index  uint64            // and its index
-	beyond map[uint64][]byte // the committed ones behind the state, by index
-	resend [][]byte          // those up to the state's that are not committed, in order
+	any         bool              // a committed one can be read
+	last        uint64            // the step of the last committed one
+	index       uint64            // and its index
+	beyondState map[uint64][]byte // the committed ones behind the state, by index
+	resend      [][]byte          // those up to the state's that are not committed, in order
 }
 
 // findDecisions reads the ends of the topics of decisions.
@@ -41,7 +41,7 @@ func (t *task) findDecisions(ctx context.Context, o *ownedPartition, bounds []ka
 	lack := abortedDecisions{from: o.position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
 	for i, topic := range topics {
 		f, behind, err := t.findDecisionsOf(ctx, o, topic, bounds[i])
-		if err == nil && (f.last < o.position.Step || !f.some && owed > 0) {
+		if err == nil && (f.last < o.position.Step || !f.any && owed > 0) {
 			err = t.findAborted(ctx, o, topic, i, f, bounds[i], behind, &lack)
 		}
 		if err != nil {
@@ -57,7 +57,7 @@ func (t *task) findDecisionsOf(
 	ctx context.Context, o *ownedPartition, topic kafka.Topic, b kafka.Bounds,
 ) (f decisionsFound, behind int64, err error) {
 	for from := range backwards(b.Start, b.Stable) {
-		f, behind = decisionsFound{beyond: map[uint64][]byte{}}, b.Start
+		f, behind = decisionsFound{beyondState: map[uint64][]byte{}}, b.Start
 		before := false // a decision of the state or before it was seen
 		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
@@ -67,9 +67,9 @@ func (t *task) findDecisionsOf(
 			if !ours {
 				continue
 			}
-			f.some, f.last, f.index, behind = true, d.Step, d.Index, r.Offset+1
-			if o.behind(d) {
-				f.beyond[d.Index] = bytes.Clone(r.Value)
+			f.any, f.last, f.index, behind = true, d.Step, d.Index, r.Offset+1
+			if o.isBehind(d) {
+				f.beyondState[d.Index] = bytes.Clone(r.Value)
 			} else {
 				before = true
 			}
@@ -87,16 +87,16 @@ func (o *ownedPartition) decision(value []byte, stream string) (schemas.Decision
 	return d, err == nil && d.Incarnation == o.incarnation && d.Stream == stream
 }
 
-// behind reports whether a decision comes after the state. Of a state that owes its first decisions all do.
-func (o *ownedPartition) behind(d schemas.Decision) bool {
+// isBehind reports whether a decision comes after the state. Of a state that owes its first decisions all do.
+func (o *ownedPartition) isBehind(d schemas.Decision) bool {
 	return d.Step > o.position.Step || o.position.Owes
 }
 
 // abortedDecisions are decisions up to the state's that stand behind the last committed one of their topic.
 type abortedDecisions struct {
-	from  uint64              // the first step that some topic may have no decision of; behind the state's: none
-	whole uint64              // the first step that retention has left in every topic, as far as is known
-	lines []map[uint64][]byte // by output and index
+	from     uint64              // the first step that some topic may have no decision of; behind the state's: none
+	complete uint64              // the first step that retention has left in every topic, as far as is known
+	lines    []map[uint64][]byte // by output and index
 }
 
 // findAborted finds the decisions between the last committed one and the state's, behind the former. Their bytes are
@@ -107,7 +107,7 @@ func (t *task) findAborted(
 	lack *abortedDecisions,
 ) error {
 	step := f.last + 1
-	if !f.some {
+	if !f.any {
 		step = 0
 	}
 	found, first := map[uint64][]byte{}, o.position.Step+1
@@ -126,8 +126,8 @@ func (t *task) findAborted(
 		found[d.Index], first = bytes.Clone(r.Value), min(first, d.Step)
 	}
 	// retention has deleted what came before, and a committed one is never deleted before an aborted copy of it
-	if !f.some && b.Start > 0 {
-		step, lack.whole = first, max(lack.whole, first)
+	if !f.any && b.Start > 0 {
+		step, lack.complete = first, max(lack.complete, first)
 	}
 	lack.from, lack.lines[output] = min(lack.from, step), found
 	return nil
@@ -142,7 +142,7 @@ func (t *task) resend(
 	if err != nil {
 		return err
 	}
-	whole = max(whole, lack.whole)
+	whole = max(whole, lack.complete)
 	for step := lack.from; step <= o.position.Step; step++ {
 		index, count := o.stream.Due(step)
 		for ; count > 0; index, count = index+1, count-1 {

@@ -54,7 +54,7 @@ func (s *Service) watchMembers(ctx context.Context, end func()) {
 			s.problems = problems
 			s.listener.Members(problems)
 		}
-		if len(versions) == 0 && s.idle.over(members) {
+		if len(versions) == 0 && s.idle.expired(members) {
 			end()
 			return
 		}

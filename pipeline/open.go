@@ -125,7 +125,7 @@ func (t *task) start(ctx context.Context) (offset int64, params []byte, err erro
 			return 0, nil, err
 		}
 	}
-	if left.known {
+	if left.exists {
 		offset = left.next
 	}
 	if left.last != nil {

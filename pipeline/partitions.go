@@ -55,18 +55,18 @@ const staleLooks = 3
 // staleShares counts looks at a group that has a partition left over though nobody else is in it: shares from before
 // partitions were added. A leader that joins under its old place is not told that it leads, and shares nothing out
 // anew; it does when it joins again. Each time that did not help, it takes twice as many looks.
-type staleShares struct{ looks, wait int }
+type staleShares struct{ count, wait int }
 
-// over tells that the members should join again.
-func (i *staleShares) over(c kafka.Members) bool {
+// expired tells that the members should join again.
+func (i *staleShares) expired(c kafka.Members) bool {
 	if len(c.Free) == 0 || len(c.Foreign) > 0 || c.Gone {
 		*i = staleShares{}
 		return false
 	}
 	i.wait = max(i.wait, staleLooks)
-	if i.looks++; i.looks < i.wait {
+	if i.count++; i.count < i.wait {
 		return false
 	}
-	i.looks, i.wait = 0, min(2*i.wait, 1000*staleLooks)
+	i.count, i.wait = 0, min(2*i.wait, 1000*staleLooks)
 	return true
 }

@@ -32,9 +32,9 @@ func (f Predecessor) validate(c Config) error {
 
 // inheritance is what a predecessor has left of a partition.
 type inheritance struct {
-	known bool                // it has taken events of the partition
-	next  int64               // the first that it has not committed
-	last  *operators.Decision // the last that can be read; nil: it has published none
+	exists bool                // it has taken events of the partition
+	next   int64               // the first that it has not committed
+	last   *operators.Decision // the last that can be read; nil: it has published none
 }
 
 // inherit ends the predecessor in the partition, and then reads what it has left: nothing of it can change any
@@ -78,7 +78,7 @@ func (t *task) inherit(ctx context.Context, input kafka.Bounds) (inheritance, er
 // predecessorOffset finds the offset to go on from.
 func (t *task) predecessorOffset(left *inheritance, offset int64, input kafka.Bounds) error {
 	f := t.service.config.Predecessor
-	left.known, left.next = offset >= 0, max(offset, input.Start)
+	left.exists, left.next = offset >= 0, max(offset, input.Start)
 	switch {
 	case offset < 0 && left.last != nil:
 		return t.stop(fmt.Sprintf("ORIEL_AFTER: group %q of %q has no committed offset, so that nothing says which events its decisions stand on", f.Group, f.Name),

@@ -18,7 +18,7 @@ import (
 // It may be cut off anywhere, and its transaction may end differently in its topics like any other: the next one starts
 // from what is committed then.
 func (t *task) reconcile(ctx context.Context, o *ownedPartition, e endOffsets, extra []state.Record) error {
-	f, err := t.look(ctx, o, e)
+	f, err := t.inspect(ctx, o, e)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (t *task) redo(ctx context.Context, o *ownedPartition, f *transactionStatus
 		}
 		reached = d.Index
 		found := &f.decisions[output]
-		committed, is := found.beyond[d.Index]
+		committed, is := found.beyondState[d.Index]
 		if is {
 			again[output]++
 		}
@@ -103,7 +103,7 @@ func (t *task) redo(ctx context.Context, o *ownedPartition, f *transactionStatus
 		case is && !bytes.Equal(committed, line):
 			differs = t.stop(fmt.Sprintf("the committed decision %d differs from the one that its events give now", d.Index),
 				"The input has changed under its offsets, or another version made it: start the version that ran before, or open a new deployment under another ORIEL_NAME")
-		case !is && (len(found.beyond) == 0 || d.Index > found.index): // an earlier one was deleted by retention
+		case !is && (len(found.beyondState) == 0 || d.Index > found.index): // an earlier one was deleted by retention
 			g.decide(output, key, line, now)
 		}
 	}
@@ -144,15 +144,15 @@ func (t *task) redo(ctx context.Context, o *ownedPartition, f *transactionStatus
 		}
 	}
 	for output, found := range f.decisions {
-		if again[output] != len(found.beyond) {
+		if again[output] != len(found.beyondState) {
 			return t.stop(fmt.Sprintf("of %d committed decisions in topic %s, %d come out of their events now",
-				len(found.beyond), t.service.topics.outputs()[output].Name, again[output]),
+				len(found.beyondState), t.service.topics.outputs()[output].Name, again[output]),
 				"The input has changed under its offsets, or another version made them: start the version that ran before, or open a new deployment under another ORIEL_NAME")
 		}
 	}
 	c.skipTo()
 	// The verdicts that are committed must be those of now, and the rows that follow start where they end.
-	for _, r := range f.verdicts.beyond {
+	for _, r := range f.verdicts.beyondState {
 		if r.From >= next && !bytes.Equal(r.Verdicts, g.verdicts[r.From-next:r.To-next]) {
 			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d differ from those that the events give now", r.From, r.To),
 				"The input has changed under its offsets, or another version made them: start the version that ran before, or open a new deployment under another ORIEL_NAME")

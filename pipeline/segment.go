@@ -8,18 +8,18 @@ import (
 // segment is everything that one transaction will make readable, in the order it was computed.
 type segment struct {
 	takenExtent
-	decisions [decisionTopics]kafka.Pack // of each topic of decisions
-	pool      *kafka.Pool                // of decisions, those of the other segment included
-	newest    []byte                     // line of the last decision in the first topic; empty unless heard
-	heard     bool                       // Listener.Decided is set
-	verdicts  []byte                     // of each offset since the segment before
-	rows      kafka.Pack                 // the verdicts, sealed
-	row       []byte                     // one of them, under construction
-	position  state.Position             // after the last record taken
-	sealed    []byte                     // state at position
-	count     int                        // decisions
-	steps     uint64
-	end       int64 // end of the input when its last records were fetched
+	decisions  [decisionTopics]kafka.Pack // of each topic of decisions
+	pool       *kafka.Pool                // of decisions, those of the other segment included
+	newest     []byte                     // line of the last decision in the first topic; empty unless heard
+	wantNewest bool                       // Listener.Decided is set
+	verdicts   []byte                     // of each offset since the segment before
+	rows       kafka.Pack                 // the verdicts, sealed
+	row        []byte                     // one of them, under construction
+	position   state.Position             // after the last record taken
+	sealed     []byte                     // state at position
+	count      int                        // decisions
+	steps      uint64
+	end        int64 // end of the input when its last records were fetched
 }
 
 func (g *segment) reset() {
@@ -38,7 +38,7 @@ func (g *segment) full(memory int) bool { return g.pool.Bytes()+len(g.verdicts) 
 
 // newSegment returns an empty segment, of which the decisions share their memory with those of others.
 func (s *Service) newSegment(pool *kafka.Pool) *segment {
-	g := &segment{heard: s.listener.Decided != nil, pool: pool}
+	g := &segment{wantNewest: s.listener.Decided != nil, pool: pool}
 	for output := range g.decisions {
 		g.decisions[output].Share(pool)
 	}
@@ -48,7 +48,7 @@ func (s *Service) newSegment(pool *kafka.Pool) *segment {
 // decide adds one decision for one of the topics of decisions; its line is copied.
 func (g *segment) decide(output uint8, stream, line []byte, now int64) {
 	g.decisions[output].Append(stream, line, nil, now)
-	if output == 0 && g.heard {
+	if output == 0 && g.wantNewest {
 		g.newest = append(g.newest[:0], line...)
 	}
 	g.count++

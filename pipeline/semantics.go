@@ -34,12 +34,12 @@ func (t *task) checkSemantics(
 	tail := false
 	for i, topic := range t.service.topics.outputs() {
 		b := bounds[i]
-		tail = tail || !f.decisions[i].some && b.Start > 0 // the last decisions were deleted: nobody can tell
+		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted: nobody can tell
 		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, b.Start, b.High, true) {
 			if err != nil {
 				return err
 			}
-			if d, ours := o.decision(r.Value, t.stream); ours && o.behind(d) {
+			if d, ours := o.decision(r.Value, t.stream); ours && o.isBehind(d) {
 				tail = true
 				break
 			}

@@ -11,10 +11,10 @@ import (
 
 // statusesFound are the verdict rows of the incarnation beside its state.
 type statusesFound struct {
-	end    int64            // of the last committed row, −1 if none can be read
-	rows   []sealedStatuses // those that were looked at, aborted ones behind the last committed one included, in order
-	beyond []sealedStatuses // the committed ones behind the state
-	resend []sealedStatuses // those up to the state that are not committed, in order
+	end         int64            // of the last committed row, −1 if none can be read
+	rows        []sealedStatuses // those inspected, aborted ones behind the last committed one included, in order
+	beyondState []sealedStatuses // the committed ones behind the state
+	resend      []sealedStatuses // those up to the state that are not committed, in order
 }
 
 type sealedStatuses struct {
@@ -44,7 +44,7 @@ func (t *task) findStatuses(ctx context.Context, o *ownedPartition, b kafka.Boun
 		if err := collect(from, b.Stable, false, func(r sealedStatuses, offset int64) {
 			f.end, f.rows, behind = r.To, append(f.rows, r), offset+1
 			if r.To > next {
-				f.beyond = append(f.beyond, r)
+				f.beyondState = append(f.beyondState, r)
 			}
 		}); err != nil {
 			return f, err

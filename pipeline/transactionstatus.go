@@ -44,15 +44,15 @@ func (f *transactionStatus) beyondState(next int64) bool {
 // reach is the index of the last committed decision behind the state, and whether there is one.
 func (f *transactionStatus) reach() (index uint64, beyond bool) {
 	for _, d := range f.decisions {
-		if len(d.beyond) > 0 {
+		if len(d.beyondState) > 0 {
 			index, beyond = max(index, d.index), true
 		}
 	}
 	return index, beyond
 }
 
-// look finds how everything stands beside the committed state.
-func (t *task) look(ctx context.Context, o *ownedPartition, e endOffsets) (*transactionStatus, error) {
+// inspect finds how everything stands beside the committed state.
+func (t *task) inspect(ctx context.Context, o *ownedPartition, e endOffsets) (*transactionStatus, error) {
 	decisions, err := t.findDecisions(ctx, o, e.decisions)
 	if err != nil {
 		return nil, err

@@ -46,10 +46,10 @@ type Decoder struct {
 	need  memberSet // a valid event has all of these
 	label memberSet
 
-	seen  memberSet // of the event decoded last
-	also  memberSet // those that it has by their other name
-	last  int       // the member read last, or noMember
-	guess int       // where in called the next name is likely to stand
+	present memberSet // of the event decoded last
+	also    memberSet // those that it has by their other name
+	last    int       // the member read last, or noMember
+	guess   int       // where in called the next name is likely to stand
 }
 
 // memberSet has a bit for each member of a body.
@@ -131,7 +131,7 @@ func (d *Decoder) add(i int, m Member) {
 }
 
 // Labelled says whether the event decoded last had a label.
-func (d *Decoder) Labelled() bool { return d.seen&d.label != 0 }
+func (d *Decoder) Labelled() bool { return d.present&d.label != 0 }
 
 // Member names the top-level member that broke the rule of the last Decode, or that is missing; empty where no single
 // one did.
@@ -142,14 +142,14 @@ func (d *Decoder) Member(code Code) string {
 	case d.last != noMember:
 		return d.fields[d.last].name
 	case code == MissingMember:
-		return d.fields[bits.TrailingZeros32(uint32(d.need&^d.seen))].name
+		return d.fields[bits.TrailingZeros32(uint32(d.need&^d.present))].name
 	}
 	return ""
 }
 
 // Decode turns the value of a record into dst. With any code but OK, dst is unspecified and the record is a null event.
 func (d *Decoder) Decode(dst *Event, value []byte) Code {
-	d.seen, d.also, d.last, d.guess = 0, 0, noMember, 0
+	d.present, d.also, d.last, d.guess = 0, 0, noMember, 0
 	switch {
 	case len(value) == 0:
 		return Empty
@@ -197,7 +197,7 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 			return i, code
 		}
 	}
-	if d.seen&d.need != d.need {
+	if d.present&d.need != d.need {
 		d.last = noMember // what is missing stands nowhere
 		return i, MissingMember
 	}
@@ -243,13 +243,13 @@ func (d *Decoder) open(called *fieldName) Code {
 	d.last = called.member
 	bit := memberSet(1) << called.member
 	switch {
-	case d.seen&bit == 0:
+	case d.present&bit == 0:
 	case (d.also&bit != 0) != called.also:
 		return ConflictingMembers
 	default:
 		return DuplicateName
 	}
-	if d.seen |= bit; called.also {
+	if d.present |= bit; called.also {
 		d.also |= bit
 	}
 	return OK

@@ -28,8 +28,8 @@ func (d *disk) lost() error {
 	return nil
 }
 
-// heard takes a write error over, and returns it while the store is being opened.
-func (d *disk) heard(err error) error {
+// noteError takes a write error over, and returns it while the store is being opened.
+func (d *disk) noteError(err error) error {
 	if err == nil || !d.opened.Load() {
 		return err
 	}
@@ -42,7 +42,7 @@ func (d *disk) change(do func() error) error {
 	if d.lost() != nil {
 		return nil
 	}
-	return d.heard(do())
+	return d.noteError(do())
 }
 
 // attempt does what Pebble can do without: to reserve space, which some file systems cannot, and to delete.
@@ -60,7 +60,7 @@ func (d *disk) make(name string, open func() (vfs.File, error)) (vfs.File, error
 		if err == nil {
 			return &file{f, d}, nil
 		}
-		if err = d.heard(err); err != nil {
+		if err = d.noteError(err); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +141,7 @@ func (f *file) written(p []byte, write func() (int, error)) (int, error) {
 	if err == nil {
 		f.disk.wrote()
 	}
-	if err = f.disk.heard(err); err != nil {
+	if err = f.disk.noteError(err); err != nil {
 		return n, err
 	}
 	return len(p), nil
@@ -163,4 +163,4 @@ func (f *file) SyncTo(length int64) (full bool, err error) {
 	return full, err
 }
 
-func (f *file) Close() error { return f.disk.heard(f.File.Close()) }
+func (f *file) Close() error { return f.disk.noteError(f.File.Close()) }

@@ -24,7 +24,7 @@ const (
 type space struct {
 	disk   vfs.FS
 	path   string
-	tell   func(full bool)
+	notify func(full bool)
 	opened atomic.Bool
 	ended  chan struct{}
 	once   sync.Once
@@ -37,7 +37,7 @@ func newSpace(disk vfs.FS, path string, tell func(bool)) *space {
 	if tell == nil {
 		tell = func(bool) {}
 	}
-	return &space{disk: disk, path: path, tell: tell, ended: make(chan struct{})}
+	return &space{disk: disk, path: path, notify: tell, ended: make(chan struct{})}
 }
 
 // wait is called when a write found no space; when it returns, the write is tried once more.
@@ -53,7 +53,7 @@ func (s *space) wait() {
 	s.waiting.Store(true)
 	defer s.waiting.Store(false)
 	s.full.Store(true)
-	s.tell(true)
+	s.notify(true)
 	tick, remind := time.NewTicker(pollSpace), time.NewTicker(remindSpace)
 	defer tick.Stop()
 	defer remind.Stop()
@@ -67,7 +67,7 @@ func (s *space) wait() {
 			return
 		case <-tick.C:
 		case <-remind.C:
-			s.tell(true)
+			s.notify(true)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func (s *space) wait() {
 // wrote is called when a write went through. One that began before the disk was full says nothing.
 func (s *space) wrote() {
 	if s.full.Load() && !s.waiting.Load() && s.full.CompareAndSwap(true, false) {
-		s.tell(false)
+		s.notify(false)
 	}
 }
 

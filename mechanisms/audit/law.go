@@ -19,7 +19,7 @@ type Law struct {
 	components []definition.Component
 	scales     []float64 // σ or θ of each coordinate, loss units
 	distance   float64   // of the two leaves, in scales
-	along      []float64 // what gives a release's number of scales in the direction With − Without
+	direction  []float64 // what gives a release's number of scales in the direction With − Without
 	middle     float64   // of the two leaves, in that direction
 	marks      []int
 
@@ -45,12 +45,12 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 		canary: k, config: c, signal: k.signal(definition.Kept(p)), components: definition.Components(c, p),
 		scales: definition.Scales(c, p), marks: k.marks(),
 	}
-	l.along = l.canaryShift()
-	l.distance = norm2(l.along)
-	for i := range l.along {
-		l.along[i] /= l.distance * l.scales[i]
+	l.direction = l.canaryShift()
+	l.distance = norm2(l.direction)
+	for i := range l.direction {
+		l.direction[i] /= l.distance * l.scales[i]
 	}
-	l.middle = (dot(l.along, k.With) + dot(l.along, k.Without)) / 2
+	l.middle = (dot(l.direction, k.With) + dot(l.direction, k.Without)) / 2
 	switch {
 	case facts.Law == mechanisms.Gamma:
 		return l, l.pure(once, l.norms2)
@@ -135,19 +135,19 @@ type Observer struct {
 
 // Observe returns an observer before its first release.
 func (l *Law) Observe() *Observer {
-	return &Observer{law: l, scratch: make([]float64, len(l.along))}
+	return &Observer{law: l, scratch: make([]float64, len(l.direction))}
 }
 
 // Release takes the next release of the run. It panics beyond the last.
 func (o *Observer) Release(y []float64) {
 	l, t := o.law, o.release
-	if t >= len(l.signal) || len(y) != len(l.along) {
+	if t >= len(l.signal) || len(y) != len(l.direction) {
 		panic(fmt.Sprintf("BUG: audit: release %d of %d with %d entries", t+1, len(l.signal), len(y)))
 	}
 	o.release++
 	marked := len(o.seen) < len(l.marks) && l.marks[len(o.seen)] == t
 	if marked || l.weights != nil {
-		z := dot(l.along, y) - l.signal[t]*l.middle
+		z := dot(l.direction, y) - l.signal[t]*l.middle
 		if marked {
 			o.seen = append(o.seen, z)
 		}

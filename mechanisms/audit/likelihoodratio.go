@@ -22,7 +22,7 @@ type likelihoodRatio struct {
 }
 
 func (l *Law) likelihoodRatio() likelihoodRatio {
-	o := likelihoodRatio{losses: l.draws(drawCount(len(l.along)))}
+	o := likelihoodRatio{losses: l.draws(drawCount(len(l.direction)))}
 	slices.Sort(o.losses)
 	slices.Reverse(o.losses)
 	sum := 0.0
@@ -55,7 +55,7 @@ func (l *Law) nodeDraws(k int) []float64 {
 		}
 		samplers = append(samplers, sampler)
 	}
-	n, apart := len(l.along), l.canaryShift()
+	n, apart := len(l.direction), l.canaryShift()
 	values, here, there := make([]int64, n), make([]float64, n), make([]float64, n)
 	out := make([]float64, k)
 	for i := range out {

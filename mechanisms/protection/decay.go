@@ -71,5 +71,5 @@ func (d Decay) stored(bool) []uint64 {
 	for _, share := range shares {
 		steps = append(steps, d.Steps/share)
 	}
-	return append(steps, wholes(d.Steps)...)
+	return append(steps, integers(d.Steps)...)
 }

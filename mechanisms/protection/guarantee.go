@@ -33,7 +33,7 @@ func (g Guarantee) At(age uint64) dp.Budget {
 		if periods > 1 && g.Mu > 0 { // m windows of Gaussian noise may lose more than mε at one δ
 			panic("BUG: protection: a Gaussian guarantee of several windows without a curve")
 		}
-		return g.times(whole(periods))
+		return g.times(integer(periods))
 	}
 	mu := g.Curve.Mu(age)
 	if g.Scope.reached(age, mu, g.Mu) {
@@ -49,7 +49,7 @@ func (g Guarantee) At(age uint64) dp.Budget {
 // AtSpans returns At for an age of so many whole windows, or memories, however many steps those are; at least 1.
 func (g Guarantee) AtSpans(spans uint64) dp.Budget {
 	if g.Mu == 0 && g.Scope.periods(Endless) > 1 {
-		return g.times(whole(spans))
+		return g.times(integer(spans))
 	}
 	return g.At(times(spans, max(g.Scope.Span(), 1)))
 }
@@ -76,7 +76,7 @@ func (g Guarantee) AtAll(age uint64) dp.Budget {
 	case g.Mu > 0:
 		return g.gaussian(g.Curve.(dp.UserCurve).MuAll(age))
 	default:
-		m := whole(g.Scope.periods(age))
+		m := integer(g.Scope.periods(age))
 		sum := dp.Float().Add(m, dp.Exact(1)) // below 2⁶⁵, and the product below 2¹²⁹
 		return g.times(sum.Mul(sum, m).Quo(sum, dp.Exact(2)))
 	}
@@ -92,12 +92,12 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 	case units == 1:
 		return g.claim()
 	case g.Mu > 0:
-		return g.gaussian(dp.RoundUp(dp.Float().Mul(dp.Exact(g.Mu), whole(units))))
+		return g.gaussian(dp.RoundUp(dp.Float().Mul(dp.Exact(g.Mu), integer(units))))
 	case g.Delta > 0: // of draws alone
 		total := g.Draws.Of(units)
 		return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
 	default:
-		return g.times(whole(units))
+		return g.times(integer(units))
 	}
 }
 
@@ -129,7 +129,7 @@ func (g Guarantee) times(count *big.Float) dp.Budget {
 	return dp.Budget{Epsilon: dp.RoundUp(dp.Float().Mul(dp.Exact(g.Epsilon), count)), Delta: g.Delta}
 }
 
-func whole(x uint64) *big.Float { return dp.Float().SetUint64(x) }
+func integer(x uint64) *big.Float { return dp.Float().SetUint64(x) }
 
 // times multiplies, and stops at the last step that a stream can have.
 func times(a, b uint64) uint64 {

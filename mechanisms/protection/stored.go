@@ -83,8 +83,8 @@ var storedSpans = []uint64{
 	1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
 }
 
-// wholes returns the stored multiples of a span, those that are ages at all.
-func wholes(span uint64) []uint64 {
+// integers returns the stored multiples of a span, those that are ages at all.
+func integers(span uint64) []uint64 {
 	var ages []uint64
 	for _, k := range storedSpans {
 		if span > math.MaxUint64/k {
@@ -98,9 +98,9 @@ func wholes(span uint64) []uint64 {
 // multiples returns the stored multiples of a window, and one step before them where ages within it are asked for.
 func multiples(window uint64, fine bool) []uint64 {
 	if fine && window > 1 {
-		return append([]uint64{1}, wholes(window)...)
+		return append([]uint64{1}, integers(window)...)
 	}
-	return wholes(window)
+	return integers(window)
 }
 
 // maxAges is how many ages a Table has room for: one step, shares of a memory, and windows or memories.

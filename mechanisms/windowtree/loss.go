@@ -44,7 +44,7 @@ func (l Loss) Mu(age uint64) float64 {
 	w, k, m := whole(l.Window), l.events(), whole(ceil(age, l.Window))
 	spread := new(big.Int).Lsh(w, 1)
 	spread.Sub(spread, whole(1)).Mul(spread, m)
-	return l.mu(l.own(whole(1)), spread.Mul(spread, square(k)), m)
+	return l.mu(l.ownLoss(whole(1)), spread.Mul(spread, square(k)), m)
 }
 
 // MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged. It is Mu
@@ -63,7 +63,7 @@ func (l Loss) MuAll(age uint64) float64 {
 	spread.Sub(spread, whole(1)).Mul(spread, sum)
 	late := new(big.Int).Sub(w, whole(1))
 	spread.Add(spread, late.Mul(late, square(m)))
-	return l.mu(l.own(m), spread.Mul(spread, square(k)), m)
+	return l.mu(l.ownLoss(m), spread.Mul(spread, square(k)), m)
 }
 
 // first returns µ of one window.
@@ -76,8 +76,8 @@ func (l Loss) first(age uint64) float64 {
 
 func (l Loss) events() *big.Int { return whole(Events(l.Window, l.Separation)) }
 
-// own returns m(U − k²).
-func (l Loss) own(m *big.Int) *big.Int {
+// ownLoss returns m(U − k²).
+func (l Loss) ownLoss(m *big.Int) *big.Int {
 	u := Squares(l.Window, l.Separation)
 	return u.Sub(u, square(l.events())).Mul(u, m)
 }

@@ -72,7 +72,7 @@ func (t *Table) Restore(state []byte) error {
 			return errState
 		}
 	}
-	t.step, t.place, t.own = step, int(place), -1
+	t.step, t.place, t.current = step, int(place), -1
 	for i := range t.rounds {
 		t.rounds[i].read(state[headLen+i*c.roundLen():][:c.roundLen()])
 	}

@@ -56,11 +56,11 @@ type Feedback struct {
 
 // Table knows which plays are answered, and holds the answers until they are added.
 type Table struct {
-	config Config
-	step   uint64 // the open one, from 1
-	place  int    // records of it that were answered for
-	own    int    // with Delay 0: place of the last record's answer among those of its round, or −1
-	rounds []round
+	config  Config
+	step    uint64 // the open one, from 1
+	place   int    // records of it that were answered for
+	current int    // with Delay 0: place of the last record's answer among those of its round, or −1
+	rounds  []round
 }
 
 // round has the answers of a round in the order in which they came.
@@ -76,7 +76,7 @@ func New(c Config) (*Table, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	t := &Table{config: c, step: 1, own: -1, rounds: make([]round, c.Rounds())}
+	t := &Table{config: c, step: 1, current: -1, rounds: make([]round, c.Rounds())}
 	for i := range t.rounds {
 		t.rounds[i] = round{
 			used: make([]uint64, (c.Actions+63)/64), actions: make([]uint32, c.Records), values: make([]float64, c.Records),
@@ -95,7 +95,7 @@ func (t *Table) Observe(key []byte, value float64) bool {
 		panic("BUG: plays: a step has more records than it may")
 	}
 	t.place++
-	t.own = -1
+	t.current = -1
 	play, ok := number(key)
 	if !ok {
 		return false
@@ -115,7 +115,7 @@ func (t *Table) Observe(key []byte, value float64) bool {
 	}
 	r.actions[r.count], r.values[r.count] = uint32(place), value
 	if t.config.Delay == 0 {
-		t.own = r.count
+		t.current = r.count
 	}
 	r.count++
 	return true
@@ -126,7 +126,7 @@ func (t *Table) Observe(key []byte, value float64) bool {
 func (t *Table) Next() (Feedback, bool) {
 	n, k := t.settling(), t.place-1
 	if t.config.Delay == 0 {
-		k = t.own
+		k = t.current
 	}
 	if n == 0 || k < 0 || k >= t.at(n).count {
 		return Feedback{}, false
@@ -159,7 +159,7 @@ func (t *Table) Settle() {
 		clear(r.values)
 		r.count = 0
 	}
-	t.step, t.place, t.own = t.step+1, 0, -1
+	t.step, t.place, t.current = t.step+1, 0, -1
 }
 
 // Step returns the open step, from 1: the round that went out last.

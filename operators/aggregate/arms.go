@@ -13,9 +13,9 @@ const share = "share"
 // comparison is of the arms of one dimension, in all other cells: each arm less the first, the control. Cells of no
 // arm, that of events elsewhere, are left out.
 type comparison struct {
-	arms   int // places of the dimension
-	stride int // cells from one arm to the next
-	others int // cells that each arm has
+	arms       int // places of the dimension
+	stride     int // cells from one arm to the next
+	treatments int // cells that each arm has
 }
 
 // comparison returns that of the specification; arms is 0 where there is none.
@@ -23,14 +23,14 @@ func (s *specification) comparison() comparison {
 	after := s.product()
 	for _, d := range s.dimensions {
 		if after /= d.size(); d.name == s.arms {
-			return comparison{arms: d.size(), stride: after, others: s.product() / d.size()}
+			return comparison{arms: d.size(), stride: after, treatments: s.product() / d.size()}
 		}
 	}
 	return comparison{}
 }
 
 // size is how many differences there are of one number.
-func (c comparison) size() int { return max(0, c.arms-1) * c.others }
+func (c comparison) size() int { return max(0, c.arms-1) * c.treatments }
 
 // cell is one of an arm, by its number among the arm's cells.
 func (c comparison) cell(arm, other int) int {
@@ -46,7 +46,7 @@ func (s *specification) compared() (names []string) {
 		case c.size() == 0:
 		case name == mean:
 			names = append(names, mean)
-		case name == count && c.others > 1:
+		case name == count && c.treatments > 1:
 			names = append(names, share)
 		}
 	}
@@ -79,7 +79,7 @@ func (s *specification) differenceLabels() []string {
 	c, labels := s.comparison(), s.labels()
 	var names []string
 	for arm := 1; arm < c.arms; arm++ {
-		for other := range c.others {
+		for other := range c.treatments {
 			names = append(names, labels[c.cell(arm, other)])
 		}
 	}
@@ -90,7 +90,7 @@ func (s *specification) differenceLabels() []string {
 func (s *specification) appendDifferences(extras []schemas.ExtraValue, t totals) {
 	c, at := s.comparison(), 0
 	for _, statistic := range s.statistics {
-		shares := statistic == count && c.others > 1
+		shares := statistic == count && c.treatments > 1
 		if c.size() == 0 || statistic != mean && !shares {
 			continue
 		}
@@ -103,7 +103,7 @@ func (s *specification) appendDifferences(extras []schemas.ExtraValue, t totals)
 		control := s.armTotal(c, 0, t)
 		for arm := 1; arm < c.arms; arm++ {
 			total := s.armTotal(c, arm, t)
-			for other := range c.others {
+			for other := range c.treatments {
 				var difference float64
 				var ends interval.Interval
 				if shares {
@@ -127,7 +127,7 @@ func (s *specification) countOf(cell int, t totals) interval.Noisy {
 // armTotal is the count of all events of an arm.
 func (s *specification) armTotal(c comparison, arm int, t totals) float64 {
 	total := 0.0
-	for other := range c.others {
+	for other := range c.treatments {
 		total += s.countOf(c.cell(arm, other), t).Value
 	}
 	return total
@@ -143,7 +143,7 @@ func (s *specification) meanOf(cell int, t totals) interval.Estimate {
 func (s *specification) shareOf(c comparison, cell int, total float64, t totals) interval.Estimate {
 	part := s.countOf(cell, t)
 	rest := interval.Noisy{
-		Value: total - part.Value, Deviation: float64(part.Deviation * math.Sqrt(float64(c.others-1))),
+		Value: total - part.Value, Deviation: float64(part.Deviation * math.Sqrt(float64(c.treatments-1))),
 	}
 	return interval.ShareOf(part, rest, interval.Z95)
 }

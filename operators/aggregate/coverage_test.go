@@ -192,12 +192,12 @@ func newFacts(s *specification, o of) *facts {
 	c := s.comparison()
 	for arm := 1; arm < c.arms; arm++ {
 		total, control := 0.0, 0.0
-		for i := range c.others {
+		for i := range c.treatments {
 			a, _, _ := o.moments(c.cell(arm, i))
 			b, _, _ := o.moments(c.cell(0, i))
 			total, control = total+a, control+b
 		}
-		for i := range c.others {
+		for i := range c.treatments {
 			n1, sum1, _ := o.moments(c.cell(arm, i))
 			n0, sum0, _ := o.moments(c.cell(0, i))
 			f.differences[mean] = append(f.differences[mean], sum1/n1-sum0/n0)

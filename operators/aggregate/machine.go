@@ -36,7 +36,7 @@ type Machine struct {
 
 // reading is where the sums of a view come from, and their noise.
 type reading struct {
-	own       *mechanisms.Reading // nil: what the stream releases
+	sums      *mechanisms.Reading // nil: what the stream releases
 	deviation mechanisms.Deviation
 }
 
@@ -68,10 +68,10 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 		v := reading{}
 		var err error
 		if memory != own {
-			if v.own, err = stream.Reading(0, memory); err != nil {
+			if v.sums, err = stream.Reading(0, memory); err != nil {
 				return nil, err
 			}
-			m.readings = append(m.readings, v.own)
+			m.readings = append(m.readings, v.sums)
 		}
 		if v.deviation, err = stream.Deviation(0, memory); err != nil {
 			return nil, err
@@ -197,9 +197,9 @@ func (m *Machine) decide(t uint64) {
 	}
 	for i, v := range m.views {
 		sums := m.Stream.Sum(0)
-		if v.own != nil {
+		if v.sums != nil {
 			sums = m.sums
-			v.own.Write(sums)
+			v.sums.Write(sums)
 		}
 		m.spec.accumulate(m.running, sums)
 		of := totals{sums, m.running, m.ranked, v.deviation.At(t)}

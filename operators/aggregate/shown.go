@@ -33,7 +33,7 @@ func (s *specification) knowsDifference(statistic string, c comparison, arm, oth
 		return s.exceeds(s.countOf(c.cell(arm, other), t).Value, 1, t) &&
 			s.exceeds(s.countOf(c.cell(0, other), t).Value, 1, t)
 	}
-	return s.exceeds(s.armTotal(c, arm, t), c.others, t) && s.exceeds(s.armTotal(c, 0, t), c.others, t)
+	return s.exceeds(s.armTotal(c, arm, t), c.treatments, t) && s.exceeds(s.armTotal(c, 0, t), c.treatments, t)
 }
 
 // mark writes which numbers of a view are shown. Marks of all views' numbers come first, those of differences behind.
@@ -51,7 +51,7 @@ func (m *Machine) mark(view int, t totals) {
 	at := len(m.views)*s.numbers() + view*len(m.differed)*c.size()
 	for _, statistic := range m.differed {
 		for arm := 1; arm < c.arms; arm++ {
-			for other := range c.others {
+			for other := range c.treatments {
 				m.shown.Numbers[at] = marked(s.knowsDifference(statistic, c, arm, other, t))
 				at++
 			}

@@ -15,8 +15,8 @@ const stateVersion = 1
 
 const roundLen = 4 + 8
 
-// keep makes the state of what New has made.
-func (m *Machine) keep() {
+// defineState makes the state of what New has made.
+func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.rule, (*rounds)(m), m.table}
 	m.Check = func() error { return actions.Check(m.table, m.Stream) }
 }

@@ -69,7 +69,7 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 	default:
 		m.rule = newUCB(len(c.Arms), c.Width, n)
 	}
-	m.keep()
+	m.defineState()
 	return m, nil
 }
 

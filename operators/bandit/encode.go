@@ -13,8 +13,8 @@ import (
 // follow the centre: where the episode started, and the release before it.
 const stateVersion = 1
 
-// keep makes the state of what New has made.
-func (m *Machine) keep() {
+// defineState makes the state of what New has made.
+func (m *Machine) defineState() {
 	inside := float64(m.config.Set.MaxNorm() * (1 + 1e-9))
 	vector := func(v []float64, most float64) operators.Field {
 		return operators.Floats(v, func() error {

@@ -66,7 +66,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	m.u.use([seedLen]byte{}) // until Open or Restore
 	c.Set.Start(m.start)
 	m.extras = operators.AppendLifetimeMembers([]schemas.ExtraValue{{Numbers: m.shown}}, stream.Terms())
-	m.keep()
+	m.defineState()
 	return m, nil
 }
 

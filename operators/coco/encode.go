@@ -10,8 +10,8 @@ import (
 // The fields of a state are the update (x, or what the local oracle keeps) and, if OwnConvexity, S, n floats.
 const stateVersion = 1
 
-// keep makes the state of what build has made.
-func (m *Machine) keep() {
+// defineState makes the state of what build has made.
+func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.update}
 	played := m.objective.decisions
 	if played == nil {

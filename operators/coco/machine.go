@@ -101,7 +101,7 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	if p.Past.Point != nil {
 		copy(m.update.point(), p.Past.Point)
 	}
-	m.keep()
+	m.defineState()
 	return m, nil
 }
 

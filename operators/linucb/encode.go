@@ -36,8 +36,8 @@ func (c operator) actionLen() int {
 	return actionLen + 1
 }
 
-// keep makes the state of what newMachine has made.
-func (m *Machine) keep() {
+// defineState makes the state of what newMachine has made.
+func (m *Machine) defineState() {
 	m.Version, m.Fields = m.stateVersion(), []operators.Field{(*solvedRelease)(m)}
 	if m.served {
 		m.Fields = append(m.Fields, (*actions)(m), m.table)
@@ -45,7 +45,7 @@ func (m *Machine) keep() {
 	m.Check = m.check
 }
 
-// solvedRelease is the field of the release that the model was solvedRelease from.
+// solvedRelease is the field of the release that the model was solved from.
 type solvedRelease Machine
 
 func (s *solvedRelease) StateLen() int { return 8 + 8 + 8*len(s.model.release) }

@@ -25,12 +25,12 @@ type Machine struct {
 	keys    [][]byte
 	answers []answerKind // what each of them is an answer to
 
-	row    []float64 // of the table, scratch
-	best   []float64 // z of the best choice so far, scratch
-	extras []schemas.ExtraValue
-	points []float64            // of the actions of a step
-	said   []schemas.ExtraValue // with them
-	spaces string
+	row          []float64 // of the table, scratch
+	best         []float64 // z of the best choice so far, scratch
+	extras       []schemas.ExtraValue
+	points       []float64            // of the actions of a step
+	actionExtras []schemas.ExtraValue // with them
+	spaces       string
 }
 
 var _ operators.Versioned = (*Machine)(nil)
@@ -85,10 +85,10 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	m.extras[atOffset].Number = c.middle
 	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
 	if c.served {
-		m.points, m.said = make([]float64, c.batch), make([]schemas.ExtraValue, int(c.batch)*len(m.extras))
+		m.points, m.actionExtras = make([]float64, c.batch), make([]schemas.ExtraValue, int(c.batch)*len(m.extras))
 	}
 	m.note()
-	m.keep()
+	m.defineState()
 	return m, nil
 }
 

@@ -107,7 +107,7 @@ func (m *Machine) act(dst []operators.Decision, t uint64) []operators.Decision {
 // action is the decision for the k-th record of a step. Behind its end stand as many spaces as its choice, and what it
 // answers, are shorter than others could be: how long an action is says nothing of what it is.
 func (m *Machine) action(k int, index, step uint64, choice int) operators.Decision {
-	extras := m.said[k*len(m.extras):][:len(m.extras)]
+	extras := m.actionExtras[k*len(m.extras):][:len(m.extras)]
 	copy(extras, m.extras)
 	if choice >= 0 && choice < len(m.arms) {
 		extras[atArm].Text = m.arms[choice]

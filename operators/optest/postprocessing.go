@@ -124,7 +124,7 @@ func sameActions(want, got []operators.Decision, others []bool) string {
 			return "a step has more actions than records"
 		}
 		if others[k] && got[i].Output == want[i].Output && got[i].Index == want[i].Index && got[i].Step == want[i].Step {
-			if said(got[i]) != said(want[i]) {
+			if extrasOf(got[i]) != extrasOf(want[i]) {
 				return fmt.Sprintf("the length of action %d depends on what its record says", got[i].Index)
 			}
 			got[i] = want[i]
@@ -134,8 +134,8 @@ func sameActions(want, got []operators.Decision, others []bool) string {
 	return ""
 }
 
-// said is how many bytes a decision's point and texts take.
-func said(d operators.Decision) int {
+// extrasOf is how many bytes a decision's point and texts take.
+func extrasOf(d operators.Decision) int {
 	line := schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil)
 	n := len(line)
 	for _, x := range d.Extras {

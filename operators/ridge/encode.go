@@ -10,8 +10,8 @@ import (
 // The fields of a state are the weights, d floats, and doublings u64.
 const stateVersion = 1
 
-// keep makes the state of what newMachine has made.
-func (m *Machine) keep() {
+// defineState makes the state of what newMachine has made.
+func (m *Machine) defineState() {
 	limit := float64(m.most*m.half) / m.features
 	longest := float64(limit * (1 + 1e-9))
 	m.Version = stateVersion

@@ -75,7 +75,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	m.extras[atDeviation].Numbers = make([]float64, d)
 	m.extras[atOffset].Number = c.middle
 	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
-	m.keep()
+	m.defineState()
 	return m, nil
 }
 

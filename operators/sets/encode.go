@@ -17,8 +17,8 @@ const roundLen = 4 + 4
 // errState refuses what no machine has written.
 var errState = errors.New("what is known of sets is not possible")
 
-// keep makes the state of what newMachine has made.
-func (m *Machine) keep() {
+// defineState makes the state of what newMachine has made.
+func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.rule, (*rounds)(m), m.table}
 	m.Check = func() error { return actions.Check(m.table, m.Stream) }
 }

@@ -8,7 +8,7 @@ import (
 	"oriel/operators"
 )
 
-// expertsRule is Algorithm 3 of the source, BanditDP: k expertsRule of exponential weights, whose sums the stream holds
+// expertsRule is Algorithm 3 of the source, BanditDP: k experts of exponential weights, whose sums the stream holds
 // and draws by, and explorations at rounds that depend on no event.
 type expertsRule struct {
 	config Config

@@ -12,15 +12,15 @@ import (
 // halvingRule is sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits",
 // ICML 2013) at each position of the greedy set, one after the other.
 type halvingRule struct {
-	config Config
-	set    []int  // so far, then one more element that is tried
-	found  int    // elements of the set that stand
-	left   []int  // elements that may come next, in the order of their list
-	at     int    // among left, which is tried next
-	cut    int    // halvings at this position
-	stage  uint32 // positions there were, in all epochs: answers of another one are of no use
-	round  uint64 // rounds that went out in this epoch
-	tried  []trial
+	config    Config
+	set       []int  // so far, then one more element that is tried
+	chosen    int    // elements of the set that stand
+	remaining []int  // elements that may come next, in the order of their list
+	cursor    int    // among left, which is tried next
+	cut       int    // halvings at this position
+	stage     uint32 // positions there were, in all epochs: answers of another one are of no use
+	round     uint64 // rounds that went out in this epoch
+	tried     []trial
 }
 
 // trial is what is known of an element behind the set so far.
@@ -37,17 +37,17 @@ func newHalved(c Config) *halvingRule {
 
 // begin starts an epoch.
 func (h *halvingRule) begin() {
-	h.found, h.round = 0, 0
+	h.chosen, h.round = 0, 0
 	h.position()
 }
 
 // position starts to look for the next element.
 func (h *halvingRule) position() {
-	h.left, h.at, h.cut = h.left[:0], 0, 0
+	h.remaining, h.cursor, h.cut = h.remaining[:0], 0, 0
 	for element := range h.tried {
 		h.tried[element] = trial{}
-		if !slices.Contains(h.set[:h.found], element) {
-			h.left = append(h.left, element)
+		if !slices.Contains(h.set[:h.chosen], element) {
+			h.remaining = append(h.remaining, element)
 		}
 	}
 	h.stage++
@@ -59,13 +59,13 @@ func (h *halvingRule) next(*mechanisms.Stream) ([]int, playedRound) {
 		h.begin()
 	}
 	h.round++
-	if h.found == len(h.set) {
+	if h.chosen == len(h.set) {
 		return h.set, playedRound{cell: -1, stage: h.stage}
 	}
-	element := h.left[h.at]
-	h.at = (h.at + 1) % len(h.left)
-	h.set[h.found] = element
-	return h.set[:h.found+1], playedRound{cell: int32(element), stage: h.stage}
+	element := h.remaining[h.cursor]
+	h.cursor = (h.cursor + 1) % len(h.remaining)
+	h.set[h.chosen] = element
+	return h.set[:h.chosen+1], playedRound{cell: int32(element), stage: h.stage}
 }
 
 // rounds is how many an element is to be tried for before halving c+1 of a position: all there were count.
@@ -81,7 +81,7 @@ func (h *halvingRule) learn(_ *mechanisms.Stream, p playedRound, answers int, su
 		t.answers, t.sum = t.answers+uint64(answers), t.sum+sum
 	}
 	need := h.config.rounds(h.cut)
-	for _, element := range h.left {
+	for _, element := range h.remaining {
 		if h.tried[element].rounds < need {
 			return
 		}
@@ -99,7 +99,7 @@ func (t trial) mean() float64 {
 
 // halve keeps the better half, of equal ones the first in the list, and takes the one that is left.
 func (h *halvingRule) halve() {
-	best := slices.Clone(h.left)
+	best := slices.Clone(h.remaining)
 	slices.SortStableFunc(best, func(a, b int) int {
 		switch x, y := h.tried[a].mean(), h.tried[b].mean(); {
 		case x > y:
@@ -111,12 +111,12 @@ func (h *halvingRule) halve() {
 	})
 	best = best[:(len(best)+1)/2]
 	slices.Sort(best)
-	h.left, h.at, h.cut = append(h.left[:0], best...), 0, h.cut+1
-	if len(h.left) > 1 {
+	h.remaining, h.cursor, h.cut = append(h.remaining[:0], best...), 0, h.cut+1
+	if len(h.remaining) > 1 {
 		return
 	}
-	h.set[h.found] = h.left[0]
-	h.found++
+	h.set[h.chosen] = h.remaining[0]
+	h.chosen++
 	h.position()
 }
 
@@ -144,19 +144,19 @@ func (h *halvingRule) StateLen() int {
 }
 
 func (h *halvingRule) AppendState(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.found))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.chosen))
 	for i, element := range h.set {
-		if i >= h.found {
+		if i >= h.chosen {
 			element = 0 // what is tried next is told by the rest
 		}
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
 	}
 	at := len(dst)
 	dst = append(dst, make([]byte, len(h.tried))...)
-	for _, element := range h.left {
+	for _, element := range h.remaining {
 		dst[at+element] = 1
 	}
-	for _, x := range [...]uint32{uint32(h.at), uint32(h.cut), h.stage} {
+	for _, x := range [...]uint32{uint32(h.cursor), uint32(h.cut), h.stage} {
 		dst = binary.LittleEndian.AppendUint32(dst, x)
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, h.round)
@@ -174,32 +174,32 @@ func (h *halvingRule) Restore(state []byte) error {
 		x, state = binary.LittleEndian.Uint32(state), state[4:]
 		return x
 	}
-	other.found = int(word())
-	if other.found > len(other.set) {
+	other.chosen = int(word())
+	if other.chosen > len(other.set) {
 		return errState
 	}
 	for i := range other.set {
 		other.set[i] = int(word())
-		if other.set[i] >= len(other.tried) || i < other.found && slices.Contains(other.set[:i], other.set[i]) {
+		if other.set[i] >= len(other.tried) || i < other.chosen && slices.Contains(other.set[:i], other.set[i]) {
 			return errState
 		}
 	}
-	other.left = other.left[:0]
+	other.remaining = other.remaining[:0]
 	for element, is := range state[:len(other.tried)] {
-		if is > 1 || is == 1 && slices.Contains(other.set[:other.found], element) {
+		if is > 1 || is == 1 && slices.Contains(other.set[:other.chosen], element) {
 			return errState
 		}
 		if is == 1 {
-			other.left = append(other.left, element)
+			other.remaining = append(other.remaining, element)
 		}
 	}
 	state = state[len(other.tried):]
 	next, cut := word(), word()
 	other.stage = word()
-	if int(next) >= max(1, len(other.left)) || cut > 12 || len(other.left) < 1 {
+	if int(next) >= max(1, len(other.remaining)) || cut > 12 || len(other.remaining) < 1 {
 		return errState
 	}
-	other.at, other.cut = int(next), int(cut)
+	other.cursor, other.cut = int(next), int(cut)
 	other.round, state = binary.LittleEndian.Uint64(state), state[8:]
 	for i := range other.tried {
 		t := trial{

@@ -70,7 +70,7 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 	} else if m.rule, err = newExperts(c, r, stream); err != nil {
 		return nil, err
 	}
-	m.keep()
+	m.defineState()
 	return m, nil
 }
 

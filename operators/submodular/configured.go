@@ -74,7 +74,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 		if err != nil {
 			return err
 		}
-		c = c.with(p)
+		c = c.withParams(p)
 	} else {
 		c.length = c.lengthOf(*m)
 	}
@@ -106,8 +106,8 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 // tuned tells whether a plan holds copies and a regulariser.
 func (c operator) tuned() bool { return c.rule == byLeaders || c.rule == byShares }
 
-// with is what is configured, as a plan has it.
-func (c operator) with(p params) operator {
+// withParams is what is configured, as a plan has it.
+func (c operator) withParams(p params) operator {
 	c.copies, c.length = p.copies, p.length
 	return c
 }
@@ -189,7 +189,7 @@ func (c operator) EmitAll() operators.Operator {
 // ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := c.read(params)
-	c = c.with(p)
+	c = c.withParams(p)
 	t := &reference{operator: c, plan: p}
 	if err == nil {
 		t.Begin()

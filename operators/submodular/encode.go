@@ -11,8 +11,8 @@ import (
 // The fields of a state are the newest set, k elements u32, and of shares the newest points, K·N f64.
 const stateVersion = 1
 
-// keep makes the state of what newMachine has made.
-func (m *Machine) keep() {
+// defineState makes the state of what newMachine has made.
+func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{(*newestSet)(m)}
 	s, ok := m.rule.(*continuousRule)
 	if !ok {
@@ -28,7 +28,7 @@ func (m *Machine) keep() {
 	}))
 }
 
-// newestSet is the field of the newestSet set.
+// newestSet is the field of the newest set.
 type newestSet Machine
 
 func (n *newestSet) StateLen() int { return 4 * len(n.set) }

@@ -8,26 +8,26 @@ type greedy struct {
 	elements int
 	pick     int
 	set      []int
-	in       []bool
+	member   []bool
 	before   []float64 // of each type, the value of the set so far
 }
 
 func newGreedy(f function, types, elements, pick int) *greedy {
 	return &greedy{
-		function: f, elements: elements, pick: pick, set: make([]int, 0, pick), in: make([]bool, elements),
+		function: f, elements: elements, pick: pick, set: make([]int, 0, pick), member: make([]bool, elements),
 		before: make([]float64, types),
 	}
 }
 
 func (g *greedy) reset() {
 	g.set = g.set[:0]
-	clear(g.in)
+	clear(g.member)
 	clear(g.before)
 }
 
 func (g *greedy) add(element int) {
 	g.set = append(g.set, element)
-	g.in[element] = true
+	g.member[element] = true
 }
 
 // weighted finds the set for types of so many events each: table has their values, type by type. It returns the set,
@@ -37,7 +37,7 @@ func (g *greedy) weighted(table, counts []float64) (set []int, value float64) {
 	for range g.pick {
 		best, most := -1, 0.0
 		for element := range g.elements {
-			if g.in[element] {
+			if g.member[element] {
 				continue
 			}
 			gain := 0.0
@@ -66,7 +66,7 @@ func (g *greedy) byPosition(gains []float64) []int {
 	for i := range g.pick {
 		best := -1
 		for element := range g.elements {
-			if !g.in[element] && (best < 0 || gains[i*g.elements+element] > gains[i*g.elements+best]) {
+			if !g.member[element] && (best < 0 || gains[i*g.elements+element] > gains[i*g.elements+best]) {
 				best = element
 			}
 		}

@@ -104,7 +104,7 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mecha
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.with(p), m, p
+	return c.withParams(p), m, p
 }
 
 // configOf reads settings; PLACES=towns and PLACES=given name the places that are given, TYPES=segments segments.

@@ -25,7 +25,7 @@ var _ operators.Machine = (*Machine)(nil)
 
 // newMachine returns the machine at step 0 over a stream of the contribution. It takes the stream over.
 func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, error) {
-	c = c.with(p)
+	c = c.withParams(p)
 	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
 	switch c.rule {
 	case byShares:
@@ -55,7 +55,7 @@ func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, erro
 		m.point = make([]float64, c.elements)
 	}
 	m.extras = operators.AppendLifetimeMembers(make([]schemas.ExtraValue, len(c.own())), c.terms)
-	m.keep()
+	m.defineState()
 	return m, nil
 }
 

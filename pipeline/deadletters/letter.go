@@ -23,7 +23,7 @@ const (
 // keptBytes is how much of the value, and of the key, a letter keeps of a record that is too large to keep whole.
 const keptBytes = 64 << 10
 
-// deadLetter is a dead deadLetter.
+// deadLetter is a record of the dead-letter topic.
 type deadLetter struct {
 	key, value []byte
 	headers    []kafka.Header

@@ -64,14 +64,14 @@ func (t *task) keepRunning(ctx context.Context, report func(parked error)) error
 
 // parking is why a partition does not go on, and when that was said.
 type parking struct {
-	why  string
-	said time.Time
+	why      string
+	reported time.Time
 }
 
 // remind notes why the partition is parked, and reports whether it should be said (again).
 func (p *parking) remind(err error) bool {
-	if why := err.Error(); why != p.why || time.Since(p.said) >= parkReminder {
-		*p = parking{why: why, said: time.Now()}
+	if why := err.Error(); why != p.why || time.Since(p.reported) >= parkReminder {
+		*p = parking{why: why, reported: time.Now()}
 		return true
 	}
 	return false

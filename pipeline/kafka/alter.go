@@ -53,7 +53,7 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int3
 			call: c.newCall(protocol.DeleteRecords, deleteRecordsVersion, false, body), topic: topic, partition: partition,
 		}
 		code := int16(0)
-		req.whole(func(r *wireReader) { code = parseDeleteRecords(r) })
+		req.complete(func(r *wireReader) { code = parseDeleteRecords(r) })
 		if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
 			return err
 		}

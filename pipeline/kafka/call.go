@@ -75,8 +75,8 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return c, nil
 }
 
-// whole reads an answer of known small size in one piece and hands it to parse, after the header's tagged fields.
-func (c *call) whole(parse func(*wireReader)) {
+// complete reads an answer of known small size in one piece and hands it to parse, after the header's tagged fields.
+func (c *call) complete(parse func(*wireReader)) {
 	c.read = func(r io.Reader, remaining int) error {
 		if remaining > maxAnswer {
 			return fmt.Errorf("kafka: answer of %d bytes to %s, limit %d", remaining, c.key, maxAnswer)

@@ -68,7 +68,7 @@ func (c *Client) retryAt(
 			d = denial{}
 			return err
 		}
-		d.look(ctx, c, of)
+		d.check(ctx, c, of)
 		if since := time.Since(d.since); d.broker != "" && since >= coordinatorPatience {
 			return &CoordinatorError{Of: of.String(), Broker: d.broker, Since: since, Cause: err}
 		}
@@ -78,14 +78,14 @@ func (c *Client) retryAt(
 
 // denial follows who is named as a coordinator while requests to it are denied.
 type denial struct {
-	broker string // "" while the cluster names none
-	since  time.Time
-	looked time.Time
+	broker  string // "" while the cluster names none
+	since   time.Time
+	checked time.Time
 }
 
-// look asks who is named. Another broker than before, or none, starts anew.
-func (d *denial) look(ctx context.Context, c *Client, of coordinatorKey) {
-	if time.Since(d.looked) < coordinatorLook {
+// check asks who is named. Another broker than before, or none, starts anew.
+func (d *denial) check(ctx context.Context, c *Client, of coordinatorKey) {
+	if time.Since(d.checked) < coordinatorLook {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, coordinatorLook)
@@ -96,8 +96,8 @@ func (d *denial) look(ctx context.Context, c *Client, of coordinatorKey) {
 		at := found.Coordinator
 		named = fmt.Sprintf("broker %d at %s", at.NodeID, net.JoinHostPort(at.Host, strconv.Itoa(at.Port)))
 	}
-	d.looked = time.Now()
+	d.checked = time.Now()
 	if named != d.broker || d.broker == "" {
-		d.broker, d.since = named, d.looked
+		d.broker, d.since = named, d.checked
 	}
 }

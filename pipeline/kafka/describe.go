@@ -46,7 +46,7 @@ func (c *Client) Describe(ctx context.Context, names ...string) (Cluster, error)
 		req := c.newCall(protocol.Metadata, metadataVersion, true, body)
 		var parsed Cluster
 		var failed error
-		req.whole(func(r *wireReader) { parsed, failed = parseMetadata(r) })
+		req.complete(func(r *wireReader) { parsed, failed = parseMetadata(r) })
 		if _, err := c.roundTrip(ctx, attemptTimeout, &req); err != nil {
 			return err
 		}

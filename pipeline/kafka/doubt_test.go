@@ -66,8 +66,8 @@ func TestAnOlderLeaderIsNotAsked(t *testing.T) {
 			}
 		}
 		want(3, nil)
-		l.heard(p, 5)
-		l.heard(p, 4)
+		l.note(p, 5)
+		l.note(p, 4)
 		want(4, kafkago.UnknownLeaderEpoch)
 		if err := l.take(TopicPartition{Topic: "t"}, 0); err != nil {
 			t.Fatalf("another partition: %v", err)

@@ -19,7 +19,7 @@ const MaxBatchBytes = 64 << 20
 // broker.
 const fetchVersion = 13
 
-// fetchResponse is the part of a Fetch fetchResponse that belongs to the one partition asked for.
+// fetchResponse is the part of a Fetch response that belongs to the one partition asked for.
 type fetchResponse struct {
 	code                int16
 	id                  [16]byte // of the topic

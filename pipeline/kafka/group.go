@@ -279,7 +279,7 @@ func (g *Generation) Membership() Membership {
 
 // Done is closed when the share is over: another member came or went, partitions were added, the coordinator was silent
 // for a session, or Close.
-func (g *Generation) Done() <-chan struct{} { return g.pulse.over }
+func (g *Generation) Done() <-chan struct{} { return g.pulse.ended }
 
 // Close lets the member rejoin. Nothing that belongs to the generation may run AFTER it.
 func (g *Generation) Close() {

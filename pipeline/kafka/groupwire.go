@@ -49,7 +49,7 @@ func (g *Group) groupRequest(ctx context.Context, key protocol.ApiKey, version i
 	parse func(*wireReader),
 ) error {
 	req := &groupCall{call: g.client.newCall(key, version, false, body), group: g.config.ID}
-	req.whole(parse)
+	req.complete(parse)
 	_, err := g.client.roundTrip(ctx, attemptTimeout+g.config.RebalanceTimeout, req)
 	return err
 }

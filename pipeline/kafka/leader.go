@@ -17,12 +17,12 @@ type leaders struct {
 }
 
 type knownEpoch struct {
-	epoch  int32
-	behind Doubt // that layouts say an older epoch: the topic was made again, or the whole cluster put back
+	epoch int32
+	stale Doubt // that layouts say an older epoch: the topic was made again, or the whole cluster put back
 }
 
-// heard notes an epoch that a partition's log has.
-func (l *leaders) heard(p TopicPartition, epoch int32) {
+// note notes an epoch that a partition's log has.
+func (l *leaders) note(p TopicPartition, epoch int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k := l.at(p); epoch > k.epoch {
@@ -38,7 +38,7 @@ func (l *leaders) take(p TopicPartition, epoch int32) error {
 	switch k := l.at(p); {
 	case epoch >= k.epoch:
 		*k = knownEpoch{epoch: epoch}
-	case k.behind.Over():
+	case k.stale.Over():
 		*k = knownEpoch{epoch: epoch}
 	default:
 		return kafkago.UnknownLeaderEpoch

@@ -54,7 +54,7 @@ func (c *Client) describeGroup(ctx context.Context, id, topic string) (groupDesc
 	body = append(body, 0) // no authorised operations
 	req := &groupCall{call: c.newCall(protocol.DescribeGroups, describeVersion, false, body), group: id}
 	var group groupDescription
-	req.whole(func(r *wireReader) { group = parseDescribeGroup(r, topic) })
+	req.complete(func(r *wireReader) { group = parseDescribeGroup(r, topic) })
 	if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
 		return groupDescription{}, err
 	}

@@ -53,7 +53,7 @@ func (c *Client) listOffset(
 	body = binary.BigEndian.AppendUint64(body, uint64(at))
 	req := &leaderCall{call: c.newCall(protocol.ListOffsets, 5, false, body), topic: topic, partition: partition}
 	offset, code := int64(-1), int16(0)
-	req.whole(func(r *wireReader) { offset, code = parseListOffset(r) })
+	req.complete(func(r *wireReader) { offset, code = parseListOffset(r) })
 	if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
 		return -1, err
 	}
@@ -102,7 +102,7 @@ func (c *Client) EpochEnd(ctx context.Context, topic string, partition, epoch in
 		body = binary.BigEndian.AppendUint32(body, uint32(epoch))
 		req := &leaderCall{call: c.newCall(protocol.OffsetForLeaderEpoch, 3, false, body), topic: topic, partition: partition}
 		got, end, code := int32(-1), int64(-1), int16(0)
-		req.whole(func(r *wireReader) { got, end, code = parseEpochEnd(r) })
+		req.complete(func(r *wireReader) { got, end, code = parseEpochEnd(r) })
 		if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (c *Client) CommittedPlace(ctx context.Context, group, topic string, partit
 		body = append(body, 0, 1, 0) // topic tags; require stable; tags
 		req := &groupCall{call: c.newCall(protocol.OffsetFetch, 7, true, body), group: group}
 		found, code := Place{Offset: -1}, int16(0)
-		req.whole(func(r *wireReader) { found, code = parseOffsetFetch(r) })
+		req.complete(func(r *wireReader) { found, code = parseOffsetFetch(r) })
 		if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func (c *Client) Send(
 	req := &leaderCall{call: c.newCall(protocol.Produce, produceVersion, false, body), topic: topic, partition: partition}
 	req.tail = batch
 	base, code := int64(-1), int16(0)
-	req.whole(func(r *wireReader) { base, code = parseProduce(r) })
+	req.complete(func(r *wireReader) { base, code = parseProduce(r) })
 	if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
 		b.abandon() // the connection may still be sending it
 		return -1, err

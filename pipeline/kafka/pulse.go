@@ -17,7 +17,7 @@ const watchInterval = 5 * time.Second
 // the answer to the next one, hence also while the member closes its tasks, rejoins and syncs: none of these takes time
 // from its session.
 type heartbeats struct {
-	over     chan struct{} // closed when the share is over, whatever the reason
+	ended    chan struct{} // closed when the share is over, whatever the reason
 	expelled chan struct{} // closed when the coordinator does not know the member: what it waits for never comes
 	verdict  error         // why, once expelled is closed
 	once     sync.Once
@@ -28,7 +28,7 @@ type heartbeats struct {
 // beat starts a pulse. partitions is what the leader has assigned, and watches; negative for the others.
 func (g *Group) beat(generation int32, partitions int) *heartbeats {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &heartbeats{over: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
+	p := &heartbeats{ended: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
 	body := g.heartbeat(generation) // the group's fields change only after the pulse has stopped
 	p.workers.Go(func() { p.beat(ctx, g, body) })
 	if partitions >= 0 {
@@ -38,7 +38,7 @@ func (g *Group) beat(generation int32, partitions int) *heartbeats {
 }
 
 // end tells that the share is over; the pulse goes on.
-func (p *heartbeats) end() { p.once.Do(func() { close(p.over) }) }
+func (p *heartbeats) end() { p.once.Do(func() { close(p.ended) }) }
 
 // stop ends the pulse and waits for its goroutines. A nil pulse has none.
 func (p *heartbeats) stop() {

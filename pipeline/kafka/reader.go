@@ -76,7 +76,7 @@ func (c *Client) NewReader(topic string, partition int32, offset int64, o Reader
 	}
 	if o.LastEpoch != nil {
 		r.epoch = max(*o.LastEpoch, -1)
-		c.leaders.heard(TopicPartition{Topic: topic, Partition: partition}, r.epoch)
+		c.leaders.note(TopicPartition{Topic: topic, Partition: partition}, r.epoch)
 	}
 	return r
 }
@@ -213,7 +213,7 @@ func (r *Reader) openBatch() error {
 	}
 	if h.leaderEpoch > r.epoch {
 		r.epoch = h.leaderEpoch
-		r.client.leaders.heard(TopicPartition{Topic: r.topic, Partition: r.partition}, r.epoch)
+		r.client.leaders.note(TopicPartition{Topic: r.topic, Partition: r.partition}, r.epoch)
 	}
 	body := wire[batchHeaderLen:min(h.length, len(wire))]
 	r.at += min(h.length, len(wire))

@@ -29,7 +29,7 @@ type Numbers struct {
 type decisions struct {
 	coordinates int
 	numbers     *Numbers           // nil: coordinates have no names
-	each        []*prometheus.Desc // series of a coordinate: its value; of a number the ends of its interval, too
+	perStream   []*prometheus.Desc // series of a coordinate: its value; of a number the ends of its interval, too
 	member      *prometheus.Desc   // nil where coordinates have names
 	hidden      *prometheus.Desc
 
@@ -56,7 +56,7 @@ func (s shownSeries) size() int { return len(s.series)*len(s.series[0]) + len(s.
 func newDecisions(coordinates int, numbers *Numbers) *decisions {
 	d := &decisions{coordinates: coordinates, numbers: numbers, newest: map[int32]shownSeries{}}
 	desc := func(name, help string, labels ...string) {
-		d.each = append(d.each, prometheus.NewDesc(name, help, labels, nil))
+		d.perStream = append(d.perStream, prometheus.NewDesc(name, help, labels, nil))
 	}
 	if numbers == nil {
 		desc("oriel_decision", "A coordinate of the newest decision that this process has committed of a stream, from 0.",
@@ -70,7 +70,7 @@ func newDecisions(coordinates int, numbers *Numbers) *decisions {
 		desc("oriel_number_low", "Lower end of the interval of oriel_number at 95 %, of the noise alone.", labels...)
 		desc("oriel_number_high", "Upper end of the interval of oriel_number at 95 %, of the noise alone.", labels...)
 	}
-	d.coordinates = min(coordinates, MaxDecisionSeries/len(d.each))
+	d.coordinates = min(coordinates, MaxDecisionSeries/len(d.perStream))
 	d.hidden = prometheus.NewDesc("oriel_decision_streams_hidden",
 		"Streams whose decisions are not shown, since a process has 1000 series for them.", nil, nil)
 	return d
@@ -117,7 +117,7 @@ func (d *decisions) closed(p int32) {
 
 // Describe makes decisions a prometheus.Collector.
 func (d *decisions) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range d.each {
+	for _, desc := range d.perStream {
 		to <- desc
 	}
 	if d.member != nil {
@@ -138,7 +138,7 @@ func (d *decisions) Collect(to chan<- prometheus.Metric) {
 			continue
 		}
 		room -= s.size()
-		for k, desc := range d.each {
+		for k, desc := range d.perStream {
 			for i, x := range s.series[k] {
 				if math.IsNaN(x) {
 					continue

@@ -105,8 +105,8 @@ func ready(r prometheus.Registerer, waiting func() map[string]bool) {
 	}
 }
 
-// own follows which partitions the process owns.
-func (m *Metrics) own(p int32, yes bool) {
+// takePartition follows which partitions the process owns.
+func (m *Metrics) takePartition(p int32, yes bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if yes {
@@ -136,7 +136,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 	}
 	l.State = func(p int32, s pipeline.TaskState) {
 		m.begin(p)
-		m.own(p, true)
+		m.takePartition(p, true)
 		for _, other := range []pipeline.TaskState{pipeline.Restoring, pipeline.Running, pipeline.Halted} {
 			value := 0.0
 			if other == s {
@@ -147,7 +147,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 		state(p, s)
 	}
 	l.Closed = func(p int32) {
-		m.own(p, false)
+		m.takePartition(p, false)
 		if m.newest != nil {
 			m.newest.closed(p)
 		}

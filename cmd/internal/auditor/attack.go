@@ -18,9 +18,9 @@ type Attack struct {
 	Needed int // runs for nine tenths of Reach; 0 where no number of runs is enough
 	Took   time.Duration
 
-	law     *audit.Law
-	along   []float64 // the canary's direction
-	follows bool      // its leaves follow what a run has released before: those of law are those of a stream's start
+	law       *audit.Law
+	direction []float64 // the canary's direction
+	follows   bool      // its leaves follow what a run has released before: those of law are those of a stream's start
 }
 
 // Where the canary is, unless the caller says it.
@@ -84,7 +84,7 @@ func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error
 	if k.With, k.Without, err = a.contributions(u); err != nil {
 		return nil, err
 	}
-	t := &Attack{Canary: k, along: u}
+	t := &Attack{Canary: k, direction: u}
 	if t.law, err = audit.NewLaw(a.mechanism, a.plan, k); err != nil {
 		return nil, err
 	}
@@ -106,12 +106,12 @@ func (t *Attack) play(p *player) audit.Play {
 		if err := p.begin(); err != nil {
 			return err
 		}
-		s := &canarySender{player: p, along: t.along, canary: canary, due: t.Canary.At}
+		s := &canarySender{player: p, direction: t.direction, canary: canary, due: t.Canary.At}
 		at, seen := placesOf(run), make([]float64, len(p.contribution))
 		moved := make([]float64, len(p.contribution)) // by the centres of the leaves that a release holds
 		for step := uint64(1); step <= t.Canary.Releases; step++ {
 			for i := range moved {
-				moved[i] *= p.subject.kept()
+				moved[i] *= p.subject.retained()
 			}
 			for place := range p.subject.mechanism.Batch {
 				r, echo := s.at(step, place)

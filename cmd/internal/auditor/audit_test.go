@@ -113,7 +113,7 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 		if err := errors.Join(r.Verdict(), r.Print(&table), r.PrintJSON(&document)); err != nil {
 			t.Errorf("%v: %v", more, err)
 		}
-		if len(r.checks) != checks || len(r.tests) < 9 || len(r.left) > 0 || r.runs != 200 ||
+		if len(r.checks) != checks || len(r.tests) < 9 || len(r.notAttacked) > 0 || r.runs != 200 ||
 			!json.Valid(document.Bytes()) || !strings.HasSuffix(table.String(), "\nNot refuted.\n") {
 			t.Errorf("%v: %s%s", more, table.String(), document.String())
 		}
@@ -132,8 +132,9 @@ func TestAuditSaysWhatItLeaves(t *testing.T) {
 		t.Errorf("%s", table.String())
 	}
 	r = audited(t, subject(t, "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=524288", "ORIEL_DIMENSION=1"), 2)
-	if err := r.Verdict(); err != nil || len(r.left) != 1 || !strings.Contains(r.left[0], "blocks after the first") {
-		t.Errorf("%v, left %v", err, r.left)
+	if err := r.Verdict(); err != nil || len(r.notAttacked) != 1 ||
+		!strings.Contains(r.notAttacked[0], "blocks after the first") {
+		t.Errorf("%v, left %v", err, r.notAttacked)
 	}
 }
 

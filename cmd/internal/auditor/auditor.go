@@ -32,28 +32,28 @@ const (
 
 // Result is what an audit found, and about what.
 type Result struct {
-	subject    *Subject
-	options    Options
-	attacks    []*Attack
-	scores     []audit.Run // of the first attack
-	checks     []Check
-	tests      []residual.Test
-	left       []string // what was not tested with these settings, and why
-	steps      uint64   // of a run of the residuals
-	restarts   bool     // a machine can be taken up again, so half of those runs are
-	lateBreaks bool     // and one at a reset
-	runs       uint64
-	late       uint64  // runs that start a little before a reset, beside these
-	reach      float64 // of the far tails, scales; 0: not known
-	took       time.Duration
+	subject     *Subject
+	options     Options
+	attacks     []*Attack
+	scores      []audit.Run // of the first attack
+	checks      []Check
+	tests       []residual.Test
+	notAttacked []string // what was not tested with these settings, and why
+	steps       uint64   // of a run of the residuals
+	restarts    bool     // a machine can be taken up again, so half of those runs are
+	lateBreaks  bool     // and one at a reset
+	runs        uint64
+	late        uint64  // runs that start a little before a reset, beside these
+	reach       float64 // of the far tails, scales; 0: not known
+	elapsed     time.Duration
 }
 
 // Audit tries everything on the subject.
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
-	r, start := &Result{subject: a, options: o, left: a.otherComponents()}, time.Now()
+	r, start := &Result{subject: a, options: o, notAttacked: a.otherComponents()}, time.Now()
 	if a.drawing() {
 		err := r.drawn(ctx)
-		r.took = time.Since(start)
+		r.elapsed = time.Since(start)
 		return r, err
 	}
 	if err := r.aim(); err != nil {
@@ -61,14 +61,14 @@ func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	}
 	r.steps = a.backgroundSteps(r.attacks)
 	if a.earliest() > r.steps {
-		r.left = append(r.left, fmt.Sprintf("noise beside leaves: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
+		r.notAttacked = append(r.notAttacked, fmt.Sprintf("noise beside leaves: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
 	}
 	for _, stage := range []func(context.Context) error{r.compare, r.attack, r.rebuild} {
 		if err := stage(ctx); err != nil {
 			return nil, err
 		}
 	}
-	r.took = time.Since(start)
+	r.elapsed = time.Since(start)
 	return r, nil
 }
 
@@ -78,12 +78,14 @@ func (r *Result) aim() error {
 	u := a.dense(a.random("direction", 0))
 	steps := a.positions(o)
 	if len(steps) == 0 {
-		r.left = append(r.left, fmt.Sprintf("attacks: an event adds nothing before step %d, which is beyond a run", a.earliest()))
+		r.notAttacked = append(r.notAttacked, fmt.Sprintf("attacks: an event adds nothing before step %d, which is beyond a run", a.earliest()))
 	}
 	for _, step := range steps {
 		t, err := a.newAttack(step, u, o)
 		if errors.Is(err, errUnseen) || errors.Is(err, audit.ErrNowhere) && o.Position == 0 {
-			r.left = append(r.left, fmt.Sprintf("attack at step %d: %s", step, strings.TrimPrefix(err.Error(), "audit: ")))
+			r.notAttacked = append(
+				r.notAttacked, fmt.Sprintf("attack at step %d: %s", step, strings.TrimPrefix(err.Error(), "audit: ")),
+			)
 			continue
 		}
 		if err != nil {
@@ -125,13 +127,13 @@ func (r *Result) compareDeployed() error {
 		return err
 	}
 	if a.lag != r.subject.lag {
-		r.left = append(r.left, fmt.Sprintf("attacks on and noise beside answers that wait %d steps: they wait %d there", a.lag, r.subject.lag))
+		r.notAttacked = append(r.notAttacked, fmt.Sprintf("attacks on and noise beside answers that wait %d steps: they wait %d there", a.lag, r.subject.lag))
 	}
 	steps, left, err := a.shownSteps(r.steps)
 	if err != nil {
 		return err
 	}
-	r.left = append(r.left, left...)
+	r.notAttacked = append(r.notAttacked, left...)
 	if !r.subject.drawing() && len(r.attacks) > 0 {
 		repetition, err := a.repetition()
 		if err != nil {
@@ -170,11 +172,11 @@ func (r *Result) rebuild(ctx context.Context) error {
 	a, o := r.subject, r.options
 	x, err := residual.New(a.mechanism, a.plan, int(r.steps))
 	if err != nil {
-		r.left = append(r.left, err.Error())
+		r.notAttacked = append(r.notAttacked, err.Error())
 		return nil
 	}
 	if scope := a.mechanism.Scope; a.plan.Levels > 1 && scope.Span() >= r.steps && !scope.ForLife() {
-		r.left = append(r.left, fmt.Sprintf("blocks after the first: a window of %d steps is longer than a run", scope.Span()))
+		r.notAttacked = append(r.notAttacked, fmt.Sprintf("blocks after the first: a window of %d steps is longer than a run", scope.Span()))
 	}
 	short, err := a.short()
 	if err != nil {

@@ -5,7 +5,7 @@ import "oriel/operators"
 // step is what one step of a crowded run looks like from outside, valid during a call.
 type step struct {
 	release       []float64
-	made          []operators.Decision
+	decisions     []operators.Decision
 	contributions []float64 // what its leaves should add up to, loss units
 	same          []bool    // of its records: is it the same for all purposes
 }
@@ -68,7 +68,7 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 				}
 			}
 		}
-		observe(step{release: c.sum(), made: c.made, contributions: c.leaves, same: c.same})
+		observe(step{release: c.sum(), decisions: c.decisions, contributions: c.leaves, same: c.same})
 	}
 	return nil
 }

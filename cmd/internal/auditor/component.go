@@ -52,15 +52,15 @@ func componentOf(
 // bounds says where the numbers of a component are among all that a record adds.
 func (a *Subject) bounds(part int) (from, to int) {
 	for i := range part {
-		from += a.whole.Contribution.Components[i].Entries()
+		from += a.wholeMechanism.Contribution.Components[i].Entries()
 	}
-	return from, from + a.whole.Contribution.Components[part].Entries()
+	return from, from + a.wholeMechanism.Contribution.Components[part].Entries()
 }
 
 // otherComponents says what an audit of one component leaves.
 func (a *Subject) otherComponents() []string {
 	var left []string
-	for i, p := range a.whole.Contribution.Components {
+	for i, p := range a.wholeMechanism.Contribution.Components {
 		if i < a.first || i >= a.first+len(a.components) {
 			left = append(left, fmt.Sprintf("part %d of the leaf (%s): --part %d", i, p.Name, i))
 		}

@@ -217,8 +217,8 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 		t.Logf("%s\n%s", what, table.String())
-		if x.part == AllComponents && len(r.left) > 0 || x.part != AllComponents && len(r.left) != 2 {
-			t.Errorf("%s: left out: %v", what, r.left)
+		if x.part == AllComponents && len(r.notAttacked) > 0 || x.part != AllComponents && len(r.notAttacked) != 2 {
+			t.Errorf("%s: left out: %v", what, r.notAttacked)
 		}
 		if !strings.Contains(table.String(), "leaves of quantisers") != (x.part == 0) ||
 			!strings.Contains(table.String(), "draws") {
@@ -291,7 +291,7 @@ func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	steep := lawOfDraws
 	steep.Sensitivity.Den = 4
 	draws := func(law mechanisms.Exponential) []recordedDraw {
-		stream, err := mechanisms.Open(a.whole, a.wholePlan, [32]byte{3})
+		stream, err := mechanisms.Open(a.wholeMechanism, a.wholePlan, [32]byte{3})
 		if err != nil {
 			t.Fatal(err)
 		}

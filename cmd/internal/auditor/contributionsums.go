@@ -47,7 +47,7 @@ func (a *Subject) contributionSums(steps uint64) (Check, error) {
 		Name: "leaf sums", Looked: "what steps add, without noise, beside a second opinion", Count: runs * steps,
 		Found: "the two are one, but for rounding", Holds: true,
 	}
-	told, noted := &sumRecord{parts: make([][]int64, len(a.whole.Contribution.Components))}, *a
+	told, noted := &sumRecord{parts: make([][]int64, len(a.wholeMechanism.Contribution.Components))}, *a
 	noted.stream = told.stream
 	c, err := noted.openBackground(steps)
 	if err != nil {

@@ -37,7 +37,7 @@ func (a *Subject) distances() (Check, error) {
 		Name: "distances", Looked: "leaves of quantisers, of two events in each other's place", Count: pairs,
 		Found: "none is farther from another or from zero than is claimed", Holds: true,
 	}
-	if a.earliest() > a.whole.Scope.End() {
+	if a.earliest() > a.wholeMechanism.Scope.End() {
 		check.Count, check.Found = 0, "no event adds anything within the horizon"
 		return check, nil
 	}
@@ -69,7 +69,7 @@ func (a *Subject) distances() (Check, error) {
 func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 	var both [2][]float64
 	steps := 1 + pair%shortRun
-	if end := a.whole.Scope.End(); end != protection.Endless {
+	if end := a.wholeMechanism.Scope.End(); end != protection.Endless {
 		steps = min(steps, end-a.earliest())
 	}
 	for i := range both {
@@ -82,7 +82,7 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 		}
 		u, factor := a.dense(c.traffic.own.rng), math.Exp2(float64(c.traffic.own.rng.IntN(8)-6))
 		if pair%2 == 0 {
-			u, factor = a.along(int(pair/2)%a.numbers()), 1
+			u, factor = a.axis(int(pair/2)%a.numbers()), 1
 		}
 		r, other := c.reference.Canary(u, factor)
 		if i == 1 {

@@ -26,13 +26,13 @@ func (a *Subject) drawingSteps() uint64 {
 func (r *Result) drawn(context.Context) error {
 	a := r.subject
 	r.steps = a.drawingSteps()
-	r.left = append(r.left, "attacks and noise of sums: none is released; the law of every draw is known, and compared, instead")
+	r.notAttacked = append(r.notAttacked, "attacks and noise of sums: none is released; the law of every draw is known, and compared, instead")
 	if err := r.compareDeployed(); err != nil {
 		return err
 	}
 	var errExchange, errDistances error
 	if first := a.earliest(); first > r.steps {
-		r.left = append(r.left, fmt.Sprintf("exchange: an event adds nothing before step %d, and a run has %d", first, r.steps))
+		r.notAttacked = append(r.notAttacked, fmt.Sprintf("exchange: an event adds nothing before step %d, and a run has %d", first, r.steps))
 	} else {
 		var exchange Check
 		exchange, errExchange = a.exchange(r.steps)
@@ -92,7 +92,7 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 		if err != nil {
 			return check, err
 		}
-		if made := accounted.made; fault == "" && (made > due || d.Every > 0 && made != due) {
+		if made := accounted.count; fault == "" && (made > due || d.Every > 0 && made != due) {
 			fault = fmt.Sprintf("%d draws in %d steps, the account has %d", made, steps, due)
 		}
 		if fault == "" {
@@ -108,13 +108,13 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 	return check, nil
 }
 
-// drawAccount holds draws of two neighbours to what the drawAccount has of them. Draws by another law are of scores
-// that say nothing of events.
+// drawAccount holds draws of two neighbours to the loss that the account has of them. Draws by another law are of
+// scores that say nothing of events.
 type drawAccount struct {
 	law   mechanisms.Exponential
 	alone bool // of draws behind one step, all together, an exchange moves as much as of one
 
-	made     uint64
+	count    uint64
 	step     uint64
 	affected float64 // of the draws behind step
 	share    float64 // the largest there was
@@ -136,7 +136,7 @@ func (a *drawAccount) add(d recordedDraw, other mechanisms.Draw) (fault string) 
 		}
 		return ""
 	}
-	a.made++
+	a.count++
 	if !a.alone || d.Step != a.step {
 		a.step, a.affected = d.Step, 0
 	}
@@ -159,7 +159,7 @@ func (p *player) pairing(run, steps, at uint64, u []float64, canary bool,
 		return err
 	}
 	places := placesOf(run)
-	s := &canarySender{player: p, along: u, canary: canary, due: func(t uint64) bool { return t == at }}
+	s := &canarySender{player: p, direction: u, canary: canary, due: func(t uint64) bool { return t == at }}
 	for step := uint64(1); step <= steps; step++ {
 		for place := range p.subject.mechanism.Batch {
 			r, _ := s.at(step, place)

@@ -62,7 +62,7 @@ func (c *background) record(out *recorded, purpose string, number uint64, broken
 	return c.play(purpose, number, broken, func(s step) {
 		out.releases = append(out.releases, c.appendSums(nil))
 		out.increments = append(out.increments, c.copyIncrements())
-		out.decisions = append(out.decisions, appendDecisions(nil, s.made))
+		out.decisions = append(out.decisions, appendDecisions(nil, s.decisions))
 		out.owed = append(out.owed, c.owed(s))
 	})
 }
@@ -79,7 +79,7 @@ func appendNumbers(dst []byte, numbers []float64) []byte {
 // another purpose may be another one too, but for its length.
 func (c *background) owed(s step) (dst []byte) {
 	own := 0
-	for _, d := range s.made {
+	for _, d := range s.decisions {
 		if d.Output == 1 && c.traffic.answers {
 			if own++; own <= len(s.same) && !s.same[own-1] {
 				d = c.subject.disguised(d)
@@ -210,7 +210,7 @@ func (a *Subject) decisions(steps uint64) (Check, []recordedDraw, error) {
 			return check, nil, err
 		}
 		draws = append(draws, original.draws...)
-		fault, err := a.again(original, run, steps)
+		fault, err := a.repeated(original, run, steps)
 		if err != nil {
 			return check, nil, err
 		}
@@ -225,8 +225,8 @@ func (a *Subject) decisions(steps uint64) (Check, []recordedDraw, error) {
 	return check, draws, nil
 }
 
-// again plays other events over the releases and draws of a run, and says what is not as it was.
-func (a *Subject) again(original recorded, run, steps uint64) (fault string, err error) {
+// repeated plays other events over the releases and draws of a run, and says what is not as it was.
+func (a *Subject) repeated(original recorded, run, steps uint64) (fault string, err error) {
 	scripted := *a
 	scripted.stream = func(m mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 		return mechanisms.NewStream(m, p, key, original.sums(m.Contribution)...)
@@ -297,7 +297,7 @@ func (a *Subject) repetition() (Check, error) {
 	if err := errors.Join(errCanary, errLeaves, errOpen); err != nil {
 		return check, err
 	}
-	t := &Attack{Canary: k, along: u}
+	t := &Attack{Canary: k, direction: u}
 	err := audit.CheckHistory(t.play(p), t.Canary)
 	for _, fault := range []error{audit.ErrRedrawn, audit.ErrReused, audit.ErrShared} {
 		if errors.Is(err, fault) {
@@ -339,11 +339,11 @@ func (a *Subject) reset() (Check, error) {
 		Name: "reset", Looked: "numbers that steps after a reset add, over other noise before it",
 		Found: "they are the same", Holds: true,
 	}
-	stream, err := a.stream(a.whole, a.wholePlan, a.key())
+	stream, err := a.stream(a.wholeMechanism, a.wholePlan, a.key())
 	if err != nil {
 		return check, err
 	}
-	check.Count, err = audit.CheckReset(a.whole, a.wholePlan, stream)
+	check.Count, err = audit.CheckReset(a.wholeMechanism, a.wholePlan, stream)
 	if errors.Is(err, audit.ErrReset) {
 		check.Holds, check.Found = false, err.Error()
 		return check, nil

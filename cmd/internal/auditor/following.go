@@ -16,12 +16,12 @@ import (
 
 // learnedDirection is where a run's own contributions are, in scales.
 type learnedDirection struct {
-	scales        []float64 // of coordinates, loss units
-	along, middle []float64 // of the run's leaves: direction, and half way
-	to, centre    []float64 // of the law's
-	at, step      uint64    // of the canary, and of the last release
-	kept, weights float64   // of a leaf, from one release to the next, and in the last
-	out           []float64
+	scales            []float64 // of coordinates, loss units
+	direction, middle []float64 // of the run's leaves: direction, and half way
+	to, centre        []float64 // of the law's
+	at, step          uint64    // of the canary, and of the last release
+	kept, weights     float64   // of a leaf, from one release to the next, and in the last
+	out               []float64
 }
 
 // follows reports whether an attack on Gaussian noise has a canary whose contributions are not the law's in every
@@ -37,7 +37,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 	}
 	for run := range uint64(4) {
 		for _, canary := range []bool{true, false} {
-			leaf, _, err := p.contributionAt(t.Canary.Step, t.along, math.MaxUint64-1-run, canary)
+			leaf, _, err := p.contributionAt(t.Canary.Step, t.direction, math.MaxUint64-1-run, canary)
 			if err != nil {
 				return false, err
 			}
@@ -55,11 +55,11 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 
 // aimed finds where a run's contributions are. The run is played again from its start, with the same noise.
 func (t *Attack) aimed(p *player, run uint64) (*learnedDirection, error) {
-	with, _, err := p.contributionAt(t.Canary.Step, t.along, run, true)
+	with, _, err := p.contributionAt(t.Canary.Step, t.direction, run, true)
 	if err != nil {
 		return nil, err
 	}
-	without, _, err := p.contributionAt(t.Canary.Step, t.along, run, false)
+	without, _, err := p.contributionAt(t.Canary.Step, t.direction, run, false)
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +67,12 @@ func (t *Attack) aimed(p *player, run uint64) (*learnedDirection, error) {
 	with, without = over(with, scales), over(without, scales)
 	there, other := over(t.Canary.With, scales), over(t.Canary.Without, scales)
 	x := &learnedDirection{
-		scales: scales, along: differences(with, without), middle: middle(with, without), to: differences(there, other),
-		centre: middle(there, other), at: t.Canary.Step, kept: p.subject.kept(), out: make([]float64, len(with)),
+		scales: scales, direction: differences(with, without), middle: middle(with, without), to: differences(there, other),
+		centre: middle(there, other), at: t.Canary.Step, kept: p.subject.retained(), out: make([]float64, len(with)),
 	}
 	unit(x.to)
-	if !unit(x.along) { // both leaves are one, and nothing is to be seen
-		copy(x.along, x.to)
+	if !unit(x.direction) { // both leaves are one, and nothing is to be seen
+		copy(x.direction, x.to)
 	}
 	return x, nil
 }
@@ -85,7 +85,7 @@ func (x *learnedDirection) lay(release []float64) []float64 {
 	}
 	away := 0.0
 	for i, y := range release {
-		away += x.along[i] * (y/x.scales[i] - x.weights*x.middle[i])
+		away += x.direction[i] * (y/x.scales[i] - x.weights*x.middle[i])
 	}
 	for i := range x.out {
 		x.out[i] = (x.weights*x.centre[i] + away*x.to[i]) * x.scales[i]

@@ -78,7 +78,7 @@ func (r *Result) PrintJSON(out io.Writer) error {
 	}{
 		g.Mechanism, scope.Window, scope.Memory, g.Unit.Figures().Among, g.Batch, r.subject.mechanism.Dimension(),
 		g.Unit.Adjacency().String(), g.Unit.Name(),
-		r.took.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps,
+		r.elapsed.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps,
 		r.reach, r.late, r.untested(), NotAttacked, verdict,
 	})
 }

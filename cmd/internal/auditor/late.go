@@ -97,14 +97,14 @@ func (sumReference) Tangent([]float64) {}
 // beforeReset is the private sum of a mechanism with a memory, whose runs start a little before a reset.
 func (a *Subject) beforeReset() *Subject {
 	b := *a
-	b.whole, b.wholePlan = audit.RawContributions(a.whole, a.wholePlan)
+	b.wholeMechanism, b.wholePlan = audit.RawContributions(a.wholeMechanism, a.wholePlan)
 	b.mechanism, b.plan = audit.RawContributions(a.mechanism, a.plan)
 	var s sumOperator
-	units := definition.Integers(b.whole, b.wholePlan)
-	for k, of := range definition.Components(b.whole, b.wholePlan) {
+	units := definition.Integers(b.wholeMechanism, b.wholePlan)
+	for k, of := range definition.Components(b.wholeMechanism, b.wholePlan) {
 		for _, unit := range units[of.From:of.To] {
 			longest, clip := 0.0, of.Grid.Clip()
-			if q := b.whole.Contribution.Components[k].Quantiser; q != nil {
+			if q := b.wholeMechanism.Contribution.Components[k].Quantiser; q != nil {
 				_, zeroOut := q.Distances(of.Grid)
 				longest, clip = math.Sqrt(lattice.Grid{}.Float64(zeroOut))/2*unit, 0
 			}

@@ -15,10 +15,10 @@ const (
 	mostPreceding   = 1 << 12 // records before it
 )
 
-// enough is the share of a sensitivity that a move must reach. A bound holds for all histories, and moves are those of
-// a stream's start, where gains behind a published set, for example, may be closer together: of golden cases, 0.76 is
-// the least.
-const enough = 0.75
+// leastShare is the share of a sensitivity that a move must reach. A bound holds for all histories, and moves are those
+// of a stream's start, where gains behind a published set, for example, may be closer together: of golden cases, 0.76
+// is the least.
+const leastShare = 0.75
 
 // Move is how far an exchange of one event moves a component's sum, and the sensitivity that its noise is calibrated
 // to, both in scaled coordinates and loss units.
@@ -52,7 +52,7 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 }
 
 // reaches reports whether the noise pays for little more than the move.
-func (m Move) reaches() bool { return m.Distance >= enough*m.Sensitivity }
+func (m Move) reaches() bool { return m.Distance >= leastShare*m.Sensitivity }
 
 // largestMoves returns the largest move of each component that canaries make. It tries one direction after another
 // until all moves reach their sensitivities.
@@ -69,7 +69,7 @@ func (a *Subject) largestMoves() ([]Move, error) {
 	for k := range 2 * directions {
 		u := a.dense(a.random("direction", uint64(k)))
 		if k >= directions {
-			u = a.along((k - directions) % a.numbers())
+			u = a.axis((k - directions) % a.numbers())
 		}
 		if slices.ContainsFunc(u, math.IsNaN) {
 			continue
@@ -132,7 +132,7 @@ func (a *Subject) diameter(i int, contributions [][]float64) float64 {
 	return most
 }
 
-// distance returns how far two contributions are distance in a component, in scaled coordinates and loss units.
+// distance returns how far two contributions are apart in a component, in scaled coordinates and loss units.
 func (a *Subject) distance(i int, x, y []float64) float64 {
 	of, squares := a.components[i], 0.0
 	for j := of.From; j < of.To; j++ {

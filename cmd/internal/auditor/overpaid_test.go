@@ -182,7 +182,7 @@ func TestOverpaidLooksAtBothEnds(t *testing.T) {
 func TestOperatorsPayForWhatEventsMove(t *testing.T) {
 	f := func(a *Subject, lines []string) {
 		t.Helper()
-		if moves := Overpaid(a.whole, a.deployedOperator); len(moves) > 0 {
+		if moves := Overpaid(a.wholeMechanism, a.deployedOperator); len(moves) > 0 {
 			t.Errorf("%v: %+v", lines, moves)
 		}
 	}

@@ -49,8 +49,8 @@ func TestAuditOfMachinesAsConfigured(t *testing.T) {
 			if err := r.Verdict(); err != nil {
 				t.Error(err)
 			}
-			if len(r.left) > 0 || len(r.attacks) == 0 || r.attacks[0].Canary.Step != a.earliest() {
-				t.Errorf("left out: %v; attacks %+v", r.left, r.attacks)
+			if len(r.notAttacked) > 0 || len(r.attacks) == 0 || r.attacks[0].Canary.Step != a.earliest() {
+				t.Errorf("left out: %v; attacks %+v", r.notAttacked, r.attacks)
 			}
 			if _, decays := a.mechanism.Scope.Memory(); (r.late > 0) != decays || r.late > 0 && r.late != r.runs {
 				t.Errorf("%d runs from the start, %d to a reset", r.runs, r.late)

@@ -25,7 +25,7 @@ type player struct {
 	start        []byte
 	state        []byte
 	release      []float64
-	made         []operators.Decision
+	decisions    []operators.Decision
 }
 
 func (a *Subject) open() (*player, error) {
@@ -36,10 +36,10 @@ func (a *Subject) open() (*player, error) {
 	n := a.mechanism.Dimension()
 	p := &player{
 		subject: a, reference: twin, contribution: make([]float64, n), centre: make([]float64, n), all: make([]float64,
-			a.whole.Contribution.Entries()),
+			a.wholeMechanism.Contribution.Entries()),
 	}
 	for i := range p.both {
-		if p.streams[i], err = a.stream(a.whole, a.wholePlan, a.key()); err != nil {
+		if p.streams[i], err = a.stream(a.wholeMechanism, a.wholePlan, a.key()); err != nil {
 			return nil, err
 		}
 		if p.both[i], err = a.machine(a.operator, a.public, p.streams[i]); err != nil {
@@ -48,7 +48,7 @@ func (a *Subject) open() (*player, error) {
 	}
 	p.start = p.both[0].AppendState(nil)
 	if a.late > 0 {
-		p.start, err = audit.At(a.whole, a.wholePlan, p.start, a.late)
+		p.start, err = audit.At(a.wholeMechanism, a.wholePlan, p.start, a.late)
 	}
 	return p, err
 }
@@ -59,9 +59,9 @@ func (p *player) begin() error {
 	if err := p.both[0].Restore(p.start); err != nil {
 		return err
 	}
-	p.made = p.both[0].Open(p.made[:0])
+	p.decisions = p.both[0].Open(p.decisions[:0])
 	p.reference.Begin()
-	p.reference.Observe(p.made)
+	p.reference.Observe(p.decisions)
 	return nil
 }
 
@@ -70,8 +70,8 @@ func (p *player) begin() error {
 func (p *player) add(r operators.Record) bool {
 	adds := p.subject.contribution(p.contribution, p.all, p.reference, r)
 	p.subject.centres(p.centre, p.all, adds)
-	p.made = p.both[p.now].Add(p.made[:0], r)
-	p.reference.Observe(p.made)
+	p.decisions = p.both[p.now].Add(p.decisions[:0], r)
+	p.reference.Observe(p.decisions)
 	return adds
 }
 
@@ -96,7 +96,7 @@ func (p *player) copyIncrements() [][]lattice.Int128 {
 
 // appendSums appends the last releases of all components.
 func (p *player) appendSums(dst []byte) []byte {
-	for i := range p.subject.whole.Contribution.Components {
+	for i := range p.subject.wholeMechanism.Contribution.Components {
 		dst = appendNumbers(dst, p.streams[p.now].Sum(i))
 	}
 	return dst

@@ -6,11 +6,11 @@ import "oriel/operators"
 // contribution of each is added in a step where at says that it is due. After a canary with a key its key comes again,
 // twice, whichever event there was: who sends it may be anybody, and it must add nothing of the event once more.
 type canarySender struct {
-	player  *player
-	along   []float64
-	canary  bool // which of the two events
-	due     func(step uint64) bool
-	records []operators.Record // of the last canary
+	player    *player
+	direction []float64
+	canary    bool // which of the two events
+	due       func(step uint64) bool
+	records   []operators.Record // of the last canary
 }
 
 // at returns the record of a place in a step, null where there is no other. echo says that it is none of a canary.
@@ -25,7 +25,7 @@ func (s *canarySender) at(step, place uint64) (r operators.Record, echo bool) {
 		}
 		if place == 0 {
 			if i == 0 {
-				s.records, _ = s.player.reference.Records(a.pair(s.player.reference, s.along, s.canary))
+				s.records, _ = s.player.reference.Records(a.pair(s.player.reference, s.direction, s.canary))
 			}
 			return s.records[i], false
 		}
@@ -44,7 +44,7 @@ func (s *canarySender) echo() (r operators.Record, echo bool) {
 	if len(s.records) == 0 || len(s.records[0].Key) == 0 {
 		return operators.Record{Null: true}, false
 	}
-	first, _ := s.player.reference.Canary(s.along, 1)
+	first, _ := s.player.reference.Canary(s.direction, 1)
 	all, _ := s.player.reference.Records(first)
 	r = all[len(all)-1]
 	r.Key = s.records[0].Key
@@ -60,7 +60,7 @@ func (p *player) contributionAt(
 		return nil, false, err
 	}
 	at := placesOf(run)
-	s := &canarySender{player: p, along: along, canary: canary, due: func(t uint64) bool { return t == step }}
+	s := &canarySender{player: p, direction: along, canary: canary, due: func(t uint64) bool { return t == step }}
 	for t := uint64(1); ; t++ {
 		for place := range p.subject.mechanism.Batch {
 			r, _ := s.at(t, place)

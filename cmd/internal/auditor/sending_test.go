@@ -40,7 +40,7 @@ func TestCanariesAreSentWhereTheirLeafIsDue(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &canarySender{
-				player: p, along: a.dense(a.random("direction", 0)), canary: canary,
+				player: p, direction: a.dense(a.random("direction", 0)), canary: canary,
 				due: func(step uint64) bool { return step == 9 },
 			}
 			var sent, again, added []uint64

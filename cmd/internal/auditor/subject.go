@@ -22,7 +22,7 @@ import (
 // Of a contribution of several components it attacks all at once, or one: then mechanism, plan and guarantee are that
 // component's alone, as if it had a stream of its own. The machine runs over all.
 type Subject struct {
-	whole            mechanisms.Config
+	wholeMechanism   mechanisms.Config
 	wholePlan        mechanisms.Calibration
 	first            int                    // of the parts that are audited
 	components       []definition.Component // they
@@ -62,7 +62,7 @@ func openMachine(c operators.Operator, params []byte, sums *mechanisms.Stream) (
 func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part int) (*Subject, error) {
 	var err error
 	a := &Subject{
-		whole: m, first: max(0, part), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret,
+		wholeMechanism: m, first: max(0, part), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret,
 		stream:  mechanisms.Open,
 		machine: openMachine,
 	}
@@ -96,7 +96,7 @@ func (a *Subject) deployed() (*Subject, error) {
 	b := *a
 	b.operator = a.deployedOperator
 	var err error
-	if b.public, err = b.operator.Params(a.whole); err != nil {
+	if b.public, err = b.operator.Params(a.wholeMechanism); err != nil {
 		return nil, err
 	}
 	b.carriers, b.lag, err = b.carried()
@@ -195,9 +195,9 @@ func (a *Subject) centres(dst, all []float64, adds bool) {
 	}
 }
 
-// kept is how much of a contribution a release holds one step later: all of a sum, nothing where steps are released
+// retained is how much of a contribution a release holds one step later: all of a sum, nothing where steps are released
 // alone, γ with a memory.
-func (a *Subject) kept() float64 {
+func (a *Subject) retained() float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if memory, decays := a.mechanism.Scope.Memory(); decays {
 		return float64(decay.Decay(memory)) / (1 << 30)
@@ -266,9 +266,9 @@ func (a *Subject) dense(rng *rand.Rand) []float64 {
 	}
 }
 
-// along returns the vector of one number of the audited components, and of the first of each other part, within the
+// axis returns the vector of one number of the audited components, and of the first of each other part, within the
 // directions of contributions.
-func (a *Subject) along(number int) []float64 {
+func (a *Subject) axis(number int) []float64 {
 	return a.units(func(part int, u []float64) {
 		from, _ := a.bounds(part)
 		start, _ := a.bounds(a.first)
@@ -285,15 +285,15 @@ func (a *Subject) numbers() int { return a.mechanism.Contribution.Entries() }
 
 // units fills a vector component by component, and scales each to norm 1.
 func (a *Subject) units(fill func(part int, u []float64)) []float64 {
-	all := make([]float64, a.whole.Contribution.Entries())
+	all := make([]float64, a.wholeMechanism.Contribution.Entries())
 	vector := func(i int) []float64 { // without public numbers
 		from, to := a.bounds(i)
-		if ball, centred := a.whole.Contribution.Components[i].Quantiser.(mechanisms.Ball); centred {
+		if ball, centred := a.wholeMechanism.Contribution.Components[i].Quantiser.(mechanisms.Ball); centred {
 			to = from + ball.Size
 		}
 		return all[from:to]
 	}
-	for i := range a.whole.Contribution.Components {
+	for i := range a.wholeMechanism.Contribution.Components {
 		fill(i, vector(i))
 	}
 	twin, err := operators.ReferenceModelOf(a.operator, a.public)
@@ -301,7 +301,7 @@ func (a *Subject) units(fill func(part int, u []float64)) []float64 {
 		panic("BUG: auditor: the operator refuses its own plan: " + err.Error())
 	}
 	twin.Tangent(all)
-	for i := range a.whole.Contribution.Components {
+	for i := range a.wholeMechanism.Contribution.Components {
 		u := vector(i)
 		norm := lattice.Norm(u)
 		for j := range u {

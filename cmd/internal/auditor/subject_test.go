@@ -29,7 +29,7 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 				for _, radius := range []string{"0.01", "7"} {
 					a := subject(t, "ORIEL_LOSS="+name, "ORIEL_SET="+set, "ORIEL_RADIUS="+radius, "ORIEL_PICK="+pick,
 						"ORIEL_BLOCKS="+blocks, "ORIEL_WORTHS="+places, "ORIEL_MECHANISM="+mechanism, "ORIEL_DIMENSION=5")
-					for _, u := range [][]float64{a.dense(rng), a.along(4)} {
+					for _, u := range [][]float64{a.dense(rng), a.axis(4)} {
 						with, without, err := a.contributions(u)
 						if err != nil {
 							t.Fatalf("%s on the %s of radius %s: %v", name, set, radius, err)
@@ -60,7 +60,7 @@ func TestLeafIsThatOfTheMachine(t *testing.T) {
 		}
 		c := a.newTraffic(p.reference)
 		c.begin("leaf", 1)
-		numbers, units := make([]float64, a.whole.Contribution.Entries()), make([]int64, 5)
+		numbers, units := make([]float64, a.wholeMechanism.Contribution.Entries()), make([]int64, 5)
 		for range 200 {
 			r := c.next()
 			adds := p.reference.Contribution(numbers, r)

@@ -31,7 +31,7 @@ func (r *Result) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%s, %s, B = %d, d = %s, adjacency %s, unit %s\n",
 		g.Mechanism, g.Brief(""), g.Batch, r.subject.dimensions(), g.Unit.Adjacency(), g.Unit.Name())
 	fmt.Fprintf(out, "%s; a false alarm in any of what follows has probability %g at most\n\n",
-		r.took.Round(10*time.Millisecond), r.options.Alpha)
+		r.elapsed.Round(10*time.Millisecond), r.options.Alpha)
 	for _, part := range []func(io.Writer) error{r.printAttacks, r.printChecks, r.printLeft} {
 		if err := part(out); err != nil {
 			return err
@@ -131,7 +131,7 @@ func (t *Attack) ran() bool {
 
 // untested is what was not tested with these settings and in this time.
 func (r *Result) untested() []string {
-	out := slices.Clone(r.left)
+	out := slices.Clone(r.notAttacked)
 	for _, t := range r.attacks {
 		if !t.ran() {
 			out = append(out, fmt.Sprintf("attack at step %d: %s, %d", t.Canary.Step, tooFew, t.Report.Runs))

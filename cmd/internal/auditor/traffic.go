@@ -112,7 +112,7 @@ func (c *traffic) event(s *source) operators.Record {
 		return operators.Record{Null: true, Key: first.Key} // a key is public, whatever the record says
 	case 1, 2, 3:
 		s.number = (s.number + 1) % c.subject.numbers()
-		if u = c.subject.along(s.number); kind == 3 {
+		if u = c.subject.axis(s.number); kind == 3 {
 			factor = 1 << 20
 		}
 	case 5, 6:

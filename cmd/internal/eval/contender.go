@@ -102,7 +102,7 @@ func (b *baseRate) predict(e *event) (loss, prediction float64) {
 	return b.rule.Loss(b.point[:], alone), prediction
 }
 
-// logOdds are the log-logOdds of label 1 with half an event of each class beforehand (Krichevsky and Trofimov, 1981).
+// logOdds are the log-odds of label 1 with half an event of each class beforehand (Krichevsky and Trofimov, 1981).
 func (s *baseStream) logOdds() float64 { return math.Log((s.ones + 0.5) / (s.weight - s.ones + 0.5)) }
 
 func (b *baseRate) learn(e *event) error {

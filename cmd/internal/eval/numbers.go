@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// looks is at how many places along each stream numbers are held beside the truth: evenly, the last at its end.
-const looks = 64
+// checkpoints is at how many places along each stream numbers are held beside the truth: evenly, the last at its end.
+const checkpoints = 64
 
 // Publishes tells whether the settings' operator publishes numbers about its events, which NewNumbers shows beside the
 // truth, and New cannot score.
@@ -155,15 +155,15 @@ type numbersField struct {
 func (f *numbersField) take(i Item) error {
 	f.items = append(f.items, i)
 	f.events++
-	before := f.seen[i.Stream] * looks / max(f.totals[i.Stream], 1)
+	before := f.seen[i.Stream] * checkpoints / max(f.totals[i.Stream], 1)
 	f.seen[i.Stream]++
-	after := f.seen[i.Stream] * looks / max(f.totals[i.Stream], 1)
+	after := f.seen[i.Stream] * checkpoints / max(f.totals[i.Stream], 1)
 	switch {
 	case after > before:
 		if err := f.run(); err != nil {
 			return err
 		}
-		return f.look(i.Stream)
+		return f.compareAt(i.Stream)
 	case len(f.items) == chunk:
 		return f.run()
 	}
@@ -185,8 +185,8 @@ func (f *numbersField) run() error {
 	return err
 }
 
-// look holds the newest numbers of a stream beside the truth.
-func (f *numbersField) look(stream int32) error {
+// compareAt holds the newest numbers of a stream beside the truth.
+func (f *numbersField) compareAt(stream int32) error {
 	for _, x := range f.pairs {
 		truth, ok, err := x.truth.decision(stream)
 		if err != nil || !ok {

@@ -20,7 +20,7 @@ const listed = 20
 func (r *NumbersReport) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, %s. Private numbers, and the truth computed beside them from the same events,\n"+
-		"at %d places along each stream:\n\n", r.Events, counted(r.Streams, "stream"), counted(r.Seeds, "seed"), looks)
+		"at %d places along each stream:\n\n", r.Events, counted(r.Streams, "stream"), counted(r.Seeds, "seed"), checkpoints)
 	r.printKinds(&b)
 	if r.Null > 0 {
 		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, reasons(r.Reasons, r.first))

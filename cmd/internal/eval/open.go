@@ -16,7 +16,9 @@ import (
 
 // open opens a stream with the noise of a numbered seed. Cluster and topic are zero, so that its noise is never that of
 // a service; and since everybody can compute it, it hides nothing.
-func open(m pipeline.Model, params []byte, opened *pipeline.Opened, partition int32, seed int) (*pipeline.Stream, error) {
+func open(
+	m pipeline.Model, params []byte, opened *pipeline.Opened, partition int32, seed int,
+) (*pipeline.Stream, error) {
 	secret := sha256.Sum256(fmt.Appendf(nil, "oriel eval, seed %d", seed))
 	inc := state.Incarnation{
 		ID: state.SeededID(secret), Stream: strconv.Itoa(int(partition)), Partition: partition, Config: m.Settings,

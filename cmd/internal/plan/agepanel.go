@@ -18,7 +18,7 @@ import (
 // line is ε at every age, of all mechanisms that share it.
 type line struct {
 	names      []string
-	look       look
+	look       style
 	configured bool
 	all        bool // of all of a user's events, not of those of one window
 	points     plotter.XYs

@@ -69,7 +69,7 @@ type dots struct {
 type dot struct {
 	name, aside, text string
 	bold              bool
-	look              look
+	look              style
 	value             float64
 }
 

@@ -34,9 +34,9 @@ var (
 	paper = color.NRGBA{A: 0xff, R: 0xff, G: 0xff, B: 0xff}
 )
 
-// look is how one mechanism is drawn. Colours are those of Okabe and Ito, Color Universal Design (2008), told apart by
+// style is how one mechanism is drawn. Colours are those of Okabe and Ito, Color Universal Design (2008), told apart by
 // colour-blind readers; the dashes tell them apart without colour.
-type look struct {
+type style struct {
 	color  color.NRGBA
 	dashes []vg.Length
 }
@@ -44,29 +44,29 @@ type look struct {
 // looks are by position of the name in order, so that a mechanism looks the same in every plot.
 var looks = []struct {
 	name string
-	look look
+	look style
 }{
-	{"blt", look{color.NRGBA{0x00, 0x72, 0xb2, 0xff}, nil}},
-	{"tree-gaussian", look{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}, []vg.Length{11, 4}}},
-	{"tree-gamma", look{color.NRGBA{0x00, 0x9e, 0x73, 0xff}, []vg.Length{3, 3}}},
-	{"tree-laplace", look{color.NRGBA{0xcc, 0x79, 0xa7, 0xff}, []vg.Length{11, 3, 3, 3}}},
-	{"tree-gaussian-paper", look{color.NRGBA{0xe6, 0x9f, 0x00, 0xff}, []vg.Length{6, 3}}},
-	{"tree-gamma-paper", look{color.NRGBA{0x56, 0xb4, 0xe9, 0xff}, []vg.Length{1.5, 3}}},
-	{"once-gaussian", look{color.NRGBA{0x00, 0x00, 0x00, 0xff}, []vg.Length{16, 4, 3, 4}}},
-	{"once-gamma", look{color.NRGBA{0x77, 0x77, 0x77, 0xff}, []vg.Length{16, 4}}},
+	{"blt", style{color.NRGBA{0x00, 0x72, 0xb2, 0xff}, nil}},
+	{"tree-gaussian", style{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}, []vg.Length{11, 4}}},
+	{"tree-gamma", style{color.NRGBA{0x00, 0x9e, 0x73, 0xff}, []vg.Length{3, 3}}},
+	{"tree-laplace", style{color.NRGBA{0xcc, 0x79, 0xa7, 0xff}, []vg.Length{11, 3, 3, 3}}},
+	{"tree-gaussian-paper", style{color.NRGBA{0xe6, 0x9f, 0x00, 0xff}, []vg.Length{6, 3}}},
+	{"tree-gamma-paper", style{color.NRGBA{0x56, 0xb4, 0xe9, 0xff}, []vg.Length{1.5, 3}}},
+	{"once-gaussian", style{color.NRGBA{0x00, 0x00, 0x00, 0xff}, []vg.Length{16, 4, 3, 4}}},
+	{"once-gamma", style{color.NRGBA{0x77, 0x77, 0x77, 0xff}, []vg.Length{16, 4}}},
 }
 
-func lookOf(name string) look {
+func lookOf(name string) style {
 	for _, l := range looks {
 		if l.name == name {
 			return l.look
 		}
 	}
-	return look{color: ink}
+	return style{color: ink}
 }
 
 // line is the stroke of a curve.
-func (l look) line(width vg.Length) draw.LineStyle {
+func (l style) line(width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: l.color, Width: width, Dashes: l.dashes}
 }
 
@@ -219,7 +219,7 @@ func level(c draw.Canvas, style text.Style, at vg.Point, label string) {
 	c.FillText(style, at, label)
 }
 
-// distinct moves heights, as little as it can, so that neighbours are at least a gap distinct and all stay within [low,
+// distinct moves heights, as little as it can, so that neighbours are at least a gap apart and all stay within [low,
 // high]; their order stays.
 func distinct(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 	order := make([]int, len(heights))

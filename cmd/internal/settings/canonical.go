@@ -53,7 +53,7 @@ func (s Settings) Canonical() string {
 	if users := s.userWindow(); users > 0 {
 		lines = append(lines, "USER_WINDOW="+count(users))
 	}
-	lines = append(lines, s.own.Canonical()...)
+	lines = append(lines, s.values.Canonical()...)
 	slices.Sort(lines)
 	return strings.Join(lines, "\n") + "\n"
 }

@@ -33,7 +33,7 @@ func (s *Settings) readOperator(
 			Norm: s.FeaturesNorm,
 		},
 	}
-	s.own = source.Read(p, family.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })
+	s.values = source.Read(p, family.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })
 	return family
 }
 
@@ -46,10 +46,10 @@ func (s Settings) EmitAll() Settings {
 
 // EmitEvery is each how many steps a decision is emitted, or 0 where the operator has no such setting.
 func (s Settings) EmitEvery() uint64 {
-	if !s.own.Has("EMIT_EVERY") {
+	if !s.values.Has("EMIT_EVERY") {
 		return 0
 	}
-	return s.own.Count("EMIT_EVERY")
+	return s.values.Count("EMIT_EVERY")
 }
 
 // configure asks the operator for what the groups need.
@@ -58,12 +58,12 @@ func (s *Settings) configure(p *operators.Problems, family operators.Definition,
 	if family.Name == "" || !steps && !slices.Contains(needs, Events) {
 		return
 	}
-	s.events, s.eventsOf = family.Events(s.own), family.Name
+	s.events, s.eventsOf = family.Events(s.values), family.Name
 	if !steps {
 		return
 	}
 	s.checkKeyed(p)
-	operator, err := family.New(s.own)
+	operator, err := family.New(s.values)
 	if s.operator = operator; p.Err() == nil && err != nil {
 		p.Add(err)
 	}

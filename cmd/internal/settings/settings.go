@@ -72,7 +72,7 @@ type Settings struct {
 	FeaturesNorm   string `env:"FEATURES_NORM" envDefault:"unit" unit:"name" range:"unit, none" text:"named features: scale the hashed vector to norm 1, or leave it"`
 	FeaturesRange  string `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
 
-	own      *operators.Values  // the operator's settings
+	values   *operators.Values  // the operator's settings
 	events   operators.Events   // of the groups Events and Operator
 	eventsOf string             // the operator whose they are
 	operator operators.Operator // of the group Operator, else nil

@@ -23,8 +23,8 @@ func (s Settings) facts() mechanisms.Facts {
 	return facts
 }
 
-// once tells whether the mechanism releases each step once, and so has no window.
-func (s Settings) once() bool { return s.facts().PerStep }
+// perStep tells whether the mechanism releases each step once, and so has no window.
+func (s Settings) perStep() bool { return s.facts().PerStep }
 
 // forgets tells whether the mechanism's sums decay, so that there is no window either.
 func (s Settings) forgets() bool { return s.Window == lifetime && s.facts().Filter }
@@ -41,7 +41,7 @@ func (s Settings) steps() uint64 {
 // scope is for how long events are protected, as the mechanism takes it.
 func (s Settings) scope() protection.Scope {
 	switch {
-	case s.once():
+	case s.perStep():
 		return protection.PerStep{}
 	case s.forgets():
 		return protection.Decay{Steps: s.Memory}
@@ -81,7 +81,7 @@ func (s Settings) checkRounds(p *operators.Problems) {
 // ends is not one that goes on.
 func (s Settings) canonicalWindow() string {
 	switch {
-	case s.once(), s.forgets():
+	case s.perStep(), s.forgets():
 		return lifetime
 	case s.Window == horizon:
 		return horizon
@@ -103,7 +103,7 @@ func (s Settings) checkWindow(p *operators.Problems) {
 		p.Want("MEMORY", s.Memory >= decay.MinMemory &&
 			(s.Memory <= decay.MaxMemory || s.Memory >= uint64(pipeline.LeastMemory)),
 			"%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory)
-	case s.once():
+	case s.perStep():
 		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, it protects for ever: leave it out, or say lifetime", s.Window, s.Mechanism)
 	case facts.Draws && s.Window != horizon:
 		p.Want("WINDOW", false, "%q: ORIEL_MECHANISM=%s protects the whole life of a stream, which has to end: say horizon, and set ORIEL_HORIZON",

@@ -84,9 +84,9 @@ func TestRoundsHaveTwoNames(t *testing.T) {
 			strings.Contains(s.Canonical(), "ROUNDS") {
 			t.Errorf("%v: canonical configuration\n%s\nof %v\n%s", test.lines, s.Canonical(), test.same, same.Canonical())
 		}
-		if s.own.Rounds != test.rounds || same.own.Rounds != test.rounds {
-			t.Errorf("%v: the operator reads %d rounds, and of %v %d, want %d", test.lines, s.own.Rounds, test.same,
-				same.own.Rounds, test.rounds)
+		if s.values.Rounds != test.rounds || same.values.Rounds != test.rounds {
+			t.Errorf("%v: the operator reads %d rounds, and of %v %d, want %d", test.lines, s.values.Rounds, test.same,
+				same.values.Rounds, test.rounds)
 		}
 	}
 }

@@ -2,8 +2,8 @@ package residual
 
 import "math/bits"
 
-// signTest is signTest coins of a run: of each coordinate a bit a step. Signs of independent normals are some, and
-// sizes above their median others. Whether two of them agree is a signTest coin again; and so are, independently, all
+// signTest is the fair coins of a run: of each coordinate a bit a step. Signs of independent normals are some, and
+// sizes above their median others. Whether two of them agree is a fair coin again; and so are, independently, all
 // pairs of one distance, since each brings a coin that no earlier pair had.
 type signTest struct {
 	words int

@@ -26,7 +26,7 @@ type Noise struct {
 	perStep    int       // releases from the first on whose z are single draws, mapped to normals; T for Gaussian noise
 	scales     []float64 // σ or θ at each coordinate, loss units
 	least      float64   // of the parts' scales, lattice units
-	kept       float64   // what a release has of the one before
+	retained   float64   // what a release has of the one before
 
 	forecasts []forecast // of a tree
 	filter    *definition.Filter
@@ -54,7 +54,7 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 	facts, _ := mechanisms.FactsOf(c.Name)
 	x := &Noise{
 		config: c, plan: p, components: definition.Components(c, p), n: c.Dimension(), steps: steps, perStep: steps,
-		scales: definition.Scales(c, p), least: math.Inf(1), kept: definition.Kept(p),
+		scales: definition.Scales(c, p), least: math.Inf(1), retained: definition.Kept(p),
 	}
 	for _, part := range x.components {
 		s := part.Scale.Float64()

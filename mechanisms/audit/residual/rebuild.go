@@ -61,7 +61,7 @@ func (r *Rebuilder) Next(dst, release, leaf []float64) {
 		panic(fmt.Sprintf("BUG: residual: release %d of %d with %d entries", r.step+1, x.steps, len(release)))
 	}
 	for i, v := range leaf {
-		r.clean[i] = x.kept*r.clean[i] + v
+		r.clean[i] = x.retained*r.clean[i] + v
 		dst[i] = (release[i] - r.clean[i]) / x.scales[i]
 	}
 	spread := r.components.next(dst)
