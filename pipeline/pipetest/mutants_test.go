@@ -45,7 +45,7 @@ var mutants = []struct{ file, text, other, breaks string }{
 		"what was sent is aborted, and taken for committed",
 	},
 	{
-		"commit.go", "topic.Name, p, &g.decisions[i]", "topic.Name, p, &g.decisions[(i+1)%outputs]",
+		"commit.go", "topic.Name, p, &g.decisions[i]", "topic.Name, p, &g.decisions[(i+1)%decisionTopics]",
 		"decisions go to the topic of the others",
 	},
 	{"commit.go", "\tt.service.listener.Reached(p, PointProduced)\n", "", "nobody can die between sending and committing"},
