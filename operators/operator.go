@@ -11,9 +11,9 @@ import (
 // is an interface of its own, which callers find by assertion: Formatted, Writer, Descriptive, Scorer, Reporter,
 // Thinning, Cautious, Successor, Audited and Padded.
 type Operator interface {
-	// Require adds to c what the operator requires of a mechanism: the contribution of a record (c.Leaf), and perhaps a
-	// bound on the mechanism's error, or draws. params are those that Params made when the incarnation was opened, nil
-	// before: what a later version would choose otherwise must stay as it was.
+	// Require adds to c what the operator requires of a mechanism: the contribution of a record (c.Contribution), and
+	// perhaps a bound on the mechanism's error, or draws. params are those that Params made when the incarnation was
+	// opened, nil before: what a later version would choose otherwise must stay as it was.
 	Require(c *mechanisms.Config, params []byte) error
 
 	// Params freezes what a machine needs beside its configuration: values that only a platform's math library can
