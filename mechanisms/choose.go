@@ -94,7 +94,7 @@ func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	return s.draws.by(Draw{Step: s.Step(), Place: s.place, Instance: instance, Law: law, Scores: scores}, drawn)
 }
 
-// drawScratch are what draws of all streams of a opened mechanism work in.
+// drawScratch are what draws of all streams of an opened mechanism work in.
 type drawScratch struct {
 	noise.Chooser
 	gaps     []uint64

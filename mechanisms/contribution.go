@@ -17,7 +17,7 @@ const (
 )
 
 // Contribution is what one record adds to a stream: the components' integers one behind the other, absorbed at once.
-// Part i is mechanism instance i of the stream's chain, and all sums close at the same steps.
+// Component i is mechanism instance i of the stream's chain, and all sums close at the same steps.
 type Contribution struct {
 	Components []Component // 1 to 1024
 
@@ -34,8 +34,8 @@ type Contribution struct {
 // of a stream that has no components.
 type Component struct {
 	Name string  // for people and errors, up to 255 bytes; may be empty
-	Size int     // n, coordinates: integers of a leaf
-	Clip float64 // L, loss units: no leaf is longer than Λ units of the grid of L, scaled coordinates
+	Size int     // n, coordinates: integers of a contribution
+	Clip float64 // L, loss units: no contribution is longer than Λ units of the grid of L, scaled coordinates
 
 	// Quantiser makes contributions; nil clips to the ball of L in the ℓ2 norm of scaled coordinates and rounds to the
 	// nearest lattice point, so that two contributions are 2Λ apart at most, and one is Λ from the null contribution.

@@ -19,7 +19,7 @@ type Mechanism struct {
 	fresh func() []Sum
 }
 
-// frame is the part of a opened mechanism that its streams read.
+// frame is the part of an opened mechanism that its streams read.
 type frame struct {
 	config       Config
 	plan         Calibration
@@ -160,8 +160,8 @@ func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 	return stream
 }
 
-// Scratch is as long as what a record adds, for a caller to build it in. All streams of a opened mechanism share it: it
-// holds what was put there until the caller uses another of them.
+// Scratch is as long as what a record adds, for a caller to build it in. All streams of an opened mechanism share it:
+// it holds what was put there until the caller uses another of them.
 func (s *frame) Scratch() []float64 { return s.callers }
 
 // Dimension returns the coordinates of all components: n of the default contribution.

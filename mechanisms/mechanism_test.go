@@ -73,7 +73,7 @@ func TestSeatRefusesWhatOpenRefuses(t *testing.T) {
 	}
 }
 
-// maxSeat is what a further stream of a opened mechanism may allocate at d = 32 for blt, bytes: 3 072 of them are
+// maxSeat is what a further stream of an opened mechanism may allocate at d = 32 for blt, bytes: 3 072 of them are
 // totals, buffers, the open batch and the last release.
 const maxSeat = 4096
 

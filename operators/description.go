@@ -9,8 +9,8 @@ import (
 type Description struct {
 	Radius   float64  // of the set that decisions are in, length; 0: there is none
 	Diameter float64  // diameter of that set; 0: unknown
-	Clip     float64  // that is configured, if the leaf has another; 0: the leaf's
-	Distance string   // what bounds how far an exchange moves a leaf, in words; empty: nothing more than the leaf says
+	Clip     float64  // as configured, if that of the contribution is another; 0: they are equal
+	Distance string   // how far an exchange moves a contribution at most, in words; empty: as its clip says
 	Steps    string   // what bounds how far a decision moves in a step, in words; empty: nothing that is worth saying
 	Damping  *Damping // nil: unknown, or different from release to release
 

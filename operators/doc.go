@@ -32,12 +32,15 @@
 //	doc.go      the package comment
 //	Definition  name, settings, how events are decoded (a schemas.Body, and whether record keys are read), and New, which
 //	            reports all problems of the settings at once: v.Want("CLIP", …) takes the name without ORIEL_. Call the
-//	            steps between decisions EMIT_EVERY (EmitEvery), because `oriel plan` reads it, and be Thinning
+//	            steps between decisions EMIT_EVERY (EmitEvery), because `oriel plan` reads it, and be Thinning. Dimension
+//	            is the setting of a vector's length
 //	Operator    five methods: Require sets the contribution of a record (mechanisms.Contribution), Params freezes lists
-//	            and files, Open makes a machine, Extras names further members of decisions, Describe serves `oriel plan`.
-//	            Every decision has a value for each of the extras, in both topics. A second topic, scores, statistics and
-//	            the like are interfaces of their own, found by assertion: see operator.go. Assert yours
-//	            (var _ operators.Scorer = operator{}), because a method with another signature is otherwise ignored
+//	            and files, Open makes a machine and must refuse a stream with other Terms than Common.Terms, Extras names
+//	            further members of decisions (LifetimeMembers too), Describe serves `oriel plan` and lists the
+//	            mechanisms that the operator takes. Every decision has a value for each of the extras, in both topics. A
+//	            second topic, scores, statistics and the like are interfaces of their own, found by assertion: see
+//	            operator.go. Assert yours (var _ operators.Scorer = operator{}), because a method with another signature
+//	            is otherwise ignored
 //	Machine     the algorithm. It embeds Base, which saves and restores its Fields, and writes Add:
 //
 //	                adds := m.Stream.Scratch()             // numbers of the record; nil if it contributes nothing
@@ -47,15 +50,16 @@
 //	                first, count := m.Due(m.Stream.Step()) // indices of this step's decisions, 0 of them if none is due
 //	                sum := m.Stream.Sum(0)                 // released, with noise
 //
-//	            With a second topic Count is 2: both topics share one sequence of indices. Sums under another memory H are
-//	            a Stream.Reading: call its Take after each step, and make it a field by Sums; they hold
-//	            mechanisms.Weight(protection.Decay{Steps: H}, t) steps. loss.Features writes a vector. Feedback that comes
-//	            later waits in a pending.Table or plays.Table. Draws come from Stream.Choose, which refuses them after the
-//	            last step (Stream.Ended); their scores must follow from releases. Floats decide bytes on every CPU: in the
-//	            whole folder lint names products that may fuse, and functions that differ between CPUs
+//	            With a second topic Count is 2: both topics share one sequence of indices, step t has 2t − 1 and 2t, and
+//	            decisions of the second have Output 1. Sums under another memory H are a Stream.Reading: call its Take
+//	            after each step, and make it a field by Sums; they hold mechanisms.Weight(protection.Decay{Steps: H}, t)
+//	            steps. loss.Features writes a vector. Feedback that comes later waits in a pending.Table or actions.Table.
+//	            Draws come from Stream.Choose, which refuses them after the last step (Stream.Ended); their scores must
+//	            follow from releases. Floats decide bytes on every CPU: in the whole folder lint names products that may
+//	            fuse, and functions that differ between CPUs
 //	Reference   a ReferenceModel: the contribution of a record again, by slow and plain code, for `oriel audit`; Stateless
-//	            has three of its methods. `oriel plan` warns where its canaries move a component by far less than the
-//	            noise is for
+//	            has all its methods but Contribution and Canary. `oriel plan` warns where its canaries move a component
+//	            by far less than the noise is for
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, how far an exchanged event moves them;
 //	            it names the tests that would turn red
 //	tests       optest.Run (RunHolding if the state holds contents of events beside the sums), optest.RunTerms if

@@ -63,6 +63,13 @@ func EmitEvery(byDefault, text string) Setting {
 	}
 }
 
+// Dimension is the setting DIMENSION, which Values.Dimension reads.
+func Dimension(text string) Setting {
+	return Setting{
+		Name: "DIMENSION", Kind: Count, Unit: "coordinates", Range: "1 to 262144", Required: true, Decodes: true, Text: text,
+	}
+}
+
 // ShortName is an Entry: names of up to 64 bytes, none of them a control character.
 func ShortName(text string) (canonical string, ok bool) {
 	return text, len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' })

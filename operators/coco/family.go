@@ -73,10 +73,7 @@ var settings = []operators.Setting{
 	convex.LaterSetting("VERTICES",
 		"the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and "+
 			"ORIEL_CONSTANTS=search. Replay needs the same file"),
-	{
-		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true, Decodes: true,
-		Text: "dimension d of decisions and feature vectors",
-	},
+	operators.Dimension("dimension d of decisions and feature vectors"),
 	{
 		Name: "CLIP", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Required: true,
 		Text: "L: each event's gradient is clipped to this Euclidean norm",
