@@ -6,15 +6,13 @@ import "oriel/mechanisms"
 // decision.
 const stateVersion = 1
 
-// readingField is a reading in a state.
-type readingField struct {
+// incrementsField is the increments in a state.
+type incrementsField struct {
 	*mechanisms.Reading
 	m *Machine
 }
 
-// Restore refuses a sum before its first step.
-func (f readingField) Restore(state []byte) error {
-	t := f.m.Stream.Step()
-	empty := t == 0 || f.Reading == f.m.increments && t%f.m.Every == 0
-	return f.Reading.Restore(state, empty)
+// Restore refuses increments right after a decision, which has published them.
+func (f incrementsField) Restore(state []byte) error {
+	return f.Reading.Restore(state, f.m.Stream.Step()%f.m.Every == 0)
 }

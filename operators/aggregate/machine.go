@@ -85,7 +85,11 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, err
 	}
 	for _, r := range m.readings {
-		m.Fields = append(m.Fields, readingField{r, m})
+		if r == m.increments {
+			m.Fields = append(m.Fields, incrementsField{r, m})
+		} else {
+			m.Fields = append(m.Fields, operators.Sums(r, stream))
+		}
 	}
 	return m, nil
 }
