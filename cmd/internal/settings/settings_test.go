@@ -29,13 +29,13 @@ func TestTheSettingsTableIsThatOfTheCode(t *testing.T) {
 	if !ok || !closed {
 		t.Fatal("deploy/SETTINGS.md has no place for the settings")
 	}
-	if table == Table() {
+	if table == settingsTable() {
 		return
 	}
 	if !*rewrite {
 		t.Fatal("the settings table of deploy/SETTINGS.md differs from the code; run go test ./cmd/internal/settings -rewrite")
 	}
-	if err := os.WriteFile(path, []byte(before+begin+Table()+end+after), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(before+begin+settingsTable()+end+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
