@@ -86,8 +86,8 @@ func Calibrate(c Config) (Calibration, error) {
 
 // Guarantee returns what this plan proves under c, from the plan's integers, rounded against the claim. It is an error
 // when the plan is not one of c, or, but for the -paper names, when it proves less than c.Budget. For those names ε is
-// the recomputed one, with the true sensitivity, at c.Budget.Delta; so too where Draws.Most or MostMu make it less.
-// Pure-ε mechanisms prove δ = 0.
+// the recomputed one, with the true sensitivity, at c.Budget.Delta; so too where Draws.MaxEpsilon or MaxMu make it
+// less. Pure-ε mechanisms prove δ = 0.
 func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
 	if err := p.matches(c); err != nil {
 		return protection.Guarantee{}, err

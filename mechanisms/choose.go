@@ -54,8 +54,8 @@ func (e Exponential) Validate() error {
 // privacy, every draw whose scores the unit can move, with the sums' own loss: Total.AddPure(law.Epsilon.Up()) a
 // draw, or Total.AddRho(dp.ExponentialRho(law.Epsilon.Up())), which for many draws is less; for as many draws as the
 // history has in which the unit moves most of them. That holds at event and at user level (dp/PROOF.md, Lemma 6).
-// A stream of Drawing accounts its own, and it releases no sum; no other machine may draw by scores that depend on
-// events beside releases.
+// A stream of ExponentialMechanism accounts its own, and it releases no sum; no other machine may draw by scores that
+// depend on events beside releases.
 //
 // The scores have to be functions of absorbed records, of releases and of public data. How many scores there are, the
 // law, and whether a step draws at all have to be functions of releases and of public data alone: that an index exists

@@ -46,7 +46,7 @@ type Config struct {
 	// needs: ε is then what that loses at δ. It is of Gaussian noise alone; 0 asks for nothing.
 	MaxMu float64
 
-	// Draws is the schedule of Drawing, and zero for all other names.
+	// Draws is the schedule of ExponentialMechanism, and zero for all other names.
 	Draws Draws
 }
 

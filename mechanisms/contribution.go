@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Limits of a Leaf.
+// Limits of a Contribution.
 const (
 	// maxDimension bounds what a configuration can make a process allocate; a sealed state is far smaller.
 	maxDimension = 1 << 24
@@ -71,8 +71,8 @@ type Quantiser interface {
 	Quantise(g lattice.Grid, dst []int64, v []float64)
 }
 
-// Bounded is a Quantiser that bounds each integer of its contributions, and not their length alone: what Drawing pays
-// for.
+// Bounded is a Quantiser that bounds each integer of its contributions, and not their length alone: what
+// ExponentialMechanism pays for.
 type Bounded interface {
 	Quantiser
 

@@ -112,7 +112,7 @@ func (f definition) takes(t protection.Terms, bad func(format string, args ...an
 	}
 }
 
-// Names returns the names of all mechanisms that release sums: all but Drawing.
+// Names returns the names of all mechanisms that release sums: all but ExponentialMechanism.
 func Names() []string {
 	var names []string
 	for _, f := range definitions {

@@ -39,19 +39,19 @@
 //
 // The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not
 // that of a contribution: their Guarantee is the true one, and may be worse than the budget. Proofs of the components:
-// windowtree, blt, once and lattice.
+// windowtree, blt, perstep and lattice.
 //
 // What the caller owes: each vector is a function of its own event, of released sums and of public data, never of other
 // events; a record is added once in one history (its identity is in the chain); a state is sealed and never shown. At
 // user level, that accepted events of one user are as far apart as configured.
 //
-// Many streams of one configuration and plan have a Seat, which checks and computes once what they share: a further
-// stream takes microseconds and its own numbers. Draws (Stream.Choose) and tags (Stream.Tag) come from the chain as
-// noise does.
+// Many streams of one configuration and plan have a Mechanism, which checks and computes once what they share: a
+// further stream takes microseconds and its own numbers. Draws (Stream.Choose) and tags (Stream.Tag) come from the
+// chain as noise does.
 //
-//	plan, err := mechanisms.Calibrate(config)
-//	opened mechanism, err := mechanisms.NewSeat(config, plan)
-//	stream := opened mechanism.Open(key)
+//	calibration, err := mechanisms.Calibrate(config)
+//	mechanism, err := mechanisms.NewMechanism(config, calibration)
+//	stream := mechanism.Open(key)
 //	if stream.Add(identity, vector) {
 //		decide(stream.Sum(0))
 //	}

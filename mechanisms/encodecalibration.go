@@ -22,7 +22,7 @@ const (
 
 	stateVersion           = 1 // of one part
 	componentsStateVersion = 2 // of several
-	drawnStateVersion      = 3 // of Drawing
+	drawnStateVersion      = 3 // of ExponentialMechanism
 )
 
 // planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32,

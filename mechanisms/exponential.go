@@ -17,14 +17,14 @@ import (
 // itself.
 const ExponentialMechanism = "draws"
 
-// Limits of Drawing.
+// Limits of ExponentialMechanism.
 const (
 	maxDrawn   = 1 << 32 // steps
 	maxRecords = 1 << 37 // of a life: times Λ < 2²⁵ a sum is below 2⁶², and so is the difference of two below 2⁶³
 	maxGumbel  = 1 << 50 // β, lattice units: exact in floating point with room
 )
 
-// Draws is when a stream of Drawing draws, and how much a draw may lose. All of it is public.
+// Draws is when a stream of ExponentialMechanism draws, and how much a draw may lose. All of it is public.
 type Draws struct {
 	K          uint64  // k, draws one after the other at a time; at least 1
 	Every      uint64  // steps from one time to the next, the first after so many; 0: MaxDraws counts
@@ -50,8 +50,8 @@ func (d Draws) affected(horizon uint64) uint64 {
 	return d.K * d.draws(horizon)
 }
 
-// exponential is the structure of Drawing. A plan's scale is β: an element is drawn with probability proportional to
-// e^(q/β), q its sum in lattice units, which is the largest of sums with Gumbel noise of scale β.
+// exponential is the structure of ExponentialMechanism. A plan's scale is β: an element is drawn with probability
+// proportional to e^(q/β), q its sum in lattice units, which is the largest of sums with Gumbel noise of scale β.
 type exponential struct{ lifetime protection.Lifetime }
 
 func (x exponential) problems(c Config, bad func(format string, args ...any)) {
@@ -152,8 +152,8 @@ func (exponential) sums(calibratedComponent, Calibration, Config, noise.Sampler)
 	return func() Sum { return &silent{} }, nil
 }
 
-// DrawLaw is that of every Stream.Draw under a plan of Drawing: of Δ = d and ε₀ = 2d/β, or of contributions that stand
-// alone Δ = d/2 and ε₀ = d/β.
+// DrawLaw is that of every Stream.Draw under a plan of ExponentialMechanism: of Δ = d and ε₀ = 2d/β, or of
+// contributions that stand alone Δ = d/2 and ε₀ = d/β.
 func (p Calibration) DrawLaw(c Config) Exponential {
 	x, beta := p.components(c)[0], p.Scale.Mant<<p.Scale.Exp
 	law := Exponential{
@@ -179,9 +179,9 @@ func (p Calibration) drawsLoss(c Config) dp.Draws {
 
 // drawState is what a stream keeps of draws. It stands apart from streams that have none, which are many.
 type drawState struct {
-	totals []int64 // of Drawing: sums of all leaves of closed steps, which are not released; else nil
-	drawn  uint64  // of Drawing: draws since the last step closed
-	to     int     // of Drawing: end of the coordinates of the last of them
+	totals []int64 // of ExponentialMechanism: sums of all leaves of closed steps, which are not released; else nil
+	drawn  uint64  // of ExponentialMechanism: draws since the last step closed
+	to     int     // of ExponentialMechanism: end of the coordinates of the last of them
 	times  uint64  // of Draws.Times: how often was drawn
 
 	by func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
@@ -195,7 +195,7 @@ func (d *drawState) close(partial []int64) {
 	}
 }
 
-// totals are those of Drawing; nil under other mechanisms.
+// totals are those of ExponentialMechanism; nil under other mechanisms.
 func (s *Stream) totals() []int64 {
 	if s.draws == nil {
 		return nil
@@ -206,7 +206,7 @@ func (s *Stream) totals() []int64 {
 // Draw draws one of the coordinates from … to−1 of the contribution, by what all closed steps have added to them:
 // coordinate i with probability proportional to e^(q_i/β). The loss of all draws there will be is in the Guarantee. It
 // returns the place behind from. It panics for other mechanisms, and beyond the schedule: in any step but each
-// Every-th, or more than Times times, with records in the open batch, more than Each times, or with Alone among
+// Every-th, or more than MaxDraws times, with records in the open batch, more than K times, or with Disjoint among
 // coordinates that are not behind those of the draw before. Whether a step draws must be public.
 func (s *Stream) Draw(from, to int) int {
 	totals := s.totals()
@@ -234,7 +234,7 @@ func (s *Stream) due(from int) bool {
 	return made > 0 || s.draws.times < d.MaxDraws
 }
 
-// silent is a Sum that releases zeros: sums of Drawing stay in the stream.
+// silent is a Sum that releases zeros: sums of ExponentialMechanism stay in the stream.
 type silent struct{ steps uint64 }
 
 func (s *silent) Add(dst []float64, _ []int64, _ *noise.Chain) {

@@ -32,7 +32,7 @@ type frame struct {
 	pairs        []int64 // places and values of it, scratch; nil where leaves are absorbed whole
 	undo         []byte  // states of sums, scratch of Restore
 	callers      []float64
-	law          Exponential  // of Drawing, else zero
+	law          Exponential  // of ExponentialMechanism, else zero
 	choices      *drawScratch // scratch of draws
 }
 
@@ -43,8 +43,8 @@ type openedComponent struct {
 	grid      lattice.Grid
 	quantiser Quantiser
 	zeroOut   lattice.Int128 // square of the quantiser's distance between a leaf and zero, units²
-	bound     int64          // of Drawing: of each integer of a leaf, in size; else 0
-	alone     bool           // of Draws.Alone
+	bound     int64          // of ExponentialMechanism: of each integer of a leaf, in size; else 0
+	alone     bool           // of Draws.Disjoint
 	roots     []float64      // √k_i; nil when all are 1
 	scaled    []float64      // scratch of the default quantiser with roots
 }

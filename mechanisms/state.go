@@ -9,8 +9,8 @@ import (
 
 // A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
 // states of the sums; n is that of all components, whose numbers and sums stand one behind the other. Version 1 is of
-// one part, 2 of several, 3 of Drawing: sums of all contributions, n × i64, stand where others have the last release,
-// and with Draws.Times how often was drawn, u64, is the last number.
+// one part, 2 of several, 3 of ExponentialMechanism: sums of all contributions, n × i64, stand where others have the
+// last release, and with Draws.Times how often was drawn, u64, is the last number.
 const stateHead = 1 + 32 + 4
 
 // StateLen returns the length of every state of this stream.

@@ -6,8 +6,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree and *blt.Carry are.
-// *once.Once is one too, but releases the contribution sum of a step in the place of a prefix sum.
+// Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree and *blt.Sum are.
+// *perstep.PerStep is one too, but releases the contribution sum of a step in the place of a prefix sum.
 type Sum interface {
 	// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed the
 	// step's records.
@@ -20,7 +20,7 @@ type Sum interface {
 }
 
 // Stream is a private stream of sums and the guarantee they have. It is not safe for concurrent use, nor are two
-// streams of a Seat.
+// streams of a Mechanism.
 type Stream struct {
 	*frame
 	chain noise.Chain
@@ -30,10 +30,10 @@ type Stream struct {
 	partial  []int64   // their leaf sum, the parts one behind the other
 	released []float64 // the last release
 
-	draws *drawState // of Drawing, and of DrawBy; else nil
+	draws *drawState // of ExponentialMechanism, and of DrawBy; else nil
 }
 
-// Open opens a stream before its first record, with a Seat of its own. key is k₀, 256 secret random bits for this
+// Open opens a stream before its first record, with a Mechanism of its own. key is k₀, 256 secret random bits for this
 // stream and no other.
 func Open(c Config, p Calibration, key [32]byte) (*Stream, error) {
 	seat, err := NewMechanism(c, p)

@@ -19,7 +19,7 @@ func (s *Opened) keyed(output uint8) int {
 	})
 }
 
-// recordKey returns the record key of a decision, valid until the opened's next.
+// recordKey returns the record key of a decision, valid until the next call.
 func (s *Stream) recordKey(d operators.Decision) []byte {
 	text := s.name
 	if at := s.opened.keys[d.Output]; at >= 0 && at < len(d.Extras) && d.Extras[at].Text != "" {

@@ -17,7 +17,7 @@ type Opener interface {
 	// Params returns everything that calibration decides, once, at opening. The incarnation record freezes it.
 	Params() ([]byte, error)
 
-	// ParamsAfter is Params of a stream that goes on after the last decision of a predecessor (Config.After).
+	// ParamsAfter is Params of a stream that goes on after the last decision of a predecessor (Config.Predecessor).
 	ParamsAfter(last operators.Decision) ([]byte, error)
 
 	// Open checks frozen params, which must prove what the configuration asks for, and opens what all streams share. The

@@ -58,7 +58,7 @@ func sums(stream Stream, c mechanisms.Config) []float64 {
 // All noise from the record's step on must be new. True noises agree at a coordinate in about one of s cases, s the
 // scale in lattice units: the p-value is that of as many as were found, or more.
 //
-// A part's numbers have to be those of its contribution: Bare makes it so of a component with a quantiser.
+// A part's numbers have to be those of its contribution: RawContributions makes it so of a component with a quantiser.
 func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	h, err := newHistorian(c, p, stream)
 	if err != nil {

@@ -22,7 +22,7 @@ const huge = 1 << 40
 // CheckClip sends a gradient far beyond the clip along each coordinate alone, one a step. What the release holds beside
 // a contribution at the clip is noise: a standard normal for each, and nothing like 2⁴⁰ clips. Coordinates of
 // components with a quantiser, which have no clip, stay zero: their numbers have to be those of their contributions,
-// see Bare. Where there are no others, it tests nothing.
+// see RawContributions. Where there are no others, it tests nothing.
 func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	n, clips, places := c.Dimension(), make([]float64, c.Dimension()), []int(nil)
 	for k, part := range definition.Components(c, p) {

@@ -26,7 +26,7 @@
 //
 //   - CheckHistory and CheckChain: noise is a function of the whole history, and of the least of its components. A fault there
 //     changes no law of one run.
-//   - CheckClip: no coordinate escapes the clip. CheckFar: no draw is changed between sampler and release.
+//   - CheckClip: no coordinate escapes the clip. CheckTail: no draw is changed between sampler and release.
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the plan's.
 //   - Scripted: a sum that releases a script, so that only other uses of events change decisions.
 //

@@ -10,8 +10,8 @@ import (
 )
 
 // RawContributions returns the configuration and the plan with every quantiser in the place of which numbers are
-// leaves, as they come: chain, noise and claim are the same. So a check can add any contribution that it likes, where
-// it is not of the quantiser.
+// contributions, as they come: chain, noise and claim are the same. So a check can add any contribution that it likes,
+// where it is not of the quantiser.
 func RawContributions(c mechanisms.Config, p mechanisms.Calibration) (mechanisms.Config, mechanisms.Calibration) {
 	c.Contribution.Components, p.Components = slices.Clone(c.Contribution.Components), slices.Clone(p.Components)
 	integers := definition.Integers(c, p)
@@ -24,7 +24,7 @@ func RawContributions(c mechanisms.Config, p mechanisms.Calibration) (mechanisms
 	return c, p
 }
 
-// rawQuantiser takes leaves in loss units.
+// rawQuantiser takes contributions in loss units.
 type rawQuantiser struct {
 	of       mechanisms.Quantiser
 	integers []float64

@@ -17,7 +17,7 @@ var ErrTail = errors.New("audit: a draw does not reach the release as it was dra
 // tailDraw draws, in scales: what noise.Gaussian can draw, and so what a mechanism has to take.
 const tailDraw = 29
 
-// What CheckFar plays is bounded: steps, records and numbers.
+// What CheckTail plays is bounded: steps, records and numbers.
 const (
 	tailSteps   = 1 << 12
 	tailRecords = 1 << 20

@@ -17,7 +17,7 @@ type answers struct {
 	life         bool
 	memory       uint64 // 0: sums do not decay
 	figures      Figures
-	plain, power Scope // Fitted
+	plain, power Scope // RoundedUp
 	ages, logged []Age
 	crowd        uint64
 	words        Words

@@ -4,7 +4,7 @@
 //	play      a decision that somebody may carry out. Its name is its number, from 1, in decimals: the decision's index,
 //	          and the key of the record that answers it
 //	round     the plays that are published at once, at the end of a step (the first before any record): as many as
-//	          Config.Plays. Round r goes out before step r, and its plays are those from (r−1)·Plays+1 to r·Plays
+//	          Config.Actions. Round r goes out before step r, and its plays are those from (r−1)·Actions+1 to r·Actions
 //	answer    the first record whose key names a play of an open round, as long as the round has fewer than Config.Records.
 //	          Whatever its body says, the play is then used up; every other record answers nothing
 //	settled   in step r + Delay the answers of round r are added to the private sum, a record of the step each, so that
@@ -26,11 +26,11 @@
 //
 // What a caller owes:
 //
-//  1. Answer once for every record, in log order, null records included, and then Leaf once, and Settle when the step has
+//  1. Observe once for every record, in log order, null records included, and then Next once, and Settle when the step has
 //     closed. BEFORE Settle it reads Settled.
 //  2. A contribution that depends on the record whose answer it is, on what is public, and on nothing else.
 //  3. The state is sealed by whoever stores it: it holds answers that are not added yet. Its length is the
 //     configuration's. Public is the part of it that neighbours share.
 //
-// A Table is a pure machine. Cost: Answer, Leaf and Settle are O(1) and do not allocate; a state is one pass.
+// A Table is a pure machine. Cost: Observe, Next and Settle are O(1) and do not allocate; a state is one pass.
 package actions

@@ -23,7 +23,7 @@ func (reference) Records(event operators.Record) (records []operators.Record, la
 // Tangent has nothing to do: a canary's direction chooses among pairs.
 func (reference) Tangent([]float64) {}
 
-// Leaf writes the block, where there is more than one, z and y.
+// Contribution writes the block, where there is more than one, z and y.
 func (t reference) Contribution(dst []float64, r operators.Record) bool {
 	d, e := t.rows.Features, r.Event
 	if r.Null || len(e.Numbers) != 2 || e.Numbers[1] == absent || len(e.Vector.Values) == 0 {

@@ -43,7 +43,7 @@ func (t *servedReference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Leaf writes the row of a reward and the context that it is for. SPEC.md says which records are rewards.
+// Contribution writes the row of a reward and the context that it is for. SPEC.md says which records are rewards.
 func (t *servedReference) Contribution(dst []float64, r operators.Record) bool {
 	step, key := t.records/t.batch+1, string(r.Key)
 	t.records++

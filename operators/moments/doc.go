@@ -20,5 +20,5 @@
 // d², a spectrum some 25d³. None allocates.
 //
 //	rows := moments.Rows{Features: 27, Label: 1024}
-//	contribution := mechanisms.Leaf{Parts: []mechanisms.Part{rows.Part()}}
+//	contribution := mechanisms.Contribution{Components: []mechanisms.Component{rows.Component()}}
 package moments

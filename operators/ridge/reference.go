@@ -26,7 +26,7 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Leaf writes the row feature by feature: z, drawn to norm 1, and what of the label is learned, not clamped.
+// Contribution writes the row feature by feature: z, drawn to norm 1, and what of the label is learned, not clamped.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	d, e := t.rows.Features, r.Event
 	if r.Null {

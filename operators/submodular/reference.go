@@ -120,7 +120,7 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Leaf writes the type, or of each position the gains behind the set so far, less the centre.
+// Contribution writes the type, or of each position the gains behind the set so far, less the centre.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false

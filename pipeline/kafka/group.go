@@ -32,7 +32,7 @@ type GroupConfig struct {
 	Instance string
 
 	// Mark is what the members that share the topic have in common. A leader gives no partition to a member with
-	// another mark, or none, as a consumer of something else has that was given this group by mistake; Client.Company
+	// another mark, or none, as a consumer of something else has that was given this group by mistake; Client.Members
 	// shows such.
 	Mark string
 

@@ -11,7 +11,7 @@ import (
 const AllComponents = -1
 
 // componentOf returns the configuration and the plan of one part of a contribution, as those of a stream that has no
-// other, and the part's share of the budget; or, of AllParts, those of the whole.
+// other, and the part's share of the budget; or, of AllComponents, those of the whole.
 func componentOf(
 	c mechanisms.Config, p mechanisms.Calibration, part int,
 ) (mechanisms.Config, mechanisms.Calibration, error) {

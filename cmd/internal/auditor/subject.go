@@ -44,7 +44,7 @@ type Subject struct {
 }
 
 // NewSubject calibrates the machine of the settings. secret is the audit's, and decides all that is drawn. part is that
-// of the contribution, from 0, or AllParts.
+// of the contribution, from 0, or AllComponents.
 func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error) {
 	learner, err := s.Learner()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"oriel/mechanisms/decay"
 )
 
-// Decaying is e of forget in floating point, under sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0} e_j·n_{t−j}, where
-// draws up to the last reset before step t are not there any more. Resets follow steps that Period divides.
+// Decaying is e of package decay in floating point, under sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0} e_j·n_{t−j},
+// where draws up to the last reset before step t are not there any more. Resets follow steps that Period divides.
 type Decaying struct {
 	Filter
 	Decay  float64 // γ

@@ -89,7 +89,7 @@ func TestZeroNoiseGivesTheLeafOfItsStep(t *testing.T) {
 	}
 }
 
-// Leaf and noise at the ends of their ranges do not wrap: |v| < 2⁵⁶, |n| < 2⁶², and more.
+// Contribution and noise at the ends of their ranges do not wrap: |v| < 2⁵⁶, |n| < 2⁶², and more.
 func TestSumIsWiderThanAWord(t *testing.T) {
 	const most = 1<<63 - 1
 	o, chain, dst := newOnce(t, 2, &sumtest.Script{Values: []int64{most, -most - 1}}), noise.NewChain([32]byte{}),
