@@ -82,9 +82,7 @@ func (l Learner) params(own func() ([]byte, error)) ([]byte, error) {
 	return slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(calibration))), calibration, params), nil
 }
 
-// Open checks frozen params, which must prove what the configuration asks for, and opens what all streams share. The
-// function that it returns makes the machine of a stream at step 0, cheaply. Machines of one call are used one at a
-// time.
+// Open is that of Opener: it reads the calibration, and hands the rest to the operator.
 func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, error), error) {
 	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)) > uint64(len(frozen)-4) {
 		return nil, errors.New("pipeline: frozen params: malformed")

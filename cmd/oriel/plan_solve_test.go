@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"oriel/cmd/internal/plan"
 	"regexp"
 	"strconv"
 	"strings"
@@ -187,4 +188,21 @@ func TestPlanRefusesWants(t *testing.T) {
 	f(planEnviron(), "the operator's decisions are no numbers whose noise is known", "--want-count", "50")
 	f(numbersShell(), "sum: not among the statistics that are configured", "--want-sum", "50")
 	f(numbersShell("ORIEL_EPSILON=x"), "ORIEL_EPSILON", "--want-count", "50", "--solve", "memory")
+}
+
+// A batch is solved for where ORIEL_ROUNDS repeats the horizon, which changes with the batch.
+func TestSolvedBatchLeavesRoundsOut(t *testing.T) {
+	environ := []string{
+		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=AA|DL", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=horizon",
+		"ORIEL_HORIZON=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_BATCH=10",
+	}
+	target, o := plan.Target{Statistic: "count", Half: 50}, wantOptions{solve: "batch"}
+	_, plain, err := o.solved(environ, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, repeated, err := o.solved(append(environ, "ORIEL_ROUNDS=1024"), target)
+	if err != nil || repeated.Value != plain.Value || !strings.Contains(repeated.AlsoSet, "ORIEL_ROUNDS=0") {
+		t.Errorf("%+v, %v; want the value of %+v", repeated, err, plain)
+	}
 }
