@@ -196,7 +196,7 @@ func TestSolvedBatchLeavesRoundsOut(t *testing.T) {
 		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=AA|DL", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=horizon",
 		"ORIEL_HORIZON=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_BATCH=10",
 	}
-	target, o := plan.Target{Statistic: "count", Half: 50}, wantOptions{solve: "batch"}
+	target, o := plan.Target{Statistic: "count", Half: 50, Near: math.NaN()}, wantOptions{solve: "batch"}
 	_, plain, err := o.solved(environ, target)
 	if err != nil {
 		t.Fatal(err)
