@@ -3,11 +3,12 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"oriel/cmd/internal/plan"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"oriel/cmd/internal/plan"
 )
 
 // numbersShell is the environment of the README's section on numbers, with changes.
