@@ -201,7 +201,7 @@ func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
 	}
 	for _, after := range []string{"", "earlier"} {
 		var out bytes.Buffer
-		announce(slog.New(slog.NewTextHandler(&out, nil)), settings.Settings{After: after}, g, &net.TCPAddr{})
+		announce(slog.New(slog.NewTextHandler(&out, nil)), settings.Settings{After: after}, g, &net.TCPAddr{}, "v1")
 		if strings.Contains(out.String(), "epsilon_of_both=1.455 epsilon=1 delta=1e-06") != (after != "") ||
 			strings.Contains(out.String(), "both lives") != (after != "") {
 			t.Errorf("ORIEL_AFTER=%s: %s", after, out.String())

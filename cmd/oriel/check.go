@@ -5,14 +5,11 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-
-	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 )
 
 // replaySave copies a partition's committed state to a checkpoint file.
 func replaySave(cmd *cobra.Command, o replayOptions) error {
-	d, err := openDeployment(cmd)
+	d, err := thisHost(version()).openDeployment(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -30,7 +27,7 @@ func replayCheck(cmd *cobra.Command, o replayOptions) error {
 	if err != nil {
 		return err
 	}
-	d, err := openDeployment(cmd)
+	d, err := thisHost(version()).openDeployment(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -46,25 +43,4 @@ func replayCheck(cmd *cobra.Command, o replayOptions) error {
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "partition %d: %d decisions compared, all equal\n", o.partition, compared)
 	return err
-}
-
-func openDeployment(cmd *cobra.Command) (pipeline.Deployment, error) {
-	h := thisHost()
-	s, err := settings.Load(h.environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
-	if err != nil {
-		return pipeline.Deployment{}, err
-	}
-	model, err := s.Model()
-	if err != nil {
-		return pipeline.Deployment{}, err
-	}
-	config, err := s.DeploymentOf(model)
-	if err != nil {
-		return pipeline.Deployment{}, err
-	}
-	c, err := h.connect(cmd.Context(), s, config, pipeline.ByService, nil, retrying(h.logger("warn", s.LogFormat), nil))
-	if err != nil {
-		return pipeline.Deployment{}, err
-	}
-	return pipeline.Deployment{Client: c.client, Config: config, Topics: c.topics, Model: model, Master: c.master}, nil
 }

@@ -57,8 +57,7 @@ func (h host) dial(s settings.Settings, budget *kafka.Budget, onRetry func(strin
 }
 
 // withClient gives a command that needs nothing but the brokers its client.
-func withClient(f func(*kafka.Client) error) error {
-	h := thisHost()
+func (h host) withClient(f func(*kafka.Client) error) error {
 	s, err := settings.Load(h.environ, settings.Kafka)
 	if err != nil {
 		return err

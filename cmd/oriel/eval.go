@@ -105,7 +105,7 @@ func runEval(cmd *cobra.Command, o evalOptions) error {
 	}
 	in := eval.Input{Settings: rows, Seeds: o.seeds, Delay: delay}
 	if o.topic != "" {
-		return withClient(func(client *kafka.Client) error {
+		return thisHost(version()).withClient(func(client *kafka.Client) error {
 			source, err := newTopicEvents(cmd.Context(), client, o.topic)
 			if err != nil {
 				return err

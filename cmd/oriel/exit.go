@@ -1,14 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
@@ -28,26 +24,6 @@ func (e usageError) Unwrap() error { return e.error }
 
 // wrongUse is an error of the caller's, in flags or their values.
 func wrongUse(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// execute runs the command line and returns the process's exit code.
-func execute(ctx context.Context, cmd *cobra.Command) int {
-	running := false
-	for _, c := range cmd.Commands() {
-		work := c.RunE
-		c.RunE = func(cmd *cobra.Command, args []string) error {
-			running = true
-			return work(cmd, args)
-		}
-	}
-	called, err := cmd.ExecuteContextC(ctx)
-	if err == nil {
-		return 0
-	}
-	if !running { // cobra's own: an unknown command or flag, a missing one, two that exclude each other
-		err = wrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
-	}
-	return report(os.Stderr, err)
-}
 
 func exitCode(err error) int {
 	var use usageError

@@ -24,7 +24,7 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 	}
 	operator := learner.Operator()
 	events := bytes.Repeat([]byte(`{"carrier":"UA","delay":30}`+"\n"), 50)
-	line := replay(t, model(t, s), replayOptions{seed: strings.Repeat("5eed", 16)}, events)
+	line := replay(t, model(t, s), replaying{seed: strings.Repeat("5eed", 16)}, events)
 	d, err := schemas.ParseDecision(bytes.TrimSpace(line))
 	if err != nil {
 		t.Fatal(err)

@@ -131,7 +131,7 @@ func model(t *testing.T, s settings.Settings) pipeline.Model {
 }
 
 // replay gives the decisions as `oriel replay --events` writes them.
-func replay(t *testing.T, m pipeline.Model, o replayOptions, events []byte) []byte {
+func replay(t *testing.T, m pipeline.Model, o replaying, events []byte) []byte {
 	t.Helper()
 	stream, err := openReplay(m, o)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c goldenCase) block(t *testing.T, plan []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := replayOptions{seed: strings.Repeat("5eed", 16), partition: 3}
+	o := replaying{seed: strings.Repeat("5eed", 16), partition: 3}
 	if c.settings.UserID != "" {
 		o.separator, events = "|", byTurns(events)
 	}

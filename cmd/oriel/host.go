@@ -21,6 +21,7 @@ import (
 // host is what a command has from the machine that it runs on. A test gives it pipes, a memory disk and a buffer, so
 // that the service runs within the test as it does alone.
 type host struct {
+	version string // that the log and the pages show
 	environ []string
 	stderr  io.Writer
 	listen  func(network, address string) (net.Listener, error)
@@ -32,10 +33,10 @@ type host struct {
 	limit   func(bytes int64) // bounds what the memory of the whole process grows to; nil does not
 }
 
-// thisHost is the machine that main was started on.
-func thisHost() host {
+// thisHost is the machine that the program of a version was started on.
+func thisHost(version string) host {
 	return host{
-		environ: os.Environ(), stderr: os.Stderr, listen: net.Listen, client: func(*kafka.Config) {}, place: placeOf,
+		version: version, environ: os.Environ(), stderr: os.Stderr, listen: net.Listen, client: func(*kafka.Config) {}, place: placeOf,
 		model: settings.Settings.Model,
 	}
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	if kill := os.Getenv("TEST_KILL"); kill == "" {
 		code = execute(ctx, root())
 	} else {
-		h := thisHost()
+		h := thisHost(version())
 		h.heard = pipeline.Listener{Reached: killAt(kill)}
 		if os.Args[1] == "letters" {
 			code = report(os.Stderr, writeLetters(ctx, h, false))

@@ -171,7 +171,7 @@ func (d *inprocess) decisions(topics []string) (all []string) {
 // decisions is how many `oriel replay` computes from the first records, in all topics.
 func (s subject) decisions(t *testing.T, first int) int {
 	t.Helper()
-	o := replayOptions{seed: strings.Repeat("5eed", 16)}
+	o := replaying{seed: strings.Repeat("5eed", 16)}
 	var events []byte
 	for _, r := range s.records[:first] {
 		if r.Key != nil {

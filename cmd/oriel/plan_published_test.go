@@ -32,7 +32,7 @@ func TestPlanSaysWhatIsPublished(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := replayOptions{seed: strings.Repeat("5eed", 16)}
+		o := replaying{seed: strings.Repeat("5eed", 16)}
 		if c.settings.UserID != "" {
 			o.separator, events = "|", byTurns(events)
 		}

@@ -101,7 +101,7 @@ func TestPlanSealedState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err := openReplay(model, replayOptions{})
+		stream, err := openReplay(model, replaying{})
 		if err != nil {
 			t.Fatal(err)
 		}

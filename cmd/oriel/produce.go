@@ -122,7 +122,7 @@ func produce(cmd *cobra.Command, o produceOptions) error {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records, nothing was sent; the first event:\n%s\n", count, first)
 		return err
 	}
-	return withClient(func(client *kafka.Client) error { return o.send(cmd, client, each) })
+	return thisHost(version()).withClient(func(client *kafka.Client) error { return o.send(cmd, client, each) })
 }
 
 // outgoing is a record to send. Its slices are valid until the next one.
@@ -217,17 +217,6 @@ func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
 }
 
 const keySeparatorHelp = "each line is a record key, this text, and an event, as kcat -K has it; without the text, the line has no key"
-
-// cutKey parts a line at the first separator. The key is nil when there is none.
-func cutKey(line []byte, separator string) (key, value []byte) {
-	if separator == "" {
-		return nil, line
-	}
-	if key, value, found := bytes.Cut(line, []byte(separator)); found {
-		return key, value
-	}
-	return nil, line
-}
 
 // withKey is what cutKey parts, but for the value.
 func withKey(key []byte, separator string) []byte {

@@ -12,14 +12,14 @@ import (
 func TestReplayOfOneSeedGivesTheSameBytes(t *testing.T) {
 	s := noisy(t, "MECHANISM=tree-gaussian", "DIMENSION=3", "WINDOW=8")
 	m, events := model(t, s), newHistory(24, 3).file()
-	run := func(o replayOptions) string { return string(replay(t, m, o, events)) }
-	one := replayOptions{seed: hex.EncodeToString(bytes.Repeat([]byte{1}, 32))}
+	run := func(o replaying) string { return string(replay(t, m, o, events)) }
+	one := replaying{seed: hex.EncodeToString(bytes.Repeat([]byte{1}, 32))}
 	first := run(one)
 	if run(one) != first {
 		t.Error("one seed twice: other bytes")
 	}
 	seen := map[string]string{first: "the first"}
-	for name, o := range map[string]replayOptions{
+	for name, o := range map[string]replaying{
 		"another seed":      {seed: hex.EncodeToString(bytes.Repeat([]byte{2}, 32))},
 		"another partition": {seed: one.seed, partition: 1},
 		"no seed":           {},
@@ -43,7 +43,7 @@ func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 		for _, batch := range []string{"1", "2"} {
 			s := noisy(t, "MECHANISM="+name, "DIMENSION=3", "WINDOW=8", "BATCH="+batch)
 			m, seed := model(t, s), [32]byte{7}
-			o := replayOptions{seed: hex.EncodeToString(seed[:])}
+			o := replaying{seed: hex.EncodeToString(seed[:])}
 			run := func(h history) (out []byte, released [][]int64, nodes map[noise.NodeID]node) {
 				out = replay(t, m, o, h.file())
 				released, nodes = recovered(t, s, h, out), drawn(t, s, m, seed, h)

@@ -40,7 +40,7 @@ func TestSparseDecisionsAreTheDenseOnes(t *testing.T) {
 		}, g.env...)...))
 		dense := sparse
 		dense.Learner = densely{sparse.Learner}
-		o := replayOptions{seed: seedText}
+		o := replaying{seed: seedText}
 		ours, theirs := replay(t, sparse, o, events), replay(t, dense, o, events)
 		want := bytes.Split(bytes.TrimSpace(theirs), []byte("\n"))
 		for i, line := range bytes.Split(bytes.TrimSpace(ours), []byte("\n")) {

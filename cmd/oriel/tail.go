@@ -40,7 +40,7 @@ func tailCommand() *cobra.Command {
 			"It needs ORIEL_BROKERS only.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
+			return thisHost(version()).withClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
 		},
 	}
 	f := cmd.Flags()

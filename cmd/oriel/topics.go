@@ -1,14 +1,7 @@
 package main
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/spf13/cobra"
-
-	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
-	"oriel/state"
 )
 
 func topicsCommand() *cobra.Command {
@@ -24,62 +17,9 @@ func topicsCommand() *cobra.Command {
 			"The input topic is yours: it must exist, unless --input-partitions says how to create it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return prepare(cmd.Context(), thisHost(), inputPartitions)
+			return prepare(cmd.Context(), thisHost(version()), inputPartitions)
 		},
 	}
 	cmd.Flags().IntVar(&inputPartitions, "input-partitions", 0, "create the input topic with so many partitions if it does not exist")
 	return cmd
-}
-
-// prepare creates and checks the topics, and writes the manifests.
-func prepare(ctx context.Context, h host, inputPartitions int) error {
-	s, err := settings.Load(h.environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
-	if err != nil {
-		return err
-	}
-	model, err := h.model(s)
-	if err != nil {
-		return err
-	}
-	if _, err := s.Guarantee(model); err != nil { // a manifest must not freeze settings that no plan fits
-		return err
-	}
-	master, err := state.LoadMasterKey(s.MasterKeyFile)
-	if err != nil {
-		return fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
-	}
-	client, err := h.dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = client.Close() }()
-	done := func(what string) { fmt.Fprintln(h.stderr, what) }
-	c, err := s.DeploymentOf(model)
-	if err != nil {
-		return err
-	}
-	if inputPartitions > 0 {
-		if err := pipeline.CreateInput(ctx, client, c, inputPartitions, done); err != nil {
-			return err
-		}
-	}
-	if err := pipeline.CreateTopics(ctx, client, c, done); err != nil {
-		return err
-	}
-	topics, err := pipeline.CheckTopics(ctx, client, c, pipeline.ByAll)
-	if err != nil {
-		return err
-	}
-	if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
-		return err
-	}
-	written, err := pipeline.WriteDescriptor(ctx, client, c, topics, model)
-	if err != nil {
-		return err
-	}
-	if written {
-		done("published the descriptor in " + c.Descriptor)
-	}
-	fmt.Fprintf(h.stderr, "%s is ready (partitions: %d)\n", c.Name, topics.Input.Partitions)
-	return nil
 }
