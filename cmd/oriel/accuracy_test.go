@@ -45,7 +45,7 @@ func evalOfReadme(t *testing.T, env map[string]string, commands string, report a
 		env[name] = strings.Replace(value, "deploy/", "../../deploy/", 1)
 	}
 	words = strings.NewReplacer("\\\n", " ", "'", "", "/tmp/", home+"/").Replace(words)
-	f := &fixture{t: t, env: env}
+	f := unserved(t, env)
 	p := f.start(nil, append([]string{"eval", "--json"}, strings.Fields(words)...)...)
 	if !p.finish(5 * time.Minute) {
 		t.Fatalf("%s: %s", words, p.output())

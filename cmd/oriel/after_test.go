@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"log/slog"
 	"maps"
 	"math"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,9 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/dp"
-	"oriel/mechanisms/protection"
 	"oriel/schemas"
 )
 
@@ -84,8 +78,8 @@ func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	}
 	old.says("this deployment is over", next.name, "goes on after it")
 
-	checkHistory(t, f, 0, before)
-	checkHistory(t, next, 0, all-before)
+	f.checkHistory(0, before)
+	next.checkHistory(0, all-before)
 	next.compares(checkpoint, all-before)
 	last, first := f.points()[before-1], next.points()[0]
 	if last.Incarnation == first.Incarnation {
@@ -125,8 +119,8 @@ func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
 	next.awaitTaken(time.Minute, all, 10)
 	running.says("goes on after " + f.name + ": from its decision of step 200, at offset 200")
 	running.terminate()
-	checkHistory(t, next, 0, all-before)
-	checkHistory(t, next, 1, 10)
+	next.checkHistory(0, all-before)
+	next.checkHistory(1, 10)
 }
 
 // TestANewLifeEndsABusyOne: the old deployment takes events and commits all the while, and takes its id back when it is
@@ -154,8 +148,8 @@ func TestANewLifeEndsABusyOne(t *testing.T) {
 		t.Error("the old process ended well")
 	}
 	before := len(f.read(f.topic("decisions"), 0, false))
-	checkHistory(t, f, 0, before)
-	checkHistory(t, next, 0, all-before)
+	f.checkHistory(0, before)
+	next.checkHistory(0, all-before)
 }
 
 // TestWhatANewLifeNeedsIsAskedFor: no guess where to start, and no start from nothing in silence.
@@ -187,24 +181,6 @@ func TestWhatANewLifeNeedsIsAskedFor(t *testing.T) {
 		p := next.start(bad.change, "topics")
 		if p.finish(time.Minute) || !strings.Contains(p.output(), bad.says) {
 			t.Errorf("%v: %s", bad.change, p.output())
-		}
-	}
-}
-
-// The log of a deployment that goes on after another one says what an event loses whose step both release; that of any
-// other says nothing of it.
-func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
-	g := protection.Guarantee{
-		Terms:     protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
-		Mechanism: "blt", Batch: 1, Epsilon: 1, Delta: 1e-6,
-		Mu: dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}),
-	}
-	for _, after := range []string{"", "earlier"} {
-		var out bytes.Buffer
-		announce(slog.New(slog.NewTextHandler(&out, nil)), settings.Settings{After: after}, g, &net.TCPAddr{}, "v1")
-		if strings.Contains(out.String(), "epsilon_of_both=1.455 epsilon=1 delta=1e-06") != (after != "") ||
-			strings.Contains(out.String(), "both lives") != (after != "") {
-			t.Errorf("ORIEL_AFTER=%s: %s", after, out.String())
 		}
 	}
 }

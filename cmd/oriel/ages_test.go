@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net"
 	"regexp"
+	"strings"
 	"testing"
 
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 )
 
 // TestFiguresOfTheLogHaveNames: what JSON lines say of ε is numbers under names, so that a search finds them.
@@ -61,5 +65,34 @@ func TestFiguresOfTheLogHaveNames(t *testing.T) {
 	}
 	if got := fmt.Sprint(rounded("x", math.Inf(1))); got != "x=infinite" {
 		t.Errorf("%s", got)
+	}
+}
+
+// The log of a deployment that goes on after another one says what an event loses whose step both release; that of any
+// other says nothing of it.
+func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
+	g := protection.Guarantee{
+		Terms:     protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
+		Mechanism: "blt", Batch: 1, Epsilon: 1, Delta: 1e-6,
+		Mu: dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}),
+	}
+	for _, after := range []string{"", "earlier"} {
+		var out bytes.Buffer
+		announce(slog.New(slog.NewTextHandler(&out, nil)), settings.Settings{After: after}, g, &net.TCPAddr{}, "v1")
+		if strings.Contains(out.String(), "epsilon_of_both=1.455 epsilon=1 delta=1e-06") != (after != "") ||
+			strings.Contains(out.String(), "both lives") != (after != "") {
+			t.Errorf("ORIEL_AFTER=%s: %s", after, out.String())
+		}
+	}
+}
+
+// TestLogLinesAreJSONIfAsked: one object a line.
+func TestLogLinesAreJSONIfAsked(t *testing.T) {
+	var out strings.Builder
+	h := host{stderr: &out}
+	h.logger("warn", "json").Warn("text", "key", 1)
+	var line struct{ Msg, Level string }
+	if err := json.Unmarshal([]byte(out.String()), &line); err != nil || line.Msg != "text" || line.Level != "WARN" {
+		t.Errorf("%q: %v", out.String(), err)
 	}
 }

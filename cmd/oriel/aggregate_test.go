@@ -156,7 +156,7 @@ func TestAggregateOfUsersForLife(t *testing.T) {
 	p = f.start(nil, "run")
 	f.awaitTaken(time.Minute, 100)
 	p.terminate()
-	checkHistory(t, f, 0, 100)
+	f.checkHistory(0, 100)
 	decisions := f.read(f.topic("decisions"), 0, false)
 	for _, text := range []string{`"unit":"user"`, `"memory":64,"user_window":24`} {
 		if last := decisions[len(decisions)-1].Value; !bytes.Contains(last, []byte(text)) {
@@ -200,53 +200,4 @@ func (f *fixture) awaitMetrics(p *process, texts ...string) {
 			return !bytes.Contains(page, []byte(text))
 		})
 	})
-}
-
-// TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that
-// operators/aggregate has.
-func TestAggregateOfTheReadme(t *testing.T) {
-	_, commands := operatorOfReadme(t, "aggregate")
-	for name, change := range map[string]map[string]string{
-		"life":  {},
-		"total": {"ORIEL_WINDOW": "1024", "ORIEL_MEMORY": "", "ORIEL_MEMORIES": ""},
-		"tumbling": {
-			"ORIEL_MECHANISM": "once-gaussian", "ORIEL_BATCH": "1000", "ORIEL_WINDOW": "", "ORIEL_MEMORY": "",
-			"ORIEL_MEMORIES": "",
-		},
-	} {
-		f := &fixture{t: t, env: settingsIn(commands)}
-		for key, value := range change {
-			if f.env[key] = value; value == "" {
-				delete(f.env, key)
-			}
-		}
-		if said := f.must("plan"); !strings.Contains(said, "one of 72 cells") {
-			t.Errorf("%s: %s", name, said)
-		}
-	}
-}
-
-// TestAggregateOfUsers: at user level, with a window and with a memory, the plan speaks of users, and no attack of the
-// audit on whole trains of events refutes it.
-func TestAggregateOfUsers(t *testing.T) {
-	for name, more := range map[string]map[string]string{
-		"total": {"ORIEL_WINDOW": "64"},
-		"life":  {"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "16", "ORIEL_USER_WINDOW": "64"},
-	} {
-		f := &fixture{t: t, env: map[string]string{
-			"ORIEL_NAME": "delays", "ORIEL_INPUT_TOPIC": "arrivals", "ORIEL_OPERATOR": "aggregate", "ORIEL_EPSILON": "4",
-			"ORIEL_DELTA": "1e-6", "ORIEL_CELLS": "variant=a|b,hour=0:24:2", "ORIEL_VALUE": "delay=-60:180",
-			"ORIEL_STATISTICS": "mean,p50", "ORIEL_BINS": "8",
-			"ORIEL_ARMS": "variant", "ORIEL_MECHANISM": "blt", "ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "8",
-		}}
-		for key, value := range more {
-			f.env[key] = value
-		}
-		if text := f.must("plan"); !strings.Contains(text, "user") {
-			t.Errorf("%s: plan: %s", name, text)
-		}
-		if text := f.must("audit", "--runs", "20", "--seed", seedText); !strings.HasSuffix(text, "\nNot refuted.\n") {
-			t.Errorf("%s: audit: %s", name, text)
-		}
-	}
 }

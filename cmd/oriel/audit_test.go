@@ -137,3 +137,28 @@ func TestAuditRefusesBadFlags(t *testing.T) {
 		t.Error("scores into a directory")
 	}
 }
+
+// TestAggregateOfUsers: at user level, with a window and with a memory, the plan speaks of users, and no attack of the
+// audit on whole trains of events refutes it.
+func TestAggregateOfUsers(t *testing.T) {
+	for name, more := range map[string]map[string]string{
+		"total": {"ORIEL_WINDOW": "64"},
+		"life":  {"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "16", "ORIEL_USER_WINDOW": "64"},
+	} {
+		f := unserved(t, map[string]string{
+			"ORIEL_NAME": "delays", "ORIEL_INPUT_TOPIC": "arrivals", "ORIEL_OPERATOR": "aggregate", "ORIEL_EPSILON": "4",
+			"ORIEL_DELTA": "1e-6", "ORIEL_CELLS": "variant=a|b,hour=0:24:2", "ORIEL_VALUE": "delay=-60:180",
+			"ORIEL_STATISTICS": "mean,p50", "ORIEL_BINS": "8",
+			"ORIEL_ARMS": "variant", "ORIEL_MECHANISM": "blt", "ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "8",
+		})
+		for key, value := range more {
+			f.env[key] = value
+		}
+		if text := f.must("plan"); !strings.Contains(text, "user") {
+			t.Errorf("%s: plan: %s", name, text)
+		}
+		if text := f.must("audit", "--runs", "20", "--seed", seedText); !strings.HasSuffix(text, "\nNot refuted.\n") {
+			t.Errorf("%s: audit: %s", name, text)
+		}
+	}
+}

@@ -36,6 +36,6 @@ func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
 	p.terminate()
 	q.terminate()
 	for p := range int32(2) {
-		checkHistory(t, f, p, total/2)
+		f.checkHistory(p, total/2)
 	}
 }

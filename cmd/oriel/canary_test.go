@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,47 +13,6 @@ import (
 
 	"oriel/pipeline/kafka"
 )
-
-// canary is looked for in everything that leaves. The hexadecimal and the number forms catch it re-encoded.
-const canary = "canary7f3a"
-
-// badRecords are malformed in a different way each, with a canary wherever one fits.
-func badRecords() []kafka.Record {
-	values := []string{
-		`{"features":{"carrier":"` + canary + `"},"label":1`, // cut short
-		`{"features":{"` + canary + `":1},"label":7}`,
-		`{"features":{"` + canary + `":1},"label":"` + canary + `"}`,
-		`{"features":{"` + canary + `":1},"label":1,"` + canary + `":2}`,
-		`{"features":{"a":1,"a":"` + canary + `"},"label":1}`,
-		`{"Features":{"a":"` + canary + `"},"label":1}`,
-		`{"features":["` + canary + `"],"label":1}`,
-		`{"features":[1,2],"label":1}`,
-		`{"features":{"a":null,"b":"` + canary + `"},"label":1}`,
-		`{"features":{"a":NaN,"b":"` + canary + `"},"label":1}`,
-		`{"features":{"a":1e999,"b":"` + canary + `"},"label":1}`,
-		`{"features":{"a":"` + canary + `\ud800"},"label":1}`,
-		`{"features":{"a":"` + canary + "\xff" + `"},"label":1}`,
-		"\ufeff" + `{"features":{"a":"` + canary + `"},"label":1}`,
-		`{"features":{"a":"` + canary + `"},"label":1} ` + canary,
-		`[[[[[[[[[["` + canary + `"]]]]]]]]]]`,
-		strings.Repeat("[", 200_000) + canary,
-		`{"features":{"indices":[99],"values":[1]},"label":1}`,
-		`{"features":{"a":"` + canary + `"},"label":1,"weight":-1}`,
-		`"` + canary + `"`,
-		canary,
-		`{"features":{"a":"` + strings.Repeat(canary, 100_000) + `"},"label":1}`, // 1 MB
-	}
-	records := []kafka.Record{{}, {Value: []byte{}}} // tombstone, empty value
-	for i, v := range values {
-		records = append(records, kafka.Record{
-			Key: []byte(canary), Value: []byte(v),
-			Headers: kafka.HeadersOf(
-				kafka.Header{Key: canary, Value: []byte(canary)}, kafka.Header{Key: "n", Value: fmt.Append(nil, i)},
-			),
-		})
-	}
-	return records
-}
 
 // TestCanaryShowsUpNowhere is G5 and G6: nothing of an event leaves but through the mechanism, bad records take their
 // place and stand whole in the dead-letter topic.
@@ -74,7 +31,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 	f.awaitTaken(time.Minute, int64(steps))
 	pages := f.pages(p)
 	p.terminate()
-	checkHistory(t, f, 0, steps)
+	f.checkHistory(0, steps)
 
 	look := func(where string, b []byte) {
 		if bytes.Contains(bytes.ToLower(b), []byte(canary)) {
@@ -100,29 +57,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 		look("file "+d.Name(), b)
 		return err
 	})
-	checkLetters(f, 0, f.letters(0), at(10, bad), 900_000)
-}
-
-func (f *fixture) pages(p *process) string {
-	f.t.Helper()
-	found := regexp.MustCompile(`address=(127\.0\.0\.1:\d+)`).FindStringSubmatch(p.output())
-	if found == nil {
-		f.t.Fatalf("the log does not say where the pages are: %s", p.output())
-	}
-	var all strings.Builder
-	for _, page := range []string{"metrics", "healthz", "readyz"} {
-		r, err := http.Get("http://" + found[1] + "/" + page)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		b, _ := io.ReadAll(r.Body)
-		_ = r.Body.Close()
-		if r.StatusCode != http.StatusOK {
-			f.t.Errorf("%s: status %d: %s", page, r.StatusCode, b)
-		}
-		all.Write(b)
-	}
-	return all.String()
+	f.checkLetters(0, f.letters(0), at(10, bad), 900_000)
 }
 
 // TestMetricsDependOnCountsOnly: two inputs of equal counts, one all valid and one all bad, give the same metrics.
@@ -171,7 +106,7 @@ func TestPoisonDoesNotHaltAPartition(t *testing.T) {
 	p := f.start(nil, "run")
 	f.awaitTaken(time.Minute, 12)
 	p.terminate()
-	checkHistory(t, f, 0, 12)
+	f.checkHistory(0, 12)
 	for _, letter := range f.letters(0) {
 		if len(letter.Key) > 64<<10 || len(letter.Value) > 64<<10 {
 			t.Errorf("a letter of %d and %d bytes", len(letter.Key), len(letter.Value))

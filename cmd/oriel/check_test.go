@@ -15,42 +15,6 @@ import (
 	"oriel/state"
 )
 
-// delays is a CSV file and the events that the flags below make of it, by partition.
-func delays(partitions int) (csv string, events [][]string) {
-	events = make([][]string, partitions)
-	csv = "hour,origin,carrier,arr_delay\n"
-	origins := []string{"EWR", "JFK", "LGA", "SEA", "DEN"}
-	for hour := range 12 { // the file has hours downwards; --sort turns them
-		for i := range 12 {
-			origin, delay := origins[(hour+i)%5], (7*hour+11*i)%40-10
-			row, carrier := fmt.Sprintf("%d,%s,c%d,%d\n", 11-hour, origin, i%3, delay), fmt.Sprintf(`"carrier":"c%d",`, i%3)
-			switch i {
-			case 3:
-				row = fmt.Sprintf("%d,%s,c0,NA\n", 11-hour, origin)
-			case 5:
-				row, carrier = fmt.Sprintf("%d,%s,NA,%d\n", 11-hour, origin, delay), ""
-			}
-			csv += row
-			if i != 3 {
-				p := kafka.PartitionOf([]byte(origin), partitions)
-				events[p] = append(events[p], fmt.Sprintf(`{"features":{%s"hour":%d},"label":%t}`, carrier, 11-hour, delay > 15))
-			}
-		}
-	}
-	for p := range events {
-		sorted := events[p][:0:0]
-		for hour := range 12 {
-			for _, e := range events[p] {
-				if strings.Contains(e, fmt.Sprintf(`"hour":%d}`, hour)) {
-					sorted = append(sorted, e)
-				}
-			}
-		}
-		events[p] = sorted
-	}
-	return csv, events
-}
-
 // TestProducedEventsAreTakenShownAndRecomputed is the way of a user: produce, run, tail, save, produce more, check.
 func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
 	t.Parallel()

@@ -1,32 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
-
-	"oriel/pipeline/kafka"
-	"oriel/schemas"
 )
-
-// number reads a size for a test from the environment: a long run is the same test with other sizes.
-func number(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: not a number", name)
-	}
-	return n
-}
 
 // TestCrashLosesNothingAndRepeatsNothing kills two processes of one group while events flow, at the worst places and at
 // random: G2 for unchanged input, and G3. TEST_KILLS makes it longer.
@@ -100,35 +80,9 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	}
 	f.must("letters", "--once")
 	for p := range int32(partitions) {
-		checkHistory(t, f, p, each)
-		checkLetters(f, p, f.read(f.topic("dead-letter"), p, false), badOf(each), 1<<20)
+		f.checkHistory(p, each)
+		f.checkLetters(p, f.read(f.topic("dead-letter"), p, false), badOf(each), 1<<20)
 	}
-}
-
-// withBad are events, and a bad record in each ten.
-func withBad(from, n int) []kafka.Record {
-	all := events(from, n)
-	for i := range all {
-		if bad, ok := badAt(from + i); ok {
-			all[i] = bad
-		}
-	}
-	return all
-}
-
-func badAt(i int) (kafka.Record, bool) {
-	return kafka.Record{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d", i)}, i%10 == 7
-}
-
-// badOf are the bad ones of the first n.
-func badOf(n int) map[int64]kafka.Record {
-	bad := map[int64]kafka.Record{}
-	for i := range n {
-		if r, ok := badAt(i); ok {
-			bad[int64(i)] = r
-		}
-	}
-	return bad
 }
 
 // TestCrashLosesNoLetterAndWritesNoneTwice kills two processes of the letters' group at each of their points while a
@@ -161,43 +115,6 @@ func TestCrashLosesNoLetterAndWritesNoneTwice(t *testing.T) {
 	service.terminate()
 	f.must("letters", "--once")
 	for p := range int32(partitions) {
-		checkLetters(f, p, f.read(f.topic("dead-letter"), p, false), badOf(each), 1<<20)
-	}
-}
-
-// checkHistory reads a partition's decisions: uncommitted ones never show two values for one index, committed ones are
-// exactly 1, 2, …, steps, in order.
-func checkHistory(t *testing.T, f *fixture, p int32, steps int) {
-	t.Helper()
-	type identity struct {
-		incarnation [16]byte
-		index       uint64
-	}
-	values := map[identity][]byte{}
-	aborted := 0
-	for _, r := range f.read(f.topic("decisions"), p, true) {
-		d, err := schemas.ParseDecision(r.Value)
-		if err != nil {
-			t.Fatalf("partition %d offset %d: %v", p, r.Offset, err)
-		}
-		id := identity{d.Incarnation, d.Index}
-		if earlier, seen := values[id]; seen {
-			aborted++
-			if !bytes.Equal(earlier, r.Value) {
-				t.Errorf("partition %d index %d: two values", p, d.Index)
-			}
-		}
-		values[id] = r.Value
-	}
-	committed := f.read(f.topic("decisions"), p, false)
-	t.Logf("partition %d: %d decisions committed, %d seen again in other transactions", p, len(committed), aborted)
-	if len(committed) != steps {
-		t.Errorf("partition %d: %d decisions committed, want %d", p, len(committed), steps)
-	}
-	for i, r := range committed {
-		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i+1) ||
-			string(r.Key) != strconv.Itoa(int(p)) {
-			t.Fatalf("partition %d: place %d holds index %d", p, i, d.Index)
-		}
+		f.checkLetters(p, f.read(f.topic("dead-letter"), p, false), badOf(each), 1<<20)
 	}
 }

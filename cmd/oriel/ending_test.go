@@ -163,7 +163,7 @@ func TestAFullDiskIsSaidAndFailsNothing(t *testing.T) {
 	f.awaitTaken(time.Minute, int64(taken))
 	s.endsWell()
 	s.says("what was computed is committed, the group is left")
-	checkHistory(t, f, 0, taken)
+	f.checkHistory(0, taken)
 }
 
 // cutConn is a connection on which nothing is heard, either way, once cut is closed.
@@ -221,7 +221,7 @@ func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 	f.awaitTaken(time.Minute, 25)
 	s.endsWell()
 	s.says("what was computed is committed, the group is left")
-	checkHistory(t, f, 0, 25)
+	f.checkHistory(0, 25)
 }
 
 func TestEndingBeforeTheBrokersAnswerIsNoFailure(t *testing.T) {

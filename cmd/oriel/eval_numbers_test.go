@@ -43,11 +43,11 @@ func (f *fixture) showsTruth(args ...string) (r besideTruth) {
 // counted is a deployment of numbers over a CSV file, and the mapping of its columns.
 func counted(t *testing.T, rows int, more ...string) (f *fixture, mapping []string) {
 	t.Helper()
-	f = &fixture{t: t, env: map[string]string{
+	f = unserved(t, map[string]string{
 		"ORIEL_OPERATOR": "aggregate", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "256", "ORIEL_EPSILON": "4",
 		"ORIEL_DELTA": "1e-6", "ORIEL_CELLS": "carrier=UA|AA|HA,hour=0:24:2", "ORIEL_VALUE": "delay=-60:180",
 		"ORIEL_BATCH": "3", "ORIEL_STATISTICS": "count,sum,mean,variance,p50", "ORIEL_ELSEWHERE": "other",
-	}}
+	})
 	for _, line := range more {
 		name, value, _ := strings.Cut(line, "=")
 		f.env["ORIEL_"+name] = value

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,7 +91,7 @@ func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 
 // TestMasterKeyIsNeverOverwritten: a second `oriel key` fails, and the key stays; nobody else can read it.
 func TestMasterKeyIsNeverOverwritten(t *testing.T) {
-	f := &fixture{t: t}
+	f := unserved(t, nil)
 	file := filepath.Join(t.TempDir(), "master.key")
 	if said := f.must("key", "--out", file); !strings.Contains(said, "wrote") {
 		t.Errorf("said %q", said)
@@ -139,4 +140,29 @@ func TestSettingsFromAFile(t *testing.T) {
 	f.fails("line 2: ORIEL_NAME is given twice", "config",
 		"--env-file", write(t, "twice", []byte("ORIEL_NAME=a\nORIEL_NAME=b\n")))
 	f.fails("ORIEL_NAMES: no such setting", "config", "--env-file", write(t, "unknown", []byte("ORIEL_NAMES=a\n")))
+}
+
+// TestUntrustedBrokerEndsTheCommand: what no repetition mends is not repeated, and the words name the setting.
+func TestUntrustedBrokerEndsTheCommand(t *testing.T) {
+	listener := httptest.NewTLSServer(nil) // its certificate is of no authority that a machine trusts
+	defer listener.Close()
+	f := unserved(t, map[string]string{"ORIEL_BROKERS": strings.TrimPrefix(listener.URL, "https://"), "ORIEL_TLS": "true"})
+	p := f.start(nil, "tail", "--topic", "events")
+	p.finish(time.Minute)
+	if code := p.cmd.ProcessState.ExitCode(); code != exitFailure || !strings.Contains(p.output(), "ORIEL_TLS_CA_FILE") {
+		t.Errorf("exit code %d: %s", code, p.output())
+	}
+}
+
+// TestPasswordFileOfAllIsRefused, as the master key's.
+func TestPasswordFileOfAllIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte("secret\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := unserved(t, map[string]string{
+		"ORIEL_BROKERS": "127.0.0.1:1", "ORIEL_SASL_MECHANISM": "PLAIN", "ORIEL_SASL_USER": "user",
+		"ORIEL_SASL_PASSWORD_FILE": file,
+	})
+	f.fails("ORIEL_SASL_PASSWORD_FILE: file "+file+": mode 0644", "tail", "--topic", "events")
 }

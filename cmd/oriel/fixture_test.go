@@ -8,11 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -127,142 +124,6 @@ func (f *fixture) read(topic string, partition int32, uncommitted bool) []kafka.
 	return all
 }
 
-// process is a child that runs the real command.
-type process struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	done chan struct{}
-	err  error
-	out  output // both streams
-}
-
-func (p *process) output() string { return p.out.String() }
-
-// output is what a process has written.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
-
-// start runs a command as a child; more are further variables.
-func (f *fixture) start(more map[string]string, args ...string) *process {
-	f.t.Helper()
-	return f.launch(f.child(more, args...))
-}
-
-// child is the command, not started yet.
-func (f *fixture) child(more map[string]string, args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = []string{
-		"TEST_CHILD=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "HOME=" + os.Getenv("HOME"),
-	}
-	env := maps.Clone(f.env)
-	maps.Copy(env, more)
-	for k, v := range env {
-		cmd.Env = append(cmd.Env, k+"="+v)
-	}
-	return cmd
-}
-
-func (f *fixture) launch(cmd *exec.Cmd) *process {
-	f.t.Helper()
-	p := &process{t: f.t, cmd: cmd, done: make(chan struct{})}
-	if testing.CoverMode() != "" { // else the child ends with a warning
-		p.cmd.Env = append(p.cmd.Env, "GOCOVERDIR="+f.t.TempDir())
-	}
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
-	if err := p.cmd.Start(); err != nil {
-		f.t.Fatal(err)
-	}
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.done)
-	}()
-	f.t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.done
-		if f.t.Failed() {
-			f.t.Logf("output of %s:\n%s", strings.Join(cmd.Args[1:], " "), tailOf(p.output()))
-		}
-	})
-	return p
-}
-
-func tailOf(s string) string {
-	const most = 6000
-	if len(s) > most {
-		return "…" + s[len(s)-most:]
-	}
-	return s
-}
-
-// finish waits for the child to end and reports whether it succeeded.
-func (p *process) finish(within time.Duration) bool {
-	p.t.Helper()
-	select {
-	case <-p.done:
-	case <-time.After(within):
-		_ = p.cmd.Process.Kill()
-		p.t.Fatalf("the command did not end within %v", within)
-	}
-	return p.err == nil
-}
-
-// must runs a command to its successful end.
-func (f *fixture) must(args ...string) string {
-	f.t.Helper()
-	p := f.start(nil, args...)
-	if !p.finish(time.Minute) {
-		f.t.Fatalf("oriel %s failed: %s", strings.Join(args, " "), p.output())
-	}
-	return p.output()
-}
-
-// compares has replay --check play what was decided since a checkpoint: so many decisions, and all equal.
-func (f *fixture) compares(checkpoint string, decisions int) {
-	f.t.Helper()
-	said := f.must("replay", "--check", "--from", checkpoint)
-	if !strings.Contains(said, fmt.Sprintf(": %d decisions compared, all equal", decisions)) {
-		f.t.Errorf("%d decisions since the checkpoint, but replay --check says %q", decisions, said)
-	}
-}
-
-// says wants texts in what a process has written.
-func (p *process) says(texts ...string) {
-	p.t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(p.output(), text) {
-			p.t.Errorf("the log does not say %q", text)
-		}
-	}
-}
-
-// terminate asks a service to end, once it is up and hears signals, and checks that it does so well.
-func (p *process) terminate() {
-	p.t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(p.output(), "msg=pages"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatal("the service did not start within a minute")
-		}
-	}
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	if !p.finish(30 * time.Second) {
-		p.t.Fatalf("the service ended badly: %v", p.err)
-	}
-}
-
 // await polls until ok.
 func (f *fixture) await(within time.Duration, what string, ok func() bool) {
 	f.t.Helper()
@@ -289,14 +150,13 @@ func (f *fixture) awaitTaken(within time.Duration, want ...int64) {
 	}
 }
 
-func event(i int) kafka.Record {
-	return kafka.Record{Value: fmt.Appendf(nil, `{"features":{"carrier":"c%d","hour":%d},"label":%d}`, i%7, i%24, i/3%2)}
+func write(t *testing.T, name string, content []byte) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
-func events(from, n int) []kafka.Record {
-	all := make([]kafka.Record, n)
-	for i := range all {
-		all[i] = event(from + i)
-	}
-	return all
-}
+var seedText = strings.Repeat("0a", 32)

@@ -9,18 +9,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
-	"oriel/pipeline"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/golden/decisions.txt, and what schemas publishes")
-
-const goldenFile = "testdata/golden/decisions.txt"
 
 // plan computes the plan of a case.
 func (c goldenCase) plan(t *testing.T) []byte {
@@ -75,85 +70,12 @@ func (c goldenCase) plan(t *testing.T) []byte {
 	return fresh
 }
 
-// goldenCase is a file of events under a mechanism.
-type goldenCase struct {
-	events, mechanism string
-	settings          settings.Settings
-}
-
-func (c goldenCase) String() string { return c.events + " " + c.mechanism }
-
-func goldenCases(t *testing.T) (cases []goldenCase) {
-	t.Helper()
-	for _, events := range goldenEvents {
-		for _, mechanism := range append(mechanisms.Names(), mechanisms.ExponentialMechanism) {
-			if events.name == "squared-paper" && (mechanism == "tree-laplace" || mechanism == "blt") {
-				continue // the paper has no constants for it
-			}
-			only := onlyUnder[events.name]
-			if only != "" && mechanism != only {
-				continue
-			}
-			if only == "" && (mechanism == mechanisms.ExponentialMechanism ||
-				strings.HasPrefix(mechanism, "once-") != (events.name == "logistic-ogd")) {
-				continue // draws are for rules that draw, single steps for ogd alone
-			}
-			if strings.HasSuffix(events.name, "-leaves") && strings.HasSuffix(mechanism, "-paper") {
-				continue // has one rule for leaves
-			}
-			cases = append(cases, goldenCase{events.name, mechanism, load(t, goldenEnv(mechanism, events.env)...)})
-		}
-	}
-	return cases
-}
-
-// load gives the settings of a replay; env is without the prefix.
-func load(t *testing.T, env ...string) settings.Settings {
-	t.Helper()
-	var environ []string
-	for _, line := range env {
-		environ = append(environ, "ORIEL_"+line)
-	}
-	s, err := settings.Load(environ, settings.Events, settings.Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func model(t *testing.T, s settings.Settings) pipeline.Model {
-	t.Helper()
-	m, err := s.Model()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// replay gives the decisions as `oriel replay --events` writes them.
-func replay(t *testing.T, m pipeline.Model, o replaying, events []byte) []byte {
-	t.Helper()
-	stream, err := openReplay(m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if _, err := replayLines(t.Context(), &out, bytes.NewReader(events), m, stream, m.Events.MaxBytes, o); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
 // block is what goldenFile holds of a case: its plan, frozen, the digest of all decisions, and some of them to look at.
 func (c goldenCase) block(t *testing.T, plan []byte) string {
 	t.Helper()
 	m := model(t, c.settings)
-	m.Learner = frozen{m.Learner, plan}
-	name, _, _ := strings.Cut(c.events, "-")
-	events, err := os.ReadFile(filepath.Join("testdata/golden", name+".ndjson"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.Learner = freeze(m.Learner, plan)
+	events := goldenLines(t, c.events)
 	o := replaying{seed: strings.Repeat("5eed", 16), partition: 3}
 	if c.settings.UserID != "" {
 		o.separator, events = "|", byTurns(events)
@@ -168,33 +90,6 @@ func (c goldenCase) block(t *testing.T, plan []byte) string {
 		text += lines[i] + "\n"
 	}
 	return text
-}
-
-// byTurns gives the lines to seven users, in turns, some of whom come again too soon.
-func byTurns(events []byte) []byte {
-	var keyed []byte
-	for i, line := range bytes.SplitAfter(events, []byte("\n")) {
-		if len(line) > 0 {
-			keyed = append(fmt.Appendf(keyed, "user %d|", (i-i%5/4)%7), line...)
-		}
-	}
-	return keyed
-}
-
-// goldenBlocks reads goldenFile: the blocks by case.
-func goldenBlocks(t *testing.T) map[string]string {
-	t.Helper()
-	text, err := os.ReadFile(goldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := map[string]string{}
-	for block := range strings.SplitSeq(string(text), "\n\n") {
-		block = strings.TrimSuffix(block, "\n") + "\n"
-		name, _, _ := strings.Cut(block, "\n")
-		blocks[name] = block
-	}
-	return blocks
 }
 
 // goldenPlan takes the plan out of a block. A plan is calibrated by functions that may differ in the last bit between

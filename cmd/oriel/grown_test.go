@@ -50,9 +50,9 @@ func TestAGrownInputStopsNobody(t *testing.T) {
 	}
 	s.endsWell()
 	for p := range int32(2) {
-		checkHistory(t, f, p, 20)
+		f.checkHistory(p, 20)
 	}
-	checkHistory(t, f, 2, 10)
+	f.checkHistory(2, 10)
 }
 
 // TestAGrownInputIsSharedAfterARestart: whoever takes its place in the group again is given the shares of before, and

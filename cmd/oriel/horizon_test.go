@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,13 +44,13 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 			t.Errorf("the log does not say %q", text)
 		}
 	}
-	checkHistory(t, f, 0, 40)
+	f.checkHistory(0, 40)
 	f.compares(checkpoint, 10)
 
 	f.send(1, events(35, 5+1)...)
 	f.refused(nil, "the horizon is reached")
-	checkHistory(t, f, 0, 40)
-	checkHistory(t, f, 1, 40)
+	f.checkHistory(0, 40)
+	f.checkHistory(1, 40)
 	f.awaitTaken(time.Minute, 40, 40)
 	f.refused(map[string]string{"ORIEL_HORIZON": "64"}, "HORIZON")
 	f.refused(map[string]string{"ORIEL_WINDOW": "40"}, "WINDOW")
@@ -78,24 +77,5 @@ func TestOnceRunsWithoutAWindow(t *testing.T) {
 	f.goesOn(50)
 	if line := string(f.read(f.topic("decisions"), 0, false)[0].Value); !strings.Contains(line, `"mechanism":"once-gaussian","window":0,`) {
 		t.Errorf("a decision is %s", line)
-	}
-}
-
-// TestReplayEndsAtTheHorizon: the decisions of all steps are written, and a line behind them is an error.
-func TestReplayEndsAtTheHorizon(t *testing.T) {
-	f := offline(t, map[string]string{"ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "10", "ORIEL_BATCH": "2"})
-	var file []byte
-	for i := range 20 {
-		file = append(append(file, event(i).Value...), '\n')
-	}
-	whole := f.must("replay", "--events", write(t, "events.ndjson", file), "--seed", seedText)
-	if n := strings.Count(whole, "\n"); n != 10 || !strings.Contains(whole, `"window":16,`) {
-		t.Errorf("%d decisions for 20 events in steps of 2", n)
-	}
-	out := filepath.Join(t.TempDir(), "decisions")
-	more := write(t, "more.ndjson", append(file, "{}\n{}\n"...))
-	f.fails("line 21: the horizon is reached: the stream ends after 10 steps (ORIEL_HORIZON)", "replay", "--events", more, "--seed", seedText, "--out", out)
-	if written, err := os.ReadFile(out); err != nil || string(written) != whole {
-		t.Errorf("the decisions of the steps up to the horizon are not those that are written: %v", err)
 	}
 }

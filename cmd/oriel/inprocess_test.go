@@ -127,14 +127,6 @@ func (d *inprocess) get(c *child, path string) string {
 	return fmt.Sprintf("%d\n%s", answer.StatusCode, body)
 }
 
-// frozen is a learner whose params were made before.
-type frozen struct {
-	pipeline.Opener
-	params []byte
-}
-
-func (f frozen) Params() ([]byte, error) { return f.params, nil }
-
 // blind is the configured model with a machine that does not look at events.
 func blind() func(settings.Settings) (pipeline.Model, error) {
 	return seated(func(m *pipeline.Model, promised protection.Guarantee) {
@@ -163,7 +155,7 @@ func seated(
 			}
 			plans[m.Settings] = plan
 		}
-		m.Learner = frozen{m.Learner, plan}
+		m.Learner = freeze(m.Learner, plan)
 		with(&m, guarantees[m.Settings])
 		return m, nil
 	}

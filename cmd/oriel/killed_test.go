@@ -30,7 +30,7 @@ func (f *fixture) servedThroughKills(records []kafka.Record) (decisions []kafka.
 	f.awaitTaken(time.Minute, int64(whole))
 	pages := f.pages(second)
 	second.terminate()
-	checkHistory(t, f, 0, whole)
+	f.checkHistory(0, whole)
 	log := first.output() + again.output() + second.output()
 	for where, text := range map[string]string{"the log": log, "the pages": pages} {
 		if strings.Contains(text, canary) {

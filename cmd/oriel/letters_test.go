@@ -6,76 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"oriel/pipeline/kafka"
 )
-
-// letters writes what is owed and gives the letters of a partition.
-func (f *fixture) letters(p int32) []kafka.Record {
-	f.t.Helper()
-	f.must("letters", "--once")
-	return f.read(f.topic("dead-letter"), p, false)
-}
-
-// ours are the headers that a letter has after the record's own.
-func ours(letter kafka.Record) map[string]string {
-	headers := map[string]string{}
-	for _, h := range letter.Headers.List() {
-		headers[h.Key] = string(h.Value)
-	}
-	return headers
-}
-
-// reasons are the places and reasons of letters.
-func reasons(letters []kafka.Record) []string {
-	var all []string
-	for _, letter := range letters {
-		h := ours(letter)
-		all = append(all, h["oriel-offset"]+" "+h["oriel-reason"])
-	}
-	return all
-}
-
-// checkLetters holds letters of a partition to the bad records of its offsets: each one once, in order, whole but for a
-// value above maxRecord bytes.
-func checkLetters(f *fixture, p int32, letters []kafka.Record, bad map[int64]kafka.Record, maxRecord int) {
-	f.t.Helper()
-	var offsets []int64
-	for offset := range bad {
-		offsets = append(offsets, offset)
-	}
-	slices.Sort(offsets)
-	if len(letters) != len(bad) {
-		f.t.Fatalf("partition %d: %d letters for %d bad records: %v", p, len(letters), len(bad), reasons(letters))
-	}
-	for i, letter := range letters {
-		want, h := bad[offsets[i]], ours(letter)
-		if h["oriel-reason"] == "" || h["oriel-reason"] == "ok" || h["oriel-topic"] != f.env["ORIEL_INPUT_TOPIC"] ||
-			h["oriel-partition"] != fmt.Sprint(p) || h["oriel-offset"] != fmt.Sprint(offsets[i]) {
-			f.t.Errorf("letter %d: headers %v, want those of offset %d", i, h, offsets[i])
-		}
-		value := want.Value
-		if len(value) > maxRecord {
-			value = value[:64<<10]
-			if h["oriel-truncated"] != "true" || h["oriel-length"] != fmt.Sprint(len(want.Value)) {
-				f.t.Errorf("letter %d: not marked as truncated", i)
-			}
-		}
-		if !bytes.Equal(letter.Value, value) || !bytes.Equal(letter.Key, want.Key) ||
-			(letter.Value == nil) != (value == nil) {
-			f.t.Errorf("letter %d: key or value are not the original's", i)
-		}
-		headers := letter.Headers.List()
-		for j, header := range want.Headers.List() {
-			if len(headers) <= j || headers[j].Key != header.Key || !bytes.Equal(headers[j].Value, header.Value) {
-				f.t.Errorf("letter %d: header %d is not the original's", i, j)
-			}
-		}
-	}
-}
 
 // take runs the service until it has taken so many offsets of partition 0.
 func (f *fixture) take(offsets int64) {
@@ -83,15 +18,6 @@ func (f *fixture) take(offsets int64) {
 	p := f.start(nil, "run")
 	f.awaitTaken(time.Minute, offsets)
 	p.terminate()
-}
-
-// at gives records the offsets from first on.
-func at(first int64, records []kafka.Record) map[int64]kafka.Record {
-	m := map[int64]kafka.Record{}
-	for i, r := range records {
-		m[first+int64(i)] = r
-	}
-	return m
 }
 
 // TestLettersOfEveryKind: every kind of bad record has its letter, whatever its codec; records of aborted transactions
@@ -148,7 +74,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 			want[next+1] = many
 		}
 	}
-	checkLetters(f, 0, letters, want, 900_000)
+	f.checkLetters(0, letters, want, 900_000)
 	if again := f.letters(0); len(again) != len(letters) {
 		t.Errorf("%d letters after another run, %d before", len(again), len(letters))
 	}
@@ -164,10 +90,10 @@ func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 	}
 	f.send(0, append(events(0, 5), kafka.Record{Value: []byte("bad")})...)
 	f.take(6)
-	checkHistory(t, f, 0, 6)
+	f.checkHistory(0, 6)
 	f.fails("does not exist", "letters", "--once")
 	f.must("topics")
-	checkLetters(f, 0, f.letters(0), map[int64]kafka.Record{5: {Value: []byte("bad")}}, 1<<20)
+	f.checkLetters(0, f.letters(0), map[int64]kafka.Record{5: {Value: []byte("bad")}}, 1<<20)
 }
 
 // TestLettersFitTheirTopic: whatever the dead-letter topic takes, at whatever time, letters are cut to it and none is
@@ -186,10 +112,10 @@ func TestLettersFitTheirTopic(t *testing.T) {
 			}
 			f.send(0, bad...)
 			f.take(12)
-			checkHistory(t, f, 0, 12)
+			f.checkHistory(0, 12)
 			letters := f.letters(0)
 			if limit > 100_000 {
-				checkLetters(f, 0, letters, at(0, bad), 1<<20)
+				f.checkLetters(0, letters, at(0, bad), 1<<20)
 				return
 			}
 			for i, letter := range letters {
@@ -313,22 +239,7 @@ func TestVerdictsThatWereDeleted(t *testing.T) {
 	if got := reasons(f.letters(0)); !slices.Equal(got, want) {
 		t.Errorf("letters %q, want %q", got, want)
 	}
-	checkHistory(t, f, 0, 10)
-}
-
-// end asks `oriel letters` to end, and checks that it does so well.
-func (p *process) end() {
-	p.t.Helper()
-	end := time.Now().Add(time.Minute)
-	for ; !strings.Contains(p.output(), "writing letters"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatal("letters did not start within a minute")
-		}
-	}
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	if !p.finish(30 * time.Second) {
-		p.t.Fatalf("letters ended badly: %v", p.err)
-	}
+	f.checkHistory(0, 10)
 }
 
 // TestLettersSayWhatIsWrong: a letter names the member, in words, whether the process has the operator's settings or
@@ -348,7 +259,7 @@ func TestLettersSayWhatIsWrong(t *testing.T) {
 		delete(f.env, "ORIEL_"+name)
 	}
 	letters := f.letters(0)
-	checkLetters(f, 0, letters, at(0, bad), 1<<20)
+	f.checkLetters(0, letters, at(0, bad), 1<<20)
 	for i, want := range []string{
 		`unknown_name: unknown member "event_id": events of coco have features, label, weight`,
 		"features: wrong_type: features.device is an object; a feature is a number, text or boolean",

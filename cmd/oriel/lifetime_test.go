@@ -23,7 +23,7 @@ func TestAMemoryThroughKillsAndResets(t *testing.T) {
 	f.must("replay", "--save", checkpoint)
 	f.send(0, withBad(before, all-before)...)
 	f.killedAndBack("committed:1", all).says("whole life: sums forget", "memory_steps=2")
-	checkHistory(t, f, 0, all)
+	f.checkHistory(0, all)
 	decisions := f.read(f.topic("decisions"), 0, false)
 	if last := string(decisions[len(decisions)-1].Value); !strings.Contains(last, `"window":0,`) || !strings.HasSuffix(last, `,"memory":2}`) {
 		t.Errorf("the last decision is %s", last)
@@ -68,7 +68,7 @@ func TestUsersOfAMemoryThroughKillsAndResets(t *testing.T) {
 	f.must("replay", "--save", checkpoint)
 	f.send(0, records[part:]...)
 	f.killedAndBack("committed:1", all)
-	checkHistory(t, f, 0, all)
+	f.checkHistory(0, all)
 	if got, want := reasons(f.letters(0)), expected(records, 5); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("dead letters:\n%q, want\n%q", got, want)
 	}

@@ -75,7 +75,7 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 		t.Errorf("the service took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, slack*most/1e6)
 	}
 	for p := range int32(partitions) {
-		checkHistory(t, f, p, taken)
+		f.checkHistory(p, taken)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
 	}
 	run.terminate()
 	for p := range int32(partitions) {
-		checkHistory(t, f, p, backlog+1)
+		f.checkHistory(p, backlog+1)
 	}
 	f.lettersWithin(partitions, backlog/2, most)
 }

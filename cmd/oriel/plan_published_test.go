@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,11 +25,7 @@ func plannedSizes(t *testing.T, s settings.Settings) plan.Setting {
 // events publishes after its opening.
 func TestPlanSaysWhatIsPublished(t *testing.T) {
 	for _, c := range goldenCases(t) {
-		name, _, _ := strings.Cut(c.events, "-")
-		events, err := os.ReadFile(filepath.Join("testdata/golden", name+".ndjson"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		events := goldenLines(t, c.events)
 		o := replaying{seed: strings.Repeat("5eed", 16)}
 		if c.settings.UserID != "" {
 			o.separator, events = "|", byTurns(events)
@@ -89,5 +83,29 @@ func TestPlanSaysSizesOfRareDecisions(t *testing.T) {
 	if err := runPlan(&out, late, planOptions{}); err != nil ||
 		!strings.Contains(out.String(), "decisions: not measured, because the first comes after 1 G events") {
 		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that
+// operators/aggregate has.
+func TestAggregateOfTheReadme(t *testing.T) {
+	_, commands := operatorOfReadme(t, "aggregate")
+	for name, change := range map[string]map[string]string{
+		"life":  {},
+		"total": {"ORIEL_WINDOW": "1024", "ORIEL_MEMORY": "", "ORIEL_MEMORIES": ""},
+		"tumbling": {
+			"ORIEL_MECHANISM": "once-gaussian", "ORIEL_BATCH": "1000", "ORIEL_WINDOW": "", "ORIEL_MEMORY": "",
+			"ORIEL_MEMORIES": "",
+		},
+	} {
+		f := unserved(t, settingsIn(commands))
+		for key, value := range change {
+			if f.env[key] = value; value == "" {
+				delete(f.env, key)
+			}
+		}
+		if said := f.must("plan"); !strings.Contains(said, "one of 72 cells") {
+			t.Errorf("%s: %s", name, said)
+		}
 	}
 }

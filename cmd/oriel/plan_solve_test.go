@@ -23,7 +23,7 @@ func numbersShell(changes ...string) []string {
 // numbersFixture starts commands with an environment, whose later lines count.
 func numbersFixture(t *testing.T, environ []string) *fixture {
 	t.Helper()
-	f := &fixture{t: t, env: map[string]string{}}
+	f := unserved(t, map[string]string{})
 	for _, line := range environ {
 		name, value, _ := strings.Cut(line, "=")
 		f.env[name] = value

@@ -58,7 +58,7 @@ func TestPortfolioOfStocks(t *testing.T) {
 // pricesByDay are relatives of prices; operators/coco/testdata/README.md says whose, and how they are written.
 func pricesByDay(t *testing.T, stocks int) (days [][]float64) {
 	t.Helper()
-	packed, err := os.ReadFile("../../operators/coco/testdata/nyse_o.varint.gz")
+	packed, err := os.ReadFile(modulePath("operators/coco/testdata/nyse_o.varint.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func TestProduceChecksTheFileFirst(t *testing.T) {
 // TestProduceWithoutBrokers: --dry-run counts and shows the first event, --stdout prints what would be sent, keys
 // included.
 func TestProduceWithoutBrokers(t *testing.T) {
-	f := &fixture{t: t}
+	f := unserved(t, nil)
 	file := write(t, "file.csv", []byte("a;b;k\n1;2;x\n3;4;\n"))
 	flags := []string{"produce", "--csv", file, "--delimiter", ";", "--label", "a", "--feature", "b:number", "--key", "k"}
 	if said := f.prints(append(flags, "--dry-run")...); said != `2 records, nothing was sent; the first event:

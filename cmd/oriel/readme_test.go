@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,9 +10,27 @@ import (
 
 // Tests run what README.md shows and hold its figures to what comes out.
 
+// modulePath is that of a file of the module, whichever package's folder a test runs in.
+func modulePath(name string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, name)
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			panic("no go.mod above the working directory")
+		}
+		dir = above
+	}
+}
+
 func readme(t *testing.T) string {
 	t.Helper()
-	content, err := os.ReadFile("../../README.md")
+	content, err := os.ReadFile(modulePath("README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,10 @@ func (h history) file() []byte {
 	for _, cost := range h {
 		b = append(b, `{"cost":[`...)
 		for i, x := range cost {
-			b = schemas.AppendFloat(comma(b, i), x)
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = schemas.AppendFloat(b, x)
 		}
 		b = append(b, "]}\n"...) // without costs, of the wrong dimension
 	}

@@ -22,35 +22,6 @@ func served(t *testing.T) *fixture {
 	return f
 }
 
-// refused runs the service with changed settings and checks that it ends badly, says all of want once, and releases
-// nothing.
-func (f *fixture) refused(more map[string]string, want ...string) {
-	f.t.Helper()
-	before := len(f.read(f.topic("decisions"), 0, true))
-	p := f.start(more, "run")
-	if p.finish(40 * time.Second) {
-		f.t.Fatalf("the service ended well; it said: %s", p.output())
-	}
-	for _, text := range want {
-		if !strings.Contains(p.output(), text) {
-			f.t.Errorf("the message does not say %q: %s", text, p.output())
-		}
-	}
-	if after := len(f.read(f.topic("decisions"), 0, true)); after != before {
-		f.t.Errorf("%d decisions were released", after-before)
-	}
-}
-
-// goesOn checks that the unchanged deployment still continues where it stopped.
-func (f *fixture) goesOn(from int) {
-	f.t.Helper()
-	f.send(0, events(from, 10)...)
-	p := f.start(nil, "run")
-	f.awaitTaken(time.Minute, int64(from+10))
-	p.terminate()
-	checkHistory(f.t, f, 0, from+10)
-}
-
 func TestRefuseChangedConfigurationAndKey(t *testing.T) {
 	t.Parallel()
 	f := served(t)
@@ -210,5 +181,5 @@ func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
 	if !strings.Contains(p.output(), "made again") {
 		t.Errorf("the message does not say why: %s", p.output())
 	}
-	checkHistory(t, f, 0, 50)
+	f.checkHistory(0, 50)
 }

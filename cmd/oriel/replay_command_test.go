@@ -2,46 +2,15 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"oriel/pipeline/kafka"
 )
-
-// offline is the command with the settings of a replay and no broker.
-func offline(t *testing.T, more map[string]string) *fixture {
-	t.Helper()
-	env := map[string]string{
-		"ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball",
-		"ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "6", "ORIEL_STRONG_CONVEXITY": "0.01", "ORIEL_MECHANISM": "tree-gaussian",
-		"ORIEL_WINDOW": "8", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
-	}
-	for k, v := range more {
-		env[k] = v
-	}
-	return &fixture{t: t, env: env}
-}
-
-func write(t *testing.T, name string, content []byte) (path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// fails runs a command to its bad end and checks what it says.
-func (f *fixture) fails(want string, args ...string) {
-	f.t.Helper()
-	p := f.start(nil, args...)
-	if p.finish(time.Minute) || !strings.Contains(p.output(), want) {
-		f.t.Errorf("oriel %s: want a failure that says %q; it said: %s", strings.Join(args, " "), want, p.output())
-	}
-}
-
-var seedText = strings.Repeat("0a", 32)
 
 func TestReplayRefusesBadFlags(t *testing.T) {
 	f := offline(t, nil)
@@ -150,5 +119,57 @@ func TestFeaturesAreWhatIsLearned(t *testing.T) {
 	}
 	if replay(vectors.String()) != replay(string(named)) {
 		t.Error("the decisions of events and of their vectors differ")
+	}
+}
+
+// TestReplayKnowsUsers: a file with keys gives the bytes that the same file gives with its null events made by hand.
+func TestReplayKnowsUsers(t *testing.T) {
+	f := offline(t, byUser)
+	records := crowd(60)
+	for i := range records {
+		records[i].Headers = kafka.Headers{} // a file has none
+	}
+	nulls := map[int]bool{}
+	for _, reason := range expected(records, 5) {
+		var at int
+		_, _ = fmt.Sscan(reason, &at)
+		nulls[at] = true
+	}
+	var keyed, byHand []byte
+	for i, r := range records {
+		if r.Key != nil {
+			keyed = append(append(keyed, r.Key...), '\t')
+		}
+		keyed = append(append(keyed, r.Value...), '\n')
+		value := r.Value
+		if nulls[i] {
+			value = []byte("null")
+		}
+		byHand = append(append(fmt.Appendf(byHand, "%d\t", i), value...), '\n')
+	}
+	got := f.must("replay", "--seed", seedText, "--events", write(t, "keyed", keyed), "--key-separator", "\t")
+	want := f.must("replay", "--seed", seedText, "--events", write(t, "by hand", byHand), "--key-separator", "\t")
+	if got != want || strings.Count(got, "\n") != len(records) {
+		t.Error("decisions differ from those with null events made by hand")
+	}
+	f.fails("--key-separator", "replay", "--events", write(t, "keyed", keyed))
+}
+
+// TestReplayEndsAtTheHorizon: the decisions of all steps are written, and a line behind them is an error.
+func TestReplayEndsAtTheHorizon(t *testing.T) {
+	f := offline(t, map[string]string{"ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "10", "ORIEL_BATCH": "2"})
+	var file []byte
+	for i := range 20 {
+		file = append(append(file, event(i).Value...), '\n')
+	}
+	whole := f.must("replay", "--events", write(t, "events.ndjson", file), "--seed", seedText)
+	if n := strings.Count(whole, "\n"); n != 10 || !strings.Contains(whole, `"window":16,`) {
+		t.Errorf("%d decisions for 20 events in steps of 2", n)
+	}
+	out := filepath.Join(t.TempDir(), "decisions")
+	more := write(t, "more.ndjson", append(file, "{}\n{}\n"...))
+	f.fails("line 21: the horizon is reached: the stream ends after 10 steps (ORIEL_HORIZON)", "replay", "--events", more, "--seed", seedText, "--out", out)
+	if written, err := os.ReadFile(out); err != nil || string(written) != whole {
+		t.Errorf("the decisions of the steps up to the horizon are not those that are written: %v", err)
 	}
 }

@@ -67,7 +67,7 @@ func replayedNoise(t *testing.T, l law, seeds int) [][][]float64 {
 	if used := private.Scale.Float64() * private.Grid.Unit(); math.Abs(used/l.scale-1) > 1e-6 {
 		t.Errorf("%s: noise of scale %g, claimed is %g", l.mechanism, used, l.scale)
 	}
-	m.Learner = frozen{m.Learner, plan} // calibrated once
+	m.Learner = freeze(m.Learner, plan) // calibrated once
 	h := newHistory(noiseSteps, noiseN)
 	file, unit := h.file(), private.Grid.Unit()/l.scale
 	all := make([][][]float64, seeds)

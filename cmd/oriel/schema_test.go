@@ -42,7 +42,7 @@ func publishedEvents(t *testing.T) map[string][]string {
 			"OPERATOR=linucb PLAYED=logged DIMENSION=4", "OPERATOR=linucb PLAYED=served DIMENSION=4",
 			"OPERATOR=linucb PLAYED=served DIMENSION=2 CANDIDATES=2",
 		},
-		"event-place":  {"OPERATOR=submodular PLACES=testdata/golden/places"},
+		"event-place":  {"OPERATOR=submodular PLACES=" + goldenPath("places")},
 		"event-type":   {"OPERATOR=submodular TYPES=" + types},
 		"event-values": {"OPERATOR=submodular ELEMENTS=4"},
 		"event-aggregate": {
@@ -256,11 +256,7 @@ func TestSchemasTakeWhatIsGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		schema := compileSchema(t, schemas.EventSchema(m.Events.Body))
-		name, _, _ := strings.Cut(c.events, "-")
-		events, err := os.ReadFile(filepath.Join("testdata/golden", name+".ndjson"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		events := goldenLines(t, c.events)
 		var e schemas.Event
 		taken := 0
 		for line := range bytes.Lines(events) {

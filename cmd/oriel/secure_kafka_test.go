@@ -159,7 +159,7 @@ func TestTLSAndLogin(t *testing.T) {
 // rightsOf reads the table of deploy/README.md for a command, with the topics of a deployment.
 func (f *fixture) rightsOf(command string) []acl {
 	f.t.Helper()
-	text, err := os.ReadFile("../../deploy/README.md")
+	text, err := os.ReadFile(modulePath("deploy/README.md"))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 			f.send(0, events(51, 9)...)
 			f.awaitTaken(20*time.Second, 60)
 			p.terminate()
-			checkHistory(t, f, 0, 60)
+			f.checkHistory(0, 60)
 		})
 	}
 }

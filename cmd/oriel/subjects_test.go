@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -68,24 +66,10 @@ func subjectOf(t *testing.T, name string) subject {
 	return subject{}
 }
 
-// goldenEnv is env with what all cases have in common.
-func goldenEnv(mechanism string, env []string) []string {
-	all := []string{"MECHANISM=" + mechanism, "EPSILON=8", "DELTA=1e-6", "MAX_RECORD_BYTES=2000"}
-	if !slices.ContainsFunc(env, func(line string) bool { return strings.HasPrefix(line, "OPERATOR=") }) {
-		all = append(all, "OPERATOR=coco", "CLIP=1")
-	}
-	return append(all, env...)
-}
-
 // recordsOf are the events of a case, with their keys where they have some.
 func recordsOf(t *testing.T, c goldenCase) (records []kafka.Record) {
 	t.Helper()
-	file, _, _ := strings.Cut(c.events, "-")
-	text, err := os.ReadFile(filepath.Join("testdata/golden", file+".ndjson"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(text) {
+	for line := range bytes.Lines(goldenLines(t, c.events)) {
 		var r kafka.Record
 		r.Value = bytes.TrimSuffix(line, []byte("\n"))
 		if c.plays() {

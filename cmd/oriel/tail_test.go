@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,4 +92,49 @@ func TestReplayOfNoEventsFails(t *testing.T) {
 	f.fails("none of 2 lines is an event; the first is line 1: not_object", "replay", "--events", write(t, "file.csv", []byte("1,2\n3,4\n")), "--out", t.TempDir()+"/out")
 	f.must("replay", "--events", write(t, "file.ndjson", append([]byte("no event\n"), event(1).Value...)))
 	f.must("replay", "--events", write(t, "empty.ndjson", nil))
+}
+
+// TestSparseDecisionsAreTheDenseOnes: on each golden set, of one stream and one noise, to the bit, and as tail shows
+// them.
+func TestSparseDecisionsAreTheDenseOnes(t *testing.T) {
+	events := goldenLines(t, "linear")
+	sets := 0
+	for _, g := range goldenEvents {
+		if name, _, _ := strings.Cut(g.name, "-"); name != "linear" || slices.Contains(g.env, "DECISIONS=sparse") {
+			continue
+		}
+		sets++
+		sparse := model(t, load(t, append([]string{
+			"OPERATOR=coco", "CLIP=1", "MECHANISM=blt", "EPSILON=8", "DELTA=1e-6", "DECISIONS=sparse",
+		}, g.env...)...))
+		dense := sparse
+		dense.Learner = spellOut(sparse.Learner)
+		o := replaying{seed: seedText}
+		ours, theirs := replay(t, sparse, o, events), replay(t, dense, o, events)
+		want := bytes.Split(bytes.TrimSpace(theirs), []byte("\n"))
+		for i, line := range bytes.Split(bytes.TrimSpace(ours), []byte("\n")) {
+			a, errA := schemas.ParseDecision(line)
+			b, errB := schemas.ParseDecision(want[i])
+			if errA != nil || errB != nil || a.Form != schemas.Sparse || b.Form != schemas.Dense {
+				t.Fatalf("%s: %v, %v: %s", g.name, errA, errB, line)
+			}
+			same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+			if !slices.EqualFunc(a.Point, b.Point, same) || a.Index != b.Index || a.Step != b.Step {
+				t.Fatalf("%s: %s\n%s", g.name, line, want[i])
+			}
+			var ofSparse, ofDense strings.Builder
+			if err := show(&ofSparse, line, false); err != nil {
+				t.Fatal(err)
+			}
+			if err := show(&ofDense, want[i], false); err != nil {
+				t.Fatal(err)
+			}
+			if ofSparse.String() != ofDense.String() {
+				t.Fatalf("%s: tail shows %s and %s", g.name, ofSparse.String(), ofDense.String())
+			}
+		}
+	}
+	if sets < 12 {
+		t.Errorf("%d cases", sets)
+	}
 }

@@ -72,5 +72,5 @@ func TestForgottenLettersAreEnded(t *testing.T) {
 		t.Fatalf("bounds %+v, %v: nothing hangs", b, err)
 	}
 	take(bad[half:], len(bad))
-	checkLetters(f, 0, f.letters(0), at(0, bad), 900_000)
+	f.checkLetters(0, f.letters(0), at(0, bad), 900_000)
 }

@@ -36,10 +36,7 @@ var rows = []struct{ file, old, new string }{
 
 func grow(t *testing.T) *grown {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := modulePath("")
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = root
 	out, err := list.Output()

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,55 +9,6 @@ import (
 )
 
 var byUser = map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt"}
-
-// of gives an event to a user.
-func of(user string, r kafka.Record) kafka.Record {
-	r.Key = []byte(user)
-	return r
-}
-
-// crowd are events of 9 users in turn, each for one step with a malformed value, and 4 steps apart at times; a few name
-// nobody.
-func crowd(n int) []kafka.Record {
-	all := make([]kafka.Record, n)
-	for i := range all {
-		all[i] = of(fmt.Sprintf("user %d", i%9), event(i))
-		switch i % 13 {
-		case 4:
-			all[i].Key = all[max(0, i-4)].Key
-		case 6:
-			all[i].Value = []byte("no event")
-		case 8:
-			all[i].Key = nil
-		case 10: // unreadable behind its key
-			all[i].Headers = kafka.HeadersOf(make([]kafka.Header, kafka.MaxHeaders+1)...)
-		}
-	}
-	return all
-}
-
-// expected says which records take their place as null events, by the definition: user and step alone decide.
-func expected(records []kafka.Record, separation int) (reasons []string) {
-	last := map[string]int{}
-	for i, r := range records {
-		before, known := last[string(r.Key)]
-		switch {
-		case len(r.Key) == 0:
-			reasons = append(reasons, fmt.Sprintf("%d no_user", i))
-		case known && i-before < separation:
-			reasons = append(reasons, fmt.Sprintf("%d too_soon", i))
-		default:
-			last[string(r.Key)] = i
-			switch {
-			case r.Headers.Len() > kafka.MaxHeaders:
-				reasons = append(reasons, fmt.Sprintf("%d too_large", i))
-			case !bytes.HasPrefix(r.Value, []byte("{")):
-				reasons = append(reasons, fmt.Sprintf("%d json_syntax", i))
-			}
-		}
-	}
-	return reasons
-}
 
 // TestUsersAreKeptApart: an event too close to its user's last one, or of nobody, takes its place as a null event with
 // its reason; a malformed event has had its user's turn; kills and restarts change nothing.
@@ -80,7 +29,7 @@ func TestUsersAreKeptApart(t *testing.T) {
 			p.terminate()
 		}
 	}
-	checkHistory(t, f, 0, len(records))
+	f.checkHistory(0, len(records))
 	got, want := reasons(f.letters(0)), expected(records, 5)
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("dead letters:\n%q, want\n%q", got, want)
@@ -213,37 +162,4 @@ func TestUserOfAHeader(t *testing.T) {
 	if got, want := strings.Join(reasons(f.letters(0)), "; "), "2 too_soon; 3 no_user; 4 no_user"; got != want {
 		t.Errorf("dead letters %q, want %q", got, want)
 	}
-}
-
-// TestReplayKnowsUsers: a file with keys gives the bytes that the same file gives with its null events made by hand.
-func TestReplayKnowsUsers(t *testing.T) {
-	f := offline(t, byUser)
-	records := crowd(60)
-	for i := range records {
-		records[i].Headers = kafka.Headers{} // a file has none
-	}
-	nulls := map[int]bool{}
-	for _, reason := range expected(records, 5) {
-		var at int
-		_, _ = fmt.Sscan(reason, &at)
-		nulls[at] = true
-	}
-	var keyed, byHand []byte
-	for i, r := range records {
-		if r.Key != nil {
-			keyed = append(append(keyed, r.Key...), '\t')
-		}
-		keyed = append(append(keyed, r.Value...), '\n')
-		value := r.Value
-		if nulls[i] {
-			value = []byte("null")
-		}
-		byHand = append(append(fmt.Appendf(byHand, "%d\t", i), value...), '\n')
-	}
-	got := f.must("replay", "--seed", seedText, "--events", write(t, "keyed", keyed), "--key-separator", "\t")
-	want := f.must("replay", "--seed", seedText, "--events", write(t, "by hand", byHand), "--key-separator", "\t")
-	if got != want || strings.Count(got, "\n") != len(records) {
-		t.Error("decisions differ from those with null events made by hand")
-	}
-	f.fails("--key-separator", "replay", "--events", write(t, "keyed", keyed))
 }

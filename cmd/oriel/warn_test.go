@@ -106,7 +106,7 @@ func TestSilentTrapsWarn(t *testing.T) {
 	unseen := "ORIEL_FEATURES_RANGE is not set"
 	bad := offline(t, map[string]string{"ORIEL_EPSILON": "1000", "ORIEL_LOSS": "squared"})
 	good := offline(t, map[string]string{"ORIEL_WINDOW": "64", "ORIEL_FEATURES_RANGE": "amount:0:5000"})
-	sender := &fixture{t: t, env: map[string]string{}}
+	sender := unserved(t, map[string]string{})
 	clean := write(t, "clean.ndjson", bytes.Repeat([]byte(`{"features":{"amount":1400,"kind":"a"},"label":1}`+"\n"), 64))
 	for _, c := range []struct {
 		f    *fixture

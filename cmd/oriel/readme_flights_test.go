@@ -14,7 +14,7 @@ import (
 // unpackFlights writes flights.csv to a folder, as README.md's commands do.
 func unpackFlights(t *testing.T, home string) {
 	t.Helper()
-	packed, err := os.Open("demodata/flights.csv.gz")
+	packed, err := os.Open(modulePath("cmd/oriel/demodata/flights.csv.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms"
 )
 
-// goldenEvents are the files of testdata/golden (up to the hyphen), each with the settings that it is replayed under.
+// goldenEvents are the files of testdata (up to the hyphen), each with the settings that it is replayed under.
 // They were drawn once and are bytes since: every form of an event, and every eleventh line or so malformed.
 var goldenEvents = []struct {
 	name string
@@ -85,7 +85,7 @@ var goldenEvents = []struct {
 		"BATCH=48",
 	}},
 	{"linear-flow", []string{
-		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/golden/square.edges", "RADIUS=3",
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/square.edges", "RADIUS=3",
 		"DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
 	}},
 	{"linear-subsets", []string{
@@ -97,7 +97,7 @@ var goldenEvents = []struct {
 		"STRONG_CONVEXITY=0.01",
 	}},
 	{"linear-vertices", []string{
-		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=vertices", "VERTICES=testdata/golden/corners.points",
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=vertices", "VERTICES=testdata/corners.points",
 		"RADIUS=2", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
 	}},
 	{"linear-matching", []string{
@@ -162,14 +162,14 @@ var goldenEvents = []struct {
 		"EPSILON=2",
 	}},
 	{"sets-places", []string{
-		"OPERATOR=submodular", "RULE=histogram", "PICK=2", "PLACES=testdata/golden/places", "WINDOW=lifetime", "MEMORY=16",
+		"OPERATOR=submodular", "RULE=histogram", "PICK=2", "PLACES=testdata/places", "WINDOW=lifetime", "MEMORY=16",
 		"EMIT_EVERY=8", "EPSILON=4",
 	}},
 	{"gains-argmax", []string{
 		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "FUNCTION=probabilistic",
 	}},
 	{"linear-trees", []string{
-		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=trees", "EDGES=testdata/golden/square.edges", "RADIUS=1",
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=trees", "EDGES=testdata/square.edges", "RADIUS=1",
 		"DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
 	}},
 	{"linear-ranking", []string{
@@ -201,7 +201,7 @@ var goldenEvents = []struct {
 		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other",
 	}},
 	{"linear-sparse-flow", []string{
-		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/golden/square.edges", "RADIUS=3",
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/square.edges", "RADIUS=3",
 		"DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.05", "DECISIONS=sparse",
 	}},
 	{"linear-sparse-l1-ball", []string{
@@ -241,7 +241,7 @@ var goldenEvents = []struct {
 		"COPIES=2", "EPSILON=40",
 	}},
 	{"contexts-products", []string{
-		"OPERATOR=linucb", "PLAYED=served", "ARM_FEATURES=testdata/golden/helpings", "DIMENSION=4", "WINDOW=64",
+		"OPERATOR=linucb", "PLAYED=served", "ARM_FEATURES=testdata/helpings", "DIMENSION=4", "WINDOW=64",
 		"EMIT_EVERY=8", "WAIT=20", "CAPACITY=32", "EPSILON=40",
 	}},
 	{"gains-short", []string{
@@ -249,7 +249,7 @@ var goldenEvents = []struct {
 		"VALUES_NORM=1", "EPSILON=40",
 	}},
 	{"sets-gains", []string{
-		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "PLACES=testdata/golden/places", "WINDOW=64", "EMIT_EVERY=8",
+		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "PLACES=testdata/places", "WINDOW=64", "EMIT_EVERY=8",
 		"EPSILON=40",
 	}},
 	{"contexts-marked", []string{

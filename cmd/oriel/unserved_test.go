@@ -1,0 +1,22 @@
+package main
+
+import (
+	"testing"
+)
+
+// unserved is a fixture of commands that need no deployment.
+func unserved(t *testing.T, env map[string]string) *fixture { return &fixture{t: t, env: env} }
+
+// offline is the command with the settings of a replay and no broker.
+func offline(t *testing.T, more map[string]string) *fixture {
+	t.Helper()
+	env := map[string]string{
+		"ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball",
+		"ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "6", "ORIEL_STRONG_CONVEXITY": "0.01", "ORIEL_MECHANISM": "tree-gaussian",
+		"ORIEL_WINDOW": "8", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
+	}
+	for k, v := range more {
+		env[k] = v
+	}
+	return unserved(t, env)
+}
