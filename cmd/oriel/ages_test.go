@@ -27,7 +27,7 @@ func TestFiguresOfTheLogHaveNames(t *testing.T) {
 			"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=8", "ORIEL_USER_WINDOW=64",
 		},
 	} {
-		s, err := settings.Load(planEnviron(changes...), settings.Events, settings.Operator)
+		s, err := settings.Load(environ(changes...), settings.Events, settings.Operator)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,4 +95,13 @@ func TestLogLinesAreJSONIfAsked(t *testing.T) {
 	if err := json.Unmarshal([]byte(out.String()), &line); err != nil || line.Msg != "text" || line.Level != "WARN" {
 		t.Errorf("%q: %v", out.String(), err)
 	}
+}
+
+// environ has the settings of a guarantee, with changes.
+func environ(changes ...string) []string {
+	return append([]string{
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1",
+		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+	}, changes...)
 }

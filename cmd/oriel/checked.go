@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
@@ -26,4 +28,39 @@ func (h host) openDeployment(ctx context.Context) (pipeline.Deployment, error) {
 		return pipeline.Deployment{}, err
 	}
 	return pipeline.Deployment{Client: c.client, Config: config, Topics: c.topics, Model: model, Master: c.master}, nil
+}
+
+// saveCheckpoint copies a partition's committed state to a checkpoint file.
+func (h host) saveCheckpoint(ctx context.Context, partition int32, path string) error {
+	d, err := h.openDeployment(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Client.Close() }()
+	file, err := d.Checkpoint(ctx, partition)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, file, 0o600)
+}
+
+// checkDecisions compares the decisions that a partition has published behind a checkpoint file with recomputed ones,
+// and returns how many are equal. progress is called with how many are equal so far.
+func (h host) checkDecisions(
+	ctx context.Context, partition int32, checkpoint string, progress func(int),
+) (compared int, err error) {
+	file, err := os.ReadFile(checkpoint)
+	if err != nil {
+		return 0, err
+	}
+	d, err := h.openDeployment(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = d.Client.Close() }()
+	compared, err = d.Check(ctx, partition, file, progress)
+	if err != nil && compared > 0 {
+		return compared, fmt.Errorf("after %d equal decisions: %w", compared, err)
+	}
+	return compared, err
 }

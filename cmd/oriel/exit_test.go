@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -10,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"oriel/pipeline"
 )
 
 // TestExitCodes: 2 for a wrong call or wrong settings, 1 for what fails while working, 0 for what is done.
@@ -44,26 +40,6 @@ func TestExitCodes(t *testing.T) {
 		p.finish(time.Minute)
 		if code := p.cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(p.output(), c.says) {
 			t.Errorf("oriel %s: exit code %d, want %d and %q: %s", c.args, code, c.code, c.says, p.output())
-		}
-	}
-}
-
-// TestReport: each problem on a line of its own, however they were joined, without the package that found it.
-func TestReport(t *testing.T) {
-	one := &pipeline.StopError{Partition: -1, Reason: "a is missing", Remedy: "Make it"}
-	two := &pipeline.StopError{Partition: 3, Reason: "b is away", Remedy: "Wait"}
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{one, "oriel: a is missing. Make it\n"},
-		{errors.Join(nil, two), "oriel: partition 3: b is away. Wait\n"},
-		{errors.Join(errors.Join(one, two), nil), "oriel: 2 problems\n  a is missing. Make it\n  partition 3: b is away. Wait\n"},
-		{fmt.Errorf("while at it: %w", two), "oriel: while at it: pipeline: partition 3: b is away. Wait\n"},
-	} {
-		var said strings.Builder
-		if code := report(&said, c.err); code != exitFailure || said.String() != c.want {
-			t.Errorf("code %d, said %q, want %q", code, said.String(), c.want)
 		}
 	}
 }

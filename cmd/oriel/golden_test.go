@@ -15,7 +15,7 @@ import (
 	"oriel/mechanisms"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write testdata/golden/decisions.txt, and what schemas publishes")
+var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
 
 // plan computes the plan of a case.
 func (c goldenCase) plan(t *testing.T) []byte {

@@ -49,7 +49,7 @@ func (f *fixture) start(more map[string]string, args ...string) *process {
 
 // child is the command, not started yet.
 func (f *fixture) child(more map[string]string, args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
+	cmd := exec.Command(programFor(f.t, args), args...)
 	cmd.Env = []string{
 		"TEST_CHILD=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "HOME=" + os.Getenv("HOME"),
 	}

@@ -3,10 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
-	"testing"
 
 	"oriel/pipeline/kafka"
 )
@@ -184,16 +181,4 @@ func events(from, n int) []kafka.Record {
 	return all
 }
 
-// number reads a size for a test from the environment: a long run is the same test with other sizes.
-func number(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: not a number", name)
-	}
-	return n
-}
+var byUser = map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt"}

@@ -38,7 +38,7 @@ func (f *fixture) serve(change func(*host), more map[string]string) *inProcess {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.ctx())
 	s := &inProcess{t: f.t, cancel: cancel, done: make(chan struct{})}
-	h := thisHost(version())
+	h := thisHost("test")
 	env := maps.Clone(f.env)
 	maps.Copy(env, more)
 	h.environ = nil

@@ -49,7 +49,7 @@ func (p parts) String() string {
 // prepare makes the topics of a fixture in this process.
 func (f *fixture) prepare() {
 	f.t.Helper()
-	h := thisHost(version())
+	h := thisHost("test")
 	h.environ, h.stderr = nil, new(bytes.Buffer)
 	for k, v := range f.env {
 		h.environ = append(h.environ, k+"="+v)

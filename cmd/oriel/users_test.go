@@ -8,8 +8,6 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-var byUser = map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt"}
-
 // TestUsersAreKeptApart: an event too close to its user's last one, or of nobody, takes its place as a null event with
 // its reason; a malformed event has had its user's turn; kills and restarts change nothing.
 func TestUsersAreKeptApart(t *testing.T) {
