@@ -28,7 +28,7 @@ var semanticsOf = []string{
 	"mechanisms/blt/testdata/golden.txt",
 	"mechanisms/perstep/testdata/golden.txt",
 	"operators/coco/testdata/golden.txt", // a decision decides the next leaves
-	"cmd/oriel/testdata/golden/decisions.txt",
+	"cmd/internal/decisiontest/testdata/decisions.txt",
 }
 
 // fingerprint is the digest of a file's first lines, as many as lines says, or all for 0; and how many these are.

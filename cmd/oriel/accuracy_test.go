@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/repotest"
 )
 
 // figures are the numbers of a text, and the unit of the last digit of each.
@@ -40,17 +41,17 @@ func evalOfReadme(t *testing.T, env map[string]string, commands string, report a
 		t.Fatalf("no oriel eval in %s", commands)
 	}
 	home = t.TempDir()
-	unpackFlights(t, home)
+	repotest.UnpackFlights(t, home)
 	for name, value := range env {
 		env[name] = strings.Replace(value, "deploy/", "../../deploy/", 1)
 	}
 	words = strings.NewReplacer("\\\n", " ", "'", "", "/tmp/", home+"/").Replace(words)
 	f := unserved(t, env)
-	p := f.start(nil, append([]string{"eval", "--json"}, strings.Fields(words)...)...)
-	if !p.finish(5 * time.Minute) {
-		t.Fatalf("%s: %s", words, p.output())
+	p := f.Start(nil, append([]string{"eval", "--json"}, strings.Fields(words)...)...)
+	if !p.Finish(5 * time.Minute) {
+		t.Fatalf("%s: %s", words, p.Output())
 	}
-	documentIn(t, p.output(), report)
+	documentIn(t, p.Output(), report)
 	return home
 }
 
@@ -58,9 +59,9 @@ func evalOfReadme(t *testing.T, env map[string]string, commands string, report a
 // the section says.
 func gainsOfReadme(t *testing.T, operator, said string) (r eval.Report, shown []float64) {
 	t.Helper()
-	text, commands := operatorOfReadme(t, operator)
-	evalOfReadme(t, settingsIn(commands), strings.Replace(commands, "--seeds 3", "--seeds 1", 1), &r)
-	match := regexp.MustCompile(said).FindStringSubmatch(onOneLine(text))
+	text, commands := repotest.Operator(t, operator)
+	evalOfReadme(t, repotest.SettingsIn(commands), strings.Replace(commands, "--seeds 3", "--seeds 1", 1), &r)
+	match := regexp.MustCompile(said).FindStringSubmatch(repotest.OnOneLine(text))
 	if match == nil {
 		t.Fatalf("README.md has no figures of %s", operator)
 	}
@@ -71,10 +72,10 @@ func gainsOfReadme(t *testing.T, operator, said string) (r eval.Report, shown []
 // TestAccuracyOfTheReadme: README.md's command, in the shell of its worked example, gives its table. A figure may be
 // one off in its last digit: another processor fits another filter.
 func TestAccuracyOfTheReadme(t *testing.T) {
-	text, commands := operatorOfReadme(t, "coco")
-	example, _, _ := strings.Cut(blockOfReadme(t, "topics --input-partitions"), "\nmkdir -p")
-	env := settingsIn(example)
-	maps.Copy(env, settingsIn(commands))
+	text, commands := repotest.Operator(t, "coco")
+	example, _, _ := strings.Cut(repotest.Block(t, "topics --input-partitions"), "\nmkdir -p")
+	env := repotest.SettingsIn(example)
+	maps.Copy(env, repotest.SettingsIn(commands))
 	var r eval.Report
 	evalOfReadme(t, env, commands, &r)
 
@@ -149,7 +150,7 @@ func TestSubmodularOfTheReadme(t *testing.T) {
 // TestNumbersOfTheReadme: README.md's command in the shell of its specification gives its table of intervals, and a
 // plot. A figure may be one off in its last digit: another processor fits another filter.
 func TestNumbersOfTheReadme(t *testing.T) {
-	text, commands := operatorOfReadme(t, "aggregate")
+	text, commands := repotest.Operator(t, "aggregate")
 	var r struct {
 		Rows []struct {
 			Epsilon float64
@@ -160,7 +161,7 @@ func TestNumbersOfTheReadme(t *testing.T) {
 			}
 		}
 	}
-	home := evalOfReadme(t, settingsIn(commands), commands, &r)
+	home := evalOfReadme(t, repotest.SettingsIn(commands), commands, &r)
 	if _, err := os.Stat(filepath.Join(home, "delays.svg")); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/auditor"
+	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/audit"
 	"oriel/state"
@@ -75,7 +76,7 @@ func (o auditOptions) validate() error {
 	var errs []error
 	bad := func(ok bool, format string, args ...any) {
 		if !ok {
-			errs = append(errs, wrongUse(format, args...))
+			errs = append(errs, exit.WrongUse(format, args...))
 		}
 	}
 	bad(o.runs == 0 || o.runs >= 2 && o.runs <= auditor.MaxRuns,
@@ -98,7 +99,7 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 	if o.seed != "" {
 		raw, err := hex.DecodeString(o.seed)
 		if err != nil || len(raw) != len(secret) {
-			return wrongUse("--seed: not 64 hex digits")
+			return exit.WrongUse("--seed: not 64 hex digits")
 		}
 		secret = [32]byte(raw)
 	}

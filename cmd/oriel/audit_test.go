@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/audit"
 )
 
@@ -64,7 +65,7 @@ type auditJSON struct {
 // auditors read; a seed repeats every figure.
 func TestAuditCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scores.csv")
-	args := []string{"--runs", "5000", "--seed", seedText, "--position", "3"}
+	args := []string{"--runs", "5000", "--seed", servicetest.Seed, "--position", "3"}
 	text, err := runAuditCommand(t, append(args, "--scores", file)...)
 	if err != nil || !strings.HasSuffix(text, "\nNot refuted.\n") || !strings.Contains(text, "comes to 0.9") ||
 		!strings.Contains(text, "leaf moves by 2.42592 of 2.42592") {
@@ -152,12 +153,12 @@ func TestAggregateOfUsers(t *testing.T) {
 			"ORIEL_ARMS": "variant", "ORIEL_MECHANISM": "blt", "ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "8",
 		})
 		for key, value := range more {
-			f.env[key] = value
+			f.Env[key] = value
 		}
-		if text := f.must("plan"); !strings.Contains(text, "user") {
+		if text := f.Must("plan"); !strings.Contains(text, "user") {
 			t.Errorf("%s: plan: %s", name, text)
 		}
-		if text := f.must("audit", "--runs", "20", "--seed", seedText); !strings.HasSuffix(text, "\nNot refuted.\n") {
+		if text := f.Must("audit", "--runs", "20", "--seed", servicetest.Seed); !strings.HasSuffix(text, "\nNot refuted.\n") {
 			t.Errorf("%s: audit: %s", name, text)
 		}
 	}

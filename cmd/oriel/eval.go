@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
@@ -86,14 +88,14 @@ func evalCommand() *cobra.Command {
 func runEval(cmd *cobra.Command, o evalOptions) error {
 	if o.plot != "" {
 		if err := plan.CheckFile(o.plot); err != nil {
-			return wrongUse("--plot: %w", err)
+			return exit.WrongUse("--plot: %w", err)
 		}
 	}
 	if o.seeds < 1 {
-		return wrongUse("--seeds: below 1")
+		return exit.WrongUse("--seeds: below 1")
 	}
 	if o.partitions < 1 {
-		return wrongUse("--partitions: below 1")
+		return exit.WrongUse("--partitions: below 1")
 	}
 	delay, err := o.parseDelay()
 	if err != nil {
@@ -105,7 +107,7 @@ func runEval(cmd *cobra.Command, o evalOptions) error {
 	}
 	in := eval.Input{Settings: rows, Seeds: o.seeds, Delay: delay}
 	if o.topic != "" {
-		return thisHost(version()).withClient(func(client *kafka.Client) error {
+		return service.ThisHost(version()).WithClient(func(client *kafka.Client) error {
 			source, err := newTopicEvents(cmd.Context(), client, o.topic)
 			if err != nil {
 				return err
@@ -178,7 +180,7 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 		return evalReport{report, report.Figure("What privacy costs: " + in.Settings[0].Mechanism)}, nil
 	}
 	if in.Delay != (eval.Delay{}) {
-		return evalReport{}, wrongUse("--delay: %s waits for no label", in.Settings[0].Operator)
+		return evalReport{}, exit.WrongUse("--delay: %s waits for no label", in.Settings[0].Operator)
 	}
 	report, err := eval.NewNumbers(cmd.Context(), in, source)
 	if err != nil {
@@ -228,9 +230,9 @@ func (o evalOptions) parseDelay() (eval.Delay, error) {
 	d, err := time.ParseDuration(o.delay)
 	switch {
 	case err != nil || d < 0:
-		return eval.Delay{}, wrongUse("--delay: neither a number of events nor a duration such as 30m")
+		return eval.Delay{}, exit.WrongUse("--delay: neither a number of events nor a duration such as 30m")
 	case o.topic == "":
-		return eval.Delay{}, wrongUse("--delay: events of a file have no times; give a number of events")
+		return eval.Delay{}, exit.WrongUse("--delay: events of a file have no times; give a number of events")
 	}
 	return eval.Delay{Time: d}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/servicetest"
 	"oriel/schemas"
 )
 
@@ -34,9 +35,9 @@ type besideTruth struct {
 }
 
 func (f *fixture) showsTruth(args ...string) (r besideTruth) {
-	f.t.Helper()
-	said := f.must(append([]string{"eval", "--json"}, args...)...)
-	documentIn(f.t, said, &r)
+	f.T.Helper()
+	said := f.Must(append([]string{"eval", "--json"}, args...)...)
+	documentIn(f.T, said, &r)
 	return r
 }
 
@@ -50,14 +51,14 @@ func counted(t *testing.T, rows int, more ...string) (f *fixture, mapping []stri
 	})
 	for _, line := range more {
 		name, value, _ := strings.Cut(line, "=")
-		f.env["ORIEL_"+name] = value
+		f.Env["ORIEL_"+name] = value
 	}
 	table := []byte("airline,hour,arr_delay\n")
 	for i := range rows {
 		airline, delay := airlineOf(i)
 		table = fmt.Appendf(table, "%s,%d,%d\n", airline, i%24, delay)
 	}
-	file := write(t, "flights.csv", table)
+	file := servicetest.WriteFile(t, "flights.csv", table)
 	return f, []string{
 		"--csv", file, "--member", "carrier=airline", "--member", "hour=hour", "--member", "delay=arr_delay",
 	}
@@ -121,8 +122,9 @@ func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
 	}
 
 	secret := sha256.Sum256([]byte("oriel eval, seed 1"))
-	events := write(t, "events.ndjson", []byte(f.must(append([]string{"produce", "--stdout"}, mapping...)...)))
-	lines := bytes.Split(bytes.TrimSpace([]byte(f.must("replay", "--events", events,
+	produced := f.Must(append([]string{"produce", "--stdout"}, mapping...)...)
+	events := servicetest.WriteFile(t, "events.ndjson", []byte(produced))
+	lines := bytes.Split(bytes.TrimSpace([]byte(f.Must("replay", "--events", events,
 		"--seed", hex.EncodeToString(secret[:])))), []byte("\n"))
 	last, err := schemas.ParseDecision(lines[len(lines)-1])
 	if err != nil || len(last.Point) != len(r.Rows[0].Numbers) {
@@ -138,7 +140,7 @@ func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
 		!bytes.Contains(drawn, []byte(">UA, 0:12<")) && !bytes.Contains(drawn, []byte(">UA, 12:24<")) {
 		t.Errorf("the slide: %v", err)
 	}
-	said := f.must(append([]string{"eval"}, mapping...)...)
+	said := f.Must(append([]string{"eval"}, mapping...)...)
 	for _, want := range []string{
 		"carrier=UA,hour=0:12", "computed without privacy", "data's owner", "outside the guarantee",
 	} {
@@ -146,7 +148,7 @@ func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
 			t.Errorf("%q is not said: %s", want, said)
 		}
 	}
-	f.fails("--delay", append([]string{"eval", "--delay", "5"}, mapping...)...)
+	f.Fails("--delay", append([]string{"eval", "--delay", "5"}, mapping...)...)
 }
 
 // TestEvalShowsDecayedNumbers: each memory has a truth of its own, and so has a tumbling window.
@@ -155,7 +157,7 @@ func TestEvalShowsDecayedNumbers(t *testing.T) {
 	f, mapping := counted(t, rows, "WINDOW=lifetime", "MEMORY=64", "MEMORIES=16,64", "BATCH=1", "STATISTICS=count,mean")
 	r := f.showsTruth(mapping...)
 	tumbling, _ := counted(t, rows, "WINDOW=", "MECHANISM=once-gaussian", "BATCH=30", "STATISTICS=count,mean")
-	delete(tumbling.env, "ORIEL_WINDOW")
+	delete(tumbling.Env, "ORIEL_WINDOW")
 	checked := 0
 	for _, n := range append(r.Rows[0].Numbers, tumbling.showsTruth(mapping...).Rows[0].Numbers...) {
 		if n.Cell != "carrier=AA,hour=0:12" || n.Statistic != "count" {

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline"
@@ -42,7 +45,7 @@ func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fil
 		e.each, e.unit = e.rows(mapping), "record"
 	} else {
 		if o.separator == "" && (s.UserID != "" || model.Keyed) {
-			return nil, wrongUse("--key-separator: missing; each line must say its user or key before the event")
+			return nil, exit.WrongUse("--key-separator: missing; each line must say its user or key before the event")
 		}
 		e.each, e.unit = e.lines(o.separator, s.MaxRecordBytes), "line"
 	}
@@ -75,14 +78,14 @@ func (e *fileEvents) rows(mapping tableMapping) func(io.Reader, func(kafka.Recor
 // lines are the records of an NDJSON file. A line that is too long becomes a null event, as the service would have it.
 func (e *fileEvents) lines(separator string, maxBytes int) func(io.Reader, func(kafka.Record, []byte) error) error {
 	if separator != "" {
-		maxBytes += keyBytes
+		maxBytes += replay.KeyBytes
 	}
 	return func(in io.Reader, f func(kafka.Record, []byte) error) error {
 		for line, err := range schemas.NewLines(in, maxBytes).All() {
 			if err != nil {
 				return err
 			}
-			r := named(e.model, line, separator)
+			r := replay.RecordOf(e.model, line, separator)
 			if err := f(r, r.Key); err != nil {
 				return err
 			}
@@ -102,7 +105,7 @@ func (e *fileEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	}
 	defer func() { _ = in.Close() }()
 	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
-		return wrongUse("%s: not a file that can be read twice", e.name)
+		return exit.WrongUse("%s: not a file that can be read twice", e.name)
 	}
 	spread := sender{builders: make([]kafka.Builder, len(e.totals)), fixed: -1}
 	offsets, count := make([]int64, len(e.totals)), int64(0)
@@ -135,7 +138,7 @@ type topicEvents struct {
 }
 
 func newTopicEvents(ctx context.Context, client *kafka.Client, name string) (*topicEvents, error) {
-	topic, err := describe(ctx, client, name)
+	topic, err := service.Describe(ctx, client, name)
 	if err != nil {
 		return nil, fmt.Errorf("--topic: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/servicetest"
 	"oriel/schemas"
 )
 
@@ -47,10 +48,10 @@ func documentIn(t *testing.T, said string, into any) {
 }
 
 func (f *fixture) evaluates(args ...string) eval.Report {
-	f.t.Helper()
-	said := f.must(append([]string{"eval", "--json"}, args...)...)
+	f.T.Helper()
+	said := f.Must(append([]string{"eval", "--json"}, args...)...)
 	var r eval.Report
-	documentIn(f.t, said, &r)
+	documentIn(f.T, said, &r)
 	return r
 }
 
@@ -67,10 +68,10 @@ func scoresReplay(t *testing.T, form string) {
 	const n = 400
 	f := offline(t, map[string]string{"ORIEL_DECISIONS": form})
 	lines, xs, ys := evalEvents(n)
-	file := write(t, "events.ndjson", []byte(lines))
+	file := servicetest.WriteFile(t, "events.ndjson", []byte(lines))
 	secret := sha256.Sum256([]byte("oriel eval, seed 1"))
 	var points [][]float64
-	for _, line := range bytes.Split(bytes.TrimSpace([]byte(f.must("replay", "--events", file,
+	for _, line := range bytes.Split(bytes.TrimSpace([]byte(f.Must("replay", "--events", file,
 		"--seed", hex.EncodeToString(secret[:])))), []byte("\n")) {
 		d, err := schemas.ParseDecision(line)
 		if err != nil {
@@ -106,7 +107,7 @@ func TestEvalComparesInOnePass(t *testing.T) {
 	for range 900 {
 		fmt.Fprintf(&csv, "%d,%d,%d\n", rng.IntN(4), rng.IntN(10), rng.IntN(30))
 	}
-	file := write(t, "events.csv", []byte(csv.String()))
+	file := servicetest.WriteFile(t, "events.csv", []byte(csv.String()))
 	mapping := []string{
 		"--csv", file, "--label", "late>20", "--feature", "a", "--feature", "b:number", "--partition-by", "a",
 	}
@@ -121,8 +122,8 @@ func TestEvalComparesInOnePass(t *testing.T) {
 		!bytes.Contains(drawn, []byte("base rate")) {
 		t.Errorf("the slide: %v", err)
 	}
-	topic := f.env["ORIEL_INPUT_TOPIC"]
-	f.must(append([]string{"produce", "--topic", topic}, mapping...)...)
+	topic := f.Env["ORIEL_INPUT_TOPIC"]
+	f.Must(append([]string{"produce", "--topic", topic}, mapping...)...)
 	of := f.evaluates("--topic", topic, "--epsilon", "1,4", "--window", "8,64", "--seeds", "2")
 	for i := range of.Rows {
 		a, b := of.Rows[i], r.Rows[i] // sums in another order: the file goes from stream to stream
@@ -136,17 +137,17 @@ func TestEvalComparesInOnePass(t *testing.T) {
 func TestEvalRefusesBadFlags(t *testing.T) {
 	f := offline(t, nil)
 	lines, _, _ := evalEvents(9)
-	file := write(t, "events.ndjson", []byte(lines))
-	f.fails("ndjson csv topic", "eval")
-	f.fails("--delay", "eval", "--ndjson", file, "--delay", "10ms")
-	f.fails("--delay", "eval", "--ndjson", file, "--delay", "-1")
-	f.fails("--seeds", "eval", "--ndjson", file, "--seeds", "0")
-	f.fails("--plot", "eval", "--ndjson", file, "--plot", "a.pdf")
-	f.fails("ORIEL_EPSILON", "eval", "--ndjson", file, "--epsilon", "0")
-	f.fails("ORIEL_WINDOW", "eval", "--ndjson", file, "--window", "9")
-	f.fails("no event can be scored", "eval", "--ndjson", write(t, "none", []byte("{}\n")))
-	f.fails("no such file", "eval", "--ndjson", file+".missing")
-	said := f.must("eval", "--ndjson", file)
+	file := servicetest.WriteFile(t, "events.ndjson", []byte(lines))
+	f.Fails("ndjson csv topic", "eval")
+	f.Fails("--delay", "eval", "--ndjson", file, "--delay", "10ms")
+	f.Fails("--delay", "eval", "--ndjson", file, "--delay", "-1")
+	f.Fails("--seeds", "eval", "--ndjson", file, "--seeds", "0")
+	f.Fails("--plot", "eval", "--ndjson", file, "--plot", "a.pdf")
+	f.Fails("ORIEL_EPSILON", "eval", "--ndjson", file, "--epsilon", "0")
+	f.Fails("ORIEL_WINDOW", "eval", "--ndjson", file, "--window", "9")
+	f.Fails("no event can be scored", "eval", "--ndjson", servicetest.WriteFile(t, "none", []byte("{}\n")))
+	f.Fails("no such file", "eval", "--ndjson", file+".missing")
+	said := f.Must("eval", "--ndjson", file)
 	for _, want := range []string{
 		"base rate", "no privacy", "outside the guarantee", "computed without privacy", "Calibration",
 	} {
@@ -162,7 +163,7 @@ func TestEvalNamesTheLineThatIsNoEvent(t *testing.T) {
 	f := offline(t, nil)
 	lines := strings.Repeat(`{"features":[1,0,0,0,0,0],"label":1}`+"\n", 40)
 	stray := `{"features":[1,0,0,0,0,0],"label":1,"event_id":1}` + "\n"
-	file := write(t, "events.ndjson", []byte(lines+stray+lines))
+	file := servicetest.WriteFile(t, "events.ndjson", []byte(lines+stray+lines))
 	const what = `: unknown_name: unknown member "event_id": events of coco have features, label, weight`
 	for _, args := range [][]string{{"--partitions", "1"}, {"--partitions", "3"}} {
 		said := f.prints(append([]string{"eval", "--ndjson", file}, args...)...)
@@ -170,10 +171,10 @@ func TestEvalNamesTheLineThatIsNoEvent(t *testing.T) {
 			t.Errorf("%v: %s", args, said)
 		}
 	}
-	f.fails("line 41"+what, "produce", "--dry-run", "--decode", "--ndjson", file)
-	f.fails("line 41"+what, "features", file)
-	table := write(t, "events.csv", []byte("a,b,label\n1,0,1\n2,0,0\n3,0,7\n"))
-	f.env["ORIEL_DIMENSION"] = "2"
+	f.Fails("line 41"+what, "produce", "--dry-run", "--decode", "--ndjson", file)
+	f.Fails("line 41"+what, "features", file)
+	table := servicetest.WriteFile(t, "events.csv", []byte("a,b,label\n1,0,1\n2,0,0\n3,0,7\n"))
+	f.Env["ORIEL_DIMENSION"] = "2"
 	said := f.prints("eval", "--csv", table, "--member", "features=a,b", "--member", "label=label")
 	if !strings.Contains(said, "the first is record 3: label: label_range: ") {
 		t.Errorf("a table: %s", said)

@@ -8,12 +8,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/servicetest"
 )
 
 // TestExitCodes: 2 for a wrong call or wrong settings, 1 for what fails while working, 0 for what is done.
 func TestExitCodes(t *testing.T) {
 	f := offline(t, nil)
-	file := write(t, "events.ndjson", append(event(1).Value, '\n'))
+	file := servicetest.WriteFile(t, "events.ndjson", append(servicetest.Event(1).Value, '\n'))
 	for _, c := range []struct {
 		args string
 		code int
@@ -23,23 +26,23 @@ func TestExitCodes(t *testing.T) {
 		{"--help", 0, "Exit codes"},
 		{"version", 0, "oriel version "},
 		{"plan --help", 0, "compare this LIST of ε in place of ORIEL_EPSILON\n"},
-		{"plann", exitUsage, "oriel --help"},
-		{"plan --epsilom 1", exitUsage, "`oriel plan --help`"},
-		{"plan stray", exitUsage, "`oriel plan --help`"},
-		{"plan --rate -1", exitUsage, "--rate"},
-		{"tail", exitUsage, "topic"},
-		{"replay", exitUsage, "--events"},
-		{"replay --events " + file + " --seed 0a", exitUsage, "--seed"},
-		{"topics", exitUsage, "ORIEL_BROKERS"},
-		{"config", exitUsage, "ORIEL_BROKERS"},
-		{"replay --events " + file + ".missing", exitFailure, "no such file"},
-		{"plan --env-file " + file + ".missing", exitUsage, "--env-file"},
-		{"plan --env-file " + file, exitUsage, "line 1"},
+		{"plann", exit.Misuse, "oriel --help"},
+		{"plan --epsilom 1", exit.Misuse, "`oriel plan --help`"},
+		{"plan stray", exit.Misuse, "`oriel plan --help`"},
+		{"plan --rate -1", exit.Misuse, "--rate"},
+		{"tail", exit.Misuse, "topic"},
+		{"replay", exit.Misuse, "--events"},
+		{"replay --events " + file + " --seed 0a", exit.Misuse, "--seed"},
+		{"topics", exit.Misuse, "ORIEL_BROKERS"},
+		{"config", exit.Misuse, "ORIEL_BROKERS"},
+		{"replay --events " + file + ".missing", exit.Failure, "no such file"},
+		{"plan --env-file " + file + ".missing", exit.Misuse, "--env-file"},
+		{"plan --env-file " + file, exit.Misuse, "line 1"},
 	} {
-		p := f.start(nil, strings.Fields(c.args)...)
-		p.finish(time.Minute)
-		if code := p.cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(p.output(), c.says) {
-			t.Errorf("oriel %s: exit code %d, want %d and %q: %s", c.args, code, c.code, c.says, p.output())
+		p := f.Start(nil, strings.Fields(c.args)...)
+		p.Finish(time.Minute)
+		if code := p.Cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(p.Output(), c.says) {
+			t.Errorf("oriel %s: exit code %d, want %d and %q: %s", c.args, code, c.code, c.says, p.Output())
 		}
 	}
 }
@@ -48,20 +51,20 @@ func TestExitCodes(t *testing.T) {
 // end.
 func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 	f := newFixture(t, 1, nil)
-	f.must("topics")
-	p := f.start(nil, "run")
+	f.Must("topics")
+	p := f.Start(nil, "run")
 	end := time.Now().Add(time.Minute)
-	for ; !strings.Contains(p.output(), "state=running"); time.Sleep(5 * time.Millisecond) {
+	for ; !strings.Contains(p.Output(), "state=running"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the service did not start within a minute")
 		}
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		_ = p.cmd.Process.Signal(s)
+		_ = p.Cmd.Process.Signal(s)
 		time.Sleep(time.Millisecond) // so that the first one is heard first
 	}
-	if !p.finish(30*time.Second) || !strings.Contains(p.output(), "the group is left") {
-		t.Errorf("ended badly: %v", p.err)
+	if !p.Finish(30*time.Second) || !strings.Contains(p.Output(), "the group is left") {
+		t.Errorf("ended badly: %v", p.Err)
 	}
 }
 
@@ -69,7 +72,7 @@ func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 func TestMasterKeyIsNeverOverwritten(t *testing.T) {
 	f := unserved(t, nil)
 	file := filepath.Join(t.TempDir(), "master.key")
-	if said := f.must("key", "--out", file); !strings.Contains(said, "wrote") {
+	if said := f.Must("key", "--out", file); !strings.Contains(said, "wrote") {
 		t.Errorf("said %q", said)
 	}
 	before, err := os.ReadFile(file)
@@ -79,12 +82,12 @@ func TestMasterKeyIsNeverOverwritten(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o400 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	f.fails("never overwritten", "key", "--out", file)
+	f.Fails("never overwritten", "key", "--out", file)
 	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
 		t.Error("the key has changed")
 	}
 	other := file + "2"
-	f.must("key", "--out", other)
+	f.Must("key", "--out", other)
 	if second, err := os.ReadFile(other); err != nil || string(second) == string(before) {
 		t.Error("two keys are equal")
 	}
@@ -94,12 +97,12 @@ func TestMasterKeyIsNeverOverwritten(t *testing.T) {
 func TestSettingsFromAFile(t *testing.T) {
 	f := offline(t, nil)
 	var lines []string
-	for name, value := range f.env {
+	for name, value := range f.Env {
 		lines = append(lines, name+"="+value)
 	}
-	file := write(t, "env", []byte("# comment\n\n"+strings.Join(lines, "\n")+"\nORIEL_BROKERS=127.0.0.1:1\nORIEL_NAME=n\nORIEL_INPUT_TOPIC=i\nORIEL_START=earliest\n"+
+	file := servicetest.WriteFile(t, "env", []byte("# comment\n\n"+strings.Join(lines, "\n")+"\nORIEL_BROKERS=127.0.0.1:1\nORIEL_NAME=n\nORIEL_INPUT_TOPIC=i\nORIEL_START=earliest\n"+
 		"ORIEL_STATE_DIR=/s\nORIEL_MASTER_KEY_FILE=/k\nORIEL_FEATURES_RANGE='a:0:1,b:0:2'\n"))
-	f.env = map[string]string{"ORIEL_EPSILON": "2"}
+	f.Env = map[string]string{"ORIEL_EPSILON": "2"}
 	said := f.prints("config", "--env-file", file)
 	for _, want := range []string{
 		"ORIEL_EPSILON=2\n", "ORIEL_FEATURES_RANGE=a:0:1,b:0:2\n", "# ORIEL_BATCH=1\n", "epsilon 2,", "window 8",
@@ -108,14 +111,15 @@ func TestSettingsFromAFile(t *testing.T) {
 			t.Errorf("%q is not in: %s", want, said)
 		}
 	}
-	f.env = nil
-	again := write(t, "again", []byte(said))
+	f.Env = nil
+	again := servicetest.WriteFile(t, "again", []byte(said))
 	if f.prints("config", "--env-file", again) != said {
 		t.Error("what config prints is not what it reads")
 	}
-	f.fails("line 2: ORIEL_NAME is given twice", "config",
-		"--env-file", write(t, "twice", []byte("ORIEL_NAME=a\nORIEL_NAME=b\n")))
-	f.fails("ORIEL_NAMES: no such setting", "config", "--env-file", write(t, "unknown", []byte("ORIEL_NAMES=a\n")))
+	f.Fails("line 2: ORIEL_NAME is given twice", "config",
+		"--env-file", servicetest.WriteFile(t, "twice", []byte("ORIEL_NAME=a\nORIEL_NAME=b\n")))
+	f.Fails("ORIEL_NAMES: no such setting",
+		"config", "--env-file", servicetest.WriteFile(t, "unknown", []byte("ORIEL_NAMES=a\n")))
 }
 
 // TestUntrustedBrokerEndsTheCommand: what no repetition mends is not repeated, and the words name the setting.
@@ -123,10 +127,10 @@ func TestUntrustedBrokerEndsTheCommand(t *testing.T) {
 	listener := httptest.NewTLSServer(nil) // its certificate is of no authority that a machine trusts
 	defer listener.Close()
 	f := unserved(t, map[string]string{"ORIEL_BROKERS": strings.TrimPrefix(listener.URL, "https://"), "ORIEL_TLS": "true"})
-	p := f.start(nil, "tail", "--topic", "events")
-	p.finish(time.Minute)
-	if code := p.cmd.ProcessState.ExitCode(); code != exitFailure || !strings.Contains(p.output(), "ORIEL_TLS_CA_FILE") {
-		t.Errorf("exit code %d: %s", code, p.output())
+	p := f.Start(nil, "tail", "--topic", "events")
+	p.Finish(time.Minute)
+	if code := p.Cmd.ProcessState.ExitCode(); code != exit.Failure || !strings.Contains(p.Output(), "ORIEL_TLS_CA_FILE") {
+		t.Errorf("exit code %d: %s", code, p.Output())
 	}
 }
 
@@ -140,5 +144,5 @@ func TestPasswordFileOfAllIsRefused(t *testing.T) {
 		"ORIEL_BROKERS": "127.0.0.1:1", "ORIEL_SASL_MECHANISM": "PLAIN", "ORIEL_SASL_USER": "user",
 		"ORIEL_SASL_PASSWORD_FILE": file,
 	})
-	f.fails("ORIEL_SASL_PASSWORD_FILE: file "+file+": mode 0644", "tail", "--topic", "events")
+	f.Fails("ORIEL_SASL_PASSWORD_FILE: file "+file+": mode 0644", "tail", "--topic", "events")
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/service"
 )
 
 func lettersCommand() *cobra.Command {
@@ -22,11 +24,11 @@ func lettersCommand() *cobra.Command {
 			"where the topic has letters and the group no offset). Run `oriel topics` once before.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h := thisHost(version())
-			if err := h.tune(); err != nil {
+			h := service.ThisHost(version())
+			if err := h.Tune(); err != nil {
 				return err
 			}
-			return writeLetters(cmd.Context(), h, once)
+			return service.WriteLetters(cmd.Context(), h, once)
 		},
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "end when the letters of all verdicts that there are, of this process's share of partitions, have been written")

@@ -4,10 +4,12 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/service"
 )
 
 func main() {
-	os.Exit(execute(interruption(), root()))
+	os.Exit(execute(service.Interruption(), root()))
 }
 
 func root() *cobra.Command {
@@ -23,7 +25,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		Version:       version(),
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if err := hide(); err != nil {
+			if err := service.Hide(); err != nil {
 				return err
 			}
 			return readEnvFile(envFile)

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"testing"
+
+	"oriel/cmd/internal/servicetest"
 )
 
 func TestMain(m *testing.M) {
-	runTests(m, func(ctx context.Context) int { return execute(ctx, root()) })
+	servicetest.Main(m, func(ctx context.Context) int { return execute(ctx, root()) })
 }

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"oriel/cmd/internal/repotest"
+	"oriel/cmd/internal/servicetest"
 )
 
 // The texts are pasted as a person would, with kcat and curl, which .ci/run has. Users saw an example that printed
@@ -56,7 +59,7 @@ func (s *shell) paste(text string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash")
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.WaitDelay = s.home, s.env, strings.NewReader(text), time.Second
-	said := &output{}
+	said := &servicetest.Output{}
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Run(); err != nil {
 		s.t.Fatalf("%v\n%s\n%s", err, text, said.String())
@@ -68,30 +71,30 @@ func (s *shell) paste(text string) string {
 // of flights behind it goes where it says.
 func TestReadmeTwice(t *testing.T) {
 	f, s := newFixture(t, 1, nil), newShell(t)
-	example, file := blockOfReadme(t, "topics --input-partitions"), blockOfReadme(t, "produce --topic")
+	example, file := repotest.Block(t, "topics --input-partitions"), repotest.Block(t, "produce --topic")
 	port := s.env[3][strings.LastIndex(s.env[3], ":"):]
-	own := strings.NewReplacer("localhost:9092", f.env["ORIEL_BROKERS"], ":9464", port,
+	own := strings.NewReplacer("localhost:9092", f.Env["ORIEL_BROKERS"], ":9464", port,
 		"go build -o oriel ./cmd/oriel\n", "",
 		"cmd/oriel/demodata/", mustAbs(t, "demodata")+"/", "/tmp/", s.home+"/")
 	names := regexp.MustCompile(`\b(late|trips)\b`)
-	adapt := func(text string) string { return names.ReplaceAllString(own.Replace(text), f.name+".${1}") }
+	adapt := func(text string) string { return names.ReplaceAllString(own.Replace(text), f.Name+".${1}") }
 	for i := range 2 {
 		said := s.paste(adapt(example))
 		if !strings.Contains(said, `"step":1,"decision":[`) {
 			t.Fatalf("paste %d printed no decision: %s", i+1, said)
 		}
-		if n := len(f.read(f.name+".late.decisions", 0, false)); n != i+1 {
+		if n := len(f.Read(f.Name+".late.decisions", 0, false)); n != i+1 {
 			t.Errorf("after paste %d: %d decisions", i+1, n)
 		}
 		if key := strings.Contains(said, "keep a copy"); key != (i == 0) {
 			t.Errorf("paste %d made a key: %v", i+1, key)
 		}
 	}
-	before := len(f.read(f.name+".trips", 0, false))
-	said := s.paste("export ORIEL_BROKERS=" + f.env["ORIEL_BROKERS"] + "\n" + adapt(file))
+	before := len(f.Read(f.Name+".trips", 0, false))
+	said := s.paste("export ORIEL_BROKERS=" + f.Env["ORIEL_BROKERS"] + "\n" + adapt(file))
 	total := -before
 	for p := range int32(3) {
-		total += len(f.read(f.name+".trips", p, false))
+		total += len(f.Read(f.Name+".trips", p, false))
 	}
 	if total < 100_000 {
 		t.Errorf("%d flights were sent: %s", total, said)
@@ -101,7 +104,7 @@ func TestReadmeTwice(t *testing.T) {
 // TestPlansOfTheReadme: the examples of operators that end with a plan have all settings that it needs.
 func TestPlansOfTheReadme(t *testing.T) {
 	for _, operator := range []string{"arms", "bandit", "linucb", "sets"} {
-		_, commands := operatorOfReadme(t, operator)
+		_, commands := repotest.Operator(t, operator)
 		s := newShell(t)
 		said := s.paste(strings.ReplaceAll(commands, "deploy/", mustAbs(t, "../../deploy")+"/"))
 		if !strings.Contains(said, "ε = 1") {

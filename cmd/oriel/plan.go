@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
@@ -97,11 +98,11 @@ func planCommand() *cobra.Command {
 
 func runPlan(out io.Writer, environ []string, o planOptions) error {
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
-		return wrongUse("--rate: not a finite number of events a second")
+		return exit.WrongUse("--rate: not a finite number of events a second")
 	}
 	if o.plot != "" {
 		if err := plan.CheckFile(o.plot); err != nil {
-			return wrongUse("--plot: %w", err)
+			return exit.WrongUse("--plot: %w", err)
 		}
 	}
 	want, wanted, err := o.wanted.want(o.after)
@@ -189,7 +190,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 // compare sets the lists beside each other; a list that is not given is what is configured.
 func compare(in plan.Input, o planOptions) (planShown, error) {
 	if in.Configured.Scope.ForLife() {
-		return nil, wrongUse("--epsilon, --window: a comparison is of windows, and ORIEL_WINDOW asks for a whole life")
+		return nil, exit.WrongUse("--epsilon, --window: a comparison is of windows, and ORIEL_WINDOW asks for a whole life")
 	}
 	if len(o.epsilons) == 0 {
 		o.epsilons = []float64{in.Configured.Budget.Epsilon}
@@ -199,7 +200,7 @@ func compare(in plan.Input, o planOptions) (planShown, error) {
 	}
 	answer, err := plan.Compare(in, o.epsilons, o.windows)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, exit.WrongUse("%w", err)
 	}
 	return answer, nil
 }

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/settings"
 )
 
@@ -24,18 +27,18 @@ func plannedSizes(t *testing.T, s settings.Settings) plan.Setting {
 // TestPlanSaysWhatIsPublished: of every operator, the bytes of decisions for an event are those that a replay of real
 // events publishes after its opening.
 func TestPlanSaysWhatIsPublished(t *testing.T) {
-	for _, c := range goldenCases(t) {
-		events := goldenLines(t, c.events)
-		o := replaying{seed: strings.Repeat("5eed", 16)}
-		if c.settings.UserID != "" {
-			o.separator, events = "|", byTurns(events)
+	for _, c := range decisiontest.Cases(t) {
+		events := decisiontest.Lines(t, c.Events)
+		o := replay.Options{Seed: strings.Repeat("5eed", 16)}
+		if c.Settings.UserID != "" {
+			o.Separator, events = "|", decisiontest.ByTurns(events)
 		}
-		if c.plays() {
-			o.separator = "|"
+		if c.Plays() {
+			o.Separator = "|"
 		}
 		lines := bytes.Count(events, []byte("\n"))
 		total, decisions := 0, 0
-		for line := range bytes.Lines(replay(t, model(t, c.settings), o, events)) {
+		for line := range bytes.Lines(decisiontest.Replay(t, decisiontest.Model(t, c.Settings), o, events)) {
 			if !bytes.Contains(line, []byte(`"step":0,`)) {
 				total, decisions = total+len(line)-1, decisions+1
 			}
@@ -43,7 +46,7 @@ func TestPlanSaysWhatIsPublished(t *testing.T) {
 		if decisions < 3 { // too few events for a figure
 			continue
 		}
-		got := plannedSizes(t, c.settings)
+		got := plannedSizes(t, c.Settings)
 		each := float64(total) / float64(decisions) / float64(got.DecisionBytes)
 		event := float64(total) / float64(lines) / float64(got.EventBytes)
 		day := float64(got.DayBytes) / float64(got.EventBytes) / (2 * 86400)
@@ -57,15 +60,15 @@ func TestPlanSaysWhatIsPublished(t *testing.T) {
 // TestPlanSaysSizesOfRareDecisions: a decision each billion events has a size, too, and actions beside it keep theirs.
 // Where a single step has more events than plan steps over, it says so.
 func TestPlanSaysSizesOfRareDecisions(t *testing.T) {
-	for _, of := range goldenEvents {
-		if of.name != "contexts-marked" && of.name != "aggregate-memory-shown" {
+	for _, of := range decisiontest.Inputs {
+		if of.Name != "contexts-marked" && of.Name != "aggregate-memory-shown" {
 			continue
 		}
-		env := goldenEnv("blt", of.env)
-		often := plannedSizes(t, load(t, env...))
+		env := decisiontest.Env("blt", of.Env)
+		often := plannedSizes(t, decisiontest.Load(t, env...))
 		env = slices.DeleteFunc(env, func(line string) bool { return strings.HasPrefix(line, "EMIT_EVERY=") })
-		rare := plannedSizes(t, load(t, append(env, "EMIT_EVERY=1000000000")...))
-		switch of.name {
+		rare := plannedSizes(t, decisiontest.Load(t, append(env, "EMIT_EVERY=1000000000")...))
+		switch of.Name {
 		case "contexts-marked": // an event has one action of some 370 bytes, and no model
 			if !(rare.EventBytes > 300 && rare.EventBytes < often.EventBytes-50) ||
 				math.Abs(float64(rare.EventBytes-rare.DecisionBytes)) > 1 {
@@ -89,7 +92,7 @@ func TestPlanSaysSizesOfRareDecisions(t *testing.T) {
 // TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that
 // operators/aggregate has.
 func TestAggregateOfTheReadme(t *testing.T) {
-	_, commands := operatorOfReadme(t, "aggregate")
+	_, commands := repotest.Operator(t, "aggregate")
 	for name, change := range map[string]map[string]string{
 		"life":  {},
 		"total": {"ORIEL_WINDOW": "1024", "ORIEL_MEMORY": "", "ORIEL_MEMORIES": ""},
@@ -98,13 +101,13 @@ func TestAggregateOfTheReadme(t *testing.T) {
 			"ORIEL_MEMORIES": "",
 		},
 	} {
-		f := unserved(t, settingsIn(commands))
+		f := unserved(t, repotest.SettingsIn(commands))
 		for key, value := range change {
-			if f.env[key] = value; value == "" {
-				delete(f.env, key)
+			if f.Env[key] = value; value == "" {
+				delete(f.Env, key)
 			}
 		}
-		if said := f.must("plan"); !strings.Contains(said, "one of 72 cells") {
+		if said := f.Must("plan"); !strings.Contains(said, "one of 72 cells") {
 			t.Errorf("%s: %s", name, said)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
@@ -66,19 +67,19 @@ func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 			var found bool
 			name, text, found = strings.Cut(text, "=")
 			if name = strings.TrimSpace(name); !found || !strings.HasPrefix(name, "p") {
-				return w, false, wrongUse("--want-quantile: %q is not a quantile and its ±, such as p90=2", *o.halves[statistic])
+				return w, false, exit.WrongUse("--want-quantile: %q is not a quantile and its ±, such as p90=2", *o.halves[statistic])
 			}
 		}
 		text = strings.TrimLeft(strings.TrimSpace(text), "± ")
 		half, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(half > 0) || math.IsInf(half, 1) {
-			return w, false, wrongUse("--want-%s: %q is not a positive number", statistic, text)
+			return w, false, exit.WrongUse("--want-%s: %q is not a positive number", statistic, text)
 		}
 		w = plan.Target{Statistic: name, Half: half, After: after, Near: o.near, View: o.view, Own: o.solve != "epsilon"}
 		return w, true, nil
 	}
 	if o.over > 0 || o.view > 0 || !math.IsNaN(o.near) && o.halves != nil {
-		return w, false, wrongUse("--over, --view, --near: they say more of a wanted error, of --want-count for example")
+		return w, false, exit.WrongUse("--over, --view, --near: they say more of a wanted error, of --want-count for example")
 	}
 	return w, false, nil
 }
@@ -131,7 +132,7 @@ func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Sol
 	}
 	solution, err := plan.Solve(w, k)
 	if err != nil {
-		return nil, solution, usageError{err}
+		return nil, solution, exit.WrongUse("%w", err)
 	}
 	var also []string
 	for _, line := range with(solution.Value) {
@@ -172,20 +173,20 @@ func (o wantOptions) fixed(s settings.Settings) (fixed []string, span string, er
 	windowed := !s.Terms().Scope.ForLife()
 	switch {
 	case o.solve != "epsilon" && o.solve != "memory" && o.solve != "batch":
-		return nil, "", wrongUse("--solve: %q: not epsilon, memory or batch", o.solve)
+		return nil, "", exit.WrongUse("--solve: %q: not epsilon, memory or batch", o.solve)
 	case o.solve == "memory" && span != "ORIEL_MEMORY":
-		return nil, "", wrongUse("--solve memory: sums have one with ORIEL_WINDOW=lifetime, ORIEL_MECHANISM=blt and ORIEL_MEMORY only")
+		return nil, "", exit.WrongUse("--solve memory: sums have one with ORIEL_WINDOW=lifetime, ORIEL_MECHANISM=blt and ORIEL_MEMORY only")
 	case o.solve == "batch" && s.UserID != "":
-		return nil, "", wrongUse("--solve batch: with ORIEL_USER_ID, ORIEL_USER_SEPARATION in steps would say another thing of users " +
+		return nil, "", exit.WrongUse("--solve batch: with ORIEL_USER_ID, ORIEL_USER_SEPARATION in steps would say another thing of users " +
 			"at each batch")
 	case o.solve == "batch" && windowed:
-		return nil, "", wrongUse("--solve batch: the noise of totals since the start does not depend on it; solve for epsilon")
+		return nil, "", exit.WrongUse("--solve batch: the noise of totals since the start does not depend on it; solve for epsilon")
 	case o.over > 0 && o.solve == "memory":
-		return nil, "", wrongUse("--over: how many events a memory has is what --solve memory finds")
+		return nil, "", exit.WrongUse("--over: how many events a memory has is what --solve memory finds")
 	case o.over > 0 && windowed:
-		return nil, "", wrongUse("--over: totals since the start are of more and more events")
+		return nil, "", exit.WrongUse("--over: totals since the start are of more and more events")
 	case o.over > 0 && o.solve == "batch" && span == "":
-		return nil, "", wrongUse("--over: how many events a tumbling window has is what --solve batch finds")
+		return nil, "", exit.WrongUse("--over: how many events a tumbling window has is what --solve batch finds")
 	case o.over > 0 && o.solve == "epsilon" && span == "":
 		fixed = []string{fmt.Sprintf("ORIEL_BATCH=%d", o.over)}
 	case o.over > 0 && o.solve == "epsilon":

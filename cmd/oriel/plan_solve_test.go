@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/repotest"
 )
 
 // numbersShell is the environment of the README's section on numbers, with changes.
@@ -26,7 +27,7 @@ func numbersFixture(t *testing.T, environ []string) *fixture {
 	f := unserved(t, map[string]string{})
 	for _, line := range environ {
 		name, value, _ := strings.Cut(line, "=")
-		f.env[name] = value
+		f.Env[name] = value
 	}
 	return f
 }
@@ -62,7 +63,7 @@ type solvedReport struct {
 func TestPlanSolves(t *testing.T) {
 	plans := func(environ []string, args ...string) (r solvedReport) {
 		t.Helper()
-		said := numbersFixture(t, environ).must(append([]string{"plan", "--json"}, args...)...)
+		said := numbersFixture(t, environ).Must(append([]string{"plan", "--json"}, args...)...)
 		if err := json.Unmarshal([]byte(said), &r); err != nil {
 			t.Fatalf("%v in %s", err, said)
 		}
@@ -123,15 +124,15 @@ func TestPlanSolves(t *testing.T) {
 // The least tumbling window whose cells have a mean to ± 5 is found, and shapes that are refused say what to take.
 func TestPlanSolvesForBatches(t *testing.T) {
 	tumbling := numbersShell("ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY=")
-	said := numbersFixture(t, tumbling).must("plan", "--want-mean", "5", "--solve", "batch")
+	said := numbersFixture(t, tumbling).Must("plan", "--want-mean", "5", "--solve", "batch")
 	if !strings.Contains(said, "solved: ORIEL_BATCH=") ||
 		!strings.Contains(said, " gives ± 5 of a mean, where ± 5 is wanted") {
 		t.Errorf("said %s", said)
 	}
 	wide := numbersShell("ORIEL_CELLS=place=0:100000:100000", "ORIEL_STATISTICS=count", "ORIEL_VALUE=")
-	numbersFixture(t, wide).fails("take ORIEL_BATCH=25 or more, or fewer cells", "plan")
-	numbersFixture(t, wide).fails("take ORIEL_BATCH=25 or more, or fewer cells", "plan", "--want-count", "50")
-	said = numbersFixture(t, wide).must("plan", "--want-count", "50", "--solve", "batch")
+	numbersFixture(t, wide).Fails("take ORIEL_BATCH=25 or more, or fewer cells", "plan")
+	numbersFixture(t, wide).Fails("take ORIEL_BATCH=25 or more, or fewer cells", "plan", "--want-count", "50")
+	said = numbersFixture(t, wide).Must("plan", "--want-count", "50", "--solve", "batch")
 	if !strings.Contains(said, "solved: ORIEL_BATCH=25 ORIEL_MEMORY=2622 gives ± ") ||
 		!strings.Contains(said, "ORIEL_BATCH=24 is refused: ") {
 		t.Errorf("said %s", said)
@@ -141,13 +142,13 @@ func TestPlanSolvesForBatches(t *testing.T) {
 // TestSolvedOfTheReadme: README.md's want has the solution that it prints, but for the last digits: another processor
 // fits another filter.
 func TestSolvedOfTheReadme(t *testing.T) {
-	text, commands := operatorOfReadme(t, "aggregate")
+	text, commands := repotest.Operator(t, "aggregate")
 	command := regexp.MustCompile(`\./oriel (plan --want[^\n]+)`).FindStringSubmatch(commands)
-	shown := regexp.MustCompile(`ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over 3000 events of its cell`).FindStringSubmatch(onOneLine(text))
+	shown := regexp.MustCompile(`ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over 3000 events of its cell`).FindStringSubmatch(repotest.OnOneLine(text))
 	if command == nil || shown == nil {
 		t.Fatal("README.md shows no want, or no solution")
 	}
-	said := numbersFixture(t, numbersShell("ORIEL_MEMORIES=1000,65536")).must(strings.Fields(command[1])...)
+	said := numbersFixture(t, numbersShell("ORIEL_MEMORIES=1000,65536")).Must(strings.Fields(command[1])...)
 	got := regexp.MustCompile(`solved: ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over 3000 events of its cell, where ± 2 is wanted`).FindStringSubmatch(said)
 	if got == nil {
 		t.Fatal(said)
@@ -164,7 +165,7 @@ func TestSolvedOfTheReadme(t *testing.T) {
 func TestPlanRefusesWants(t *testing.T) {
 	f := func(environ []string, want string, args ...string) {
 		t.Helper()
-		numbersFixture(t, environ).fails(want, append([]string{"plan"}, args...)...)
+		numbersFixture(t, environ).Fails(want, append([]string{"plan"}, args...)...)
 	}
 	f(numbersShell(), `--want-count: "many" is not a positive number`, "--want-count", "many")
 	f(numbersShell(), `--want-quantile: "2" is not a quantile and its ±, such as p90=2`, "--want-quantile", "2")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/settings"
 	"oriel/state"
 )
@@ -101,7 +102,7 @@ func TestPlanSealedState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err := openReplay(model, replaying{})
+		stream, err := replay.Open(model, replay.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +251,7 @@ func TestPlanCompares(t *testing.T) {
 	}
 	f := offline(t, nil)
 	plot := filepath.Join(t.TempDir(), "plot.svg")
-	if said := f.must(
+	if said := f.Must(
 		"plan", "--epsilon", "0.5,1", "--window", "8,64,512", "--rate", "10", "--plot", plot,
 	); strings.Count(said, " steps\n") != 6 {
 		t.Errorf("said %s", said)
@@ -258,7 +259,7 @@ func TestPlanCompares(t *testing.T) {
 	if svg, err := os.ReadFile(plot); err != nil || !bytes.Contains(svg, []byte("ε = 0.5")) {
 		t.Errorf("plot: %v", err)
 	}
-	f.fails("is not a number of steps", "plan", "--window", "8,a")
-	f.fails("epsilon -1, window 8", "plan", "--epsilon", "-1")
-	f.fails("window 9", "plan", "--window", "9") // no power of two
+	f.Fails("is not a number of steps", "plan", "--window", "8,a")
+	f.Fails("epsilon -1, window 8", "plan", "--epsilon", "-1")
+	f.Fails("window 9", "plan", "--window", "9") // no power of two
 }

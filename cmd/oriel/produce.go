@@ -13,6 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
@@ -80,7 +83,7 @@ func produceCommand() *cobra.Command {
 
 func produce(cmd *cobra.Command, o produceOptions) error {
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
-		return wrongUse("--rate: not a finite number of records a second")
+		return exit.WrongUse("--rate: not a finite number of records a second")
 	}
 	var each eachRecord = o.lines
 	unit := "line"
@@ -122,7 +125,7 @@ func produce(cmd *cobra.Command, o produceOptions) error {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records, nothing was sent; the first event:\n%s\n", count, first)
 		return err
 	}
-	return thisHost(version()).withClient(func(client *kafka.Client) error { return o.send(cmd, client, each) })
+	return service.ThisHost(version()).WithClient(func(client *kafka.Client) error { return o.send(cmd, client, each) })
 }
 
 // outgoing is a record to send. Its slices are valid until the next one.
@@ -146,7 +149,7 @@ func (o produceOptions) read(
 	}
 	defer func() { _ = in.Close() }()
 	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() && !o.stdout {
-		return wrongUse("%s: not a file that can be read twice, to check it before it is sent", o.file())
+		return exit.WrongUse("%s: not a file that can be read twice, to check it before it is sent", o.file())
 	}
 	bar := newBar(progress, total, "produce", false)
 	defer func() { _ = bar.Finish() }()
@@ -175,12 +178,12 @@ func (o produceOptions) check(cmd *cobra.Command, each eachRecord) (count int, f
 
 func (o produceOptions) send(cmd *cobra.Command, client *kafka.Client, each eachRecord) error {
 	ctx := cmd.Context()
-	topic, err := describe(ctx, client, o.topic)
+	topic, err := service.Describe(ctx, client, o.topic)
 	if err != nil {
 		return fmt.Errorf("--topic: %w; `oriel topics --input-partitions N` makes the input of a deployment", err)
 	}
 	if o.partition >= int32(topic.Partitions) {
-		return wrongUse("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
+		return exit.WrongUse("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
 	}
 	count, _, err := o.check(cmd, each)
 	if err != nil {
@@ -208,7 +211,7 @@ func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
 		if line.Length > int64(o.maxBytes) {
 			return fmt.Errorf("line %d: %d bytes, longer than --max-bytes", line.Number+1, line.Length)
 		}
-		key, value := cutKey(line.Value, o.separator)
+		key, value := replay.CutKey(line.Value, o.separator)
 		if err := f(outgoing{key: key, value: value, place: key}); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"oriel/cmd/internal/exit"
 	"oriel/schemas"
 	"oriel/schemas/table"
 )
@@ -46,7 +47,7 @@ func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping,
 			return m, fmt.Errorf("--map: %w", err)
 		}
 		if m.Mapping, err = table.ParseMapping(b); err != nil {
-			return m, wrongUse("--map: %w", err)
+			return m, exit.WrongUse("--map: %w", err)
 		}
 		m.Called = func(rule string) string {
 			if rule == "comma" {
@@ -60,7 +61,7 @@ func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping,
 	if o.delimiter != "" {
 		comma, size := utf8.DecodeRuneInString(o.delimiter)
 		if size != len(o.delimiter) {
-			return m, wrongUse("--delimiter: not one character")
+			return m, exit.WrongUse("--delimiter: not one character")
 		}
 		m.Comma = comma
 	}
@@ -71,7 +72,7 @@ func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping,
 		}
 	}
 	if err := m.Validate(); err != nil {
-		return m, usageError{err}
+		return m, exit.WrongUse("%w", err)
 	}
 	return m, nil
 }

@@ -6,19 +6,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"oriel/cmd/internal/servicetest"
 )
 
 func TestProduceRefusesFlagsItWouldNotUse(t *testing.T) {
 	f := offline(t, map[string]string{"ORIEL_BROKERS": "127.0.0.1:1"})
-	file := write(t, "file", []byte("a,b\n1,2\n"))
-	f.fails("topic", "produce", "--ndjson", file)
-	f.fails("ndjson csv", "produce", "--topic", "t")
-	f.fails("ndjson csv", "produce", "--topic", "t", "--ndjson", file, "--csv", file)
+	file := servicetest.WriteFile(t, "file", []byte("a,b\n1,2\n"))
+	f.Fails("topic", "produce", "--ndjson", file)
+	f.Fails("ndjson csv", "produce", "--topic", "t")
+	f.Fails("ndjson csv", "produce", "--topic", "t", "--ndjson", file, "--csv", file)
 	for _, name := range mappingFlags {
-		f.fails("ndjson "+name, "produce", "--topic", "t", "--ndjson", file, "--"+name, "a")
-		f.fails("map "+name, "produce", "--topic", "t", "--csv", file, "--map", file, "--"+name, "a")
+		f.Fails("ndjson "+name, "produce", "--topic", "t", "--ndjson", file, "--"+name, "a")
+		f.Fails("map "+name, "produce", "--topic", "t", "--csv", file, "--map", file, "--"+name, "a")
 	}
-	f.fails("partition partition-by", "produce", "--topic", "t", "--csv", file, "--label", "a", "--feature", "b",
+	f.Fails("partition partition-by", "produce", "--topic", "t", "--csv", file, "--label", "a", "--feature", "b",
 		"--partition", "0", "--partition-by", "a")
 }
 
@@ -27,11 +29,11 @@ func TestProduceRefusesFlagsItWouldNotUse(t *testing.T) {
 func TestProduceSendsEachLineOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, nil)
-	topic := f.env["ORIEL_INPUT_TOPIC"]
+	topic := f.Env["ORIEL_INPUT_TOPIC"]
 	read := func() (all [2][]string) {
 		t.Helper()
 		for p := range int32(2) {
-			for _, r := range f.read(topic, p, false) {
+			for _, r := range f.Read(topic, p, false) {
 				if r.Value == nil {
 					t.Error("an empty line is sent as a tombstone")
 				}
@@ -46,12 +48,12 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 		want = append(want, fmt.Sprintf("%0400d", i))
 	}
 	want[7], want[lines-1] = "", "the last"
-	file := write(t, "lines", []byte(strings.Join(want, "\n")))
-	f.must("produce", "--topic", topic, "--ndjson", file, "--partition", "1")
+	file := servicetest.WriteFile(t, "lines", []byte(strings.Join(want, "\n")))
+	f.Must("produce", "--topic", topic, "--ndjson", file, "--partition", "1")
 	if got := read(); len(got[0]) != 0 || !slices.Equal(got[1], want) {
 		t.Errorf("%d and %d records, or not the lines in order", len(got[0]), len(got[1]))
 	}
-	f.must("produce", "--topic", topic, "--ndjson", file)
+	f.Must("produce", "--topic", topic, "--ndjson", file)
 	got := read()
 	got[1] = got[1][lines:]
 	for i, line := range want {
@@ -59,10 +61,10 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 			t.Fatalf("line %d is not record %d of partition %d", i, i/2, i%2)
 		}
 	}
-	f.fails("does not exist", "produce", "--topic", topic+"x", "--ndjson", file)
-	f.fails("--partition 2", "produce", "--topic", topic, "--ndjson", file, "--partition", "2")
-	f.fails("line 1: 400 bytes", "produce", "--topic", topic, "--ndjson", file, "--max-bytes", "399")
-	f.fails("missing", "produce", "--topic", topic, "--ndjson", file+".missing")
+	f.Fails("does not exist", "produce", "--topic", topic+"x", "--ndjson", file)
+	f.Fails("--partition 2", "produce", "--topic", topic, "--ndjson", file, "--partition", "2")
+	f.Fails("line 1: 400 bytes", "produce", "--topic", topic, "--ndjson", file, "--max-bytes", "399")
+	f.Fails("missing", "produce", "--topic", topic, "--ndjson", file+".missing")
 	if again := read(); len(again[0]) != lines/2 || len(again[1]) != lines+lines/2 {
 		t.Error("a refused file is sent")
 	}
@@ -72,21 +74,21 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, nil)
-	csv, _ := delays(2)
-	file := write(t, "flights.csv", []byte(csv))
-	mapping := write(t, "mapping.json", []byte(`{"where":"hour>=3","label":"arr_delay","features":["carrier","hour:number"],"partition_by":"origin","key":"carrier","sort":["hour","carrier"]}`))
-	other := f.name + ".other"
-	f.createTopic(other, 2, nil)
-	f.fails("arr_delay", "produce", "--topic", other, "--csv", file, "--map", mapping) // its labels must not be missing
+	csv, _ := servicetest.Delays(2)
+	file := servicetest.WriteFile(t, "flights.csv", []byte(csv))
+	mapping := servicetest.WriteFile(t, "mapping.json", []byte(`{"where":"hour>=3","label":"arr_delay","features":["carrier","hour:number"],"partition_by":"origin","key":"carrier","sort":["hour","carrier"]}`))
+	other := f.Name + ".other"
+	f.CreateTopic(other, 2, nil)
+	f.Fails("arr_delay", "produce", "--topic", other, "--csv", file, "--map", mapping) // its labels must not be missing
 	csv = strings.ReplaceAll(csv, ",NA\n", ",0\n")
-	file = write(t, "flights.csv", []byte(csv))
-	f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--csv", file, "--where", "hour>=3", "--label", "arr_delay",
+	file = servicetest.WriteFile(t, "flights.csv", []byte(csv))
+	f.Must("produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--csv", file, "--where", "hour>=3", "--label", "arr_delay",
 		"--feature", "carrier",
 		"--feature", "hour:number", "--partition-by", "origin", "--key", "carrier", "--sort", "hour,carrier")
-	f.must("produce", "--topic", other, "--csv", file, "--map", mapping)
+	f.Must("produce", "--topic", other, "--csv", file, "--map", mapping)
 	count := 0
 	for p := range int32(2) {
-		a, b := f.read(f.env["ORIEL_INPUT_TOPIC"], p, false), f.read(other, p, false)
+		a, b := f.Read(f.Env["ORIEL_INPUT_TOPIC"], p, false), f.Read(other, p, false)
 		if len(a) != len(b) {
 			t.Fatalf("partition %d: %d and %d records", p, len(a), len(b))
 		}
@@ -108,23 +110,23 @@ func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 func TestProduceChecksTheFileFirst(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
-	topic := f.env["ORIEL_INPUT_TOPIC"]
+	topic := f.Env["ORIEL_INPUT_TOPIC"]
 	rows := strings.Repeat("1,2\n", 5000)
-	good := write(t, "good.csv", []byte("a,b\n"+rows))
-	bad := write(t, "bad.csv", []byte("a,b\n"+rows+",2\n"))
-	f.fails(`nothing was sent`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
-	f.fails(`line 5002: --label: column "a"`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
-	f.fails("--label: none given", "produce", "--topic", topic, "--csv", good, "--feature", "b")
-	f.fails(`--feature: no column "c"`, "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "c")
-	f.fails("--delimiter may be wrong", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b",
+	good := servicetest.WriteFile(t, "good.csv", []byte("a,b\n"+rows))
+	bad := servicetest.WriteFile(t, "bad.csv", []byte("a,b\n"+rows+",2\n"))
+	f.Fails(`nothing was sent`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
+	f.Fails(`line 5002: --label: column "a"`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
+	f.Fails("--label: none given", "produce", "--topic", topic, "--csv", good, "--feature", "b")
+	f.Fails(`--feature: no column "c"`, "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "c")
+	f.Fails("--delimiter may be wrong", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b",
 		"--delimiter", ";")
-	f.fails("--delimiter: not one character", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b",
+	f.Fails("--delimiter: not one character", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b",
 		"--delimiter", ";;")
-	if sent := f.read(topic, 0, true); len(sent) != 0 {
+	if sent := f.Read(topic, 0, true); len(sent) != 0 {
 		t.Fatalf("%d records of refused files were sent", len(sent))
 	}
-	f.must("produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b")
-	if sent := f.read(topic, 0, true); len(sent) != 5000 {
+	f.Must("produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b")
+	if sent := f.Read(topic, 0, true); len(sent) != 5000 {
 		t.Errorf("%d records of 5000", len(sent))
 	}
 }
@@ -133,7 +135,7 @@ func TestProduceChecksTheFileFirst(t *testing.T) {
 // included.
 func TestProduceWithoutBrokers(t *testing.T) {
 	f := unserved(t, nil)
-	file := write(t, "file.csv", []byte("a;b;k\n1;2;x\n3;4;\n"))
+	file := servicetest.WriteFile(t, "file.csv", []byte("a;b;k\n1;2;x\n3;4;\n"))
 	flags := []string{"produce", "--csv", file, "--delimiter", ";", "--label", "a", "--feature", "b:number", "--key", "k"}
 	if said := f.prints(append(flags, "--dry-run")...); said != `2 records, nothing was sent; the first event:
 {"features":{"b":2},"label":1}
@@ -149,19 +151,19 @@ func TestProduceWithoutBrokers(t *testing.T) {
 		!strings.Contains(said, "\n{") {
 		t.Errorf("stdout with keys: %s", said)
 	}
-	f.fails("topic", flags...)
+	f.Fails("topic", flags...)
 }
 
 // TestProduceKeepsItsRate: 30 records at 100 a second take at least 0.2 s, and all arrive.
 func TestProduceKeepsItsRate(t *testing.T) {
 	f := newFixture(t, 1, nil)
-	file := write(t, "lines", []byte(strings.Repeat("{}\n", 30)))
+	file := servicetest.WriteFile(t, "lines", []byte(strings.Repeat("{}\n", 30)))
 	began := time.Now()
-	f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--ndjson", file, "--rate", "100")
+	f.Must("produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--ndjson", file, "--rate", "100")
 	if took := time.Since(began); took < 200*time.Millisecond {
 		t.Errorf("30 records at 100 a second in %v", took)
 	}
-	if sent := f.read(f.env["ORIEL_INPUT_TOPIC"], 0, true); len(sent) != 30 {
+	if sent := f.Read(f.Env["ORIEL_INPUT_TOPIC"], 0, true); len(sent) != 30 {
 		t.Errorf("%d records of 30", len(sent))
 	}
 }
@@ -169,7 +171,7 @@ func TestProduceKeepsItsRate(t *testing.T) {
 // TestProduceMapsColumnsToMembersOfTheConfiguredEvents, and checks what they say by the decoder of the service.
 func TestProduceMapsColumnsToMembersOfTheConfiguredEvents(t *testing.T) {
 	f := offline(t, map[string]string{"ORIEL_LOSS": "portfolio", "ORIEL_SET": "simplex", "ORIEL_DIMENSION": "2"})
-	file := write(t, "prices.csv", []byte("a,b,w,day\n1.5,0.5,2,mon\n1,2,,tue\n"))
+	file := servicetest.WriteFile(t, "prices.csv", []byte("a,b,w,day\n1.5,0.5,2,mon\n1,2,,tue\n"))
 	call := func(more ...string) []string { return append([]string{"produce", "--csv", file, "--stdout"}, more...) }
 	want := `{"relatives":[1.5,0.5],"weight":2}` + "\n" + `{"relatives":[1,2]}` + "\n"
 	if said := f.prints(call("--member", "relatives=a,b", "--member", "weight=w")...); said != want {
@@ -180,18 +182,18 @@ func TestProduceMapsColumnsToMembersOfTheConfiguredEvents(t *testing.T) {
 	); !strings.HasPrefix(said, "mon|{") {
 		t.Errorf("with keys: %q", said)
 	}
-	mapping := write(t, "map.json", []byte(`{"members":["relatives=a,b","weight=w"]}`))
+	mapping := servicetest.WriteFile(t, "map.json", []byte(`{"members":["relatives=a,b","weight=w"]}`))
 	if said := f.prints(call("--map", mapping)...); said != want {
 		t.Errorf("by a mapping file: %q", said)
 	}
-	f.fails(`--member: events of body portfolio have no member "cost"`, call("--member", "cost=a")...)
-	f.fails(`--member: nothing gives the member "relatives"`, call("--member", "weight=w")...)
-	f.fails(`line 2: --member: column "day": missing or not a number`, call("--member", "relatives=a,day")...)
-	f.fails("record 1: relatives: wrong_dimension", call("--member", "relatives=a,b,w")...)
+	f.Fails(`--member: events of body portfolio have no member "cost"`, call("--member", "cost=a")...)
+	f.Fails(`--member: nothing gives the member "relatives"`, call("--member", "weight=w")...)
+	f.Fails(`line 2: --member: column "day": missing or not a number`, call("--member", "relatives=a,day")...)
+	f.Fails("record 1: relatives: wrong_dimension", call("--member", "relatives=a,b,w")...)
 
-	lines := write(t, "lines.ndjson", []byte("{\"relatives\":[1,2]}\n{\"relatives\":[0,0]}\n"))
-	f.must("produce", "--dry-run", "--ndjson", lines)
-	f.fails("line 2: relatives: relative_range", "produce", "--dry-run", "--ndjson", lines, "--decode")
-	delete(f.env, "ORIEL_DIMENSION")
-	f.fails("ORIEL_DIMENSION: not set", "produce", "--dry-run", "--ndjson", lines, "--decode")
+	lines := servicetest.WriteFile(t, "lines.ndjson", []byte("{\"relatives\":[1,2]}\n{\"relatives\":[0,0]}\n"))
+	f.Must("produce", "--dry-run", "--ndjson", lines)
+	f.Fails("line 2: relatives: relative_range", "produce", "--dry-run", "--ndjson", lines, "--decode")
+	delete(f.Env, "ORIEL_DIMENSION")
+	f.Fails("ORIEL_DIMENSION: not set", "produce", "--dry-run", "--ndjson", lines, "--decode")
 }

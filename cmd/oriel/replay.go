@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/settings"
 )
 
 // replayOptions are the flags of `oriel replay`.
 type replayOptions struct {
-	replaying
+	replay.Options
 
 	events string
 	out    string
@@ -48,18 +50,18 @@ func replayCommand() *cobra.Command {
 			case o.save != "" && !o.check && o.from == "" && o.events == "":
 				return replaySave(cmd, o)
 			}
-			return wrongUse("give one of --events FILE, --save FILE, or --check with --from FILE")
+			return exit.WrongUse("give one of --events FILE, --save FILE, or --check with --from FILE")
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.events, "events", "", "file of event lines (NDJSON); - reads standard input")
 	f.StringVar(&o.out, "out", "", "file for the decisions; standard output when empty")
-	f.StringVar(&o.seed, "seed", "", "secret of the incarnation, 64 hex digits; random when empty")
-	f.Int32Var(&o.partition, "partition", 0, "partition: part of the stream's identity")
+	f.StringVar(&o.Seed, "seed", "", "secret of the incarnation, 64 hex digits; random when empty")
+	f.Int32Var(&o.Partition, "partition", 0, "partition: part of the stream's identity")
 	f.BoolVar(&o.check, "check", false, "compare with the decision topic")
 	f.StringVar(&o.from, "from", "", "checkpoint file to start from")
 	f.StringVar(&o.save, "save", "", "write the partition's sealed state to a checkpoint file")
-	f.StringVar(&o.separator, "key-separator", "", "each line is a user id, this text, and an event, as kcat -K has keys; for ORIEL_USER_ID, whether it says key or header:NAME. "+
+	f.StringVar(&o.Separator, "key-separator", "", "each line is a user id, this text, and an event, as kcat -K has keys; for ORIEL_USER_ID, whether it says key or header:NAME. "+
 		"An operator that reads record keys has its key there, after a user id that is a header's")
 	for _, name := range []string{"out", "seed", "key-separator"} { // of --events
 		cmd.MarkFlagsMutuallyExclusive(name, "check", "save")
@@ -77,14 +79,14 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 		return err
 	}
 	switch {
-	case o.separator == "" && s.UserID != "":
-		return wrongUse("--key-separator: missing; ORIEL_USER_ID is set, and each line must say its user before the event")
-	case o.separator == "" && model.Keyed:
-		return wrongUse("--key-separator: missing; ORIEL_OPERATOR reads record keys, and each line must say its key before the event")
-	case o.separator != "" && s.UserID == "" && !model.Keyed:
-		return wrongUse("--key-separator: given, but ORIEL_USER_ID is not set")
+	case o.Separator == "" && s.UserID != "":
+		return exit.WrongUse("--key-separator: missing; ORIEL_USER_ID is set, and each line must say its user before the event")
+	case o.Separator == "" && model.Keyed:
+		return exit.WrongUse("--key-separator: missing; ORIEL_OPERATOR reads record keys, and each line must say its key before the event")
+	case o.Separator != "" && s.UserID == "" && !model.Keyed:
+		return exit.WrongUse("--key-separator: given, but ORIEL_USER_ID is not set")
 	}
-	stream, err := openReplay(model, o.replaying)
+	stream, err := replay.Open(model, o.Options)
 	if err != nil {
 		return err
 	}
@@ -102,7 +104,7 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	out := cmd.OutOrStdout()
 	if o.out != "" {
 		if existing, err := os.Stat(o.out); err == nil && os.SameFile(existing, info) {
-			return wrongUse("--out: the file of events")
+			return exit.WrongUse("--out: the file of events")
 		}
 		f, err := os.Create(o.out)
 		if err != nil {
@@ -118,17 +120,17 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	bar := newBar(cmd.ErrOrStderr(), total, "replay", true)
 	defer func() { _ = bar.Finish() }()
 	w := bufio.NewWriterSize(out, 1<<20)
-	r, err := replayLines(cmd.Context(), w, io.TeeReader(in, bar), model, stream, s.MaxRecordBytes, o.replaying)
+	r, err := replay.Run(cmd.Context(), w, io.TeeReader(in, bar), model, stream, s.MaxRecordBytes, o.Options)
 	if err = errors.Join(err, w.Flush()); err != nil {
 		return err
 	}
-	if r.lines > 0 && r.null == r.lines {
-		return fmt.Errorf("--events: none of %d lines is an event%s; is it NDJSON?", r.lines, r.firstNull)
+	if r.Lines > 0 && r.Null == r.Lines {
+		return fmt.Errorf("--events: none of %d lines is an event%s; is it NDJSON?", r.Lines, r.FirstNull)
 	}
 	if o.out == "" {
 		return nil
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "lines: %d; null events: %d%s; decisions: %d\n",
-		r.lines, r.null, r.firstNull, r.decisions)
+		r.Lines, r.Null, r.FirstNull, r.Decisions)
 	return nil
 }

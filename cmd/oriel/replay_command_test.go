@@ -9,47 +9,52 @@ import (
 	"testing"
 	"time"
 
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka"
 )
 
 func TestReplayRefusesBadFlags(t *testing.T) {
 	f := offline(t, nil)
-	file := write(t, "events.ndjson", event(1).Value)
-	for _, seed := range []string{"0a", seedText[1:], seedText + "0a", strings.Repeat("0g", 32), "0x" + seedText[2:]} {
-		f.fails("--seed", "replay", "--events", file, "--seed", seed)
+	file := servicetest.WriteFile(t, "events.ndjson", servicetest.Event(1).Value)
+	for _, seed := range []string{
+		"0a", servicetest.Seed[1:], servicetest.Seed + "0a", strings.Repeat("0g", 32), "0x" + servicetest.Seed[2:],
+	} {
+		f.Fails("--seed", "replay", "--events", file, "--seed", seed)
 	}
-	f.fails("--partition", "replay", "--events", file, "--partition", "-1")
-	f.fails("give one of", "replay")
-	f.fails("give one of", "replay", "--check")
-	f.fails("give one of", "replay", "--events", file, "--check", "--from", file)
-	f.fails("seed", "replay", "--seed", seedText, "--check", "--from", file)
-	f.fails("no such file", "replay", "--events", file+".missing", "--seed", seedText)
-	f.fails("--out", "replay", "--events", file, "--out", file)
-	if content, err := os.ReadFile(file); err != nil || !bytes.Equal(content, event(1).Value) {
+	f.Fails("--partition", "replay", "--events", file, "--partition", "-1")
+	f.Fails("give one of", "replay")
+	f.Fails("give one of", "replay", "--check")
+	f.Fails("give one of", "replay", "--events", file, "--check", "--from", file)
+	f.Fails("seed", "replay", "--seed", servicetest.Seed, "--check", "--from", file)
+	f.Fails("no such file", "replay", "--events", file+".missing", "--seed", servicetest.Seed)
+	f.Fails("--out", "replay", "--events", file, "--out", file)
+	if content, err := os.ReadFile(file); err != nil || !bytes.Equal(content, servicetest.Event(1).Value) {
 		t.Errorf("the events are overwritten: %v", err)
 	}
-	f.env["ORIEL_EPSILON"] = "0"
-	f.fails("ORIEL_EPSILON", "replay", "--events", file)
+	f.Env["ORIEL_EPSILON"] = "0"
+	f.Fails("ORIEL_EPSILON", "replay", "--events", file)
 }
 
 func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
 	f := offline(t, nil)
 	var file []byte
 	for i := range 20 {
-		file = append(append(file, event(i).Value...), '\n')
+		file = append(append(file, servicetest.Event(i).Value...), '\n')
 	}
-	in, out := write(t, "events.ndjson", file), filepath.Join(t.TempDir(), "decisions")
-	printed := f.must("replay", "--events", in, "--seed", seedText)
-	piped := f.child(nil, "replay", "--events", "-", "--seed", seedText)
+	in, out := servicetest.WriteFile(t, "events.ndjson", file), filepath.Join(t.TempDir(), "decisions")
+	printed := f.Must("replay", "--events", in, "--seed", servicetest.Seed)
+	piped := f.Child(nil, "replay", "--events", "-", "--seed", servicetest.Seed)
 	piped.Stdin = bytes.NewReader(file)
-	if p := f.launch(piped); !p.finish(time.Minute) || p.output() != printed {
-		t.Errorf("from standard input: %s", tailOf(p.output()))
+	if p := f.Launch(piped); !p.Finish(time.Minute) || p.Output() != printed {
+		t.Errorf("from standard input: %s", servicetest.EndOf(p.Output()))
 	}
 	if strings.Count(printed, "\n") != 20 || !strings.HasSuffix(printed, "\n") {
 		t.Errorf("%d lines for 20 events", strings.Count(printed, "\n"))
 	}
-	if said := f.must(
-		"replay", "--events", in, "--seed", strings.ToUpper(seedText), "--out", out,
+	if said := f.Must(
+		"replay", "--events", in, "--seed", strings.ToUpper(servicetest.Seed), "--out", out,
 	); said != "lines: 20; null events: 0; decisions: 20\n" {
 		t.Errorf("with --out it prints %q", said)
 	}
@@ -61,18 +66,20 @@ func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
 // TestReplayTakesEachLine: an empty line and a last line without its end are a record each; an empty, a malformed and a
 // too long line are the null event, in the same place with the same bytes.
 func TestReplayTakesEachLine(t *testing.T) {
-	s := load(t, "OPERATOR=coco", "UPDATE=projection", "LOSS=logistic", "SET=l2-ball", "RADIUS=5", "DIMENSION=6",
-		"STRONG_CONVEXITY=0.01",
+	s := decisiontest.Load(t, "OPERATOR=coco", "UPDATE=projection", "LOSS=logistic", "SET=l2-ball", "RADIUS=5",
+		"DIMENSION=6", "STRONG_CONVEXITY=0.01",
 		"MECHANISM=tree-gaussian", "WINDOW=8", "EPSILON=1", "DELTA=1e-6", "CLIP=1", "MAX_RECORD_BYTES=100")
-	m := model(t, s)
-	run := func(lines string) string { return string(replay(t, m, replaying{seed: seedText}, []byte(lines))) }
+	m := decisiontest.Model(t, s)
+	run := func(lines string) string {
+		return string(decisiontest.Replay(t, m, replay.Options{Seed: servicetest.Seed}, []byte(lines)))
+	}
 	count := func(name, lines string, want int) {
 		t.Helper()
 		if got := strings.Count(run(lines), "\n"); got != want {
 			t.Errorf("%s: %d decisions, want %d", name, got, want)
 		}
 	}
-	good := string(event(1).Value)
+	good := string(servicetest.Event(1).Value)
 	count("nothing", "", 0)
 	count("one empty line", "\n", 1)
 	count("a line without end", good, 1)
@@ -97,9 +104,9 @@ func TestFeaturesAreWhatIsLearned(t *testing.T) {
 	f := offline(t, map[string]string{"ORIEL_FEATURES_RANGE": "hour:0:24:cyclic"})
 	var named []byte
 	for i := range 30 {
-		named = append(append(named, event(i).Value...), '\n')
+		named = append(append(named, servicetest.Event(i).Value...), '\n')
 	}
-	lines := strings.SplitAfter(f.must("features", write(t, "events.ndjson", named)), "\n")
+	lines := strings.SplitAfter(f.Must("features", servicetest.WriteFile(t, "events.ndjson", named)), "\n")
 	if len(lines) != 31 {
 		t.Fatalf("%d lines of features for 30 events", len(lines)-1)
 	}
@@ -115,7 +122,7 @@ func TestFeaturesAreWhatIsLearned(t *testing.T) {
 	}
 	replay := func(file string) string {
 		t.Helper()
-		return f.must("replay", "--seed", seedText, "--events", write(t, "file.ndjson", []byte(file)))
+		return f.Must("replay", "--seed", servicetest.Seed, "--events", servicetest.WriteFile(t, "file.ndjson", []byte(file)))
 	}
 	if replay(vectors.String()) != replay(string(named)) {
 		t.Error("the decisions of events and of their vectors differ")
@@ -124,13 +131,13 @@ func TestFeaturesAreWhatIsLearned(t *testing.T) {
 
 // TestReplayKnowsUsers: a file with keys gives the bytes that the same file gives with its null events made by hand.
 func TestReplayKnowsUsers(t *testing.T) {
-	f := offline(t, byUser)
-	records := crowd(60)
+	f := offline(t, servicetest.ByUser)
+	records := servicetest.Crowd(60)
 	for i := range records {
 		records[i].Headers = kafka.Headers{} // a file has none
 	}
 	nulls := map[int]bool{}
-	for _, reason := range expected(records, 5) {
+	for _, reason := range servicetest.Expected(records, 5) {
 		var at int
 		_, _ = fmt.Sscan(reason, &at)
 		nulls[at] = true
@@ -147,12 +154,16 @@ func TestReplayKnowsUsers(t *testing.T) {
 		}
 		byHand = append(append(fmt.Appendf(byHand, "%d\t", i), value...), '\n')
 	}
-	got := f.must("replay", "--seed", seedText, "--events", write(t, "keyed", keyed), "--key-separator", "\t")
-	want := f.must("replay", "--seed", seedText, "--events", write(t, "by hand", byHand), "--key-separator", "\t")
+	replayed := func(name string, lines []byte) string {
+		t.Helper()
+		file := servicetest.WriteFile(t, name, lines)
+		return f.Must("replay", "--seed", servicetest.Seed, "--events", file, "--key-separator", "\t")
+	}
+	got, want := replayed("keyed", keyed), replayed("by hand", byHand)
 	if got != want || strings.Count(got, "\n") != len(records) {
 		t.Error("decisions differ from those with null events made by hand")
 	}
-	f.fails("--key-separator", "replay", "--events", write(t, "keyed", keyed))
+	f.Fails("--key-separator", "replay", "--events", servicetest.WriteFile(t, "keyed", keyed))
 }
 
 // TestReplayEndsAtTheHorizon: the decisions of all steps are written, and a line behind them is an error.
@@ -160,15 +171,15 @@ func TestReplayEndsAtTheHorizon(t *testing.T) {
 	f := offline(t, map[string]string{"ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "10", "ORIEL_BATCH": "2"})
 	var file []byte
 	for i := range 20 {
-		file = append(append(file, event(i).Value...), '\n')
+		file = append(append(file, servicetest.Event(i).Value...), '\n')
 	}
-	whole := f.must("replay", "--events", write(t, "events.ndjson", file), "--seed", seedText)
+	whole := f.Must("replay", "--events", servicetest.WriteFile(t, "events.ndjson", file), "--seed", servicetest.Seed)
 	if n := strings.Count(whole, "\n"); n != 10 || !strings.Contains(whole, `"window":16,`) {
 		t.Errorf("%d decisions for 20 events in steps of 2", n)
 	}
 	out := filepath.Join(t.TempDir(), "decisions")
-	more := write(t, "more.ndjson", append(file, "{}\n{}\n"...))
-	f.fails("line 21: the horizon is reached: the stream ends after 10 steps (ORIEL_HORIZON)", "replay", "--events", more, "--seed", seedText, "--out", out)
+	more := servicetest.WriteFile(t, "more.ndjson", append(file, "{}\n{}\n"...))
+	f.Fails("line 21: the horizon is reached: the stream ends after 10 steps (ORIEL_HORIZON)", "replay", "--events", more, "--seed", servicetest.Seed, "--out", out)
 	if written, err := os.ReadFile(out); err != nil || string(written) != whole {
 		t.Errorf("the decisions of the steps up to the horizon are not those that are written: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/reproduce"
 )
 
@@ -42,17 +43,17 @@ func listExperiments() string {
 
 func runReproduce(cmd *cobra.Command, names []string, o reproduce.Options) error {
 	if o.Folder == "" {
-		return wrongUse("--out: no folder")
+		return exit.WrongUse("--out: no folder")
 	}
 	if o.Seeds < 0 {
-		return wrongUse("--seeds: below 0")
+		return exit.WrongUse("--seeds: below 0")
 	}
 	if len(names) == 0 {
 		names = reproduce.Names()
 	}
 	for _, name := range names {
 		if !slices.Contains(reproduce.Names(), name) {
-			return wrongUse("%s: no such experiment; there are %s", name, strings.Join(reproduce.Names(), ", "))
+			return exit.WrongUse("%s: no such experiment; there are %s", name, strings.Join(reproduce.Names(), ", "))
 		}
 	}
 	o.Version = version()

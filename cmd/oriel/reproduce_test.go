@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/reproduce"
 )
 
@@ -70,7 +71,7 @@ func TestReproduceInShort(t *testing.T) {
 		if !slices.Contains(args, "--out") {
 			args = append(args, "--out", other)
 		}
-		var wrong usageError
+		var wrong exit.UsageError
 		if _, err := reproduced(t, append(args, "--short")...); !errors.As(err, &wrong) {
 			t.Errorf("%q: %v", args, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 )
 
@@ -19,11 +20,11 @@ func runCommand() *cobra.Command {
 			"Settings:\n" + settingsHelp(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h := thisHost(version())
-			if err := h.tune(); err != nil {
+			h := service.ThisHost(version())
+			if err := h.Tune(); err != nil {
 				return err
 			}
-			return run(cmd.Context(), h)
+			return service.Run(cmd.Context(), h)
 		},
 	}
 }

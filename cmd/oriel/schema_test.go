@@ -13,6 +13,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/schemas"
@@ -29,7 +31,7 @@ const (
 // may say (columns, places, types), the schema is that of these.
 func publishedEvents(t *testing.T) map[string][]string {
 	t.Helper()
-	types := write(t, "types", []byte("family:1:0.25\nstudent:0:0.5\n"))
+	types := servicetest.WriteFile(t, "types", []byte("family:1:0.25\nstudent:0:0.5\n"))
 	return map[string][]string{
 		"event-loss": {"LOSS=logistic DIMENSION=4", "LOSS=hinge DIMENSION=4"},
 		"event-target": {
@@ -45,7 +47,7 @@ func publishedEvents(t *testing.T) map[string][]string {
 			"OPERATOR=linucb PLAYED=logged DIMENSION=4", "OPERATOR=linucb PLAYED=served DIMENSION=4",
 			"OPERATOR=linucb PLAYED=served DIMENSION=2 CANDIDATES=2",
 		},
-		"event-place":  {"OPERATOR=submodular PLACES=" + goldenPath("places")},
+		"event-place":  {"OPERATOR=submodular PLACES=" + decisiontest.Path("places")},
 		"event-type":   {"OPERATOR=submodular TYPES=" + types},
 		"event-values": {"OPERATOR=submodular ELEMENTS=4"},
 		"event-aggregate": {
@@ -209,11 +211,11 @@ func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 // belongs to a schema, and each decision among them is one that a machine has made, but for the one that shows members
 // that a reader does not know.
 func TestExamplesAreWhole(t *testing.T) {
-	events, blocks := publishedEvents(t), goldenBlocks(t)
+	events, blocks := publishedEvents(t), decisiontest.Blocks(t)
 	said := strings.Join(slices.Concat(slices.Collect(maps.Values(events))...), " ") + " OPERATOR=coco"
 	of := map[string]string{}
-	for _, c := range goldenCases(t) {
-		of[c.String()] = c.settings.Operator
+	for _, c := range decisiontest.Cases(t) {
+		of[c.String()] = c.Settings.Operator
 	}
 	decides := map[string]bool{}
 	for _, from := range machineMade {
@@ -251,19 +253,19 @@ func TestExamplesAreWhole(t *testing.T) {
 // TestSchemasTakeWhatIsGolden: under the settings of each golden case the schema of events takes every event that the
 // decoder takes, and that of decisions every decision that is shown.
 func TestSchemasTakeWhatIsGolden(t *testing.T) {
-	blocks := goldenBlocks(t)
-	for _, c := range goldenCases(t) {
-		m := model(t, c.settings)
+	blocks := decisiontest.Blocks(t)
+	for _, c := range decisiontest.Cases(t) {
+		m := decisiontest.Model(t, c.Settings)
 		decoder, err := schemas.NewDecoder(m.Events)
 		if err != nil {
 			t.Fatal(err)
 		}
 		schema := compileSchema(t, schemas.EventSchema(m.Events.Body))
-		events := goldenLines(t, c.events)
+		events := decisiontest.Lines(t, c.Events)
 		var e schemas.Event
 		taken := 0
 		for line := range bytes.Lines(events) {
-			if c.plays() {
+			if c.Plays() {
 				_, line, _ = bytes.Cut(line, []byte("|"))
 			}
 			if decoder.Decode(&e, line) != schemas.OK || !json.Valid(line) {

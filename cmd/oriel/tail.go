@@ -15,7 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/service"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -40,7 +42,7 @@ func tailCommand() *cobra.Command {
 			"It needs ORIEL_BROKERS only.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return thisHost(version()).withClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
+			return service.ThisHost(version()).WithClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
 		},
 	}
 	f := cmd.Flags()
@@ -55,14 +57,14 @@ func tailCommand() *cobra.Command {
 }
 
 func tail(cmd *cobra.Command, client *kafka.Client, o tailOptions) error {
-	topic, err := describe(cmd.Context(), client, o.topic)
+	topic, err := service.Describe(cmd.Context(), client, o.topic)
 	if err != nil {
 		return err
 	}
 	partitions := []int32{o.partition}
 	switch {
 	case o.partition < -1 || o.partition >= int32(topic.Partitions):
-		return wrongUse("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
+		return exit.WrongUse("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
 	case o.partition == -1:
 		partitions = partitions[:0]
 		for p := range int32(topic.Partitions) {

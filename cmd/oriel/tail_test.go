@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -17,23 +20,23 @@ import (
 func TestTailReadsAllPartitions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, nil)
-	topic := f.env["ORIEL_INPUT_TOPIC"]
+	topic := f.Env["ORIEL_INPUT_TOPIC"]
 	for p, text := range []string{"a", "b", "c"} {
-		f.send(int32(p), kafka.Record{Value: []byte(text + "0")}, kafka.Record{Value: []byte(text + "1")})
+		f.Send(int32(p), kafka.Record{Value: []byte(text + "0")}, kafka.Record{Value: []byte(text + "1")})
 	}
-	if said := f.must("tail", "--topic", topic, "--raw", "--follow=false"); said != "a0\na1\nb0\nb1\nc0\nc1\n" {
+	if said := f.Must("tail", "--topic", topic, "--raw", "--follow=false"); said != "a0\na1\nb0\nb1\nc0\nc1\n" {
 		t.Errorf("without following: %q", said)
 	}
-	if said := f.must("tail", "--topic", topic, "--raw", "--from-beginning", "-n", "4"); strings.Count(said, "\n") != 4 {
+	if said := f.Must("tail", "--topic", topic, "--raw", "--from-beginning", "-n", "4"); strings.Count(said, "\n") != 4 {
 		t.Errorf("four of six: %q", said)
 	}
-	p := f.start(nil, "tail", "--topic", topic, "--raw")
-	f.await(time.Minute, "a word that it waits", func() bool {
-		return strings.Contains(p.output(), "waiting for new decisions")
+	p := f.Start(nil, "tail", "--topic", topic, "--raw")
+	f.Await(time.Minute, "a word that it waits", func() bool {
+		return strings.Contains(p.Output(), "waiting for new decisions")
 	})
-	f.send(2, kafka.Record{Value: []byte("c2")})
-	f.await(time.Minute, "the new record", func() bool { return strings.Contains(p.output(), "c2\n") })
-	if strings.Contains(p.output(), "c1") {
+	f.Send(2, kafka.Record{Value: []byte("c2")})
+	f.Await(time.Minute, "the new record", func() bool { return strings.Contains(p.Output(), "c2\n") })
+	if strings.Contains(p.Output(), "c1") {
 		t.Error("an old record is shown")
 	}
 }
@@ -89,38 +92,39 @@ func TestTailMarksUnknownNumbers(t *testing.T) {
 // TestReplayOfNoEventsFails: a file of another kind is no success of zero events.
 func TestReplayOfNoEventsFails(t *testing.T) {
 	f := offline(t, nil)
-	f.fails("none of 2 lines is an event; the first is line 1: not_object", "replay", "--events", write(t, "file.csv", []byte("1,2\n3,4\n")), "--out", t.TempDir()+"/out")
-	f.must("replay", "--events", write(t, "file.ndjson", append([]byte("no event\n"), event(1).Value...)))
-	f.must("replay", "--events", write(t, "empty.ndjson", nil))
+	f.Fails("none of 2 lines is an event; the first is line 1: not_object", "replay", "--events", servicetest.WriteFile(t, "file.csv", []byte("1,2\n3,4\n")), "--out", t.TempDir()+"/out")
+	lines := append([]byte("no event\n"), servicetest.Event(1).Value...)
+	f.Must("replay", "--events", servicetest.WriteFile(t, "file.ndjson", lines))
+	f.Must("replay", "--events", servicetest.WriteFile(t, "empty.ndjson", nil))
 }
 
 // TestSparseDecisionsAreTheDenseOnes: on each golden set, of one stream and one noise, to the bit, and as tail shows
 // them.
 func TestSparseDecisionsAreTheDenseOnes(t *testing.T) {
-	events := goldenLines(t, "linear")
+	events := decisiontest.Lines(t, "linear")
 	sets := 0
-	for _, g := range goldenEvents {
-		if name, _, _ := strings.Cut(g.name, "-"); name != "linear" || slices.Contains(g.env, "DECISIONS=sparse") {
+	for _, g := range decisiontest.Inputs {
+		if name, _, _ := strings.Cut(g.Name, "-"); name != "linear" || slices.Contains(g.Env, "DECISIONS=sparse") {
 			continue
 		}
 		sets++
-		sparse := model(t, load(t, append([]string{
+		sparse := decisiontest.Model(t, decisiontest.Load(t, append([]string{
 			"OPERATOR=coco", "CLIP=1", "MECHANISM=blt", "EPSILON=8", "DELTA=1e-6", "DECISIONS=sparse",
-		}, g.env...)...))
+		}, g.Env...)...))
 		dense := sparse
-		dense.Learner = spellOut(sparse.Learner)
-		o := replaying{seed: seedText}
-		ours, theirs := replay(t, sparse, o, events), replay(t, dense, o, events)
+		dense.Learner = decisiontest.Densely(sparse.Learner)
+		o := replay.Options{Seed: servicetest.Seed}
+		ours, theirs := decisiontest.Replay(t, sparse, o, events), decisiontest.Replay(t, dense, o, events)
 		want := bytes.Split(bytes.TrimSpace(theirs), []byte("\n"))
 		for i, line := range bytes.Split(bytes.TrimSpace(ours), []byte("\n")) {
 			a, errA := schemas.ParseDecision(line)
 			b, errB := schemas.ParseDecision(want[i])
 			if errA != nil || errB != nil || a.Form != schemas.Sparse || b.Form != schemas.Dense {
-				t.Fatalf("%s: %v, %v: %s", g.name, errA, errB, line)
+				t.Fatalf("%s: %v, %v: %s", g.Name, errA, errB, line)
 			}
 			same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 			if !slices.EqualFunc(a.Point, b.Point, same) || a.Index != b.Index || a.Step != b.Step {
-				t.Fatalf("%s: %s\n%s", g.name, line, want[i])
+				t.Fatalf("%s: %s\n%s", g.Name, line, want[i])
 			}
 			var ofSparse, ofDense strings.Builder
 			if err := show(&ofSparse, line, false); err != nil {
@@ -130,7 +134,7 @@ func TestSparseDecisionsAreTheDenseOnes(t *testing.T) {
 				t.Fatal(err)
 			}
 			if ofSparse.String() != ofDense.String() {
-				t.Fatalf("%s: tail shows %s and %s", g.name, ofSparse.String(), ofDense.String())
+				t.Fatalf("%s: tail shows %s and %s", g.Name, ofSparse.String(), ofDense.String())
 			}
 		}
 	}

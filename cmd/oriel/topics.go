@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/service"
 )
 
 func topicsCommand() *cobra.Command {
@@ -17,7 +19,7 @@ func topicsCommand() *cobra.Command {
 			"The input topic is yours: it must exist, unless --input-partitions says how to create it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return prepare(cmd.Context(), thisHost(version()), inputPartitions)
+			return service.PrepareTopics(cmd.Context(), service.ThisHost(version()), inputPartitions)
 		},
 	}
 	cmd.Flags().IntVar(&inputPartitions, "input-partitions", 0, "create the input topic with so many partitions if it does not exist")

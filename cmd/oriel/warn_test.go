@@ -11,22 +11,24 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/traps"
 )
 
 // says runs a command to its end, and returns what it prints and what it says to standard error.
 func (f *fixture) says(args ...string) (prints, says string) {
-	f.t.Helper()
-	cmd := f.child(nil, args...)
+	f.T.Helper()
+	cmd := f.Child(nil, args...)
 	if testing.CoverMode() != "" {
-		cmd.Env = append(cmd.Env, "GOCOVERDIR="+f.t.TempDir())
+		cmd.Env = append(cmd.Env, "GOCOVERDIR="+f.T.TempDir())
 	}
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := cmd.Run(); err != nil {
 		var ended *exec.ExitError
 		if !errors.As(err, &ended) {
-			f.t.Fatal(err)
+			f.T.Fatal(err)
 		}
 	}
 	return out.String(), problems.String()
@@ -34,8 +36,8 @@ func (f *fixture) says(args ...string) (prints, says string) {
 
 // prints runs a command to its successful end, and returns what it prints.
 func (f *fixture) prints(args ...string) string {
-	f.t.Helper()
-	f.must(args...)
+	f.T.Helper()
+	f.Must(args...)
 	prints, _ := f.says(args...)
 	return prints
 }
@@ -62,8 +64,8 @@ func trapped(n int) (lines []byte, want []string) {
 // TestOperatorsAreNotOverpaid: no golden case and no example in deploy has a component whose noise is for much more
 // than events move. For the examples, `oriel plan` is asked.
 func TestOperatorsAreNotOverpaid(t *testing.T) {
-	for _, c := range goldenCases(t) {
-		if got := traps.Overpaid(c.settings); len(got) > 0 {
+	for _, c := range decisiontest.Cases(t) {
+		if got := traps.Overpaid(c.Settings); len(got) > 0 {
 			t.Errorf("%v: %q", c, got)
 		}
 	}
@@ -97,8 +99,8 @@ func TestOperatorsAreNotOverpaid(t *testing.T) {
 // succeeds all the same, and what it prints stays clean. Without a trap it says nothing.
 func TestSilentTrapsWarn(t *testing.T) {
 	lines, ofEvents := trapped(64)
-	events := write(t, "events.ndjson", lines)
-	table := write(t, "events.csv", []byte("amount,label\n7,1\n1400,0\n"))
+	events := servicetest.WriteFile(t, "events.ndjson", lines)
+	table := servicetest.WriteFile(t, "events.csv", []byte("amount,label\n7,1\n1400,0\n"))
 	ofSettings := []string{
 		"ORIEL_EPSILON=1000 is above 20", "ORIEL_WINDOW=8 is below 16",
 		"ORIEL_LOSS=squared without ORIEL_START_REGULARIZER",
@@ -107,7 +109,7 @@ func TestSilentTrapsWarn(t *testing.T) {
 	bad := offline(t, map[string]string{"ORIEL_EPSILON": "1000", "ORIEL_LOSS": "squared"})
 	good := offline(t, map[string]string{"ORIEL_WINDOW": "64", "ORIEL_FEATURES_RANGE": "amount:0:5000"})
 	sender := unserved(t, map[string]string{})
-	clean := write(t, "clean.ndjson", bytes.Repeat([]byte(`{"features":{"amount":1400,"kind":"a"},"label":1}`+"\n"), 64))
+	clean := servicetest.WriteFile(t, "clean.ndjson", bytes.Repeat([]byte(`{"features":{"amount":1400,"kind":"a"},"label":1}`+"\n"), 64))
 	for _, c := range []struct {
 		f    *fixture
 		args []string
@@ -194,8 +196,8 @@ func TestEnvFilesUnderstandQuotes(t *testing.T) {
 		`'a'\`: `a \ ends the line`,
 	} {
 		f := offline(t, nil)
-		f.env = nil
-		file := write(t, "env", []byte("# first\nORIEL_CELLS="+value+"\n"))
-		f.fails("env line 2: ORIEL_CELLS: "+want, "config", "--env-file", file)
+		f.Env = nil
+		file := servicetest.WriteFile(t, "env", []byte("# first\nORIEL_CELLS="+value+"\n"))
+		f.Fails("env line 2: ORIEL_CELLS: "+want, "config", "--env-file", file)
 	}
 }

@@ -1,0 +1,168 @@
+package bubbletest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/protection"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// inprocess is a deployment whose commands run within the test, in a bubble.
+type inprocess struct {
+	*pipetest.Deployment
+	t      *testing.T
+	client *kafka.Client
+	env    map[string]string
+	model  func(settings.Settings) (pipeline.Model, error)
+}
+
+// newInprocess makes the input and, by `oriel topics`, the other topics.
+func newInprocess(
+	t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (pipeline.Model, error),
+) *inprocess {
+	t.Helper()
+	d := onDeployment(t, pipetest.New(t), more, model)
+	d.create(partitions)
+	return d
+}
+
+func onDeployment(
+	t *testing.T, on *pipetest.Deployment, more map[string]string, model func(settings.Settings) (pipeline.Model, error),
+) *inprocess {
+	t.Helper()
+	d := &inprocess{Deployment: on, t: t, model: model}
+	d.client = d.Client()
+	key := filepath.Join(t.TempDir(), "master.key")
+	servicetest.WriteKey(t, key, 7)
+	d.env = servicetest.Environment("late", d.Addr(), key, "state")
+	maps.Copy(d.env, more)
+	maps.DeleteFunc(d.env, func(_, value string) bool { return value == "" })
+	return d
+}
+
+func (d *inprocess) create(partitions int) {
+	d.t.Helper()
+	if err := d.client.CreateTopic(d.t.Context(), d.env["ORIEL_INPUT_TOPIC"], partitions, 1, nil); err != nil {
+		d.t.Fatal(err)
+	}
+	topics := d.start("topics", pipetest.NewDisk(), func(ctx context.Context, h service.Host) error {
+		return service.PrepareTopics(ctx, h, 0)
+	})
+	if err := topics.Wait(); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *inprocess) send(p int32, records ...kafka.Record) {
+	d.t.Helper()
+	if err := pipetest.Send(d.t.Context(), d.client, d.env["ORIEL_INPUT_TOPIC"], p, records...); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// child is a command at work, as a process of its own would be.
+type child struct {
+	*pipetest.Member
+	out  *servicetest.Output
+	page atomic.Value // address of its pages, a string
+	code int
+}
+
+func (d *inprocess) start(name string, disk *vfs.MemFS, command func(context.Context, service.Host) error) *child {
+	c := &child{out: new(servicetest.Output)}
+	h := service.Host{Model: d.model}
+	for _, k := range slices.Sorted(maps.Keys(d.env)) {
+		h.Environ = append(h.Environ, k+"="+d.env[k])
+	}
+	c.Member = d.Start(name, disk, func(ctx context.Context, m *pipetest.Member) error {
+		h.Stderr, h.Client, h.Store.FS, h.Heard.Reached = m.Writer(c.out), m.Network, disk, m.Reached
+		h.Listen = func(network, address string) (net.Listener, error) {
+			l, err := m.Listen(network, address)
+			if err == nil {
+				c.page.Store(l.Addr().String())
+			}
+			return l, err
+		}
+		err := command(ctx, h)
+		c.code = exit.Report(h.Stderr, err)
+		return err
+	})
+	return c
+}
+
+func (c *child) ended() bool {
+	select {
+	case <-c.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// get reads a page of a service: status and body, or why there is none.
+func (d *inprocess) get(c *child, path string) string {
+	page, _ := c.page.Load().(string)
+	transport := &http.Transport{DialContext: d.Dial, DisableKeepAlives: true}
+	answer, err := (&http.Client{Transport: transport}).Get("http://" + page + path)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d\n%s", answer.StatusCode, body)
+}
+
+// blind is the configured model with a machine that does not look at events.
+func blind() func(settings.Settings) (pipeline.Model, error) {
+	return seated(func(m *pipeline.Model, promised protection.Guarantee) {
+		m.Learner = pipetest.Blind{States: promised}.Instead(m.Learner)
+	})
+}
+
+// seated is the configured model, changed by with. Its plan, which takes a while, is made once.
+func seated(
+	with func(m *pipeline.Model, promised protection.Guarantee),
+) func(settings.Settings) (pipeline.Model, error) {
+	plans := map[string][]byte{}
+	guarantees := map[string]protection.Guarantee{}
+	return func(s settings.Settings) (pipeline.Model, error) {
+		m, err := s.Model()
+		if err != nil {
+			return m, err
+		}
+		plan, known := plans[m.Settings]
+		if !known {
+			if plan, err = m.Learner.Params(); err != nil {
+				return m, err
+			}
+			if guarantees[m.Settings], err = s.Guarantee(m); err != nil {
+				return m, err
+			}
+			plans[m.Settings] = plan
+		}
+		m.Learner = decisiontest.Freeze(m.Learner, plan)
+		with(&m, guarantees[m.Settings])
+		return m, nil
+	}
+}

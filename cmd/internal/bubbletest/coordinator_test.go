@@ -1,0 +1,51 @@
+package bubbletest
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/pipetest"
+)
+
+// TestABrokenCoordinatorIsNamed in the log and by /readyz, and waited for: they said that requests were being retried,
+// while a restart of one broker was all that helped.
+func TestABrokenCoordinatorIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newInprocess(t, 1, nil, blind())
+		const wait = 75 * time.Second
+		var faults []pipetest.Fault
+		for _, api := range []string{"JoinGroup", "SyncGroup", "Heartbeat", "OffsetFetch", "DescribeGroups"} {
+			faults = append(faults, pipetest.Fault{
+				Kind:  pipetest.Kind{API: api, Partition: pipetest.AnyPartition},
+				Count: -1, Effect: pipetest.Refused(kafkago.NotCoordinatorForGroup),
+			})
+		}
+		c := d.start("a", pipetest.NewDisk(), service.Run)
+		time.Sleep(10 * time.Second)
+		if page := d.get(c, "/readyz"); page != "200\nready\n" {
+			t.Fatalf("/readyz says %q", page)
+		}
+		d.Fail(faults...)
+		time.Sleep(wait)
+		page, log := d.get(c, "/readyz"), c.out.String()
+		for where, text := range map[string]string{"/readyz": page, "the log": log} {
+			if !strings.Contains(text, "restart that broker") || !strings.Contains(text, " at "+d.Addr()) {
+				t.Errorf("%s does not name the broker: %s", where, servicetest.EndOf(text))
+			}
+		}
+		d.Mend()
+		time.Sleep(20 * time.Second)
+		if page := d.get(c, "/readyz"); page != "200\nready\n" {
+			t.Errorf("mended, /readyz says %q", page)
+		}
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}

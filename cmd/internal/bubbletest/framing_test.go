@@ -1,0 +1,86 @@
+package bubbletest
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// framing says how a producer sends a burst: so many records a batch, of one codec. It is public, like sizes.
+type framing struct {
+	batch int
+	codec kafka.Codec
+}
+
+// sendFramed appends records, of which the framing does not depend on what they say.
+func (d *inprocess) sendFramed(p int32, f framing, records []kafka.Record) {
+	d.t.Helper()
+	producer, err := d.client.NewProducer(d.t.Context(), "", time.Minute)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for len(records) > 0 {
+		n := min(f.batch, len(records))
+		b := batchOf(f.codec, records[:n], time.Now())
+		if _, err := producer.Produce(d.t.Context(), d.env["ORIEL_INPUT_TOPIC"], p, b); err != nil {
+			d.t.Fatal(err)
+		}
+		records = records[n:]
+		time.Sleep(time.Microsecond) // else a fetch that waits may find one batch or two
+	}
+}
+
+// batchOf builds a batch. A record's own timestamp counts from now on, in ms.
+func batchOf(codec kafka.Codec, records []kafka.Record, now time.Time) *kafka.Builder {
+	b := new(kafka.Builder)
+	b.Compress(codec)
+	for _, r := range records {
+		b.Append(r.Key, r.Value, r.Headers.List(), now.UnixMilli()+r.Timestamp)
+	}
+	return b
+}
+
+// recordBytes is what a record takes in a batch, at the place of the first.
+func recordBytes(r kafka.Record) int {
+	b := batchOf(kafka.NoCompression, []kafka.Record{{}, r}, time.UnixMilli(0))
+	return b.Bytes() - batchOf(kafka.NoCompression, []kafka.Record{{}}, time.UnixMilli(0)).Bytes()
+}
+
+// room fills one part of a record up with white space, so that an event stays one.
+type room func(r kafka.Record, filling []byte) kafka.Record
+
+// filledTo returns a record that takes so many bytes.
+func filledTo(t *testing.T, r kafka.Record, size int, room room) kafka.Record {
+	t.Helper()
+	most := size - recordBytes(room(r, nil))
+	for n := most; n >= max(0, most-8); n-- {
+		if full := room(r, bytes.Repeat([]byte{' '}, n)); recordBytes(full) == size {
+			return full
+		}
+	}
+	t.Fatalf("no record of %d bytes: key of %d, value of %d, %d headers", size, len(r.Key), len(r.Value), r.Headers.Len())
+	return r
+}
+
+func inValue(r kafka.Record, filling []byte) kafka.Record {
+	r.Value = append(bytes.Clone(r.Value), filling...)
+	return r
+}
+
+func inKey(r kafka.Record, filling []byte) kafka.Record {
+	r.Key = append(bytes.Clone(r.Key), filling...)
+	return r
+}
+
+func inHeader(r kafka.Record, filling []byte) kafka.Record {
+	r.Headers = kafka.HeadersOf(append(r.Headers.List(), kafka.Header{Key: "filling", Value: filling})...)
+	return r
+}
+
+// ofHeaders has so many empty headers.
+func ofHeaders(n int, r kafka.Record) kafka.Record {
+	r.Headers = kafka.HeadersOf(make([]kafka.Header, n)...)
+	return r
+}

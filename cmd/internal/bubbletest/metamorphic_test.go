@@ -1,0 +1,186 @@
+package bubbletest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// TestDecisionsDependOnTheInputAlone continues one deployment of each operator many times over one input: in other
+// transactions and fetches, with crashes at each point and lost disks, moved between processes. What is committed is
+// the same bytes each time, and so is whatever was readable before it was aborted. Bandits owe decisions before the
+// first record, and many after a step.
+func TestDecisionsDependOnTheInputAlone(t *testing.T) {
+	for _, s := range subjects(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.goesEachWay(t)
+		})
+	}
+}
+
+// goesEachWay compares all courses with one.
+func (s subject) goesEachWay(t *testing.T) {
+	opened := filepath.Join(t.TempDir(), "opened")
+	synctest.Test(t, func(t *testing.T) {
+		d := onDeployment(t, pipetest.NewIn(t, opened), s.env, settings.Settings.Model)
+		d.create(courseParts)
+		a := d.start("a", pipetest.NewDisk(), service.Run)
+		time.Sleep(2 * time.Second)
+		if err := a.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	want := course{batch: courseEvents}.run(t, s, opened)
+	if decided := courseParts * s.decisions(t, courseEvents); len(want) != decided {
+		t.Fatalf("%d decisions, want %d", len(want), decided)
+	}
+	for name, c := range map[string]course{
+		"one at a time":    {batch: 1},
+		"frequent commits": {batch: 7, interval: "1ms"},
+		"rare commits":     {batch: 7, interval: "3s"},
+		"killed fenced":    {batch: 7, kill: pipeline.PointFenced, at: 2},
+		"killed restored":  {batch: 7, kill: pipeline.PointRestored, at: 2},
+		"killed produced":  {batch: 7, kill: pipeline.PointProduced, at: 5},
+		"killed committed": {batch: 7, kill: pipeline.PointEnded, at: 5},
+		"disk lost": {batch: 7, kill: pipeline.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS {
+			return pipetest.NewDisk()
+		}},
+		"power lost":          {batch: 7, kill: pipeline.PointEnded, at: 5, disk: pipetest.AfterPowerLoss},
+		"moved":               {batch: 7, second: true},
+		"moved, first killed": {batch: 7, second: true, kill: pipeline.PointProduced, at: 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if text := pipetest.Difference(want, c.run(t, s, opened)); text != "" {
+				t.Error(text)
+			}
+		})
+	}
+}
+
+const (
+	courseParts  = 2
+	courseEvents = 60 // in each partition
+)
+
+// course is one way through an input.
+type course struct {
+	batch    int            // events that are sent at once
+	interval string         // ORIEL_COMMIT_INTERVAL
+	kill     pipeline.Point // where the first process dies
+	at       int            // the how manyth time
+	disk     func(*vfs.MemFS) *vfs.MemFS
+	second   bool // another process joins, and the first one leaves
+}
+
+// run goes it on a copy of a deployment, and gives the committed decisions.
+func (c course) run(t *testing.T, s subject, opened string) (decisions []string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "broker")
+	if err := os.CopyFS(dir, os.DirFS(opened)); err != nil {
+		t.Fatal(err)
+	}
+	topics := append([]string{"decisions"}, s.further(t)...)
+	env := maps.Clone(s.env)
+	if c.interval != "" {
+		env["ORIEL_COMMIT_INTERVAL"] = c.interval
+	}
+	synctest.Test(t, func(t *testing.T) {
+		d := onDeployment(t, pipetest.NewIn(t, dir), env, settings.Settings.Model)
+		first := d.start("a", pipetest.NewDisk(), service.Run)
+		if c.kill != "" {
+			first.KillAt(c.kill, c.at)
+		}
+		var others []*child
+		for sent := 0; sent < courseEvents; sent += c.batch {
+			for p := range int32(courseParts) {
+				d.send(p, s.records[sent:min(sent+c.batch, courseEvents)]...)
+			}
+			time.Sleep(300 * time.Millisecond)
+			if c.second && len(others) == 0 && sent > courseEvents/4 {
+				others = append(others, d.start("b", pipetest.NewDisk(), service.Run))
+			}
+		}
+		time.Sleep(15 * time.Second)
+		if c.second && c.kill == "" {
+			if err := first.Stop(); err != nil {
+				t.Error(err)
+			}
+		}
+		if first.ended() {
+			disk := first.Disk()
+			if c.disk != nil {
+				disk = c.disk(disk)
+			}
+			others = append(others, d.start("a", disk, service.Run))
+		} else if c.kill != "" {
+			t.Errorf("the process did not come to %q", c.kill)
+		}
+		time.Sleep(30 * time.Second)
+		decisions = d.decisions(topics)
+		for _, process := range others {
+			if err := process.Stop(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return decisions
+}
+
+// decisions are those that are committed. What else was ever readable must be equal to one of them.
+func (d *inprocess) decisions(topics []string) (all []string) {
+	d.t.Helper()
+	read := func(topic string, p int32, uncommitted bool) (values []string) {
+		records, err := pipetest.Read(d.t.Context(), d.client, "late."+topic, p, -1,
+			kafka.ReaderOptions{Uncommitted: uncommitted})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, r := range records {
+			values = append(values, fmt.Sprintf("%s/%d: %s: %s", topic, p, r.Key, r.Value))
+		}
+		return values
+	}
+	for _, topic := range topics {
+		for p := range int32(courseParts) {
+			all = append(all, read(topic, p, false)...)
+			for _, value := range read(topic, p, true) {
+				if !slices.Contains(all, value) {
+					d.t.Errorf("a second value was readable: %s", value)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// decisions is how many `oriel replay` computes from the first records, in all topics.
+func (s subject) decisions(t *testing.T, first int) int {
+	t.Helper()
+	o := replay.Options{Seed: strings.Repeat("5eed", 16)}
+	var events []byte
+	for _, r := range s.records[:first] {
+		if r.Key != nil {
+			o.Separator, events = "|", append(append(events, r.Key...), '|')
+		}
+		events = append(append(events, r.Value...), '\n')
+	}
+	return bytes.Count(decisiontest.Replay(t, decisiontest.Model(t, s.settings), o, events), []byte("\n"))
+}

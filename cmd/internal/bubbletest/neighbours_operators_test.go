@@ -1,0 +1,144 @@
+package bubbletest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+	"oriel/schemas"
+)
+
+// silent is a machine whose releases are all alike: every number is 0, every text empty. What numbers are released
+// depends on events, as a guarantee says, and with them how many digits they have. How many decisions there are, of
+// which steps, under which indices, in which topics and of how many numbers, does not; nor does the size of those for
+// the second topic, which are no releases and stay as they are.
+type silent struct{ operators.Machine }
+
+func (m silent) Open(dst []operators.Decision) []operators.Decision {
+	return silence(m.Machine.Open(dst), len(dst))
+}
+
+func (m silent) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	return silence(m.Machine.Add(dst, r), len(dst))
+}
+
+// silence takes what the decisions from one on say from them; their slices are the machine's, and stay.
+func silence(all []operators.Decision, from int) []operators.Decision {
+	for i := from; i < len(all); i++ {
+		d := &all[i]
+		if d.Output != 0 {
+			continue
+		}
+		d.Point = make([]float64, len(d.Point))
+		said := d.Extras
+		d.Extras = make([]schemas.ExtraValue, len(said))
+		for k := range said {
+			d.Extras[k].Numbers = make([]float64, len(said[k].Numbers))
+		}
+	}
+	return all
+}
+
+// silenced is the configured model with silent machines.
+func silenced() func(settings.Settings) (pipeline.Model, error) {
+	return seated(func(m *pipeline.Model, _ protection.Guarantee) {
+		m.Learner = silencing{m.Learner}
+	})
+}
+
+// silencing is a learner whose machines are silent.
+type silencing struct{ pipeline.Opener }
+
+func (l silencing) Open(params []byte) (func(key [32]byte) (operators.Machine, error), error) {
+	open, err := l.Opener.Open(params)
+	return func(key [32]byte) (operators.Machine, error) {
+		machine, err := open(key)
+		return silent{machine}, err
+	}, err
+}
+
+// TestNeighboursOfEveryOperatorLookAlike: events of an operator's own grammar take the places of others, and some take
+// no place in any grammar. Keys are public and stay. Nothing that leaves is another, beside the numbers released.
+func TestNeighboursOfEveryOperatorLookAlike(t *testing.T) {
+	for _, s := range subjects(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.neighboursLookAlike(t)
+		})
+	}
+}
+
+func (s subject) neighboursLookAlike(t *testing.T) {
+	model := silenced()
+	in := neighbour{partitions: 1, burst: 12, env: s.env, further: s.further(t), size: 160}
+	at := func(n, i int) int { return n*in.burst + i }
+	records := slices.DeleteFunc(s.records, func(r kafka.Record) bool { return len(r.Value) > in.size })
+	values := make([]string, bursts*in.burst)
+	for i := range values {
+		values[i] = string(records[i].Value)
+		if key := records[i].Key; key != nil {
+			in.keys = append(in.keys, string(key))
+		}
+	}
+	s.mostAreEvents(t, values)
+	as := func(n, i int) string { return values[at(n, i)] }
+	in.value = as
+	want, _ := observe(t, model, in)
+	for _, topic := range append([]string{"decisions"}, in.further...) {
+		if !slices.ContainsFunc(want, func(line string) bool { return strings.HasPrefix(line, "late."+topic+"/0: ") }) {
+			t.Errorf("no %s", topic)
+		}
+	}
+	for what, value := range map[string]func(n, i int) string{
+		"the first": func(n, i int) string { return either(at(n, i) == 0, as(n, i)) },
+		"the last":  func(n, i int) string { return either(at(n, i) == len(values)-1, as(n, i)) },
+		"all":       func(int, int) string { return either(true, "") },
+		"alternate": func(n, i int) string { return either(i%2 == 0, as(n, i)) },
+		"others":    func(n, i int) string { return values[(at(n, i)+5)%len(values)] },
+		"one":       func(int, int) string { return values[0] },
+	} {
+		in.value = value
+		got, _ := observe(t, model, in)
+		if text := pipetest.Difference(want, got); text != "" {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	for _, in.kill = range []pipeline.Point{pipeline.PointProduced, pipeline.PointEnded} {
+		in.at, in.value = 3, as
+		want, _ := observe(t, model, in)
+		in.value = func(n, i int) string { return either(i%3 == 0, values[(at(n, i)+5)%len(values)]) }
+		got, _ := observe(t, model, in)
+		if text := pipetest.Difference(want, got); text != "" {
+			t.Errorf("killed %s: %s", in.kill, text)
+		}
+	}
+}
+
+// mostAreEvents: values that are no events would all be alike.
+func (s subject) mostAreEvents(t *testing.T, values []string) {
+	t.Helper()
+	config, err := s.settings.EventConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder, err := schemas.NewDecoder(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event schemas.Event
+	good := 0
+	for _, value := range values {
+		if decoder.Decode(&event, []byte(value)) == schemas.OK {
+			good++
+		}
+	}
+	if 3*good < 2*len(values) {
+		t.Errorf("of %d values %d are events", len(values), good)
+	}
+}

@@ -1,0 +1,312 @@
+package bubbletest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/repotest"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// largeEvent is the size of records that may have a thousand headers.
+const largeEvent = 4200
+
+// slowly makes each commit of a member take longer than it does.
+func slowly(by time.Duration) pipetest.Fault {
+	return pipetest.Fault{
+		Kind: pipetest.Kind{API: "EndTxn", Partition: pipetest.AnyPartition}, Count: -1, Effect: pipetest.Late(by),
+	}
+}
+
+// unhurried commits take longer than their interval, while a burst takes several fetches. So a transaction ends when
+// the one before it has ended, and some events of the burst are taken by then.
+func unhurried(burst int) (in neighbour, faults []pipetest.Fault) {
+	in.partitions, in.burst, in.framing.batch = 1, burst, 130
+	in.env = map[string]string{"ORIEL_COMMIT_INTERVAL": "7ms", "ORIEL_MAX_RECORD_BYTES": "100000"}
+	late := pipetest.Fault{
+		Kind: pipetest.Kind{API: "Fetch", Topic: "late.events", Partition: 0}, Count: -1,
+		Effect: pipetest.Late(2 * time.Millisecond),
+	}
+	return in, []pipetest.Fault{slowly(2 * time.Millisecond), late}
+}
+
+// TestNeighboursLookAlikeByOneHeader: some events of an adversary have as many headers as are allowed, or one less.
+// Another event has none, one or many, at one length.
+func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
+	model, event := blind(), kafka.Record{Value: []byte(validEvent)}
+	large := func(headers int) kafka.Record { return filledTo(t, ofHeaders(headers, event), largeEvent, inValue) }
+	none, many, most := large(0), large(kafka.MaxHeaders-1), large(kafka.MaxHeaders)
+	in, faults := unhurried(1040)
+	say := func(victim kafka.Record, is func(n, i int) bool) func(n, i int) kafka.Record {
+		return func(n, i int) kafka.Record {
+			switch {
+			case is(n, i):
+				return victim
+			case i%60 == 1:
+				return most
+			case i%60 == 2:
+				return many
+			}
+			return none
+		}
+	}
+	single := func(n, i int) bool { return n == 1 && i == 783 }
+	in.record = say(none, single)
+	want, _ := observe(t, model, in, faults...)
+	for name, c := range map[string]struct {
+		victim kafka.Record
+		is     func(n, i int) bool
+	}{
+		"many headers":           {most, single},
+		"one header":             {large(1), single},
+		"one header, everywhere": {large(1), func(_, i int) bool { return i%60 == 3 }},
+	} {
+		in.record = say(c.victim, c.is)
+		got, _ := observe(t, model, in, faults...)
+		if text := pipetest.Difference(want, got); text != "" {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// wholes are records of one size that say something else than an event does, in every part that a record has. keyed
+// keeps the event's key, where keys are public. What does not fit into the size is left out.
+func wholes(t *testing.T, event kafka.Record, size int, keyed bool) map[string]kafka.Record {
+	t.Helper()
+	all := map[string]kafka.Record{}
+	add := func(name string, r kafka.Record, room room) {
+		if recordBytes(room(r, nil)) <= size {
+			all[name] = filledTo(t, r, size, room)
+		}
+	}
+	with := func(change func(r *kafka.Record)) kafka.Record {
+		r := event
+		change(&r)
+		return r
+	}
+	extra := bytes.Replace(event.Value, []byte("{"), []byte(`{"more":[1,{}],`), 1)
+	add("malformed", with(func(r *kafka.Record) { r.Value = []byte(`{"features":`) }), inValue)
+	add("extra member", with(func(r *kafka.Record) { r.Value = extra }), inValue)
+	add("deep", with(func(r *kafka.Record) { r.Value = bytes.Repeat([]byte("["), 100) }), inValue)
+	add("a header", ofHeaders(1, event), inValue)
+	add("a long header", event, inHeader)
+	add("null value, headers", with(func(r *kafka.Record) { r.Value = nil }), inHeader)
+	for _, n := range []int{kafka.MaxHeaders - 1, kafka.MaxHeaders, kafka.MaxHeaders + 1} {
+		add(fmt.Sprint(n, " headers"), ofHeaders(n, event), inValue)
+	}
+	if !keyed {
+		add("no key", with(func(r *kafka.Record) { r.Key = nil }), inValue)
+		add("empty key", with(func(r *kafka.Record) { r.Key = []byte{} }), inValue)
+		add("long key", event, inKey)
+		add("null value, key", with(func(r *kafka.Record) { r.Key, r.Value = []byte{}, nil }), inKey)
+		add("empty value, no key", with(func(r *kafka.Record) { r.Key, r.Value = nil, []byte{} }), inHeader)
+		add("unreadable, no key", ofHeaders(kafka.MaxHeaders+1, kafka.Record{}), inHeader)
+	}
+	return all
+}
+
+// exchanged gives other records the places of some, drawn by a seed, and keeps the time of each.
+func exchanged(random *rand.Rand, from []kafka.Record, some int, others func(i int) []kafka.Record) []kafka.Record {
+	all := append([]kafka.Record(nil), from...)
+	for i := range all {
+		if random.IntN(some) > 0 {
+			continue
+		}
+		choice := others(i)
+		at := all[i].Timestamp
+		all[i] = choice[random.IntN(len(choice))]
+		all[i].Timestamp = at
+	}
+	return all
+}
+
+// listed are the records of a map, in one order.
+func listed(all map[string]kafka.Record) (list []kafka.Record) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, all[name])
+	}
+	return list
+}
+
+// burstsOf hands a list on, burst by burst.
+func burstsOf(burst int, list []kafka.Record) func(n, i int) kafka.Record {
+	return func(n, i int) kafka.Record { return list[(n*burst+i)%len(list)] }
+}
+
+// fetchesOf are the sizes of what was fetched of the input: how its batches are framed, and what they compress to.
+func fetchesOf(trace []pipetest.Request) (sizes []int) {
+	for _, r := range trace {
+		if r.API == "Fetch" && strings.Contains(r.Topic, "events") {
+			sizes = append(sizes, r.Answer)
+		}
+	}
+	return sizes
+}
+
+// TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size, whose keys, headers and values
+// say other things. Answers have several Batches, and batches of a record less and a record more than one takes;
+// commits are slower than their interval. TEST_NEIGHBOURS says how many inputs are drawn for each.
+func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
+	model, seeds := blind(), repotest.Number(t, "TEST_NEIGHBOURS", 1)
+	large, late := unhurried(1040)
+	limited := small(100, 600) // what lies in a key does not count
+	limited.env["ORIEL_MAX_RECORD_BYTES"] = "150"
+	both := small(700, 1400)
+	both.partitions = 2
+	type whole struct {
+		name   string
+		size   int
+		in     neighbour
+		faults []pipetest.Fault
+	}
+	all := []whole{
+		{"large records", largeEvent, large, late},
+		{"a Batch of records less one", 100, small(2047, 2047), late},
+		{"as many as a Batch takes", 100, small(2048, 2*2048), late},
+		{"one more", 100, small(2049, 2*2049), late},
+		{"around the limit of values", 200, limited, late},
+		{"two partitions", 200, both, []pipetest.Fault{slowly(30 * time.Millisecond)}},
+	}
+	if seeds > 1 { // transactions that are full of input, and of decisions
+		input, _ := unhurried(9000)
+		input.env["ORIEL_COMMIT_INTERVAL"] = "10s"
+		output := small(2048, 30_000)
+		output.env["ORIEL_MEMORY_LIMIT"] = "83886080"
+		all = append(all, whole{"full of input", largeEvent, input, nil},
+			whole{"full of decisions", 100, output, []pipetest.Fault{{
+				// Not EndTxn: until it ends, nobody is told the group's offset.
+				Kind: pipetest.Kind{API: "AddOffsetsToTxn", Partition: pipetest.AnyPartition}, Count: -1,
+				Effect: pipetest.Late(3 * time.Second),
+			}}})
+	}
+	for _, c := range all {
+		event := filledTo(t, kafka.Record{Key: []byte("user"), Value: []byte(validEvent)}, c.size, inValue)
+		base := make([]kafka.Record, bursts*c.in.burst)
+		for i := range base {
+			base[i] = event
+			if c.size < largeEvent && i%7 == 3 {
+				base[i].Timestamp = int64(i%50 - 10) // a time of its own is public
+			}
+		}
+		others := listed(wholes(t, kafka.Record{Key: []byte("user"), Value: []byte(validEvent)}, c.size, false))
+		c.in.record = burstsOf(c.in.burst, base)
+		want, _ := observe(t, model, c.in, c.faults...)
+		for seed := range uint64(seeds) {
+			for _, some := range []int{1, 40} {
+				random := rand.New(rand.NewPCG(seed, uint64(some)))
+				c.in.record = burstsOf(c.in.burst, exchanged(random, base, some, func(int) []kafka.Record { return others }))
+				got, _ := observe(t, model, c.in, c.faults...)
+				if text := pipetest.Difference(want, got); text != "" {
+					t.Errorf("%s, seed %d, one in %d: %s", c.name, seed, some, text)
+				}
+			}
+		}
+	}
+}
+
+// small has batches of so many records.
+func small(batch, burst int) neighbour {
+	return neighbour{
+		partitions: 1, burst: burst, framing: framing{batch: batch},
+		env: map[string]string{"ORIEL_COMMIT_INTERVAL": "5ms"},
+	}
+}
+
+// TestNeighboursLookAlikeCompressed exchanges an event in a compressed batch. The size of a compressed batch is public,
+// so only inputs are compared whose batches compress to equal sizes.
+func TestNeighboursLookAlikeCompressed(t *testing.T) {
+	model := blind()
+	for codec := kafka.Gzip; codec <= kafka.Zstd; codec++ {
+		in := small(40, 200)
+		in.framing.codec = codec
+		list := make([]kafka.Record, bursts*in.burst)
+		random := rand.New(rand.NewPCG(7, 7))
+		for i := range list {
+			letters := "0123456789abcdefghijklmnopqrstuvwxyz"
+			if i%2 == 1 { // malformed, so that what breaks an event is as frequent as letters are
+				letters += "\"\\\xff\x01"
+			}
+			carrier := make([]byte, 150)
+			for k := range carrier {
+				carrier[k] = letters[random.IntN(len(letters))]
+			}
+			list[i].Value = fmt.Appendf(nil, `{"features":{"carrier":"%s"},"label":1}`, carrier)
+		}
+		in.record = burstsOf(in.burst, list)
+		want, trace := observe(t, model, in, slowly(20*time.Millisecond))
+		compared := 0
+		for i, char := range bytes.Repeat([]byte("\"\\\xff\x01"), 5) {
+			victim := (56 + 40*i) % len(list) // each in a batch of its own
+			event := list[victim].Value
+			list[victim].Value = bytes.Clone(event)
+			list[victim].Value[70] = char // within the carrier
+			got, other := observe(t, model, in, slowly(20*time.Millisecond))
+			if !slices.Equal(fetchesOf(trace), fetchesOf(other)) {
+				continue
+			}
+			if text := pipetest.Difference(want, got); text != "" {
+				t.Errorf("%s, %q: %s", codec, list[victim].Value, text)
+			}
+			if compared++; compared == 2 {
+				break
+			}
+		}
+		if compared < 2 {
+			t.Errorf("%s: %d events compress to the same size", codec, compared)
+		}
+	}
+}
+
+// TestNeighboursLookAlikeOfOperators exchanges events of operators for other whole records, while commits are slower
+// than their interval. Keys stay where operators read them.
+func TestNeighboursLookAlikeOfOperators(t *testing.T) {
+	names := []string{
+		"contexts-served blt", "aggregate-memory blt", "logistic tree-gaussian", "plays-ucb once-gamma",
+		"gains-argmax tree-gaussian", "sets-places blt",
+	}
+	for _, name := range names[:len(names)/min(repotest.Fewer, 3)] {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			subjectOf(t, name).wholeRecordsLookAlike(t)
+		})
+	}
+}
+
+func (s subject) wholeRecordsLookAlike(t *testing.T) {
+	t.Helper()
+	model, keyed := silenced(), s.records[0].Key != nil
+	in, faults := unhurried(1040)
+	in.further = s.further(t)
+	for setting, value := range s.env {
+		if setting != "ORIEL_MAX_RECORD_BYTES" {
+			in.env[setting] = value
+		}
+	}
+	base := make([]kafka.Record, bursts*in.burst)
+	others := make([][]kafka.Record, len(s.records))
+	for i, event := range s.records {
+		others[i] = listed(wholes(t, event, largeEvent, keyed))
+	}
+	for i := range base {
+		base[i] = filledTo(t, s.records[i%len(s.records)], largeEvent, inValue)
+	}
+	in.record = burstsOf(in.burst, base)
+	want, _ := observe(t, model, in, faults...)
+	for seed := range uint64(repotest.Number(t, "TEST_NEIGHBOURS", 1)) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		in.record = burstsOf(in.burst, exchanged(random, base, 2, func(i int) []kafka.Record {
+			return others[i%len(others)]
+		}))
+		got, _ := observe(t, model, in, faults...)
+		if text := pipetest.Difference(want, got); text != "" {
+			t.Errorf("seed %d: %s", seed, text)
+		}
+	}
+}

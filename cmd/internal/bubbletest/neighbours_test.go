@@ -1,0 +1,208 @@
+package bubbletest
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"oriel/cmd/internal/decisiontest"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+	"oriel/schemas"
+)
+
+// eventBytes is the size of every event where no other is said: what is shorter is filled up with white space.
+const eventBytes = 60
+
+// validEvent is an event that is taken as it is.
+const validEvent = `{"features":{"carrier":"UA","hour":17},"label":1}`
+
+// malformed has an event for each rule that an event of that size can break.
+var malformed = map[schemas.Code]string{
+	schemas.InvalidUTF8:     "{\"features\":{\"carrier\":\"\xff\"},\"label\":1}",
+	schemas.ByteOrderMark:   "\ufeff" + validEvent,
+	schemas.JSONSyntax:      `{"features":{"carrier":"UA","hour":17},"label":1`,
+	schemas.TrailingData:    validEvent + ` 1`,
+	schemas.LoneSurrogate:   `{"features":{"carrier":"\ud800"},"label":1}`,
+	schemas.TooDeep:         `[[[[[[[[[[1]]]]]]]]]]`,
+	schemas.NotObject:       `"features"`,
+	schemas.WrongType:       `{"features":{"carrier":"UA","hour":17},"label":"1"}`,
+	schemas.NullValue:       `{"features":{"carrier":null,"hour":17},"label":1}`,
+	schemas.DuplicateName:   `{"features":{"hour":1,"hour":17},"label":1}`,
+	schemas.UnknownName:     `{"features":{"carrier":"UA","hour":17},"Label":1}`,
+	schemas.MissingMember:   `{"features":{"carrier":"UA","hour":17}}`,
+	schemas.NumberOverflow:  `{"features":{"carrier":"UA","hour":1e999},"label":1}`,
+	schemas.WrongDimension:  `{"features":[1,2],"label":1}`,
+	schemas.IndexRange:      `{"features":{"indices":[99],"values":[1]},"label":1}`,
+	schemas.DuplicateIndex:  `{"features":{"indices":[1,1],"values":[1,1]},"label":1}`,
+	schemas.LabelRange:      `{"features":{"carrier":"UA","hour":17},"label":7}`,
+	schemas.WeightRange:     `{"features":{"hour":17},"label":1,"weight":-1}`,
+	schemas.FeatureOverflow: `{"features":{"hour":1e308},"label":1}`,
+}
+
+func padded(text string, size int) []byte {
+	return append([]byte(text), bytes.Repeat([]byte{' '}, size-len(text))...)
+}
+
+// TestMalformedEventsAreMalformed holds the table above to its word.
+func TestMalformedEventsAreMalformed(t *testing.T) {
+	s := decisiontest.Load(t, "LOSS=logistic", "DIMENSION=8", "OPERATOR=coco", "UPDATE=projection",
+		"SET=l2-ball", "RADIUS=5",
+		"STRONG_CONVEXITY=0.001",
+		"MECHANISM=tree-gaussian", "WINDOW=64", "EPSILON=1", "DELTA=1e-6", "CLIP=1")
+	config, err := s.EventConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder, err := schemas.NewDecoder(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event schemas.Event
+	for want, text := range malformed {
+		if got := decoder.Decode(&event, padded(text, eventBytes)); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if got := decoder.Decode(&event, padded(validEvent, eventBytes)); got != schemas.OK {
+		t.Errorf("%s: %v", validEvent, got)
+	}
+}
+
+// neighbour is a deployment's input: bursts of events into each partition, half a second apart.
+type neighbour struct {
+	partitions int
+	burst      int // events of one
+	env        map[string]string
+	value      func(n, i int) string       // of the n-th burst
+	keys       []string                    // of its records, burst after burst; nil: another user's each
+	size       int                         // of each value; 0: eventBytes
+	record     func(n, i int) kafka.Record // all of a record; nil: of value, keys and size
+	framing    framing                     // of a burst; zero: as pipetest.Send does
+	further    []string                    // topics of decisions beside the one that all operators have
+	kill       pipeline.Point              // where the process dies, to be started again
+	at         int                         // the how manyth time
+}
+
+const bursts = 4
+
+func valid(int, int) string { return validEvent }
+
+// neighbours are publicly equal to inputs of valid events only: as many events, as large, of the same keys, at the same
+// time.
+func neighbours() map[string]func(n, i int) string {
+	all := map[string]func(n, i int) string{
+		"another content": func(n, i int) string { return `{"features":{"hour":-3},"label":-1,"weight":1e9}` },
+		"the first":       only(0, 0),
+		"the last":        only(bursts-1, 5),
+		"a burst":         func(n, i int) string { return either(n == 1, validEvent) },
+		"all":             func(n, i int) string { return either(true, validEvent) },
+		"mixed":           mixed,
+	}
+	for code, text := range malformed {
+		all[code.String()] = func(n, i int) string {
+			if i%2 == 0 {
+				return text
+			}
+			return validEvent
+		}
+	}
+	return all
+}
+
+func either(bad bool, good string) string {
+	if bad {
+		return malformed[schemas.TooDeep]
+	}
+	return good
+}
+
+func only(burst, at int) func(n, i int) string {
+	return func(n, i int) string { return either(n == burst && i == at, validEvent) }
+}
+
+// mixed breaks another rule in every other event.
+func mixed(n, i int) string {
+	codes := slices.Sorted(maps.Keys(malformed))
+	if at := 6*n + i; at%5 != 0 {
+		return malformed[codes[at%len(codes)]]
+	}
+	return validEvent
+}
+
+// TestNeighboursLookAlike is the claim that nothing but the decisions depends on events, with decisions that do not:
+// whatever events say, and whether they can be read at all, every request has the same kind, size, time and outcome,
+// and log, metrics and pages are the same bytes.
+func TestNeighboursLookAlike(t *testing.T) {
+	model := blind()
+	for name, in := range map[string]neighbour{
+		"one partition":  {partitions: 1, burst: 6},
+		"two partitions": {partitions: 2, burst: 6},
+		"many events":    {partitions: 1, burst: 2000},
+		"users":          {partitions: 1, burst: 6, env: map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "64"}},
+	} {
+		in.value = valid
+		want, _ := observe(t, model, in)
+		for what, value := range neighbours() {
+			in.value = value
+			got, _ := observe(t, model, in)
+			if text := pipetest.Difference(want, got); text != "" {
+				t.Errorf("%s, %s: %s", name, what, text)
+			}
+		}
+	}
+}
+
+// TestNeighboursLookAlikeThroughACrash kills the process at each point, and starts it again on its disk.
+func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
+	model := blind()
+	for _, at := range []neighbour{
+		{kill: pipeline.PointFenced, at: 1},
+		{kill: pipeline.PointRestored, at: 1},
+		{kill: pipeline.PointProduced, at: 1}, // the incarnation is opened
+		{kill: pipeline.PointProduced, at: 3},
+		{kill: pipeline.PointEnded, at: 1},
+		{kill: pipeline.PointEnded, at: 3},
+	} {
+		at.partitions, at.burst, at.value = 1, 6, valid
+		want, _ := observe(t, model, at)
+		at.value = mixed
+		got, _ := observe(t, model, at)
+		if text := pipetest.Difference(want, got); text != "" {
+			t.Errorf("%s, number %d: %s", at.kill, at.at, text)
+		}
+		if !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "killed") }) {
+			t.Errorf("%s, number %d: not killed", at.kill, at.at)
+		}
+	}
+}
+
+// TestNeighboursLookAlikeUnderEveryFault lets each request of a run fail in each way, once for each of two neighbours.
+func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
+	model := blind()
+	in, neighbour := neighbour{partitions: 1, burst: 6, value: valid}, neighbour{partitions: 1, burst: 6, value: mixed}
+	_, trace := observe(t, model, in)
+	if len(trace) < 80 {
+		t.Errorf("a run of %d requests", len(trace))
+	}
+	before := map[pipetest.Kind]int{}
+	for _, r := range trace {
+		for _, effect := range []pipetest.Effect{
+			pipetest.Lost, pipetest.Cut, pipetest.Refused(kafkago.NotEnoughReplicas),
+			pipetest.Refused(kafkago.MessageSizeTooLarge),
+		} {
+			fault := pipetest.Fault{Kind: r.Kind(), Skip: before[r.Kind()], Effect: effect}
+			want, _ := observe(t, model, in, fault)
+			got, _ := observe(t, model, neighbour, fault)
+			if text := pipetest.Difference(want, got); text != "" {
+				t.Errorf("%v, number %d, %v: %s", fault.Kind, fault.Skip+1, effect, text)
+			}
+		}
+		before[r.Kind()]++
+	}
+}

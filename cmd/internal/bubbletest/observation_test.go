@@ -1,0 +1,166 @@
+package bubbletest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// sight is all that can be seen of a run from outside, as lines.
+type sight []string
+
+// secret are random ids: of topics, members and incarnations. They differ from run to run in their digits alone.
+var secret = regexp.MustCompile(`[0-9a-f]{32}`)
+
+func (s *sight) see(what, text string) {
+	for line := range strings.Lines(text) {
+		*s = append(*s, what+": "+strings.TrimSuffix(secret.ReplaceAllString(line, "…"), "\n"))
+	}
+}
+
+// seeEnd adds what a process has said, and how it ended.
+func (s *sight) seeEnd(c *child) {
+	for _, line := range byMoment(c.out.String()) {
+		s.see("log", line)
+	}
+	if c.Alive() {
+		s.see("exit code", fmt.Sprint(c.code))
+	} else {
+		s.see("exit code", "killed")
+	}
+}
+
+// patience is how long a run may take to get over a fault.
+const patience = time.Minute
+
+// observe runs a service over an input, lets one request fail, and looks on.
+func observe(
+	t *testing.T, model func(settings.Settings) (pipeline.Model, error), in neighbour, faults ...pipetest.Fault,
+) (seen sight, trace []pipetest.Request) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		env := map[string]string{
+			"ORIEL_LOG_LEVEL": "debug", "ORIEL_COMMIT_INTERVAL": "200ms", "ORIEL_DECISION_GAUGES": "3",
+		}
+		maps.Copy(env, in.env)
+		d := newInprocess(t, in.partitions, env, model)
+		d.Fail(faults...)
+		a := d.start("a", pipetest.NewDisk(), service.Run)
+		if in.kill != "" {
+			a.KillAt(in.kill, in.at)
+		}
+		began := time.Now()
+		over := false
+		for tick := 1; !over && time.Since(began) < patience; tick++ {
+			time.Sleep(500 * time.Millisecond)
+			for p := range int32(in.partitions) {
+				if tick <= bursts {
+					d.sendBurst(in, p, tick-1)
+				}
+			}
+			if tick%2 == 0 {
+				seen.see(time.Since(began).String(), d.get(a, "/readyz")+d.get(a, "/metrics"))
+			}
+			if !a.Alive() && a.ended() {
+				seen.seeEnd(a)
+				a = d.start("a", a.Disk(), service.Run)
+			}
+			over = tick > bursts && (d.taken(in) || a.ended())
+		}
+		_ = a.Stop()
+		seen.seeEnd(a)
+		for p := range int32(in.partitions) {
+			for _, topic := range slices.Concat([]string{"decisions", "verdicts", "changelog"}, in.further) {
+				d.seeTopic(&seen, "late."+topic, p)
+			}
+		}
+		trace = slices.DeleteFunc(d.Requests(), func(r pipetest.Request) bool { return r.Member != "a" })
+		for _, r := range trace {
+			seen.see("request", r.String())
+		}
+		if !over {
+			t.Errorf("%v: neither over it nor at an end after %v", faults, patience)
+		}
+	})
+	return seen, trace
+}
+
+func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
+	d.t.Helper()
+	var records []kafka.Record
+	for i := range in.burst {
+		if in.record != nil {
+			records = append(records, in.record(n, i))
+			continue
+		}
+		key := fmt.Sprintf("user-%d-%d-%d", p, n, i)
+		if in.keys != nil {
+			key = in.keys[n*in.burst+i]
+		}
+		size := cmp.Or(in.size, eventBytes)
+		records = append(records, kafka.Record{Key: []byte(key), Value: padded(in.value(n, i), size)})
+	}
+	if in.framing != (framing{}) {
+		d.sendFramed(p, in.framing, records)
+		return
+	}
+	d.send(p, records...)
+}
+
+// taken tells whether every event has been.
+func (d *inprocess) taken(in neighbour) bool {
+	d.t.Helper()
+	for p := range int32(in.partitions) {
+		got, err := d.client.CommittedOffset(d.t.Context(), "late", d.env["ORIEL_INPUT_TOPIC"], p)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if got < int64(bursts*in.burst) {
+			return false
+		}
+	}
+	return true
+}
+
+// byMoment sorts lines of one moment, which goroutines may have written in any order.
+func byMoment(log string) []string {
+	lines := slices.Collect(strings.Lines(log))
+	slices.SortStableFunc(lines, func(a, b string) int {
+		timeA, _, _ := strings.Cut(a, " ")
+		timeB, _, _ := strings.Cut(b, " ")
+		if timeA != timeB {
+			return strings.Compare(timeA, timeB)
+		}
+		return strings.Compare(a, b)
+	})
+	return lines
+}
+
+// seeTopic adds what anybody sees of a topic, aborted records too: decisions as they are, of what is sealed the sizes.
+func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
+	d.t.Helper()
+	records, err := pipetest.Read(d.t.Context(), d.client, topic, p, -1, kafka.ReaderOptions{Uncommitted: true})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, r := range records {
+		line := fmt.Sprintf("%d at %v: key of %d, value of %d, %d headers", r.Offset, r.Timestamp, len(r.Key), len(r.Value),
+			r.Headers.Len())
+		if strings.HasSuffix(topic, ".decisions") {
+			line += " " + string(r.Value)
+		}
+		seen.see(fmt.Sprintf("%s/%d", topic, p), line)
+	}
+}

@@ -1,0 +1,236 @@
+package bubbletest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/protection"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+	"oriel/schemas"
+)
+
+// killing is a request of a process that it does not survive: the n-th that it sends, before the broker hears of it or
+// when the broker has done it.
+type killing struct {
+	request int
+	heard   bool
+}
+
+// opening is a subject whose processes are killed while they open its partition.
+type opening struct {
+	subject
+	model func(settings.Settings) (pipeline.Model, error)
+	owed  int // decisions before the first record
+}
+
+// openings are subjects of each operator that owes decisions before the first record, under each of its rules, and two
+// that owe none.
+func openings(t *testing.T) (all []opening) {
+	t.Helper()
+	for _, name := range []string{
+		"plays-ucb once-gamma", "plays-exp3 once-gamma", "plays-doubling blt", "worths-halving once-gamma",
+		"worths-drawn draws", "logistic tree-gaussian", "contexts-served blt",
+	} {
+		o := opening{subject: subjectOf(t, name), model: seated(func(*pipeline.Model, protection.Guarantee) {})}
+		m, err := o.model(o.settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := m.Learner.Params()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := pipeline.OpenStream(m, plan, [32]byte{}, [32]byte{}, "0", [16]byte{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, o.owed = stream.Due(0)
+		if plays := strings.HasPrefix(name, "plays") || strings.HasPrefix(name, "worths"); plays != (o.owed > 0) {
+			t.Fatalf("%s owes %d decisions", name, o.owed)
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// requests are the places of the first and the last request of an undisturbed opening among those of its process.
+func (o opening) requests(t *testing.T) (first, last int) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newInprocess(t, 1, o.env, o.model)
+		a := d.start("a", pipetest.NewDisk(), service.Run)
+		time.Sleep(3 * time.Second)
+		place := 0
+		for _, r := range d.Requests() {
+			if r.Member != "a" {
+				continue
+			}
+			place++
+			if r.API == "InitProducerID" && first == 0 {
+				first = place
+			}
+			if r.API == "EndTxn" {
+				last = place
+			}
+		}
+		if err := a.Stop(); err != nil {
+			t.Errorf("%v: %s", err, a.out.String())
+		}
+	})
+	return first, last
+}
+
+// records that the deployment takes.
+const openingRecords = 12
+
+// survives kills processes in turn, and then lets one go on. The partition must take its events, and each decision must
+// have one value, also among the aborted ones.
+func (o opening) survives(t *testing.T, kills ...killing) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newInprocess(t, 1, o.env, o.model)
+		disk, said := pipetest.NewDisk(), ""
+		for _, k := range kills {
+			a := d.start("a", disk, service.Run)
+			a.KillAtRequest(k.request, k.heard)
+			time.Sleep(10 * time.Second)
+			a.Kill()
+			disk, said = a.Disk(), said+a.out.String()
+		}
+		last := d.start("a", disk, service.Run)
+		d.send(0, o.records[:openingRecords]...)
+		time.Sleep(15 * time.Second)
+		if err := last.Stop(); err != nil {
+			t.Errorf("%v", err)
+		}
+		d.oneValueEach(o)
+		if t.Failed() {
+			t.Log(said + last.out.String())
+		}
+	})
+}
+
+// oneValueEach checks the decisions of a partition, and that all its events are taken.
+func (d *inprocess) oneValueEach(o opening) {
+	t := d.t
+	t.Helper()
+	values := map[uint64][]byte{}
+	var committed []uint64
+	first := 0
+	for _, topic := range append([]string{"decisions"}, o.further(t)...) {
+		for _, uncommitted := range []bool{false, true} {
+			options := kafka.ReaderOptions{Uncommitted: uncommitted}
+			records, err := pipetest.Read(t.Context(), d.client, "late."+topic, 0, -1, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range records {
+				decision, err := schemas.ParseDecision(r.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if other := values[decision.Index]; other != nil && !bytes.Equal(other, r.Value) {
+					t.Errorf("decision %d has two values:\n%s\n%s", decision.Index, other, r.Value)
+				}
+				values[decision.Index] = r.Value
+				if uncommitted {
+					continue
+				}
+				committed = append(committed, decision.Index)
+				if decision.Step == 0 {
+					first++
+				}
+			}
+		}
+	}
+	slices.Sort(committed)
+	if once := slices.Compact(slices.Clone(committed)); len(once) != len(committed) ||
+		!slices.Equal(once, slices.Sorted(maps.Keys(values))) {
+		t.Errorf("decisions %d are committed, and %d can be read", committed, slices.Sorted(maps.Keys(values)))
+	}
+	if first != o.owed {
+		t.Errorf("%d decisions before the first event, want %d", first, o.owed)
+	}
+	if taken, err := d.client.CommittedOffset(t.Context(), "late", d.env["ORIEL_INPUT_TOPIC"], 0); err != nil ||
+		taken != openingRecords {
+		t.Errorf("the group stands at %d, %v", taken, err)
+	}
+}
+
+// TestAnOpeningOfEachOperatorSurvives kills the process at any two requests of an opening. arms, bandit and sets owe
+// plays before the first event: where a process died between them and its state, their partition was once given up for
+// good.
+func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
+	all := os.Getenv("TEST_OPENINGS") == "all" // each pair of requests: an hour
+	for k, o := range openings(t) {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			first, last := o.requests(t)
+			if first == 0 || last-first < 15 {
+				t.Fatalf("an opening of the requests %d to %d", first, last)
+			}
+			for n := first; n <= last+1; n++ {
+				for m := first; m <= last+1; m++ {
+					for _, heard := range []bool{false, true} {
+						// The last twelve requests of an operator that owes decisions have all that it commits first.
+						sample := (n+k)%4 == 0 || n > last-12 && o.owed > 0 && (n+k)%2 == 0
+						if !all && (!sample || m != first+(7*n+k)%(last+2-first) || heard != (n/2%2 == 0)) {
+							continue
+						}
+						o.survives(t, killing{n, heard}, killing{m, (n+m)%2 == 0})
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestAFirstIncarnationIsSaidAloud: where all traces of a deployment and its group are deleted, it is opened a second
+// time, and nothing but the log shows that. It says so before it opens, with offsets and names alone, and not again.
+func TestAFirstIncarnationIsSaidAloud(t *testing.T) {
+	for start, from := range map[string]int{"earliest": 0, "latest": 4} {
+		t.Run(start, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newInprocess(t, 2, map[string]string{"ORIEL_START": start}, blind())
+				d.send(1, servicetest.Events(0, 4)...)
+				a := d.start("a", pipetest.NewDisk(), service.Run)
+				a.KillAt(pipeline.PointProduced, 1) // before anything is committed
+				time.Sleep(10 * time.Second)
+				warned := func(said string, p, from int) bool {
+					return slices.ContainsFunc(strings.Split(said, "\n"), func(line string) bool {
+						return strings.Contains(line, "level=WARN") &&
+							strings.Contains(line, "opening a FIRST incarnation of this partition") &&
+							strings.HasSuffix(line, fmt.Sprintf(" name=late partition=%d from_offset=%d", p, from))
+					})
+				}
+				if said := a.out.String(); !warned(said, 0, 0) && !warned(said, 1, from) {
+					t.Errorf("killed in its opening: %s", said)
+				}
+				b := d.start("a", a.Disk(), service.Run)
+				time.Sleep(10 * time.Second)
+				if err := b.Stop(); err != nil {
+					t.Error(err)
+				}
+				both := a.out.String() + b.out.String()
+				if !warned(both, 0, 0) || !warned(both, 1, from) {
+					t.Errorf("opened: %s", both)
+				}
+				c := d.start("a", b.Disk(), service.Run)
+				time.Sleep(10 * time.Second)
+				if err := c.Stop(); err != nil || strings.Contains(c.out.String(), "incarnation") {
+					t.Errorf("started again: %v: %s", err, c.out.String())
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package bubbletest
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/servicetest"
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/pipeline/kafka"
+)
+
+// subject is a deployment and its input: settings and events of a golden case.
+type subject struct {
+	name     string
+	settings settings.Settings
+	env      map[string]string // over that of deploymentEnv; empty: not set
+	records  []kafka.Record
+}
+
+// subjects have every operator, and those that answer contexts both when they choose and when others do.
+func subjects(t *testing.T) (all []subject) {
+	t.Helper()
+	for _, name := range []string{
+		"logistic tree-gaussian", "aggregate-memory blt", "squared-ridge blt", "squared-innovation blt",
+		"plays-ucb once-gamma", "plays-doubling blt", "contexts-served blt", "contexts-logged tree-gaussian",
+		"sets-places blt", "gains-argmax tree-gaussian", "gains-drawn draws", "gains-shares blt",
+		"worths-halving once-gamma", "worths-drawn draws",
+	} {
+		all = append(all, subjectOf(t, name))
+	}
+	for _, c := range decisiontest.Cases(t) {
+		name := c.Settings.Operator
+		if !slices.ContainsFunc(all, func(s subject) bool { return s.settings.Operator == name }) {
+			t.Errorf("no subject of operator %s", name)
+		}
+	}
+	return all
+}
+
+func subjectOf(t *testing.T, name string) subject {
+	t.Helper()
+	events, mechanism, _ := strings.Cut(name, " ")
+	for _, g := range decisiontest.Inputs {
+		if g.Name != events {
+			continue
+		}
+		lines := decisiontest.Env(mechanism, g.Env)
+		s := subject{name: name, settings: decisiontest.Load(t, lines...), env: map[string]string{}}
+		for setting := range maps.Keys(servicetest.Environment("", "", "", "")) {
+			switch strings.TrimPrefix(setting, "ORIEL_") {
+			case "UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "WINDOW":
+				s.env[setting] = ""
+			}
+		}
+		for _, line := range lines {
+			setting, value, _ := strings.Cut(line, "=")
+			s.env["ORIEL_"+setting] = value
+		}
+		s.records = recordsOf(t, decisiontest.Case{Events: events})
+		return s
+	}
+	t.Fatalf("%s: no golden case", name)
+	return subject{}
+}
+
+// recordsOf are the events of a case, with their keys where they have some.
+func recordsOf(t *testing.T, c decisiontest.Case) (records []kafka.Record) {
+	t.Helper()
+	for line := range bytes.Lines(decisiontest.Lines(t, c.Events)) {
+		var r kafka.Record
+		r.Value = bytes.TrimSuffix(line, []byte("\n"))
+		if c.Plays() {
+			r.Key, r.Value, _ = bytes.Cut(r.Value, []byte("|"))
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// further are the topics of decisions beside the one that all operators have.
+func (s subject) further(t *testing.T) []string {
+	t.Helper()
+	if output := operators.SecondTopicOf(decisiontest.Model(t, s.settings).Learner.Operator()); output != nil {
+		return []string{output.Suffix}
+	}
+	return nil
+}

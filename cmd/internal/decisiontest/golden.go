@@ -1,0 +1,166 @@
+package decisiontest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/repotest"
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/pipeline"
+)
+
+// Case is a file of events under a mechanism.
+type Case struct {
+	Events, mechanism string
+	Settings          settings.Settings
+}
+
+func (c Case) String() string { return c.Events + " " + c.mechanism }
+
+func Cases(t *testing.T) (cases []Case) {
+	t.Helper()
+	for _, events := range Inputs {
+		for _, mechanism := range append(mechanisms.Names(), mechanisms.ExponentialMechanism) {
+			if events.Name == "squared-paper" && (mechanism == "tree-laplace" || mechanism == "blt") {
+				continue // the paper has no constants for it
+			}
+			only := onlyUnder[events.Name]
+			if only != "" && mechanism != only {
+				continue
+			}
+			if only == "" && (mechanism == mechanisms.ExponentialMechanism ||
+				strings.HasPrefix(mechanism, "once-") != (events.Name == "logistic-ogd")) {
+				continue // draws are for rules that draw, single steps for ogd alone
+			}
+			if strings.HasSuffix(events.Name, "-leaves") && strings.HasSuffix(mechanism, "-paper") {
+				continue // has one rule for leaves
+			}
+			cases = append(cases, Case{events.Name, mechanism, Load(t, Env(mechanism, events.Env)...)})
+		}
+	}
+	return cases
+}
+
+// Load gives the settings of a replay; env is without the prefix.
+func Load(t *testing.T, env ...string) settings.Settings {
+	t.Helper()
+	var environ []string
+	for _, line := range env {
+		environ = append(environ, "ORIEL_"+whole(line))
+	}
+	s, err := settings.Load(environ, settings.Events, settings.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func Model(t *testing.T, s settings.Settings) pipeline.Model {
+	t.Helper()
+	m, err := s.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Replay gives the decisions as `oriel replay --events` writes them.
+func Replay(t *testing.T, m pipeline.Model, o replay.Options, events []byte) []byte {
+	t.Helper()
+	stream, err := replay.Open(m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := replay.Run(t.Context(), &out, bytes.NewReader(events), m, stream, m.Events.MaxBytes, o); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// ByTurns gives the lines to seven users, in turns, some of whom come again too soon.
+func ByTurns(events []byte) []byte {
+	var keyed []byte
+	for i, line := range bytes.SplitAfter(events, []byte("\n")) {
+		if len(line) > 0 {
+			keyed = append(fmt.Appendf(keyed, "user %d|", (i-i%5/4)%7), line...)
+		}
+	}
+	return keyed
+}
+
+// Blocks reads goldenFile: the blocks by case.
+func Blocks(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]string{}
+	for block := range strings.SplitSeq(string(text), "\n\n") {
+		block = strings.TrimSuffix(block, "\n") + "\n"
+		name, _, _ := strings.Cut(block, "\n")
+		blocks[name] = block
+	}
+	return blocks
+}
+
+// goldenFile holds the blocks of all cases.
+var goldenFile = Path("decisions.txt")
+
+// Path is that of a file of testdata.
+func Path(name string) string { return repotest.Path("cmd/internal/decisiontest/testdata/" + name) }
+
+// whole gives a setting that names a file of testdata the path of the file.
+func whole(line string) string { return strings.Replace(line, "=testdata/", "="+Path("")+"/", 1) }
+
+// Lines are the events of a case.
+func Lines(t *testing.T, name string) []byte {
+	t.Helper()
+	file, _, _ := strings.Cut(name, "-")
+	events, err := os.ReadFile(Path(file + ".ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+// Env is env with what all cases have in common.
+func Env(mechanism string, env []string) []string {
+	all := []string{"MECHANISM=" + mechanism, "EPSILON=8", "DELTA=1e-6", "MAX_RECORD_BYTES=2000"}
+	if !slices.ContainsFunc(env, func(line string) bool { return strings.HasPrefix(line, "OPERATOR=") }) {
+		all = append(all, "OPERATOR=coco", "CLIP=1")
+	}
+	for _, line := range env {
+		all = append(all, whole(line))
+	}
+	return all
+}
+
+// frozen is a learner whose params were made before.
+type frozen struct {
+	pipeline.Opener
+	params []byte
+}
+
+// Freeze puts params in the place of those that the learner would make.
+func Freeze(learner pipeline.Opener, params []byte) pipeline.Opener { return frozen{learner, params} }
+
+func (f frozen) Params() ([]byte, error) { return f.params, nil }
+
+// densely is a learner whose operator does not say how decisions print: they are dense.
+type densely struct{ pipeline.Opener }
+
+// Densely has the decisions of a learner printed densely.
+func Densely(learner pipeline.Opener) pipeline.Opener { return densely{learner} }
+
+func (d densely) Operator() operators.Operator {
+	return struct{ operators.Operator }{d.Opener.Operator()}
+}

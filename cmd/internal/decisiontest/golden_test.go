@@ -1,0 +1,148 @@
+package decisiontest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/replay"
+	"oriel/mechanisms"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
+
+// plan computes the plan of a case.
+func (c Case) plan(t *testing.T) []byte {
+	t.Helper()
+	fresh, err := Model(t, c.Settings).Learner.Params()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.unmarked() {
+		fresh[4+binary.LittleEndian.Uint32(fresh)] = '1'
+		return fresh
+	}
+	if c.steady() {
+		return fresh
+	}
+	if c.aggregates() {
+		version := &fresh[4+binary.LittleEndian.Uint32(fresh)]
+		switch {
+		case strings.HasSuffix(c.Events, "-shown"): // the newest
+		case strings.HasSuffix(c.Events, "-ranks"):
+			*version = 3
+		case c.sharp():
+			*version = 2
+		default:
+			*version = 1
+		}
+		return fresh
+	}
+	learner, err := c.Settings.Learner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, operator := learner.Mechanism(), learner.Operator()
+	clipped := m
+	clipped.Contribution = mechanisms.OneComponent(m.Dimension(), operator.Describe(m).Clip)
+	private, err := mechanisms.Calibrate(clipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, errFirst := private.AppendBinary(nil)
+	public, errPublic := operator.Params(clipped)
+	if err := errors.Join(errFirst, errPublic); err != nil {
+		t.Fatal(err)
+	}
+	old := append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(first))), first...), public...)
+	if !c.sharp() {
+		return old
+	}
+	if bytes.Equal(old, fresh) {
+		t.Errorf("%v: a new plan has the ball of the clip", c)
+	}
+	return fresh
+}
+
+// block is what goldenFile holds of a case: its plan, frozen, the digest of all decisions, and some of them to look at.
+func (c Case) block(t *testing.T, plan []byte) string {
+	t.Helper()
+	m := Model(t, c.Settings)
+	m.Learner = Freeze(m.Learner, plan)
+	events := Lines(t, c.Events)
+	o := replay.Options{Seed: strings.Repeat("5eed", 16), Partition: 3}
+	if c.Settings.UserID != "" {
+		o.Separator, events = "|", ByTurns(events)
+	}
+	if c.Plays() {
+		o.Separator = "|"
+	}
+	out := Replay(t, m, o, events)
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	text := fmt.Sprintf("%v\nplan %x\nsha256 %x, %d decisions\n", c, plan, sha256.Sum256(out), len(lines))
+	for _, i := range []int{0, 1, len(lines) / 2, len(lines) - 1} {
+		text += lines[i] + "\n"
+	}
+	return text
+}
+
+// goldenPlan takes the plan out of a block. A plan is calibrated by functions that may differ in the last bit between
+// platforms, and so it is data here as it is in an incarnation.
+func goldenPlan(t *testing.T, block string) []byte {
+	t.Helper()
+	_, rest, _ := strings.Cut(block, "\nplan ")
+	text, _, _ := strings.Cut(rest, "\n")
+	plan, err := hex.DecodeString(text)
+	if err != nil || len(plan) == 0 {
+		t.Fatalf("%s: no plan in the block: %q", goldenFile, block)
+	}
+	return plan
+}
+
+// TestGoldenDecisions: every build on every CPU writes these bytes. -rewrite replaces them, which forks every
+// deployment: formats are changed by adding a version.
+func TestGoldenDecisions(t *testing.T) {
+	if *rewrite {
+		rewriteGolden(t)
+	}
+	blocks := Blocks(t)
+	cases := Cases(t)
+	if len(blocks) != len(cases) {
+		t.Errorf("%d blocks for %d cases", len(blocks), len(cases))
+	}
+	for _, c := range cases {
+		want, ok := blocks[c.String()]
+		if !ok {
+			t.Errorf("%v: no block", c)
+			continue
+		}
+		got := c.block(t, goldenPlan(t, want))
+		if got == want {
+			continue
+		}
+		wanted := strings.Split(want, "\n")
+		for i, line := range strings.Split(got, "\n") {
+			if i >= len(wanted) || line != wanted[i] {
+				t.Errorf("%v: line %d of the block:\n got %s\nwant %s", c, i+1, line, strings.Join(wanted[min(i, len(wanted)):min(i+1, len(wanted))], ""))
+			}
+		}
+	}
+}
+
+func rewriteGolden(t *testing.T) {
+	t.Helper()
+	var blocks []string
+	for _, c := range Cases(t) {
+		blocks = append(blocks, c.block(t, c.plan(t)))
+	}
+	if err := os.WriteFile(goldenFile, []byte(strings.Join(blocks, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

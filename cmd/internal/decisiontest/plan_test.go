@@ -1,0 +1,19 @@
+//go:build amd64 && !amd64.v3
+
+package decisiontest
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestGoldenPlansAreStillComputed: on the platform that the plans were frozen on, calibration still gives them.
+func TestGoldenPlansAreStillComputed(t *testing.T) {
+	blocks := Blocks(t)
+	for _, c := range Cases(t) {
+		plan := c.plan(t)
+		if want := goldenPlan(t, blocks[c.String()]); !bytes.Equal(plan, want) {
+			t.Errorf("%v: plan %x, want %x", c, plan, want)
+		}
+	}
+}

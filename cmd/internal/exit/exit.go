@@ -1,0 +1,87 @@
+package exit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/kafka"
+)
+
+// Exit codes: 0 is success, exitFailure what went wrong while working, exitUsage a call or settings that no repetition
+// makes right.
+const (
+	Failure = 1
+	Misuse  = 2
+)
+
+// UsageError is a wrong call.
+type UsageError struct{ error }
+
+func (e UsageError) Unwrap() error { return e.error }
+
+// WrongUse is an error of the caller's, in flags or their values.
+func WrongUse(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+func exitCode(err error) int {
+	var use UsageError
+	var invalid settings.Invalid
+	if errors.As(err, &use) || errors.As(err, &invalid) {
+		return Misuse
+	}
+	return Failure
+}
+
+// Report prints each problem of a joined error on a line of its own, and returns the code that the process exits with.
+func Report(w io.Writer, err error) (code int) {
+	if err == nil {
+		return 0
+	}
+	if all := problems(err); len(all) > 1 {
+		fmt.Fprintf(w, "oriel: %d problems\n", len(all))
+		for _, e := range all {
+			fmt.Fprintf(w, "  %s\n", plain(e))
+		}
+		return exitCode(err)
+	}
+	fmt.Fprintf(w, "oriel: %s\n", plain(err))
+	if refused, is := errors.AsType[*kafka.RefusedError](err); is {
+		fmt.Fprintf(w, "  %s\n", remedies[refused.Why])
+	}
+	if _, denied := errors.AsType[*kafka.DeniedError](err); denied {
+		fmt.Fprintln(w, "  deploy/README.md lists the rights (ACLs) that each command needs")
+	}
+	return exitCode(err)
+}
+
+// problems are the errors that errors.Join, and nothing else, has put together.
+func problems(err error) []error {
+	joined, is := err.(interface{ Unwrap() []error })
+	if !is || fmt.Sprint(err) != fmt.Sprint(errors.Join(joined.Unwrap()...)) {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, problems(e)...)
+	}
+	return all
+}
+
+// plain leaves out the package that an error comes from, which says nothing at a terminal, and that it concerns the
+// whole deployment.
+func plain(err error) string {
+	text := strings.TrimPrefix(err.Error(), "pipeline: ")
+	return strings.TrimPrefix(text, "deployment: ")
+}
+
+// remedies name the settings that let a client in.
+var remedies = map[kafka.Refusal]string{
+	kafka.NotTrusted:       "ORIEL_TLS_CA_FILE names the authorities to trust; the certificate must be for the host in ORIEL_BROKERS",
+	kafka.NoTLS:            "leave out ORIEL_TLS, or name a port that speaks TLS in ORIEL_BROKERS",
+	kafka.CertificateAsked: "ORIEL_TLS_CERT_FILE and ORIEL_TLS_KEY_FILE give a certificate that the brokers trust",
+	kafka.LoginRefused:     "ORIEL_SASL_MECHANISM, ORIEL_SASL_USER and ORIEL_SASL_PASSWORD_FILE must be of a user that the brokers know",
+	kafka.HungUp: "if the listener speaks TLS, set ORIEL_TLS=true; if it does not, leave out ORIEL_TLS; if it wants a login, set ORIEL_SASL_MECHANISM, ORIEL_SASL_USER and " +
+		"ORIEL_SASL_PASSWORD_FILE",
+}

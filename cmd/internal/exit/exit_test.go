@@ -1,0 +1,30 @@
+package exit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"oriel/pipeline"
+)
+
+// TestReport: each problem on a line of its own, however they were joined, without the package that found it.
+func TestReport(t *testing.T) {
+	one := &pipeline.StopError{Partition: -1, Reason: "a is missing", Remedy: "Make it"}
+	two := &pipeline.StopError{Partition: 3, Reason: "b is away", Remedy: "Wait"}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{one, "oriel: a is missing. Make it\n"},
+		{errors.Join(nil, two), "oriel: partition 3: b is away. Wait\n"},
+		{errors.Join(errors.Join(one, two), nil), "oriel: 2 problems\n  a is missing. Make it\n  partition 3: b is away. Wait\n"},
+		{fmt.Errorf("while at it: %w", two), "oriel: while at it: pipeline: partition 3: b is away. Wait\n"},
+	} {
+		var said strings.Builder
+		if code := Report(&said, c.err); code != Failure || said.String() != c.want {
+			t.Errorf("code %d, said %q, want %q", code, said.String(), c.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package replay_test
+
+import (
+	"testing"
+
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// BenchmarkTake is the whole step path of one record without Kafka: decode six named features, gradient, chain, noise,
+// projection, encode 32 coordinates.
+func BenchmarkTake(b *testing.B) {
+	s, err := settings.Load([]string{
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
+		"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic", "ORIEL_MECHANISM=tree-gaussian",
+		"ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+	}, settings.Events, settings.Operator)
+	if err != nil {
+		b.Fatal(err)
+	}
+	model, err := s.Model()
+	if err != nil {
+		b.Fatal(err)
+	}
+	plan, err := model.Learner.Params()
+	if err != nil {
+		b.Fatal(err)
+	}
+	stream, err := pipeline.OpenStream(model, plan, [32]byte{1}, [32]byte{}, "0", [16]byte{2})
+	if err != nil {
+		b.Fatal(err)
+	}
+	event := []byte(`{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":5,"month":1,"distance":1400},"label":1}`)
+	length := 0
+	walk := pipeline.Walk{
+		Stream:  stream,
+		Decided: func(_ uint8, _, line []byte) { length += len(line) },
+		Taken:   func(*kafka.Record, int64, schemas.Code) {},
+	}
+	batch := kafka.Batch{Records: make([]kafka.Record, 1)}
+	b.ReportAllocs()
+	for i := int64(0); b.Loop(); i++ {
+		batch.From, batch.Next, batch.Records[0] = i, i+1, kafka.Record{Public: kafka.Public{Offset: i}, Value: event}
+		if err := walk.Take(&batch, func() int64 { return batch.Next }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(length)/float64(b.N), "B/decision")
+}

@@ -1,0 +1,194 @@
+package replay_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/repotest"
+)
+
+// Tests here compare a mean over replays of one file, each under a seed of its own, with its claimed value: a statistic
+// that is normal for so many seeds. A limit of 6.11 standard errors rejects falsely once in 10⁹. Seeds are fixed, so a
+// red run stays red.
+const (
+	limit       = 6.11
+	noiseWindow = 8
+	noiseSteps  = 3 * noiseWindow
+	noiseN      = 4
+)
+
+// law is the claimed noise of a node's vector: scale in loss units; a coordinate's variance and fourth cumulant, and
+// the cumulant κ(xᵢ, xᵢ, xⱼ, xⱼ) of two coordinates of one node, all in units of the scale.
+type law struct {
+	mechanism                  string
+	scale                      float64
+	variance, fourth, together float64
+}
+
+// laws are those of operators/coco/SPEC.md §4 and windowtree/PROOF.md for ε = 1, δ = 1e-6, L = 1, replace (so Δ = 2L),
+// h = log₂W + 1 levels:
+//
+//	Gaussian  σ = Δ√h/µ             σ² a coordinate
+//	Gamma     θ = Δh/ε              θ²(n+1): the vector is θ·χ_{n+1}·Z, and Eχ⁴ = (n+1)(n+3)
+//	Laplace   s = √n·Δh/ε           2s², kurtosis 6
+func laws() []law {
+	const n, h = noiseN, 4
+	return []law{
+		{"tree-gaussian", 2 * math.Sqrt(h) / gaussianMu(1, 1e-6), 1, 0, 0},
+		{"tree-gamma", 2 * h, n + 1, 6 * (n + 1), 2 * (n + 1)},
+		{"tree-laplace", math.Sqrt(n) * 2 * h, 2, 12, 0},
+	}
+}
+
+// gaussianMu solves δ = Φ(−ε/µ + µ/2) − e^ε·Φ(−ε/µ − µ/2) for µ by bisection.
+func gaussianMu(epsilon, delta float64) float64 {
+	low, high := 0.0, 10.0
+	for range 100 {
+		mu := (low + high) / 2
+		a, b := epsilon/mu-mu/2, epsilon/mu+mu/2
+		if (math.Erfc(a/math.Sqrt2)-math.Exp(epsilon)*math.Erfc(b/math.Sqrt2))/2 > delta {
+			high = mu
+		} else {
+			low = mu
+		}
+	}
+	return low
+}
+
+// replayedNoise replays one file under many seeds and gives the recovered noise of each release in units of the claimed
+// scale: by seed, step and coordinate.
+func replayedNoise(t *testing.T, l law, seeds int) [][][]float64 {
+	t.Helper()
+	s := noisy(t, "MECHANISM="+l.mechanism, fmt.Sprintf("DIMENSION=%d", noiseN), fmt.Sprintf("WINDOW=%d", noiseWindow))
+	m := decisiontest.Model(t, s)
+	plan, private := planned(t, m)
+	if used := private.Scale.Float64() * private.Grid.Unit(); math.Abs(used/l.scale-1) > 1e-6 {
+		t.Errorf("%s: noise of scale %g, claimed is %g", l.mechanism, used, l.scale)
+	}
+	m.Learner = decisiontest.Freeze(m.Learner, plan) // calibrated once
+	h := newHistory(noiseSteps, noiseN)
+	file, unit := h.file(), private.Grid.Unit()/l.scale
+	all := make([][][]float64, seeds)
+	for i := range all {
+		out := decisiontest.Replay(t, m, replay.Options{Seed: fmt.Sprintf("%064x", i+1)}, file)
+		for _, release := range recovered(t, s, h, out) {
+			v := make([]float64, noiseN)
+			for k, x := range release {
+				v[k] = float64(x) * unit
+			}
+			all[i] = append(all[i], v)
+		}
+	}
+	return all
+}
+
+// sharedNodes counts the nodes that are active in both releases.
+func sharedNodes(s, t int) (count float64) {
+	at := active(noiseWindow, uint64(s+1))
+	for _, id := range active(noiseWindow, uint64(t+1)) {
+		if slices.Contains(at, id) {
+			count++
+		}
+	}
+	return count
+}
+
+// TestReplayNoiseHasTheClaimedCovariance: noise recovered from the decisions of replays has mean 0, is uncorrelated
+// between coordinates, and two releases have the variance of the nodes that both have active in common, and nothing
+// else: at a block's last step one node, the root, and none in common with the step W earlier. TEST_SEEDS sets the
+// number of replays.
+func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
+	seeds := repotest.Number(t, "TEST_SEEDS", 300)
+	for _, l := range laws() {
+		samples := replayedNoise(t, l, seeds)
+		worst := map[string]float64{}
+		check := func(what string, s, u int, sum, mean, variance float64) {
+			t.Helper()
+			k := float64(seeds)
+			z := math.Abs(sum-k*mean) / math.Sqrt(k*variance)
+			worst[what] = max(worst[what], z)
+			if !(z <= limit) {
+				t.Errorf("%s: %s of steps %d and %d: %.3f, claimed %.3f: %.1f standard errors off", l.mechanism, what, s+1, u+1, sum/k, mean, z)
+			}
+		}
+		v, n := l.variance, float64(noiseN)
+		for s := range noiseSteps {
+			a := sharedNodes(s, s)
+			for i := range noiseN {
+				sum, cross := 0.0, [noiseN]float64{}
+				for _, x := range samples {
+					sum += x[s][i]
+					for j := range i {
+						cross[j] += x[s][i] * x[s][j]
+					}
+				}
+				check("mean", s, s, sum, 0, a*v)
+				for j := range i {
+					check("product of two coordinates", s, s, cross[j], 0, a*a*v*v+a*l.together)
+				}
+			}
+			for u := range s + 1 {
+				// ⟨x_s, x_u⟩ of one seed: mean n·c·v, variance by Isserlis' theorem plus the cumulants of the c nodes
+				// in common.
+				b, c := sharedNodes(u, u), sharedNodes(s, u)
+				sum := 0.0
+				for _, x := range samples {
+					for i := range noiseN {
+						sum += x[s][i] * x[u][i]
+					}
+				}
+				check("covariance", s, u, sum, n*c*v, n*(a*b+c*c)*v*v+c*(n*l.fourth+n*(n-1)*l.together))
+			}
+		}
+		for k := range 3 {
+			last := (k+1)*noiseWindow - 1
+			if sharedNodes(last, last) != 1 || k > 0 && sharedNodes(last, last-noiseWindow) != 0 {
+				t.Errorf("release %d: not the root alone", last+1)
+			}
+		}
+		t.Logf("%s, %d seeds, worst in standard errors: %v", l.mechanism, seeds, worst)
+	}
+}
+
+// TestReplayNoiseIsWhite looks at all releases at once: Gaussian noise times the inverse root of its claimed covariance
+// is T·n independent standard normals a seed, whose squares sum to a chi-square. This tells a scale that is wrong by a
+// few per cent.
+func TestReplayNoiseIsWhite(t *testing.T) {
+	seeds := repotest.Number(t, "TEST_SEEDS", 300)
+	samples := replayedNoise(t, laws()[0], seeds)
+	covariance := mat.NewSymDense(noiseSteps, nil)
+	for s := range noiseSteps {
+		for u := range s + 1 {
+			covariance.SetSym(s, u, sharedNodes(s, u))
+		}
+	}
+	var root mat.Cholesky
+	if !root.Factorize(covariance) {
+		t.Fatal("claimed covariance is singular")
+	}
+	sum := 0.0
+	x, solved := mat.NewVecDense(noiseSteps, nil), mat.NewVecDense(noiseSteps, nil)
+	for _, sample := range samples {
+		for i := range noiseN {
+			for s := range noiseSteps {
+				x.SetVec(s, sample[s][i])
+			}
+			if err := root.SolveVecTo(solved, x); err != nil {
+				t.Fatal(err)
+			}
+			sum += mat.Dot(x, solved)
+		}
+	}
+	freedom := float64(seeds * noiseN * noiseSteps)
+	z := (sum - freedom) / math.Sqrt(2*freedom)
+	t.Logf("%d degrees of freedom: variance %.4f of the claim, %.2f standard errors", int(freedom), sum/freedom, z)
+	if !(math.Abs(z) <= limit) {
+		t.Errorf("variance %g of the claimed: %.1f standard errors off", sum/freedom, z)
+	}
+}

@@ -1,0 +1,80 @@
+package replay_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/repotest"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+)
+
+// seatOf is a opened of coco with a mechanism, 32 dimensions.
+func seatOf(tb testing.TB, mechanism string) *pipeline.Opened {
+	tb.Helper()
+	s, err := settings.Load([]string{
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
+		"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic", "ORIEL_MECHANISM=" + mechanism,
+		"ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+	}, settings.Events, settings.Operator)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	model, err := s.Model()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	plan, err := model.Learner.Params()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	opened, err := pipeline.OpenModel(model, plan)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return opened
+}
+
+// openOne opens a further stream of a opened.
+func openOne(tb testing.TB, opened *pipeline.Opened) *pipeline.Stream {
+	tb.Helper()
+	stream, err := opened.Open([32]byte{1}, [32]byte{}, "0", [16]byte{2})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return stream
+}
+
+// BenchmarkOpenStream is what a further stream of a deployment costs.
+func BenchmarkOpenStream(b *testing.B) {
+	opened := seatOf(b, "blt")
+	b.ReportAllocs()
+	for b.Loop() {
+		openOne(b, opened)
+	}
+}
+
+// TestFurtherStreamsAreCheap: at most 50 µs and 4.25 KB each beyond the first, so that there may be one for each of
+// very many keys. Of many hundreds the quickest counts, on a machine that does other things as well.
+func TestFurtherStreamsAreCheap(t *testing.T) {
+	const most, bytes, hundred = 50 * time.Microsecond, 17 << 8, 100
+	opened, quickest := seatOf(t, "blt"), time.Hour
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range hundred {
+		began := time.Now()
+		for range hundred {
+			openOne(t, opened)
+		}
+		quickest = min(quickest, time.Since(began)/hundred)
+	}
+	runtime.ReadMemStats(&after)
+	if quickest > repotest.Slack*most {
+		t.Errorf("a stream is opened in %v, want %v at most", quickest, most)
+	}
+	if n := (after.TotalAlloc - before.TotalAlloc) / (hundred * hundred); n > repotest.Slack*bytes {
+		t.Errorf("a stream takes %d bytes, want %d at most", n, bytes)
+	}
+}

@@ -1,0 +1,132 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"oriel/cmd/internal/exit"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// Options says how a file is replayed: the flags of `oriel replay` whose names its errors say.
+type Options struct {
+	Seed      string // 64 hex digits; empty: random
+	Separator string // what a line has behind a key or a user; empty: lines have neither
+	Partition int32
+}
+
+// Open opens an incarnation of a file: cluster and topic are zero, so that its noise is never that of a service.
+func Open(model pipeline.Model, o Options) (*pipeline.Stream, error) {
+	if o.Partition < 0 {
+		return nil, exit.WrongUse("--partition: negative")
+	}
+	plan, err := model.Learner.Params()
+	if err != nil {
+		return nil, err
+	}
+	inc := state.NewIncarnation(state.Incarnation{
+		Stream: strconv.Itoa(int(o.Partition)), Partition: o.Partition, Config: model.Settings, Params: plan,
+	})
+	secret := state.NewSecret()
+	if o.Seed != "" {
+		raw, err := hex.DecodeString(o.Seed)
+		if err != nil || len(raw) != len(secret) {
+			return nil, exit.WrongUse("--seed: not 64 hex digits")
+		}
+		secret = state.Secret(raw)
+		inc.ID = state.SeededID(secret)
+	}
+	return pipeline.OpenStream(model, plan, inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
+}
+
+// replayed says what a replay took and gave.
+type replayed struct {
+	Lines, Null, Decisions int
+	FirstNull              string // place and reason
+}
+
+// Run walks over the lines and writes each decision as a line.
+func Run(
+	ctx context.Context, w io.Writer, in io.Reader, model pipeline.Model, stream *pipeline.Stream, maxBytes int,
+	o Options,
+) (replayed, error) {
+	var r replayed
+	var failed error
+	walk := pipeline.Walk{
+		Stream: stream, Partition: o.Partition,
+		Decided: func(_ uint8, _, line []byte) {
+			r.Decisions++
+			if _, err := w.Write(append(line, '\n')); err != nil && failed == nil {
+				failed = err
+			}
+		},
+		Taken: func(_ *kafka.Record, _ int64, code schemas.Code) {
+			if r.Lines++; code == schemas.OK {
+				return
+			}
+			if r.Null++; r.Null == 1 {
+				r.FirstNull = fmt.Sprintf("; the first is line %d: %s", r.Lines, code)
+			}
+		},
+	}
+	walk.Start()
+	if o.Separator != "" {
+		maxBytes += KeyBytes
+	}
+	record := make([]kafka.Record, 1)
+	for line, err := range schemas.NewLines(in, maxBytes).All() {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return r, err
+		}
+		record[0] = RecordOf(model, line, o.Separator)
+		if len(line.Value)-len(record[0].Value) > KeyBytes {
+			return r, fmt.Errorf("line %d: a key of more than %d bytes", line.Number+1, KeyBytes-len(o.Separator))
+		}
+		one := kafka.Batch{From: line.Number, Next: line.Number + 1, Records: record}
+		switch err := walk.Take(&one, func() int64 { return one.Next }); {
+		case errors.Is(err, pipeline.ErrEnded):
+			return r, fmt.Errorf("line %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON), whose decisions are written", line.Number+1, stream.Steps())
+		case err != nil:
+			return r, err
+		case failed != nil:
+			return r, fmt.Errorf("write decisions: %w", failed)
+		}
+	}
+	return r, nil
+}
+
+// RecordOf parts a line: a user that a header would name, and a key, are each before a separator, if the model asks for
+// them.
+func RecordOf(m pipeline.Model, line schemas.Line, separator string) kafka.Record {
+	r := kafka.Record{Public: kafka.Public{Offset: line.Number}, Value: line.Value}
+	if m.Users != nil && m.Users.Header != "" {
+		user, rest := CutKey(r.Value, separator)
+		r.Headers, r.Value = kafka.HeadersOf(kafka.Header{Key: m.Users.Header, Value: user}), rest
+	}
+	if m.Keyed || m.Users != nil && m.Users.Header == "" {
+		r.Key, r.Value = CutKey(r.Value, separator)
+	}
+	return r
+}
+
+// KeyBytes is what a line may be longer by when it has a key.
+const KeyBytes = 4 << 10
+
+// CutKey parts a line at the first separator. The key is nil when there is none.
+func CutKey(line []byte, separator string) (key, value []byte) {
+	if separator == "" {
+		return nil, line
+	}
+	if key, value, found := bytes.Cut(line, []byte(separator)); found {
+		return key, value
+	}
+	return nil, line
+}

@@ -1,0 +1,51 @@
+package repotest
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"oriel/operators/optest"
+)
+
+// UnpackFlights writes flights.csv to a folder, as README.md's commands do.
+func UnpackFlights(t *testing.T, home string) {
+	t.Helper()
+	packed, err := os.Open(Path("cmd/oriel/demodata/flights.csv.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	flights, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := io.ReadAll(flights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "flights.csv"), table, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// EachFlight tells each flight of the file, whose columns have names, that has arrived, and how many minutes late.
+func EachFlight(t *testing.T, file string, each func(column func(name string) string, late float64)) {
+	t.Helper()
+	optest.EachRow(t, file, func(column func(name string) string) {
+		if late, err := strconv.ParseFloat(column("arr_delay"), 64); err == nil { // NA where it did not arrive
+			each(column, late)
+		}
+	})
+}
+
+// EachDemoFlight is eachFlight of the flights that the demo has.
+func EachDemoFlight(t *testing.T, each func(column func(name string) string, late float64)) {
+	t.Helper()
+	home := t.TempDir()
+	UnpackFlights(t, home)
+	EachFlight(t, filepath.Join(home, "flights.csv"), each)
+}

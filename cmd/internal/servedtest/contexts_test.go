@@ -1,0 +1,132 @@
+package servedtest
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// TestContextsThroughKills serves contexts while the service is killed at the worst places: each record has one action,
+// the same for ever, on the second topic, and the models stand on the first; rewards come late, twice, forged and not
+// at all; what is learned from them knows which arm is right; and replay --check finds every decision again.
+func TestContextsThroughKills(t *testing.T) {
+	t.Parallel()
+	const each, rounds, every = 20, 40, 8
+	f := newFixture(t, 1, nil)
+	f.plays(map[string]string{
+		"ORIEL_OPERATOR": "linucb", "ORIEL_PLAYED": "served", "ORIEL_ARMS": "left,right", "ORIEL_DIMENSION": "2",
+		"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "4096", "ORIEL_EPSILON": "40",
+		"ORIEL_DELTA": "1e-6", "ORIEL_EMIT_EVERY": strconv.Itoa(every), "ORIEL_WAIT": "200",
+	}, nil)
+	f.Must("topics")
+	running := f.Start(map[string]string{"TEST_KILL": "produced:1"}, "run")
+	actions := func(records int) []kafka.Record {
+		f.Await(2*time.Minute, fmt.Sprintf("%d actions", records), func() bool {
+			select {
+			case <-running.Done: // killed
+				running = f.Start(map[string]string{"TEST_KILL": []string{"committed:3", "produced:4"}[records/each%2]}, "run")
+			default:
+			}
+			return len(f.Read(f.Topic("actions"), 0, false)) >= records
+		})
+		return f.Read(f.Topic("actions"), 0, false)
+	}
+	right := func(k int) string { return []string{"left", "right"}[k*7/3%2] }
+	var checkpoint string
+	var late []kafka.Record
+	sent, saved, called := 0, 0, 0
+	for round := range rounds {
+		var contexts, rewards []kafka.Record
+		for k := round * each; k < (round+1)*each; k++ {
+			contexts = append(contexts, contextOf(k, right(k)))
+		}
+		f.Send(0, contexts...)
+		sent += each
+		for i, r := range actions(sent)[sent-each:] {
+			k := round*each + i
+			d, err := schemas.ParseDecision(r.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if key := "call-" + strconv.Itoa(k); member(d, "key") != strconv.Quote(key) || string(r.Key) != key {
+				t.Fatalf("context %d: the action is for %s", k, member(d, "key"))
+			}
+			reward := `{"reward":0}`
+			if member(d, "arm") == strconv.Quote(right(k)) {
+				reward = `{"reward":1}`
+				if round >= rounds/2 {
+					called++
+				}
+			}
+			answer := kafka.Record{Key: []byte("call-" + strconv.Itoa(k)), Value: []byte(reward)}
+			switch k % 5 {
+			case 0: // nobody hears of it
+			case 1: // twice, the second time with another reward
+				rewards = append(rewards, answer, kafka.Record{Key: answer.Key, Value: []byte(`{"reward":0.5}`)})
+			case 2:
+				late = append(late, answer)
+				rewards = append(rewards, kafka.Record{Key: []byte("forged-" + strconv.Itoa(k)), Value: []byte(`{"reward":1}`)})
+			default:
+				rewards = append(rewards, answer)
+			}
+		}
+		if round%3 == 2 {
+			rewards, late = append(rewards, late...), nil
+		}
+		f.Send(0, rewards...)
+		sent += len(rewards)
+		actions(sent)
+		if round == 3 {
+			checkpoint, saved = filepath.Join(t.TempDir(), "checkpoint"), sent
+			f.Must("replay", "--save", checkpoint)
+		}
+	}
+	_ = running.Cmd.Process.Kill()
+	<-running.Done
+	f.Start(nil, "run")
+	f.AwaitTaken(2*time.Minute, int64(sent))
+	if share := float64(called) / (rounds / 2 * each); share < 0.9 {
+		t.Errorf("%.2f of the later contexts were called right", share)
+	}
+	f.Compares(checkpoint, sent-saved+sent/every-saved/every)
+	values := map[uint64]string{}
+	for topic, want := range map[string]int{"actions": sent, "decisions": sent / every} {
+		if committed := f.Read(f.Topic(topic), 0, false); len(committed) != want {
+			t.Errorf("%s: %d are there, want %d", topic, len(committed), want)
+		}
+		for _, r := range f.Read(f.Topic(topic), 0, true) {
+			d, err := schemas.ParseDecision(r.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before, seen := values[d.Index]; seen && before != string(r.Value) {
+				t.Errorf("decision %d has two values", d.Index)
+			}
+			values[d.Index] = string(r.Value)
+		}
+	}
+	if len(values) != sent+sent/every {
+		t.Errorf("%d decisions of %d records", len(values), sent)
+	}
+}
+
+// contextOf is a context in which one arm is right.
+func contextOf(k int, right string) kafka.Record {
+	features := map[string]string{"left": "[1,0]", "right": "[0,1]"}[right]
+	return kafka.Record{Key: []byte("call-" + strconv.Itoa(k)), Value: []byte(`{"features":` + features + `}`)}
+}
+
+// member is what a decision says under a name, as it stands there.
+func member(d schemas.Decision, name string) string {
+	for _, x := range d.Extras {
+		if x.Name == name {
+			return x.JSON
+		}
+	}
+	return ""
+}

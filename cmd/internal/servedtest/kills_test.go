@@ -1,0 +1,56 @@
+package servedtest
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+)
+
+// servedThroughKills sends records, killed as it commits and anywhere between, and checks that all are taken, that what
+// was published is what the input makes, and that nothing of an event shows up beside it. An audit of the settings does
+// not refute them. It returns the decisions, and the end of them as a table.
+func (f *fixture) servedThroughKills(records []kafka.Record) (decisions []kafka.Record, shown string) {
+	f.T.Helper()
+	t, half, whole := f.T, len(records)/2, len(records)
+	f.Must("topics")
+	f.Send(0, records[:half]...)
+	first := f.Start(map[string]string{"TEST_KILL": "produced:1"}, "run")
+	<-first.Done
+	again := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, int64(half))
+	_ = again.Cmd.Process.Kill() // anywhere, as kill -9
+	<-again.Done
+	saved := filepath.Join(t.TempDir(), "saved")
+	f.Must("replay", "--save", saved, "--partition", "0")
+	f.Send(0, records[half:]...)
+	second := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, int64(whole))
+	pages := f.Pages(second)
+	second.Terminate()
+	f.CheckHistory(0, whole)
+	log := first.Output() + again.Output() + second.Output()
+	for where, text := range map[string]string{"the log": log, "the pages": pages} {
+		if strings.Contains(text, servicetest.Canary) {
+			t.Errorf("the canary shows up in %s", where)
+		}
+	}
+	for _, kind := range []string{"decisions", "verdicts", "changelog"} {
+		for _, r := range f.Read(f.Topic(kind), 0, true) {
+			if bytes.Contains(r.Key, []byte(servicetest.Canary)) || bytes.Contains(r.Value, []byte(servicetest.Canary)) {
+				t.Errorf("the canary shows up in %s", kind)
+			}
+		}
+	}
+	if said := f.Must("replay", "--check", "--from", saved, "--partition", "0"); !strings.Contains(said, "all equal") {
+		t.Errorf("replay --check: %s", said)
+	}
+	shown = f.Must("tail", "--topic", f.Topic("decisions"), "--partition", "0", "--from-beginning", "--follow=false")
+	if text := f.Must("audit", "--runs", "20", "--seed", servicetest.Seed); !strings.HasSuffix(text, "\nNot refuted.\n") {
+		t.Errorf("audit: %s", text)
+	}
+	return f.Read(f.Topic("decisions"), 0, false), shown
+}

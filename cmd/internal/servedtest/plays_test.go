@@ -1,0 +1,385 @@
+package servedtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/repotest"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// player is an operator whose plays are carried out.
+type player struct {
+	env    map[string]string
+	member string // that an answer says
+	value  func(d schemas.Decision) string
+	learnt func(last schemas.Decision) bool
+}
+
+// oneArm has three arms, of which the middle one is best.
+var oneArm = player{
+	env: armsEnv("left,middle,right", "20"), member: "loss",
+	value: func(d schemas.Decision) string {
+		return []string{"0.9", "0.1", "0.8"}[int(d.Point[0])]
+	},
+	learnt: func(last schemas.Decision) bool { return last.Point[0] == 1 },
+}
+
+// onePoint has a disc, and half of the square of how far it is from best.
+var onePoint = player{
+	env: map[string]string{
+		"ORIEL_OPERATOR": "bandit", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "1", "ORIEL_DIMENSION": "2",
+		"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "128", "ORIEL_EPSILON": "20",
+		"ORIEL_DELTA": "1e-6", "ORIEL_SMOOTHING": "0.3", "ORIEL_RATE": "0.005",
+	},
+	member: "loss",
+	value:  func(d schemas.Decision) string { return decimal(fromBest(d.Point)) },
+	learnt: func(last schemas.Decision) bool { return fromBest(centreOf(last)) < 0.3*fromBest([]float64{0, 0}) },
+}
+
+// oneSet has four elements, of which east and west are worth most together; at last nothing is tried out any more.
+func oneSet(more map[string]string, found func(set string) bool) player {
+	env := map[string]string{
+		"ORIEL_OPERATOR": "sets", "ORIEL_ELEMENTS": "north,east,south,west", "ORIEL_PICK": "2", "ORIEL_EPSILON": "60",
+	}
+	maps.Copy(env, more)
+	return player{
+		env: env, member: "worth",
+		value: func(d schemas.Decision) string {
+			worth := 0.0
+			for _, element := range d.Point {
+				if element == 1 || element == 3 {
+					worth += 0.5
+				}
+			}
+			return decimal(worth)
+		},
+		learnt: func(last schemas.Decision) bool {
+			return member(last, "explores") == "0" && found(member(last, "set"))
+		},
+	}
+}
+
+// setHalved finds the set. setDrawn draws it by what sixty rounds have told, which is little, and tries nothing out in
+// the last of them: ORIEL_DELAY is 2, so that nothing would be learned from it.
+var (
+	setHalved = oneSet(map[string]string{
+		"ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime", "ORIEL_TRIES": "2",
+	}, func(set string) bool { return set == `"east,west"` || set == `"west,east"` })
+	setDrawn = oneSet(map[string]string{
+		"ORIEL_RULE": "draws", "ORIEL_MECHANISM": "draws", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "61",
+		"ORIEL_SHARE": "0.5", "ORIEL_DELTA": "1e-6",
+	}, func(set string) bool { return strings.Contains(set, ",") })
+)
+
+// centreOf is the centre of a play of a bandit over a set.
+func centreOf(d schemas.Decision) (centre []float64) {
+	for _, extra := range d.Extras {
+		if extra.Name == "centre" && json.Unmarshal([]byte(extra.JSON), &centre) == nil {
+			return centre
+		}
+	}
+	panic("a play without a centre")
+}
+
+func fromBest(x []float64) float64 { return ((x[0]-0.6)*(x[0]-0.6) + (x[1]+0.3)*(x[1]+0.3)) / 2 }
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// TestPlaysThroughKills carries out plays while their service is killed at the worst places: each play goes out once,
+// the same for ever; answers come back late, twice, forged and not at all; what is learned from them finds what is
+// best; and replay --check, which nothing disturbs, finds every decision again.
+func TestPlaysThroughKills(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]player{
+		"arms": oneArm, "bandit": onePoint, "sets by halving": setHalved, "sets by draws": setDrawn,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			playsThroughKills(t, p)
+		})
+	}
+}
+
+func playsThroughKills(t *testing.T, p player) {
+	t.Helper()
+	const records, offered, total = 20, 40, 1200
+	f := newFixture(t, 1, nil)
+	f.plays(p.env, map[string]string{"ORIEL_BATCH": strconv.Itoa(records), "ORIEL_DELAY": "2"})
+	f.Must("topics")
+
+	out := map[uint64]schemas.Decision{} // by play
+	// In the opening, behind the opening that is sent again and in the first plays, and in these again.
+	for _, place := range []string{"produced:1", "produced:2", "produced:1"} {
+		<-f.Start(map[string]string{"TEST_KILL": place}, "run").Done
+	}
+	decisions := f.Topic("decisions")
+	if sent, committed := f.Read(decisions, 0, true), f.Read(decisions, 0, false); len(committed) > 0 ||
+		len(sent) != 2*offered {
+		t.Fatalf("%d plays were sent and %d are committed, want %d sent", len(sent), len(committed), 2*offered)
+	}
+	running := f.Start(map[string]string{"TEST_KILL": "produced:1"}, "run")
+	hear := func(upTo int) {
+		f.Await(2*time.Minute, fmt.Sprintf("%d plays", upTo), func() bool {
+			select {
+			case <-running.Done: // killed
+				running = f.Start(map[string]string{"TEST_KILL": []string{"committed:3", "produced:4"}[upTo/offered%2]}, "run")
+			default:
+			}
+			return len(f.Read(f.Topic("decisions"), 0, false)) >= upTo
+		})
+	}
+	var checkpoint string
+	sent := 0
+	for round := 0; sent < total; round++ {
+		hear((round + 1) * offered)
+		if round == 3 {
+			checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+			f.Must("replay", "--save", checkpoint)
+		}
+		all := f.Read(f.Topic("decisions"), 0, false)
+		var events []kafka.Record
+		for _, r := range all[round*offered : (round+1)*offered] {
+			d, err := schemas.ParseDecision(r.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, twice := out[d.Index]; twice {
+				t.Fatalf("play %d goes out twice", d.Index)
+			}
+			out[d.Index] = d
+			value := p.value(d)
+			switch d.Index % 5 {
+			case 0: // nobody hears of it
+			case 1: // twice, the second time with another value
+				events = append(events, answer(d.Index, p.member, value), answer(d.Index, p.member, "0.5"))
+			case 2: // a key that is nobody's, and an event that is none
+				events = append(events, kafka.Record{Key: []byte("forged"), Value: []byte(`{"` + p.member + `":1}`)})
+			default:
+				events = append(events, answer(d.Index, p.member, value))
+			}
+		}
+		events = events[:records]
+		f.Send(0, events...)
+		sent += len(events)
+	}
+	_ = running.Cmd.Process.Kill()
+	<-running.Done
+	f.Start(nil, "run")
+	f.AwaitTaken(2*time.Minute, int64(total))
+	checkPlays(t, f, offered, total/records+1)
+	f.Compares(checkpoint, (total/records-3)*offered)
+	if newest := out[uint64(len(out))]; !p.learnt(newest) {
+		t.Errorf("at last %v is played", newest.Point)
+	}
+}
+
+// plays makes it a deployment of an operator whose records name what they answer.
+func (f *fixture) plays(env, more map[string]string) {
+	maps.DeleteFunc(f.Env, func(name, _ string) bool { // of another operator
+		return slices.Contains([]string{
+			"ORIEL_UPDATE", "ORIEL_LOSS", "ORIEL_SET", "ORIEL_RADIUS", "ORIEL_DIMENSION", "ORIEL_STRONG_CONVEXITY", "ORIEL_CLIP",
+			"ORIEL_DELTA",
+		}, name)
+	})
+	maps.Copy(f.Env, env)
+	maps.Copy(f.Env, more)
+}
+
+// armsEnv is of arms, for life under pure ε.
+func armsEnv(arms, epsilon string) map[string]string {
+	return map[string]string{
+		"ORIEL_OPERATOR": "arms", "ORIEL_ARMS": arms, "ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime",
+		"ORIEL_EPSILON": epsilon,
+	}
+}
+
+func answer(play uint64, member, value string) kafka.Record {
+	return kafka.Record{Key: strconv.AppendUint(nil, play, 10), Value: []byte(`{"` + member + `":` + value + `}`)}
+}
+
+// checkPlays wants each play once, and one value of each wherever it was ever written.
+func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
+	t.Helper()
+	values := map[uint64]string{}
+	for _, r := range f.Read(f.Topic("decisions"), 0, true) {
+		d, err := schemas.ParseDecision(r.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, seen := values[d.Index]; seen && before != string(r.Value) {
+			t.Errorf("play %d has two values", d.Index)
+		}
+		values[d.Index] = string(r.Value)
+	}
+	committed := f.Read(f.Topic("decisions"), 0, false)
+	if len(committed) != offered*rounds {
+		t.Fatalf("%d plays went out, want %d", len(committed), offered*rounds)
+	}
+	for i, r := range committed {
+		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i/offered) {
+			t.Fatalf("place %d holds play %d of step %d: %v", i, d.Index, d.Step, err)
+		}
+	}
+}
+
+// TestCarriersAsABandit is README.md's example, with its settings: flights are of whichever carrier is played, and
+// their minutes of delay are losses, through a broker at ε = 1; at last the carriers that are late least are played.
+func TestCarriersAsABandit(t *testing.T) {
+	t.Parallel()
+	const total = 60_000
+	text, commands := repotest.Operator(t, "arms")
+	env := repotest.SettingsIn(commands)
+	carriers := strings.Split(env["ORIEL_ARMS"], ",")
+	flights := lateness(t, func(f flight) string { return f.carrier })
+	mean := func(minutes []float64) (sum float64) {
+		for _, x := range minutes {
+			sum += min(max(x, 0), 60) / float64(len(minutes))
+		}
+		return sum
+	}
+	best, all := math.Inf(1), 0.0
+	for _, carrier := range carriers {
+		late := mean(flights[carrier])
+		best, all = min(best, late), all+late/float64(len(carriers))
+	}
+	f := newFixture(t, 1, nil)
+	f.playsOfReadme(env)
+	next, lost, late := map[string]int{}, 0.0, 0.0
+	f.carryOut(total, func(d schemas.Decision, carried int) float64 {
+		arm := carriers[int(d.Point[0])]
+		minutes := flights[arm][next[arm]%len(flights[arm])]
+		next[arm]++
+		if carried > total*9/10 {
+			lost += mean(flights[arm])
+			late++
+		}
+		return minutes
+	})
+	f.saysOfReadme(text, fmt.Sprintf("the best is %.1f minutes late on average and all five %.1f", best, all))
+	t.Logf("minutes late: best carrier %.2f, all %.2f, played in the last tenth %.2f", best, all, lost/late)
+	if lost/late > best+0.5*(all-best) {
+		t.Errorf("%.2f minutes late in the last tenth; the best carrier is %.2f late, all %.2f", lost/late, best, all)
+	}
+}
+
+// playsOfReadme makes it a deployment with the settings of an example, under its own name.
+func (f *fixture) playsOfReadme(env map[string]string) {
+	f.plays(env, map[string]string{"ORIEL_NAME": f.Name, "ORIEL_INPUT_TOPIC": f.Env["ORIEL_INPUT_TOPIC"]})
+}
+
+func (f *fixture) saysOfReadme(text, said string) {
+	f.T.Helper()
+	if !strings.Contains(repotest.OnOneLine(text), said) {
+		f.T.Errorf("README.md does not say %q", said)
+	}
+}
+
+// TestMinutesToAllowAsABandit is README.md's example, with its settings: it learns how many minutes to allow for being
+// late in the morning and in the evening, where each minute costs 0.1, and each that one is late beyond it costs 1, up
+// to 60 a flight. A play is a day with a flight of either; what it costs is all that is heard of it, at ε = 1.
+func TestMinutesToAllowAsABandit(t *testing.T) {
+	t.Parallel()
+	const total, most = 60_000, 100.0
+	flights := lateness(t, func(f flight) string {
+		switch {
+		case f.hour < 12:
+			return "morning"
+		case f.hour >= 16:
+			return "evening"
+		}
+		return ""
+	})
+	day := func(morning, evening float64, allowed []float64) float64 {
+		late := func(x, allowed float64) float64 { return 0.1*allowed + min(max(x-allowed, 0), 60) }
+		return min(max(late(morning, allowed[0])+late(evening, allowed[1]), 0), most)
+	}
+	days := min(len(flights["morning"]), len(flights["evening"]))
+	mean := func(allowed []float64) (sum float64) {
+		for i := range days {
+			sum += day(flights["morning"][i], flights["evening"][i], allowed) / float64(days)
+		}
+		return sum
+	}
+	best := math.Inf(1)
+	for morning := 0.0; morning <= 60; morning += 5 {
+		for evening := 0.0; evening <= 60; evening += 5 {
+			best = min(best, mean([]float64{morning, evening}))
+		}
+	}
+	text, commands := repotest.Operator(t, "bandit")
+	f := newFixture(t, 1, nil)
+	f.playsOfReadme(repotest.SettingsIn(commands))
+	var centre []float64
+	f.carryOut(total, func(d schemas.Decision, carried int) float64 {
+		centre = centreOf(d)
+		return day(flights["morning"][carried%days], flights["evening"][carried%days], d.Point)
+	})
+	start, got := mean([]float64{0, 0}), mean(centre)
+	f.saysOfReadme(text, fmt.Sprintf("%.1f at best and %.1f where", best, start))
+	t.Logf("a day costs %.2f minutes where %.0f are allowed, %.2f at best, %.2f where none is", got, centre, best, start)
+	if got > best+0.5*(start-best) {
+		t.Errorf("a day costs %.2f minutes with %.0f allowed; %.2f at best, %.2f with none", got, centre, best, start)
+	}
+}
+
+// carryOut answers all plays at once, so many of them, with what each costs. The settings have as many plays a round as
+// answers, and no delay.
+func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int) float64) {
+	f.T.Helper()
+	f.Must("topics")
+	running := f.Start(nil, "run")
+	reader := f.Client.NewReader(f.Topic("decisions"), 0, 0, kafka.ReaderOptions{MaxWait: time.Second})
+	defer reader.Close()
+	for sent := 0; sent < total; {
+		batch, err := reader.Fetch(f.Ctx())
+		if err != nil {
+			f.T.Fatal(err)
+		}
+		var events []kafka.Record
+		for _, r := range batch.Records {
+			d, err := schemas.ParseDecision(r.Value)
+			if err != nil {
+				f.T.Fatal(err)
+			}
+			events = append(events, answer(d.Index, "loss", decimal(loss(d, sent+len(events)))))
+		}
+		batch.Release()
+		sent += len(events)
+		if len(events) > 0 {
+			f.Send(0, events...)
+		}
+	}
+	running.Terminate()
+}
+
+// flight is what lateness sorts by.
+type flight struct {
+	carrier string
+	hour    int
+}
+
+// lateness is the minutes that flights arrive late, by what each is counted under; "": it is not.
+func lateness(t *testing.T, under func(flight) string) map[string][]float64 {
+	t.Helper()
+	flights := map[string][]float64{}
+	repotest.EachDemoFlight(t, func(column func(name string) string, late float64) {
+		hour, err := strconv.Atoi(column("hour"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := under(flight{column("carrier"), hour}); name != "" {
+			flights[name] = append(flights[name], late)
+		}
+	})
+	return flights
+}

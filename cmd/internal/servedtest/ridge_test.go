@@ -1,0 +1,76 @@
+package servedtest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// TestRidgeIsServed: weights from private second moments and from residuals, killed in the middle, over each kind of
+// sum; they learn what there is to learn, nothing of an event shows up beside them, and what was published is what the
+// input makes.
+func TestRidgeIsServed(t *testing.T) {
+	for name, more := range map[string]map[string]string{
+		"moments for life": {
+			"ORIEL_UPDATE": "moments", "ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "256", "ORIEL_MECHANISM": "blt",
+		},
+		"innovation in a window": {
+			"ORIEL_UPDATE": "innovation", "ORIEL_RESIDUAL_MAX": "60", "ORIEL_WINDOW": "256", "ORIEL_MECHANISM": "blt",
+		},
+		"moments in a tree": {"ORIEL_UPDATE": "moments", "ORIEL_WINDOW": "64", "ORIEL_MECHANISM": "tree-gaussian"},
+	} {
+		t.Run(name, func(t *testing.T) { servesRidge(t, more) })
+	}
+}
+
+func servesRidge(t *testing.T, more map[string]string) {
+	t.Helper()
+	const whole = 640
+	f := newFixture(t, 1, nil)
+	for _, other := range []string{"LOSS", "SET", "RADIUS", "STRONG_CONVEXITY", "CLIP"} {
+		delete(f.Env, "ORIEL_"+other)
+	}
+	f.Env["ORIEL_OPERATOR"], f.Env["ORIEL_LABEL_RANGE"], f.Env["ORIEL_EPSILON"] = "ridge", "-60:180", "60"
+	f.Env["ORIEL_EMIT_EVERY"], f.Env["ORIEL_LOG_LEVEL"] = "1", "debug"
+	for key, value := range more {
+		f.Env[key] = value
+	}
+	records := make([]kafka.Record, whole)
+	for i := range records {
+		x := float64(i%7)/3 - 1
+		records[i] = kafka.Record{
+			Key: []byte(servicetest.Canary),
+			Value: fmt.Appendf(nil, `{"features":[%g,0.5,0,0,0,0,0,0],"label":%g,"weight":%g}`, x/2, 60+80*x,
+				0.5+float64(i%2)),
+		}
+		if i%50 == 7 {
+			records[i].Value = []byte(`{"features":["` + servicetest.Canary + `"],"label":1}`)
+		}
+	}
+	decisions, shown := f.servedThroughKills(records)
+	if !strings.Contains(shown, "residual_deviation=") {
+		t.Errorf("tail: %s", servicetest.EndOf(shown))
+	}
+	last, err := schemas.ParseDecision(decisions[len(decisions)-1].Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 160 a unit of the first feature; regulariser and shift draw it to zero by half at most, at this ε.
+	if w := last.Point[0]; !(w > 40 && w < 240) || math.Abs(last.Point[5]) > 60 {
+		t.Errorf("weights %v", last.Point)
+	}
+	for _, text := range []string{`"deviation":[`, `"offset":60,`, `"residual_deviation":`, `"doublings":0`} {
+		if !bytes.Contains(decisions[len(decisions)-1].Value, []byte(text)) {
+			t.Errorf("the last decision does not say %s: %s", text, decisions[len(decisions)-1].Value)
+		}
+	}
+	if text := f.Must("plan"); !strings.Contains(text, "second moments of rows (x; s·y)") {
+		t.Errorf("plan: %s", text)
+	}
+}

@@ -1,0 +1,44 @@
+package servedtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// decisionsOf sends rows of numbers, each an event of one member, to a service that decides every so many events, and
+// returns its decisions when it has taken all.
+func (f *fixture) decisionsOf(member string, rows [][]float64, every int) []schemas.Decision {
+	f.T.Helper()
+	f.Must("topics")
+	running := f.Start(nil, "run")
+	for batch := range slices.Chunk(rows, 500) {
+		var events []kafka.Record
+		for _, row := range batch {
+			texts := make([]string, len(row))
+			for i, x := range row {
+				texts[i] = decimal(x)
+			}
+			events = append(events, kafka.Record{Value: fmt.Appendf(nil, `{%q:[%s]}`, member, strings.Join(texts, ","))})
+		}
+		f.Send(0, events...)
+	}
+	f.AwaitTaken(2*time.Minute, int64(len(rows)))
+	running.Terminate()
+	all := f.Read(f.Topic("decisions"), 0, false)
+	if len(all) != len(rows)/every {
+		f.T.Fatalf("%d decisions of %d events", len(all), len(rows))
+	}
+	decisions := make([]schemas.Decision, len(all))
+	for i, r := range all {
+		var err error
+		if decisions[i], err = schemas.ParseDecision(r.Value); err != nil {
+			f.T.Fatal(err)
+		}
+	}
+	return decisions
+}

@@ -1,0 +1,77 @@
+package servedtest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// TestSetsAreServed: sets of places that events are at, and of elements that are worth something to them, killed in the
+// middle; they hold what most events want, nothing of an event shows up beside them, and what was published is what the
+// input makes.
+func TestSetsAreServed(t *testing.T) {
+	for name, more := range map[string]map[string]string{
+		"places": {
+			"ORIEL_RULE": "histogram", "ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "256", "ORIEL_MECHANISM": "blt",
+		},
+		"values": {
+			"ORIEL_RULE": "argmax", "ORIEL_ELEMENTS": "6", "ORIEL_WINDOW": "256", "ORIEL_MECHANISM": "tree-gaussian",
+		},
+		"draws": {
+			"ORIEL_RULE": "draws", "ORIEL_ELEMENTS": "6", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "2000",
+			"ORIEL_MECHANISM": "draws", "ORIEL_EPSILON": "600",
+		},
+	} {
+		t.Run(name, func(t *testing.T) { servesSets(t, more) })
+	}
+}
+
+func servesSets(t *testing.T, more map[string]string) {
+	t.Helper()
+	f := newFixture(t, 1, nil)
+	for _, other := range []string{"LOSS", "DIMENSION", "UPDATE", "SET", "RADIUS", "STRONG_CONVEXITY", "CLIP"} {
+		delete(f.Env, "ORIEL_"+other)
+	}
+	f.Env["ORIEL_OPERATOR"], f.Env["ORIEL_PICK"], f.Env["ORIEL_EPSILON"] = "submodular", "2", "60"
+	f.Env["ORIEL_EMIT_EVERY"], f.Env["ORIEL_LOG_LEVEL"] = "1", "debug"
+	maps.Copy(f.Env, more)
+	histogram := more["ORIEL_RULE"] == "histogram"
+	if histogram {
+		f.Env["ORIEL_PLACES"] = servicetest.WriteFile(t, "places",
+			[]byte("north:60:10\nsouth:-40:170\neast:35:139\nwest:37:-122\n"))
+	}
+	records := make([]kafka.Record, 640)
+	for i := range records {
+		best := 1 + i%2*2 // south and west; elements 1 and 3
+		text := `{"place":"` + []string{"", "south", "", "west"}[best] + `"}`
+		if !histogram {
+			text = fmt.Sprintf(`{"values":{"indices":[0,%d],"values":[0.1,1.5]}}`, best)
+		}
+		if i%50 == 7 {
+			text = `{"place":"` + servicetest.Canary + `","values":["` + servicetest.Canary + `"]}`
+		}
+		records[i] = kafka.Record{Key: []byte(servicetest.Canary), Value: []byte(text)}
+	}
+	decisions, shown := f.servedThroughKills(records)
+	value := decisions[len(decisions)-1].Value
+	last, err := schemas.ParseDecision(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := last.Point; len(p) != 2 || p[0]+p[1] != 4 || p[0] != 1 && p[0] != 3 {
+		t.Errorf("the last set is %v: %s", p, value)
+	}
+	if histogram && (!bytes.Contains(value, []byte(`"value":`)) || !strings.Contains(shown, "places=")) {
+		t.Errorf("the last decision is %s, tail: %s", value, servicetest.EndOf(shown))
+	}
+	said := map[bool]string{true: "2 of 4 elements", false: "2 of 6 elements"}[histogram]
+	if text := f.Must("plan"); !strings.Contains(text, said) {
+		t.Errorf("plan: %s", text)
+	}
+}

@@ -1,0 +1,55 @@
+package servedtest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// TestSparseDecisionsAreServed: flows through a grid from one path on, through kills; what was published is what the
+// input makes, each is a flow of all from the source, and the audit's twin begins where the service does.
+func TestSparseDecisionsAreServed(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	var edges strings.Builder
+	for i := range 5 {
+		for j := range 5 {
+			if j < 4 {
+				fmt.Fprintf(&edges, "%d.%d>%d.%d\n", i, j, i, j+1)
+			}
+			if i < 4 {
+				fmt.Fprintf(&edges, "%d.%d>%d.%d\n", i, j, i+1, j)
+			}
+		}
+	}
+	for name, value := range map[string]string{
+		"OPERATOR": "coco", "LOSS": "linear", "UPDATE": "llo", "CONSTANTS": "search", "FIRST": "vertex", "SET": "flow",
+		"EDGES": servicetest.WriteFile(t, "edges", []byte(edges.String())), "RADIUS": "2", "DIMENSION": "40",
+		"STRONG_CONVEXITY":  "0.01",
+		"START_REGULARIZER": "10", "MECHANISM": "blt", "WINDOW": "64", "EPSILON": "60", "CLIP": "1", "DECISIONS": "sparse",
+	} {
+		f.Env["ORIEL_"+name] = value
+	}
+	records := make([]kafka.Record, 320)
+	for i := range records {
+		text := fmt.Sprintf(`{"cost":{"indices":[%d,%d],"values":[0.9,-0.5]}}`, i%40, (7*i+3)%40)
+		if i%50 == 7 {
+			text = `{"cost":"` + servicetest.Canary + `"}`
+		}
+		records[i] = kafka.Record{Key: []byte(servicetest.Canary), Value: []byte(text)}
+	}
+	decisions, shown := f.servedThroughKills(records)
+	for _, r := range decisions {
+		d, err := schemas.ParseDecision(r.Value)
+		if err != nil || d.Form != schemas.Sparse || len(d.Point) != 40 || math.Abs(d.Point[0]+d.Point[1]-2) > 1e-9 {
+			t.Fatalf("%v: %s", err, r.Value)
+		}
+	}
+	if len(decisions) != len(records) || !strings.Contains(shown, " … 40 coordinates]") {
+		t.Errorf("%d decisions, tail: %s", len(decisions), servicetest.EndOf(shown))
+	}
+}

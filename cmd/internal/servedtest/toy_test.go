@@ -1,0 +1,405 @@
+package servedtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/repotest"
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// grown is a copy of the module that has one more operator: testdata/toy as a folder under operators, a row in
+// cmd/internal/registry and an example of settings, and nothing else.
+type grown struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+// rows are what a new operator changes outside its folder.
+var rows = []struct{ file, old, new string }{
+	{
+		"cmd/internal/registry/registry.go",
+		"\t\"oriel/operators/coco\"\n", "\t\"oriel/operators/coco\"\n\t\"oriel/operators/toy\"\n",
+	},
+	{"cmd/internal/registry/registry.go", "\tcoco.Definition,\n", "\tcoco.Definition,\n\ttoy.Definition,\n"},
+}
+
+func grow(t *testing.T) *grown {
+	t.Helper()
+	root := repotest.Path("")
+	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &grown{t: t, dir: t.TempDir()}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		g.copy(filepath.Join(root, name), name)
+	}
+	toy, err := filepath.Glob("testdata/toy/*.go")
+	if err != nil || len(toy) == 0 {
+		t.Fatalf("no toy: %v", err)
+	}
+	for _, file := range toy {
+		g.copy(file, filepath.Join("operators/toy", filepath.Base(file)))
+	}
+	g.copy("testdata/toy/toy.env", "deploy/examples/toy.env")
+	for _, row := range rows {
+		name := filepath.Join(g.dir, row.file)
+		text, err := os.ReadFile(name)
+		if err != nil || strings.Count(string(text), row.old) != 1 {
+			t.Fatalf("%s: no place for a row: %v", row.file, err)
+		}
+		if err := os.WriteFile(name, []byte(strings.Replace(string(text), row.old, row.new, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.run("git", "init", "-q") // lint looks at what git would track
+	g.run("go", "build", "-o", g.binary(), "./cmd/oriel")
+	return g
+}
+
+func (g *grown) copy(from, to string) {
+	g.t.Helper()
+	content, err := os.ReadFile(from)
+	if os.IsNotExist(err) {
+		return // tracked, and deleted in the working tree
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	name := filepath.Join(g.dir, to)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		g.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, content, 0o644); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *grown) binary() string { return filepath.Join(g.dir, ".git", "oriel") }
+
+// run runs a program in the copy, and returns what it wrote to standard output.
+func (g *grown) run(name string, args ...string) string {
+	g.t.Helper()
+	out, problems := g.try(name, args...)
+	if problems != "" {
+		g.t.Fatalf("%s %s: %s\n%s", filepath.Base(name), strings.Join(args, " "), problems, out)
+	}
+	return out
+}
+
+func (g *grown) try(name string, args ...string) (out, problems string) {
+	cmd := exec.CommandContext(g.t.Context(), name, args...)
+	cmd.Dir = g.dir
+	cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, goEnv(), g.env)
+	var standard, errors bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &standard, &errors
+	if err := cmd.Run(); err != nil {
+		return standard.String(), fmt.Sprintf("%v: %s", err, errors.String())
+	}
+	return standard.String(), ""
+}
+
+// goEnv is where the go command finds its caches.
+func goEnv() []string {
+	var env []string
+	for _, line := range os.Environ() {
+		if strings.HasPrefix(line, "GO") && !strings.HasPrefix(line, "GOCOVERDIR=") {
+			env = append(env, line)
+		}
+	}
+	return env
+}
+
+// toyEnv is a deployment of the toy.
+func toyEnv(more ...string) []string {
+	return append([]string{
+		"ORIEL_OPERATOR=toy", "ORIEL_TOY_ARMS=left,right,middle", "ORIEL_TOY_DIMENSION=3",
+		"ORIEL_MECHANISM=tree-gaussian",
+		"ORIEL_WINDOW=8", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6",
+	}, more...)
+}
+
+// TestANewOperatorIsAFolderARowAndAnExample builds the module with an operator that has one of everything, and plays
+// every command.
+func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the module again")
+	}
+	g := grow(t)
+	f := fixtureAt(t, servicetest.Broker(t), 2, nil)
+	g.env = toyEnv("ORIEL_STATE_DIR="+f.Env["ORIEL_STATE_DIR"], "ORIEL_TOY_LABEL=set")
+	for _, name := range []string{
+		"BROKERS", "NAME", "INPUT_TOPIC", "START", "ALLOW_SINGLE_REPLICA", "MASTER_KEY_FILE", "HTTP_ADDR", "COMMIT_INTERVAL",
+	} {
+		g.env = append(g.env, "ORIEL_"+name+"="+f.Env["ORIEL_"+name])
+	}
+	g.describes()
+	g.promises()
+	g.overpays()
+	g.serves(f)
+	g.env = nil
+	g.run("go", "test", "./cmd/internal/settings", "-run", "TestTheSettingsTable", "-rewrite")
+	table, err := os.ReadFile(filepath.Join(g.dir, "deploy/SETTINGS.md"))
+	if err != nil || !strings.Contains(string(table), "**ORIEL_OPERATOR=toy: an operator of a test**") ||
+		!strings.Contains(string(table), "| `ORIEL_TOY_ARMS` | name,… | at least two words | required | what can be played |") {
+		t.Errorf("the settings table lacks the toy: %v", err)
+	}
+	g.run("go", "test", "-count=1", "./operators/toy", "./cmd/internal/lint", "./cmd/internal/registry",
+		"./cmd/internal/settings")
+}
+
+// describes plays what needs no machine.
+func (g *grown) describes() {
+	g.t.Helper()
+	shown := g.run(g.binary(), "config")
+	for _, want := range []string{
+		"\nORIEL_TOY_ARMS=left,right,middle\n", "\n# ORIEL_TOY_CLIP=1\n", "# ORIEL_OPERATOR=toy: an operator of a test\n",
+	} {
+		if !strings.Contains(shown, want) || strings.Contains(shown, "ORIEL_LOSS") {
+			g.t.Errorf("config lacks %q:\n%s", want, shown)
+		}
+	}
+	if help := g.run(g.binary(), "run", "--help"); !strings.Contains(help, "ORIEL_TOY_TIMEOUT") ||
+		!strings.Contains(help, "coco, toy") {
+		g.t.Error("the help of run does not know the toy")
+	}
+	whole := g.env
+	g.env = append(slices.Clone(whole), "ORIEL_TOY_ARMS=left", "ORIEL_SET=box")
+	_, problems := g.try(g.binary(), "config")
+	for _, want := range []string{
+		"ORIEL_TOY_ARMS: 1 arms: not at least two", "ORIEL_SET: not a setting of ORIEL_OPERATOR=toy, but of coco",
+	} {
+		if !strings.Contains(problems, want) {
+			g.t.Errorf("config does not refuse: %q in %s", want, problems)
+		}
+	}
+	g.env = whole
+	var events, decisions struct{ Properties map[string]any }
+	for what, schema := range map[string]any{"events": &events, "decisions": &decisions} {
+		if err := json.Unmarshal([]byte(g.run(g.binary(), "schema", what)), schema); err != nil {
+			g.t.Error(err)
+		}
+	}
+	if events.Properties["context"] == nil || events.Properties["reward"] == nil || decisions.Properties["play"] == nil {
+		g.t.Errorf("schemas: events %v, decisions %v", events.Properties, decisions.Properties)
+	}
+}
+
+// promises plays what needs a machine and no broker.
+func (g *grown) promises() {
+	g.t.Helper()
+	var report struct {
+		Setting struct{ Mechanism string }
+	}
+	err := json.Unmarshal([]byte(g.run(g.binary(), "plan", "--json")), &report)
+	if err != nil || report.Setting.Mechanism != "tree-gaussian" {
+		g.t.Errorf("plan: %v, %+v", err, report)
+	}
+	shown := g.run(g.binary(), "plan")
+	for _, want := range []string{"Decisions hold draws of the stream's own, whose scores are of releases"} {
+		if !strings.Contains(shown, want) {
+			g.t.Errorf("plan lacks %q:\n%s", want, shown)
+		}
+	}
+	whole := g.run(g.binary(), "audit", "--runs", "2500", "--seed", servicetest.Seed, "--position", "1")
+	if !strings.HasSuffix(whole, "\nNot refuted.\n") || strings.Contains(whole, "Not tested") ||
+		!strings.Contains(whole, "the same releases and draws") {
+		g.t.Errorf("audit: %s", whole)
+	}
+	_, problems := g.try(g.binary(), "audit", "--runs", "2", "--part", "1")
+	if !strings.Contains(problems, "part 1 of a leaf that has 1") {
+		g.t.Errorf("audit of a part that is not there: %s", problems)
+	}
+}
+
+// overpays lets the toy add a constant in place of rewards, beside contexts that are short: an exchange then moves
+// little, and the clip pays for twice its length. `oriel plan` warns about it, and about nothing before.
+func (g *grown) overpays() {
+	g.t.Helper()
+	const warning = "warning: ORIEL_OPERATOR=toy pays for more than an exchange of one event can move. " +
+		"The noise of its contributions is for a sensitivity of 2, and the largest move found is 1."
+	if problems := g.warnings(g.binary()); problems != "" {
+		g.t.Errorf("plan of the toy: %s", problems)
+	}
+	name := filepath.Join(g.dir, "operators/toy/machine.go")
+	content, err := os.ReadFile(name)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	wasteful := string(content)
+	for old, other := range map[string]string{
+		"leaf[0] = float64(e.Numbers[0] * (1 + arm))": "leaf[0] = 1",
+		"leaf[1+at] = x": "leaf[1+at] = max(-0.1, min(0.1, x))",
+	} {
+		if strings.Count(wasteful, old) != 1 {
+			g.t.Fatalf("operators/toy/machine.go: no place for %s", other)
+		}
+		wasteful = strings.Replace(wasteful, old, other, 1)
+	}
+	if err := os.WriteFile(name, []byte(wasteful), 0o644); err != nil {
+		g.t.Fatal(err)
+	}
+	binary := g.binary() + "-overpays"
+	g.run("go", "build", "-o", binary, "./cmd/oriel")
+	if problems := g.warnings(binary); !strings.HasPrefix(problems, warning) || strings.Count(problems, "\n") != 1 {
+		g.t.Errorf("plan of a toy that overpays: %s", problems)
+	}
+	if err := os.WriteFile(name, content, 0o644); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// warnings returns what `oriel plan` says on standard error of settings whose window is no trap.
+func (g *grown) warnings(binary string) string {
+	g.t.Helper()
+	cmd := exec.CommandContext(g.t.Context(), binary, "plan")
+	cmd.Dir, cmd.Env = g.dir, append(slices.Clone(g.env), "ORIEL_WINDOW=16")
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	if err := cmd.Run(); err != nil {
+		g.t.Fatalf("plan: %v: %s", err, problems.String())
+	}
+	return problems.String()
+}
+
+// feedback is the record that gives the feedback of the play of a step.
+func feedback(step int) kafka.Record {
+	r := kafka.Record{
+		Key:   fmt.Appendf(nil, "play-%d", 2*step),
+		Value: fmt.Appendf(nil, `{"context":[0.1,-0.2,%d],"reward":0.5}`, step%3),
+	}
+	switch step % 10 {
+	case 3:
+		r.Value = []byte("no event")
+	case 5:
+		r.Key = []byte("play-of-nobody")
+	case 7:
+		r.Key = fmt.Appendf(nil, "play-%d", 2*step-2) // given already
+	case 9:
+		r.Value = []byte(`{"context":{"indices":[2],"values":[0.7]},"reward":-1}`)
+	}
+	return r
+}
+
+// produceLines sends feedback with its keys, whatever it says, to both partitions; what is no feedback is found where
+// it is looked for.
+func (g *grown) produceLines(f *fixture, from, to int) {
+	g.t.Helper()
+	var lines []byte
+	for step := from; step < to; step++ {
+		r := feedback(step)
+		lines = append(append(append(append(lines, r.Key...), '|'), r.Value...), '\n')
+	}
+	file := g.file("feedback.ndjson", lines)
+	_, problems := g.try(g.binary(), "produce", "--dry-run", "--decode", "--ndjson", file, "--key-separator", "|")
+	if !strings.Contains(problems, "line 4: ") {
+		g.t.Errorf("produce --decode: %s", problems)
+	}
+	for p := range 2 {
+		said := g.run(g.binary(), "produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--partition", strconv.Itoa(p),
+			"--ndjson", file, "--key-separator", "|")
+		if want := fmt.Sprintf("%d records sent", to-from); !strings.Contains(said, want) {
+			g.t.Errorf("produce: %q", said)
+		}
+	}
+}
+
+// produceTable sends feedback whose members, and whose keys, are columns.
+func (g *grown) produceTable(f *fixture, from, to int) {
+	g.t.Helper()
+	table := []byte("play,a,b,c,reward\n")
+	for step := from; step < to; step++ {
+		table = fmt.Appendf(table, "play-%d,0.1,-0.2,%d,0.5\n", 2*step, step%3)
+	}
+	file := g.file("feedback.csv", table)
+	for p := range 2 {
+		g.run(g.binary(), "produce", "--topic", f.Env["ORIEL_INPUT_TOPIC"], "--partition", strconv.Itoa(p), "--csv", file,
+			"--member", "context=a,b,c", "--member", "reward=reward", "--key", "play")
+	}
+}
+
+// file writes a file, and returns its name.
+func (g *grown) file(name string, content []byte) string {
+	g.t.Helper()
+	name = filepath.Join(g.t.TempDir(), name)
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		g.t.Fatal(err)
+	}
+	return name
+}
+
+// serves runs the service, kills it in the middle, and looks at what it has published.
+func (g *grown) serves(f *fixture) {
+	g.t.Helper()
+	const half, whole = 60, 120
+	start := func() *servicetest.Process {
+		cmd := exec.Command(g.binary(), "run")
+		cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, g.env...)
+		return f.Launch(cmd)
+	}
+	g.run(g.binary(), "topics")
+	d := f.Read(f.Topic("descriptor"), 0, false)
+	if len(d) != 1 || !bytes.Contains(d[0].Value, []byte(`"arms":["left","right","middle"]`)) {
+		g.t.Errorf("descriptor: %d records, %+v", len(d), d)
+	}
+	g.produceLines(f, 0, half)
+	first := start()
+	f.AwaitTaken(time.Minute, half/2, half/2)
+	_ = first.Cmd.Process.Kill() // anywhere, as kill -9
+	<-first.Done
+	file := filepath.Join(g.t.TempDir(), "saved")
+	g.run(g.binary(), "replay", "--save", file, "--partition", "0")
+	g.produceTable(f, half, whole)
+	second := start()
+	f.AwaitTaken(time.Minute, whole, whole)
+	second.Terminate()
+	for p := range int32(2) {
+		g.checkDecisions(f.Read(f.Topic("decisions"), p, false), whole, 1)
+		g.checkDecisions(f.Read(f.Topic("plays"), p, false), whole+1, 0)
+	}
+	said := g.run(g.binary(), "replay", "--check", "--from", file, "--partition", "0")
+	if !strings.Contains(said, "all equal") {
+		g.t.Errorf("replay --check: %s", said)
+	}
+	shown := g.run(
+		g.binary(), "tail", "--topic", f.Topic("plays"), "--partition", "0", "--from-beginning", "--follow=false",
+	)
+	if !strings.Contains(shown, `play="play-0"`) || strings.Count(shown, "\n") != whole+2 {
+		g.t.Errorf("tail: %d lines\n%s", strings.Count(shown, "\n"), servicetest.EndOf(shown))
+	}
+}
+
+// checkDecisions wants every second index of a topic: those of sums are odd, of plays even, from the one that is owed
+// before the first record.
+func (g *grown) checkDecisions(records []kafka.Record, want, first int) {
+	g.t.Helper()
+	if len(records) != want {
+		g.t.Fatalf("%d decisions, want %d", len(records), want)
+	}
+	for i, r := range records {
+		d, err := schemas.ParseDecision(r.Value)
+		index, play := 2*i+first, first == 0
+		if err != nil || d.Index != uint64(index) || d.Step != uint64(index+1)/2 ||
+			(len(d.Extras) == 3) != play || len(d.Point) != 3+first {
+			g.t.Fatalf("decision %d: %v: %s", index, err, r.Value)
+		}
+		if play && d.Extras[1].JSON != fmt.Sprintf("%q", fmt.Sprintf("play-%d", index)) {
+			g.t.Errorf("decision %d: %s", index, r.Value)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// deployment is what commands that open sealed records share.
+type deployment struct {
+	client *kafka.Client
+	topics pipeline.Topics
+	master *state.MasterKey
+}
+
+// connect reads the master key and checks those of the deployment's topics that a use names. budget is nil for a
+// command that holds a batch of one topic while it fetches from another: it would wait for itself. onRetry hears of
+// each request that is tried again.
+func (h Host) connect(
+	ctx context.Context, s settings.Settings, c pipeline.Config, use pipeline.Use, budget *kafka.Budget,
+	onRetry func(string, error),
+) (deployment, error) {
+	master, err := state.LoadMasterKey(s.MasterKeyFile)
+	if err != nil {
+		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
+	}
+	client, err := h.dial(s, budget, onRetry)
+	if err != nil {
+		return deployment{}, err
+	}
+	topics, err := pipeline.CheckTopics(ctx, client, c, use)
+	if err != nil {
+		return deployment{}, errors.Join(err, client.Close())
+	}
+	return deployment{client, topics, master}, nil
+}
+
+func (h Host) dial(s settings.Settings, budget *kafka.Budget, onRetry func(string, error)) (*kafka.Client, error) {
+	config, err := s.Client()
+	if err != nil {
+		return nil, err
+	}
+	if s.SASLMechanism == "plain" && !s.TLS {
+		h.logger("warn", s.LogFormat).Warn("the password goes to the brokers in the clear: ORIEL_SASL_MECHANISM=plain without ORIEL_TLS=true")
+	}
+	config.OnRetry, config.Budget = onRetry, budget
+	h.Client(&config)
+	return kafka.New(config)
+}
+
+// WithClient gives a command that needs nothing but the brokers its client.
+func (h Host) WithClient(f func(*kafka.Client) error) error {
+	s, err := settings.Load(h.Environ, settings.Kafka)
+	if err != nil {
+		return err
+	}
+	client, err := h.dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(client), client.Close())
+}
+
+// Describe finds a topic, or says that it does not exist: requests about a missing one are tried for ever.
+func Describe(ctx context.Context, client *kafka.Client, name string) (kafka.Topic, error) {
+	cluster, err := client.Describe(ctx, name)
+	if err != nil {
+		return kafka.Topic{}, err
+	}
+	topic, ok := cluster.Topics[name]
+	if !ok {
+		return topic, fmt.Errorf("topic %q does not exist", name)
+	}
+	return topic, nil
+}
+
+// An operation is logged when it has been tried for retryLogAfter, and then once in retryLogInterval: one slip is no
+// news, and an outage has ten a second and partition.
+const (
+	retryLogAfter    = 2 * time.Second
+	retryLogInterval = 10 * time.Second
+)
+
+// retrying logs operations that keep being tried again, and tells hear, if it is not nil, of every retry that the
+// brokers are the cause of.
+func retrying(log *slog.Logger, hear func(error)) func(string, error) {
+	var mu sync.Mutex
+	next := map[string]time.Time{} // when an operation is logged
+	last := map[string]time.Time{}
+	return func(operation string, err error) {
+		if hear != nil && !errors.Is(err, kafka.ErrUndecided) {
+			hear(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if now.Sub(last[operation]) > retryLogInterval { // a new trouble
+			next[operation] = now.Add(retryLogAfter)
+		}
+		last[operation] = now
+		if now.After(next[operation]) {
+			next[operation] = now.Add(retryLogInterval)
+			log.Warn("still trying", "operation", operation, "error", err)
+		}
+	}
+}

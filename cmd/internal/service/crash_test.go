@@ -1,0 +1,125 @@
+package service_test
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/repotest"
+	"oriel/cmd/internal/servicetest"
+)
+
+// TestCrashLosesNothingAndRepeatsNothing kills two processes of one group while events flow, at the worst places and at
+// random: G2 for unchanged input, and G3. TEST_KILLS makes it longer.
+func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	const partitions, chunk, pace = 4, 25, 200 * time.Millisecond
+	kills := repotest.Number(t, "TEST_KILLS", 5)
+	f := newFixture(t, partitions, nil)
+	f.Must("topics")
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	each, killed, sent := 0, make(chan struct{}), make(chan struct{})
+	go func() { // events flow during all the kills
+		defer close(sent)
+		for {
+			for p := range int32(partitions) {
+				f.Send(p, servicetest.WithBad(each, chunk)...)
+			}
+			each += chunk
+			select {
+			case <-f.Ctx().Done():
+				return
+			case <-killed:
+				return
+			case <-time.After(pace):
+			}
+		}
+	}()
+	start := func(slot int, kill string) *servicetest.Process {
+		more := map[string]string{"ORIEL_STATE_DIR": f.Env["ORIEL_STATE_DIR"] + strconv.Itoa(slot)}
+		if kill != "" {
+			more["TEST_KILL"] = kill
+		}
+		return f.Start(more, "run")
+	}
+	slots := [2]*servicetest.Process{start(0, "produced:1"), start(1, "")} // the first one dies while it opens a partition
+	replace := func(slot int, kill string) {
+		_ = slots[slot].Cmd.Process.Signal(syscall.SIGKILL)
+		<-slots[slot].Done
+		slots[slot] = start(slot, kill)
+	}
+	places := []string{"produced", "committed", "restored", "fenced", ""}
+	for k := range kills {
+		slot := random.IntN(len(slots))
+		if place := places[k%len(places)]; place != "" {
+			replace(slot, place+":"+strconv.Itoa(1+random.IntN(4)))
+			select { // it kills itself there, once it has joined and has work
+			case <-slots[slot].Done:
+				t.Logf("killed at %s", place)
+			case <-time.After(15 * time.Second):
+				t.Logf("killed before %s", place)
+			}
+		} else {
+			time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+		}
+		replace(slot, "")
+	}
+	for slot, p := range slots {
+		select {
+		case <-p.Done:
+			replace(slot, "")
+		default:
+		}
+	}
+	close(killed)
+	<-sent
+	f.AwaitTaken(2*time.Minute, int64(each), int64(each), int64(each), int64(each))
+	for _, p := range slots {
+		p.Terminate()
+	}
+	f.Must("letters", "--once")
+	for p := range int32(partitions) {
+		f.CheckHistory(p, each)
+		f.CheckLetters(p, f.Read(f.Topic("dead-letter"), p, false), servicetest.BadOf(each), 1<<20)
+	}
+}
+
+// TestCrashLosesNoLetterAndWritesNoneTwice kills two processes of the letters' group at each of their points while a
+// service writes verdicts.
+func TestCrashLosesNoLetterAndWritesNoneTwice(t *testing.T) {
+	t.Parallel()
+	const partitions, each = 2, 2000
+	f := newFixture(t, partitions, nil)
+	f.Must("topics")
+	service := f.Start(nil, "run")
+	start := func(kill string) *servicetest.Process {
+		return f.Start(map[string]string{"TEST_KILL": kill}, "letters")
+	}
+	places := []string{"fenced:1", "restored:1", "produced:1", "committed:1", "produced:1", "committed:1"}
+	slots := [2]*servicetest.Process{start(places[0]), start(places[1])}
+	for k := range places {
+		for p := range int32(partitions) {
+			f.Send(p, servicetest.WithBad(k*each/len(places), (k+1)*each/len(places)-k*each/len(places))...)
+		}
+		slot := slots[k%2]
+		select { // it kills itself, once it has joined and has work
+		case <-slot.Done:
+			t.Logf("killed at %s", places[k])
+		case <-time.After(25 * time.Second):
+			t.Errorf("not killed at %s", places[k])
+		}
+		if k+2 < len(places) {
+			slots[k%2] = start(places[k+2])
+		}
+	}
+	f.AwaitTaken(time.Minute, each, each)
+	service.Terminate()
+	f.Must("letters", "--once")
+	for p := range int32(partitions) {
+		f.CheckLetters(p, f.Read(f.Topic("dead-letter"), p, false), servicetest.BadOf(each), 1<<20)
+	}
+}

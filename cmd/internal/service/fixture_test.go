@@ -1,0 +1,22 @@
+package service_test
+
+import (
+	"testing"
+
+	"oriel/cmd/internal/servicetest"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m, nil) }
+
+// fixture is a deployment and what the tests of this package ask of it.
+type fixture struct{ *servicetest.Fixture }
+
+func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
+	t.Helper()
+	return &fixture{servicetest.New(t, partitions, more)}
+}
+
+func fixtureAt(t *testing.T, brokers string, partitions int, more map[string]string) *fixture {
+	t.Helper()
+	return &fixture{servicetest.NewAt(t, brokers, partitions, more)}
+}

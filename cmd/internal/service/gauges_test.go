@@ -1,0 +1,47 @@
+package service
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/replay"
+	"oriel/operators"
+	"oriel/pipeline"
+	"oriel/schemas"
+)
+
+// TestGaugesLeaveOutNoise: of the number that a decision marks as noise neither value nor ends have a series, and the
+// other numbers have theirs.
+func TestGaugesLeaveOutNoise(t *testing.T) {
+	s := decisiontest.Load(t, decisiontest.Env("blt", []string{
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=count,mean", "WINDOW=lifetime",
+		"MEMORY=64", "EMIT_EVERY=50",
+	})...)
+	learner, err := s.Learner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := learner.Operator()
+	events := bytes.Repeat([]byte(`{"carrier":"UA","delay":30}`+"\n"), 50)
+	line := decisiontest.Replay(t, decisiontest.Model(t, s), replay.Options{Seed: strings.Repeat("5eed", 16)}, events)
+	d, err := schemas.ParseDecision(bytes.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, low, high, err := shownNumbers(operators.NumbersOf(operator)).Read(
+		pipeline.Decided{Point: d.Point, Extras: d.Extras},
+	)
+	if err != nil || len(values) != 4 {
+		t.Fatalf("%v: %v", values, err)
+	}
+	for i, hidden := range []bool{false, false, false, true} { // the mean of AA, which has no events
+		for _, x := range []float64{values[i], low[i], high[i]} {
+			if math.IsNaN(x) != hidden {
+				t.Errorf("number %d: %g from %g to %g", i, values[i], low[i], high[i])
+			}
+		}
+	}
+}

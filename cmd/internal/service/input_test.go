@@ -1,0 +1,126 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// TestRefuseASecondInputUnderOneName: transactional ids are made of the input's id, so that nothing would fence; users
+// saw a second service that was ready and got no events.
+func TestRefuseASecondInputUnderOneName(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.Must("topics")
+	f.refusesInputs()
+	f.Send(0, servicetest.Events(0, 50)...)
+	p := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, 50)
+	p.Terminate()
+	f.refusesInputs()
+	f.GoesOn(50)
+}
+
+// TestRefuseASecondInputOfAnEarlierVersion: its manifests name no input; the incarnation does.
+func TestRefuseASecondInputOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.Must("topics")
+	changelog := f.Topic("changelog")
+	found := f.Read(changelog, 0, false)
+	master, err := state.LoadMasterKey(f.Env["ORIEL_MASTER_KEY_FILE"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := state.OpenManifest(found[0].Value, master)
+	if err != nil || manifest.Input.Name != f.Env["ORIEL_INPUT_TOPIC"] {
+		t.Fatalf("manifest of %+v, %v", manifest.Input, err)
+	}
+	if err := f.Client.DeleteTopic(f.Ctx(), changelog); err != nil {
+		t.Fatal(err)
+	}
+	f.CreateTopic(changelog, 1, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"})
+	producer, err := f.Client.NewProducer(f.Ctx(), "", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b kafka.Builder
+	manifest.Semantics, manifest.Input = 1, state.Input{}
+	b.Append(state.ManifestKey(), manifest.Seal(master), nil, time.Now().UnixMilli())
+	if _, err := producer.Produce(f.Ctx(), changelog, 0, &b); err != nil {
+		t.Fatal(err)
+	}
+	f.Must("topics")
+	f.Send(0, servicetest.Events(0, 50)...)
+	p := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, 50)
+	p.Terminate()
+	f.refusesInputs()
+	f.GoesOn(50)
+}
+
+// refusesInputs checks that neither `oriel topics` nor `oriel run` takes another input, and that neither writes
+// anything.
+func (f *fixture) refusesInputs() {
+	f.T.Helper()
+	other := f.Name + ".other"
+	if err := f.Client.CreateTopic(f.Ctx(), other, 1, 1, nil); err != nil && !strings.Contains(err.Error(), "exists") {
+		f.T.Fatal(err)
+	}
+	before := f.ends()
+	for _, command := range []string{"topics", "run"} {
+		p := f.Start(map[string]string{"ORIEL_INPUT_TOPIC": other}, command)
+		if p.Finish(time.Minute) {
+			f.T.Fatalf("%s accepted a second input: %s", command, p.Output())
+		}
+		if !strings.Contains(p.Output(), "input topic") || !strings.Contains(p.Output(), "ORIEL_NAME") ||
+			!strings.Contains(p.Output(), other) {
+			f.T.Errorf("%s does not say why: %s", command, p.Output())
+		}
+	}
+	if after := f.ends(); after != before {
+		f.T.Errorf("the topics end at %v, and ended at %v before the refusal", after, before)
+	}
+}
+
+// ends are where the topics of a deployment end, when the markers of its last transaction are written: a broker
+// answers a commit before that.
+func (f *fixture) ends() (ends [3]int64) {
+	f.T.Helper()
+	for i, kind := range []string{"decisions", "verdicts", "changelog"} {
+		f.Await(time.Minute, "an end of "+kind+" without an open transaction", func() bool {
+			bounds, err := f.Client.Bounds(f.Ctx(), f.Topic(kind), 0)
+			if err != nil {
+				f.T.Fatal(err)
+			}
+			ends[i] = bounds.High
+			return bounds.Stable == bounds.High
+		})
+	}
+	return ends
+}
+
+// TestRefuseAnInputMadeAgainWhileStopped: `oriel topics` said that the deployment was ready.
+func TestRefuseAnInputMadeAgainWhileStopped(t *testing.T) {
+	t.Parallel()
+	f := served(t)
+	if err := f.Client.DeleteTopic(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
+		t.Fatal(err)
+	}
+	f.CreateTopic(f.Env["ORIEL_INPUT_TOPIC"], 1, nil)
+	before := f.ends()
+	for _, command := range []string{"topics", "run"} {
+		p := f.Start(nil, command)
+		if p.Finish(time.Minute) || !strings.Contains(p.Output(), "made again") ||
+			!strings.Contains(p.Output(), "ORIEL_NAME") {
+			t.Errorf("%s does not say that the input was made again: %s", command, p.Output())
+		}
+	}
+	if after := f.ends(); after != before {
+		t.Errorf("the topics end at %v, and ended at %v before the refusal", after, before)
+	}
+}

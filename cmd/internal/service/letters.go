@@ -1,0 +1,67 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+	"oriel/pipeline/deadletters"
+	"oriel/schemas"
+)
+
+func WriteLetters(ctx context.Context, h Host, once bool) error {
+	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Letters)
+	if err != nil {
+		return err
+	}
+	log := h.logger(s.LogLevel, s.LogFormat)
+	c := s.LettersDeployment()
+	verdicts, others := c.Memory.Joining()
+	d, err := h.connect(ctx, s, c, pipeline.ByLetters, others, retrying(log, nil))
+	if cancelled(ctx, err) {
+		log.Info("told to end before the brokers had answered")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.client.Close() }()
+	listen := loggingLetters(log)
+	if h.limit != nil {
+		assigned := listen.Assigned
+		listen.Assigned = func(partitions []int32) {
+			assigned(partitions)
+			h.limit(c.Memory.Limit(len(partitions), 0))
+		}
+	}
+	listen.Reached = h.Heard.Reached
+	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", h.version)
+	deployment := pipeline.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
+	err = deadletters.New(deployment, deadletters.Options{
+		Once: once, Listen: listen, Verdicts: verdicts,
+		Decoder: func(config string) *schemas.Decoder { return settings.DecoderOf(config, h.Environ) },
+	}).Run(ctx)
+	if err == nil {
+		log.Info("letters are written as far as committed, the group is left")
+	}
+	return err
+}
+
+// loggingLetters turns what is told into log lines. They are as private as the input.
+func loggingLetters(log *slog.Logger) deadletters.Listener {
+	return deadletters.Listener{
+		Assigned: func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) },
+		Written: func(w deadletters.Written) {
+			level := slog.LevelInfo
+			if w.Letters == 0 {
+				level = slog.LevelDebug
+			}
+			log.Log(context.Background(), level, "letters written",
+				"partition", w.Partition, "letters", w.Letters, "lost", w.Lost, "up_to", w.To)
+		},
+		Noted:   func(p int32, text string) { log.Warn(text, "partition", p) },
+		Retried: func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) },
+		Stopped: func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) },
+	}
+}

@@ -1,0 +1,274 @@
+package service_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+)
+
+// take runs the service until it has taken so many offsets of partition 0.
+func (f *fixture) take(offsets int64) {
+	f.T.Helper()
+	p := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, offsets)
+	p.Terminate()
+}
+
+// TestLettersOfEveryKind: every kind of bad record has its letter, whatever its codec; records of aborted transactions
+// have none.
+func TestLettersOfEveryKind(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
+	f.Must("topics")
+	bad := servicetest.BadRecords()
+	f.Send(0, servicetest.Events(0, 10)...)
+	f.Send(0, bad...)
+	want, next := servicetest.AtOffsets(10, bad), int64(10+len(bad))
+	producer, err := f.Client.NewProducer(f.Ctx(), f.Name+"-input", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := kafka.TopicPartition{Topic: f.Env["ORIEL_INPUT_TOPIC"]}
+	for i, codec := range []kafka.Codec{kafka.Gzip, kafka.Snappy, kafka.LZ4, kafka.Zstd, kafka.NoCompression} {
+		for _, commit := range []bool{false, true} {
+			records := []kafka.Record{{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d %t", i, commit)}, servicetest.Event(i)}
+			var b kafka.Builder
+			b.Compress(codec)
+			for _, r := range records {
+				b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
+			}
+			if err := producer.Begin(f.Ctx(), []kafka.TopicPartition{input}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := producer.Produce(f.Ctx(), input.Topic, 0, &b); err != nil {
+				t.Fatal(err)
+			}
+			if err := producer.End(f.Ctx(), commit); err != nil {
+				t.Fatal(err)
+			}
+			if commit {
+				want[next] = records[0]
+			}
+			next += 3 // two records and a marker, which the broker may write after its answer
+			if _, err := f.Client.StableEnd(f.Ctx(), input.Topic, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	garbage := kafka.Record{Value: bytes.Repeat([]byte{0xff}, 60_000)}
+	many := kafka.Record{Value: []byte("x"), Headers: kafka.HeadersOf(make([]kafka.Header, 1500)...)}
+	f.Send(0, garbage, many)
+	want[next], want[next+1] = garbage, many
+	f.take(next + 2)
+	letters := f.Letters(0)
+	for i := range letters {
+		// beyond the headers that are read, see pipeline/kafka
+		if h := servicetest.LetterHeaders(letters[i]); h["oriel-offset"] == fmt.Sprint(next+1) {
+			many.Value, many.Headers = letters[i].Value, kafka.Headers{}
+			want[next+1] = many
+		}
+	}
+	f.CheckLetters(0, letters, want, 900_000)
+	if again := f.Letters(0); len(again) != len(letters) {
+		t.Errorf("%d letters after another run, %d before", len(again), len(letters))
+	}
+}
+
+// TestServiceDoesNotKnowTheDeadLetterTopic: it goes on where there is none, and `oriel letters` says what to do.
+func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.Must("topics")
+	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("dead-letter")); err != nil {
+		t.Fatal(err)
+	}
+	f.Send(0, append(servicetest.Events(0, 5), kafka.Record{Value: []byte("bad")})...)
+	f.take(6)
+	f.CheckHistory(0, 6)
+	f.Fails("does not exist", "letters", "--once")
+	f.Must("topics")
+	f.CheckLetters(0, f.Letters(0), map[int64]kafka.Record{5: {Value: []byte("bad")}}, 1<<20)
+}
+
+// TestLettersFitTheirTopic: whatever the dead-letter topic takes, at whatever time, letters are cut to it and none is
+// missing. One event of the service was once enough to stop it for good, when letters that did not fit were its
+// business.
+func TestLettersFitTheirTopic(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{262144, 1000} {
+		t.Run(strconv.Itoa(limit), func(t *testing.T) {
+			f := newFixture(t, 1, nil)
+			f.CreateTopic(f.Topic("dead-letter"), 1, map[string]string{"max.message.bytes": strconv.Itoa(limit)})
+			f.Must("topics")
+			var bad []kafka.Record
+			for i := range 12 {
+				bad = append(bad, kafka.Record{Key: fmt.Appendf(nil, "key %d", i), Value: bytes.Repeat([]byte{'x'}, 90_000)})
+			}
+			f.Send(0, bad...)
+			f.take(12)
+			f.CheckHistory(0, 12)
+			letters := f.Letters(0)
+			if limit > 100_000 {
+				f.CheckLetters(0, letters, servicetest.AtOffsets(0, bad), 1<<20)
+				return
+			}
+			for i, letter := range letters {
+				h := servicetest.LetterHeaders(letter)
+				if h["oriel-offset"] != strconv.Itoa(i) || h["oriel-truncated"] != "true" || h["oriel-length"] != "90000" ||
+					!bytes.Equal(letter.Key, bad[i].Key) || len(letter.Value) < 300 || !bytes.HasPrefix(bad[i].Value, letter.Value) {
+					t.Errorf("letter %d: %v, key %q, %d bytes", i, h, letter.Key, len(letter.Value))
+				}
+			}
+			if len(letters) != len(bad) {
+				t.Errorf("%d letters, want %d", len(letters), len(bad))
+			}
+		})
+	}
+}
+
+// TestLettersFollowTheLimitOfTheirTopic: it is lowered and raised while they are written.
+func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.Must("topics")
+	run := f.Start(nil, "run")
+	writing := f.Start(nil, "letters")
+	large := kafka.Record{Value: bytes.Repeat([]byte{'x'}, 200_000)}
+	limits := []int{1 << 20, 150_000, 400_000, 1000}
+	for i, limit := range limits {
+		if err := f.Client.AlterTopic(
+			f.Ctx(), f.Topic("dead-letter"), map[string]string{"max.message.bytes": strconv.Itoa(limit)},
+		); err != nil {
+			t.Fatal(err)
+		}
+		f.Send(0, large, large, large)
+		f.Await(time.Minute, fmt.Sprintf("letters under a limit of %d", limit), func() bool {
+			return len(f.Read(f.Topic("dead-letter"), 0, false)) == 3*(i+1)
+		})
+	}
+	run.Terminate()
+	writing.End()
+	letters := f.Read(f.Topic("dead-letter"), 0, false)
+	for i, letter := range letters {
+		limit := limits[i/3]
+		whole := limit > len(large.Value)
+		h := servicetest.LetterHeaders(letter)
+		if h["oriel-offset"] != strconv.Itoa(i) || (h["oriel-truncated"] == "true") == whole ||
+			(len(letter.Value) == len(large.Value)) != whole {
+			t.Errorf("limit %d: %v, %d bytes", limit, h, len(letter.Value))
+		}
+	}
+	if err := f.Client.AlterTopic(
+		f.Ctx(), f.Topic("dead-letter"), map[string]string{"max.message.bytes": "100"},
+	); err != nil {
+		t.Fatal(err)
+	}
+	f.Send(0, large)
+	f.take(13)
+	f.Fails("without content", "letters", "--once")
+}
+
+// TestLettersOfRecordsThatAreGone have the reason and the place, and no content.
+func TestLettersOfRecordsThatAreGone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.Must("topics")
+	bad := []kafka.Record{{Value: []byte("a")}, {Value: []byte("b")}, {Value: []byte("c")}}
+	f.Send(0, bad...)
+	f.take(3)
+	if err := f.Client.DeleteRecords(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	letters := f.Letters(0)
+	if len(letters) != 3 {
+		t.Fatalf("%d letters", len(letters))
+	}
+	for i, letter := range letters {
+		h := servicetest.LetterHeaders(letter)
+		gone := i < 2
+		if (h["oriel-lost"] == "true") != gone || (letter.Value == nil) != gone || h["oriel-offset"] != strconv.Itoa(i) ||
+			h["oriel-reason"] != "json_syntax" {
+			t.Errorf("letter %d: %v, value %q", i, h, letter.Value)
+		}
+	}
+}
+
+// TestVerdictsThatWereDeleted: `oriel run` said nothing of lost letters, and `oriel letters` advised a new deployment.
+func TestVerdictsThatWereDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.Must("topics")
+	bad := kafka.Record{Value: []byte("bad")}
+	f.Send(0, append(servicetest.Events(0, 5), bad)...)
+	f.take(6)
+	if got := f.Letters(0); len(got) != 1 {
+		t.Fatalf("letters %v", servicetest.Reasons(got))
+	}
+	f.Send(0, bad)
+	f.take(7) // its letter is not written
+	run, writing := f.Start(nil, "run"), f.Start(nil, "letters", "--once")
+	if !writing.Finish(time.Minute) || !strings.Contains(writing.Output(), "up_to=7") {
+		t.Fatalf("letters: %s", writing.Output())
+	}
+	f.Send(0, bad)
+	f.AwaitTaken(time.Minute, 8)
+	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("verdicts")); err != nil {
+		t.Fatal(err)
+	}
+	says := func(p *servicetest.Process) {
+		t.Helper()
+		if p.Finish(time.Minute) {
+			t.Errorf("it goes on without verdicts")
+		}
+		p.Says("verdict topic", "Run `oriel topics`", "letters that were not written are lost")
+		if strings.Contains(p.Output(), "ORIEL_NAME") {
+			t.Errorf("it advises a new deployment: %s", p.Output())
+		}
+	}
+	says(run)
+	says(f.Start(nil, "letters"))
+	f.Must("topics")
+	f.Send(0, servicetest.Event(8), bad)
+	f.take(10)
+	want := []string{"5 json_syntax", "6 json_syntax", "7 verdict_topic_made_again", "9 json_syntax"}
+	if got := servicetest.Reasons(f.Letters(0)); !slices.Equal(got, want) {
+		t.Errorf("letters %q, want %q", got, want)
+	}
+	f.CheckHistory(0, 10)
+}
+
+// TestLettersSayWhatIsWrong: a letter names the member, in words, whether the process has the operator's settings or
+// those of the deployment alone.
+func TestLettersSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.Must("topics")
+	bad := []kafka.Record{
+		{Value: []byte(`{"features":{"a":1},"label":1,"event_id":"canary"}`)},
+		{Value: []byte(`{"features":{"device":{"os":"canary"}},"label":1}`)},
+		{Value: []byte(`{"features":{"a":1},"label":7}`)},
+	}
+	f.Send(0, bad...)
+	f.take(3)
+	for _, name := range []string{"OPERATOR", "LOSS", "DIMENSION", "SET", "UPDATE", "WINDOW"} {
+		delete(f.Env, "ORIEL_"+name)
+	}
+	letters := f.Letters(0)
+	f.CheckLetters(0, letters, servicetest.AtOffsets(0, bad), 1<<20)
+	for i, want := range []string{
+		`unknown_name: unknown member "event_id": events of coco have features, label, weight`,
+		"features: wrong_type: features.device is an object; a feature is a number, text or boolean",
+		"label: label_range: a label of two classes is -1, 0, 1, false or true",
+	} {
+		if got := servicetest.LetterHeaders(letters[i])["oriel-detail"]; got != want {
+			t.Errorf("letter %d says %q, want %q", i, got, want)
+		}
+	}
+}

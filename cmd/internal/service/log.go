@@ -1,0 +1,145 @@
+package service
+
+import (
+	"log/slog"
+	"math"
+	"net"
+	"strconv"
+	"time"
+
+	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
+	"oriel/pipeline"
+)
+
+// diskFull logs that the local store waits for room, as often as it says so, and tells hear.
+func diskFull(log *slog.Logger, hear func(bool)) func(bool) {
+	return func(full bool) {
+		hear(full)
+		if full {
+			log.Warn("ORIEL_STATE_DIR: the disk is full: the local store waits for room, and partitions with it; nothing is lost")
+		} else {
+			log.Info("ORIEL_STATE_DIR: the disk has room again")
+		}
+	}
+}
+
+// ended logs what a service that was told to end has left behind.
+func ended(log *slog.Logger) func(pipeline.Ending) {
+	return func(e pipeline.Ending) {
+		if e.Committed && e.Left {
+			log.Info("told to end: what was computed is committed, the group is left")
+			return
+		}
+		if !e.Committed {
+			log.Warn("told to end: not all that was computed is known to be committed; whoever takes over computes it again, with the same bytes")
+		}
+		if !e.Left {
+			log.Warn("told to end: the group was not reached; others take the partitions over after ORIEL_SESSION_TIMEOUT")
+		}
+	}
+}
+
+// logging turns what the pipeline tells into log lines of public facts.
+func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listener {
+	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
+	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
+	// The guarantee is of the frozen plan: another fit of the same settings may age differently.
+	l.Proves = func(p int32, g protection.Guarantee) {
+		logAges(log, p, g)
+	}
+	l.Partitions = func(input int) { log.Info("input", "partitions", input) }
+	l.Opening = func(p int32, from int64) {
+		log.Warn("opening a FIRST incarnation of this partition: no state, decision, group offset or local store of an earlier one was found. "+
+			"If this deployment has released decisions of the partition before, stop it: events would be protected by two noises, and their losses add",
+			"name", name, "partition", p, "from_offset", from)
+	}
+	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
+	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
+	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
+	l.Members = func(problems []string) {
+		for _, text := range problems {
+			log.Warn(text)
+		}
+		if len(problems) == 0 {
+			log.Info("the group is this deployment's alone again")
+		}
+	}
+	l.Versions = func(members []string) {
+		for _, text := range members {
+			log.Warn(text)
+		}
+		if len(members) == 0 {
+			log.Info("the group has no members of other versions any more")
+		}
+	}
+	l.Doubted = func(problem error) {
+		if problem != nil {
+			log.Warn("something seems to be wrong with the topics; it is looked at again before it is believed", "problem", problem)
+			return
+		}
+		log.Info("nothing is wrong with the topics")
+	}
+	l.Ended = ended(log)
+	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
+	l.Committed = func(c pipeline.Commit) {
+		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions,
+			"lag", c.Lag, "duration", c.Duration)
+	}
+	return l
+}
+
+// logAges logs ε by age: of one unit, and of all events of a unit that has several, which goes on.
+func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
+	if name := g.Scope.Words().Age; name != "" {
+		log.Info("epsilon "+name, "partition", partition, "epsilon", g.Epsilon, "delta", g.Delta)
+		return
+	}
+	line := func(of string, ages []protection.Age, at func(protection.Age) dp.Budget) {
+		values := []any{"partition", partition}
+		for _, age := range ages {
+			values = append(values, rounded("epsilon_"+age.Figure, at(age).Epsilon))
+		}
+		log.Info("epsilon by age", append(values, "delta", g.Delta, "of", of)...)
+	}
+	line(g.Unit.Words().Aged, g.Scope.Logged(), g.AtAge)
+	if _, several := g.Unit.EventSeparation(); several {
+		all := func(age protection.Age) dp.Budget { return g.AtAll(age.Steps) }
+		line("all events of a user since the first", g.Scope.Ages(), all)
+	}
+}
+
+// rounded is a figure of the log, rounded up as plans show it: a number in JSON, too.
+func rounded(name string, x float64) slog.Attr {
+	shown, err := strconv.ParseFloat(plan.Upper(x), 64)
+	if err != nil || math.IsInf(shown, 0) {
+		return slog.String(name, "infinite")
+	}
+	return slog.Float64(name, shown)
+}
+
+func announce(log *slog.Logger, s settings.Settings, g protection.Guarantee, addr net.Addr, version string) {
+	promise, numbers := g.Promise()
+	values := []any{"mechanism", g.Mechanism}
+	for _, n := range numbers {
+		values = append(values, n.Name, n.Steps)
+	}
+	log.Info(promise, append(values, "epsilon", g.Epsilon, "delta", g.Delta,
+		"adjacency", g.Unit.Adjacency().String(), "unit", g.Unit.Name())...)
+	if s.After != "" {
+		log.Warn("ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ; decisions state the epsilon of one life",
+			"epsilon_of_both", plan.Upper(g.Lives(2).Epsilon), "epsilon", g.Epsilon, "delta", g.Delta)
+	}
+	if text := dp.DeltaWarning(g.Delta, min(g.Scope.BackgroundSteps(), math.MaxUint64/g.Batch)*g.Batch); text != "" {
+		log.Warn(text)
+	}
+	if separation, several := g.Unit.EventSeparation(); several && separation < g.ExchangeSteps() {
+		log.Warn("users are compared across partitions for ORIEL_USER_SEPARATION steps, which is less than the window", "separation_steps", separation)
+	}
+	if s.SingleReplica {
+		log.Warn("ORIEL_ALLOW_SINGLE_REPLICA: one lost broker can lose acknowledged records, and with them the guarantee above")
+	}
+	log.Info("pages", "address", addr.String(), "version", version, "started", time.Now().UTC().Format(time.RFC3339))
+}

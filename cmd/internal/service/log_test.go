@@ -1,0 +1,108 @@
+package service
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"net"
+	"regexp"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
+)
+
+// TestFiguresOfTheLogHaveNames: what JSON lines say of ε is numbers under names, so that a search finds them.
+func TestFiguresOfTheLogHaveNames(t *testing.T) {
+	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	for want, changes := range map[string][]string{
+		"epsilon_within_window epsilon_after_10_windows epsilon_after_100_windows epsilon_after_1000_windows":          nil,
+		"epsilon_after_1_step epsilon_after_1_memory epsilon_after_10_memories epsilon_ever":                           {"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64"},
+		"epsilon_within_window epsilon_after_10_windows epsilon_after_100_windows epsilon_after_1000_windows of users": {"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=8"},
+		"epsilon_after_1_memory epsilon_after_10_memories epsilon_after_100_memories epsilon_after_1000_memories of users": {
+			"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=8", "ORIEL_USER_WINDOW=64",
+		},
+	} {
+		s, err := settings.Load(environ(changes...), settings.Events, settings.Operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := s.Guarantee(decisiontest.Model(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		log := slog.New(slog.NewJSONHandler(&out, nil))
+		logAges(log, 3, g)
+		var last map[string]any
+		lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
+		if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
+			t.Fatal(err)
+		}
+		found, before := 0, 0.0
+		for _, figure := range regexp.MustCompile(`epsilon_\w+`).FindAllString(want, -1) {
+			x, ok := last[figure].(float64)
+			if found++; !ok || x < before {
+				t.Errorf("%s: %v after %g in %s", figure, last[figure], before, lines[len(lines)-1])
+			}
+			before = x
+		}
+		if x := last["epsilon_within_window"]; x != nil && x.(float64) < g.Epsilon {
+			t.Errorf("%v is below ε = %g", x, g.Epsilon)
+		}
+		for key := range last {
+			if !name.MatchString(key) {
+				t.Errorf("%q is no name of a figure", key)
+			}
+		}
+		if found != 4 || len(last) != 4+3+3 { // time, level, msg; partition, delta, of
+			t.Errorf("%s", lines[len(lines)-1])
+		}
+	}
+	if got := fmt.Sprint(rounded("x", math.Inf(1))); got != "x=infinite" {
+		t.Errorf("%s", got)
+	}
+}
+
+// The log of a deployment that goes on after another one says what an event loses whose step both release; that of any
+// other says nothing of it.
+func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
+	g := protection.Guarantee{
+		Terms:     protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
+		Mechanism: "blt", Batch: 1, Epsilon: 1, Delta: 1e-6,
+		Mu: dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}),
+	}
+	for _, after := range []string{"", "earlier"} {
+		var out bytes.Buffer
+		announce(slog.New(slog.NewTextHandler(&out, nil)), settings.Settings{After: after}, g, &net.TCPAddr{}, "v1")
+		if strings.Contains(out.String(), "epsilon_of_both=1.455 epsilon=1 delta=1e-06") != (after != "") ||
+			strings.Contains(out.String(), "both lives") != (after != "") {
+			t.Errorf("ORIEL_AFTER=%s: %s", after, out.String())
+		}
+	}
+}
+
+// TestLogLinesAreJSONIfAsked: one object a line.
+func TestLogLinesAreJSONIfAsked(t *testing.T) {
+	var out strings.Builder
+	h := Host{Stderr: &out}
+	h.logger("warn", "json").Warn("text", "key", 1)
+	var line struct{ Msg, Level string }
+	if err := json.Unmarshal([]byte(out.String()), &line); err != nil || line.Msg != "text" || line.Level != "WARN" {
+		t.Errorf("%q: %v", out.String(), err)
+	}
+}
+
+// environ has the settings of a guarantee, with changes.
+func environ(changes ...string) []string {
+	return append([]string{
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1",
+		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+	}, changes...)
+}

@@ -1,0 +1,101 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"oriel/cmd/internal/service"
+	"oriel/pipeline/kafka"
+)
+
+// consumer is a plain consumer of the input in the deployment's group, as one that was given it by mistake, or as a
+// process of a version whose members carry no mark. It commits nothing.
+func (f *fixture) consumer(client string) *kgo.Client {
+	f.T.Helper()
+	c, err := kgo.NewClient(
+		kgo.SeedBrokers(f.Env["ORIEL_BROKERS"]), kgo.ClientID(client), kgo.ConsumerGroup(f.Name),
+		kgo.ConsumeTopics(f.Env["ORIEL_INPUT_TOPIC"]),
+		kgo.Balancers(kgo.RangeBalancer()), kgo.DisableAutoCommit(), kgo.HeartbeatInterval(300*time.Millisecond),
+	)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	f.T.Cleanup(c.Close)
+	return c
+}
+
+// TestAForeignMemberGetsNothing: a plain consumer in the group was given a partition, whose events were then taken by
+// nobody, while /readyz said ready.
+func TestAForeignMemberGetsNothing(t *testing.T) {
+	t.Parallel()
+	f, s := twoAtWork(t)
+	f.Await(10*time.Second, "ready while alone", func() bool { return s.ready() == "ready\n" })
+
+	c := f.consumer("mistaken")
+	s.says("has a member that is not of this deployment, client \\\"mistaken\\\"")
+	f.Await(10*time.Second, "/readyz shows the foreign member", func() bool {
+		return strings.Contains(s.ready(), "has a member that is not of this deployment") &&
+			!strings.Contains(s.ready(), "with no process")
+	})
+	f.SendAll(10, 10)
+	f.AwaitTaken(20*time.Second, 20, 20)
+	c.Close()
+	s.says("alone again")
+	f.Await(10*time.Second, "ready when alone again", func() bool { return s.ready() == "ready\n" })
+	s.endsWell()
+}
+
+// TestAForeignLeaderIsNoticed: it shares the partitions out as it likes, so that the one with nobody of this deployment
+// is named.
+func TestAForeignLeaderIsNoticed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2, nil)
+	f.Must("topics")
+	f.SendAll(0, 10)
+	c := f.consumer("mistaken")
+	for got := 0; got < 20; { // it has all partitions
+		fetched := c.PollFetches(f.Ctx())
+		if err := fetched.Err(); err != nil {
+			t.Fatal(err)
+		}
+		got += fetched.NumRecords()
+	}
+	s := f.inside(func(*service.Host) {})
+	s.says("of the input are with no process of this deployment")
+	page := s.ready()
+	if !strings.Contains(page, "partitions [0]") && !strings.Contains(page, "partitions [1]") {
+		t.Errorf("/readyz says %q: want it to name the partition that the foreign member has", page)
+	}
+	c.Close()
+	f.AwaitTaken(20*time.Second, 10, 10)
+	s.says("alone again")
+	s.endsWell()
+}
+
+// TestAnotherVersionInTheGroupIsNoStranger: during a rolling upgrade the newer processes were not ready, and advised to
+// split the group, which stops half of it.
+func TestAnotherVersionInTheGroupIsNoStranger(t *testing.T) {
+	t.Parallel()
+	f, s := twoAtWork(t)
+	c := f.consumer(kafka.DefaultClientID)
+	s.says("has a member of another version of Oriel, client \\\"oriel\\\"")
+	s.says("end the older one")
+	f.Await(10*time.Second, "/readyz names it, and is ready", func() bool {
+		page := s.ready()
+		return strings.HasPrefix(page, "ready\n") && strings.Contains(page, "another version of Oriel")
+	})
+	for _, misleading := range []string{"not of this deployment", "another group", "with no process"} {
+		if strings.Contains(s.log(), misleading) {
+			t.Errorf("the log says %q", misleading)
+		}
+	}
+	c.Close()
+	s.says("no members of other versions any more")
+	f.SendAll(10, 10)
+	f.AwaitTaken(20*time.Second, 20, 20)
+	f.Await(10*time.Second, "ready when alone again", func() bool { return s.ready() == "ready\n" })
+	s.endsWell()
+}

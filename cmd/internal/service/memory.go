@@ -1,0 +1,38 @@
+package service
+
+import (
+	"sync"
+
+	"oriel/pipeline"
+)
+
+// limitMemory has Go's collector keep the process within what the setting and the states of its partitions take.
+func (h Host) limitMemory(l pipeline.Listener, memory pipeline.Memory) pipeline.Listener {
+	if h.limit == nil {
+		return l
+	}
+	var mu sync.Mutex
+	states := map[int32]int{}
+	change := func(how func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		how()
+		sum := 0
+		for _, bytes := range states {
+			sum += bytes
+		}
+		h.limit(memory.Limit(len(states), sum))
+	}
+	change(func() {})
+	l.EnsureDefaults()
+	holds, closed := l.Holds, l.Closed
+	l.Holds = func(p int32, bytes int) {
+		change(func() { states[p] = bytes })
+		holds(p, bytes)
+	}
+	l.Closed = func(p int32) {
+		change(func() { delete(states, p) })
+		closed(p)
+	}
+	return l
+}

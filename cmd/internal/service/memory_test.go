@@ -1,0 +1,134 @@
+package service_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/repotest"
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka"
+)
+
+// bombBytes is below what a batch is read to, so that all of it is unpacked.
+const bombBytes = 60 << 20
+
+// sendBomb appends a batch of one record of zeros, compressed to some kilobytes.
+func (f *fixture) sendBomb(partition int32, codec kafka.Codec) {
+	f.T.Helper()
+	producer, err := f.Client.NewProducer(f.Ctx(), "", time.Minute)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	var b kafka.Builder
+	b.Compress(codec)
+	b.Append(nil, make([]byte, bombBytes), nil, time.Now().UnixMilli())
+	if _, err := producer.Produce(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], partition, &b); err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// peakMemory is the most RAM that a process ever had, bytes.
+func peakMemory(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = status.Close() }()
+	for lines := bufio.NewScanner(status); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+			kibibytes, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kibibytes << 10
+		}
+	}
+	t.Fatal("no VmHWM")
+	return 0
+}
+
+// TestMemoryIsBoundedWhateverArrives: a service with default settings once took 750 MB on a backlog, and 2.3 GB when
+// bombs lay in it.
+func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
+	const partitions, backlog, most = 4, 40_000, 256_000_000
+	f := newFixture(t, partitions,
+		map[string]string{"ORIEL_DIMENSION": "32", "ORIEL_WINDOW": "1024", "ORIEL_COMMIT_INTERVAL": "1s"})
+	f.Must("topics")
+	for p := range int32(partitions) {
+		for i, codec := range []kafka.Codec{kafka.Gzip, kafka.LZ4, kafka.Zstd, kafka.Gzip} {
+			f.Send(p, servicetest.Events(i*backlog/4, backlog/4)...)
+			f.sendBomb(p, codec)
+		}
+	}
+	run := f.Start(nil, "run")
+	const taken = backlog + 4
+	f.AwaitTaken(3*time.Minute, taken, taken, taken, taken)
+	peak := peakMemory(t, run.Cmd.Process.Pid)
+	run.Terminate()
+	t.Logf("%.1f MB", float64(peak)/1e6)
+	if peak > repotest.Slack*most {
+		t.Errorf("the service took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, repotest.Slack*most/1e6)
+	}
+	for p := range int32(partitions) {
+		f.CheckHistory(p, taken)
+	}
+}
+
+// TestManyPartitionsGetOnWithLittleMemory: the least that the setting allows, a sixth of a MiB of it for each
+// partition's fetches, and a bomb in each.
+func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
+	const partitions, backlog, most = 32 / repotest.Fewer, 4000, 256_000_000
+	f := newFixture(t, partitions, map[string]string{"ORIEL_MEMORY_LIMIT": "83886080"})
+	f.Must("topics")
+	want := make([]int64, partitions)
+	for p := range want {
+		f.Send(int32(p), servicetest.Events(0, backlog/2)...)
+		f.sendBomb(int32(p), kafka.Zstd)
+		f.Send(int32(p), servicetest.Events(backlog/2, backlog/2)...)
+		want[p] = backlog + 1
+	}
+	run := f.Start(nil, "run")
+	f.AwaitTaken(3*time.Minute, want...)
+	if peak := peakMemory(t, run.Cmd.Process.Pid); peak > repotest.Slack*most {
+		t.Errorf("the service took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, repotest.Slack*most/1e6)
+	}
+	run.Terminate()
+	for p := range int32(partitions) {
+		f.CheckHistory(p, backlog+1)
+	}
+	f.lettersWithin(partitions, backlog/2, most)
+}
+
+// lettersWithin has one process write a letter for the bomb of each partition, which lies at an offset.
+func (f *fixture) lettersWithin(partitions, bomb int, most float64) {
+	f.T.Helper()
+	letters := f.Start(nil, "letters")
+	f.Await(3*time.Minute, "a letter in each partition", func() bool {
+		for p := range int32(partitions) {
+			if len(f.Read(f.Topic("dead-letter"), p, false)) == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	if peak := peakMemory(f.T, letters.Cmd.Process.Pid); float64(peak) > repotest.Slack*most {
+		f.T.Errorf("oriel letters took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, repotest.Slack*most/1e6)
+	} else {
+		f.T.Logf("oriel letters took %.1f MB", float64(peak)/1e6)
+	}
+	letters.End()
+	for p := range int32(partitions) {
+		if got := servicetest.Reasons(
+			f.Read(f.Topic("dead-letter"), p, false),
+		); !slices.Equal(got, []string{fmt.Sprintf("%d too_large", bomb)}) {
+			f.T.Errorf("partition %d: letters %q, want one for the bomb", p, got)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
+)
+
+func (f *fixture) growInput(partitions int) {
+	f.T.Helper()
+	if err := f.Client.AddPartitions(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], partitions); err != nil {
+		f.T.Fatal(err)
+	}
+	f.Partitions = partitions
+}
+
+// twoAtWork is a new deployment of two partitions, whose service, within this process, has taken ten events of each.
+func twoAtWork(t *testing.T) (*fixture, *inside) {
+	t.Helper()
+	f := newFixture(t, 2, nil)
+	f.Must("topics")
+	s := f.inside(func(*service.Host) {})
+	f.SendAll(0, 10)
+	f.AwaitTaken(time.Minute, 10, 10)
+	return f, s
+}
+
+// TestAGrownInputStopsNobody: a partition that was added to the input stopped the whole service, until somebody altered
+// three topics by hand.
+func TestAGrownInputStopsNobody(t *testing.T) {
+	t.Parallel()
+	f, s := twoAtWork(t)
+
+	f.growInput(3)
+	s.says("partitions were added to the input")
+	s.says("Run `oriel topics`")
+	f.SendAll(10, 10)
+	f.AwaitTaken(20*time.Second, 20, 20)
+	f.Await(10*time.Second, "/readyz shows the partition that waits", func() bool {
+		return s.ready() == "partition 2: stopped\n"
+	})
+
+	if out := f.Must("topics"); strings.Count(out, "added partitions to "+f.Name+".") != 4 {
+		t.Errorf("`oriel topics` does not say what it did: %s", out)
+	}
+	f.AwaitTaken(20*time.Second, 20, 20, 10)
+	f.Await(10*time.Second, "ready", func() bool { return s.ready() == "ready\n" })
+	if out := f.Must("topics"); strings.Contains(out, "added") {
+		t.Errorf("`oriel topics` says that it did something: %s", out)
+	}
+	s.endsWell()
+	for p := range int32(2) {
+		f.CheckHistory(p, 20)
+	}
+	f.CheckHistory(2, 10)
+}
+
+// TestAGrownInputIsSharedAfterARestart: whoever takes its place in the group again is given the shares of before, and
+// is not told that it leads.
+func TestAGrownInputIsSharedAfterARestart(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	p := f.HasTakenTen()
+	if err := p.Cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done
+	f.growInput(2)
+	f.Must("topics")
+	f.Send(1, servicetest.Events(0, 10)...)
+	again := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, 10, 10)
+	again.Terminate()
+}
+
+// TestAGrownInputIsRefusedAtUserLevel: a producer that keys by user sends some users elsewhere from then on.
+func TestAGrownInputIsRefusedAtUserLevel(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "64"})
+	f.Must("topics")
+	running := f.Start(nil, "run")
+	f.Await(time.Minute, "the service runs", func() bool { return strings.Contains(running.Output(), "state=running") })
+	f.growInput(2)
+	if running.Finish(time.Minute) {
+		t.Error("the service goes on")
+	}
+	for _, p := range []*servicetest.Process{running, f.Start(nil, "topics"), f.Start(nil, "run")} {
+		if p.Finish(time.Minute) || !strings.Contains(p.Output(), "a user whose events go to another partition") ||
+			!strings.Contains(p.Output(), "ORIEL_NAME") {
+			t.Errorf("the refusal does not say why: %s", p.Output())
+		}
+	}
+}
+
+// TestRefuseAnInputThatWasDeleted: the advice was to create it, which the next start refused.
+func TestRefuseAnInputThatWasDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	running := f.HasTakenTen()
+	if err := f.Client.DeleteTopic(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*servicetest.Process{
+		running, f.Start(nil, "run"), f.Start(nil, "topics"), f.Start(nil, "topics", "--input-partitions", "1"),
+	} {
+		if p.Finish(time.Minute) || !strings.Contains(p.Output(), "do not make it again") ||
+			!strings.Contains(p.Output(), "ORIEL_NAME") {
+			t.Errorf("%v does not say what to do: %s", p.Cmd.Args[1:], p.Output())
+		}
+	}
+	fresh := newFixture(t, 1, nil)
+	fresh.Env["ORIEL_INPUT_TOPIC"] = fresh.Name + ".missing"
+	if p := fresh.Start(nil, "topics"); p.Finish(time.Minute) || !strings.Contains(p.Output(), "--input-partitions") {
+		t.Errorf("a deployment that was never opened is not told how to create its input: %s", p.Output())
+	}
+}
+
+// TestRefuseAChangelogThatWasDeleted: `oriel topics` was advised, made an empty one and said that the deployment is
+// ready.
+func TestRefuseAChangelogThatWasDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	running := f.HasTakenTen()
+	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("changelog")); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*servicetest.Process{running, f.Start(nil, "run"), f.Start(nil, "topics")} {
+		if p.Finish(time.Minute) || !strings.Contains(p.Output(), "the state of this deployment is lost") || strings.Contains(p.Output(), "Run `oriel topics`") {
+			t.Errorf("%v does not say what is lost: %s", p.Cmd.Args[1:], p.Output())
+		}
+	}
+}
+
+// TestDecisionsThatWereDeletedAreMissed by all at once and alike: "run `oriel topics`" led to another message.
+func TestDecisionsThatWereDeletedAreMissed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.Must("topics")
+	s := f.inside(func(*service.Host) {})
+	f.Send(0, servicetest.Events(0, 10)...)
+	f.AwaitTaken(time.Minute, 10)
+	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("decisions")); err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{
+		"has published some: its decisions are lost", "Bring the topic back from a backup", "privacy loss adds", "ORIEL_NAME",
+	}
+	says := func(where, text string) {
+		t.Helper()
+		for _, want := range texts {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q: %s", where, want, text)
+			}
+		}
+		if strings.Contains(text, "oriel topics") {
+			t.Errorf("%s advises to make the topic again: %s", where, text)
+		}
+	}
+	f.Await(10*time.Second, "/readyz doubts it", func() bool { return strings.Contains(s.ready(), texts[0]) })
+	says("/readyz", s.ready())
+	select {
+	case err := <-s.done:
+		says("run", err.Error())
+	case <-time.After(time.Minute):
+		t.Fatal("the service goes on without its decisions")
+	}
+	for _, command := range []string{"topics", "run"} {
+		p := f.Start(nil, command)
+		if p.Finish(time.Minute) {
+			t.Errorf("%s goes on without the decisions", command)
+		}
+		says(command, p.Output())
+	}
+	f.CreateTopic(f.Topic("decisions"), 1, map[string]string{"max.message.bytes": "8388608"})
+	p := f.Start(nil, "run")
+	if p.Finish(time.Minute) {
+		t.Error("run goes on with a topic that was made again")
+	}
+	p.Says("was deleted and made again, or lost records", "Bring it back from a backup", "privacy loss adds")
+}

@@ -1,0 +1,188 @@
+package service_test
+
+import (
+	"maps"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/schemas"
+)
+
+// after is a deployment on the input of f that goes on after it, with a master key of its own.
+func (f *fixture) after(more map[string]string) *fixture {
+	f.T.Helper()
+	copied := *f.Fixture
+	next := &fixture{&copied}
+	next.Name = f.Name + "b"
+	next.Env = maps.Clone(f.Env)
+	key := filepath.Join(f.T.TempDir(), "next.key")
+	servicetest.WriteKey(f.T, key, 9)
+	maps.Copy(next.Env, map[string]string{
+		"ORIEL_NAME": next.Name, "ORIEL_AFTER": f.Name, "ORIEL_MASTER_KEY_FILE": key,
+		"ORIEL_STATE_DIR": filepath.Join(f.T.TempDir(), "next"),
+	})
+	maps.Copy(next.Env, more)
+	return next
+}
+
+// points are the committed decisions of partition 0.
+func (f *fixture) points() (all []schemas.Decision) {
+	f.T.Helper()
+	for _, r := range f.Read(f.Topic("decisions"), 0, false) {
+		d, err := schemas.ParseDecision(r.Value)
+		if err != nil {
+			f.T.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+func forgetting() map[string]string {
+	return map[string]string{
+		"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "64", "ORIEL_MECHANISM": "blt", "ORIEL_START_REGULARIZER": "300",
+		"ORIEL_EPSILON": "2000",
+	}
+}
+
+// TestANewLifeGoesOnAfterALostKey: the key of a running deployment is lost. Another one, under a key of its own, ends
+// it for good, starts each partition at its last decision and its group's offset, survives kills while it opens, and is
+// replayed like any other. What the old process would have done next never appears, and it does not come back.
+func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
+	t.Parallel()
+	const before, all = 300, 360
+	f := newFixture(t, 1, forgetting())
+	f.Must("topics")
+	f.Send(0, servicetest.Events(0, before)...)
+	old := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, before)
+
+	next := f.after(nil)
+	next.Must("topics")
+	killed := next.Start(map[string]string{"TEST_KILL": "produced:1"}, "run")
+	killed.Finish(time.Minute)
+	running := next.Start(nil, "run")
+	next.AwaitTaken(time.Minute, before) // the opening
+	killed.Says("goes on after " + f.Name + ": from its decision of step 300, at offset 300")
+	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
+	next.Must("replay", "--save", checkpoint)
+	f.Send(0, servicetest.Events(before, all-before)...)
+	next.AwaitTaken(time.Minute, all)
+	running.Terminate()
+	if old.Finish(time.Minute) { // it hears of its end when it has something to commit
+		t.Error("the old process ended well")
+	}
+	old.Says("this deployment is over", next.Name, "goes on after it")
+
+	f.CheckHistory(0, before)
+	next.CheckHistory(0, all-before)
+	next.Compares(checkpoint, all-before)
+	last, first := f.points()[before-1], next.points()[0]
+	if last.Incarnation == first.Incarnation {
+		t.Error("one incarnation")
+	}
+	// from nothing it would start at 0
+	if moved := floats.Distance(last.Point, first.Point, 2); moved > 0.5*math.Sqrt(floats.Dot(last.Point, last.Point)) {
+		t.Errorf("from %v to %v", last.Point, first.Point)
+	}
+	f.Refused(nil, "this deployment is over")
+	next.Refused(map[string]string{"ORIEL_AFTER": ""}, "AFTER")
+}
+
+// TestANewLifeGoesOnAfterALostChangelog: so it does when the old state is deleted, and a partition that the old one
+// never had starts as any does.
+func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
+	t.Parallel()
+	const before, all = 200, 230
+	f := newFixture(t, 1, forgetting())
+	f.Must("topics")
+	f.Send(0, servicetest.Events(0, before)...)
+	running := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, before)
+	running.Terminate()
+	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("changelog")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Client.AddPartitions(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], 2); err != nil {
+		t.Fatal(err)
+	}
+	next := f.after(nil)
+	next.Partitions = 2
+	next.Must("topics")
+	f.Send(0, servicetest.Events(before, all-before)...)
+	f.Send(1, servicetest.Events(0, 10)...)
+	running = next.Start(nil, "run")
+	next.AwaitTaken(time.Minute, all, 10)
+	running.Says("goes on after " + f.Name + ": from its decision of step 200, at offset 200")
+	running.Terminate()
+	next.CheckHistory(0, all-before)
+	next.CheckHistory(1, 10)
+}
+
+// TestANewLifeEndsABusyOne: the old deployment takes events and commits all the while, and takes its id back when it is
+// taken. Each event is decided on once, by one of the two.
+func TestANewLifeEndsABusyOne(t *testing.T) {
+	t.Parallel()
+	const all = 2000
+	f := newFixture(t, 1, forgetting())
+	f.Must("topics")
+	old := f.Start(nil, "run")
+	next := f.after(nil)
+	next.Must("topics")
+	var running *servicetest.Process
+	for i := 0; i < all; i += 10 {
+		if i == 500 {
+			f.AwaitTaken(time.Minute, 100)
+			running = next.Start(nil, "run")
+		}
+		f.Send(0, servicetest.Events(i, 10)...)
+		time.Sleep(5 * time.Millisecond)
+	}
+	next.AwaitTaken(time.Minute, all)
+	running.Terminate()
+	if old.Finish(time.Minute) {
+		t.Error("the old process ended well")
+	}
+	before := len(f.Read(f.Topic("decisions"), 0, false))
+	f.CheckHistory(0, before)
+	next.CheckHistory(0, all-before)
+}
+
+// TestWhatANewLifeNeedsIsAskedFor: no guess where to start, and no start from nothing in silence.
+func TestWhatANewLifeNeedsIsAskedFor(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, forgetting())
+	next := f.after(nil)
+	next.Must("topics")
+	next.Refused(nil, "decision topic", f.Name+".decisions", "does not exist", "ORIEL_AFTER_DECISION_TOPIC")
+
+	f.Must("topics")
+	f.Send(0, servicetest.Events(0, 5)...)
+	running := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, 5)
+	running.Terminate()
+	next.Refused(map[string]string{"ORIEL_AFTER_GROUP": "nobody"}, "no committed offset", "reset-offsets")
+
+	for _, bad := range []struct {
+		change map[string]string
+		says   string
+	}{
+		{map[string]string{"ORIEL_AFTER": next.Name}, "ORIEL_AFTER: \"" + next.Name + "\": the deployment itself"},
+		{
+			map[string]string{"ORIEL_WINDOW": "64", "ORIEL_MEMORY": ""},
+			"ORIEL_AFTER: \"" + f.Name + "\": set, but the sums do not forget",
+		},
+		{map[string]string{"ORIEL_AFTER": "", "ORIEL_AFTER_GROUP": "g"}, "ORIEL_AFTER_GROUP: set, but ORIEL_AFTER is not"},
+	} {
+		p := next.Start(bad.change, "topics")
+		if p.Finish(time.Minute) || !strings.Contains(p.Output(), bad.says) {
+			t.Errorf("%v: %s", bad.change, p.Output())
+		}
+	}
+}

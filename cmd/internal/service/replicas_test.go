@@ -1,0 +1,49 @@
+//go:build !kafka
+
+package service_test
+
+import (
+	"fmt"
+	"testing"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/embedded"
+)
+
+// TestRefuseAnInputThatOneBrokerCanLose: that acknowledged events stay is what one history rests on. On three brokers,
+// an input that is less durable than our own topics was once accepted without a word.
+func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
+	t.Parallel()
+	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Brokers: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(broker.Close)
+	f := fixtureAt(t, broker.Addr(), 1, map[string]string{"ORIEL_ALLOW_SINGLE_REPLICA": "false"})
+	single := f.Env["ORIEL_INPUT_TOPIC"] // the fixture made it with one replica
+	f.Fails(fmt.Sprintf("input topic %q has 1 replicas, want 3", single), "topics")
+	f.Fails("ORIEL_ALLOW_SINGLE_REPLICA", "run")
+
+	f.Env["ORIEL_INPUT_TOPIC"] = f.Name + ".durable"
+	f.Must("topics", "--input-partitions", "1")
+	f.Send(0, servicetest.Events(0, 20)...)
+	f.take(20)
+	for setting, bad := range map[string]string{
+		"min.insync.replicas": "1", "unclean.leader.election.enable": "true", "cleanup.policy": "compact",
+	} {
+		good := map[string]string{
+			"min.insync.replicas": "2", "unclean.leader.election.enable": "false", "cleanup.policy": "delete",
+		}[setting]
+		f.alter(f.Env["ORIEL_INPUT_TOPIC"], setting, bad)
+		f.Refused(nil, fmt.Sprintf("input topic %q has %s=%s, want %s", f.Env["ORIEL_INPUT_TOPIC"], setting, bad, good))
+		f.alter(f.Env["ORIEL_INPUT_TOPIC"], setting, good)
+	}
+	f.GoesOn(20)
+}
+
+func (f *fixture) alter(topic, setting, value string) {
+	f.T.Helper()
+	if err := f.Client.AlterTopic(f.Ctx(), topic, map[string]string{setting: value}); err != nil {
+		f.T.Fatal(err)
+	}
+}

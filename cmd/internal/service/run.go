@@ -1,0 +1,131 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/net/netutil"
+
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/pipeline"
+	"oriel/pipeline/console"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/metrics"
+	"oriel/state"
+)
+
+// Run is the service.
+func Run(ctx context.Context, h Host) (err error) {
+	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
+		settings.Operator)
+	if err != nil {
+		return err
+	}
+	log := h.logger(s.LogLevel, s.LogFormat)
+	working := false
+	defer func() {
+		if !working && cancelled(ctx, err) {
+			log.Info("told to end before a partition was assigned: nothing was taken")
+			err = nil
+		}
+	}()
+	model, err := h.Model(s)
+	if err != nil {
+		return err
+	}
+	learner, err := s.Learner()
+	if err != nil {
+		return err
+	}
+	operator := learner.Operator()
+	deployment, err := s.DeploymentOf(model)
+	if err != nil {
+		return err
+	}
+	guarantee, err := s.Guarantee(model)
+	if err != nil {
+		return err
+	}
+	listener, err := h.Listen("tcp", s.HTTPAddr)
+	if err != nil {
+		return fmt.Errorf("ORIEL_HTTP_ADDR: %w", err)
+	}
+	defer func() { _ = listener.Close() }()
+
+	registry := prometheus.NewRegistry()
+	if s.RuntimeMetrics {
+		log.Warn("go and process metrics are exported; they depend on the contents of events")
+		named := prometheus.WrapRegistererWith(prometheus.Labels{"deployment": s.Name}, registry)
+		named.MustRegister(collectors.NewGoCollector(),
+			collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}
+	pages := console.New()
+	counts := metrics.New(registry, guarantee, metrics.Process{
+		Deployment: s.Name, Version: h.version, GoVersion: runtime.Version(), Waiting: pages.Waiting,
+		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)),
+	})
+	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard))), pipeline.Memory(s.MemoryLimit))
+	server := pages.Server(registry)
+	listener = netutil.LimitListener(listener, console.Connections)
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("pages are not served any more", "error", err)
+		}
+	}()
+	defer func() { _ = server.Close() }()
+
+	d, err := h.connect(ctx, s, deployment, pipeline.ByService, pipeline.Memory(s.MemoryLimit).Fetching(),
+		retrying(log, func(err error) {
+			pages.Retrying()
+			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
+				pages.Denied(denied)
+			}
+		}))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.client.Close() }()
+	// Before the state directory: it does not fit another input either, and says nothing of what to do then.
+	if err := pipeline.CheckManifests(ctx, d.client, deployment, d.topics, model, d.master); err != nil {
+		return err
+	}
+	h.Store.DiskFull = diskFull(log, pages.DiskFull)
+	store, err := h.Store.Open(s.StateDir,
+		state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
+	if err != nil {
+		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
+	}
+	if aside := store.SetAside(); aside != nil {
+		log.Warn("the local store was damaged and is set aside; it is restored from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
+	}
+	if h.place != nil {
+		deployment.Instance = h.place(s.StateDir)
+	}
+	service, err := pipeline.NewService(ctx, d.client, deployment, model, d.topics, d.master, store, hear)
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	announce(log, s, guarantee, listener.Addr(), h.version)
+	defer context.AfterFunc(ctx, store.StopWaiting)() // whoever is told to end does not wait for room on a full disk
+	working = true
+	err = service.Run(ctx)
+	unclosed := store.Close()
+	if err != nil {
+		return errors.Join(err, unclosed)
+	}
+	if unclosed != nil { // no failure: it is a copy
+		log.Warn("the local store is behind the changelog, from which the next start completes it", "error", unclosed)
+	}
+	return nil
+}
+
+// cancelled tells whether a command got no further because it was told to end, which is no failure.
+func cancelled(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Canceled)
+}

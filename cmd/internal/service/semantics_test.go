@@ -1,0 +1,88 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+)
+
+// underSemantics runs the service as a version would that reads records otherwise.
+func underSemantics(number uint32) func(*service.Host) {
+	return func(h *service.Host) {
+		h.Model = func(s settings.Settings) (pipeline.Model, error) {
+			m, err := s.Model()
+			m.Semantics = number
+			return m, err
+		}
+	}
+}
+
+// semantics is the number of the last committed state.
+func (f *fixture) semantics() (number uint32) {
+	f.T.Helper()
+	sealer := f.sealer()
+	for _, r := range f.Read(f.Topic("changelog"), 0, false) {
+		if at, _, err := sealer.Open(r.Value); err == nil {
+			number = at.Semantics
+		}
+	}
+	return number
+}
+
+// takes sends events to a service of some semantics, which must take them.
+func (f *fixture) takes(number uint32, from, to int) {
+	f.T.Helper()
+	f.Send(0, servicetest.Events(from, to-from)...)
+	s := f.serve(underSemantics(number), nil)
+	f.AwaitTaken(time.Minute, int64(to))
+	s.stop()
+	if got := f.semantics(); got != number {
+		f.T.Errorf("the state was written under semantics %d, want %d", got, number)
+	}
+}
+
+// TestOtherSemanticsRepeatNothing: a version that reads a record otherwise would redraw the noise of steps whose
+// decisions stand readable in an aborted transaction.
+func TestOtherSemanticsRepeatNothing(t *testing.T) {
+	t.Parallel()
+	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))
+	f.takes(2, 20, 25)                  // nothing uncommitted: it goes on
+	f.takes(pipeline.Semantics, 25, 30) // and back
+	for _, torn := range []parts{0, decisionsPart, verdictsPart | offsetPart} {
+		from := int(f.taken())
+		f.Send(0, servicetest.Events(from, 5)...)
+		f.tear(torn, nil)
+		before := len(f.Read(f.Topic("decisions"), 0, true))
+		s := f.serve(underSemantics(2), nil)
+		select {
+		case <-s.done:
+		case <-time.After(time.Minute):
+			t.Fatal("the service goes on")
+		}
+		if s.err == nil || !strings.Contains(s.err.Error(), "semantics 1, this version has 2") ||
+			!strings.Contains(s.err.Error(), "old version once") {
+			t.Errorf("torn with %v committed: %v", torn, s.err)
+		}
+		if after := len(f.Read(f.Topic("decisions"), 0, true)); after != before {
+			t.Errorf("torn with %v committed: %d decisions were sent", torn, after-before)
+		}
+		f.takes(pipeline.Semantics, from+5, from+10) // the old version, once
+	}
+	f.takes(2, int(f.taken()), int(f.taken())+5)
+	f.wholeHistory(checkpoint, int(f.taken()), 1, 1)
+}
+
+// taken is how far the input was taken.
+func (f *fixture) taken() int64 {
+	f.T.Helper()
+	offset, err := f.Client.CommittedOffset(f.Ctx(), f.Name, f.Env["ORIEL_INPUT_TOPIC"], 0)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	return offset
+}

@@ -1,0 +1,139 @@
+package service_test
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// store changes the local store of a fixture's service that has stopped.
+func (f *fixture) store(change func(s *state.Store) error) {
+	f.T.Helper()
+	d := f.deployment()
+	s, err := state.Open(f.Env["ORIEL_STATE_DIR"],
+		state.Identity{Cluster: d.Topics.Cluster, Name: f.Name, Topic: d.Topics.Input.ID})
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	if err := errors.Join(change(s), s.Close()); err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// TestRefuseLocalStoreAheadOfTheChangelog: a broker was put back to a backup, under the same topic id. The store was
+// the only one to know, and was cleared in silence: 60 decisions got a second value.
+func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
+	for _, ahead := range []int64{1, 1000} { // the markers of take-overs soon fill a small gap
+		t.Run(strconv.FormatInt(ahead, 10), func(t *testing.T) {
+			t.Parallel()
+			f := served(t)
+			bounds, err := f.Client.Bounds(f.Ctx(), f.Topic("changelog"), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := f.deployment()
+			sealer := f.sealer()
+			var before []state.Record
+			f.store(func(s *state.Store) (err error) {
+				before, err = s.Load(0)
+				ahead := []state.Record{localPosition(d, bounds.High+ahead)}
+				for _, r := range before {
+					if at, private, err := sealer.Open(r.Value); err == nil {
+						at.Next += 10
+						ahead = append(ahead, state.Record{Key: r.Key, Value: sealer.Seal(nil, at, private)})
+					}
+				}
+				return errors.Join(err, s.Follow(0, ahead))
+			})
+			f.Refused(nil, "lost records that they had acknowledged", "local store", "ORIEL_NAME")
+			f.Refused(nil, "lost records that they had acknowledged") // the evidence stays
+			f.store(func(s *state.Store) error { return s.Replace(0, before) })
+			f.GoesOn(50)
+		})
+	}
+}
+
+// TestRefuseAnotherChangelogUnderTheLocalStore: the same, when the topic has grown again beyond where the store stands.
+func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
+	t.Parallel()
+	f := served(t)
+	var before []state.Record
+	f.store(func(s *state.Store) (err error) {
+		before, err = s.Load(0)
+		var other []state.Record
+		for _, r := range before { // the last record that it has followed, and no other, is the state
+			if string(r.Key) != "changelog" && len(r.Value) > 2 && state.Kind(r.Value[1]) == state.KindState {
+				value := append([]byte(nil), r.Value...)
+				value[len(value)-1]++
+				other = append(other, state.Record{Key: r.Key, Value: value})
+			}
+		}
+		if len(other) != 1 {
+			t.Fatalf("%d states", len(other))
+		}
+		return errors.Join(err, s.Follow(0, other))
+	})
+	f.Refused(nil, "lost records that they had acknowledged", "another record")
+	f.store(func(s *state.Store) error { return s.Replace(0, before) })
+	f.GoesOn(50)
+}
+
+// TestLocalStoreOfAnEarlierVersionIsReadAgain: it noted a place that may lie behind a marker, of which nothing can be
+// told.
+func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
+	t.Parallel()
+	f := served(t)
+	f.store(func(s *state.Store) error {
+		earlier := localPosition(f.deployment(), 1<<40)
+		earlier.Value = earlier.Value[:24]
+		return s.Follow(0,
+			[]state.Record{earlier, {Key: []byte("left over"), Value: []byte("of what is not in the changelog")}})
+	})
+	f.GoesOn(50)
+	f.store(func(s *state.Store) error {
+		records, err := s.Load(0)
+		for _, r := range records {
+			if string(r.Key) == "left over" {
+				t.Error("a store was believed that nothing can be told of")
+			}
+		}
+		return err
+	})
+}
+
+// TestTakeOverSaysWhatItWaitsFor: users saw a partition restore for ever, and the log said nothing.
+func TestTakeOverSaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	f := served(t)
+	for _, kind := range []string{"decisions", "verdicts", "changelog"} {
+		other, err := f.Client.NewProducer(f.Ctx(), f.Name+"-other", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Begin(f.Ctx(), []kafka.TopicPartition{{Topic: f.Topic(kind)}}); err != nil {
+			t.Fatal(err)
+		}
+		var b kafka.Builder
+		b.Append([]byte("other"), []byte("other"), nil, time.Now().UnixMilli())
+		if _, err := other.Produce(f.Ctx(), f.Topic(kind), 0, &b); err != nil {
+			t.Fatal(err)
+		}
+		s := f.serve(nil, nil)
+		f.Await(20*time.Second, "a word about "+kind, func() bool {
+			return strings.Contains(s.output(), "still trying") &&
+				strings.Contains(s.output(), "wait for the transactions on "+f.Topic(kind)+"/0")
+		})
+		if strings.Contains(s.output(), "state=running") {
+			t.Errorf("the partition is worked on while a transaction on %s is not decided", kind)
+		}
+		if err := other.End(f.Ctx(), false); err != nil {
+			t.Fatal(err)
+		}
+		s.stop()
+	}
+}

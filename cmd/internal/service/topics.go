@@ -1,0 +1,63 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+	"oriel/state"
+)
+
+// PrepareTopics creates and checks the topics, and writes the manifests.
+func PrepareTopics(ctx context.Context, h Host, inputPartitions int) error {
+	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
+	if err != nil {
+		return err
+	}
+	model, err := h.Model(s)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Guarantee(model); err != nil { // a manifest must not freeze settings that no plan fits
+		return err
+	}
+	master, err := state.LoadMasterKey(s.MasterKeyFile)
+	if err != nil {
+		return fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
+	}
+	client, err := h.dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	done := func(what string) { fmt.Fprintln(h.Stderr, what) }
+	c, err := s.DeploymentOf(model)
+	if err != nil {
+		return err
+	}
+	if inputPartitions > 0 {
+		if err := pipeline.CreateInput(ctx, client, c, inputPartitions, done); err != nil {
+			return err
+		}
+	}
+	if err := pipeline.CreateTopics(ctx, client, c, done); err != nil {
+		return err
+	}
+	topics, err := pipeline.CheckTopics(ctx, client, c, pipeline.ByAll)
+	if err != nil {
+		return err
+	}
+	if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
+		return err
+	}
+	written, err := pipeline.WriteDescriptor(ctx, client, c, topics, model)
+	if err != nil {
+		return err
+	}
+	if written {
+		done("published the descriptor in " + c.Descriptor)
+	}
+	fmt.Fprintf(h.Stderr, "%s is ready (partitions: %d)\n", c.Name, topics.Input.Partitions)
+	return nil
+}

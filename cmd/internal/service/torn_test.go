@@ -1,0 +1,429 @@
+package service_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// A transaction that is torn has ended in some of its parts and not in others. Each of the sixteen ways is played here:
+// a service is cut off when all its records are acknowledged, and what some of the parts were to be is committed by
+// hand.
+
+// part is a bit for each part of a transaction.
+type parts uint
+
+const (
+	decisionsPart parts = 1 << iota
+	verdictsPart
+	changelogPart
+	offsetPart
+	allParts = 1<<iota - 1
+)
+
+func (p parts) String() string {
+	var names []string
+	for i, name := range []string{"decisions", "verdicts", "changelog", "offset"} {
+		if p&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return "nothing"
+	}
+	return strings.Join(names, "+")
+}
+
+// prepare makes the topics of a fixture in this process.
+func (f *fixture) prepare() {
+	f.T.Helper()
+	h := service.ThisHost("test")
+	h.Environ, h.Stderr = nil, new(bytes.Buffer)
+	for k, v := range f.Env {
+		h.Environ = append(h.Environ, k+"="+v)
+	}
+	if err := service.PrepareTopics(f.Ctx(), h, 0); err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// transactionalTopics are those of a transaction, by part.
+func (f *fixture) transactionalTopics() map[parts]string {
+	return map[parts]string{
+		decisionsPart: f.Topic("decisions"), verdictsPart: f.Topic("verdicts"), changelogPart: f.Topic("changelog"),
+	}
+}
+
+// takeOver fences the service's producer of partition 0, which aborts what it has sent and not committed.
+func (f *fixture) takeOver() (*kafka.Producer, error) {
+	id := f.deployment().Topics.Input.ID
+	return f.Client.NewProducer(f.Ctx(), fmt.Sprintf("%s/%x/0", f.Name, id), time.Minute)
+}
+
+// tear runs a service until all records of its next transaction are acknowledged, cuts it off there, and commits some
+// of its parts. Its local store then stands as if the commit had been acknowledged.
+func (f *fixture) tear(committed parts, more map[string]string) {
+	f.T.Helper()
+	f.forge(committed, more, func(kafka.Record) []byte { return nil })
+}
+
+// forge is tear, but that what is committed of a record is another value where other gives one.
+func (f *fixture) forge(committed parts, more map[string]string, other func(r kafka.Record) []byte) {
+	f.T.Helper()
+	before := map[parts]int64{}
+	for part, topic := range f.transactionalTopics() {
+		bounds, err := f.Client.StableEnd(f.Ctx(), topic, 0)
+		if err != nil {
+			f.T.Fatal(err)
+		}
+		before[part] = bounds.High
+	}
+	produced, cut := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	s := f.serve(func(h *service.Host) {
+		h.Heard.Reached = func(_ int32, p pipeline.Point) {
+			if p == pipeline.PointProduced {
+				once.Do(func() { close(produced) })
+				<-cut
+			}
+		}
+	}, more)
+	select {
+	case <-produced:
+	case <-s.done:
+		f.T.Fatalf("the service ended before it had sent a transaction: %v", s.err)
+	case <-time.After(time.Minute):
+		f.T.Fatal("no transaction was sent")
+	}
+	producer, err := f.takeOver()
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	s.cancel()
+	close(cut)
+	<-s.done
+	f.follow(before[changelogPart], more)
+	var topics []kafka.TopicPartition
+	for _, topic := range f.transactionalTopics() {
+		topics = append(topics, kafka.TopicPartition{Topic: topic})
+	}
+	if err := producer.Begin(f.Ctx(), topics); err != nil {
+		f.T.Fatal(err)
+	}
+	end := int64(-1) // of the transaction, in the input
+	for part, topic := range f.transactionalTopics() {
+		for _, r := range f.Read(topic, 0, true) {
+			if r.Offset < before[part] {
+				continue
+			}
+			if part == changelogPart {
+				end = int64(binary.LittleEndian.Uint64(r.Value[42:])) // of a sealed state: where it stands
+			}
+			if committed&part == 0 {
+				continue
+			}
+			if value := other(r); value != nil {
+				r.Value = value
+			}
+			var b kafka.Builder
+			b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
+			if _, err := producer.Produce(f.Ctx(), topic, 0, &b); err != nil {
+				f.T.Fatal(err)
+			}
+		}
+	}
+	if committed&offsetPart != 0 {
+		if err := producer.CommitOffset(
+			f.Ctx(), kafka.Membership{Group: f.Name, Generation: -1}, f.Env["ORIEL_INPUT_TOPIC"], 0, end,
+		); err != nil {
+			f.T.Fatal(err)
+		}
+	}
+	if err := producer.End(f.Ctx(), true); err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// follow gives a local store the records that were sent to the changelog from an offset on.
+func (f *fixture) follow(from int64, more map[string]string) {
+	f.T.Helper()
+	dir, d := f.Env["ORIEL_STATE_DIR"], f.deployment()
+	if other := more["ORIEL_STATE_DIR"]; other != "" {
+		dir = other
+	}
+	store, err := state.Open(dir, state.Identity{Cluster: d.Topics.Cluster, Name: f.Name, Topic: d.Topics.Input.ID})
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	var records []state.Record
+	next := from
+	for _, r := range f.Read(f.Topic("changelog"), 0, true) {
+		if r.Offset >= from {
+			records = append(records, state.Record{Key: r.Key, Value: r.Value})
+			next = r.Offset + 1
+		}
+	}
+	records = append(records, localPosition(d, next))
+	if err := errors.Join(store.Follow(0, records), store.Close()); err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// localPosition is the record by which a local store knows how far it has followed the changelog.
+func localPosition(d pipeline.Deployment, next int64) state.Record {
+	return state.Record{
+		Key: []byte("changelog"), Value: append(binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next)), 2),
+	}
+}
+
+// opened is a deployment of one partition that has been opened and has taken events, and its checkpoint of step 0.
+func opened(t *testing.T, more map[string]string, records []kafka.Record) (*fixture, []byte) {
+	t.Helper()
+	f := newFixture(t, 1, more)
+	f.prepare()
+	s := f.serve(nil, nil)
+	s.running()
+	checkpoint, err := f.deployment().Checkpoint(f.Ctx(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Send(0, records...)
+	f.AwaitTaken(time.Minute, int64(len(records)))
+	s.stop()
+	return f, checkpoint
+}
+
+// wholeHistory checks what a deployment has committed of its events: each decision that is due, once, in order, with
+// the bytes that a replay from step 0 gives; no other value of it even uncommitted; each offset's verdict once; the
+// group at the end.
+func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
+	f.T.Helper()
+	values := map[uint64][]byte{}
+	for _, r := range f.Read(f.Topic("decisions"), 0, true) {
+		d, err := schemas.ParseDecision(r.Value)
+		if err != nil {
+			f.T.Fatal(err)
+		}
+		if earlier, seen := values[d.Index]; seen && !bytes.Equal(earlier, r.Value) {
+			f.T.Errorf("decision %d has two values", d.Index)
+		}
+		values[d.Index] = r.Value
+	}
+	committed := f.Read(f.Topic("decisions"), 0, false)
+	if want := taken / batch / every; len(committed) != want {
+		f.T.Errorf("%d decisions are committed, want %d", len(committed), want)
+	}
+	for i, r := range committed {
+		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64((i+1)*every) {
+			f.T.Fatalf("place %d holds decision %d", i, d.Index)
+		}
+	}
+	if n, err := f.deployment().Check(f.Ctx(), 0, checkpoint, func(int) {}); err != nil || n != len(committed) {
+		f.T.Errorf("%d decisions recomputed: %v", n, err)
+	}
+	next := int64(0)
+	for _, r := range f.Read(f.Topic("verdicts"), 0, false) {
+		from, to := int64(binary.LittleEndian.Uint64(r.Value[26:])), int64(binary.LittleEndian.Uint64(r.Value[34:]))
+		if from != next {
+			f.T.Errorf("verdicts of the offsets %d to %d follow those up to %d", from, to, next)
+		}
+		next = to
+	}
+	if next != int64(taken) {
+		f.T.Errorf("verdicts up to %d, want %d", next, taken)
+	}
+	if offset, err := f.Client.CommittedOffset(f.Ctx(), f.Name, f.Env["ORIEL_INPUT_TOPIC"], 0); err != nil ||
+		offset != int64(taken) {
+		f.T.Errorf("the group stands at %d, %v, want %d", offset, err, taken)
+	}
+}
+
+// stateDir is the state directory of the n-th service: each second one has none.
+func stateDir(t *testing.T, f *fixture, n int) map[string]string {
+	if n%2 == 0 {
+		return nil
+	}
+	return map[string]string{"ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "state")}
+}
+
+// TestTornTransactionIsMadeWhole: users saw a partition wait for ever, and decisions stand twice after it was freed.
+// Each of the sixteen ways a transaction can be torn is followed by another tear, of the repair or, where nothing is to
+// be repaired, of the next transaction.
+func TestTornTransactionIsMadeWhole(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		batch, every int
+		more         map[string]string
+		events       func(n int) []kafka.Record
+	}{
+		{"each", 1, 1, nil, func(n int) []kafka.Record { return servicetest.Events(0, n) }},
+		{"batch", 3, 2, map[string]string{"ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2"}, func(n int) []kafka.Record {
+			return servicetest.Events(0, n)
+		}},
+		{"users", 1, 1, servicetest.ByUser, servicetest.Crowd},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for committed := range parts(allParts + 1) {
+				t.Run(committed.String(), func(t *testing.T) {
+					t.Parallel()
+					const before, torn, after = 20, 37, 50
+					all := c.events(after)
+					f, checkpoint := opened(t, c.more, all[:before])
+					f.Send(0, all[before:torn]...)
+					f.tear(committed, stateDir(t, f, int(committed)))
+					f.Send(0, all[torn:]...)
+					f.tear((5*committed+committed/4)%(allParts+1), stateDir(t, f, int(committed)/2))
+					s := f.serve(nil, stateDir(t, f, int(committed)/4))
+					f.AwaitTaken(time.Minute, after)
+					s.stop()
+					f.wholeHistory(checkpoint, after, c.batch, c.every)
+				})
+			}
+		})
+	}
+}
+
+// TestTornOpeningIsMadeWhole: a partition whose opening was acknowledged, and stands in some parts only, has lost
+// nothing.
+func TestTornOpeningIsMadeWhole(t *testing.T) {
+	for _, committed := range []parts{0, offsetPart, changelogPart, changelogPart | offsetPart} {
+		for _, again := range []parts{0, offsetPart, changelogPart} {
+			t.Run(committed.String()+" "+again.String(), func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t, 1, nil)
+				f.prepare()
+				f.tear(committed, nil)
+				if committed&changelogPart == 0 {
+					f.tear(again, nil)
+				}
+				s := f.serve(nil, nil)
+				s.running()
+				checkpoint, err := f.deployment().Checkpoint(f.Ctx(), 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Send(0, servicetest.Events(0, 20)...)
+				f.AwaitTaken(time.Minute, 20)
+				s.stop()
+				f.wholeHistory(checkpoint, 20, 1, 1)
+			})
+		}
+	}
+}
+
+// TestTornTransactionOfOtherBytesStops: what is committed ahead of the state and does not come out again is a second
+// history, and nothing is sent on top of it.
+func TestTornTransactionOfOtherBytesStops(t *testing.T) {
+	first := map[parts]string{
+		decisionsPart: "differs from the one that its events give", verdictsPart: "verdicts of the offsets",
+	}
+	for part, says := range first {
+		t.Run(part.String(), func(t *testing.T) {
+			t.Parallel()
+			f, _ := opened(t, nil, servicetest.Events(0, 20))
+			f.Send(0, servicetest.Events(20, 10)...)
+			f.forge(part, nil, func(r kafka.Record) []byte {
+				if d, err := schemas.ParseDecision(r.Value); err == nil && d.Index == 25 {
+					return otherDecision(r.Value)
+				}
+				if part == verdictsPart {
+					return f.otherVerdicts(r.Value)
+				}
+				return nil
+			})
+			f.Refused(nil, says, "ORIEL_NAME")
+		})
+	}
+}
+
+// otherDecision has another first number.
+func otherDecision(line []byte) []byte {
+	return regexp.MustCompile(`"decision":\[[^,]*`).ReplaceAll(line, []byte(`"decision":[0.125`))
+}
+
+// otherVerdicts is a row of the same offsets that says something else.
+func (f *fixture) otherVerdicts(sealed []byte) []byte {
+	f.T.Helper()
+	sealer := f.sealer()
+	row, err := sealer.OpenVerdicts(sealed)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	row.Verdicts[3]++
+	return sealer.SealVerdicts(nil, row.From, row.Verdicts)
+}
+
+// sealer opens what partition 0 has sealed.
+func (f *fixture) sealer() *state.Sealer {
+	f.T.Helper()
+	master, err := state.LoadMasterKey(f.Env["ORIEL_MASTER_KEY_FILE"])
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	for _, r := range f.Read(f.Topic("changelog"), 0, false) {
+		if inc, err := state.OpenIncarnation(r.Value, master); err == nil {
+			sealer, err := inc.Sealer()
+			if err != nil {
+				f.T.Fatal(err)
+			}
+			return sealer
+		}
+	}
+	f.T.Fatal("no incarnation in the changelog")
+	return nil
+}
+
+// TestTwoValuesOfAnAbortedDecisionStop: then nobody can tell which of them the state stands on.
+func TestTwoValuesOfAnAbortedDecisionStop(t *testing.T) {
+	t.Parallel()
+	f, _ := opened(t, nil, servicetest.Events(0, 20))
+	f.Send(0, servicetest.Events(20, 10)...)
+	f.tear(changelogPart|verdictsPart|offsetPart, nil)
+	all := f.Read(f.Topic("decisions"), 0, true)
+	producer, err := f.takeOver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := producer.Begin(f.Ctx(), []kafka.TopicPartition{{Topic: f.Topic("decisions")}}); err != nil {
+		t.Fatal(err)
+	}
+	var b kafka.Builder
+	b.Append([]byte("0"), otherDecision(all[24].Value), nil, time.Now().UnixMilli())
+	if _, err := producer.Produce(f.Ctx(), f.Topic("decisions"), 0, &b); err != nil {
+		t.Fatal(err)
+	}
+	if err := producer.End(f.Ctx(), false); err != nil {
+		t.Fatal(err)
+	}
+	f.Refused(nil, "decision 25 can be read with two values", "ORIEL_NAME")
+}
+
+// TestResetOffsetsBesideATornTransaction: where decisions stand ahead of the state, setting the offset back would have
+// doubled them. The message says what to do, and that is enough.
+func TestResetOffsetsBesideATornTransaction(t *testing.T) {
+	t.Parallel()
+	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))
+	f.Send(0, servicetest.Events(20, 10)...)
+	f.tear(decisionsPart, nil)
+	f.commitOffset(7)
+	f.Refused(nil, "offsets were reset", "--delete-offsets")
+	f.commitOffset(20)
+	s := f.serve(nil, nil)
+	f.AwaitTaken(time.Minute, 30)
+	s.stop()
+	f.wholeHistory(checkpoint, 30, 1, 1)
+}

@@ -1,0 +1,178 @@
+package servicetest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+func (f *Fixture) Pages(p *Process) string {
+	f.T.Helper()
+	found := regexp.MustCompile(`address=(127\.0\.0\.1:\d+)`).FindStringSubmatch(p.Output())
+	if found == nil {
+		f.T.Fatalf("the log does not say where the pages are: %s", p.Output())
+	}
+	var all strings.Builder
+	for _, page := range []string{"metrics", "healthz", "readyz"} {
+		r, err := http.Get("http://" + found[1] + "/" + page)
+		if err != nil {
+			f.T.Fatal(err)
+		}
+		b, _ := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if r.StatusCode != http.StatusOK {
+			f.T.Errorf("%s: status %d: %s", page, r.StatusCode, b)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}
+
+// CheckHistory reads a partition's decisions: uncommitted ones never show two values for one index, committed ones are
+// exactly 1, 2, …, steps, in order.
+func (f *Fixture) CheckHistory(p int32, steps int) {
+	t := f.T
+	t.Helper()
+	type identity struct {
+		incarnation [16]byte
+		index       uint64
+	}
+	values := map[identity][]byte{}
+	aborted := 0
+	for _, r := range f.Read(f.Topic("decisions"), p, true) {
+		d, err := schemas.ParseDecision(r.Value)
+		if err != nil {
+			t.Fatalf("partition %d offset %d: %v", p, r.Offset, err)
+		}
+		id := identity{d.Incarnation, d.Index}
+		if earlier, seen := values[id]; seen {
+			aborted++
+			if !bytes.Equal(earlier, r.Value) {
+				t.Errorf("partition %d index %d: two values", p, d.Index)
+			}
+		}
+		values[id] = r.Value
+	}
+	committed := f.Read(f.Topic("decisions"), p, false)
+	t.Logf("partition %d: %d decisions committed, %d seen again in other transactions", p, len(committed), aborted)
+	if len(committed) != steps {
+		t.Errorf("partition %d: %d decisions committed, want %d", p, len(committed), steps)
+	}
+	for i, r := range committed {
+		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i+1) ||
+			string(r.Key) != strconv.Itoa(int(p)) {
+			t.Fatalf("partition %d: place %d holds index %d", p, i, d.Index)
+		}
+	}
+}
+
+// Letters writes what is owed and gives the letters of a partition.
+func (f *Fixture) Letters(p int32) []kafka.Record {
+	f.T.Helper()
+	f.Must("letters", "--once")
+	return f.Read(f.Topic("dead-letter"), p, false)
+}
+
+// LetterHeaders are the headers that a letter has after the record's own.
+func LetterHeaders(letter kafka.Record) map[string]string {
+	headers := map[string]string{}
+	for _, h := range letter.Headers.List() {
+		headers[h.Key] = string(h.Value)
+	}
+	return headers
+}
+
+// Reasons are the places and reasons of letters.
+func Reasons(letters []kafka.Record) []string {
+	var all []string
+	for _, letter := range letters {
+		h := LetterHeaders(letter)
+		all = append(all, h["oriel-offset"]+" "+h["oriel-reason"])
+	}
+	return all
+}
+
+// CheckLetters holds letters of a partition to the bad records of its offsets: each one once, in order, whole but for a
+// value above maxRecord bytes.
+func (f *Fixture) CheckLetters(p int32, letters []kafka.Record, bad map[int64]kafka.Record, maxRecord int) {
+	f.T.Helper()
+	var offsets []int64
+	for offset := range bad {
+		offsets = append(offsets, offset)
+	}
+	slices.Sort(offsets)
+	if len(letters) != len(bad) {
+		f.T.Fatalf("partition %d: %d letters for %d bad records: %v", p, len(letters), len(bad), Reasons(letters))
+	}
+	for i, letter := range letters {
+		want, h := bad[offsets[i]], LetterHeaders(letter)
+		if h["oriel-reason"] == "" || h["oriel-reason"] == "ok" || h["oriel-topic"] != f.Env["ORIEL_INPUT_TOPIC"] ||
+			h["oriel-partition"] != fmt.Sprint(p) || h["oriel-offset"] != fmt.Sprint(offsets[i]) {
+			f.T.Errorf("letter %d: headers %v, want those of offset %d", i, h, offsets[i])
+		}
+		value := want.Value
+		if len(value) > maxRecord {
+			value = value[:64<<10]
+			if h["oriel-truncated"] != "true" || h["oriel-length"] != fmt.Sprint(len(want.Value)) {
+				f.T.Errorf("letter %d: not marked as truncated", i)
+			}
+		}
+		if !bytes.Equal(letter.Value, value) || !bytes.Equal(letter.Key, want.Key) ||
+			(letter.Value == nil) != (value == nil) {
+			f.T.Errorf("letter %d: key or value are not the original's", i)
+		}
+		headers := letter.Headers.List()
+		for j, header := range want.Headers.List() {
+			if len(headers) <= j || headers[j].Key != header.Key || !bytes.Equal(headers[j].Value, header.Value) {
+				f.T.Errorf("letter %d: header %d is not the original's", i, j)
+			}
+		}
+	}
+}
+
+// Refused runs the service with changed settings and checks that it ends badly, says all of want once, and releases
+// nothing.
+func (f *Fixture) Refused(more map[string]string, want ...string) {
+	f.T.Helper()
+	before := len(f.Read(f.Topic("decisions"), 0, true))
+	p := f.Start(more, "run")
+	if p.Finish(40 * time.Second) {
+		f.T.Fatalf("the service ended well; it said: %s", p.Output())
+	}
+	for _, text := range want {
+		if !strings.Contains(p.Output(), text) {
+			f.T.Errorf("the message does not say %q: %s", text, p.Output())
+		}
+	}
+	if after := len(f.Read(f.Topic("decisions"), 0, true)); after != before {
+		f.T.Errorf("%d decisions were released", after-before)
+	}
+}
+
+// GoesOn checks that the unchanged deployment still continues where it stopped.
+func (f *Fixture) GoesOn(from int) {
+	f.T.Helper()
+	f.Send(0, Events(from, 10)...)
+	p := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, int64(from+10))
+	p.Terminate()
+	f.CheckHistory(0, from+10)
+}
+
+// Compares has replay --check play what was decided since a checkpoint: so many decisions, and all equal.
+func (f *Fixture) Compares(checkpoint string, decisions int) {
+	f.T.Helper()
+	said := f.Must("replay", "--check", "--from", checkpoint)
+	if !strings.Contains(said, fmt.Sprintf(": %d decisions compared, all equal", decisions)) {
+		f.T.Errorf("%d decisions since the checkpoint, but replay --check says %q", decisions, said)
+	}
+}

@@ -1,0 +1,162 @@
+package servicetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// Fixture is a deployment of its own on the test's broker, worked on by child processes that are the real command.
+type Fixture struct {
+	T          *testing.T
+	Client     *kafka.Client
+	Name       string
+	Partitions int
+	Env        map[string]string
+}
+
+func New(t *testing.T, partitions int, more map[string]string) *Fixture {
+	t.Helper()
+	return NewAt(t, Broker(t), partitions, more)
+}
+
+func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *Fixture {
+	t.Helper()
+	client, err := kafka.New(kafka.Config{Brokers: strings.Split(addr, ",")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	var id [4]byte
+	_, _ = rand.Read(id[:])
+	name := "t" + hex.EncodeToString(id[:])
+	key := filepath.Join(t.TempDir(), "master.key")
+	WriteKey(t, key, 7)
+	f := &Fixture{
+		T: t, Client: client, Name: name, Partitions: partitions,
+		Env: Environment(name, addr, key, filepath.Join(t.TempDir(), "state")),
+	}
+	maps.Copy(f.Env, more)
+	f.CreateTopic(f.Env["ORIEL_INPUT_TOPIC"], partitions, nil)
+	return f
+}
+
+// Environment are the settings of a small deployment.
+func Environment(name, brokers, key, stateDir string) map[string]string {
+	return map[string]string{
+		"ORIEL_BROKERS": brokers, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
+		"ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection",
+		"ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8",
+		"ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1",
+		"ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1", "ORIEL_STATE_DIR": stateDir, "ORIEL_MASTER_KEY_FILE": key,
+		"ORIEL_HTTP_ADDR":       "127.0.0.1:0",
+		"ORIEL_COMMIT_INTERVAL": "20ms",
+	}
+}
+
+func WriteKey(t *testing.T, path string, fill byte) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(hex.EncodeToString(bytes.Repeat([]byte{fill}, 32))+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]string) {
+	f.T.Helper()
+	if err := f.Client.CreateTopic(f.Ctx(), name, partitions, 1, settings); err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+func (f *Fixture) Ctx() context.Context { return f.T.Context() }
+
+func (f *Fixture) Topic(kind string) string { return f.Name + "." + kind }
+
+// Send appends records to a partition of the input.
+func (f *Fixture) Send(partition int32, records ...kafka.Record) {
+	f.T.Helper()
+	if err := pipetest.Send(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], partition, records...); err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// SendAll appends the same events to each partition of the input.
+func (f *Fixture) SendAll(from, n int) {
+	f.T.Helper()
+	for p := range int32(f.Partitions) {
+		f.Send(p, Events(from, n)...)
+	}
+}
+
+// HasTakenTen starts the service of a new deployment, which has taken ten events of its first partition.
+func (f *Fixture) HasTakenTen() *Process {
+	f.T.Helper()
+	f.Must("topics")
+	f.Send(0, Events(0, 10)...)
+	running := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, 10)
+	return running
+}
+
+// Read gives all records of a partition of a topic, what was committed just before as well.
+func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []kafka.Record {
+	f.T.Helper()
+	if !uncommitted {
+		if _, err := f.Client.ReadableEnd(f.Ctx(), topic, partition); err != nil {
+			f.T.Fatal(err)
+		}
+	}
+	all, err := pipetest.Read(f.Ctx(), f.Client, topic, partition, -1, kafka.ReaderOptions{Uncommitted: uncommitted})
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	return all
+}
+
+// Await polls until ok.
+func (f *Fixture) Await(within time.Duration, what string, ok func() bool) {
+	f.T.Helper()
+	for end := time.Now().Add(within); !ok(); {
+		if time.Now().After(end) {
+			f.T.Fatalf("not within %v: %s", within, what)
+		}
+		select {
+		case <-f.Ctx().Done():
+			f.T.Fatal(f.Ctx().Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// AwaitTaken waits until the group has committed an offset for each partition.
+func (f *Fixture) AwaitTaken(within time.Duration, want ...int64) {
+	f.T.Helper()
+	for p, offset := range want {
+		f.Await(within, fmt.Sprintf("partition %d taken to offset %d", p, offset), func() bool {
+			got, err := f.Client.CommittedOffset(f.Ctx(), f.Name, f.Env["ORIEL_INPUT_TOPIC"], int32(p))
+			return err == nil && got >= offset
+		})
+	}
+}
+
+func WriteFile(t *testing.T, name string, content []byte) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var Seed = strings.Repeat("0a", 32)

@@ -1,0 +1,164 @@
+package servicetest
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Process is a child that runs the real command.
+type Process struct {
+	t    *testing.T
+	Cmd  *exec.Cmd
+	Done chan struct{}
+	Err  error
+	out  Output // both streams
+}
+
+func (p *Process) Output() string { return p.out.String() }
+
+// Output is what a process has written.
+type Output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *Output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(b)
+}
+
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// Start runs a command as a child; more are further variables.
+func (f *Fixture) Start(more map[string]string, args ...string) *Process {
+	f.T.Helper()
+	return f.Launch(f.Child(more, args...))
+}
+
+// Child is the command, not started yet.
+func (f *Fixture) Child(more map[string]string, args ...string) *exec.Cmd {
+	cmd := exec.Command(programFor(f.T, args), args...)
+	cmd.Env = []string{
+		"TEST_CHILD=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "HOME=" + os.Getenv("HOME"),
+	}
+	env := maps.Clone(f.Env)
+	maps.Copy(env, more)
+	for k, v := range env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	return cmd
+}
+
+func (f *Fixture) Launch(cmd *exec.Cmd) *Process {
+	f.T.Helper()
+	p := &Process{t: f.T, Cmd: cmd, Done: make(chan struct{})}
+	if testing.CoverMode() != "" { // else the child ends with a warning
+		p.Cmd.Env = append(p.Cmd.Env, "GOCOVERDIR="+f.T.TempDir())
+	}
+	p.Cmd.Stdout, p.Cmd.Stderr = &p.out, &p.out
+	if err := p.Cmd.Start(); err != nil {
+		f.T.Fatal(err)
+	}
+	go func() {
+		p.Err = p.Cmd.Wait()
+		close(p.Done)
+	}()
+	f.T.Cleanup(func() {
+		_ = p.Cmd.Process.Kill()
+		<-p.Done
+		if f.T.Failed() {
+			f.T.Logf("output of %s:\n%s", strings.Join(cmd.Args[1:], " "), EndOf(p.Output()))
+		}
+	})
+	return p
+}
+
+func EndOf(s string) string {
+	const most = 6000
+	if len(s) > most {
+		return "…" + s[len(s)-most:]
+	}
+	return s
+}
+
+// Finish waits for the child to end and reports whether it succeeded.
+func (p *Process) Finish(within time.Duration) bool {
+	p.t.Helper()
+	select {
+	case <-p.Done:
+	case <-time.After(within):
+		_ = p.Cmd.Process.Kill()
+		p.t.Fatalf("the command did not end within %v", within)
+	}
+	return p.Err == nil
+}
+
+// Must runs a command to its successful end.
+func (f *Fixture) Must(args ...string) string {
+	f.T.Helper()
+	p := f.Start(nil, args...)
+	if !p.Finish(time.Minute) {
+		f.T.Fatalf("oriel %s failed: %s", strings.Join(args, " "), p.Output())
+	}
+	return p.Output()
+}
+
+// Says wants texts in what a process has written.
+func (p *Process) Says(texts ...string) {
+	p.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(p.Output(), text) {
+			p.t.Errorf("the log does not say %q", text)
+		}
+	}
+}
+
+// Terminate asks a service to end, once it is up and hears signals, and checks that it does so well.
+func (p *Process) Terminate() {
+	p.t.Helper()
+	for end := time.Now().Add(time.Minute); !strings.Contains(p.Output(), "msg=pages"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatal("the service did not start within a minute")
+		}
+	}
+	_ = p.Cmd.Process.Signal(syscall.SIGTERM)
+	if !p.Finish(30 * time.Second) {
+		p.t.Fatalf("the service ended badly: %v", p.Err)
+	}
+}
+
+// End asks `oriel letters` to end, and checks that it does so well.
+func (p *Process) End() {
+	p.t.Helper()
+	end := time.Now().Add(time.Minute)
+	for ; !strings.Contains(p.Output(), "writing letters"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatal("letters did not start within a minute")
+		}
+	}
+	_ = p.Cmd.Process.Signal(syscall.SIGTERM)
+	if !p.Finish(30 * time.Second) {
+		p.t.Fatalf("letters ended badly: %v", p.Err)
+	}
+}
+
+// Fails runs a command to its bad end and checks what it says.
+func (f *Fixture) Fails(want string, args ...string) {
+	f.T.Helper()
+	p := f.Start(nil, args...)
+	if p.Finish(time.Minute) || !strings.Contains(p.Output(), want) {
+		f.T.Errorf("oriel %s: want a failure that says %q; it said: %s", strings.Join(args, " "), want, p.Output())
+	}
+}

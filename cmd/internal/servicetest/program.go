@@ -1,0 +1,138 @@
+package servicetest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/service"
+	"oriel/pipeline"
+)
+
+// Main runs a package's tests, whose fixtures start this binary again: with TEST_CHILD set it is oriel, with its
+// arguments, environment and exit code. program is the whole of it; without one, the child has the commands of a
+// service, and a fixture builds oriel for the others. TEST_KILL=point:n makes a service kill itself when it reaches a
+// point for the n-th time.
+func Main(m *testing.M, program func(context.Context) int) {
+	if os.Getenv("TEST_CHILD") == "" {
+		// Parallel tests wait for processes and brokers more than they compute. -parallel of the command line still
+		// counts.
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+		isProgram = program != nil
+		code := m.Run()
+		removeBuilt()
+		os.Exit(code)
+	}
+	ctx, kill := service.Interruption(), os.Getenv("TEST_KILL")
+	if program != nil && kill == "" {
+		os.Exit(program(ctx))
+	}
+	h := service.ThisHost("test")
+	if kill != "" {
+		h.Heard = pipeline.Listener{Reached: killAt(kill)}
+	}
+	os.Exit(exit.Report(os.Stderr, errors.Join(service.Hide(), serviceCommand(ctx, h, os.Args[1:]))))
+}
+
+// serviceCommand is a command of a service, as oriel has it.
+func serviceCommand(ctx context.Context, h service.Host, args []string) error {
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	once, partitions := flags.Bool("once", false, ""), flags.Int("input-partitions", 0, "")
+	check, from, save := flags.Bool("check", false, ""), flags.String("from", "", ""), flags.String("save", "", "")
+	partition := flags.Int("partition", 0, "")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	switch args[0] {
+	case "topics":
+		return service.PrepareTopics(ctx, h, *partitions)
+	case "run":
+		return errors.Join(h.Tune(), service.Run(ctx, h))
+	case "letters":
+		return errors.Join(h.Tune(), service.WriteLetters(ctx, h, *once))
+	}
+	if !*check {
+		return h.SaveCheckpoint(ctx, int32(*partition), *save)
+	}
+	compared, err := h.CheckDecisions(ctx, int32(*partition), *from, func(int) {})
+	if err == nil {
+		fmt.Printf("partition %d: %d decisions compared, all equal\n", *partition, compared)
+	}
+	return err
+}
+
+// ofService reports whether arguments are those of a command that serviceCommand has.
+func ofService(args []string) bool {
+	return slices.Contains([]string{"topics", "run", "letters"}, args[0]) ||
+		args[0] == "replay" && !slices.Contains(args, "--events")
+}
+
+func killAt(text string) func(int32, pipeline.Point) {
+	point, count, _ := strings.Cut(text, ":")
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		panic("BUG: main: TEST_KILL is not point:n")
+	}
+	var left atomic.Int64
+	left.Store(int64(n))
+	return func(_ int32, p pipeline.Point) {
+		if string(p) == point && left.Add(-1) == 0 {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+}
+
+// isProgram is set where this binary has all commands of oriel.
+var isProgram bool
+
+// built is where oriel is built, at most once a process.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func buildOriel() {
+	if built.dir, built.err = os.MkdirTemp("", "oriel-test-"); built.err != nil {
+		return
+	}
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(built.dir, "oriel"), "oriel/cmd/oriel")
+	if out, err := build.CombinedOutput(); err != nil {
+		built.err = fmt.Errorf("build oriel: %w: %s", err, out)
+	}
+}
+
+func removeBuilt() {
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+}
+
+// programFor is what a child with these arguments runs.
+func programFor(t *testing.T, args []string) string {
+	t.Helper()
+	if isProgram || ofService(args) {
+		return os.Args[0]
+	}
+	built.once.Do(buildOriel)
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.dir, "oriel")
+}

@@ -1,0 +1,184 @@
+package servicetest
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"oriel/pipeline/kafka"
+)
+
+// BadRecords are malformed in a different way each, with a canary wherever one fits.
+func BadRecords() []kafka.Record {
+	values := []string{
+		`{"features":{"carrier":"` + Canary + `"},"label":1`, // cut short
+		`{"features":{"` + Canary + `":1},"label":7}`,
+		`{"features":{"` + Canary + `":1},"label":"` + Canary + `"}`,
+		`{"features":{"` + Canary + `":1},"label":1,"` + Canary + `":2}`,
+		`{"features":{"a":1,"a":"` + Canary + `"},"label":1}`,
+		`{"Features":{"a":"` + Canary + `"},"label":1}`,
+		`{"features":["` + Canary + `"],"label":1}`,
+		`{"features":[1,2],"label":1}`,
+		`{"features":{"a":null,"b":"` + Canary + `"},"label":1}`,
+		`{"features":{"a":NaN,"b":"` + Canary + `"},"label":1}`,
+		`{"features":{"a":1e999,"b":"` + Canary + `"},"label":1}`,
+		`{"features":{"a":"` + Canary + `\ud800"},"label":1}`,
+		`{"features":{"a":"` + Canary + "\xff" + `"},"label":1}`,
+		"\ufeff" + `{"features":{"a":"` + Canary + `"},"label":1}`,
+		`{"features":{"a":"` + Canary + `"},"label":1} ` + Canary,
+		`[[[[[[[[[["` + Canary + `"]]]]]]]]]]`,
+		strings.Repeat("[", 200_000) + Canary,
+		`{"features":{"indices":[99],"values":[1]},"label":1}`,
+		`{"features":{"a":"` + Canary + `"},"label":1,"weight":-1}`,
+		`"` + Canary + `"`,
+		Canary,
+		`{"features":{"a":"` + strings.Repeat(Canary, 100_000) + `"},"label":1}`, // 1 MB
+	}
+	records := []kafka.Record{{}, {Value: []byte{}}} // tombstone, empty value
+	for i, v := range values {
+		records = append(records, kafka.Record{
+			Key: []byte(Canary), Value: []byte(v),
+			Headers: kafka.HeadersOf(
+				kafka.Header{Key: Canary, Value: []byte(Canary)}, kafka.Header{Key: "n", Value: fmt.Append(nil, i)},
+			),
+		})
+	}
+	return records
+}
+
+// Canary is looked for in everything that leaves. The hexadecimal and the number forms catch it re-encoded.
+const Canary = "canary7f3a"
+
+// WithBad are events, and a bad record in each ten.
+func WithBad(from, n int) []kafka.Record {
+	all := Events(from, n)
+	for i := range all {
+		if bad, ok := badAt(from + i); ok {
+			all[i] = bad
+		}
+	}
+	return all
+}
+
+func badAt(i int) (kafka.Record, bool) {
+	return kafka.Record{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d", i)}, i%10 == 7
+}
+
+// BadOf are the bad ones of the first n.
+func BadOf(n int) map[int64]kafka.Record {
+	bad := map[int64]kafka.Record{}
+	for i := range n {
+		if r, ok := badAt(i); ok {
+			bad[int64(i)] = r
+		}
+	}
+	return bad
+}
+
+// AtOffsets gives records the offsets from first on.
+func AtOffsets(first int64, records []kafka.Record) map[int64]kafka.Record {
+	m := map[int64]kafka.Record{}
+	for i, r := range records {
+		m[first+int64(i)] = r
+	}
+	return m
+}
+
+// OfUser gives an event to a user.
+func OfUser(user string, r kafka.Record) kafka.Record {
+	r.Key = []byte(user)
+	return r
+}
+
+// Crowd are events of 9 users in turn, each for one step with a malformed value, and 4 steps apart at times; a few name
+// nobody.
+func Crowd(n int) []kafka.Record {
+	all := make([]kafka.Record, n)
+	for i := range all {
+		all[i] = OfUser(fmt.Sprintf("user %d", i%9), Event(i))
+		switch i % 13 {
+		case 4:
+			all[i].Key = all[max(0, i-4)].Key
+		case 6:
+			all[i].Value = []byte("no event")
+		case 8:
+			all[i].Key = nil
+		case 10: // unreadable behind its key
+			all[i].Headers = kafka.HeadersOf(make([]kafka.Header, kafka.MaxHeaders+1)...)
+		}
+	}
+	return all
+}
+
+// Expected says which records take their place as null events, by the definition: user and step alone decide.
+func Expected(records []kafka.Record, separation int) (reasons []string) {
+	last := map[string]int{}
+	for i, r := range records {
+		before, known := last[string(r.Key)]
+		switch {
+		case len(r.Key) == 0:
+			reasons = append(reasons, fmt.Sprintf("%d no_user", i))
+		case known && i-before < separation:
+			reasons = append(reasons, fmt.Sprintf("%d too_soon", i))
+		default:
+			last[string(r.Key)] = i
+			switch {
+			case r.Headers.Len() > kafka.MaxHeaders:
+				reasons = append(reasons, fmt.Sprintf("%d too_large", i))
+			case !bytes.HasPrefix(r.Value, []byte("{")):
+				reasons = append(reasons, fmt.Sprintf("%d json_syntax", i))
+			}
+		}
+	}
+	return reasons
+}
+
+// Delays is a CSV file and the events that the flags below make of it, by partition.
+func Delays(partitions int) (csv string, events [][]string) {
+	events = make([][]string, partitions)
+	csv = "hour,origin,carrier,arr_delay\n"
+	origins := []string{"EWR", "JFK", "LGA", "SEA", "DEN"}
+	for hour := range 12 { // the file has hours downwards; --sort turns them
+		for i := range 12 {
+			origin, delay := origins[(hour+i)%5], (7*hour+11*i)%40-10
+			row, carrier := fmt.Sprintf("%d,%s,c%d,%d\n", 11-hour, origin, i%3, delay), fmt.Sprintf(`"carrier":"c%d",`, i%3)
+			switch i {
+			case 3:
+				row = fmt.Sprintf("%d,%s,c0,NA\n", 11-hour, origin)
+			case 5:
+				row, carrier = fmt.Sprintf("%d,%s,NA,%d\n", 11-hour, origin, delay), ""
+			}
+			csv += row
+			if i != 3 {
+				p := kafka.PartitionOf([]byte(origin), partitions)
+				events[p] = append(events[p], fmt.Sprintf(`{"features":{%s"hour":%d},"label":%t}`, carrier, 11-hour, delay > 15))
+			}
+		}
+	}
+	for p := range events {
+		sorted := events[p][:0:0]
+		for hour := range 12 {
+			for _, e := range events[p] {
+				if strings.Contains(e, fmt.Sprintf(`"hour":%d}`, hour)) {
+					sorted = append(sorted, e)
+				}
+			}
+		}
+		events[p] = sorted
+	}
+	return csv, events
+}
+
+func Event(i int) kafka.Record {
+	return kafka.Record{Value: fmt.Appendf(nil, `{"features":{"carrier":"c%d","hour":%d},"label":%d}`, i%7, i%24, i/3%2)}
+}
+
+func Events(from, n int) []kafka.Record {
+	all := make([]kafka.Record, n)
+	for i := range all {
+		all[i] = Event(from + i)
+	}
+	return all
+}
+
+var ByUser = map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt"}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// notDumpable does nothing: other kernels keep to the limit on core dumps.
-func notDumpable() error { return nil }
