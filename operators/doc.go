@@ -68,6 +68,7 @@
 //
 // The canonical configuration has a digest of each list and file; Params must hold their contents. A setting that comes
 // after the first release is marked Later, and a default never changes: so deployments keep their bytes. An operator
-// whose bytes others build on also gets golden cases and published schemas (cmd/oriel: golden_cases_test.go,
-// schema_test.go, subjects_test.go). cmd/oriel/testdata/toy is an operator with draws, feedback and a second topic.
+// whose bytes others build on also gets golden cases and published schemas (cmd/internal/decisiontest/cases.go,
+// cmd/oriel/schema_test.go, cmd/internal/bubbletest/subject_test.go). cmd/internal/servedtest/testdata/toy is an operator
+// with draws, feedback and a second topic.
 package operators

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"context"
 	"testing"
 
 	"oriel/cmd/internal/servicetest"
 )
+
+func TestMain(m *testing.M) {
+	servicetest.Main(m, func(ctx context.Context) int { return execute(ctx, root()) })
+}
 
 // fixture is a deployment and what the tests of this package ask of it.
 type fixture struct{ *servicetest.Fixture }

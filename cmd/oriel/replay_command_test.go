@@ -12,7 +12,6 @@ import (
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
 )
 
 func TestReplayRefusesBadFlags(t *testing.T) {
@@ -134,7 +133,7 @@ func TestReplayKnowsUsers(t *testing.T) {
 	f := offline(t, servicetest.ByUser)
 	records := servicetest.Crowd(60)
 	for i := range records {
-		records[i].Headers = kafka.Headers{} // a file has none
+		records[i].Headers = servicetest.Event(i).Headers // none: a file has none
 	}
 	nulls := map[int]bool{}
 	for _, reason := range servicetest.Expected(records, 5) {

@@ -11,7 +11,6 @@ import (
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
 
@@ -22,7 +21,7 @@ func TestTailReadsAllPartitions(t *testing.T) {
 	f := newFixture(t, 3, nil)
 	topic := f.Env["ORIEL_INPUT_TOPIC"]
 	for p, text := range []string{"a", "b", "c"} {
-		f.Send(int32(p), kafka.Record{Value: []byte(text + "0")}, kafka.Record{Value: []byte(text + "1")})
+		f.Send(int32(p), servicetest.Value(text+"0"), servicetest.Value(text+"1"))
 	}
 	if said := f.Must("tail", "--topic", topic, "--raw", "--follow=false"); said != "a0\na1\nb0\nb1\nc0\nc1\n" {
 		t.Errorf("without following: %q", said)
@@ -34,7 +33,7 @@ func TestTailReadsAllPartitions(t *testing.T) {
 	f.Await(time.Minute, "a word that it waits", func() bool {
 		return strings.Contains(p.Output(), "waiting for new decisions")
 	})
-	f.Send(2, kafka.Record{Value: []byte("c2")})
+	f.Send(2, servicetest.Value("c2"))
 	f.Await(time.Minute, "the new record", func() bool { return strings.Contains(p.Output(), "c2\n") })
 	if strings.Contains(p.Output(), "c1") {
 		t.Error("an old record is shown")

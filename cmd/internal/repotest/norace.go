@@ -2,8 +2,8 @@
 
 package repotest
 
-// Slack is 1 without the race detector: see race_test.go.
+// Slack is 1 without the race detector: see race.go.
 const Slack = 1
 
-// Fewer is 1 without the race detector: see race_test.go.
+// Fewer is 1 without the race detector: see race.go.
 const Fewer = 1

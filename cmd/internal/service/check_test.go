@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
@@ -207,4 +208,47 @@ func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 			f.T.Errorf("%s: %d decisions equal, %v; want %d and %q", c.name, n, err, compared, c.want)
 		}
 	}
+}
+
+// TestReplayWaitsForCommitsOnTheirWay: a broker acknowledges a commit before it can be read. A checkpoint that was
+// asked for just after a partition's opening was refused, as if there had been none, and a check just after a service
+// left its last decisions out.
+func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.prepare()
+	produced, commit := make(chan bool), make(chan bool)
+	transactions := 0
+	s := f.serve(func(h *service.Host) {
+		h.Heard.Reached = func(_ int32, p pipeline.Point) {
+			if p != pipeline.PointProduced || transactions == 2 {
+				return
+			}
+			transactions++
+			produced <- true
+			<-commit
+		}
+	}, nil)
+	beside := func(read func() error) {
+		t.Helper()
+		<-produced
+		failed := make(chan error, 1)
+		go func() { failed <- read() }()
+		time.Sleep(200 * time.Millisecond) // it has looked by then
+		commit <- true
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	var checkpoint []byte
+	beside(func() (err error) {
+		checkpoint, err = f.deployment().Checkpoint(f.Ctx(), 0)
+		return err
+	})
+	f.Send(0, servicetest.Events(0, 20)...)
+	beside(func() error {
+		_, err := f.deployment().Check(f.Ctx(), 0, checkpoint, func(int) {})
+		return err
+	})
+	s.stop()
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
 )
@@ -33,11 +34,7 @@ func New(t *testing.T, partitions int, more map[string]string) *Fixture {
 
 func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *Fixture {
 	t.Helper()
-	client, err := kafka.New(kafka.Config{Brokers: strings.Split(addr, ",")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
+	client := Connect(t, addr)
 	var id [4]byte
 	_, _ = rand.Read(id[:])
 	name := "t" + hex.EncodeToString(id[:])
@@ -50,6 +47,28 @@ func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *F
 	maps.Copy(f.Env, more)
 	f.CreateTopic(f.Env["ORIEL_INPUT_TOPIC"], partitions, nil)
 	return f
+}
+
+// Connect is a client of brokers, while the test lasts.
+func Connect(t *testing.T, brokers string) *kafka.Client {
+	t.Helper()
+	client, err := kafka.New(kafka.Config{Brokers: strings.Split(brokers, ",")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// EmbeddedBroker is the address of an embedded broker of the test's own.
+func EmbeddedBroker(t *testing.T) string {
+	t.Helper()
+	b, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b.Addr()
 }
 
 // Environment are the settings of a small deployment.

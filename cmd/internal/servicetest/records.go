@@ -169,10 +169,15 @@ func Delays(partitions int) (csv string, events [][]string) {
 	return csv, events
 }
 
+// Value is a record of a text.
+func Value(text string) kafka.Record { return kafka.Record{Value: []byte(text)} }
+
+// Event is the i-th event of a small deployment.
 func Event(i int) kafka.Record {
 	return kafka.Record{Value: fmt.Appendf(nil, `{"features":{"carrier":"c%d","hour":%d},"label":%d}`, i%7, i%24, i/3%2)}
 }
 
+// Events are n events from one on.
 func Events(from, n int) []kafka.Record {
 	all := make([]kafka.Record, n)
 	for i := range all {
