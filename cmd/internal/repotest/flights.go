@@ -18,7 +18,7 @@ func UnpackFlights(t *testing.T, home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer packed.Close()
+	defer func() { _ = packed.Close() }()
 	flights, err := gzip.NewReader(packed)
 	if err != nil {
 		t.Fatal(err)

@@ -141,7 +141,7 @@ func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 		t.Skip("builds the module again")
 	}
 	g := grow(t)
-	f := fixtureAt(t, servicetest.Broker(t), 2, nil)
+	f := newFixture(t, 2, nil)
 	g.env = toyEnv("ORIEL_STATE_DIR="+f.Env["ORIEL_STATE_DIR"], "ORIEL_TOY_LABEL=set")
 	for _, name := range []string{
 		"BROKERS", "NAME", "INPUT_TOPIC", "START", "ALLOW_SINGLE_REPLICA", "MASTER_KEY_FILE", "HTTP_ADDR", "COMMIT_INTERVAL",

@@ -15,8 +15,3 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 	t.Helper()
 	return &fixture{servicetest.New(t, partitions, more)}
 }
-
-func fixtureAt(t *testing.T, brokers string, partitions int, more map[string]string) *fixture {
-	t.Helper()
-	return &fixture{servicetest.NewAt(t, brokers, partitions, more)}
-}

@@ -61,7 +61,7 @@ func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(cluster.Close)
-			f := fixtureAt(t, cluster.ListenAddrs()[0], 1, nil)
+			f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], 1, nil)}
 			f.Must("topics")
 			f.Send(0, servicetest.Events(0, 50)...)
 			if err := cluster.MoveTopicPartition(f.Topic("events"), 0, 0); err != nil { // another epoch

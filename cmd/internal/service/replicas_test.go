@@ -19,7 +19,7 @@ func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(broker.Close)
-	f := fixtureAt(t, broker.Addr(), 1, map[string]string{"ORIEL_ALLOW_SINGLE_REPLICA": "false"})
+	f := &fixture{servicetest.NewAt(t, broker.Addr(), 1, map[string]string{"ORIEL_ALLOW_SINGLE_REPLICA": "false"})}
 	single := f.Env["ORIEL_INPUT_TOPIC"] // the fixture made it with one replica
 	f.Fails(fmt.Sprintf("input topic %q has 1 replicas, want 3", single), "topics")
 	f.Fails("ORIEL_ALLOW_SINGLE_REPLICA", "run")
