@@ -24,6 +24,7 @@ type Case struct {
 
 func (c Case) String() string { return c.Events + " " + c.mechanism }
 
+// Cases are all golden cases.
 func Cases(t *testing.T) (cases []Case) {
 	t.Helper()
 	for _, events := range Inputs {
@@ -62,6 +63,7 @@ func Load(t *testing.T, env ...string) settings.Settings {
 	return s
 }
 
+// Model is the model of settings.
 func Model(t *testing.T, s settings.Settings) pipeline.Model {
 	t.Helper()
 	m, err := s.Model()

@@ -10,7 +10,7 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Exit codes: 0 is success, exitFailure what went wrong while working, exitUsage a call or settings that no repetition
+// Exit codes: 0 is success, Failure what went wrong while working, Misuse a call or settings that no repetition
 // makes right.
 const (
 	Failure = 1

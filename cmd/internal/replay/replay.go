@@ -47,8 +47,8 @@ func Open(model pipeline.Model, o Options) (*pipeline.Stream, error) {
 	return pipeline.OpenStream(model, plan, inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
 }
 
-// replayed says what a replay took and gave.
-type replayed struct {
+// Summary says what a replay took and gave.
+type Summary struct {
 	Lines, Null, Decisions int
 	FirstNull              string // place and reason
 }
@@ -57,8 +57,8 @@ type replayed struct {
 func Run(
 	ctx context.Context, w io.Writer, in io.Reader, model pipeline.Model, stream *pipeline.Stream, maxBytes int,
 	o Options,
-) (replayed, error) {
-	var r replayed
+) (Summary, error) {
+	var r Summary
 	var failed error
 	walk := pipeline.Walk{
 		Stream: stream, Partition: o.Partition,

@@ -10,6 +10,8 @@ import (
 	"oriel/schemas"
 )
 
+// WriteLetters writes records that were no events to the dead-letter topic, until it is told to end. With once it ends
+// when the letters of all verdicts that there are have been written.
 func WriteLetters(ctx context.Context, h Host, once bool) error {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Letters)
 	if err != nil {

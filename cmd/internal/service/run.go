@@ -20,7 +20,7 @@ import (
 	"oriel/state"
 )
 
-// Run is the service.
+// Run is the service: it takes partitions and commits decisions until ctx is done.
 func Run(ctx context.Context, h Host) (err error) {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
 		settings.Operator)

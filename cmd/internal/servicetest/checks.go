@@ -15,6 +15,7 @@ import (
 	"oriel/schemas"
 )
 
+// Pages are the pages of a service, one after the other.
 func (f *Fixture) Pages(p *Process) string {
 	f.T.Helper()
 	found := regexp.MustCompile(`address=(127\.0\.0\.1:\d+)`).FindStringSubmatch(p.Output())

@@ -27,11 +27,13 @@ type Fixture struct {
 	Env        map[string]string
 }
 
+// New makes a deployment on a broker of the test, and its input; more are settings beside those of Environment.
 func New(t *testing.T, partitions int, more map[string]string) *Fixture {
 	t.Helper()
 	return NewAt(t, Broker(t), partitions, more)
 }
 
+// NewAt is New on given brokers.
 func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *Fixture {
 	t.Helper()
 	client := Connect(t, addr)
@@ -84,6 +86,7 @@ func Environment(name, brokers, key, stateDir string) map[string]string {
 	}
 }
 
+// WriteKey writes a master key, all of whose bytes are fill.
 func WriteKey(t *testing.T, path string, fill byte) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(hex.EncodeToString(bytes.Repeat([]byte{fill}, 32))+"\n"), 0o600); err != nil {
@@ -91,6 +94,7 @@ func WriteKey(t *testing.T, path string, fill byte) {
 	}
 }
 
+// CreateTopic creates a topic of one replica.
 func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]string) {
 	f.T.Helper()
 	if err := f.Client.CreateTopic(f.Ctx(), name, partitions, 1, settings); err != nil {
@@ -98,8 +102,10 @@ func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]s
 	}
 }
 
+// Ctx ends with the test.
 func (f *Fixture) Ctx() context.Context { return f.T.Context() }
 
+// Topic is the topic of a kind, as settings name it by default.
 func (f *Fixture) Topic(kind string) string { return f.Name + "." + kind }
 
 // Send appends records to a partition of the input.
@@ -169,6 +175,7 @@ func (f *Fixture) AwaitTaken(within time.Duration, want ...int64) {
 	}
 }
 
+// WriteFile writes a file of the test, and returns its path.
 func WriteFile(t *testing.T, name string, content []byte) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
@@ -178,4 +185,5 @@ func WriteFile(t *testing.T, name string, content []byte) (path string) {
 	return path
 }
 
+// Seed is a value of --seed.
 var Seed = strings.Repeat("0a", 32)

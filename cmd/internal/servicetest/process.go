@@ -21,6 +21,7 @@ type Process struct {
 	out  Output // both streams
 }
 
+// Output is what the process has written so far.
 func (p *Process) Output() string { return p.out.String() }
 
 // Output is what a process has written.
@@ -61,6 +62,7 @@ func (f *Fixture) Child(more map[string]string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// Launch starts a command, which is killed when the test ends.
 func (f *Fixture) Launch(cmd *exec.Cmd) *Process {
 	f.T.Helper()
 	p := &Process{t: f.T, Cmd: cmd, Done: make(chan struct{})}
@@ -85,6 +87,7 @@ func (f *Fixture) Launch(cmd *exec.Cmd) *Process {
 	return p
 }
 
+// EndOf is the end of a long text.
 func EndOf(s string) string {
 	const most = 6000
 	if len(s) > most {

@@ -86,7 +86,7 @@ func killAt(text string) func(int32, pipeline.Point) {
 	point, count, _ := strings.Cut(text, ":")
 	n, err := strconv.Atoi(count)
 	if err != nil {
-		panic("BUG: main: TEST_KILL is not point:n")
+		panic("BUG: servicetest: TEST_KILL is not point:n")
 	}
 	var left atomic.Int64
 	left.Store(int64(n))

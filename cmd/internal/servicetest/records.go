@@ -186,4 +186,5 @@ func Events(from, n int) []kafka.Record {
 	return all
 }
 
+// ByUser are settings at user level.
 var ByUser = map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt"}
