@@ -153,22 +153,6 @@ func TestSilentTrapsWarn(t *testing.T) {
 	}
 }
 
-// TestTheServiceLooksAtNoEventForTraps: its log is public. The files of the commands that are the service, and of what
-// they share, use neither the warnings nor the words of a decoder for people who may read the input.
-func TestTheServiceLooksAtNoEventForTraps(t *testing.T) {
-	for _, file := range []string{"run.go", "connect.go", "host.go", "gauges.go", "topics.go", "memory.go"} {
-		code, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, what := range []string{"traps.", "warn(", ".Problem(", ".Explain(", "DecoderOf("} {
-			if bytes.Contains(code, []byte(what)) {
-				t.Errorf("%s uses %s", file, what)
-			}
-		}
-	}
-}
-
 // TestEnvFilesUnderstandQuotes as a shell does, and refuse by their line what a shell would read otherwise.
 func TestEnvFilesUnderstandQuotes(t *testing.T) {
 	for value, want := range map[string]string{

@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,4 +108,27 @@ func environ(changes ...string) []string {
 		"ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1",
 		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
 	}, changes...)
+}
+
+// TestTheServiceLooksAtNoEventForTraps: its log is public. No file of a service, and none of the commands that start it,
+// uses the warnings or the words of a decoder for people who may read the input. Only the writer of letters may.
+func TestTheServiceLooksAtNoEventForTraps(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || !slices.Contains(files, "run.go") || !slices.Contains(files, "letters.go") {
+		t.Fatalf("files %q: %v", files, err)
+	}
+	files = slices.DeleteFunc(files, func(name string) bool {
+		return name == "letters.go" || strings.HasSuffix(name, "_test.go")
+	})
+	for _, file := range append(files, "../../oriel/run.go", "../../oriel/topics.go") {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, what := range []string{"traps.", "warn(", ".Problem(", ".Explain(", "DecoderOf("} {
+			if bytes.Contains(code, []byte(what)) {
+				t.Errorf("%s uses %s", file, what)
+			}
+		}
+	}
 }
