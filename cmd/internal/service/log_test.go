@@ -110,8 +110,8 @@ func environ(changes ...string) []string {
 	}, changes...)
 }
 
-// TestTheServiceLooksAtNoEventForTraps: its log is public. No file of a service, and none of the commands that start it,
-// uses the warnings or the words of a decoder for people who may read the input. Only the writer of letters may.
+// TestTheServiceLooksAtNoEventForTraps: its log is public. No file of a service, and none of the commands that start
+// it, uses the warnings or the words of a decoder for people who may read the input. Only the writer of letters may.
 func TestTheServiceLooksAtNoEventForTraps(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || !slices.Contains(files, "run.go") || !slices.Contains(files, "letters.go") {
