@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/flights"
+	"oriel/cmd/internal/servicetest"
+)
+
+// TestDemoShowsPrivateNumbers: each number of the demo's last block is within what it says of the truth, which is
+// what the flights say, summed here backwards; and another call says the same.
+func TestDemoShowsPrivateNumbers(t *testing.T) {
+	all, err := readDemoFlights()
+	if err != nil {
+		t.Fatal(err)
+	}
+	streams := newDemoEvents(all[:30_050]).streams
+	var texts []string
+	for range 2 {
+		client := servicetest.Connect(t, servicetest.EmbeddedBroker(t))
+		text, err := demoNumbers(t.Context(), client, t.TempDir(), streams, 1, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("not repeatable:\n%s\n%s", texts[0], texts[1])
+	}
+	shown := 0
+	for p, stream := range streams {
+		_, line, found := strings.Cut(texts[0], "\n  "+flights.Origins[p]+"  ")
+		if !found {
+			t.Fatalf("no %s: %s", flights.Origins[p], texts[0])
+		}
+		line, _, _ = strings.Cut(line, "\n")
+		for _, n := range regexp.MustCompile(`(\w\w) +(\S+) ± (\S+) \( *(\S+)\)`).FindAllStringSubmatch(line, -1) {
+			var count, sum float64
+			counted := stream[:len(stream)/100*100]
+			for i := range counted {
+				if flights.Carriers[counted[i].Carrier] == n[1] {
+					w := math.Pow(1-1./65536, float64(len(counted)-1-i))
+					count, sum = count+w, sum+w*max(-60, min(180, counted[i].Delay))
+				}
+			}
+			var x [3]float64
+			for k, text := range n[2:] {
+				if x[k], err = strconv.ParseFloat(text, 64); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if truth := fmt.Sprintf("%.1f", sum/count); n[4] != truth {
+				t.Errorf("%s: the truth is said to be %s, it is %s", n[0], n[4], truth)
+			}
+			if math.Abs(x[0]-x[2]) > 3.5*x[1]+0.1 { // 6.9 standard deviations, and rounding
+				t.Errorf("%s is out of its interval by far", n[0])
+			}
+			shown++
+		}
+	}
+	if shown != 12 {
+		t.Errorf("%d numbers: %s", shown, texts[0])
+	}
+}
