@@ -95,7 +95,9 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		from, imported string
 		code, tests    bool // refused
 	}{
-		{"cmd/oriel", "oriel/pipeline", false, false},
+		{"cmd/oriel", "oriel/pipeline", false, true},
+		{"cmd/oriel", "oriel/pipeline/pipetest", true, true},
+		{"cmd/internal/service", "oriel/pipeline", false, false},
 		{"cmd/internal/lint", "oriel/pipeline", true, false},
 		{"pipeline", "oriel/cmd/oriel", true, true},
 		{"pipeline", "oriel/operators/coco", true, false},
