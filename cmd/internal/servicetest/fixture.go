@@ -18,7 +18,7 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// Fixture is a deployment of its own on the test's broker, worked on by child processes that are the real command.
+// Fixture is a deployment of its own on the test's broker. Its commands are child processes: see Main.
 type Fixture struct {
 	T          *testing.T
 	Client     *kafka.Client

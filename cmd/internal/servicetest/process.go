@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Process is a child that runs the real command.
+// Process is a child that runs a command.
 type Process struct {
 	t    *testing.T
 	Cmd  *exec.Cmd
@@ -42,7 +42,7 @@ func (o *Output) String() string {
 	return o.buf.String()
 }
 
-// Start runs a command as a child; more are further variables.
+// Start runs a command as a child; more are further variables of its environment.
 func (f *Fixture) Start(more map[string]string, args ...string) *Process {
 	f.T.Helper()
 	return f.Launch(f.Child(more, args...))
