@@ -68,7 +68,7 @@ func (s share) of() (share, spread, n float64) {
 // flights, by carrier and hour, at memories of 1000, 16 000 and 250 000 for life at ε = 1, within 2 % and within three
 // standard errors:
 //
-//	go test ./cmd/oriel -run TestAggregateCovers -flights flights.csv -timeout 2h -v
+//	go test ./cmd/internal/servedtest -run TestAggregateCovers -flights flights.csv -timeout 2h -v
 func TestAggregateCovers(t *testing.T) {
 	cells, places, memories, every, away := "a=x|y|z,b=0:4:4", 12, []uint64{50, 200}, 50, 6.11
 	rows, epsilon, within := few(1500), "60", 0.0
