@@ -98,10 +98,10 @@ func ByTurns(events []byte) []byte {
 	return keyed
 }
 
-// Blocks reads goldenFile: the blocks by case.
+// Blocks are the golden blocks by case.
 func Blocks(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(goldenFile)
+	text, err := os.ReadFile(Path(golden))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +114,8 @@ func Blocks(t *testing.T) map[string]string {
 	return blocks
 }
 
-// goldenFile holds the blocks of all cases.
-var goldenFile = Path("decisions.txt")
+// golden is the file that holds the blocks of all cases.
+const golden = "decisions.txt"
 
 // Path is that of a file of testdata.
 func Path(name string) string { return repotest.Path("cmd/internal/decisiontest/testdata/" + name) }

@@ -71,7 +71,7 @@ func (c Case) plan(t *testing.T) []byte {
 	return fresh
 }
 
-// block is what goldenFile holds of a case: its plan, frozen, the digest of all decisions, and some of them to look at.
+// block is what the golden file holds of a case: its plan, frozen, the digest of all decisions, and some of them to look at.
 func (c Case) block(t *testing.T, plan []byte) string {
 	t.Helper()
 	m := Model(t, c.Settings)
@@ -101,7 +101,7 @@ func goldenPlan(t *testing.T, block string) []byte {
 	text, _, _ := strings.Cut(rest, "\n")
 	plan, err := hex.DecodeString(text)
 	if err != nil || len(plan) == 0 {
-		t.Fatalf("%s: no plan in the block: %q", goldenFile, block)
+		t.Fatalf("%s: no plan in the block: %q", golden, block)
 	}
 	return plan
 }
@@ -142,7 +142,7 @@ func rewriteGolden(t *testing.T) {
 	for _, c := range Cases(t) {
 		blocks = append(blocks, c.block(t, c.plan(t)))
 	}
-	if err := os.WriteFile(goldenFile, []byte(strings.Join(blocks, "\n")), 0o644); err != nil {
+	if err := os.WriteFile(Path(golden), []byte(strings.Join(blocks, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
