@@ -71,8 +71,8 @@ func (c Case) plan(t *testing.T) []byte {
 	return fresh
 }
 
-// block is what the golden file holds of a case: its plan, frozen, the digest of all decisions, and some of them to look
-// at.
+// block is what the golden file holds of a case: its plan, frozen, the digest of all decisions, and some of them to
+// look at.
 func (c Case) block(t *testing.T, plan []byte) string {
 	t.Helper()
 	m := Model(t, c.Settings)
