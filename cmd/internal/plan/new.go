@@ -78,6 +78,7 @@ func New(in Input) (*Report, error) {
 				r.Advice = &advice
 			}
 		}
+		a.row.MemoryBytes = a.row.machine.footprint()
 		r.Mechanisms = append(r.Mechanisms, a.row)
 	}
 	if in.Measure > 0 {
@@ -162,7 +163,7 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		NoiseScale: m.scale(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
 		OverOptimum: none,
 		Mu:          none, Epsilon: Number(m.guarantee.Epsilon), EventEpsilon: none, Delta: m.guarantee.Delta,
-		StateBytes: m.stream.StateLen(), MemoryBytes: m.footprint(), Cost: m.cost(), machine: m,
+		StateBytes: m.stream.StateLen(), Cost: m.cost(), machine: m,
 	}
 	if same { // the optimum is of one kind of sums
 		row.OverOptimum = m.overOptimum(r.Optimum.Factor)
