@@ -13,7 +13,6 @@ import (
 
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/flights"
-	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
@@ -108,7 +107,7 @@ func (d *demoTable) print(ctx context.Context, out io.Writer, client *kafka.Clie
 		return err
 	}
 	picture := filepath.Join(folder, "learning.png")
-	if err := plan.Save(report.Figure("Late flights: what is learned, and what privacy costs"), picture); err != nil {
+	if err := report.Slide("Late flights: what is learned, and what privacy costs").Save(picture); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\nLearning curves: %s\n\n%s\n", picture, closing(report))

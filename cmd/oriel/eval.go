@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/eval"
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
@@ -85,7 +85,7 @@ func evalCommand() *cobra.Command {
 
 func runEval(cmd *cobra.Command, o evalOptions) error {
 	if o.plot != "" {
-		if err := plan.CheckFile(o.plot); err != nil {
+		if err := figure.CheckFile(o.plot); err != nil {
 			return wrongUse("--plot: %w", err)
 		}
 	}
@@ -141,7 +141,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 		return err
 	}
 	if o.plot != "" {
-		if err := plan.Save(report.figure, o.plot); err != nil {
+		if err := report.slide.Save(o.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
@@ -157,7 +157,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 // evalReport is printed as text or JSON, and drawn.
 type evalReport struct {
 	printed interface{ Print(io.Writer) error }
-	figure  plan.Figure
+	slide   *figure.Slide
 }
 
 // Print prints the text.
@@ -175,7 +175,7 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 		if err != nil {
 			return evalReport{}, err
 		}
-		return evalReport{report, report.Figure("What privacy costs: " + in.Settings[0].Mechanism)}, nil
+		return evalReport{report, report.Slide("What privacy costs: " + in.Settings[0].Mechanism)}, nil
 	}
 	if in.Delay != (eval.Delay{}) {
 		return evalReport{}, wrongUse("--delay: %s waits for no label", in.Settings[0].Operator)
@@ -184,7 +184,7 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 	if err != nil {
 		return evalReport{}, err
 	}
-	return evalReport{report, report.Figure()}, nil
+	return evalReport{report, report.Slide()}, nil
 }
 
 // rows are the settings of each ε, window and memory: the environment with one of each list in the place of what it

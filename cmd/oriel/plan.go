@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
@@ -100,7 +101,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return wrongUse("--rate: not a finite number of events a second")
 	}
 	if o.plot != "" {
-		if err := plan.CheckFile(o.plot); err != nil {
+		if err := figure.CheckFile(o.plot); err != nil {
 			return wrongUse("--plot: %w", err)
 		}
 	}
@@ -127,7 +128,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return err
 	}
 	if o.plot != "" {
-		if err := plan.Save(answer, o.plot); err != nil {
+		if err := answer.Slide().Save(o.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
@@ -142,7 +143,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 
 // planShown is a report or a frontier.
 type planShown interface {
-	plan.Figure
+	Slide() *figure.Slide
 	Print(io.Writer) error
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 )
 
 // listed is how many cells a person is shown.
@@ -41,7 +41,7 @@ func (r *NumbersReport) printKinds(out io.Writer) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for _, k := range row.Kinds {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, plan.Upper(row.Epsilon),
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, figure.Upper(row.Epsilon),
 				steps(row.Window), k.Statistic, k.Memory, shortOf(k.Statistic, k.RMS), shortOf(k.Statistic, k.Half),
 				number(100*k.Covered, 1), k.Releases, k.Compared, k.Shown)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 )
 
 // Warning is said wherever figures are shown.
@@ -56,8 +56,8 @@ type column struct {
 	of   func(*Row) string
 }
 
-// figure shows mean and, of several seeds, worst.
-func figure(head string, digits int, several bool, of func(*Row) Figure) column {
+// measured shows mean and, of several seeds, worst.
+func measured(head string, digits int, several bool, of func(*Row) Figure) column {
 	return column{head, func(row *Row) string {
 		f := of(row)
 		text := number(f.Mean, digits)
@@ -97,17 +97,17 @@ func (r *Report) columns() []column {
 	several := r.Seeds > 1
 	return []column{
 		{"", func(row *Row) string { return row.Name }},
-		{"ε", private(func(row *Row) string { return plan.Upper(row.Epsilon) })},
+		{"ε", private(func(row *Row) string { return figure.Upper(row.Epsilon) })},
 		{"W", func(row *Row) string { return steps(row.Window) }},
 		{"memory", func(row *Row) string { return steps(row.Memory) }},
-		{"ε at 10⁶ steps", private(func(row *Row) string { return plan.Upper(row.Aged) })},
-		figure("loss", 4, several, func(row *Row) Figure { return row.Loss }),
-		figure("AUC", 3, several, func(row *Row) Figure { return row.AUC }),
-		figure("AUC, 2nd half", 3, several, func(row *Row) Figure { return row.LateAUC }),
-		figure("accuracy", 3, several, func(row *Row) Figure { return row.Accuracy }),
-		figure("ECE", 4, several, func(row *Row) Figure { return row.ECE }),
-		figure("R²", 4, several, func(row *Row) Figure { return row.R2 }),
-		figure("coverage", 3, several, func(row *Row) Figure { return row.Coverage }),
+		{"ε at 10⁶ steps", private(func(row *Row) string { return figure.Upper(row.Aged) })},
+		measured("loss", 4, several, func(row *Row) Figure { return row.Loss }),
+		measured("AUC", 3, several, func(row *Row) Figure { return row.AUC }),
+		measured("AUC, 2nd half", 3, several, func(row *Row) Figure { return row.LateAUC }),
+		measured("accuracy", 3, several, func(row *Row) Figure { return row.Accuracy }),
+		measured("ECE", 4, several, func(row *Row) Figure { return row.ECE }),
+		measured("R²", 4, several, func(row *Row) Figure { return row.R2 }),
+		measured("coverage", 3, several, func(row *Row) Figure { return row.Coverage }),
 		{"without noise", func(row *Row) string {
 			if r.references() == 1 {
 				return "" // a row of its own

@@ -6,22 +6,17 @@ import (
 	"strings"
 	"sync"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
+	"oriel/cmd/internal/figure"
 	"oriel/mechanisms/protection"
 )
 
 // line is ε at every age, of all mechanisms that share it.
 type line struct {
 	names      []string
-	look       style
+	look       figure.Look
 	configured bool
 	all        bool // of all of a user's events, not of those of one window
-	points     plotter.XYs
+	points     []figure.Point
 }
 
 func (l line) name() string {
@@ -40,7 +35,7 @@ func (r *Report) lines() []line {
 			all = append(all, m)
 		}
 	}
-	points := make([]plotter.XYs, len(all))
+	points := make([][]figure.Point, len(all))
 	var done sync.WaitGroup
 	for i, m := range all {
 		done.Go(func() { points[i] = m.machine.points(r.lastAge()) })
@@ -63,7 +58,6 @@ func (r *Report) lines() []line {
 	if r.Setting.users() && r.Setting.terms.Scope.End() == protection.Endless {
 		m := &r.Mechanisms[0]
 		whole := line{names: []string{m.Name}, look: lookOf(m.Name), all: true, points: m.machine.allPoints(r.lastAge())}
-		whole.look.dashes = []vg.Length{2, 5}
 		lines = slices.Insert(lines, 1, whole)
 	}
 	return lines
@@ -87,11 +81,11 @@ const (
 
 // points returns ε from age 1 to last, where it is positive and finite. Steps are drawn by their upper corners, so that
 // no point of the line is below the claim.
-func (m *machine) points(last uint64) plotter.XYs {
-	var xy plotter.XYs
+func (m *machine) points(last uint64) []figure.Point {
+	var xy []figure.Point
 	add := func(x, age uint64) {
 		if e := m.guarantee.At(age).Epsilon; e > 0 && !math.IsInf(e, 1) {
-			xy = append(xy, plotter.XY{X: float64(max(x, 1)), Y: e})
+			xy = append(xy, figure.Point{X: float64(max(x, 1)), Y: e})
 		}
 	}
 	scope := m.config.Scope
@@ -121,17 +115,17 @@ func (m *machine) points(last uint64) plotter.XYs {
 
 // allPoints returns ε of all of a user's events of so many steps, drawn in steps by their upper corners: it is counted
 // anew where more of a user's events come in, and never falls.
-func (m *machine) allPoints(last uint64) plotter.XYs {
-	var xy plotter.XYs
+func (m *machine) allPoints(last uint64) []figure.Point {
+	var xy []figure.Point
 	for _, age := range append(m.smoothAges(last, corners), last) {
 		e := m.guarantee.AtAll(age).Epsilon
 		if !(e > 0) || math.IsInf(e, 1) {
 			continue
 		}
 		if n := len(xy); n > 0 {
-			xy = append(xy, plotter.XY{X: xy[n-1].X, Y: e})
+			xy = append(xy, figure.Point{X: xy[n-1].X, Y: e})
 		}
-		xy = append(xy, plotter.XY{X: float64(age), Y: e})
+		xy = append(xy, figure.Point{X: float64(age), Y: e})
 	}
 	return xy
 }
@@ -153,139 +147,59 @@ func (m *machine) smoothAges(last, decade uint64) []uint64 {
 	return slices.DeleteFunc(slices.Compact(ages), func(age uint64) bool { return age >= last })
 }
 
-// agePanel is ε against age.
-func (r *Report) agePanel(lines []line) panel {
+// ageChart is ε against age.
+func (r *Report) ageChart(lines []line) *figure.Chart {
 	age := "age of the event: steps since it was added"
 	if r.Setting.users() {
 		age = "age, steps: of a user's events of " + r.Setting.userWindow() + ", or of all"
 	}
-	p := newPanel(age, "ε of everything released since")
-	p.X.Min, p.X.Max = 1, float64(r.lastAge())
-	p.Y.Min, p.Y.Max = lossRange(lines, p.X.Max)
-	p.X.Tick.Marker = logTicks(p.X.Min, p.X.Max, 8, short)
-	p.Y.Tick.Marker = logTicks(p.Y.Min, p.Y.Max, 8, func(x float64) string { return digits(Number(x)) })
-	p.Add(rules{across: true})
-	if step := r.stepSeconds(); step > 0 {
-		p.Add(clock{step})
+	c := &figure.Chart{
+		X:      figure.Axis{Name: age, Log: true, Min: 1, Max: float64(r.lastAge()), Ticks: 8, Bare: true},
+		Y:      figure.Axis{Name: "ε of everything released since", Log: true, Ticks: 8, Full: true},
+		Legend: true, Seconds: r.stepSeconds(),
 	}
-	at := claim{report: r}
 	if !r.Setting.terms.Scope.ForLife() {
-		p.Add(at)
+		c.Uprights = []float64{float64(r.Setting.span())}
 	}
-	for _, l := range slices.Backward(lines) { // the configured one is drawn last
-		width := vg.Length(2.4)
+	var ends []string
+	for _, l := range lines {
+		drawn := figure.Line{Name: l.name(), Bold: l.configured, Look: l.look, Width: 2.4, Points: l.points}
 		if l.configured {
-			width = 3.6
+			drawn.Width = 3.6
 		}
-		p.Add(unranged{&plotter.Line{XYs: l.points, LineStyle: l.look.line(width)}})
-	}
-	p.Add(lastValues(lines), &legend{lines}, claimPoint{at})
-	return p
-}
-
-const (
-	legendShare = 0.66 // of the panel's width
-	legendLine  = 23   // points
-	panelHeight = 340
-)
-
-// lossRange returns a range of ε that leaves the legend the upper left corner, and the claim a line below.
-func lossRange(lines []line, last float64) (low, high float64) {
-	if len(lines) == 0 {
-		return 0.1, 10
-	}
-	least, most, early := math.Inf(1), 0.0, 0.0
-	for _, l := range lines {
-		for _, xy := range l.points {
-			least, most = min(least, xy.Y), max(most, xy.Y)
-			if math.Log(xy.X) <= legendShare*math.Log(last) {
-				early = max(early, xy.Y)
-			}
+		if l.all {
+			drawn.Dashes = []float64{2, 5}
 		}
-	}
-	// Shares of the height: the lowest point stands at bottom, points below the legend end at middle, the highest at top.
-	const bottom, top = 0.1, 0.96
-	middle := top - (float64(len(lines))*legendLine+10)/panelHeight
-	height := max(math.Log(most/least)/(top-bottom), math.Log(early/least)/(middle-bottom), math.Log(3))
-	return least * math.Exp(-bottom*height), least * math.Exp((1-bottom)*height)
-}
-
-// lastValues writes the loss at the right end of each line, once where several end in one.
-func lastValues(lines []line) *ends {
-	e := &ends{}
-	for _, l := range lines {
-		y := l.points[len(l.points)-1].Y
-		if label := Upper(Number(y)); !slices.Contains(e.labels, label) {
-			e.add(y, label, l.look.color)
+		// The loss at the right end stands once where several lines end in one.
+		if end := figure.Upper(l.points[len(l.points)-1].Y); !slices.Contains(ends, end) {
+			drawn.End, ends = end, append(ends, end)
 		}
+		c.Lines = append(c.Lines, drawn)
 	}
-	return e
+	c.Marks = r.claim(c.X.Max)
+	return c
 }
 
-// unranged keeps a plotter from setting the range of the axes.
-type unranged struct{ plot.Plotter }
-
-// claim marks the window.
-type claim struct{ report *Report }
-
-func (m claim) Plot(c draw.Canvas, p *plot.Plot) {
-	x := c.X(p.X.Norm(float64(m.report.Setting.span())))
-	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 1, Dashes: []vg.Length{2, 3}}, x, c.Min.Y, x, c.Max.Y)
-}
-
-// claimPoint marks what is claimed: for the window, for the whole life, for ever.
-type claimPoint struct{ claim }
-
-func (m claimPoint) Plot(c draw.Canvas, p *plot.Plot) {
-	row, s := &m.report.Mechanisms[0], m.report.Setting
+// claim marks what is claimed: for the window, for the whole life, for ever.
+func (r *Report) claim(last float64) []figure.Mark {
+	row, words := &r.Mechanisms[0], r.Setting.terms.Scope.Words()
 	if !row.Epsilon.finite() {
-		return
+		return nil
 	}
-	words := s.terms.Scope.Words()
-	age := min(float64(words.At), p.X.Max)
+	age := min(float64(words.At), last)
 	if words.At == 0 {
-		age = math.Sqrt(p.X.Max)
+		age = math.Sqrt(last)
 	}
-	at := vg.Point{X: c.X(p.X.Norm(age)), Y: c.Y(p.Y.Norm(float64(row.Epsilon)))}
-	c.DrawGlyph(draw.GlyphStyle{Color: paper, Radius: 7.5, Shape: draw.CircleGlyph{}}, at)
-	c.DrawGlyph(draw.GlyphStyle{Color: lookOf(row.Name).color, Radius: 6, Shape: draw.CircleGlyph{}}, at)
-	label := "claim: ε = " + Upper(row.Epsilon) + words.Point
-	style := heavy(writing(smallSize, ink, text.XLeft, text.YBottom))
-	at.X = min(at.X+8, c.Max.X-style.Width(label)-8)
-	c.FillText(style, vg.Point{X: at.X, Y: c.Min.Y + 9}, label)
+	return []figure.Mark{{
+		X: age, Y: float64(row.Epsilon), Look: lookOf(row.Name),
+		Text: "claim: ε = " + figure.Upper(row.Epsilon) + words.Point,
+	}}
 }
 
-// legend names the lines in the upper left, where none of them comes.
-type legend struct{ lines []line }
-
-func (*legend) style(l line) text.Style {
-	style := writing(labelSize, ink, text.XLeft, text.YCenter)
-	if l.configured {
-		return heavy(style)
+// stepSeconds is how long a step takes, 0 without a rate.
+func (r *Report) stepSeconds() float64 {
+	if !r.Setting.EventsPerSecond.known() {
+		return 0
 	}
-	return style
-}
-
-// box is what the legend takes of a panel.
-func (g *legend) box(c draw.Canvas) vg.Rectangle {
-	widest := vg.Length(0)
-	for _, l := range g.lines {
-		widest = max(widest, g.style(l).Width(l.name()))
-	}
-	return vg.Rectangle{
-		Min: vg.Point{X: c.Min.X + 6, Y: c.Max.Y - 6 - legendLine*vg.Length(len(g.lines))},
-		Max: vg.Point{X: c.Min.X + 68 + widest, Y: c.Max.Y - 0.8},
-	}
-}
-
-func (g *legend) Plot(c draw.Canvas, _ *plot.Plot) {
-	box := g.box(c)
-	c.SetColor(paper)
-	c.Fill(box.Path())
-	y := c.Max.Y - 15
-	for _, l := range g.lines {
-		c.StrokeLine2(l.look.line(3), c.Min.X+12, y, c.Min.X+54, y)
-		level(c, g.style(l), vg.Point{X: c.Min.X + 62, Y: y}, l.name())
-		y -= legendLine
-	}
+	return float64(r.Setting.Batch) / float64(r.Setting.EventsPerSecond)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"oriel/cmd/internal/figure"
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 )
@@ -113,15 +114,15 @@ func (c *Comparison) Print(out io.Writer) error {
 			time = Duration(float64(p.WindowSeconds))
 		}
 		if p.Settles.known() {
-			settles = digits(p.Settles) + " steps"
+			settles = figure.Digits(p.Settles) + " steps"
 		}
 		row := []string{fmt.Sprintf("%g", p.Epsilon), count(p.Window), time}
 		if c.numbers() {
 			row = append(row, plusMinus(Number(p.Count)))
 		} else {
-			row = append(row, digits(Number(p.RMSCoordinate)), digits(Number(p.RMSVector)))
+			row = append(row, figure.Digits(p.RMSCoordinate), figure.Digits(p.RMSVector))
 		}
-		row = append(row, Upper(p.OverOptimum), Upper(p.Ten), Upper(p.Hundred))
+		row = append(row, figure.Upper(p.OverOptimum), figure.Upper(p.Ten), figure.Upper(p.Hundred))
 		if settle {
 			row = append(row, settles)
 		}

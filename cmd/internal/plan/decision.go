@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"oriel/cmd/internal/figure"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
@@ -82,7 +83,7 @@ func (r *Report) decisionRows() *grid {
 		if len(m.Decisions) == 0 {
 			continue
 		}
-		after := digits(m.Settles) + " steps"
+		after := figure.Digits(m.Settles) + " steps"
 		if math.IsInf(float64(m.Settles), 1) {
 			after = "stays above"
 		} else if step := r.stepSeconds(); step > 0 {
@@ -93,7 +94,7 @@ func (r *Report) decisionRows() *grid {
 			row = append(row, after)
 		}
 		for _, d := range m.Decisions {
-			row = append(row, digits(d.RMSVector))
+			row = append(row, figure.Digits(d.RMSVector))
 		}
 		g.add(row...)
 	}

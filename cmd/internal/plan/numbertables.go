@@ -2,8 +2,9 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"strconv"
+
+	"oriel/cmd/internal/figure"
 )
 
 // tables print the numbers for a person.
@@ -50,7 +51,7 @@ func plusMinus(x Number) string {
 	if !x.known() {
 		return "–"
 	}
-	return "± " + digits(x)
+	return "± " + figure.Digits(x)
 }
 
 func (n *Numbers) viewRows() *grid {
@@ -77,12 +78,12 @@ func (n *Numbers) viewRows() *grid {
 		if sums {
 			row = append(row, plusMinus(v.Sum.Half), plusMinus(v.Sum.Worst))
 		}
-		row = append(row, digits(v.Events), digits(v.CellEvents))
+		row = append(row, figure.Digits(v.Events), figure.Digits(v.CellEvents))
 		if shown {
-			row = append(row, Upper(v.ShownFrom))
+			row = append(row, figure.Upper(v.ShownFrom))
 		}
 		if optimum {
-			row = append(row, Upper(v.OverOptimum))
+			row = append(row, figure.Upper(v.OverOptimum))
 		}
 		g.add(row...)
 	}
@@ -107,7 +108,7 @@ func (n *Numbers) ratioRows(statistic string) *grid {
 		}
 		text := "–"
 		if r.Middle.known() {
-			text = plusMinus(r.Middle) + " … " + digits(r.Ends)
+			text = plusMinus(r.Middle) + " … " + figure.Digits(r.Ends)
 		}
 		rows[r.View] = append(rows[r.View], text)
 	}
@@ -134,25 +135,6 @@ func (n *Numbers) incrementRows() *grid {
 		g.add(row...)
 	}
 	return g
-}
-
-// mostDots are as many rows as a slide has room for.
-const mostDots = 10
-
-// panel is ± of a count in every view, or the first so many.
-func (n *Numbers) panel() panel {
-	d := &dots{optimum: math.NaN()}
-	for _, v := range n.Views[:min(len(n.Views), mostDots)] {
-		x := dot{name: v.View, bold: v.Configured, look: lookOf(v.Mechanism), value: float64(v.Count.Half)}
-		x.text = plusMinus(v.Count.Half)
-		if !v.Configured {
-			x.aside = "  " + v.Mechanism
-		} else if v.OverOptimum.known() {
-			x.aside = "  variance " + Upper(v.OverOptimum) + " × optimum"
-		}
-		d.rows = append(d.rows, x)
-	}
-	return d.panel("± of a count at 95 %, " + n.Counted)
 }
 
 // notes explain what the tables of numbers cannot say.

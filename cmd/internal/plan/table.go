@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"oriel/cmd/internal/figure"
 )
 
 // Print prints the report for a person. Losses and ratios are rounded up, errors to the nearest; four digits.
@@ -135,11 +137,11 @@ func (r *Report) errorRows() *grid {
 		if len(m.Components) > 1 {
 			scale = none // each has its own
 		}
-		g.add(m.label(), digits(scale), digits(Number(m.RMSCoordinate)), digits(Number(m.WorstCoordinate)),
-			digits(Number(m.RMSVector)), Upper(m.OverOptimum))
+		g.add(m.label(), figure.Digits(scale), figure.Digits(m.RMSCoordinate), figure.Digits(m.WorstCoordinate),
+			figure.Digits(m.RMSVector), figure.Upper(m.OverOptimum))
 	}
 	if r.Optimum.RMSCoordinate.known() {
-		g.add("  optimum", "", digits(r.Optimum.RMSCoordinate), "", digits(r.Optimum.RMSVector), "1")
+		g.add("  optimum", "", figure.Digits(r.Optimum.RMSCoordinate), "", figure.Digits(r.Optimum.RMSVector), "1")
 	}
 	return g
 }
@@ -164,9 +166,9 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 	}
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
-		row := []string{m.label(), Upper(m.Mu)}
+		row := []string{m.label(), figure.Upper(m.Mu)}
 		for _, l := range m.Losses {
-			row = append(row, Upper(loss(l)))
+			row = append(row, figure.Upper(loss(l)))
 		}
 		g.add(row...)
 	}
@@ -186,12 +188,12 @@ func (r *Report) groupRows() *grid {
 	g.add(head...)
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
-		row := []string{m.label(), Upper(m.Epsilon)}
+		row := []string{m.label(), figure.Upper(m.Epsilon)}
 		if user {
-			row = []string{m.label(), Upper(m.EventEpsilon), Upper(m.Epsilon)}
+			row = []string{m.label(), figure.Upper(m.EventEpsilon), figure.Upper(m.Epsilon)}
 		}
 		for _, group := range m.Groups {
-			row = append(row, Upper(group.Epsilon))
+			row = append(row, figure.Upper(group.Epsilon))
 		}
 		g.add(row...)
 	}
@@ -212,8 +214,8 @@ func (r *Report) costRows() *grid {
 		m := &r.Mechanisms[i]
 		row := []string{
 			m.label(), bytesOf(uint64(m.StateBytes)), bytesOf(m.MemoryBytes),
-			digits(m.Cost.Vectors), strconv.FormatUint(m.Cost.WorstVectors, 10), digits(m.Cost.HashBlocks),
-			digits(m.Cost.CipherBlocks), strconv.FormatUint(m.Cost.Products, 10),
+			figure.Digits(m.Cost.Vectors), strconv.FormatUint(m.Cost.WorstVectors, 10), figure.Digits(m.Cost.HashBlocks),
+			figure.Digits(m.Cost.CipherBlocks), strconv.FormatUint(m.Cost.Products, 10),
 		}
 		if measured {
 			row = append(row, stepTime(m.Cost.Nanoseconds))
@@ -260,7 +262,7 @@ func (r *Report) notes() string {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
 	}
 	if both := r.Setting.LivesEpsilon; both > 0 {
-		lines = append(lines, "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = "+Upper(both)+
+		lines = append(lines, "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = "+figure.Upper(both)+
 			" at the same δ; decisions state the ε of one life.")
 	}
 	switch s := r.Setting; {
@@ -285,10 +287,10 @@ func (r *Report) notes() string {
 func drawsLose(s Setting) string {
 	var parts []string
 	if s.DrawsPure > 0 {
-		parts = append(parts, "ε = "+Upper(s.DrawsPure))
+		parts = append(parts, "ε = "+figure.Upper(s.DrawsPure))
 	}
 	if s.DrawsRho > 0 {
-		parts = append(parts, "ρ = "+Upper(s.DrawsRho)+" (zCDP)")
+		parts = append(parts, "ρ = "+figure.Upper(s.DrawsRho)+" (zCDP)")
 	}
 	return strings.Join(parts, " and ")
 }
