@@ -14,7 +14,7 @@ import (
 type Chart struct {
 	X, Y     Axis
 	Lines    []Line
-	Legend   bool      // names of lines in the upper left, where no line comes; both axes must be logarithmic. The first line lies on top
+	Legend   bool      // names of lines in the upper left, where no line comes. Both axes must be logarithmic
 	Diagonal bool      // both axes are the same quantity, from 0 on: a line where they are equal, and dots on lines
 	Settling bool      // the first twelfth of each line may leave the picture, because it would flatten the rest
 	Uprights []float64 // places along x with a line from bottom to top
@@ -80,7 +80,7 @@ func (c *Chart) panel(t theme) panel {
 		if height, drawn := line.height(p); drawn && line.End != "" {
 			ends.add(height, line.End, line.Look)
 		}
-		if c.Legend {
+		if c.Legend { // its first line lies on top
 			line = &c.Lines[len(c.Lines)-1-k]
 		}
 		c.add(p, line, k)

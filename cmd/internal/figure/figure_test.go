@@ -109,8 +109,11 @@ func TestLooksDifferAndAreSeen(t *testing.T) {
 			}
 		}
 	}
-	if Look(len(looks)).Color(false) != Look(0).Color(false) || Ink.Color(false) != light.ink || Ink.Color(true) != night.ink {
-		t.Error("looks do not begin again, or ink is no colour of text")
+	if Look(len(looks)).Color(false) != Look(0).Color(false) {
+		t.Error("looks do not begin again")
+	}
+	if Ink.Color(false) != light.ink || Ink.Color(true) != night.ink {
+		t.Error("ink is not the colour of text")
 	}
 	dark := slide()
 	dark.Dark = true
