@@ -53,7 +53,7 @@ func (r *NumbersReport) Slide() *figure.Slide {
 			}
 			n := row.Last[i]
 			add(&line, float64(place), n)
-			if known(n.Truth) && (best < 0 || n.High-n.Low < row.Last[best].High-row.Last[best].Low) {
+			if n.Truth.Known() && (best < 0 || n.High-n.Low < row.Last[best].High-row.Last[best].Low) {
 				best = i
 			}
 		}

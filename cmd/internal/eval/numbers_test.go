@@ -60,7 +60,7 @@ func TestNumbersOfNoiseAreNotShown(t *testing.T) {
 		if want := n.Statistic == "count" || n.Cell == "cell=a"; n.Shown != want {
 			t.Errorf("%+v: shown %t", n, n.Shown)
 		}
-		if n.Statistic == "mean" && n.Cell == "cell=b" && known(n.Truth) {
+		if n.Statistic == "mean" && n.Cell == "cell=b" && n.Truth.Known() {
 			t.Errorf("%+v: no events have a mean", n)
 		}
 	}

@@ -3,7 +3,6 @@ package eval
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -19,7 +18,7 @@ const Warning = "These figures are computed from the events themselves, with noi
 func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, each scored with the decision that was public before it; labels %s later; %s.\n",
-		r.Events, counted(r.Streams, "stream"), r.Delay, counted(r.Seeds, "seed"))
+		r.Events, figure.Counted(r.Streams, "stream"), r.Delay, figure.Counted(r.Seeds, "seed"))
 	if r.Null > 0 {
 		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, r.reasons())
 	}
@@ -34,20 +33,13 @@ func (r *Report) Print(out io.Writer) error {
 	}
 	b.WriteString("\n" + name + ": the same learner over the same clipped gradients; computed without privacy.\n" +
 		"base rate: what fits all events before best and looks at no feature, running; computed without privacy.\n")
-	if known(r.Rows[0].Gain) {
+	if r.Rows[0].Gain.Known() {
 		b.WriteString("gain: the share of what " + name + " is gained over the base rate.\n")
 	}
 	r.printReliability(&b)
 	fmt.Fprintf(&b, "\n%s\n", Warning)
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // column is a figure of the table; those that no row has are left out.
@@ -68,10 +60,8 @@ func measured(head string, digits int, several bool, of func(*Row) Figure) colum
 	}}
 }
 
-func known(x Number) bool { return !math.IsNaN(float64(x)) }
-
 func number(x Number, digits int) string {
-	if !known(x) {
+	if !x.Known() {
 		return ""
 	}
 	return strconv.FormatFloat(float64(x), 'f', digits, 64)
@@ -115,7 +105,7 @@ func (r *Report) columns() []column {
 			return number(row.Bare, 4)
 		}},
 		{"gain", func(row *Row) string {
-			if !known(row.Gain) {
+			if !row.Gain.Known() {
 				return ""
 			}
 			return number(100*row.Gain, 0) + " %"

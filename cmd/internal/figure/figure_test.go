@@ -206,4 +206,14 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("Short(%g) = %s, want %s", x, got, want)
 		}
 	}
+	for x, want := range map[float64]string{
+		0: "0.00", -1.234: "-1.23", 9.994: "9.99", 9.996: "10.0", -99.96: "-100", 1234.6: "1235",
+	} {
+		if got := Three(x); got != want {
+			t.Errorf("Three(%g) = %s, want %s", x, got, want)
+		}
+	}
+	if Three(math.NaN()) != "–" || Counted(1, "step") != "1 step" || Counted(uint64(2), "step") != "2 steps" {
+		t.Error("a value that does not exist has no dash, or a noun no number")
+	}
 }

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -56,4 +57,27 @@ func Short(x float64) string {
 		}
 	}
 	return strconv.FormatFloat(x, 'g', 4, 64)
+}
+
+// Three writes x with three digits that count, as dashboards do: hundreds without decimals, less with up to two. A dash
+// stands for NaN.
+func Three[F ~float64](x F) string {
+	decimals := 2
+	switch size := math.Abs(float64(x)); {
+	case math.IsNaN(size):
+		return "–"
+	case size >= 99.95:
+		decimals = 0
+	case size >= 9.995:
+		decimals = 1
+	}
+	return strconv.FormatFloat(float64(x), 'f', decimals, 64)
+}
+
+// Counted writes so many of something: 1 step, 2 steps.
+func Counted[N int | uint64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -198,7 +198,7 @@ func (r *Report) claim(last float64) []figure.Mark {
 
 // stepSeconds is how long a step takes, 0 without a rate.
 func (r *Report) stepSeconds() float64 {
-	if !r.Setting.EventsPerSecond.known() {
+	if !r.Setting.EventsPerSecond.Known() {
 		return 0
 	}
 	return float64(r.Setting.Batch) / float64(r.Setting.EventsPerSecond)

@@ -96,7 +96,7 @@ func (c *Comparison) Print(out io.Writer) error {
 	fmt.Fprintf(&b, "%s at δ = %g\n\n", c.Mechanism, c.Delta)
 	g := &grid{}
 	first, second := []string{"", "", ""}, []string{"ε", "W", "time"}
-	settle := slices.ContainsFunc(c.Rows, func(p Point) bool { return p.Settles.known() })
+	settle := slices.ContainsFunc(c.Rows, func(p Point) bool { return p.Settles.Known() })
 	if c.numbers() {
 		first, second = append(first, ""), append(second, "count")
 	} else {
@@ -110,10 +110,10 @@ func (c *Comparison) Print(out io.Writer) error {
 	g.add(second...)
 	for _, p := range c.Rows {
 		time, settles := "–", "–"
-		if p.WindowSeconds.known() {
+		if p.WindowSeconds.Known() {
 			time = Duration(float64(p.WindowSeconds))
 		}
-		if p.Settles.known() {
+		if p.Settles.Known() {
 			settles = figure.Digits(p.Settles) + " steps"
 		}
 		row := []string{fmt.Sprintf("%g", p.Epsilon), count(p.Window), time}

@@ -257,7 +257,7 @@ func TestMeasureWaitsForAStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took, err := m.measure(0, func() time.Duration { return 1 }); err != nil || !took.known() {
+	if took, err := m.measure(0, func() time.Duration { return 1 }); err != nil || !took.Known() {
 		t.Errorf("no time: %v", err)
 	}
 }
@@ -292,7 +292,7 @@ func TestMeasureGivesUp(t *testing.T) {
 	}
 	start := time.Now()
 	if took, err := m.measure(time.Millisecond, func() time.Duration { return time.Since(start) }); err != nil ||
-		took.known() {
+		took.Known() {
 		t.Errorf("%g ns: %v", float64(took), err)
 	}
 }

@@ -61,14 +61,14 @@ func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 // decisionTitle names the radius, where decisions are in a set that has one.
 func (r *Report) decisionTitle() string {
 	const title = "Noise of the decision after T steps, rms of the vector"
-	if !r.Setting.Radius.known() {
+	if !r.Setting.Radius.Known() {
 		return title
 	}
 	return fmt.Sprintf(title+" before projection; the radius R is %g", r.Setting.Radius)
 }
 
 func (r *Report) decisionRows() *grid {
-	g, bounded := &grid{}, r.Setting.Radius.known()
+	g, bounded := &grid{}, r.Setting.Radius.Known()
 	head, second := []string{""}, []string{""}
 	if bounded {
 		head, second = append(head, "below R/10"), append(second, "after")

@@ -24,8 +24,8 @@ func (x Number) MarshalJSON() ([]byte, error) {
 
 func (x Number) finite() bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }
 
-// known reports whether the figure exists.
-func (x Number) known() bool { return !math.IsNaN(float64(x)) }
+// Known reports whether the figure exists.
+func (x Number) Known() bool { return !math.IsNaN(float64(x)) }
 
 // spans are the units of Duration.
 var spans = []struct {

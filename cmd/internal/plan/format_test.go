@@ -56,6 +56,4 @@ func TestSizesAndCounts(t *testing.T) {
 	f(count(9_999_999), "9999999")
 	f(count(10_240_000), "10.24 M")
 	f(count(math.MaxUint64), "1.845e+19")
-	f(counted(1, "step"), "1 step")
-	f(counted(2, "step"), "2 steps")
 }

@@ -137,7 +137,7 @@ func (r *Report) about(m *machine) {
 	r.Setting.Unit = m.guarantee.Unit.Name()
 	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.plan.Grid.Unit()
 	r.Optimum.Mu, r.Optimum.RMSCoordinate, r.Optimum.RMSVector = none, none, none
-	if m.config.Budget.Delta > 0 && r.Optimum.Factor.known() {
+	if m.config.Budget.Delta > 0 && r.Optimum.Factor.Known() {
 		mu := dp.GaussianMu(m.config.Budget)
 		r.Optimum.Mu = Number(mu)
 		r.Optimum.RMSCoordinate = Number(math.Sqrt(float64(r.Optimum.Factor)) * m.sensitivity() / mu)
@@ -224,7 +224,7 @@ func (r *Report) warn(in Input) {
 	if text := dp.DeltaWarning(r.Mechanisms[0].Delta, times(s.terms.Scope.BackgroundSteps(), s.Batch)); text != "" {
 		r.Warnings = append(r.Warnings, text)
 	}
-	if s.WindowSeconds.known() && float64(s.WindowSeconds) < day && !s.terms.Scope.ForLife() {
+	if s.WindowSeconds.Known() && float64(s.WindowSeconds) < day && !s.terms.Scope.ForLife() {
 		steps := math.Ceil(day * in.Rate / float64(s.Batch))
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the window is %s, less than a day of traffic (%s steps): a large window is cheap",
 			Duration(float64(s.WindowSeconds)), count(uint64(min(steps, 1e18)))))

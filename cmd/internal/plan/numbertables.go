@@ -10,7 +10,7 @@ import (
 // tables print the numbers for a person.
 func (n *Numbers) tables(part func(title string, rows *grid)) {
 	part(fmt.Sprintf("± at 95 %% of one number at one step, from the noise of privacy alone; %s in %s", n.Counted,
-		counted(uint64(n.Cells), "cell")), n.viewRows())
+		figure.Counted(n.Cells, "cell")), n.viewRows())
 	for _, r := range n.ratioNames() {
 		unit := ""
 		if r.Unit != "" {
@@ -48,7 +48,7 @@ func (v NumberView) called() string {
 }
 
 func plusMinus(x Number) string {
-	if !x.known() {
+	if !x.Known() {
 		return "–"
 	}
 	return "± " + figure.Digits(x)
@@ -59,7 +59,7 @@ func (n *Numbers) viewRows() *grid {
 	first, second := []string{"", "count", "at the"}, []string{"", "", "worst step"}
 	sums, shown, optimum := false, false, false
 	for _, v := range n.Views {
-		sums, shown, optimum = sums || v.Sum.Half.known(), shown || v.ShownFrom.known(), optimum || v.OverOptimum.known()
+		sums, shown, optimum = sums || v.Sum.Half.Known(), shown || v.ShownFrom.Known(), optimum || v.OverOptimum.Known()
 	}
 	if sums {
 		first, second = append(first, "sum of", "at the"), append(second, n.Value, "worst step")
@@ -107,7 +107,7 @@ func (n *Numbers) ratioRows(statistic string) *grid {
 			head = append(head, "n = "+strconv.FormatUint(r.Events, 10))
 		}
 		text := "–"
-		if r.Middle.known() {
+		if r.Middle.Known() {
 			text = plusMinus(r.Middle) + " … " + figure.Digits(r.Ends)
 		}
 		rows[r.View] = append(rows[r.View], text)
@@ -121,7 +121,7 @@ func (n *Numbers) ratioRows(statistic string) *grid {
 
 func (n *Numbers) incrementRows() *grid {
 	g := &grid{}
-	sums := n.Increments[0].Sum.Half.known()
+	sums := n.Increments[0].Sum.Half.Known()
 	head := []string{"  steps", "count"}
 	if sums {
 		head = append(head, "sum of "+n.Value)

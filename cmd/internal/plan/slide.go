@@ -51,7 +51,7 @@ func (r *Report) errorPanel() figure.Panel {
 		switch {
 		case factsOf(m.Name).Paper: // the optimum shown is another ε's
 			row.Aside = "  at ε = " + figure.Upper(m.Epsilon)
-		case m.OverOptimum.known():
+		case m.OverOptimum.Known():
 			row.Aside = "  variance " + figure.Upper(m.OverOptimum) + " × optimum"
 		}
 		all.Rows = append(all.Rows, row)
@@ -72,7 +72,7 @@ func (n *Numbers) panel() figure.Panel {
 		}
 		if !v.Configured {
 			row.Aside = "  " + v.Mechanism
-		} else if v.OverOptimum.known() {
+		} else if v.OverOptimum.Known() {
 			row.Aside = "  variance " + figure.Upper(v.OverOptimum) + " × optimum"
 		}
 		all.Rows = append(all.Rows, row)
@@ -97,7 +97,7 @@ func (r *Report) footnote() []string {
 	switch {
 	case decays(r.Setting.terms.Scope):
 		lines = append(lines, decayingNote)
-	case r.Optimum.RMSCoordinate.known():
+	case r.Optimum.RMSCoordinate.Known():
 		lines = append(lines, optimumNote)
 	}
 	why := map[string][]string{}
@@ -137,12 +137,12 @@ func (r *Report) subtitle() string {
 	parts = append(parts, "adjacency "+s.Adjacency)
 	parts = append(parts, s.terms.Details()...)
 	if r.Numbers != nil {
-		parts = append(parts, counted(uint64(r.Numbers.Cells), "cell"))
+		parts = append(parts, figure.Counted(r.Numbers.Cells, "cell"))
 	} else {
-		parts = append(parts, counted(uint64(s.Dimension), "coordinate"), fmt.Sprintf("clip %g", s.Clip))
+		parts = append(parts, figure.Counted(s.Dimension, "coordinate"), fmt.Sprintf("clip %g", s.Clip))
 	}
 	if s.Batch > 1 {
-		parts = append(parts, counted(s.Batch, "event")+" a step")
+		parts = append(parts, figure.Counted(s.Batch, "event")+" a step")
 	}
 	if long := r.lasting(); long != "" {
 		name := s.terms.Scope.Words().Letter

@@ -65,27 +65,20 @@ func (r *Report) groupTitle() string {
 func (r *Report) headline() string {
 	s, length := r.Setting, r.Setting.terms.Brief(r.lasting())
 	parts := []string{s.Mechanism, length}
-	parts = append(parts, counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
+	parts = append(parts, figure.Counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
 	if s.Delta > 0 {
 		parts = append(parts, fmt.Sprintf("δ = %g", s.Delta))
 	}
-	return strings.Join(append(parts, counted(uint64(s.Dimension), "coordinate")), ", ")
+	return strings.Join(append(parts, figure.Counted(s.Dimension, "coordinate")), ", ")
 }
 
 // lasting is how long window or horizon are, empty if that is not known.
 func (r *Report) lasting() string {
 	steps := r.Setting.terms.Scope.Words().Steps
-	if steps == 0 || !r.Setting.EventsPerSecond.known() {
+	if steps == 0 || !r.Setting.EventsPerSecond.Known() {
 		return ""
 	}
 	return Duration(float64(steps) * r.stepSeconds())
-}
-
-func counted(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func (r *Report) sensitivityLine() string {
@@ -140,7 +133,7 @@ func (r *Report) errorRows() *grid {
 		g.add(m.label(), figure.Digits(scale), figure.Digits(m.RMSCoordinate), figure.Digits(m.WorstCoordinate),
 			figure.Digits(m.RMSVector), figure.Upper(m.OverOptimum))
 	}
-	if r.Optimum.RMSCoordinate.known() {
+	if r.Optimum.RMSCoordinate.Known() {
 		g.add("  optimum", "", figure.Digits(r.Optimum.RMSCoordinate), "", figure.Digits(r.Optimum.RMSVector), "1")
 	}
 	return g
@@ -155,7 +148,7 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 			continue
 		}
 		steps = append(steps, count(age.Steps))
-		if age.Seconds.known() {
+		if age.Seconds.Known() {
 			times = append(times, Duration(float64(age.Seconds)))
 		}
 	}
@@ -227,7 +220,7 @@ func (r *Report) costRows() *grid {
 
 func (r *Report) measured() bool {
 	for i := range r.Mechanisms {
-		if r.Mechanisms[i].Cost.Nanoseconds.known() {
+		if r.Mechanisms[i].Cost.Nanoseconds.Known() {
 			return true
 		}
 	}
@@ -235,7 +228,7 @@ func (r *Report) measured() bool {
 }
 
 func stepTime(nanoseconds Number) string {
-	if !nanoseconds.known() {
+	if !nanoseconds.Known() {
 		return "–"
 	}
 	return Duration(float64(nanoseconds) / 1e9)
@@ -250,11 +243,11 @@ func (r *Report) notes() string {
 	if decays(r.Setting.terms.Scope) {
 		lines = append(lines, "Optimum: the least variance in the long run that any Gaussian mechanism can have which releases every decaying sum and protects each",
 			"event as much for ever. With a memory an event's loss rises for some H steps, and then never again; outside a window it goes on.")
-	} else if r.Optimum.RMSCoordinate.known() {
+	} else if r.Optimum.RMSCoordinate.Known() {
 		lines = append(lines, "Optimum: the least variance that any Gaussian mechanism can have which releases every prefix sum and proves as much for a window",
 			"of W steps, one event a user; no such bound is known for pure ε.")
 	}
-	if len(r.Mechanisms[0].Decisions) > 0 && r.Setting.Radius.known() {
+	if len(r.Mechanisms[0].Decisions) > 0 && r.Setting.Radius.Known() {
 		lines = append(lines, "Noise above R/10 does not mean that nothing is learned: projection onto the set cuts it, and predictions feel only the part",
 			"along their features. `oriel eval` on old or public events says how much of what can be learned is kept.")
 	}

@@ -10,7 +10,7 @@ import (
 // userWindow is what a user's events are protected within, in words.
 func (s Setting) userWindow() string {
 	if among := s.terms.Unit.Figures().Among; among > 0 {
-		return "any " + counted(among, "step")
+		return "any " + figure.Counted(among, "step")
 	}
 	return "one window"
 }

@@ -65,21 +65,9 @@ func (r report) markdown() string {
 func summary(values []float64) string {
 	mean, deviation := stat.MeanStdDev(values, nil)
 	if len(values) < 2 {
-		return threeDigits(mean)
+		return figure.Three(mean)
 	}
-	return threeDigits(mean) + " ± " + threeDigits(deviation)
-}
-
-// threeDigits writes a number with three digits that count.
-func threeDigits(x float64) string {
-	switch {
-	case x >= 99.95 || x <= -99.95:
-		return fmt.Sprintf("%.0f", x)
-	case x >= 9.995 || x <= -9.995:
-		return fmt.Sprintf("%.1f", x)
-	default:
-		return fmt.Sprintf("%.2f", x)
-	}
+	return figure.Three(mean) + " ± " + figure.Three(deviation)
 }
 
 // slide is the plot: means along the run in the two columns that the experiment shows.
