@@ -19,7 +19,8 @@ const listed = 20
 func (r *NumbersReport) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, %s. Private numbers, and the truth computed beside them from the same events,\n"+
-		"at %d places along each stream:\n\n", r.Events, figure.Counted(r.Streams, "stream"), figure.Counted(r.Seeds, "seed"), checkpoints)
+		"at %d places along each stream:\n\n",
+		r.Events, figure.Counted(r.Streams, "stream"), figure.Counted(r.Seeds, "seed"), checkpoints)
 	r.printKinds(&b)
 	if r.Null > 0 {
 		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, reasons(r.Reasons, r.first))
