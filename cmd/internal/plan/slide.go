@@ -19,10 +19,12 @@ var contenders = []string{
 func lookOf(mechanism string) figure.Look { return figure.Look(slices.Index(contenders, mechanism)) } // or figure.Ink
 
 // Slide draws ε against age, and the error of every mechanism that is compared.
-func (r *Report) Slide() *figure.Slide {
+func (r *Report) Slide() *figure.Slide { return r.slide(r.lines()) }
+
+func (r *Report) slide(lines []line) *figure.Slide {
 	return &figure.Slide{
 		Title: r.title(), Subtitle: r.subtitle(), Notes: r.footnote(),
-		Left: r.ageChart(r.lines()), Right: r.errorPanel(), Share: 0.6,
+		Left: r.ageChart(lines), Right: r.errorPanel(), Share: 0.6,
 	}
 }
 

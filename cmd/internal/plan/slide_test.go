@@ -12,8 +12,8 @@ import (
 	"oriel/mechanisms"
 )
 
-// slides holds what slideOf has computed: tests only read it.
-var slides = map[string]*figure.Slide{}
+// curves holds what linesOf has computed: tests only read it.
+var curves = map[string][]line{}
 
 // reportOf returns the report of a setting.
 func reportOf(t *testing.T, name string) *Report {
@@ -28,13 +28,19 @@ func reportOf(t *testing.T, name string) *Report {
 	return r
 }
 
+// linesOf returns the curves of a setting.
+func linesOf(t *testing.T, name string) []line {
+	t.Helper()
+	if curves[name] == nil {
+		curves[name] = reportOf(t, name).lines()
+	}
+	return curves[name]
+}
+
 // slideOf returns the slide of a setting.
 func slideOf(t *testing.T, name string) *figure.Slide {
 	t.Helper()
-	if slides[name] == nil {
-		slides[name] = reportOf(t, name).Slide()
-	}
-	return slides[name]
+	return reportOf(t, name).slide(linesOf(t, name))
 }
 
 // allSlides are those of all settings, and a frontier.
@@ -166,7 +172,7 @@ func TestEqualFiguresGiveEqualBytes(t *testing.T) {
 func TestCurves(t *testing.T) {
 	for _, name := range []string{"blt", "zero-out", "users", "horizon", "once"} {
 		r := reportOf(t, name)
-		for _, l := range r.lines() {
+		for _, l := range linesOf(t, name) {
 			i := slices.IndexFunc(r.Mechanisms, func(m Mechanism) bool { return m.Name == l.names[0] })
 			loss := r.Mechanisms[i].machine.guarantee.At
 			if l.all {
