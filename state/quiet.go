@@ -20,7 +20,8 @@ func pebbleOptions(disk vfs.FS) *pebble.Options {
 		// Values are read once, at the start of a partition; the cache serves compactions.
 		CacheSize: 8 << 20,
 	}
-	// Sealed values do not compress.
+	// Sealed values do not compress. Pebble has two implementations of zstd, of which the build takes one: with cgo a C
+	// library, without cgo one in Go. Because nothing is compressed, both builds write the same files.
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionNone })
 	return o
 }

@@ -46,17 +46,11 @@ func demoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if o.differencing {
-				story := differencing{epsilon: 1, watched: 1000, looks: 1000, runs: 4000, seed: o.seed, all: all}
-				return story.tell(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-			}
 			return demo(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), all, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.keep, "keep", false, "leave the broker running until interrupted, for tail and kcat")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "another number gives other noise")
-	cmd.Flags().BoolVar(&o.differencing, "differencing", false, "tell instead what somebody learns who watches a live counter: an exact one, and Oriel's")
-	cmd.MarkFlagsMutuallyExclusive("keep", "differencing")
 	cmd.Flags().StringVar(&o.out, "out", "oriel-demo", "folder for the picture, learning.png; made if missing")
 	return cmd
 }
@@ -74,8 +68,6 @@ type demoOptions struct {
 	keep bool
 	seed uint64
 	out  string
-
-	differencing bool
 }
 
 // demoRow is a deployment of the demo. Its settings are public: none was found by looking at flights.

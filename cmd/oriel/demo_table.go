@@ -13,9 +13,7 @@ import (
 
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/flights"
-	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/audit"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -109,7 +107,7 @@ func (d *demoTable) print(ctx context.Context, out io.Writer, client *kafka.Clie
 		return err
 	}
 	picture := filepath.Join(folder, "learning.png")
-	if err := plan.Save(report.Figure("Late flights: what is learned, and what privacy costs"), picture); err != nil {
+	if err := report.Slide("Late flights: what is learned, and what privacy costs").Save(picture); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\nLearning curves: %s\n\n%s\n", picture, closing(report))
@@ -172,9 +170,20 @@ func strongest(x []float64) string {
 // closing is what somebody takes home who has read nothing else: the first row, whose guarantee is the one to take.
 func closing(r *eval.Report) string {
 	row := &r.Rows[0]
-	exception := fromClaim(audit.Claim{Mu: row.Mu, Epsilon: row.Epsilon, Delta: row.Delta}).exception
 	return fmt.Sprintf("In plain words: whatever you believe about %s, and whatever else you know, all forecasts of the first row together change\n"+
 		"your odds by a factor of at most %.1f (but for a chance of one in %.0f), and yet they keep %.0f %% of what the same method\n"+
 		"learns without any privacy beyond knowing how many flights are late.",
-		row.Terms.AnyOf("flight"), math.Ceil(10*math.Exp(row.Epsilon))/10, hundreds(1/exception), 100*row.Gain)
+		row.Terms.AnyOf("flight"), math.Ceil(10*math.Exp(row.Epsilon))/10, twoDigits(1/exceptional(row.Mu, row.Epsilon)),
+		100*row.Gain)
+}
+
+// exceptional is the probability that releases change the odds of a guess by more than e^ε: with and without the event
+// they differ as N(0, 1) and N(µ, 1) do at most (Dong, Roth and Su, Gaussian Differential Privacy, 2022, section 2). So
+// the log of the odds is N(µ²/2, µ²), and above ε with Φ(µ/2 − ε/µ).
+func exceptional(mu, epsilon float64) float64 { return math.Erfc((epsilon/mu-mu/2)/math.Sqrt2) / 2 }
+
+// twoDigits leaves two digits of a number, rounded down.
+func twoDigits(x float64) float64 {
+	unit := math.Pow(10, max(0, math.Floor(math.Log10(x))-1))
+	return unit * math.Floor(x/unit)
 }

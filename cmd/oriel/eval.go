@@ -13,7 +13,7 @@ import (
 
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/exit"
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
@@ -87,7 +87,7 @@ func evalCommand() *cobra.Command {
 
 func runEval(cmd *cobra.Command, o evalOptions) error {
 	if o.plot != "" {
-		if err := plan.CheckFile(o.plot); err != nil {
+		if err := figure.CheckFile(o.plot); err != nil {
 			return exit.WrongUse("--plot: %w", err)
 		}
 	}
@@ -143,7 +143,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 		return err
 	}
 	if o.plot != "" {
-		if err := plan.Save(report.figure, o.plot); err != nil {
+		if err := report.slide.Save(o.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
@@ -159,7 +159,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 // evalReport is printed as text or JSON, and drawn.
 type evalReport struct {
 	printed interface{ Print(io.Writer) error }
-	figure  plan.Figure
+	slide   *figure.Slide
 }
 
 // Print prints the text.
@@ -177,7 +177,7 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 		if err != nil {
 			return evalReport{}, err
 		}
-		return evalReport{report, report.Figure("What privacy costs: " + in.Settings[0].Mechanism)}, nil
+		return evalReport{report, report.Slide("What privacy costs: " + in.Settings[0].Mechanism)}, nil
 	}
 	if in.Delay != (eval.Delay{}) {
 		return evalReport{}, exit.WrongUse("--delay: %s waits for no label", in.Settings[0].Operator)
@@ -186,7 +186,7 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 	if err != nil {
 		return evalReport{}, err
 	}
-	return evalReport{report, report.Figure()}, nil
+	return evalReport{report, report.Slide()}, nil
 }
 
 // rows are the settings of each ε, window and memory: the environment with one of each list in the place of what it

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
@@ -101,7 +102,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return exit.WrongUse("--rate: not a finite number of events a second")
 	}
 	if o.plot != "" {
-		if err := plan.CheckFile(o.plot); err != nil {
+		if err := figure.CheckFile(o.plot); err != nil {
 			return exit.WrongUse("--plot: %w", err)
 		}
 	}
@@ -128,7 +129,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return err
 	}
 	if o.plot != "" {
-		if err := plan.Save(answer, o.plot); err != nil {
+		if err := answer.Slide().Save(o.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
@@ -143,7 +144,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 
 // planShown is a report or a frontier.
 type planShown interface {
-	plan.Figure
+	Slide() *figure.Slide
 	Print(io.Writer) error
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/exit"
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/service"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
@@ -189,7 +189,7 @@ func show(out io.Writer, line []byte, raw bool) error {
 		return errors.New("not a decision")
 	}
 	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10s %8s %10s  %s%s\n", d.Stream, d.Step, d.Mechanism,
-		windowText(d.Window), plan.Upper(d.Epsilon), plan.Upper(d.Delta),
+		windowText(d.Window), figure.Upper(d.Epsilon), figure.Upper(d.Delta),
 		abbreviate(d.Point, marks(d.Extras)), further(dashed(d)))
 	return err
 }

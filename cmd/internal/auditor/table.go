@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/dp"
 )
@@ -61,7 +61,7 @@ func (r *Result) printAttacks(out io.Writer) error {
 				value, share = tooFew, "–"
 			}
 			fmt.Fprintf(w, "step %d\t%s\t%s\t%s\t%s\t%s\t%s\t%d of %d\t\n", t.Canary.Step, name, b.Statistic,
-				plan.Upper(b.Claim), plan.Upper(b.Law), value, share, b.Right, b.Guesses)
+				figure.Upper(b.Claim), figure.Upper(b.Law), value, share, b.Right, b.Guesses)
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -144,7 +144,7 @@ func (t *Attack) epsilonName() string {
 	if t.Report.Claim.Delta == 0 {
 		return "ε"
 	}
-	return "ε at δ = " + plan.Upper(t.Report.Claim.Delta)
+	return "ε at δ = " + figure.Upper(t.Report.Claim.Delta)
 }
 
 // dimensions are those of the audited components, such as 1 + 3.

@@ -6,29 +6,35 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 )
 
-// Figure is the slide: the loss so far along the streams, and how far predicted probabilities can be believed; of
-// losses without probabilities, the loss of each stretch.
-func (r *Report) Figure(title string) *plan.Curves {
-	c := &plan.Curves{
+// Slide draws the loss so far along the streams, and how far predicted probabilities can be believed; of losses without
+// probabilities, the loss of each stretch.
+func (r *Report) Slide(title string) *figure.Slide {
+	odds := r.Rows[0].Reliability != nil
+	left := &figure.Chart{
+		X: figure.Axis{Name: "events of a stream"}, Y: figure.Axis{Name: "loss so far, mean"}, Settling: true,
+	}
+	right := &figure.Chart{
+		X: figure.Axis{Name: "events of a stream"}, Y: figure.Axis{Name: "loss of each stretch"}, Settling: true,
+	}
+	if odds {
+		right = &figure.Chart{
+			X: figure.Axis{Name: "predicted probability"}, Y: figure.Axis{Name: "came true"}, Diagonal: true,
+		}
+	}
+	slide := &figure.Slide{
 		Title: title,
 		Subtitle: fmt.Sprintf("%d events in %s · each scored before it is learned from · labels %s later · mean of %s",
-			r.Events, counted(r.Streams, "stream"), r.Delay, counted(r.Seeds, "seed")),
+			r.Events, figure.Counted(r.Streams, "stream"), r.Delay, figure.Counted(r.Seeds, "seed")),
 		Notes: []string{"no privacy and base rate are computed without privacy; settings chosen on private data are outside the guarantee"},
-		Left:  plan.Axes{X: "events of a stream", Y: "loss so far, mean"},
+		Left:  left, Right: right, Share: 0.62,
 	}
 	length := float64(r.Events) / float64(r.Streams)
-	odds := r.Rows[0].Reliability != nil
 	several := slices.ContainsFunc(r.Rows, func(row Row) bool {
 		return row.Kind == KindPrivate && row.Mechanism != r.Rows[0].Mechanism
 	})
-	if odds {
-		c.Right = plan.Axes{X: "predicted probability", Y: "came true", Diagonal: true}
-	} else {
-		c.Right = plan.Axes{X: "events of a stream", Y: "loss of each stretch"}
-	}
 	base, bare := r.Rows[len(r.Rows)-1].Loss.Mean, Number(math.Inf(1))
 	for i := range r.Rows {
 		if r.Rows[i].Kind == KindReference {
@@ -37,39 +43,56 @@ func (r *Report) Figure(title string) *plan.Curves {
 	}
 	// What is worse than learning nothing by so much would flatten the rest.
 	worst := max(base, bare) + max(base-bare, bare-base)
-	var left []string
+	var far []string
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if row.Kind == KindReference && row.Loss.Mean > bare {
 			continue // of several learners, the best
 		}
-		line := plan.CurveLine{Name: row.label(several), Bold: row.Kind == KindPrivate}
+		name := row.label(several)
 		if row.Loss.Mean > worst {
-			left = append(left, fmt.Sprintf("%s (%.4f)", line.Name, row.Loss.Mean))
+			far = append(far, fmt.Sprintf("%s (%.4f)", name, row.Loss.Mean))
 			continue
 		}
-		for k := range Stretches {
-			x := length * float64(k+1) / Stretches
-			line.Left = append(line.Left, [2]float64{x, float64(row.Curve[k])})
-			if !odds {
-				line.Right = append(line.Right, [2]float64{x, float64(row.Stretch[k])})
-			}
+		line := figure.Line{Look: figure.Look(len(left.Lines)), Width: 1.8}
+		if row.Kind == KindPrivate {
+			line.Width = 2.8
 		}
-		whole := 0.0
-		for _, b := range row.Reliability {
-			whole += b.Weight
+		so, then := line, line
+		so.End, so.Points = name, along(length, row.Curve)
+		if odds {
+			then.Points = row.believed()
+		} else {
+			then.Points = along(length, row.Stretch)
 		}
-		for _, b := range row.Reliability {
-			if row.Kind != KindBase && b.Weight > leastShare*whole {
-				line.Right = append(line.Right, [2]float64{float64(b.Predicted), float64(b.Share)})
-			}
-		}
-		c.Lines = append(c.Lines, line)
+		left.Lines, right.Lines = append(left.Lines, so), append(right.Lines, then)
 	}
-	if left != nil {
-		c.Notes = append(c.Notes, "not drawn, since far above the base rate: "+strings.Join(left, "; "))
+	if far != nil {
+		slide.Notes = append(slide.Notes, "not drawn, since far above the base rate: "+strings.Join(far, "; "))
 	}
-	return c
+	return slide
+}
+
+// along are the values of stretches of a stream, each at its end.
+func along(length float64, values []Number) (points []figure.Point) {
+	for k, x := range values {
+		points = append(points, figure.Point{X: length * float64(k+1) / Stretches, Y: float64(x)})
+	}
+	return points
+}
+
+// believed are shares that came true by predicted probability; the base rate has none.
+func (row *Row) believed() (points []figure.Point) {
+	whole := 0.0
+	for _, b := range row.Reliability {
+		whole += b.Weight
+	}
+	for _, b := range row.Reliability {
+		if row.Kind != KindBase && b.Weight > leastShare*whole {
+			points = append(points, figure.Point{X: float64(b.Predicted), Y: float64(b.Share)})
+		}
+	}
+	return points
 }
 
 // leastShare of the events makes a point of the reliability diagram: fewer are noise.

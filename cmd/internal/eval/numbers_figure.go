@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 )
 
 // drawn is how many lines a panel has at most.
 const drawn = 4
 
-// Figure is the slide of the first setting: the statistic asked for last, by the last dimension of cells at the end of
-// the first stream, and along it.
-func (r *NumbersReport) Figure() *plan.Bands {
+// Slide draws the first setting: the statistic asked for last, by the last dimension of cells at the end of the first
+// stream, and along it.
+func (r *NumbersReport) Slide() *figure.Slide {
 	row := &r.Rows[0]
 	last := row.Last[len(row.Last)-1]
 	memory := "of all events"
@@ -25,7 +25,12 @@ func (r *NumbersReport) Figure() *plan.Bands {
 	default:
 		memory = "memory " + last.Memory + " steps"
 	}
-	figure := &plan.Bands{
+	lines, dimension, places := groups(row.Last, last.Statistic, last.Memory)
+	left := &figure.Chart{X: figure.Axis{Name: dimension, Places: places}, Y: figure.Axis{Name: last.Statistic}}
+	right := &figure.Chart{
+		X: figure.Axis{Name: "steps of the first stream", Ticks: 5}, Y: figure.Axis{Name: last.Statistic},
+	}
+	slide := &figure.Slide{
 		Title: "Private " + last.Statistic + " beside the truth",
 		Subtitle: fmt.Sprintf("%s, ε = %g · %s, %s · line, ring and band: private, 95 %% · dots and dashes: the truth",
 			row.Mechanism, row.Epsilon, last.Statistic, memory),
@@ -33,48 +38,50 @@ func (r *NumbersReport) Figure() *plan.Bands {
 			"bands are of the noise alone, each for its place and time; the truth is computed without privacy: for the data's owner",
 			"▲ ▼ a band goes on beyond the picture; no line: the number is little more than noise, and not shown",
 		},
-		Right: plan.BandPanel{X: "steps of the first stream", Y: last.Statistic},
+		Left: left, Right: right, Share: 0.55,
 	}
-	lines, dimension, places := groups(row.Last, last.Statistic, last.Memory)
 	if len(lines) > drawn {
-		figure.Notes = append(figure.Notes, fmt.Sprintf("drawn are the first %d of %d", drawn, len(lines)))
+		slide.Notes = append(slide.Notes, fmt.Sprintf("drawn are the first %d of %d", drawn, len(lines)))
 		lines = lines[:drawn]
 	}
-	figure.Left = plan.BandPanel{X: dimension, Y: last.Statistic, Places: places}
 	for _, l := range lines {
-		line := plan.BandLine{Name: l.name}
+		line := figure.Line{End: l.name, Look: figure.Look(len(left.Lines))}
 		best := -1
 		for place, i := range l.cells {
 			if i < 0 {
 				continue
 			}
 			n := row.Last[i]
-			line.Points = append(line.Points, point(float64(place), n))
-			if known(n.Truth) && (best < 0 || n.High-n.Low < row.Last[best].High-row.Last[best].Low) {
+			add(&line, float64(place), n)
+			if n.Truth.Known() && (best < 0 || n.High-n.Low < row.Last[best].High-row.Last[best].Low) {
 				best = i
 			}
 		}
-		figure.Left.Lines = append(figure.Left.Lines, line)
+		left.Lines = append(left.Lines, line)
 		if best < 0 {
 			continue
 		}
-		along := plan.BandLine{Name: strings.TrimPrefix(l.name+", "+valueOf(row.Last[best].Cell), ", ")}
-		for k, step := range row.Steps {
-			along.Points = append(along.Points, point(float64(step), row.path[k][best]))
+		along := figure.Line{
+			End:  strings.TrimPrefix(l.name+", "+valueOf(row.Last[best].Cell), ", "),
+			Look: figure.Look(len(right.Lines)),
 		}
-		figure.Right.Lines = append(figure.Right.Lines, along)
+		for k, step := range row.Steps {
+			add(&along, float64(step), row.path[k][best])
+		}
+		right.Lines = append(right.Lines, along)
 	}
-	return figure
+	return slide
 }
 
-func point(x float64, n ShownNumber) plan.BandPoint {
-	at := plan.BandPoint{
-		X: x, Value: float64(n.Value), Low: float64(n.Low), High: float64(n.High), Truth: float64(n.Truth),
-	}
+// add adds a number to a line; one that is not shown interrupts the line, and not the band.
+func add(line *figure.Line, x float64, n ShownNumber) {
+	value := float64(n.Value)
 	if !n.Shown {
-		at.Value = math.NaN()
+		value = math.NaN()
 	}
-	return at
+	line.Points = append(line.Points, figure.Point{X: x, Y: value})
+	line.Band = append(line.Band, figure.Interval{X: x, Low: float64(n.Low), High: float64(n.High)})
+	line.Truth = append(line.Truth, figure.Point{X: x, Y: float64(n.Truth)})
 }
 
 // group is the cells that differ in the last dimension alone, by their place along it; −1 where there is none.

@@ -102,7 +102,7 @@ func (x *truthComparison) beside(d schemas.Decision, truths []float64) ([]ShownN
 // count adds numbers to their tallies.
 func (x *truthComparison) count(shown []ShownNumber) {
 	for _, n := range shown {
-		if !known(n.Truth) {
+		if !n.Truth.Known() {
 			continue
 		}
 		k := slices.IndexFunc(x.tallies, func(t shownTally) bool {

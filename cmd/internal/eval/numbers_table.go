@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 )
 
 // listed is how many cells a person is shown.
@@ -20,7 +19,8 @@ const listed = 20
 func (r *NumbersReport) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, %s. Private numbers, and the truth computed beside them from the same events,\n"+
-		"at %d places along each stream:\n\n", r.Events, counted(r.Streams, "stream"), counted(r.Seeds, "seed"), checkpoints)
+		"at %d places along each stream:\n\n",
+		r.Events, figure.Counted(r.Streams, "stream"), figure.Counted(r.Seeds, "seed"), checkpoints)
 	r.printKinds(&b)
 	if r.Null > 0 {
 		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, reasons(r.Reasons, r.first))
@@ -41,7 +41,7 @@ func (r *NumbersReport) printKinds(out io.Writer) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for _, k := range row.Kinds {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, plan.Upper(row.Epsilon),
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, figure.Upper(row.Epsilon),
 				steps(row.Window), k.Statistic, k.Memory, shortOf(k.Statistic, k.RMS), shortOf(k.Statistic, k.Half),
 				number(100*k.Covered, 1), k.Releases, k.Compared, k.Shown)
 		}
@@ -111,24 +111,10 @@ func numberCells(numbers []ShownNumber, statistic string) string {
 		shortOf(statistic, n.Low), shortOf(statistic, n.High), shortOf(statistic, n.Truth))
 }
 
-// shortOf is short of a statistic: shares, which are below 1, have four decimals.
+// shortOf is figure.Three of a statistic: shares, which are below 1, have four decimals.
 func shortOf(statistic string, x Number) string {
-	if strings.HasPrefix(statistic, "share") && known(x) {
+	if strings.HasPrefix(statistic, "share") && x.Known() {
 		return strconv.FormatFloat(float64(x), 'f', 4, 64)
 	}
-	return short(x)
-}
-
-// short writes a number as dashboards do: hundreds without decimals, less with three digits.
-func short(x Number) string {
-	y := math.Abs(float64(x))
-	switch {
-	case !known(x):
-		return "–"
-	case y >= 99.95:
-		return strconv.FormatFloat(float64(x), 'f', 0, 64)
-	case y >= 9.995:
-		return strconv.FormatFloat(float64(x), 'f', 1, 64)
-	}
-	return strconv.FormatFloat(float64(x), 'f', 2, 64)
+	return figure.Three(x)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/figure/figuretest"
 	"oriel/cmd/internal/settings"
 )
 
@@ -58,15 +60,18 @@ func TestNumbersOfNoiseAreNotShown(t *testing.T) {
 		if want := n.Statistic == "count" || n.Cell == "cell=a"; n.Shown != want {
 			t.Errorf("%+v: shown %t", n, n.Shown)
 		}
-		if n.Statistic == "mean" && n.Cell == "cell=b" && known(n.Truth) {
+		if n.Statistic == "mean" && n.Cell == "cell=b" && n.Truth.Known() {
 			t.Errorf("%+v: no events have a mean", n)
 		}
 	}
-	for _, at := range r.Figure().Left.Lines[0].Points {
-		if math.IsNaN(at.Value) != (at.X == 1) || math.IsNaN(at.High) {
-			t.Errorf("point %+v", at)
+	slide := r.Slide()
+	line := slide.Left.(*figure.Chart).Lines[0]
+	for i, at := range line.Points {
+		if math.IsNaN(at.Y) != (at.X == 1) || math.IsNaN(line.Band[i].High) {
+			t.Errorf("point %+v of %+v", at, line.Band[i])
 		}
 	}
+	figuretest.Legible(t, slide)
 	mean := r.Rows[0].Kinds[1]
 	if mean.Shown == 0 || mean.Shown >= mean.Compared || !(mean.RMS < 2) {
 		t.Errorf("%+v: errors are of shown numbers, after the first places", mean)

@@ -3,12 +3,11 @@ package eval
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 )
 
 // Warning is said wherever figures are shown.
@@ -19,7 +18,7 @@ const Warning = "These figures are computed from the events themselves, with noi
 func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events in %s, each scored with the decision that was public before it; labels %s later; %s.\n",
-		r.Events, counted(r.Streams, "stream"), r.Delay, counted(r.Seeds, "seed"))
+		r.Events, figure.Counted(r.Streams, "stream"), r.Delay, figure.Counted(r.Seeds, "seed"))
 	if r.Null > 0 {
 		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, r.reasons())
 	}
@@ -34,7 +33,7 @@ func (r *Report) Print(out io.Writer) error {
 	}
 	b.WriteString("\n" + name + ": the same learner over the same clipped gradients; computed without privacy.\n" +
 		"base rate: what fits all events before best and looks at no feature, running; computed without privacy.\n")
-	if known(r.Rows[0].Gain) {
+	if r.Rows[0].Gain.Known() {
 		b.WriteString("gain: the share of what " + name + " is gained over the base rate.\n")
 	}
 	r.printReliability(&b)
@@ -43,21 +42,14 @@ func (r *Report) Print(out io.Writer) error {
 	return err
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // column is a figure of the table; those that no row has are left out.
 type column struct {
 	head string
 	of   func(*Row) string
 }
 
-// figure shows mean and, of several seeds, worst.
-func figure(head string, digits int, several bool, of func(*Row) Figure) column {
+// measured shows mean and, of several seeds, worst.
+func measured(head string, digits int, several bool, of func(*Row) Figure) column {
 	return column{head, func(row *Row) string {
 		f := of(row)
 		text := number(f.Mean, digits)
@@ -68,10 +60,8 @@ func figure(head string, digits int, several bool, of func(*Row) Figure) column 
 	}}
 }
 
-func known(x Number) bool { return !math.IsNaN(float64(x)) }
-
 func number(x Number, digits int) string {
-	if !known(x) {
+	if !x.Known() {
 		return ""
 	}
 	return strconv.FormatFloat(float64(x), 'f', digits, 64)
@@ -97,17 +87,17 @@ func (r *Report) columns() []column {
 	several := r.Seeds > 1
 	return []column{
 		{"", func(row *Row) string { return row.Name }},
-		{"ε", private(func(row *Row) string { return plan.Upper(row.Epsilon) })},
+		{"ε", private(func(row *Row) string { return figure.Upper(row.Epsilon) })},
 		{"W", func(row *Row) string { return steps(row.Window) }},
 		{"memory", func(row *Row) string { return steps(row.Memory) }},
-		{"ε at 10⁶ steps", private(func(row *Row) string { return plan.Upper(row.Aged) })},
-		figure("loss", 4, several, func(row *Row) Figure { return row.Loss }),
-		figure("AUC", 3, several, func(row *Row) Figure { return row.AUC }),
-		figure("AUC, 2nd half", 3, several, func(row *Row) Figure { return row.LateAUC }),
-		figure("accuracy", 3, several, func(row *Row) Figure { return row.Accuracy }),
-		figure("ECE", 4, several, func(row *Row) Figure { return row.ECE }),
-		figure("R²", 4, several, func(row *Row) Figure { return row.R2 }),
-		figure("coverage", 3, several, func(row *Row) Figure { return row.Coverage }),
+		{"ε at 10⁶ steps", private(func(row *Row) string { return figure.Upper(row.Aged) })},
+		measured("loss", 4, several, func(row *Row) Figure { return row.Loss }),
+		measured("AUC", 3, several, func(row *Row) Figure { return row.AUC }),
+		measured("AUC, 2nd half", 3, several, func(row *Row) Figure { return row.LateAUC }),
+		measured("accuracy", 3, several, func(row *Row) Figure { return row.Accuracy }),
+		measured("ECE", 4, several, func(row *Row) Figure { return row.ECE }),
+		measured("R²", 4, several, func(row *Row) Figure { return row.R2 }),
+		measured("coverage", 3, several, func(row *Row) Figure { return row.Coverage }),
 		{"without noise", func(row *Row) string {
 			if r.references() == 1 {
 				return "" // a row of its own
@@ -115,7 +105,7 @@ func (r *Report) columns() []column {
 			return number(row.Bare, 4)
 		}},
 		{"gain", func(row *Row) string {
-			if !known(row.Gain) {
+			if !row.Gain.Known() {
 				return ""
 			}
 			return number(100*row.Gain, 0) + " %"

@@ -115,19 +115,19 @@ func (a *Advice) lines() string {
 	say := func(setting, why string) { fmt.Fprintf(&b, "  %-40s %s\n", setting, why) }
 	say(fmt.Sprintf("ORIEL_START_REGULARIZER=%.3g", float64(a.StartRegularizer)),
 		"λ₀, damps the noise of decisions, of the first ones most")
-	if a.StrongConvexity.known() {
+	if a.StrongConvexity.Known() {
 		say(fmt.Sprintf("ORIEL_STRONG_CONVEXITY=%.3g", float64(a.StrongConvexity)), "µ, doubles that in a million steps")
 	}
-	if a.Clip.known() {
+	if a.Clip.Known() {
 		say(fmt.Sprintf("ORIEL_CLIP=%g", float64(a.Clip)), "with features of norm 1 (named ones are; scale dense ones by their own norm)")
 	}
-	if a.Constant.known() {
+	if a.Constant.Known() {
 		say(fmt.Sprintf("a constant feature of %g", float64(a.Constant)), "beside others of at most 1, before the norm: the base rate is learned first")
 		say("", fmt.Sprintf("(of named features: ORIEL_FEATURES_BIAS=false, and \"constant\":%g in each event)",
 			float64(a.Constant)))
 	}
 	say(fmt.Sprintf("ORIEL_WINDOW=lifetime ORIEL_MEMORY=%d", a.Memory), "with blt: protects for ever; less where what was true so long ago is not any more")
-	if a.Constant.known() {
+	if a.Constant.Known() {
 		say("ORIEL_FEATURES_RANGE=…", "numbers from ranges that are public, not from the data's least and largest")
 	}
 	return b.String()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"oriel/cmd/internal/figure"
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 )
@@ -95,7 +96,7 @@ func (c *Comparison) Print(out io.Writer) error {
 	fmt.Fprintf(&b, "%s at δ = %g\n\n", c.Mechanism, c.Delta)
 	g := &grid{}
 	first, second := []string{"", "", ""}, []string{"ε", "W", "time"}
-	settle := slices.ContainsFunc(c.Rows, func(p Point) bool { return p.Settles.known() })
+	settle := slices.ContainsFunc(c.Rows, func(p Point) bool { return p.Settles.Known() })
 	if c.numbers() {
 		first, second = append(first, ""), append(second, "count")
 	} else {
@@ -109,19 +110,19 @@ func (c *Comparison) Print(out io.Writer) error {
 	g.add(second...)
 	for _, p := range c.Rows {
 		time, settles := "–", "–"
-		if p.WindowSeconds.known() {
+		if p.WindowSeconds.Known() {
 			time = Duration(float64(p.WindowSeconds))
 		}
-		if p.Settles.known() {
-			settles = digits(p.Settles) + " steps"
+		if p.Settles.Known() {
+			settles = figure.Digits(p.Settles) + " steps"
 		}
 		row := []string{fmt.Sprintf("%g", p.Epsilon), count(p.Window), time}
 		if c.numbers() {
 			row = append(row, plusMinus(Number(p.Count)))
 		} else {
-			row = append(row, digits(Number(p.RMSCoordinate)), digits(Number(p.RMSVector)))
+			row = append(row, figure.Digits(p.RMSCoordinate), figure.Digits(p.RMSVector))
 		}
-		row = append(row, Upper(p.OverOptimum), Upper(p.Ten), Upper(p.Hundred))
+		row = append(row, figure.Upper(p.OverOptimum), figure.Upper(p.Ten), figure.Upper(p.Hundred))
 		if settle {
 			row = append(row, settles)
 		}

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"oriel/cmd/internal/figure/figuretest"
 )
 
 // A comparison of numbers has ± of a count in place of loss units and of what learners ask for; one of a learner has
@@ -33,8 +36,8 @@ func TestComparisonOfNumbers(t *testing.T) {
 		near(t, "count", c.Rows[i].Count, float64(numbersOf(t,
 			append(changes, "ORIEL_MEMORY=")...).Numbers.Views[0].Count.Half), 0)
 	}
-	if svg, err := render(c, ".svg"); err != nil || !strings.Contains(string(svg), "± of a count at 95 %") {
-		t.Errorf("slide: %v", err)
+	if texts := figuretest.Texts(t, c.Slide()); !slices.Contains(texts, "± of a count at 95 %") {
+		t.Errorf("the slide says %q", texts)
 	}
 	c, err = Compare(settings[0].input(), []float64{1}, []uint64{64})
 	if said := print(c, err); strings.Contains(said, "count") || !strings.Contains(said, "rms of a") ||

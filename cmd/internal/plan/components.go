@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"oriel/cmd/internal/figure"
 	"oriel/mechanisms"
 )
 
@@ -89,9 +90,9 @@ func (r *Report) componentRows() *grid {
 		if name == "" {
 			name = fmt.Sprint(i)
 		}
-		g.add(name, fmt.Sprint(p.Size), digits(Number(p.Sensitivity)), digits(Number(p.NoiseScale)),
-			digits(Number(p.RMSCoordinate)),
-			digits(Number(p.WorstCoordinate)), digits(Number(p.RMSVector)), digits(Number(p.WorstVector)))
+		g.add(name, fmt.Sprint(p.Size), figure.Digits(p.Sensitivity), figure.Digits(p.NoiseScale),
+			figure.Digits(p.RMSCoordinate),
+			figure.Digits(p.WorstCoordinate), figure.Digits(p.RMSVector), figure.Digits(p.WorstVector))
 	}
 	return g
 }

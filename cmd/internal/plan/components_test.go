@@ -80,7 +80,7 @@ func TestReportOfParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := r.Mechanisms[0].OverOptimum, one.Mechanisms[0].OverOptimum; want.known() {
+		if got, want := r.Mechanisms[0].OverOptimum, one.Mechanisms[0].OverOptimum; want.Known() {
 			near(t, name+", over the optimum", float64(got), float64(want), 1e-6)
 			least := float64(r.Mechanisms[0].RMSCoordinate) / float64(r.Optimum.RMSCoordinate)
 			near(t, name+", beside the optimum", least*least, float64(got), 1e-9)
@@ -104,7 +104,7 @@ func TestReportOfParts(t *testing.T) {
 func TestMeasureOfParts(t *testing.T) {
 	in := partsInput("blt")
 	in.Measure = 1
-	if r, err := New(in); err != nil || !r.Mechanisms[0].Cost.Nanoseconds.known() {
+	if r, err := New(in); err != nil || !r.Mechanisms[0].Cost.Nanoseconds.Known() {
 		t.Errorf("%v", err)
 	}
 }

@@ -182,8 +182,7 @@ func TestStateBytes(t *testing.T) {
 	})
 }
 
-// Memory against what the runtime allocates for a hundred streams, which rounds sizes up to its classes, at most an
-// eighth.
+// Memory against what a hundred streams keep: opening a stream leaves hardly any garbage.
 func TestMemoryBytes(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		in := settings[0].input()
@@ -209,7 +208,7 @@ func TestMemoryBytes(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		took := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / streams
 		runtime.KeepAlive(kept)
-		if float64(said) > took*1.02 || float64(said) < took*0.87 {
+		if float64(said) > took*1.03 || float64(said) < took*0.99 {
 			t.Errorf("%s: %d bytes said, %.0f taken", name, said, took)
 		}
 	}
@@ -258,7 +257,7 @@ func TestMeasureWaitsForAStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took, err := m.measure(0, func() time.Duration { return 1 }); err != nil || !took.known() {
+	if took, err := m.measure(0, func() time.Duration { return 1 }); err != nil || !took.Known() {
 		t.Errorf("no time: %v", err)
 	}
 }
@@ -293,7 +292,7 @@ func TestMeasureGivesUp(t *testing.T) {
 	}
 	start := time.Now()
 	if took, err := m.measure(time.Millisecond, func() time.Duration { return time.Since(start) }); err != nil ||
-		took.known() {
+		took.Known() {
 		t.Errorf("%g ns: %v", float64(took), err)
 	}
 }

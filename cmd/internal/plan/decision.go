@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"oriel/cmd/internal/figure"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
@@ -60,14 +61,14 @@ func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 // decisionTitle names the radius, where decisions are in a set that has one.
 func (r *Report) decisionTitle() string {
 	const title = "Noise of the decision after T steps, rms of the vector"
-	if !r.Setting.Radius.known() {
+	if !r.Setting.Radius.Known() {
 		return title
 	}
 	return fmt.Sprintf(title+" before projection; the radius R is %g", r.Setting.Radius)
 }
 
 func (r *Report) decisionRows() *grid {
-	g, bounded := &grid{}, r.Setting.Radius.known()
+	g, bounded := &grid{}, r.Setting.Radius.Known()
 	head, second := []string{""}, []string{""}
 	if bounded {
 		head, second = append(head, "below R/10"), append(second, "after")
@@ -82,7 +83,7 @@ func (r *Report) decisionRows() *grid {
 		if len(m.Decisions) == 0 {
 			continue
 		}
-		after := digits(m.Settles) + " steps"
+		after := figure.Digits(m.Settles) + " steps"
 		if math.IsInf(float64(m.Settles), 1) {
 			after = "stays above"
 		} else if step := r.stepSeconds(); step > 0 {
@@ -93,7 +94,7 @@ func (r *Report) decisionRows() *grid {
 			row = append(row, after)
 		}
 		for _, d := range m.Decisions {
-			row = append(row, digits(d.RMSVector))
+			row = append(row, figure.Digits(d.RMSVector))
 		}
 		g.add(row...)
 	}

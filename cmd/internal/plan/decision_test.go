@@ -21,7 +21,7 @@ func TestDecisionNoise(t *testing.T) {
 		}
 		m := r.Mechanisms[0]
 		if m.machine.stream.PerStep() {
-			if len(m.Decisions) != 0 || m.Settles.known() {
+			if len(m.Decisions) != 0 || m.Settles.Known() {
 				t.Error("single steps have no prefix sums to divide")
 			}
 			return

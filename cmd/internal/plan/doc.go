@@ -6,10 +6,11 @@
 //	W  window, steps     B  events a step     n  coordinates     Δ  sensitivity, loss units     S_W²  the optimum's variance factor
 //
 // New returns a Report, NewFrontier a Frontier: what the filters of blt reach. Both print as tables for a person
-// (Print), as a slide of 16:9 in SVG or PNG (Save), and as JSON (encoding/json), one object whose names stay.
+// (Print), draw a slide of 16:9 (Slide), and encode as JSON (encoding/json), one object whose names stay.
 //
 // Privacy losses are exact figures of mechanisms/dp, rounded up, and shown rounded up. Errors are float64 formulas, to
-// the nearest: they promise nothing. Equal settings give equal bytes, but for times that were measured on request.
+// the nearest: they promise nothing. Equal settings give equal bytes, but for times that were measured on request, and
+// for memory, which is what the allocator of this process hands out.
 //
 //	report	setting, optimum, ages[], mechanisms[], left_out[], advice, warnings[]; numbers, where decisions are
 //		numbers of known noise, and solved, where a setting was solved for (Solve)

@@ -13,13 +13,13 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// A figure as texts have it: 1 849, 3.7·10⁵.
-var figure = regexp.MustCompile(`^(\d+(?: \d{3})*(?:\.\d+)?)(?:·10(\p{No}+))?$`)
+// inTexts is a figure as texts have it: 1 849, 3.7·10⁵.
+var inTexts = regexp.MustCompile(`^(\d+(?: \d{3})*(?:\.\d+)?)(?:·10(\p{No}+))?$`)
 
 // shown reads a figure and the unit of its last digit.
 func shown(t *testing.T, text string) (value, unit float64) {
 	t.Helper()
-	parts := figure.FindStringSubmatch(strings.TrimSpace(text))
+	parts := inTexts.FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {
 		t.Fatalf("%q is no figure", text)
 	}

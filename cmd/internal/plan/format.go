@@ -3,7 +3,8 @@ package plan
 import (
 	"math"
 	"strconv"
-	"strings"
+
+	"oriel/cmd/internal/figure"
 )
 
 // none stands where a figure does not exist: NaN, null in JSON, a dash in tables. A loss that is not finite is +Inf,
@@ -23,49 +24,8 @@ func (x Number) MarshalJSON() ([]byte, error) {
 
 func (x Number) finite() bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }
 
-// known reports whether the figure exists.
-func (x Number) known() bool { return !math.IsNaN(float64(x)) }
-
-// places is how many decimals leave four significant digits of x.
-func places(x float64) int {
-	if x == 0 {
-		return 0
-	}
-	return max(0, 3-int(math.Floor(math.Log10(math.Abs(x)))))
-}
-
-// digits writes x with four significant digits, whole numbers below a million in full.
-func digits(x Number) string {
-	y := float64(x)
-	switch {
-	case !x.known():
-		return "–"
-	case math.IsInf(y, 1):
-		return "∞"
-	case y != 0 && (math.Abs(y) < 1e-3 || math.Abs(y) >= 1e6):
-		return strconv.FormatFloat(y, 'g', 4, 64)
-	}
-	text := strconv.FormatFloat(y, 'f', places(y), 64)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text
-}
-
-// Upper writes four significant digits, never below the value: losses and ratios are shown so.
-func Upper[F ~float64](value F) string {
-	x := Number(value)
-	text := digits(x)
-	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= float64(x) {
-		return text
-	}
-	y := float64(x)
-	unit := math.Pow(10, -float64(places(y)))
-	if y < 1e-3 || y >= 1e6 {
-		unit = math.Pow(10, math.Floor(math.Log10(y))-3)
-	}
-	return digits(Number(y + unit/2)) // rounds to the next that four digits can say
-}
+// Known reports whether the figure exists.
+func (x Number) Known() bool { return !math.IsNaN(float64(x)) }
 
 // spans are the units of Duration.
 var spans = []struct {
@@ -123,18 +83,5 @@ func count(n uint64) string {
 	if n < 10_000_000 {
 		return strconv.FormatUint(n, 10)
 	}
-	return short(float64(n))
-}
-
-// short writes a count as a plot's axis does: 1, 10, 100, 1 k, 1 M, 1 G; beyond, a power of ten.
-func short(x float64) string {
-	for _, unit := range []struct {
-		name string
-		size float64
-	}{{" G", 1e9}, {" M", 1e6}, {" k", 1e3}} {
-		if x >= unit.size && x < 1e12 {
-			return strconv.FormatFloat(x/unit.size, 'g', 4, 64) + unit.name
-		}
-	}
-	return strconv.FormatFloat(x, 'g', 4, 64)
+	return figure.Short(float64(n))
 }

@@ -78,6 +78,7 @@ func New(in Input) (*Report, error) {
 				r.Advice = &advice
 			}
 		}
+		a.row.MemoryBytes = a.row.machine.footprint()
 		r.Mechanisms = append(r.Mechanisms, a.row)
 	}
 	if in.Measure > 0 {
@@ -136,7 +137,7 @@ func (r *Report) about(m *machine) {
 	r.Setting.Unit = m.guarantee.Unit.Name()
 	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.plan.Grid.Unit()
 	r.Optimum.Mu, r.Optimum.RMSCoordinate, r.Optimum.RMSVector = none, none, none
-	if m.config.Budget.Delta > 0 && r.Optimum.Factor.known() {
+	if m.config.Budget.Delta > 0 && r.Optimum.Factor.Known() {
 		mu := dp.GaussianMu(m.config.Budget)
 		r.Optimum.Mu = Number(mu)
 		r.Optimum.RMSCoordinate = Number(math.Sqrt(float64(r.Optimum.Factor)) * m.sensitivity() / mu)
@@ -162,7 +163,7 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		NoiseScale: m.scale(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
 		OverOptimum: none,
 		Mu:          none, Epsilon: Number(m.guarantee.Epsilon), EventEpsilon: none, Delta: m.guarantee.Delta,
-		StateBytes: m.stream.StateLen(), MemoryBytes: m.footprint(), Cost: m.cost(), machine: m,
+		StateBytes: m.stream.StateLen(), Cost: m.cost(), machine: m,
 	}
 	if same { // the optimum is of one kind of sums
 		row.OverOptimum = m.overOptimum(r.Optimum.Factor)
@@ -223,7 +224,7 @@ func (r *Report) warn(in Input) {
 	if text := dp.DeltaWarning(r.Mechanisms[0].Delta, times(s.terms.Scope.BackgroundSteps(), s.Batch)); text != "" {
 		r.Warnings = append(r.Warnings, text)
 	}
-	if s.WindowSeconds.known() && float64(s.WindowSeconds) < day && !s.terms.Scope.ForLife() {
+	if s.WindowSeconds.Known() && float64(s.WindowSeconds) < day && !s.terms.Scope.ForLife() {
 		steps := math.Ceil(day * in.Rate / float64(s.Batch))
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the window is %s, less than a day of traffic (%s steps): a large window is cheap",
 			Duration(float64(s.WindowSeconds)), count(uint64(min(steps, 1e18)))))

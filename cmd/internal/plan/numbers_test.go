@@ -178,10 +178,10 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 		for _, ratio := range r.Numbers.Ratios {
 			v := r.Numbers.Views[slices.IndexFunc(r.Numbers.Views, func(v NumberView) bool { return v.View == ratio.View })]
 			n, sigma := float64(ratio.Events), float64(v.Sigma)
-			if want := n > 12*sigma/a && n <= float64(v.Events); ratio.Middle.known() != want {
+			if want := n > 12*sigma/a && n <= float64(v.Events); ratio.Middle.Known() != want {
 				t.Errorf("%+v: known %t, shown from %g to %g", ratio, !want, 12*sigma/a, float64(v.Events))
 			}
-			if !ratio.Middle.known() {
+			if !ratio.Middle.Known() {
 				continue
 			}
 			known++

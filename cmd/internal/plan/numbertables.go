@@ -2,14 +2,15 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"strconv"
+
+	"oriel/cmd/internal/figure"
 )
 
 // tables print the numbers for a person.
 func (n *Numbers) tables(part func(title string, rows *grid)) {
 	part(fmt.Sprintf("± at 95 %% of one number at one step, from the noise of privacy alone; %s in %s", n.Counted,
-		counted(uint64(n.Cells), "cell")), n.viewRows())
+		figure.Counted(n.Cells, "cell")), n.viewRows())
 	for _, r := range n.ratioNames() {
 		unit := ""
 		if r.Unit != "" {
@@ -47,10 +48,10 @@ func (v NumberView) called() string {
 }
 
 func plusMinus(x Number) string {
-	if !x.known() {
+	if !x.Known() {
 		return "–"
 	}
-	return "± " + digits(x)
+	return "± " + figure.Digits(x)
 }
 
 func (n *Numbers) viewRows() *grid {
@@ -58,7 +59,7 @@ func (n *Numbers) viewRows() *grid {
 	first, second := []string{"", "count", "at the"}, []string{"", "", "worst step"}
 	sums, shown, optimum := false, false, false
 	for _, v := range n.Views {
-		sums, shown, optimum = sums || v.Sum.Half.known(), shown || v.ShownFrom.known(), optimum || v.OverOptimum.known()
+		sums, shown, optimum = sums || v.Sum.Half.Known(), shown || v.ShownFrom.Known(), optimum || v.OverOptimum.Known()
 	}
 	if sums {
 		first, second = append(first, "sum of", "at the"), append(second, n.Value, "worst step")
@@ -77,12 +78,12 @@ func (n *Numbers) viewRows() *grid {
 		if sums {
 			row = append(row, plusMinus(v.Sum.Half), plusMinus(v.Sum.Worst))
 		}
-		row = append(row, digits(v.Events), digits(v.CellEvents))
+		row = append(row, figure.Digits(v.Events), figure.Digits(v.CellEvents))
 		if shown {
-			row = append(row, Upper(v.ShownFrom))
+			row = append(row, figure.Upper(v.ShownFrom))
 		}
 		if optimum {
-			row = append(row, Upper(v.OverOptimum))
+			row = append(row, figure.Upper(v.OverOptimum))
 		}
 		g.add(row...)
 	}
@@ -106,8 +107,8 @@ func (n *Numbers) ratioRows(statistic string) *grid {
 			head = append(head, "n = "+strconv.FormatUint(r.Events, 10))
 		}
 		text := "–"
-		if r.Middle.known() {
-			text = plusMinus(r.Middle) + " … " + digits(r.Ends)
+		if r.Middle.Known() {
+			text = plusMinus(r.Middle) + " … " + figure.Digits(r.Ends)
 		}
 		rows[r.View] = append(rows[r.View], text)
 	}
@@ -120,7 +121,7 @@ func (n *Numbers) ratioRows(statistic string) *grid {
 
 func (n *Numbers) incrementRows() *grid {
 	g := &grid{}
-	sums := n.Increments[0].Sum.Half.known()
+	sums := n.Increments[0].Sum.Half.Known()
 	head := []string{"  steps", "count"}
 	if sums {
 		head = append(head, "sum of "+n.Value)
@@ -134,25 +135,6 @@ func (n *Numbers) incrementRows() *grid {
 		g.add(row...)
 	}
 	return g
-}
-
-// mostDots are as many rows as a slide has room for.
-const mostDots = 10
-
-// panel is ± of a count in every view, or the first so many.
-func (n *Numbers) panel() panel {
-	d := &dots{optimum: math.NaN()}
-	for _, v := range n.Views[:min(len(n.Views), mostDots)] {
-		x := dot{name: v.View, bold: v.Configured, look: lookOf(v.Mechanism), value: float64(v.Count.Half)}
-		x.text = plusMinus(v.Count.Half)
-		if !v.Configured {
-			x.aside = "  " + v.Mechanism
-		} else if v.OverOptimum.known() {
-			x.aside = "  variance " + Upper(v.OverOptimum) + " × optimum"
-		}
-		d.rows = append(d.rows, x)
-	}
-	return d.panel("± of a count at 95 %, " + n.Counted)
 }
 
 // notes explain what the tables of numbers cannot say.

@@ -28,7 +28,7 @@ func (r *Report) publish(in Input) {
 	}
 	s.DecisionBytes = Number(math.Round(p.Bytes / p.Decisions))
 	s.EventBytes = Number(p.Bytes / p.Events)
-	if s.EventsPerSecond.known() {
+	if s.EventsPerSecond.Known() {
 		s.DayBytes = s.EventBytes * s.EventsPerSecond * day
 	}
 	each := p.Thinned / p.Events
@@ -50,12 +50,12 @@ func (r *Report) publishedLine() string {
 	switch {
 	case r.late > 0:
 		return fmt.Sprintf("\ndecisions: not measured, because the first comes after %s events", count(r.late))
-	case !s.DecisionBytes.known():
+	case !s.DecisionBytes.Known():
 		return ""
 	}
 	event := uint64(math.Ceil(float64(s.EventBytes)))
 	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", bytesOf(uint64(s.DecisionBytes)), bytesOf(event))
-	if s.DayBytes.known() {
+	if s.DayBytes.Known() {
 		text += ", " + bytesOf(uint64(s.DayBytes)) + " a day of one stream"
 	}
 	return text + "\n(at first; up to 1.6 times that when all numbers have all their digits)"

@@ -160,10 +160,10 @@ func TestOptimum(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
 		bounded := !c.Scope.ForLife()
-		if r.Optimum.Factor.known() != bounded || r.Optimum.Mu.known() != (bounded && c.Budget.Delta > 0) {
+		if r.Optimum.Factor.Known() != bounded || r.Optimum.Mu.Known() != (bounded && c.Budget.Delta > 0) {
 			t.Errorf("optimum %+v", r.Optimum)
 		}
-		if r.Optimum.Mu.known() {
+		if r.Optimum.Mu.Known() {
 			mu := muOf(c.Budget.Epsilon, c.Budget.Delta)
 			near(t, "µ", float64(r.Optimum.Mu), mu, 1e-9)
 			near(t, "factor", float64(r.Optimum.Factor), optimum(c.Scope.Span()), 1e-9)
@@ -173,10 +173,10 @@ func TestOptimum(t *testing.T) {
 		}
 		for _, m := range r.Mechanisms {
 			prefix := !strings.HasPrefix(m.Name, "once")
-			if m.OverOptimum.known() != (bounded && prefix && m.Mu.known()) {
+			if m.OverOptimum.Known() != (bounded && prefix && m.Mu.Known()) {
 				t.Errorf("%s: ratio %g", m.Name, float64(m.OverOptimum))
 			}
-			if m.OverOptimum.known() {
+			if m.OverOptimum.Known() {
 				least := optimum(c.Scope.Span()) * math.Pow(r.Setting.Sensitivity/float64(m.Mu), 2)
 				near(t, m.Name+": ratio", float64(m.OverOptimum), m.RMSCoordinate*m.RMSCoordinate/least, 1e-8)
 				if m.OverOptimum < 1 {
@@ -204,7 +204,7 @@ func TestLosses(t *testing.T) {
 				want, tolerance := float64(m.Epsilon), 1e-9
 				switch {
 				case m.Window == 0 || age == m.Window || c.Scope.ForLife(): // what the mechanism claims for a window
-				case !m.Mu.known():
+				case !m.Mu.Known():
 					want *= windows
 				case m.Name == "blt" && !several && age <= 102_400:
 					if d == nil {
@@ -223,7 +223,7 @@ func TestLosses(t *testing.T) {
 					want = m.machine.guarantee.At(age).Epsilon
 				}
 				near(t, m.Name+": ε", float64(loss.Epsilon), want, tolerance)
-				if loss.All.known() != several {
+				if loss.All.Known() != several {
 					t.Errorf("%s: loss of all events %g", m.Name, float64(loss.All))
 				}
 				if several {
@@ -245,15 +245,15 @@ func TestClaims(t *testing.T) {
 			if !strings.HasSuffix(m.Name, "-paper") {
 				near(t, m.Name+": ε", float64(m.Epsilon), c.Budget.Epsilon, 0)
 			}
-			if pure := factsOf(m.Name).Pure(); m.Mu.known() == pure || (m.Delta == 0) != pure {
+			if pure := factsOf(m.Name).Pure(); m.Mu.Known() == pure || (m.Delta == 0) != pure {
 				t.Errorf("%s: µ %g, δ %g", m.Name, float64(m.Mu), m.Delta)
 			}
-			if m.Mu.known() {
+			if m.Mu.Known() {
 				near(t, m.Name+": ε of µ", float64(m.Epsilon), epsilonOf(float64(m.Mu), m.Delta), 1e-8)
 			}
 			for i, k := range []uint64{2, 5, 10} {
 				want := float64(k) * float64(m.Epsilon)
-				if m.Mu.known() {
+				if m.Mu.Known() {
 					want = epsilonOf(float64(k)*float64(m.Mu), m.Delta)
 				}
 				if m.Groups[i].Size != k {
@@ -261,7 +261,7 @@ func TestClaims(t *testing.T) {
 				}
 				near(t, m.Name+": ε of a group", float64(m.Groups[i].Epsilon), want, 1e-8)
 			}
-			if m.EventEpsilon.known() != several || several && m.EventEpsilon > m.Epsilon {
+			if m.EventEpsilon.Known() != several || several && m.EventEpsilon > m.Epsilon {
 				t.Errorf("%s: one event %g, user %g", m.Name, float64(m.EventEpsilon), float64(m.Epsilon))
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"oriel/cmd/internal/figure"
 )
 
 // SolvedSetting is a setting that is solved for: its values in ascending order, by number.
@@ -114,7 +116,7 @@ func (t attempt) says() string {
 	case math.IsInf(t.reached.Half, 1):
 		return "gives none: " + t.reached.Why
 	}
-	return "gives ± " + Upper(t.reached.Half)
+	return "gives ± " + figure.Upper(t.reached.Half)
 }
 
 // Solve finds the value of a setting at which the want holds, and the one beside it does not. Every value that it
@@ -195,7 +197,7 @@ func (s *Solution) lines() string {
 	if s.AlsoSet != "" {
 		text += " " + s.AlsoSet
 	}
-	text += fmt.Sprintf(" gives ± %s%s of %s, where ± %g is wanted", digits(Number(s.Half)), unit, what, s.Wanted)
+	text += fmt.Sprintf(" gives ± %s%s of %s, where ± %g is wanted", figure.Digits(s.Half), unit, what, s.Wanted)
 	if s.Beside != "" {
 		text += "\n" + strings.Repeat(" ", len("solved: ")) + s.Beside
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"oriel/cmd/internal/figure"
 )
 
 // Print prints the report for a person. Losses and ratios are rounded up, errors to the nearest; four digits.
@@ -63,27 +65,20 @@ func (r *Report) groupTitle() string {
 func (r *Report) headline() string {
 	s, length := r.Setting, r.Setting.terms.Brief(r.lasting())
 	parts := []string{s.Mechanism, length}
-	parts = append(parts, counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
+	parts = append(parts, figure.Counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
 	if s.Delta > 0 {
 		parts = append(parts, fmt.Sprintf("δ = %g", s.Delta))
 	}
-	return strings.Join(append(parts, counted(uint64(s.Dimension), "coordinate")), ", ")
+	return strings.Join(append(parts, figure.Counted(s.Dimension, "coordinate")), ", ")
 }
 
 // lasting is how long window or horizon are, empty if that is not known.
 func (r *Report) lasting() string {
 	steps := r.Setting.terms.Scope.Words().Steps
-	if steps == 0 || !r.Setting.EventsPerSecond.known() {
+	if steps == 0 || !r.Setting.EventsPerSecond.Known() {
 		return ""
 	}
 	return Duration(float64(steps) * r.stepSeconds())
-}
-
-func counted(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func (r *Report) sensitivityLine() string {
@@ -135,11 +130,11 @@ func (r *Report) errorRows() *grid {
 		if len(m.Components) > 1 {
 			scale = none // each has its own
 		}
-		g.add(m.label(), digits(scale), digits(Number(m.RMSCoordinate)), digits(Number(m.WorstCoordinate)),
-			digits(Number(m.RMSVector)), Upper(m.OverOptimum))
+		g.add(m.label(), figure.Digits(scale), figure.Digits(m.RMSCoordinate), figure.Digits(m.WorstCoordinate),
+			figure.Digits(m.RMSVector), figure.Upper(m.OverOptimum))
 	}
-	if r.Optimum.RMSCoordinate.known() {
-		g.add("  optimum", "", digits(r.Optimum.RMSCoordinate), "", digits(r.Optimum.RMSVector), "1")
+	if r.Optimum.RMSCoordinate.Known() {
+		g.add("  optimum", "", figure.Digits(r.Optimum.RMSCoordinate), "", figure.Digits(r.Optimum.RMSVector), "1")
 	}
 	return g
 }
@@ -153,7 +148,7 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 			continue
 		}
 		steps = append(steps, count(age.Steps))
-		if age.Seconds.known() {
+		if age.Seconds.Known() {
 			times = append(times, Duration(float64(age.Seconds)))
 		}
 	}
@@ -164,9 +159,9 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 	}
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
-		row := []string{m.label(), Upper(m.Mu)}
+		row := []string{m.label(), figure.Upper(m.Mu)}
 		for _, l := range m.Losses {
-			row = append(row, Upper(loss(l)))
+			row = append(row, figure.Upper(loss(l)))
 		}
 		g.add(row...)
 	}
@@ -186,12 +181,12 @@ func (r *Report) groupRows() *grid {
 	g.add(head...)
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
-		row := []string{m.label(), Upper(m.Epsilon)}
+		row := []string{m.label(), figure.Upper(m.Epsilon)}
 		if user {
-			row = []string{m.label(), Upper(m.EventEpsilon), Upper(m.Epsilon)}
+			row = []string{m.label(), figure.Upper(m.EventEpsilon), figure.Upper(m.Epsilon)}
 		}
 		for _, group := range m.Groups {
-			row = append(row, Upper(group.Epsilon))
+			row = append(row, figure.Upper(group.Epsilon))
 		}
 		g.add(row...)
 	}
@@ -212,8 +207,8 @@ func (r *Report) costRows() *grid {
 		m := &r.Mechanisms[i]
 		row := []string{
 			m.label(), bytesOf(uint64(m.StateBytes)), bytesOf(m.MemoryBytes),
-			digits(m.Cost.Vectors), strconv.FormatUint(m.Cost.WorstVectors, 10), digits(m.Cost.HashBlocks),
-			digits(m.Cost.CipherBlocks), strconv.FormatUint(m.Cost.Products, 10),
+			figure.Digits(m.Cost.Vectors), strconv.FormatUint(m.Cost.WorstVectors, 10), figure.Digits(m.Cost.HashBlocks),
+			figure.Digits(m.Cost.CipherBlocks), strconv.FormatUint(m.Cost.Products, 10),
 		}
 		if measured {
 			row = append(row, stepTime(m.Cost.Nanoseconds))
@@ -225,7 +220,7 @@ func (r *Report) costRows() *grid {
 
 func (r *Report) measured() bool {
 	for i := range r.Mechanisms {
-		if r.Mechanisms[i].Cost.Nanoseconds.known() {
+		if r.Mechanisms[i].Cost.Nanoseconds.Known() {
 			return true
 		}
 	}
@@ -233,7 +228,7 @@ func (r *Report) measured() bool {
 }
 
 func stepTime(nanoseconds Number) string {
-	if !nanoseconds.known() {
+	if !nanoseconds.Known() {
 		return "–"
 	}
 	return Duration(float64(nanoseconds) / 1e9)
@@ -248,11 +243,11 @@ func (r *Report) notes() string {
 	if decays(r.Setting.terms.Scope) {
 		lines = append(lines, "Optimum: the least variance in the long run that any Gaussian mechanism can have which releases every decaying sum and protects each",
 			"event as much for ever. With a memory an event's loss rises for some H steps, and then never again; outside a window it goes on.")
-	} else if r.Optimum.RMSCoordinate.known() {
+	} else if r.Optimum.RMSCoordinate.Known() {
 		lines = append(lines, "Optimum: the least variance that any Gaussian mechanism can have which releases every prefix sum and proves as much for a window",
 			"of W steps, one event a user; no such bound is known for pure ε.")
 	}
-	if len(r.Mechanisms[0].Decisions) > 0 && r.Setting.Radius.known() {
+	if len(r.Mechanisms[0].Decisions) > 0 && r.Setting.Radius.Known() {
 		lines = append(lines, "Noise above R/10 does not mean that nothing is learned: projection onto the set cuts it, and predictions feel only the part",
 			"along their features. `oriel eval` on old or public events says how much of what can be learned is kept.")
 	}
@@ -260,7 +255,7 @@ func (r *Report) notes() string {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
 	}
 	if both := r.Setting.LivesEpsilon; both > 0 {
-		lines = append(lines, "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = "+Upper(both)+
+		lines = append(lines, "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = "+figure.Upper(both)+
 			" at the same δ; decisions state the ε of one life.")
 	}
 	switch s := r.Setting; {
@@ -285,10 +280,10 @@ func (r *Report) notes() string {
 func drawsLose(s Setting) string {
 	var parts []string
 	if s.DrawsPure > 0 {
-		parts = append(parts, "ε = "+Upper(s.DrawsPure))
+		parts = append(parts, "ε = "+figure.Upper(s.DrawsPure))
 	}
 	if s.DrawsRho > 0 {
-		parts = append(parts, "ρ = "+Upper(s.DrawsRho)+" (zCDP)")
+		parts = append(parts, "ρ = "+figure.Upper(s.DrawsRho)+" (zCDP)")
 	}
 	return strings.Join(parts, " and ")
 }

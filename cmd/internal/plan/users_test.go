@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/figure/figuretest"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 )
@@ -77,17 +79,7 @@ func TestUsersOfAMemoryAreShown(t *testing.T) {
 			t.Errorf("the table does not say %q: %s", text, out.String())
 		}
 	}
-	all := boxes(drawn{r, r.lines()})
-	for i, a := range all {
-		if a.left < 4 || a.right > slideWidth-4 {
-			t.Errorf("%q leaves the slide: %+v", a.text, a)
-		}
-		for _, b := range all[:i] {
-			if a.left < b.right && b.left < a.right && a.bottom < b.top && b.bottom < a.top {
-				t.Errorf("%q and %q overlap: %+v %+v", a.text, b.text, a, b)
-			}
-		}
-	}
+	figuretest.Legible(t, r.Slide())
 	r = present(t, 1024, 100, 5000)
 	g := r.Mechanisms[0].machine.guarantee
 	for _, l := range r.lines()[:2] {
@@ -119,7 +111,7 @@ func TestPlanOfASecondLife(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := r.Mechanisms[0].machine.guarantee.Lives(2).Epsilon
-		said := "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = " + Upper(want)
+		said := "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = " + figure.Upper(want)
 		if strings.Contains(out.String(), said) != second ||
 			strings.Contains(document.String(), fmt.Sprintf(`"epsilon_of_both_lives":%v`, want)) != second ||
 			second && !(want > 1.3*r.Setting.Epsilon) {

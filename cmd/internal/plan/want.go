@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"oriel/cmd/internal/figure"
 	"oriel/operators"
 )
 
@@ -106,7 +107,7 @@ func (w Target) reached(s operators.Statistic, row NumberView, mean float64) (Re
 	case events <= s.Shown*sigma:
 		return Reached{
 			Half: math.Inf(1), Why: fmt.Sprintf("%s: %s over %s events is lost in noise, it takes more than %s", row.View,
-				s.Name, digits(Number(events)), digits(Number(s.Shown*sigma))),
+				s.Name, figure.Digits(events), figure.Digits(s.Shown*sigma)),
 		}, nil
 	}
 	at := func(mean float64) float64 {

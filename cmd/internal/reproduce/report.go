@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 )
 
 // report makes table and plot of an experiment whose cells are all there.
@@ -65,48 +65,44 @@ func (r report) markdown() string {
 func summary(values []float64) string {
 	mean, deviation := stat.MeanStdDev(values, nil)
 	if len(values) < 2 {
-		return figure(mean)
+		return figure.Three(mean)
 	}
-	return figure(mean) + " ± " + figure(deviation)
+	return figure.Three(mean) + " ± " + figure.Three(deviation)
 }
 
-// figure is a number with three digits that count.
-func figure(x float64) string {
-	switch {
-	case x >= 99.95 || x <= -99.95:
-		return fmt.Sprintf("%.0f", x)
-	case x >= 9.995 || x <= -9.995:
-		return fmt.Sprintf("%.1f", x)
-	default:
-		return fmt.Sprintf("%.2f", x)
+// slide is the plot: means along the run in the two columns that the experiment shows.
+func (r report) slide() *figure.Slide {
+	left, right := r.chart(r.Panels[0]), r.chart(r.Panels[1])
+	for i := range left.Lines {
+		left.Lines[i].End = left.Lines[i].Name
+	}
+	return &figure.Slide{
+		Title: r.Title, Subtitle: fmt.Sprintf("mean of %d seeds · %d steps", r.seeds, r.steps),
+		Left: left, Right: right, Share: 0.62,
 	}
 }
 
-// figure is the plot: means along the run in the two columns that the experiment shows.
-func (r report) figure() *plan.Curves {
-	axes := func(k int) plan.Axes {
-		return plan.Axes{X: "steps: " + r.Columns[r.Panels[k]].Text, Y: r.Measure, Log: true}
+func (r report) chart(column int) *figure.Chart {
+	c := &figure.Chart{
+		X: figure.Axis{Name: "steps: " + r.Columns[column].Text, Log: true}, Y: figure.Axis{Name: r.Measure, Log: true},
 	}
-	c := &plan.Curves{
-		Title: r.Title, Subtitle: fmt.Sprintf("mean of %d seeds · %d steps", r.seeds, r.steps), Left: axes(0), Right: axes(1),
-	}
-	for row, line := range r.Rows {
-		if line.Drawn {
-			c.Lines = append(c.Lines, plan.CurveLine{
-				Name: line.Name, Left: r.curve(row, r.Panels[0]), Right: r.curve(row, r.Panels[1]),
+	for row, method := range r.Rows {
+		if method.Drawn {
+			c.Lines = append(c.Lines, figure.Line{
+				Name: method.Name, Look: figure.Look(len(c.Lines)), Width: 1.8, Points: r.curve(row, column),
 			})
 		}
 	}
 	return c
 }
 
-func (r report) curve(row, column int) [][2]float64 {
+func (r report) curve(row, column int) []figure.Point {
 	if !r.Rows[row].in(column) {
 		return nil
 	}
-	var curve [][2]float64
+	var curve []figure.Point
 	for mark, step := range Marks(r.steps) {
-		curve = append(curve, [2]float64{float64(step), stat.Mean(r.at(row, column, mark), nil)})
+		curve = append(curve, figure.Point{X: float64(step), Y: stat.Mean(r.at(row, column, mark), nil)})
 	}
 	return curve
 }

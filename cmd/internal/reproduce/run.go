@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"oriel/cmd/internal/plan"
 )
 
 // Options say how an experiment is run.
@@ -69,7 +67,7 @@ func Run(ctx context.Context, e Experiment, o Options) (string, error) {
 	if err := os.WriteFile(filepath.Join(o.Folder, e.Name+".md"), []byte(table), 0o644); err != nil {
 		return "", fmt.Errorf("reproduce: %w", err)
 	}
-	if err := plan.Save(r.figure(), filepath.Join(o.Folder, e.Name+".svg")); err != nil {
+	if err := r.slide().Save(filepath.Join(o.Folder, e.Name+".svg")); err != nil {
 		return "", fmt.Errorf("reproduce: %w", err)
 	}
 	return table, nil

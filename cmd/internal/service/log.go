@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
@@ -113,7 +113,7 @@ func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 
 // rounded is a figure of the log, rounded up as plans show it: a number in JSON, too.
 func rounded(name string, x float64) slog.Attr {
-	shown, err := strconv.ParseFloat(plan.Upper(x), 64)
+	shown, err := strconv.ParseFloat(figure.Upper(x), 64)
 	if err != nil || math.IsInf(shown, 0) {
 		return slog.String(name, "infinite")
 	}
@@ -130,7 +130,7 @@ func announce(log *slog.Logger, s settings.Settings, g protection.Guarantee, add
 		"adjacency", g.Unit.Adjacency().String(), "unit", g.Unit.Name())...)
 	if s.After != "" {
 		log.Warn("ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ; decisions state the epsilon of one life",
-			"epsilon_of_both", plan.Upper(g.Lives(2).Epsilon), "epsilon", g.Epsilon, "delta", g.Delta)
+			"epsilon_of_both", figure.Upper(g.Lives(2).Epsilon), "epsilon", g.Epsilon, "delta", g.Delta)
 	}
 	if text := dp.DeltaWarning(g.Delta, min(g.Scope.BackgroundSteps(), math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)

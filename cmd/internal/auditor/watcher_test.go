@@ -1,0 +1,174 @@
+package auditor
+
+import (
+	"compress/gzip"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/flights"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// airlines are the cells of the board that the watcher sees.
+var airlines = []string{"AA", "DL", "UA"}
+
+const (
+	watched = 1000 // departures, each with a guess
+	looks   = 1000 // of the best attack at the board
+)
+
+// board is a counter of departures by airline, for life.
+func board(t *testing.T, epsilon float64) *Subject {
+	t.Helper()
+	return subjectOf(t, "ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier="+strings.Join(airlines, "|"),
+		"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536", fmt.Sprintf("ORIEL_EPSILON=%g", epsilon))
+}
+
+// departures are the airlines of the first flights of the demo that left JFK, as places among airlines.
+func departures(t *testing.T) (places []int) {
+	t.Helper()
+	file, err := os.Open("../../oriel/demodata/flights.csv.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := flights.Read(unzipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		place := slices.Index(airlines, flights.Carriers[f.Carrier])
+		if place >= 0 && flights.Origins[f.Origin] == "JFK" && len(places) < watched {
+			places = append(places, place)
+		}
+	}
+	return places
+}
+
+// guessesRight is how often the cell that rose most is the cell of the departure.
+func guessesRight(t *testing.T, a *Subject, places []int) (right int) {
+	t.Helper()
+	p, err := a.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.begin(); err != nil {
+		t.Fatal(err)
+	}
+	before := make([]float64, len(airlines))
+	for i, place := range places {
+		p.add(operators.Record{
+			Identity: noise.Identity{Offset: int64(i)}, Event: schemas.Event{Numbers: []float64{float64(place)}, Weight: 1},
+		})
+		after, most := p.decisions[0].Point, 0
+		for cell := range airlines {
+			if after[cell]-before[cell] > after[most]-before[most] {
+				most = cell
+			}
+		}
+		if most == place {
+			right++
+		}
+		copy(before, after)
+	}
+	return right
+}
+
+// bestAttack looks at the board so many times from the departure on, in so many runs.
+func bestAttack(t *testing.T, a *Subject, runs int, steps uint64) audit.Report {
+	t.Helper()
+	o := options(runs)
+	o.Position, o.Steps = 1, steps
+	attack, err := a.Attack(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return attack.Report
+}
+
+// TestAWatcherLearnsNoMoreThanIsProved: at ε = 1 a watcher of the board who takes what rose most is right as often as a
+// die with three sides. At every ε the best attack is right no more often than its claim says.
+func TestAWatcherLearnsNoMoreThanIsProved(t *testing.T) {
+	for _, epsilon := range []float64{1, 4} {
+		a := board(t, epsilon)
+		// One in three, within 6.11 standard errors of a share of 1000 guesses, and 0.03 for what one departure adds.
+		if right := guessesRight(t, a, departures(t)); epsilon == 1 && math.Abs(float64(right)/watched-1./3) > 0.092+0.03 {
+			t.Errorf("ε = %g: %d of %d guesses are right", epsilon, right, watched)
+		}
+		report := bestAttack(t, a, 400, 40)
+		looked, ever := guess(report.Claim.Mu), guess(dp.GaussianMu(dp.Budget{Epsilon: epsilon, Delta: 1e-6}))
+		best := report.Bounds[0]
+		tried := float64(best.Right) / float64(best.Guesses)
+		if !(looked > 0.5 && looked <= ever) || tried > looked+6.11/2/math.Sqrt(400) || report.Err() != nil {
+			t.Errorf("ε = %g: %g right, proved %g, and %g for ever: %v", epsilon, tried, looked, ever, report.Err())
+		}
+	}
+}
+
+// guess is the share of right guesses of the best attack between two airlines that were equally likely before:
+// releases with and without differ as N(0, 1) and N(µ, 1) do at most, so it is Φ(µ/2) (Dong, Roth and Su, Gaussian
+// Differential Privacy, 2022, section 2).
+func guess(mu float64) float64 { return math.Erfc(-mu/2/math.Sqrt2) / 2 }
+
+// TestFiguresOfTheWatcher: deploy/PRIVACY.md tells the story of the watcher with the figures of this test, upper bounds
+// rounded up.
+func TestFiguresOfTheWatcher(t *testing.T) {
+	content, err := os.ReadFile("../../../deploy/PRIVACY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(strings.Fields(string(content)), " ") // lines may break anywhere
+	figures := func(pattern string) (all []float64) {
+		t.Helper()
+		found := regexp.MustCompile(pattern).FindStringSubmatch(said)
+		if found == nil {
+			t.Fatalf("deploy/PRIVACY.md does not say %q", pattern)
+		}
+		for _, text := range found[1:] {
+			x, err := strconv.ParseFloat(strings.ReplaceAll(text, " ", ""), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, x)
+		}
+		return all
+	}
+	check := func(what string, got []float64, want ...float64) {
+		t.Helper()
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-9 {
+				t.Errorf("%s: %g is said, it is %g", what, got[i], want[i])
+			}
+		}
+	}
+	a := board(t, 1)
+	check("guesses", figures(`Her guess is right in (\d+) of (\d+)`), float64(guessesRight(t, a, departures(t))), watched)
+	upper := func(share float64) float64 { return math.Ceil(1000*share) / 10 }
+	mu := a.guarantee.Mu
+	check("the best attack", figures(`right with a chance of at most ([\d.]+) % after (\d+) looks, and of at most ([\d.]+) % after`),
+		upper(guess(audit.ClaimAt(a.guarantee, looks).Mu)), looks, upper(guess(mu)))
+	if got := bestAttack(t, a, 100, looks).Claim.Mu; got != audit.ClaimAt(a.guarantee, looks).Mu {
+		t.Errorf("the attack is held to µ = %g", got)
+	}
+	// The log of the odds is N(µ²/2, µ²) where the departure is the likelier one's, so above ε with Φ(µ/2 − ε/µ).
+	exception := math.Erfc((1/mu-mu/2)/math.Sqrt2) / 2
+	belief := figures(`from 50 % to at most (\d+) %, except with a chance of one in ([\d ]+\d)`)
+	check("belief", belief, math.Ceil(100*math.E/(1+math.E)))
+	if one := belief[1]; one > 1/exception || one < 0.9/exception {
+		t.Errorf("an exception of one in %g is said, it is one in %g", one, 1/exception)
+	}
+}

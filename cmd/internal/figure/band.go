@@ -1,0 +1,185 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// mostDots is up to how many truths are drawn as points; more are a line.
+const mostDots = 40
+
+// addTruth draws the truth of a line.
+func (l *Line) addTruth(p panel) {
+	var truth plotter.XYs
+	for _, at := range l.Truth {
+		if !math.IsNaN(at.Y) {
+			truth = append(truth, plotter.XY{X: at.X, Y: at.Y})
+		}
+	}
+	if len(truth) > mostDots {
+		style := draw.LineStyle{Color: p.ink, Width: 1.2, Dashes: []vg.Length{2, 2}}
+		p.Add(unranged{&plotter.Line{XYs: truth, LineStyle: style}})
+	} else {
+		p.Add(dotted{truth, p.color(l.Look)})
+	}
+}
+
+// bandSpans are those of truths and of values with half their median interval around them, and a margin: every one of
+// them is in the picture, and a band may go on beyond. Where no value is shown they are those of the intervals.
+func (c *Chart) bandSpans() (x, y span) {
+	x, y = nowhere, nowhere
+	half, shown := c.half()
+	for _, l := range c.Lines {
+		for _, at := range slices.Concat(l.Points, l.Truth) {
+			x.add(at.X)
+		}
+		for _, at := range l.Truth {
+			y.add(at.Y)
+		}
+		for _, at := range l.Points {
+			y.add(at.Y - half)
+			y.add(at.Y + half)
+		}
+		for _, at := range l.Band {
+			if x.add(at.X); !shown {
+				y.add(at.Low)
+				y.add(at.High)
+			}
+		}
+	}
+	if x.min > x.max {
+		x = span{0, 1}
+	}
+	if y.min > y.max {
+		y = span{0, 1}
+	}
+	if x.max-x.min < 1e-9 {
+		x.max = x.min + 1
+	}
+	margin := 0.3*(y.max-y.min) + 1e-9*math.Abs(y.max) + 1e-12
+	return x, span{y.min - margin, y.max + margin}
+}
+
+// half is half the median interval of the values that there are, if there are any.
+func (c *Chart) half() (half float64, shown bool) {
+	var halves []float64
+	for _, l := range c.Lines {
+		for i, at := range l.Band {
+			if i < len(l.Points) && !math.IsNaN(l.Points[i].Y) {
+				halves = append(halves, (at.High-at.Low)/2)
+			}
+		}
+	}
+	if halves == nil {
+		return 0, false
+	}
+	slices.Sort(halves)
+	return halves[len(halves)/2], true
+}
+
+// band is the area between the ends of intervals, cut off at the panel's.
+func (l *Line) band(p panel) *plotter.Polygon {
+	shade := p.color(l.Look)
+	shade.A = 0x38
+	var around plotter.XYs
+	inside := func(y float64) float64 { return max(p.Y.Min, min(p.Y.Max, y)) }
+	for _, at := range l.Band {
+		around = append(around, plotter.XY{X: at.X, Y: inside(at.High)})
+	}
+	for _, at := range slices.Backward(l.Band) {
+		around = append(around, plotter.XY{X: at.X, Y: inside(at.Low)})
+	}
+	return &plotter.Polygon{XYs: []plotter.XYs{around}, Color: shade}
+}
+
+// mostCuts is how many marks of one line an edge has room for.
+const mostCuts = 24
+
+// cuts mark where intervals go on beyond the picture: a triangle at the edge, which points out of it. Marks of one line
+// are below the marks of the line before.
+type cuts struct {
+	band  []Interval
+	color color.NRGBA
+	line  int
+}
+
+// places are the intervals with a mark at the upper and at the lower edge: the first of each stretch of a band that is
+// cut there, and further ones as far apart as there is room for.
+func (m cuts) places(low, high float64) (above, below []int) {
+	every := max(1, (len(m.band)+mostCuts-1)/mostCuts)
+	stretch := func(places []int, i int, before bool) []int {
+		if n := len(places); before && i-places[n-1] < every {
+			return places
+		}
+		return append(places, i)
+	}
+	for i, at := range m.band {
+		if at.High > high {
+			above = stretch(above, i, i > 0 && m.band[i-1].High > high)
+		}
+		if at.Low < low {
+			below = stretch(below, i, i > 0 && m.band[i-1].Low < low)
+		}
+	}
+	return above, below
+}
+
+func (m cuts) Plot(c draw.Canvas, p *plot.Plot) {
+	const size = 4.5
+	inside := 6 + 2*size*vg.Length(m.line)
+	above, below := m.places(p.Y.Min, p.Y.Max)
+	for _, i := range above {
+		m.triangle(c, c.X(p.X.Norm(m.band[i].X)), c.Max.Y-inside, size)
+	}
+	for _, i := range below {
+		m.triangle(c, c.X(p.X.Norm(m.band[i].X)), c.Min.Y+inside, -size)
+	}
+}
+
+// triangle points up where size is positive, else down.
+func (m cuts) triangle(c draw.Canvas, x, y, size vg.Length) {
+	var path vg.Path
+	path.Move(vg.Point{X: x - size, Y: y - size/2})
+	path.Line(vg.Point{X: x + size, Y: y - size/2})
+	path.Line(vg.Point{X: x, Y: y + size})
+	path.Close()
+	c.SetColor(m.color)
+	c.Fill(path)
+}
+
+// rings are values without neighbours on their line.
+type rings struct {
+	xy    plotter.XYs
+	color color.NRGBA
+}
+
+func (m rings) Plot(c draw.Canvas, p *plot.Plot) {
+	const size = 5
+	for _, xy := range m.xy {
+		var path vg.Path
+		center := at(c, p, xy.X, xy.Y)
+		path.Move(vg.Point{X: center.X + size, Y: center.Y})
+		path.Arc(center, size, 0, 2*math.Pi)
+		path.Close()
+		c.SetLineStyle(draw.LineStyle{Color: m.color, Width: 2})
+		c.Stroke(path)
+	}
+}
+
+// dotted are points of a line.
+type dotted struct {
+	xy    plotter.XYs
+	color color.NRGBA
+}
+
+func (d dotted) Plot(c draw.Canvas, p *plot.Plot) {
+	for _, xy := range d.xy {
+		circle(c, d.color, 5, at(c, p, xy.X, xy.Y))
+	}
+}

@@ -1,0 +1,229 @@
+package figure
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Chart is a panel of lines.
+type Chart struct {
+	X, Y     Axis
+	Lines    []Line
+	Legend   bool      // names of lines in the upper left, where no line comes. Both axes must be logarithmic
+	Diagonal bool      // both axes are the same quantity, from 0 on: a line where they are equal, and dots on lines
+	Settling bool      // the first twelfth of each line may leave the picture, because it would flatten the rest
+	Uprights []float64 // places along x with a line from bottom to top
+	Marks    []Mark
+	Seconds  float64 // that one unit of x takes: a second axis above says times; 0: none
+}
+
+// Line is a line of a chart. A chart without points of a line leaves the line out.
+type Line struct {
+	Name   string // in the legend
+	End    string // beside the right end; empty: nothing is written
+	Bold   bool   // its name in the legend is
+	Look   Look
+	Width  float64   // points; 0: 2
+	Dashes []float64 // other than its look's, lengths in points
+	Dots   bool      // at its points, so that a line of one point is seen
+	Points []Point   // from left to right
+	Labels []Label   // of its points, one each; nil: none
+	Band   []Interval
+	Truth  []Point // dots, or a dotted line of more than 40
+}
+
+// Point is a place of a line. A value that does not exist, NaN, interrupts the line.
+type Point struct{ X, Y float64 }
+
+// Interval is a place of a band. Where it goes on beyond the picture the band is cut at the edge, with a mark there.
+type Interval struct{ X, Low, High float64 }
+
+// Label is a text beside a point. A label that would run into a bold one, or one before it, is left out.
+type Label struct {
+	Text string
+	Bold bool // the text is, and the point is larger
+}
+
+// Mark is a point that stands out. Its text stands below it, at the bottom of the panel.
+type Mark struct {
+	X, Y float64
+	Text string
+	Look Look
+}
+
+func (c *Chart) panel(t theme) panel {
+	p := newPanel(t, c.X.Name, c.Y.Name)
+	x, y := c.spans()
+	c.X.set(&p.X, x, 6)
+	c.Y.set(&p.Y, y, 7)
+	if !c.Y.Bare {
+		p.Add(rules{t, true})
+	}
+	if !c.X.Bare {
+		p.Add(rules{t, false})
+	}
+	if c.Seconds > 0 {
+		p.Add(clock{t, c.Seconds})
+	}
+	p.Add(uprights{t, c.Uprights})
+	if c.Diagonal {
+		p.Add(diagonal{t})
+	}
+	ends := &ends{theme: t}
+	for k := range c.Lines {
+		line := &c.Lines[k]
+		if height, drawn := line.height(p); drawn && line.End != "" {
+			ends.add(height, line.End, line.Look)
+		}
+		if c.Legend { // its first line lies on top
+			line = &c.Lines[len(c.Lines)-1-k]
+		}
+		c.add(p, line, k)
+	}
+	if ends.labels != nil {
+		p.Add(ends)
+	}
+	if c.Legend {
+		p.Add(&legend{t, c.Lines})
+	}
+	p.Add(marks{t, c.Marks})
+	return p
+}
+
+// add draws a line, the k-th that is drawn.
+func (c *Chart) add(p panel, l *Line, k int) {
+	if l.Band != nil {
+		p.Add(unranged{l.band(p)}, cuts{l.Band, p.color(l.Look), k})
+	}
+	width := l.Width
+	if width == 0 {
+		width = 2
+	}
+	for _, run := range l.runs(p) {
+		dots := c.Diagonal || l.Dots
+		switch {
+		case len(run) > 1:
+			p.Add(unranged{&plotter.Line{XYs: run, LineStyle: p.stroke(l, width)}})
+		case !dots: // a line of one place would not be seen
+			p.Add(rings{run, p.color(l.Look)})
+		}
+		if dots {
+			p.Add(dotted{run, p.color(l.Look)})
+		}
+	}
+	if l.Labels != nil {
+		p.Add(labelled{p.theme, l})
+	}
+	l.addTruth(p)
+}
+
+// runs are the stretches of a line without interruption, as far as they are in the picture.
+func (l *Line) runs(p panel) (runs []plotter.XYs) {
+	open := false
+	for _, at := range l.Points {
+		switch {
+		case math.IsNaN(at.Y):
+			open = false
+		case at.X >= p.X.Min && at.Y >= p.Y.Min && at.Y <= p.Y.Max:
+			if !open {
+				runs, open = append(runs, nil), true
+			}
+			runs[len(runs)-1] = append(runs[len(runs)-1], plotter.XY{X: at.X, Y: at.Y})
+		}
+	}
+	return runs
+}
+
+// height is where a line ends at the right: at its last value, or at the last truth where no value is in the picture.
+func (l *Line) height(p panel) (y float64, drawn bool) {
+	if runs := l.runs(p); runs != nil {
+		last := runs[len(runs)-1]
+		return last[len(last)-1].Y, true
+	}
+	for _, at := range slices.Backward(l.Truth) {
+		if !math.IsNaN(at.Y) {
+			return at.Y, true
+		}
+	}
+	return 0, false
+}
+
+// spans are those of both axes: what the chart says, or what its lines need.
+func (c *Chart) spans() (x, y span) {
+	switch {
+	case c.X.Log && c.Y.Log:
+		x, y = c.logSpans()
+	case slices.ContainsFunc(c.Lines, func(l Line) bool { return l.Band != nil || l.Truth != nil }):
+		x, y = c.bandSpans()
+	default:
+		x, y = c.linearSpans()
+	}
+	x = c.X.given(x)
+	if c.Legend {
+		y = legendSpan(c.Lines, x)
+	}
+	return x, c.Y.given(y)
+}
+
+// linearSpans begin at 0 along, and leave a margin up.
+func (c *Chart) linearSpans() (x, y span) {
+	x, y = span{0, 0}, nowhere
+	for _, l := range c.Lines {
+		for i, at := range l.Points {
+			x.max = max(x.max, at.X)
+			if !c.Settling || i >= len(l.Points)/12 {
+				y.add(at.Y)
+			}
+		}
+	}
+	x = x.or(span{0, 1})
+	switch {
+	case c.Diagonal:
+		x.max = max(x.max, y.max)
+		return x, x
+	case y.min > y.max:
+		return x, span{0, 1}
+	}
+	margin := 0.05*(y.max-y.min) + 1e-9
+	return x, span{y.min - margin, y.max + margin}
+}
+
+// logSpans are those of all that is above zero; dots have room on all sides.
+func (c *Chart) logSpans() (x, y span) {
+	x, y = nowhere, nowhere
+	dots := false
+	for _, l := range c.Lines {
+		dots = dots || l.Dots
+		for _, at := range l.Points {
+			if at.X > 0 && at.Y > 0 {
+				x.add(at.X)
+				y.add(at.Y)
+			}
+		}
+	}
+	along, up := 1.0, 1.2
+	if dots {
+		along, up = 1.3, 1.5
+	}
+	if x.min > x.max {
+		x, y = span{1, 10}, span{1, 10}
+	}
+	x, y = span{x.min / along, x.max * along}, span{y.min / up, y.max * up}
+	return x.or(span{1, 10}), y
+}
+
+// diagonal is where both axes say the same.
+type diagonal struct{ theme }
+
+func (d diagonal) Plot(c draw.Canvas, p *plot.Plot) {
+	from, to := at(c, p, p.X.Min, p.X.Min), at(c, p, p.X.Max, p.X.Max)
+	c.StrokeLine2(draw.LineStyle{Color: d.quiet, Width: 1.2, Dashes: []vg.Length{4, 4}}, from.X, from.Y, to.X, to.Y)
+}
+
+// unranged keeps a plotter from setting the range of the axes.
+type unranged struct{ plot.Plotter }

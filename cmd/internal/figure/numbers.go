@@ -1,0 +1,83 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// places is how many decimals leave four significant digits of x.
+func places(x float64) int {
+	if x == 0 {
+		return 0
+	}
+	return max(0, 3-int(math.Floor(math.Log10(math.Abs(x)))))
+}
+
+// Digits writes x with four significant digits, whole numbers below a million in full. A dash stands for NaN.
+func Digits[F ~float64](x F) string {
+	y := float64(x)
+	switch {
+	case math.IsNaN(y):
+		return "–"
+	case math.IsInf(y, 1):
+		return "∞"
+	case y != 0 && (math.Abs(y) < 1e-3 || math.Abs(y) >= 1e6):
+		return strconv.FormatFloat(y, 'g', 4, 64)
+	}
+	text := strconv.FormatFloat(y, 'f', places(y), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// Upper writes four significant digits, never below the value: losses and ratios are shown so.
+func Upper[F ~float64](value F) string {
+	y, text := float64(value), Digits(value)
+	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= y {
+		return text
+	}
+	unit := math.Pow(10, -float64(places(y)))
+	if y < 1e-3 || y >= 1e6 {
+		unit = math.Pow(10, math.Floor(math.Log10(y))-3)
+	}
+	return Digits(y + unit/2) // rounds to the next that four digits can say
+}
+
+// Short writes a count as an axis does: 1, 10, 100, 1 k, 1 M, 1 G; beyond, a power of ten.
+func Short(x float64) string {
+	for _, unit := range []struct {
+		name string
+		size float64
+	}{{" G", 1e9}, {" M", 1e6}, {" k", 1e3}} {
+		if x >= unit.size && x < 1e12 {
+			return strconv.FormatFloat(x/unit.size, 'g', 4, 64) + unit.name
+		}
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}
+
+// Three writes x with three digits that count, as dashboards do: hundreds without decimals, less with up to two. A dash
+// stands for NaN.
+func Three[F ~float64](x F) string {
+	decimals := 2
+	switch size := math.Abs(float64(x)); {
+	case math.IsNaN(size):
+		return "–"
+	case size >= 99.95:
+		decimals = 0
+	case size >= 9.995:
+		decimals = 1
+	}
+	return strconv.FormatFloat(float64(x), 'f', decimals, 64)
+}
+
+// Counted writes so many of something: 1 step, 2 steps.
+func Counted[N int | uint64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"oriel/cmd/internal/figure"
+)
+
+// contenders are the mechanisms in the order of looks, so that a mechanism looks the same in every slide.
+var contenders = []string{
+	"blt", "tree-gaussian", "tree-gamma", "tree-laplace", "tree-gaussian-paper", "tree-gamma-paper", "once-gaussian",
+	"once-gamma",
+}
+
+func lookOf(mechanism string) figure.Look { return figure.Look(slices.Index(contenders, mechanism)) } // or figure.Ink
+
+// Slide draws ε against age, and the error of every mechanism that is compared.
+func (r *Report) Slide() *figure.Slide { return r.slide(r.lines()) }
+
+func (r *Report) slide(lines []line) *figure.Slide {
+	return &figure.Slide{
+		Title: r.title(), Subtitle: r.subtitle(), Notes: r.footnote(),
+		Left: r.ageChart(lines), Right: r.errorPanel(), Share: 0.6,
+	}
+}
+
+// errorPanel is the error of every mechanism of the age panel that releases prefix sums, beside the optimum.
+func (r *Report) errorPanel() figure.Panel {
+	if r.Numbers != nil {
+		return r.Numbers.panel()
+	}
+	all := &figure.Rows{
+		Name:      "rms error of a coordinate of the sum, loss units",
+		Reference: float64(r.Optimum.RMSCoordinate), Called: "optimum",
+	}
+	if r.Setting.users() {
+		all.Called = "optimum for one event"
+	}
+	once := r.Setting.span() == 0
+	for i := range r.Mechanisms {
+		m := &r.Mechanisms[i]
+		if !m.Configured && (factsOf(m.Name).Paper || factsOf(m.Name).PerStep != once) {
+			continue
+		}
+		row := figure.Row{
+			Name: m.called(), Bold: m.Configured, Look: lookOf(m.Name), Value: m.RMSCoordinate,
+			Text: figure.Digits(m.RMSCoordinate),
+		}
+		switch {
+		case factsOf(m.Name).Paper: // the optimum shown is another ε's
+			row.Aside = "  at ε = " + figure.Upper(m.Epsilon)
+		case m.OverOptimum.Known():
+			row.Aside = "  variance " + figure.Upper(m.OverOptimum) + " × optimum"
+		}
+		all.Rows = append(all.Rows, row)
+	}
+	return all
+}
+
+// mostRows are as many as a slide has room for.
+const mostRows = 10
+
+// panel is ± of a count in every view, or the first so many.
+func (n *Numbers) panel() figure.Panel {
+	all := &figure.Rows{Name: "± of a count at 95 %, " + n.Counted, Reference: math.NaN()}
+	for _, v := range n.Views[:min(len(n.Views), mostRows)] {
+		row := figure.Row{
+			Name: v.View, Bold: v.Configured, Look: lookOf(v.Mechanism),
+			Value: float64(v.Count.Half), Text: plusMinus(v.Count.Half),
+		}
+		if !v.Configured {
+			row.Aside = "  " + v.Mechanism
+		} else if v.OverOptimum.Known() {
+			row.Aside = "  variance " + figure.Upper(v.OverOptimum) + " × optimum"
+		}
+		all.Rows = append(all.Rows, row)
+	}
+	return all
+}
+
+// title is the claim.
+func (r *Report) title() string {
+	s := r.Setting
+	return fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, figure.Upper(r.Mechanisms[0].Epsilon), s.terms.Claim())
+}
+
+// optimumNote are the conditions under which nothing is better than the optimum.
+const optimumNote = "optimum: the smallest error that any data-independent Gaussian mechanism can have with the same guarantee"
+
+const decayingNote = optimumNote + "; other rows: prefix sums of a window"
+
+// footnote says what the optimum is, and which mechanisms are not drawn and why.
+func (r *Report) footnote() []string {
+	var lines []string
+	switch {
+	case decays(r.Setting.terms.Scope):
+		lines = append(lines, decayingNote)
+	case r.Optimum.RMSCoordinate.Known():
+		lines = append(lines, optimumNote)
+	}
+	why := map[string][]string{}
+	for _, m := range r.Mechanisms {
+		switch {
+		case m.Configured:
+		case factsOf(m.Name).Paper:
+			const reason = "(printed constants prove another ε)"
+			why[reason] = append(why[reason], m.Name)
+		case r.Numbers != nil:
+		case factsOf(m.Name).PerStep != (r.Setting.span() == 0):
+			const reason = "(no prefix sums: ages only)"
+			why[reason] = append(why[reason], m.Name)
+		}
+	}
+	for _, l := range r.LeftOut {
+		const reason = "(do not fit the setting)"
+		why[reason] = append(why[reason], l.Name)
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		parts = append(parts, strings.Join(why[reason], ", ")+" "+reason)
+	}
+	if len(parts) > 0 {
+		lines = append(lines, "not drawn: "+strings.Join(parts, "; "))
+	}
+	return lines
+}
+
+// subtitle is the rest of the setting.
+func (r *Report) subtitle() string {
+	s := r.Setting
+	var parts []string
+	if d := r.Mechanisms[0].Delta; d > 0 {
+		parts = append(parts, fmt.Sprintf("δ = %g", d))
+	}
+	parts = append(parts, "adjacency "+s.Adjacency)
+	parts = append(parts, s.terms.Details()...)
+	if r.Numbers != nil {
+		parts = append(parts, figure.Counted(r.Numbers.Cells, "cell"))
+	} else {
+		parts = append(parts, figure.Counted(s.Dimension, "coordinate"), fmt.Sprintf("clip %g", s.Clip))
+	}
+	if s.Batch > 1 {
+		parts = append(parts, figure.Counted(s.Batch, "event")+" a step")
+	}
+	if long := r.lasting(); long != "" {
+		name := s.terms.Scope.Words().Letter
+		parts = append(parts, fmt.Sprintf("%s = %s at %g events per second", name, long, float64(s.EventsPerSecond)))
+	}
+	return strings.Join(parts, " · ")
+}
