@@ -8,6 +8,9 @@ import (
 	"oriel/pipeline/embedded"
 )
 
+// waiting is how many parallel tests wait beside each that computes: most have a broker and processes of their own.
+const waiting = 6
+
 // testBroker is an embedded broker of the test's own.
 func testBroker(t *testing.T) string {
 	t.Helper()

@@ -4,36 +4,22 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
 
-// number reads a size for a test from the environment: a long run is the same test with other sizes.
-func number(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: not a number", name)
-	}
-	return n
-}
-
 // TestCrashLosesNothingAndRepeatsNothing kills two processes of one group while events flow, at the worst places and at
-// random: G2 for unchanged input, and G3. TEST_KILLS makes it longer.
+// random: G2 for unchanged input, and G3.
 func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	const partitions, chunk, pace = 4, 25, 200 * time.Millisecond
-	kills := number(t, "TEST_KILLS", 5)
+	kills := tiertest.Runs(5, 100)
 	f := newFixture(t, partitions, nil)
 	f.must("topics")
 	seed := uint64(time.Now().UnixNano())

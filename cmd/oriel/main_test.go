@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("TEST_CHILD") == "" {
 		// Parallel tests wait for processes and brokers more than they compute. -parallel of the command line still
 		// counts.
-		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		if err := flag.Set("test.parallel", strconv.Itoa(waiting*runtime.GOMAXPROCS(0))); err != nil {
 			panic(err)
 		}
 		os.Exit(m.Run())

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 )
 
@@ -82,7 +83,8 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 // TestManyPartitionsGetOnWithLittleMemory: the least that the setting allows, a sixth of a MiB of it for each
 // partition's fetches, and a bomb in each.
 func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
-	const partitions, backlog, most = 32 / fewer, 4000, 256_000_000
+	const backlog, most = 4000, 256_000_000
+	partitions := tiertest.Runs(8, 32)
 	f := newFixture(t, partitions, map[string]string{"ORIEL_MEMORY_LIMIT": "83886080"})
 	f.must("topics")
 	want := make([]int64, partitions)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
 )
@@ -151,9 +152,9 @@ func fetchesOf(trace []pipetest.Request) (sizes []int) {
 
 // TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size, whose keys, headers and values
 // say other things. Answers have several Batches, and batches of a record less and a record more than one takes;
-// commits are slower than their interval. TEST_NEIGHBOURS says how many inputs are drawn for each.
+// commits are slower than their interval. The long form draws ten inputs for each, and fills transactions.
 func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
-	model, seeds := blind(), number(t, "TEST_NEIGHBOURS", 1)
+	model, seeds := blind(), tiertest.Runs(1, 10)
 	large, late := unhurried(1040)
 	limited := small(100, 600) // what lies in a key does not count
 	limited.env["ORIEL_MAX_RECORD_BYTES"] = "150"
@@ -298,7 +299,7 @@ func (s subject) wholeRecordsLookAlike(t *testing.T) {
 	}
 	in.record = burstsOf(in.burst, base)
 	want, _ := observe(t, model, in, faults...)
-	for seed := range uint64(number(t, "TEST_NEIGHBOURS", 1)) {
+	for seed := range tiertest.Runs[uint64](1, 10) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		in.record = burstsOf(in.burst, exchanged(random, base, 2, func(i int) []kafka.Record {
 			return others[i%len(others)]

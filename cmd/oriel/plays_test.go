@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -235,7 +236,7 @@ func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 // their minutes of delay are losses, through a broker at ε = 1; at last the carriers that are late least are played.
 func TestCarriersAsABandit(t *testing.T) {
 	t.Parallel()
-	const total = 60_000
+	total := tiertest.Runs(20_000, 60_000)
 	text, commands := operatorOfReadme(t, "arms")
 	env := settingsIn(commands)
 	carriers := strings.Split(env["ORIEL_ARMS"], ",")
@@ -288,7 +289,8 @@ func (f *fixture) saysOfReadme(text, said string) {
 // to 60 a flight. A play is a day with a flight of either; what it costs is all that is heard of it, at ε = 1.
 func TestMinutesToAllowAsABandit(t *testing.T) {
 	t.Parallel()
-	const total, most = 60_000, 100.0
+	const most = 100.0
+	total := tiertest.Runs(20_000, 60_000)
 	flights := lateness(t, func(f flight) string {
 		switch {
 		case f.hour < 12:

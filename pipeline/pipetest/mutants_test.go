@@ -1,10 +1,10 @@
 package pipetest_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/pipetest"
 )
 
@@ -109,17 +109,11 @@ var mutants = []struct{ file, text, other, breaks string }{
 const mostAlive = 2
 
 // TestSeededMutantsAreKilled plants each fault and runs the tests of this package tree, stories first. It takes some
-// minutes: TEST_MUTANTS=all.
+// minutes.
 func TestSeededMutantsAreKilled(t *testing.T) {
-	only := os.Getenv("TEST_MUTANTS")
-	if only == "" {
-		t.Skip("some minutes; set TEST_MUTANTS=all, as continuous integration does, or to a file")
-	}
+	tiertest.Slow(t, "TestMutantsStandInTheSource")
 	alive := 0
 	for _, m := range mutants {
-		if only != "all" && only != m.file {
-			continue
-		}
 		overlay := pipetest.Plant(t, filepath.Join("..", m.file), m.text, m.other)
 		if said, ok := pipetest.GoTool(t, "build", "-overlay", overlay, "oriel/pipeline"); !ok {
 			t.Fatalf("%s without %q does not build: %s", m.file, m.text, said)
