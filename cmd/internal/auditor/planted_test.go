@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -122,8 +123,8 @@ func TestPlantedFaultsStand(t *testing.T) {
 // reason that is said. It takes a minute and more.
 func TestAuditCatchesPlantedFaults(t *testing.T) {
 	tiertest.Slow(t, "TestPlantedFaultsStand")
-	for _, x := range planted {
-		t.Run(x.machine+" "+x.what, func(t *testing.T) {
+	for i, x := range planted {
+		t.Run(fmt.Sprintf("%d %s %s", i, x.machine, x.what), func(t *testing.T) {
 			overlay := pipetest.Plant(t, "../../../"+x.file, x.text, x.other)
 			said, ok := pipetest.GoTool(t, "test", "-overlay", overlay, "-run",
 				"^TestAuditOfMachinesAsConfigured$/^"+strings.ReplaceAll(x.machine, " ", "_")+"$", ".")
