@@ -74,6 +74,7 @@ func gainsOfReadme(t *testing.T, operator, epsilons, said string) (r eval.Report
 // one off in its last digit: another processor fits another filter. In the short form one seed of three plays, which is
 // as far from their mean as the worst of them at most: 0.0015 of a loss.
 func TestAccuracyOfTheReadme(t *testing.T) {
+	t.Parallel()
 	text, commands := operatorOfReadme(t, "coco")
 	example, _, _ := strings.Cut(blockOfReadme(t, "topics --input-partitions"), "\nmkdir -p")
 	env := settingsIn(example)
@@ -130,6 +131,7 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 // TestRidgeOfTheReadme: README.md's command gives its figures; with one seed of three, so that R² may be 0.003 off and
 // a gain 5 %. The short form plays the first row.
 func TestRidgeOfTheReadme(t *testing.T) {
+	t.Parallel()
 	r, shown := gainsOfReadme(t, "ridge", tiertest.Runs("1", "1,4"), `R² ([\d.]+) at ε = 1 and ([\d.]+) at ε = 4, ([\d.]+) % and ([\d.]+) %`)
 	for i, row := range r.Rows[:tiertest.Runs(1, 2)] {
 		r2, gain := float64(row.R2.Mean), 100*float64(row.Gain)
@@ -142,6 +144,7 @@ func TestRidgeOfTheReadme(t *testing.T) {
 // TestSubmodularOfTheReadme: README.md's command, with its settings, gives its figures; with one seed of three, so
 // that a gain may be 5 % off.
 func TestSubmodularOfTheReadme(t *testing.T) {
+	t.Parallel()
 	r, shown := gainsOfReadme(t, "submodular", "1,0.1", `has (\d+) % of what .* and at ε = 0.1 (\d+) %`)
 	for i, row := range r.Rows[:2] {
 		if gain := 100 * float64(row.Gain); math.Abs(gain-shown[i]) > 5 {
@@ -155,6 +158,7 @@ func TestSubmodularOfTheReadme(t *testing.T) {
 // three plays and every 256th step decides: half an interval is then within 2 %, and the share of covered truths within
 // 3 points, three standard deviations of 500 independent intervals.
 func TestNumbersOfTheReadme(t *testing.T) {
+	t.Parallel()
 	text, commands := operatorOfReadme(t, "aggregate")
 	var r struct {
 		Rows []struct {

@@ -232,6 +232,7 @@ func TestAggregateOfTheReadme(t *testing.T) {
 // TestAggregateOfUsers: at user level, with a window and with a memory, the plan speaks of users, and no attack of the
 // audit on whole trains of events refutes it.
 func TestAggregateOfUsers(t *testing.T) {
+	t.Parallel()
 	for name, more := range map[string]map[string]string{
 		"total": {"ORIEL_WINDOW": "64"},
 		"life":  {"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "16", "ORIEL_USER_WINDOW": "64"},

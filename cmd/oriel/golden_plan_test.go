@@ -9,6 +9,7 @@ import (
 
 // TestGoldenPlansAreStillComputed: on the platform that the plans were frozen on, calibration still gives them.
 func TestGoldenPlansAreStillComputed(t *testing.T) {
+	t.Parallel()
 	blocks := goldenBlocks(t)
 	for _, c := range goldenCases(t) {
 		plan := c.plan(t)

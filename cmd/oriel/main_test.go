@@ -1,15 +1,14 @@
 package main
 
 import (
-	"flag"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline"
 )
 
@@ -18,11 +17,7 @@ import (
 // time.
 func TestMain(m *testing.M) {
 	if os.Getenv("TEST_CHILD") == "" {
-		// Parallel tests wait for processes and brokers more than they compute. -parallel of the command line still
-		// counts.
-		if err := flag.Set("test.parallel", strconv.Itoa(waiting*runtime.GOMAXPROCS(0))); err != nil {
-			panic(err)
-		}
+		tiertest.Waiting(waiting)
 		os.Exit(m.Run())
 	}
 	ctx, code := interruption(), 0

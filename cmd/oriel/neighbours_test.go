@@ -138,6 +138,7 @@ func mixed(n, i int) string {
 // whatever events say, and whether they can be read at all, every request has the same kind, size, time and outcome,
 // and log, metrics and pages are the same bytes.
 func TestNeighboursLookAlike(t *testing.T) {
+	t.Parallel()
 	model, values := blind(), neighbours()
 	inputs := map[string]neighbour{
 		"one partition":  {partitions: 1, burst: 6},
@@ -164,6 +165,7 @@ func TestNeighboursLookAlike(t *testing.T) {
 
 // TestNeighboursLookAlikeThroughACrash kills the process at each point, and starts it again on its disk.
 func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
+	t.Parallel()
 	model := blind()
 	for _, at := range []neighbour{
 		{kill: pipeline.PointFenced, at: 1},
@@ -189,6 +191,7 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 // TestNeighboursLookAlikeUnderEveryFault lets each request of a run fail in each way, once for each of two neighbours.
 // In the short form each request fails in one way, and the requests of a kind, one after another, in all of them.
 func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
+	t.Parallel()
 	model := blind()
 	in, neighbour := neighbour{partitions: 1, burst: 6, value: valid}, neighbour{partitions: 1, burst: 6, value: mixed}
 	_, trace := observe(t, model, in)

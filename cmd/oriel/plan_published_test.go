@@ -27,6 +27,7 @@ func plannedSizes(t *testing.T, s settings.Settings) plan.Setting {
 // TestPlanSaysWhatIsPublished: of every operator, the bytes of decisions for an event are those that a replay of real
 // events publishes after its opening.
 func TestPlanSaysWhatIsPublished(t *testing.T) {
+	t.Parallel()
 	for i, c := range goldenCases(t) {
 		if tiertest.Runs(i%3 != 0, false) {
 			continue
@@ -67,6 +68,7 @@ func TestPlanSaysWhatIsPublished(t *testing.T) {
 // TestPlanSaysSizesOfRareDecisions: a decision each billion events has a size, too, and actions beside it keep theirs.
 // Where a single step has more events than plan steps over, it says so.
 func TestPlanSaysSizesOfRareDecisions(t *testing.T) {
+	t.Parallel()
 	for _, of := range goldenEvents {
 		if of.name != "contexts-marked" && of.name != "aggregate-memory-shown" {
 			continue

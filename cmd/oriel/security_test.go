@@ -12,6 +12,7 @@ import (
 
 // TestUntrustedBrokerEndsTheCommand: what no repetition mends is not repeated, and the words name the setting.
 func TestUntrustedBrokerEndsTheCommand(t *testing.T) {
+	t.Parallel()
 	listener := httptest.NewTLSServer(nil) // its certificate is of no authority that a machine trusts
 	defer listener.Close()
 	f := &fixture{t: t, env: map[string]string{"ORIEL_BROKERS": strings.TrimPrefix(listener.URL, "https://"), "ORIEL_TLS": "true"}}
