@@ -29,6 +29,7 @@ func reproduced(t *testing.T, args ...string) (string, error) {
 // The short form of every experiment runs, prints its table and leaves its three files; a second call runs nothing
 // again and says the same; more seeds are added; a wrong call has no files.
 func TestReproduceInShort(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "made")
 	whole, err := reproduced(t, "--short", "--out", folder)
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -11,39 +10,38 @@ import (
 
 // square is a grid of side × side vertices with edges to the right and down, as projection.py has it.
 type square struct {
-	side        int
-	factor      float64 // times as fast as a projection, at least
-	most        float64 // ns, where NormFloat64 takes 7
-	ours, peers *line
+	side   int
+	factor float64 // times as fast as a projection, at least
+	most   float64 // ns, where NormFloat64 takes 7
 }
 
 // flows measures squares of 112 and 3 120 edges, in rounds of their own: what OSQP leaves in the caches slows
 // others down.
 func flows(ctx context.Context, python string, rounds int) error {
 	squares := []square{{side: 8, factor: 100, most: 1500}, {side: 40, factor: 500, most: 10_000}}
-	lines := []*line{normal()}
-	for i := range squares {
-		s := &squares[i]
-		osqp := &peer{library: "OSQP", version: osqpVersion, script: projection, args: []int{s.side}}
-		if err := osqp.start(ctx, python); err != nil {
+	peers := make([]*peer, len(squares))
+	for i, s := range squares {
+		peers[i] = &peer{library: "OSQP", version: osqpVersion, script: projection, args: []int{s.side}}
+		if err := peers[i].start(ctx, python); err != nil {
 			return err
 		}
-		defer osqp.stop()
-		ours, err := s.shortest()
-		if err != nil {
-			return err
+		defer peers[i].stop()
+	}
+	return hold(rounds, func() ([]*line, []claim, error) {
+		first := normal()
+		lines, claims := []*line{first}, []claim(nil)
+		for i, s := range squares {
+			ours, err := s.shortest()
+			if err != nil {
+				return nil, nil, err
+			}
+			theirs := peers[i].line(fmt.Sprintf("projection, %d edges", len(s.edges())))
+			lines = append(lines, ours, theirs)
+			claims = append(claims,
+				claim{of: ours, to: first, atMost: s.most / 7}, claim{of: theirs, to: ours, atLeast: s.factor})
 		}
-		s.ours, s.peers = ours, osqp.line(fmt.Sprintf("projection, %d edges", len(s.edges())))
-		lines = append(lines, s.ours, s.peers)
-	}
-	if err := measure(lines, rounds); err != nil {
-		return err
-	}
-	var errs []error
-	for _, s := range squares {
-		errs = append(errs, s.judge(lines[0]))
-	}
-	return errors.Join(errs...)
+		return lines, claims, nil
+	})
 }
 
 func (s square) edges() (edges []string) {
@@ -83,18 +81,4 @@ func (s square) shortest() (*line, error) {
 			next++
 		}), nil
 	}}, nil
-}
-
-// judge holds a path to its limits. normal is the time of NormFloat64.
-func (s square) judge(normal *line) error {
-	factor := median(quotients(s.peers.times, s.ours.times))
-	fmt.Printf("%-34s %24.0f times as fast as OSQP projects\n", s.ours.name, factor)
-	limit := s.most / 7
-	if ratio := median(quotients(s.ours.times, normal.times)); !(ratio <= limit) {
-		return fmt.Errorf("%s: %.0f times NormFloat64, want at most %.0f", s.ours.name, ratio, limit)
-	}
-	if !(factor >= s.factor) {
-		return fmt.Errorf("%s: %.0f times as fast as OSQP projects, want %g", s.ours.name, factor, s.factor)
-	}
-	return nil
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
-	"time"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
@@ -37,7 +35,7 @@ const (
 
 func main() {
 	python := flag.String("python", "python3", "a Python that has opendp "+opendpVersion+" and osqp "+osqpVersion)
-	rounds := flag.Int("rounds", 40, "rounds; medians count")
+	rounds := flag.Int("rounds", 200, "rounds; the fastest counts")
 	flag.Parse()
 	if err := run(context.Background(), *python, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
@@ -45,106 +43,49 @@ func main() {
 	}
 }
 
-// line is one line of the table.
-type line struct {
-	name   string
-	time   func() (float64, error) // ns a draw or step
-	times  []float64               // by round
-	ratios []float64               // to the first line, by round
+func run(ctx context.Context, python string, rounds int) error {
+	return errors.Join(steps(ctx, python, rounds), flows(ctx, python, rounds))
 }
 
-func run(ctx context.Context, python string, rounds int) error {
+// steps measures draws, and steps of blt, which are made of them.
+func steps(ctx context.Context, python string, rounds int) error {
 	opendp := &peer{library: "OpenDP", version: opendpVersion, script: gaussian, args: []int{1 << scaleLog, opendpDraws}}
 	if err := opendp.start(ctx, python); err != nil {
 		return err
 	}
 	defer opendp.stop()
-	lines := []*line{normal(), opendp.line("integer Gaussian")}
-	for _, n := range []int{1024, 32} {
-		draws, err := exact(n)
-		if err != nil {
-			return err
-		}
-		lines = append(lines, draws)
-	}
-	for _, log := range []int{10, 20} {
-		steps, err := step(fmt.Sprintf("blt step, d=32, W=2^%d", log), protection.Window{Steps: 1 << log}, 0.3)
-		if err != nil {
-			return err
-		}
-		lines = append(lines, steps)
-	}
-	for _, log := range []int{10, 16, 20} {
-		steps, err := step(fmt.Sprintf("blt step for life, d=32, H=2^%d", log), protection.Decay{Steps: 1 << log}, 0)
-		if err != nil {
-			return err
-		}
-		lines = append(lines, steps)
-	}
-	if err := measure(lines, rounds); err != nil {
-		return err
-	}
-	return errors.Join(judge(lines[1], lines[2:4], lines[4], lines[5], lines[6:]), flows(ctx, python, rounds))
-}
-
-// measure times every line in each round, and prints medians.
-func measure(lines []*line, rounds int) error {
-	for round := range rounds + 1 {
-		for _, l := range lines {
-			took, err := l.time()
+	return hold(rounds, func() ([]*line, []claim, error) {
+		first, theirs := normal(), opendp.line("integer Gaussian")
+		lines, claims := []*line{first, theirs}, []claim(nil)
+		for _, n := range []int{1024, 32} {
+			draws, err := exact(n)
 			if err != nil {
-				return fmt.Errorf("%s: %w", l.name, err)
+				return nil, nil, err
 			}
-			if round > 0 { // the first warms up
-				l.times = append(l.times, took)
-				l.ratios = append(l.ratios, took/lines[0].times[round-1])
+			lines = append(lines, draws)
+			claims = append(claims,
+				claim{of: draws, to: first, atMost: drawLimit}, claim{of: theirs, to: draws, atLeast: peerFactor})
+		}
+		short, err := step("blt step, d=32, W=2^10", protection.Window{Steps: 1 << 10}, 0.3)
+		if err != nil {
+			return nil, nil, err
+		}
+		long, err := step("blt step, d=32, W=2^20", protection.Window{Steps: 1 << 20}, 0.3)
+		if err != nil {
+			return nil, nil, err
+		}
+		lines = append(lines, short, long)
+		claims = append(claims, claim{of: long, to: first, atMost: stepLimit}, claim{of: long, to: short, atMost: flatLimit})
+		for _, log := range []int{10, 16, 20} {
+			life, err := step(fmt.Sprintf("blt step for life, d=32, H=2^%d", log), protection.Decay{Steps: 1 << log}, 0)
+			if err != nil {
+				return nil, nil, err
 			}
+			lines = append(lines, life)
+			claims = append(claims, claim{of: life, to: short, atMost: lifeLimit})
 		}
-	}
-	for _, l := range lines {
-		fmt.Printf("%-34s %10.1f ns %10.2f\n", l.name, median(l.times), median(l.ratios))
-	}
-	return nil
-}
-
-// judge compares medians with the limits.
-func judge(opendp *line, draws []*line, short, long *line, lives []*line) error {
-	var errs []error
-	for _, draw := range draws {
-		if ratio := median(draw.ratios); !(ratio <= drawLimit) {
-			errs = append(errs, fmt.Errorf("%s: %.2f times NormFloat64, want at most %g", draw.name, ratio, drawLimit))
-		}
-		factor := median(quotients(opendp.times, draw.times))
-		fmt.Printf("%-34s %24.0f times as fast as OpenDP\n", draw.name, factor)
-		if !(factor >= peerFactor) {
-			errs = append(errs, fmt.Errorf("%s: %.0f times as fast as OpenDP, want %d", draw.name, factor, peerFactor))
-		}
-	}
-	if ratio := median(long.ratios); !(ratio <= stepLimit) {
-		errs = append(errs, fmt.Errorf("%s: %.0f times NormFloat64, want at most %d", long.name, ratio, stepLimit))
-	}
-	flat := median(quotients(long.times, short.times))
-	fmt.Printf("%-34s %24.2f times W = 2^10\n", long.name, flat)
-	if !(flat <= flatLimit) {
-		errs = append(errs, fmt.Errorf("%s: %.2f times W = 2^10, want at most %g", long.name, flat, flatLimit))
-	}
-	for _, life := range lives {
-		ratio := median(quotients(life.times, short.times))
-		fmt.Printf("%-34s %24.2f times W = 2^10\n", life.name, ratio)
-		if !(ratio <= lifeLimit) {
-			errs = append(errs, fmt.Errorf("%s: %.2f times W = 2^10, want at most %g", life.name, ratio, lifeLimit))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// perCall times count calls of f and returns ns for each of n draws of a call.
-func perCall(count, n int, f func()) float64 {
-	start := time.Now()
-	for range count {
-		f()
-	}
-	return float64(time.Since(start).Nanoseconds()) / float64(count*n)
+		return lines, claims, nil
+	})
 }
 
 func normal() *line {
@@ -203,17 +144,4 @@ func step(name string, scope protection.Scope, ageWeight float64) (*line, error)
 			stream.Add(id, gradient)
 		}), nil
 	}}, nil
-}
-
-func quotients(a, b []float64) []float64 {
-	q := make([]float64, len(a))
-	for i := range a {
-		q[i] = a[i] / b[i]
-	}
-	return q
-}
-
-func median(x []float64) float64 {
-	sorted := slices.Sorted(slices.Values(x))
-	return sorted[len(sorted)/2]
 }

@@ -3,6 +3,8 @@ package noise
 import (
 	"math/big"
 	"testing"
+
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // proofPrec is the precision of the proof's own arithmetic: its rounding, and that of the enclosed expansion points, is
@@ -21,14 +23,14 @@ const (
 //
 // Independent of the generator: x is expanded by the differential equation of the quantile, x' = y, y' = x·y²
 // (Gaussian) or y' = y² (Laplace), not interpolated. All derivatives by t are positive (the equation shows it) and so
-// increase: the remainder's derivative is largest at t = 1. With -short, every eighth segment and both ends of each
-// octave.
+// increase: the remainder's derivative is largest at t = 1. The short form takes every eighth segment and both ends of
+// each octave.
 func TestSegmentErrorBounds(t *testing.T) {
 	for name, c := range map[string]*curve{"gaussian": &gaussianCurve, "laplace": &laplaceCurve} {
 		worst, worstCoarse := 0.0, 0.0
 		for octave := range octaves {
 			for segment := range segments {
-				if testing.Short() && segment%8 != 0 && segment != segments-1 {
+				if tiertest.Runs(segment%8 != 0 && segment != segments-1, false) {
 					continue
 				}
 				x := c.expand(octave, segment)

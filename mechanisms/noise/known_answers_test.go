@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // answer is one line of testdata/draws.txt.gz: words that decide a draw whatever follows them.
@@ -129,10 +131,7 @@ func TestKnownAnswers(t *testing.T) {
 // TestSlowPathGivesTheKnownAnswers decides without tables or 64-bit arithmetic. Every straddle and tail goes this way;
 // of the random words, as many as time allows.
 func TestSlowPathGivesTheKnownAnswers(t *testing.T) {
-	stride := 17
-	if testing.Short() {
-		stride = 101
-	}
+	stride := tiertest.Runs(101, 17)
 	answers := readAnswers(t)
 	for i := 0; i < len(answers); i += stride {
 		a := answers[i]

@@ -1,7 +1,6 @@
 package arms
 
 import (
-	"flag"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -9,13 +8,12 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/schemas"
 )
-
-var long = flag.Bool("long", false, "play a million times, of ten seeds")
 
 // released is a mechanism of single steps.
 func released(c Config, epsilon float64) mechanisms.Config {
@@ -141,10 +139,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 // mean of several seeds.
 func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64 {
 	t.Helper()
-	total, seeds := 100_000, 3
-	if *long {
-		total, seeds = 1_000_000, 10
-	}
+	total, seeds := tiertest.Runs(100_000, 1_000_000), tiertest.Runs(3, 10)
 	m, sum := released(c, epsilon), 0.0
 	for seed := range seeds {
 		machine := open(t, c, m, byte(seed+1), exact)
@@ -167,7 +162,7 @@ func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64
 // measured to spare (SPEC.md §4); those of a million plays are half and a sixth of what doubling episodes and batches
 // without a middle were measured to lose.
 func TestRegretOfTenArms(t *testing.T) {
-	for _, c := range []struct {
+	for row, c := range []struct {
 		rule          string
 		records       int
 		epsilon       float64
@@ -183,11 +178,9 @@ func TestRegretOfTenArms(t *testing.T) {
 		{exp3Uniform, 2, 1, true, 1900, 3000},
 		{exp3Uniform, 4, 1, false, 4900, 6900},
 	} {
-		for _, cost := range []float64{0.2, 0.5, 0.9} {
-			most := c.most
-			if *long {
-				most = c.longest
-			}
+		costs := []float64{0.2, 0.5, 0.9}
+		for _, cost := range tiertest.Runs(costs[row%3:row%3+1], costs) {
+			most := tiertest.Runs(c.most, c.longest)
 			got := world{cost: cost}.mean(t, config(c.rule, c.records, 0), c.epsilon, c.exact)
 			t.Logf("%s, B = %d, ε = %g (none: %v), arms at %g: regret %.0f", c.rule, c.records, c.epsilon, c.exact, cost, got)
 			if !(got < most) {
@@ -201,10 +194,7 @@ func TestRegretOfTenArms(t *testing.T) {
 // be.
 func TestDrawnArmsFollowAChange(t *testing.T) {
 	w := world{cost: 0.5, flips: true}
-	fixed := 0.1 * 50_000 // who stays with the arm that was best, or plays any other
-	if *long {
-		fixed *= 10
-	}
+	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000) // who stays with the arm that was best, or plays any other
 	if got := w.mean(t, config(exp3, 4, 0), 1, false); !(got < 0.9*fixed) {
 		t.Errorf("regret %.0f, of an arm that stays %.0f", got, fixed)
 	}
@@ -219,7 +209,7 @@ func TestFeedbackThatFails(t *testing.T) {
 		c.Actions.Actions *= 2
 		whole := world{cost: 0.5}.mean(t, c, 1, false)
 		t.Logf("%s, delay of 4 steps: %.0f", rule, whole)
-		for _, share := range []float64{0.01, 0.1, 0.5} {
+		for _, share := range tiertest.Runs([]float64{0.5}, []float64{0.01, 0.1, 0.5}) {
 			w := world{cost: 0.5, lost: share, doubled: share, forged: share, late: records}
 			got := w.mean(t, c, 1, false)
 			t.Logf("%s, %g of each: %.0f", rule, share, got)

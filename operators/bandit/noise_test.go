@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
@@ -134,10 +135,7 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 // TestRegretUnderPrintedNoise: the paper's noise is most of the regret, which falls as ε grows and is that without
 // noise at the end; exact noise of the same ε loses strictly less, and falls faster with T.
 func TestRegretUnderPrintedNoise(t *testing.T) {
-	sizes := []int{10_000, 100_000}
-	if *long {
-		sizes = append(sizes, 1_000_000, 10_000_000)
-	}
+	sizes := tiertest.Runs([]int{10_000, 100_000}, []int{10_000, 100_000, 1_000_000, 10_000_000})
 	const n = 2
 	for _, name := range []string{"tree-laplace", "tree-gaussian"} {
 		last := 0.0

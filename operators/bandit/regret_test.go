@@ -1,7 +1,6 @@
 package bandit
 
 import (
-	"flag"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
@@ -17,15 +17,8 @@ import (
 	"oriel/schemas"
 )
 
-var long = flag.Bool("long", false, "play a million times and more, of more seeds")
-
 // seeds is of how many regret is a mean.
-func seeds() int {
-	if *long {
-		return 4
-	}
-	return 2
-}
+func seeds() int { return tiertest.Runs(2, 4) }
 
 func set(tb testing.TB, name string, n int, radius float64) convex.Set {
 	tb.Helper()
@@ -192,13 +185,10 @@ func (w world) under(tb testing.TB, c Config, m mechanisms.Config, exact bool, t
 // TestRegretBesideNoPrivacy: with the paper's ζ and η, noise of blt over the rounds costs a third of regret at most at
 // T = 10⁵, and a tenth at 10⁶; exact Gaussian noise of a tree at most doubles it at 10⁶.
 func TestRegretBesideNoPrivacy(t *testing.T) {
-	total, limit, tree := 100_000, 1.3, 3.5
-	if *long {
-		total, limit, tree = 1_000_000, 1.1, 2.0
-	}
+	total, limit, tree := tiertest.Runs(100_000, 1_000_000), tiertest.Runs(1.3, 1.1), tiertest.Runs(3.5, 2.0)
 	for _, n := range []int{2, 4} {
 		c := paper(t, n, float64(total))
-		mean := func(name string, exact bool) float64 { return world{}.answered(t, c, name, exact, total, 4) }
+		mean := func(name string, exact bool) float64 { return world{}.answered(t, c, name, exact, total, seeds()) }
 		none := mean("blt", true)
 		for name, most := range map[string]float64{"blt": limit, "tree-gaussian": tree} {
 			got := mean(name, false)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // forms are all local oracles, the general one also on the sets whose product form is direct.
@@ -174,12 +176,10 @@ func TestSupportGrowsByAtMostOneAndOneLinearMinimisationPerMove(t *testing.T) {
 	}
 }
 
-// TestFeasibleAfterAMillionMoves is where rounding would show: every move rounds, and none is undone.
+// TestFeasibleAfterAMillionMoves is where rounding would show: every move rounds, and none is undone. The short form
+// makes 50 000.
 func TestFeasibleAfterAMillionMoves(t *testing.T) {
-	moves := 1_000_000
-	if testing.Short() {
-		moves = 50_000
-	}
+	moves := tiertest.Runs(50_000, 1_000_000)
 	for _, name := range []string{
 		"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "trees", "ranking",
 	} {

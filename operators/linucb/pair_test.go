@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/schemas"
@@ -145,7 +146,7 @@ func TestAPairMovesOneLeaf(t *testing.T) {
 				return moved
 			}
 			for _, pair := range pairs {
-				for k := range 12 {
+				for k := range tiertest.Runs(3, 12) {
 					moved := exchange([][]int{pair[:], pair[:1], pair[1:]}[k%3]...)
 					if len(moved) > 1 || len(moved) == 1 && moved[0] != pair[1]/int(batch) {
 						t.Fatalf("%s: pair %v moves steps %v", kind.name, pair, moved)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 )
 
@@ -57,9 +58,10 @@ func TestWeightsLearn(t *testing.T) {
 	const rounds = 30000
 	c := drawsOf(6, 2, 8, rounds)
 	c.Share = 0.25
-	strong, weak := found(t, c, 2, rounds, 4), found(t, c, 0.02, rounds, 4)
+	seeds := tiertest.Runs(2, 4)
+	strong, weak := found(t, c, 2, rounds, seeds), found(t, c, 0.02, rounds, seeds)
 	c.Rate = printed
-	as := found(t, c, 2, rounds, 4)
+	as := found(t, c, 2, rounds, seeds)
 	t.Logf("%.3f at ε = 2, %.3f at 0.02, printed %.3f", strong, weak, as)
 	if strong < 0.25 || weak > strong-0.15 || as > 0.1 {
 		t.Error("not in their order")
@@ -167,9 +169,10 @@ func TestDirectDrawsFindLess(t *testing.T) {
 	const rounds = 40000
 	c := drawsOf(4, 2, 8, rounds)
 	c.Share, c.Rate = 0.05, printed
-	behind := found(t, c, 300, rounds, 6)
+	seeds := tiertest.Runs(3, 6)
+	behind := found(t, c, 300, rounds, seeds)
 	c.Rate = direct
-	each := found(t, c, 300, rounds, 6)
+	each := found(t, c, 300, rounds, seeds)
 	if t.Logf("behind explorations %.3f, behind each round %.3f", behind, each); behind < 0.3 || each > behind-0.1 {
 		t.Errorf("behind explorations %.3f is found, behind each round %.3f", behind, each)
 	}

@@ -130,6 +130,7 @@ func (e *env) dropOffset() {
 // TestARunningProcessOutlivesItsVerdicts: told that its topic was made again, it advised a new deployment, though only
 // letters were lost.
 func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.events(20)
 	e.row(0, bad, valid)
@@ -164,6 +165,7 @@ func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
 // TestVerdictsThatAreMissingAreWaitedFor: without the topic a partition is parked with the true remedy, and goes on by
 // itself once it was followed.
 func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.events(20)
 	e.row(0, bad, valid)
@@ -181,6 +183,7 @@ func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 // TestRowsThatBrokersLost: the log of verdicts ends before the place from which they were read. Those that it got since
 // stand at offsets that mean other rows, and are read.
 func TestRowsThatBrokersLost(t *testing.T) {
+	t.Parallel()
 	e := newEarlierEnv(t)
 	e.events(20)
 	e.row(0, bad)

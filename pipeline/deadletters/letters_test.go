@@ -282,6 +282,7 @@ func TestRowsThatAreNotOursAreRefused(t *testing.T) {
 
 // TestProcessEndsWhenEveryPartitionHasStopped, with the reason, and not before it is told to while one goes on.
 func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.events(20)
 	e.row(0, bad)
@@ -352,6 +353,7 @@ func within[T any](t *testing.T, from <-chan T) T {
 // TestAParkedPartitionGoesOn once its topic takes letters, without a restart; told to end before, the process says why
 // it was parked.
 func TestAParkedPartitionGoesOn(t *testing.T) {
+	t.Parallel()
 	e := newEnvWith(t, 2, false)
 	e.events(3)
 	e.row(0, bad, bad)

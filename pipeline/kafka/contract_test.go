@@ -8,6 +8,7 @@ import (
 )
 
 func TestContractOnTheEmbeddedBroker(t *testing.T) {
+	t.Parallel()
 	pipetest.Contract(t, startEmbedded(t))
 }
 

@@ -90,6 +90,7 @@ func TestCloseDoesNotWaitForOthers(t *testing.T) {
 
 // TestCloseDoesNotWaitForTheBroker closes members of brokers that are gone, or silent.
 func TestCloseDoesNotWaitForTheBroker(t *testing.T) {
+	t.Parallel()
 	t.Run("gone", func(t *testing.T) {
 		t.Parallel()
 		closes(t, join(t, "127.0.0.1:1"), 300*time.Millisecond)

@@ -14,6 +14,7 @@ import (
 // TestLeaderMovesLoseNothing moves the leader before every transaction. Without a fresh lookup at once, each move would
 // cost the age of the cached layout: seconds.
 func TestLeaderMovesLoseNothing(t *testing.T) {
+	t.Parallel()
 	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Brokers: 3})
 	if err != nil {
 		t.Fatal(err)

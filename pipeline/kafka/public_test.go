@@ -206,6 +206,7 @@ func publicAnswers() map[string][]framed {
 // TestBatchesEndByPublicNumbers: where Batches end, and what they hold, is the same whatever records say. It is what
 // the public numbers of the answer give.
 func TestBatchesEndByPublicNumbers(t *testing.T) {
+	t.Parallel()
 	shapes := contents()
 	names, source := sortedNames(shapes), newNoise(41)
 	for name, batches := range publicAnswers() {

@@ -164,6 +164,7 @@ func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 // TestAWokenLeadersTailIsNotRead: what a replaced leader has beyond its successor's log was never acknowledged. It is
 // not asked while the layout names it, and its batches are not taken when they show an older epoch than what was read.
 func TestAWokenLeadersTailIsNotRead(t *testing.T) {
+	t.Parallel()
 	ctx, cluster, c := scripted(t)
 	ahead := cluster.PartitionInfo("t", 0).Epoch + 1 // of a leader that this cluster has not heard of
 	r := c.NewReader("t", 0, 1, kafka.ReaderOptions{MaxWait: time.Millisecond, LastEpoch: &ahead})

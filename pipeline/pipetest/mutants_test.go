@@ -1,10 +1,11 @@
 package pipetest_test
 
 import (
-	"os"
+	"fmt"
 	"path/filepath"
 	"testing"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/pipetest"
 )
 
@@ -109,36 +110,32 @@ var mutants = []struct{ file, text, other, breaks string }{
 const mostAlive = 2
 
 // TestSeededMutantsAreKilled plants each fault and runs the tests of this package tree, stories first. It takes some
-// minutes: TEST_MUTANTS=all.
+// minutes.
 func TestSeededMutantsAreKilled(t *testing.T) {
-	only := os.Getenv("TEST_MUTANTS")
-	if only == "" {
-		t.Skip("some minutes; set TEST_MUTANTS=all, as continuous integration does, or to a file")
-	}
+	tiertest.Slow(t, "TestMutantsStandInTheSource")
 	alive := 0
-	for _, m := range mutants {
-		if only != "all" && only != m.file {
-			continue
-		}
-		overlay := pipetest.Plant(t, filepath.Join("..", m.file), m.text, m.other)
-		if said, ok := pipetest.GoTool(t, "build", "-overlay", overlay, "oriel/pipeline"); !ok {
-			t.Fatalf("%s without %q does not build: %s", m.file, m.text, said)
-		}
-		killer := ""
-		for _, tests := range [][]string{
-			{"oriel/pipeline/pipetest/storytest"},
-			{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts|Opening|FirstDecision"},
-		} {
-			if _, ok := pipetest.GoTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay},
-				tests...)...); !ok {
-				killer = tests[0]
-				break
+	for i, m := range mutants {
+		t.Run(fmt.Sprintf("%d %s", i, m.file), func(t *testing.T) {
+			overlay := pipetest.Plant(t, filepath.Join("..", m.file), m.text, m.other)
+			if said, ok := pipetest.GoTool(t, "build", "-overlay", overlay, "oriel/pipeline"); !ok {
+				t.Fatalf("%s without %q does not build: %s", m.file, m.text, said)
 			}
-		}
-		if killer == "" {
-			alive++
-		}
-		t.Logf("%s: %s: killed by %q", m.file, m.breaks, killer)
+			killer := ""
+			for _, tests := range [][]string{
+				{"oriel/pipeline/pipetest/storytest"},
+				{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts|Opening|FirstDecision"},
+			} {
+				if _, ok := pipetest.GoTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay},
+					tests...)...); !ok {
+					killer = tests[0]
+					break
+				}
+			}
+			if killer == "" {
+				alive++
+			}
+			t.Logf("%s: %s: killed by %q", m.file, m.breaks, killer)
+		})
 	}
 	if alive > mostAlive {
 		t.Errorf("%d of %d mutants live, want %d at most", alive, len(mutants), mostAlive)

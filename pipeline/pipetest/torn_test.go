@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
@@ -147,13 +148,16 @@ func subset(parts []pipetest.Part, bits int) (some []pipetest.Part) {
 // others, each followed by another one. With a second topic whose decisions are few, one that has none is not one that
 // has lost some.
 func TestTornTransactionsAreMadeWhole(t *testing.T) {
-	for _, every := range []uint64{0, 1, 7, 1000} {
+	for row, every := range []uint64{0, 1, 7, 1000} {
 		setup := pipetest.NewSetup()
 		if every > 0 {
 			setup = setup.SecondTopic(every)
 		}
 		parts := setup.Parts()
 		for bits := range 1 << len(parts) {
+			if tiertest.Runs(bits%4 != row && (bits < 16 || row != 1+bits%3), false) {
+				continue // in the short form each way meets one of the rows that have it
+			}
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
 			t.Run(fmt.Sprintf("every %d/%v %v", every, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/mechanisms/windowtree"
@@ -93,7 +94,7 @@ func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 		}
 		return seat.Open(key), nil
 	}
-	if err := audited(t, a, 3000).Verdict(); !errors.Is(err, audit.ErrClaim) {
+	if err := audited(t, a, tiertest.Runs(1000, 3000)).Verdict(); !errors.Is(err, audit.ErrClaim) {
 		t.Errorf("verdict %v", err)
 	}
 }
@@ -108,12 +109,13 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 		if _, decays := a.mechanism.Scope.Memory(); decays {
 			checks++ // reset
 		}
-		r := audited(t, a, 200)
+		runs := tiertest.Runs(100, 200)
+		r := audited(t, a, runs)
 		var table, document bytes.Buffer
 		if err := errors.Join(r.Verdict(), r.Print(&table), r.PrintJSON(&document)); err != nil {
 			t.Errorf("%v: %v", more, err)
 		}
-		if len(r.checks) != checks || len(r.tests) < 9 || len(r.notAttacked) > 0 || r.runs != 200 ||
+		if len(r.checks) != checks || len(r.tests) < 9 || len(r.notAttacked) > 0 || r.runs != uint64(runs) ||
 			!json.Valid(document.Bytes()) || !strings.HasSuffix(table.String(), "\nNot refuted.\n") {
 			t.Errorf("%v: %s%s", more, table.String(), document.String())
 		}
@@ -183,7 +185,7 @@ func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
 		{"ORIEL_CLIP=9", "ORIEL_LOSS=squared", "ORIEL_LABEL_MAX=1", "ORIEL_RADIUS=1"},
 	} {
 		a := subject(t, more...)
-		r := audited(t, a, 300)
+		r := audited(t, a, tiertest.Runs(100, 300))
 		if err := r.Verdict(); err != nil {
 			t.Errorf("%v: %v", more, err)
 		}

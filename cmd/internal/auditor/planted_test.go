@@ -1,11 +1,12 @@
 package auditor
 
 import (
-	"os"
+	"fmt"
 	"strings"
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 	"oriel/pipeline/pipetest"
 )
@@ -111,18 +112,19 @@ var planted = []struct{ file, text, other, machine, finds, what string }{
 	},
 }
 
-// TestAuditCatchesPlantedFaults builds the audit with each fault, which turns the machine's own audit red for the
-// reason that is said. It takes a minute and more: TEST_MUTANTS=all.
-func TestAuditCatchesPlantedFaults(t *testing.T) {
-	only := os.Getenv("TEST_MUTANTS")
-	if only == "" {
-		t.Skip("a minute and more; set TEST_MUTANTS=all, as continuous integration does, or to a machine")
-	}
+// TestPlantedFaultsStand: a text that has changed would plant nothing.
+func TestPlantedFaultsStand(t *testing.T) {
 	for _, x := range planted {
-		if only != "all" && only != x.machine {
-			continue
-		}
-		t.Run(x.machine+" "+x.what, func(t *testing.T) {
+		pipetest.Plant(t, "../../../"+x.file, x.text, x.other)
+	}
+}
+
+// TestAuditCatchesPlantedFaults builds the audit with each fault, which turns the machine's own audit red for the
+// reason that is said. It takes a minute and more.
+func TestAuditCatchesPlantedFaults(t *testing.T) {
+	tiertest.Slow(t, "TestPlantedFaultsStand")
+	for i, x := range planted {
+		t.Run(fmt.Sprintf("%d %s %s", i, x.machine, x.what), func(t *testing.T) {
 			overlay := pipetest.Plant(t, "../../../"+x.file, x.text, x.other)
 			said, ok := pipetest.GoTool(t, "test", "-overlay", overlay, "-run",
 				"^TestAuditOfMachinesAsConfigured$/^"+strings.ReplaceAll(x.machine, " ", "_")+"$", ".")

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"oriel/cmd/internal/repotest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
 )
@@ -40,6 +40,7 @@ func unhurried(burst int) (in neighbour, faults []pipetest.Fault) {
 // TestNeighboursLookAlikeByOneHeader: some events of an adversary have as many headers as are allowed, or one less.
 // Another event has none, one or many, at one length.
 func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
+	t.Parallel()
 	model, event := blind(), kafka.Record{Value: []byte(validEvent)}
 	large := func(headers int) kafka.Record { return filledTo(t, ofHeaders(headers, event), largeEvent, inValue) }
 	none, many, most := large(0), large(kafka.MaxHeaders-1), large(kafka.MaxHeaders)
@@ -152,9 +153,10 @@ func fetchesOf(trace []pipetest.Request) (sizes []int) {
 
 // TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size, whose keys, headers and values
 // say other things. Answers have several Batches, and batches of a record less and a record more than one takes;
-// commits are slower than their interval. TEST_NEIGHBOURS says how many inputs are drawn for each.
+// commits are slower than their interval. The long form draws ten inputs for each, and fills transactions.
 func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
-	model, seeds := blind(), repotest.Number(t, "TEST_NEIGHBOURS", 1)
+	t.Parallel()
+	model, seeds := blind(), tiertest.Runs(1, 10)
 	large, late := unhurried(1040)
 	limited := small(100, 600) // what lies in a key does not count
 	limited.env["ORIEL_MAX_RECORD_BYTES"] = "150"
@@ -265,13 +267,14 @@ func TestNeighboursLookAlikeCompressed(t *testing.T) {
 }
 
 // TestNeighboursLookAlikeOfOperators exchanges events of operators for other whole records, while commits are slower
-// than their interval. Keys stay where operators read them.
+// than their interval. Keys stay where operators read them. In the short form they are two; the others exchange events
+// alone, TestNeighboursOfEveryOperatorLookAlike.
 func TestNeighboursLookAlikeOfOperators(t *testing.T) {
 	names := []string{
 		"contexts-served blt", "aggregate-memory blt", "logistic tree-gaussian", "plays-ucb once-gamma",
 		"gains-argmax tree-gaussian", "sets-places blt",
 	}
-	for _, name := range names[:len(names)/min(repotest.Fewer, 3)] {
+	for _, name := range tiertest.Runs(names[:2], names) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			subjectOf(t, name).wholeRecordsLookAlike(t)
@@ -299,7 +302,7 @@ func (s subject) wholeRecordsLookAlike(t *testing.T) {
 	}
 	in.record = burstsOf(in.burst, base)
 	want, _ := observe(t, model, in, faults...)
-	for seed := range uint64(repotest.Number(t, "TEST_NEIGHBOURS", 1)) {
+	for seed := range tiertest.Runs[uint64](1, 10) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		in.record = burstsOf(in.burst, exchanged(random, base, 2, func(i int) []kafka.Record {
 			return others[i%len(others)]

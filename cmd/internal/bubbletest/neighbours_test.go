@@ -10,6 +10,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"oriel/cmd/internal/decisiontest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
@@ -139,17 +140,23 @@ func mixed(n, i int) string {
 // whatever events say, and whether they can be read at all, every request has the same kind, size, time and outcome,
 // and log, metrics and pages are the same bytes.
 func TestNeighboursLookAlike(t *testing.T) {
-	model := blind()
-	for name, in := range map[string]neighbour{
+	t.Parallel()
+	model, values := blind(), neighbours()
+	inputs := map[string]neighbour{
 		"one partition":  {partitions: 1, burst: 6},
 		"two partitions": {partitions: 2, burst: 6},
 		"many events":    {partitions: 1, burst: 2000},
 		"users":          {partitions: 1, burst: 6, env: map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "64"}},
-	} {
+	}
+	for row, name := range slices.Sorted(maps.Keys(inputs)) {
+		in := inputs[name]
 		in.value = valid
 		want, _ := observe(t, model, in)
-		for what, value := range neighbours() {
-			in.value = value
+		for i, what := range slices.Sorted(maps.Keys(values)) {
+			if tiertest.Runs(i%len(inputs) != row, false) {
+				continue // each neighbour meets one of the inputs
+			}
+			in.value = values[what]
 			got, _ := observe(t, model, in)
 			if text := pipetest.Difference(want, got); text != "" {
 				t.Errorf("%s, %s: %s", name, what, text)
@@ -160,6 +167,7 @@ func TestNeighboursLookAlike(t *testing.T) {
 
 // TestNeighboursLookAlikeThroughACrash kills the process at each point, and starts it again on its disk.
 func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
+	t.Parallel()
 	model := blind()
 	for _, at := range []neighbour{
 		{kill: pipeline.PointFenced, at: 1},
@@ -183,19 +191,23 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 }
 
 // TestNeighboursLookAlikeUnderEveryFault lets each request of a run fail in each way, once for each of two neighbours.
+// In the short form each request fails in one way, and the requests of a kind, one after another, in all of them.
 func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
+	t.Parallel()
 	model := blind()
 	in, neighbour := neighbour{partitions: 1, burst: 6, value: valid}, neighbour{partitions: 1, burst: 6, value: mixed}
 	_, trace := observe(t, model, in)
 	if len(trace) < 80 {
 		t.Errorf("a run of %d requests", len(trace))
 	}
+	effects := []pipetest.Effect{
+		pipetest.Lost, pipetest.Cut, pipetest.Refused(kafkago.NotEnoughReplicas),
+		pipetest.Refused(kafkago.MessageSizeTooLarge),
+	}
 	before := map[pipetest.Kind]int{}
 	for _, r := range trace {
-		for _, effect := range []pipetest.Effect{
-			pipetest.Lost, pipetest.Cut, pipetest.Refused(kafkago.NotEnoughReplicas),
-			pipetest.Refused(kafkago.MessageSizeTooLarge),
-		} {
+		at := (len(before) + before[r.Kind()]) % len(effects)
+		for _, effect := range tiertest.Runs(effects[at:at+1], effects) {
 			fault := pipetest.Fault{Kind: r.Kind(), Skip: before[r.Kind()], Effect: effect}
 			want, _ := observe(t, model, in, fault)
 			got, _ := observe(t, model, neighbour, fault)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
@@ -171,7 +171,7 @@ func (d *inprocess) oneValueEach(o opening) {
 // plays before the first event: where a process died between them and its state, their partition was once given up for
 // good.
 func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
-	all := os.Getenv("TEST_OPENINGS") == "all" // each pair of requests: an hour
+	all := tiertest.Runs(false, true) // each pair of requests: an hour
 	for k, o := range openings(t) {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 
 // TestGoldenPlansAreStillComputed: on the platform that the plans were frozen on, calibration still gives them.
 func TestGoldenPlansAreStillComputed(t *testing.T) {
+	t.Parallel()
 	blocks := Blocks(t)
 	for _, c := range Cases(t) {
 		plan := c.plan(t)

@@ -10,6 +10,7 @@ import (
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // stream makes events of one kind: features before the constant and the norm, and a label.
@@ -101,7 +102,7 @@ func (s stream) lines(n int) (l lines) {
 // learner gains without noise, or is within 0.02 of it; and it loses less than settings without it, or, where a label
 // is so rare that the base rate cannot be beaten in so many events, 0.005 more at most.
 func TestAdviceHelpsOnEveryStream(t *testing.T) {
-	const events = 40_000
+	events := tiertest.Runs(20_000, 40_000)
 	for _, s := range streams() {
 		given := []string{
 			"ORIEL_LOSS=" + s.loss, fmt.Sprintf("ORIEL_DIMENSION=%d", s.dimension), "ORIEL_EPSILON=1", "ORIEL_MECHANISM=blt",

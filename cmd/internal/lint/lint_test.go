@@ -32,6 +32,19 @@ func TestModuleCalls(t *testing.T) {
 	report(t, found)
 }
 
+// TestModuleTiers: no claim loses its test in the first tier.
+func TestModuleTiers(t *testing.T) {
+	packages, err := List(moduleRoot(t), Builds[0], "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := CheckTiers(packages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, found)
+}
+
 func TestModuleArithmetic(t *testing.T) {
 	root := moduleRoot(t)
 	var found []Finding

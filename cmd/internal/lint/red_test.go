@@ -155,6 +155,37 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 	}
 }
 
+func TestTiersFlagPlantedFaults(t *testing.T) {
+	const source = `package p
+func TestA(t *testing.T) {
+	if testing.Short() {
+		t.Skip()
+	}
+	if tiertest.Runs[bool](true, false) {
+		t.Skipf("%d", 1)
+	}
+	tiertest.Slow(t, "TestB")
+	tiertest.Slow(t, "TestA")
+	if tiertest.Runs(1, 2) == 1 && os.Getenv("TEST_LONG") == "" {
+		return
+	}
+}
+`
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "p_test.go", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []string
+	for _, f := range tiersIn(fset, file, map[string]bool{"TestA": true}) {
+		places = append(places, f.Place)
+	}
+	want := []string{"p_test.go:3:5", "p_test.go:6:2", "p_test.go:9:2", "p_test.go:11:33"}
+	if !slices.Equal(places, want) {
+		t.Errorf("found at %v, want %v", places, want)
+	}
+}
+
 func TestCallsFlagPlantedFaults(t *testing.T) {
 	const source = `package p
 import (

@@ -1,10 +1,11 @@
 package operatortest_test
 
 import (
-	"os"
+	"fmt"
 	"path/filepath"
 	"testing"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/pipetest"
 )
 
@@ -112,25 +113,20 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 	},
 }
 
-// TestStoriesSeeFaults plants each fault and plays the stories of the operator. It takes some two minutes:
-// TEST_MUTANTS=all.
+// TestStoriesSeeFaults plants each fault and plays the stories of the operator. It takes some two minutes.
 func TestStoriesSeeFaults(t *testing.T) {
-	only := os.Getenv("TEST_MUTANTS")
-	if only == "" {
-		t.Skip("some two minutes; set TEST_MUTANTS=all, as continuous integration does, or to an operator")
-	}
-	for _, m := range mutants {
-		if only != "all" && only != m.operator {
-			continue
-		}
-		overlay := pipetest.Plant(t, filepath.Join("../../..", m.file), m.text, m.other)
-		if said, ok := pipetest.GoTool(t, "vet", "-overlay", overlay, "oriel/"+filepath.Dir(m.file)); !ok {
-			t.Fatalf("%s without %q does not build: %s", m.file, m.text, said)
-		}
-		if _, ok := pipetest.GoTool(t, "test", "-count=1", "-timeout=1m", "-overlay", overlay,
-			"-run", "^TestOperatorStories$/^"+m.operator+"$", "oriel/cmd/internal/operatortest"); ok {
-			t.Errorf("%s: %s, and no story of %s sees it", m.file, m.breaks, m.operator)
-		}
+	tiertest.Slow(t, "TestFaultsStandInTheSource")
+	for i, m := range mutants {
+		t.Run(fmt.Sprintf("%d %s", i, m.operator), func(t *testing.T) {
+			overlay := pipetest.Plant(t, filepath.Join("../../..", m.file), m.text, m.other)
+			if said, ok := pipetest.GoTool(t, "vet", "-overlay", overlay, "oriel/"+filepath.Dir(m.file)); !ok {
+				t.Fatalf("%s without %q does not build: %s", m.file, m.text, said)
+			}
+			if _, ok := pipetest.GoTool(t, "test", "-count=1", "-timeout=1m", "-overlay", overlay,
+				"-run", "^TestOperatorStories$/^"+m.operator+"$", "oriel/cmd/internal/operatortest"); ok {
+				t.Errorf("%s: %s, and no story of %s sees it", m.file, m.breaks, m.operator)
+			}
+		})
 	}
 }
 

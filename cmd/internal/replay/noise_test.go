@@ -10,7 +10,7 @@ import (
 
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/replay"
-	"oriel/cmd/internal/repotest"
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // Tests here compare a mean over replays of one file, each under a seed of its own, with its claimed value: a statistic
@@ -101,10 +101,9 @@ func sharedNodes(s, t int) (count float64) {
 
 // TestReplayNoiseHasTheClaimedCovariance: noise recovered from the decisions of replays has mean 0, is uncorrelated
 // between coordinates, and two releases have the variance of the nodes that both have active in common, and nothing
-// else: at a block's last step one node, the root, and none in common with the step W earlier. TEST_SEEDS sets the
-// number of replays.
+// else: at a block's last step one node, the root, and none in common with the step W earlier.
 func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
-	seeds := repotest.Number(t, "TEST_SEEDS", 300)
+	seeds := tiertest.Runs(300, 10_000)
 	for _, l := range laws() {
 		samples := replayedNoise(t, l, seeds)
 		worst := map[string]float64{}
@@ -160,7 +159,7 @@ func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 // is T·n independent standard normals a seed, whose squares sum to a chi-square. This tells a scale that is wrong by a
 // few per cent.
 func TestReplayNoiseIsWhite(t *testing.T) {
-	seeds := repotest.Number(t, "TEST_SEEDS", 300)
+	seeds := tiertest.Runs(300, 10_000)
 	samples := replayedNoise(t, laws()[0], seeds)
 	covariance := mat.NewSymDense(noiseSteps, nil)
 	for s := range noiseSteps {

@@ -31,7 +31,10 @@ func TestAggregateIsServed(t *testing.T) {
 		"total":    {"ORIEL_WINDOW": "256", "ORIEL_MECHANISM": "blt"},
 		"tumbling": {"ORIEL_WINDOW": "", "ORIEL_MECHANISM": "once-gaussian"},
 	} {
-		t.Run(name, func(t *testing.T) { servesAggregate(t, name, more) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servesAggregate(t, name, more)
+		})
 	}
 }
 

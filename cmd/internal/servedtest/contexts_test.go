@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -16,7 +17,8 @@ import (
 // at all; what is learned from them knows which arm is right; and replay --check finds every decision again.
 func TestContextsThroughKills(t *testing.T) {
 	t.Parallel()
-	const each, rounds, every = 20, 40, 8
+	const each, every = 20, 8
+	rounds := tiertest.Runs(20, 40)
 	f := newFixture(t, 1, nil)
 	f.plays(map[string]string{
 		"ORIEL_OPERATOR": "linucb", "ORIEL_PLAYED": "served", "ORIEL_ARMS": "left,right", "ORIEL_DIMENSION": "2",
@@ -90,7 +92,7 @@ func TestContextsThroughKills(t *testing.T) {
 	<-running.Done
 	f.Start(nil, "run")
 	f.AwaitTaken(2*time.Minute, int64(sent))
-	if share := float64(called) / (rounds / 2 * each); share < 0.9 {
+	if share := float64(called) / float64(rounds/2*each); share < 0.9 {
 		t.Errorf("%.2f of the later contexts were called right", share)
 	}
 	f.Compares(checkpoint, sent-saved+sent/every-saved/every)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/repotest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -112,7 +113,8 @@ func TestPlaysThroughKills(t *testing.T) {
 
 func playsThroughKills(t *testing.T, p player) {
 	t.Helper()
-	const records, offered, total = 20, 40, 1200
+	const records, offered = 20, 40
+	total := tiertest.Runs(600, 1200)
 	f := newFixture(t, 1, nil)
 	f.plays(p.env, map[string]string{"ORIEL_BATCH": strconv.Itoa(records), "ORIEL_DELAY": "2"})
 	f.Must("topics")
@@ -236,7 +238,7 @@ func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 // their minutes of delay are losses, through a broker at ε = 1; at last the carriers that are late least are played.
 func TestCarriersAsABandit(t *testing.T) {
 	t.Parallel()
-	const total = 60_000
+	total := tiertest.Runs(20_000, 60_000)
 	text, commands := repotest.Operator(t, "arms")
 	env := repotest.SettingsIn(commands)
 	carriers := strings.Split(env["ORIEL_ARMS"], ",")
@@ -289,7 +291,8 @@ func (f *fixture) saysOfReadme(text, said string) {
 // to 60 a flight. A play is a day with a flight of either; what it costs is all that is heard of it, at ε = 1.
 func TestMinutesToAllowAsABandit(t *testing.T) {
 	t.Parallel()
-	const total, most = 60_000, 100.0
+	const most = 100.0
+	total := tiertest.Runs(20_000, 60_000)
 	flights := lateness(t, func(f flight) string {
 		switch {
 		case f.hour < 12:

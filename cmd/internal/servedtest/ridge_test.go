@@ -25,7 +25,10 @@ func TestRidgeIsServed(t *testing.T) {
 		},
 		"moments in a tree": {"ORIEL_UPDATE": "moments", "ORIEL_WINDOW": "64", "ORIEL_MECHANISM": "tree-gaussian"},
 	} {
-		t.Run(name, func(t *testing.T) { servesRidge(t, more) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servesRidge(t, more)
+		})
 	}
 }
 

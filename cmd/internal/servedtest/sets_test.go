@@ -28,7 +28,10 @@ func TestSetsAreServed(t *testing.T) {
 			"ORIEL_MECHANISM": "draws", "ORIEL_EPSILON": "600",
 		},
 	} {
-		t.Run(name, func(t *testing.T) { servesSets(t, more) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servesSets(t, more)
+		})
 	}
 }
 

@@ -15,16 +15,20 @@ import (
 
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
 
-// grown is a copy of the module that has one more operator: testdata/toy as a folder under operators, a row in
-// cmd/internal/registry and an example of settings, and nothing else.
+// grown is the module with one more operator: testdata/toy as a folder under operators, a row in cmd/internal/registry
+// and an example of settings, and nothing else. In the short form it is an overlay on the module, so that only what
+// imports the row is compiled again; in the long form it is a copy, whose own tests run too.
 type grown struct {
-	t   *testing.T
-	dir string
-	env []string
+	t       *testing.T
+	dir     string
+	out     string            // of binaries
+	overlay map[string]string // content by path; nil: dir is a copy
+	env     []string
 }
 
 // rows are what a new operator changes outside its folder.
@@ -39,15 +43,10 @@ var rows = []struct{ file, old, new string }{
 func grow(t *testing.T) *grown {
 	t.Helper()
 	root := repotest.Path("")
-	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	list.Dir = root
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &grown{t: t, dir: t.TempDir()}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		g.copy(filepath.Join(root, name), name)
+	g := &grown{t: t, dir: root, out: t.TempDir(), overlay: map[string]string{}}
+	if tiertest.Runs(false, true) {
+		g.dir, g.overlay = t.TempDir(), nil
+		g.copyModule(root)
 	}
 	toy, err := filepath.Glob("testdata/toy/*.go")
 	if err != nil || len(toy) == 0 {
@@ -58,18 +57,29 @@ func grow(t *testing.T) *grown {
 	}
 	g.copy("testdata/toy/toy.env", "deploy/examples/toy.env")
 	for _, row := range rows {
-		name := filepath.Join(g.dir, row.file)
-		text, err := os.ReadFile(name)
-		if err != nil || strings.Count(string(text), row.old) != 1 {
-			t.Fatalf("%s: no place for a row: %v", row.file, err)
-		}
-		if err := os.WriteFile(name, []byte(strings.Replace(string(text), row.old, row.new, 1)), 0o644); err != nil {
-			t.Fatal(err)
+		if text := g.read(row.file); strings.Count(text, row.old) != 1 {
+			t.Fatalf("%s: no place for a row", row.file)
+		} else {
+			g.write(row.file, strings.Replace(text, row.old, row.new, 1))
 		}
 	}
-	g.run("git", "init", "-q") // lint looks at what git would track
-	g.run("go", "build", "-o", g.binary(), "./cmd/oriel")
+	g.build(g.binary())
 	return g
+}
+
+// copyModule copies what git would track.
+func (g *grown) copyModule(root string) {
+	g.t.Helper()
+	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		g.copy(filepath.Join(root, name), name)
+	}
+	g.run("git", "init", "-q") // lint looks at what git would track
 }
 
 func (g *grown) copy(from, to string) {
@@ -81,16 +91,58 @@ func (g *grown) copy(from, to string) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	name := filepath.Join(g.dir, to)
+	g.write(to, string(content))
+}
+
+// write sets the content of a file of the module.
+func (g *grown) write(name, content string) {
+	g.t.Helper()
+	name = filepath.Join(g.dir, name)
+	if g.overlay != nil {
+		g.overlay[name] = content
+		return
+	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		g.t.Fatal(err)
 	}
-	if err := os.WriteFile(name, content, 0o644); err != nil {
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
 		g.t.Fatal(err)
 	}
 }
 
-func (g *grown) binary() string { return filepath.Join(g.dir, ".git", "oriel") }
+// read gives the content of a file of the module.
+func (g *grown) read(name string) string {
+	g.t.Helper()
+	name = filepath.Join(g.dir, name)
+	if content, ok := g.overlay[name]; ok {
+		return content
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return string(content)
+}
+
+func (g *grown) binary() string { return filepath.Join(g.out, "oriel") }
+
+// build builds the command as it is now.
+func (g *grown) build(binary string) {
+	g.t.Helper()
+	args := []string{"build", "-o", binary}
+	if g.overlay != nil {
+		replaced := map[string]string{}
+		for name, content := range g.overlay {
+			replaced[name] = g.file("overlay", []byte(content))
+		}
+		document, err := json.Marshal(map[string]any{"Replace": replaced})
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		args = append(args, "-overlay", g.file("overlay.json", document))
+	}
+	g.run("go", append(args, "./cmd/oriel")...)
+}
 
 // run runs a program in the copy, and returns what it wrote to standard output.
 func (g *grown) run(name string, args ...string) string {
@@ -135,11 +187,9 @@ func toyEnv(more ...string) []string {
 }
 
 // TestANewOperatorIsAFolderARowAndAnExample builds the module with an operator that has one of everything, and plays
-// every command.
+// every command. In the long form the settings table is written anew, and the tests that read every operator run.
 func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the module again")
-	}
+	t.Parallel()
 	g := grow(t)
 	f := newFixture(t, 2, nil)
 	g.env = toyEnv("ORIEL_STATE_DIR="+f.Env["ORIEL_STATE_DIR"], "ORIEL_TOY_LABEL=set")
@@ -152,12 +202,20 @@ func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	g.promises()
 	g.overpays()
 	g.serves(f)
-	g.env = nil
+	if g.overlay == nil {
+		g.env = nil
+		g.tests()
+	}
+}
+
+// tests has the copy's own tests look at the toy.
+func (g *grown) tests() {
+	g.t.Helper()
 	g.run("go", "test", "./cmd/internal/settings", "-run", "TestTheSettingsTable", "-rewrite")
 	table, err := os.ReadFile(filepath.Join(g.dir, "deploy/SETTINGS.md"))
 	if err != nil || !strings.Contains(string(table), "**ORIEL_OPERATOR=toy: an operator of a test**") ||
 		!strings.Contains(string(table), "| `ORIEL_TOY_ARMS` | name,… | at least two words | required | what can be played |") {
-		t.Errorf("the settings table lacks the toy: %v", err)
+		g.t.Errorf("the settings table lacks the toy: %v", err)
 	}
 	g.run("go", "test", "-count=1", "./operators/toy", "./cmd/internal/lint", "./cmd/internal/registry",
 		"./cmd/internal/settings")
@@ -236,32 +294,25 @@ func (g *grown) overpays() {
 	if problems := g.warnings(g.binary()); problems != "" {
 		g.t.Errorf("plan of the toy: %s", problems)
 	}
-	name := filepath.Join(g.dir, "operators/toy/machine.go")
-	content, err := os.ReadFile(name)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	wasteful := string(content)
+	const name = "operators/toy/machine.go"
+	content := g.read(name)
+	wasteful := content
 	for old, other := range map[string]string{
 		"leaf[0] = float64(e.Numbers[0] * (1 + arm))": "leaf[0] = 1",
 		"leaf[1+at] = x": "leaf[1+at] = max(-0.1, min(0.1, x))",
 	} {
 		if strings.Count(wasteful, old) != 1 {
-			g.t.Fatalf("operators/toy/machine.go: no place for %s", other)
+			g.t.Fatalf("%s: no place for %s", name, other)
 		}
 		wasteful = strings.Replace(wasteful, old, other, 1)
 	}
-	if err := os.WriteFile(name, []byte(wasteful), 0o644); err != nil {
-		g.t.Fatal(err)
-	}
+	g.write(name, wasteful)
 	binary := g.binary() + "-overpays"
-	g.run("go", "build", "-o", binary, "./cmd/oriel")
+	g.build(binary)
 	if problems := g.warnings(binary); !strings.HasPrefix(problems, warning) || strings.Count(problems, "\n") != 1 {
 		g.t.Errorf("plan of a toy that overpays: %s", problems)
 	}
-	if err := os.WriteFile(name, content, 0o644); err != nil {
-		g.t.Fatal(err)
-	}
+	g.write(name, content)
 }
 
 // warnings returns what `oriel plan` says on standard error of settings whose window is no trap.

@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // TestCrashLosesNothingAndRepeatsNothing kills two processes of one group while events flow, at the worst places and at
-// random: G2 for unchanged input, and G3. TEST_KILLS makes it longer.
+// random: G2 for unchanged input, and G3.
 func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	const partitions, chunk, pace = 4, 25, 200 * time.Millisecond
-	kills := repotest.Number(t, "TEST_KILLS", 5)
+	kills := tiertest.Runs(5, 100)
 	f := newFixture(t, partitions, nil)
 	f.Must("topics")
 	seed := uint64(time.Now().UnixNano())

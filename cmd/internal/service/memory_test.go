@@ -12,6 +12,7 @@ import (
 
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 )
 
@@ -84,7 +85,8 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 // TestManyPartitionsGetOnWithLittleMemory: the least that the setting allows, a sixth of a MiB of it for each
 // partition's fetches, and a bomb in each.
 func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
-	const partitions, backlog, most = 32 / repotest.Fewer, 4000, 256_000_000
+	const backlog, most = 4000, 256_000_000
+	partitions := tiertest.Runs(8, 32)
 	f := newFixture(t, partitions, map[string]string{"ORIEL_MEMORY_LIMIT": "83886080"})
 	f.Must("topics")
 	want := make([]int64, partitions)

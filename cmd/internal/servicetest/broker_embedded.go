@@ -4,6 +4,9 @@ package servicetest
 
 import "testing"
 
+// waiting is how many parallel tests wait beside each that computes: most have a broker and processes of their own.
+const waiting = 6
+
 // Broker is an embedded broker of the test's own.
 func Broker(t *testing.T) string {
 	t.Helper()

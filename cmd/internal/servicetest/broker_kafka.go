@@ -7,6 +7,9 @@ import (
 	"testing"
 )
 
+// waiting is smaller than on embedded brokers, because all tests share one broker, and some measure take-overs.
+const waiting = 2
+
 // Broker is the real broker that ORIEL_TEST_BROKERS names; without one the tests fail.
 func Broker(t *testing.T) string {
 	t.Helper()

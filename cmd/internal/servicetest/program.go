@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/service"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline"
 )
 
@@ -28,11 +28,7 @@ import (
 // point for the n-th time.
 func Main(m *testing.M, program func(context.Context) int) {
 	if os.Getenv("TEST_CHILD") == "" {
-		// Parallel tests wait for processes and brokers more than they compute. -parallel of the command line still
-		// counts.
-		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
-			panic(err)
-		}
+		tiertest.Waiting(waiting)
 		isProgram = program != nil
 		code := m.Run()
 		removeBuilt()

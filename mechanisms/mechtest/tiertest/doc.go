@@ -1,0 +1,15 @@
+// Package tiertest gives a test two forms: a short one for `go test ./...`, and a long one for TEST_LONG=1, which
+// `.ci/long` sets. There are three tiers:
+//
+//	go test ./...   every claim, in its short form: 150 s on two quiet cores
+//	.ci/run         the same, and what needs a broker, a detector or another build: an hour
+//	.ci/long        every claim in its long form, fuzzing, soaks: hours, once an issue
+//
+// A test must not skip what only its long form does, because a claim would then lose its test in the first tier: Runs
+// takes both forms, and Slow the name of the test that is the short form. The lint refuses any other way, such as
+// testing.Short.
+//
+// The short form of a statistical test draws less often. It must derive its tolerance from the number of draws, so that
+// a false alarm stays as improbable as in the long form. The short form of a matrix must still meet each of its rows
+// and columns. Package tiertest imports no package of ours, so that every package's own tests can use it.
+package tiertest
