@@ -63,14 +63,14 @@ func (view *changelog) follows(
 	if at > bounds.High {
 		return false, lostRecords(p, fmt.Sprintf("the local store has followed the changelog to offset %d, and it ends at %d", at, bounds.High))
 	}
-	for r, err := range recordsOf(ctx, c, topic, p, at-1, at, true) {
+	for r, err := range kafka.Records(ctx, c, topic, p, at-1, at, true) {
 		if err != nil {
 			return false, err
 		}
 		if !bytes.Equal(view.values[string(r.Key)], r.Value) {
 			return false, lostRecords(p, fmt.Sprintf("the changelog has another record at offset %d than the one that the local store has followed", r.Offset))
 		}
-		return hasRecord(ctx, c, topic, p, at-1, at, false)
+		return kafka.HasRecord(ctx, c, topic, p, at-1, at, false)
 	}
 	return false, nil
 }
@@ -102,7 +102,7 @@ func lostRecords(p int32, found string) error {
 // read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others
 // belong to.
 func (view *changelog) read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
-	for r, err := range recordsOf(ctx, c, topic, p, view.next, end, false) {
+	for r, err := range kafka.Records(ctx, c, topic, p, view.next, end, false) {
 		if err != nil {
 			return err
 		}

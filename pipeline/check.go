@@ -60,7 +60,7 @@ func (d Deployment) published(
 	ctx context.Context, p int32, o openedState, topic kafka.Topic, b kafka.Bounds,
 ) iter.Seq2[publishedDecision, error] {
 	return func(yield func(publishedDecision, error) bool) {
-		for r, err := range recordsOf(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
+		for r, err := range kafka.Records(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
 			found := publishedDecision{offset: r.Offset, line: r.Value}
 			if err == nil {
 				if found.Decision, err = schemas.ParseDecision(r.Value); err != nil {

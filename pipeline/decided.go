@@ -56,10 +56,10 @@ func (t *task) findDecisions(ctx context.Context, o *ownedPartition, bounds []ka
 func (t *task) findDecisionsOf(
 	ctx context.Context, o *ownedPartition, topic kafka.Topic, b kafka.Bounds,
 ) (f decisionsFound, behind int64, err error) {
-	for from := range backwards(b.Start, b.Stable) {
+	for from := range kafka.Backwards(b.Start, b.Stable) {
 		f, behind = decisionsFound{beyondState: map[uint64][]byte{}}, b.Start
 		before := false // a decision of the state or before it was seen
-		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
+		for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return f, behind, err
 			}
@@ -111,7 +111,7 @@ func (t *task) findAborted(
 		step = 0
 	}
 	found, first := map[uint64][]byte{}, o.position.Step+1
-	for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, behind, b.High, true) {
+	for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, behind, b.High, true) {
 		if err != nil {
 			return err
 		}
@@ -188,9 +188,9 @@ func (t *task) committedIn(
 	ctx context.Context, o *ownedPartition, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {
 	whole := step // unless retention has deleted some
-	for from := range backwards(b.Start, b.Stable) {
+	for from := range kafka.Backwards(b.Start, b.Stable) {
 		some, before := false, false
-		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
+		for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return 0, err
 			}

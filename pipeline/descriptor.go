@@ -53,7 +53,7 @@ func Descriptor(ctx context.Context, client *kafka.Client, c Config, topics Topi
 		return nil, fmt.Errorf("pipeline: bounds of %s: %w", c.Descriptor, err)
 	}
 	var newest []byte
-	for r, err := range recordsOf(ctx, client, topics.Descriptor, 0, bounds.Start, bounds.Stable, false) {
+	for r, err := range kafka.Records(ctx, client, topics.Descriptor, 0, bounds.Start, bounds.Stable, false) {
 		if err != nil {
 			return nil, err
 		}

@@ -189,7 +189,7 @@ func findRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p 
 func findWithin(
 	ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte, within kafka.Bounds,
 ) ([]byte, error) {
-	for r, err := range recordsOf(ctx, client, topic, p, within.Start, within.Stable, false) {
+	for r, err := range kafka.Records(ctx, client, topic, p, within.Start, within.Stable, false) {
 		if err != nil {
 			return nil, err
 		}

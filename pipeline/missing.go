@@ -91,7 +91,7 @@ func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts ka
 			return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", changelog.Name, p, err)
 		}
 		written := map[string]int{}
-		for r, err := range recordsOf(ctx, client, changelog, p, bounds.Start, bounds.Stable, false) {
+		for r, err := range kafka.Records(ctx, client, changelog, p, bounds.Start, bounds.Stable, false) {
 			if err != nil {
 				return false, err
 			}
@@ -125,7 +125,7 @@ func everWritten(ctx context.Context, client *kafka.Client, topic kafka.Topic, p
 	if b.Start > 0 {
 		return true, nil
 	}
-	return hasRecord(ctx, client, topic, p, b.Start, b.High, true)
+	return kafka.HasRecord(ctx, client, topic, p, b.Start, b.High, true)
 }
 
 // missingInput says what to do about an input that does not exist; before tells that this deployment has read it.

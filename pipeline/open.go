@@ -87,7 +87,7 @@ func (t *task) commitOpening(ctx context.Context, o *ownedPartition, g *segment,
 	}
 	shown := b.Stable >= o.view.last
 	if shown {
-		shown, err = hasRecord(ctx, s.client, s.topics.Changelog, p, o.view.last-1, o.view.last, false)
+		shown, err = kafka.HasRecord(ctx, s.client, s.topics.Changelog, p, o.view.last-1, o.view.last, false)
 	}
 	if err == nil && !shown {
 		err = fmt.Errorf("pipeline: partition %d: the opening was acknowledged, and the changelog does not show it as committed", p)
@@ -159,7 +159,7 @@ func (t *task) released(ctx context.Context, e endOffsets) (bool, error) {
 func (t *task) sentOpening(ctx context.Context, o *ownedPartition, e endOffsets, incarnationKey []byte) (bool, error) {
 	s, b := t.service, e.changelog
 	sent := &changelog{values: map[string][]byte{}}
-	for r, err := range recordsOf(ctx, s.client, s.topics.Changelog, t.partition, b.Start, b.High, true) {
+	for r, err := range kafka.Records(ctx, s.client, s.topics.Changelog, t.partition, b.Start, b.High, true) {
 		if err != nil {
 			return false, err
 		}

@@ -126,8 +126,8 @@ func (t *task) predecessorDecision(
 	ctx context.Context, topic kafka.Topic, b kafka.Bounds,
 ) (*operators.Decision, error) {
 	var last *operators.Decision
-	for from := range backwards(b.Start, b.Stable) {
-		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
+	for from := range kafka.Backwards(b.Start, b.Stable) {
+		for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return nil, err
 			}

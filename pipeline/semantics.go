@@ -35,7 +35,7 @@ func (t *task) checkSemantics(
 	for i, topic := range t.service.topics.outputs() {
 		b := bounds[i]
 		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted: nobody can tell
-		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, b.Start, b.High, true) {
+		for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, b.Start, b.High, true) {
 			if err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ func (t *task) findStatuses(ctx context.Context, o *ownedPartition, b kafka.Boun
 	var f statusesFound
 	behind := b.Start // the last committed row
 	collect := func(from, end int64, uncommitted bool, each func(r sealedStatuses, offset int64)) error {
-		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, end, uncommitted) {
+		for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, from, end, uncommitted) {
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func (t *task) findStatuses(ctx context.Context, o *ownedPartition, b kafka.Boun
 		}
 		return nil
 	}
-	for from := range backwards(b.Start, b.Stable) {
+	for from := range kafka.Backwards(b.Start, b.Stable) {
 		f, behind = statusesFound{end: -1}, b.Start
 		if err := collect(from, b.Stable, false, func(r sealedStatuses, offset int64) {
 			f.end, f.rows, behind = r.To, append(f.rows, r), offset+1
