@@ -10,24 +10,31 @@ import (
 	"oriel/state"
 )
 
-// changelog is what one partition of the changelog topic says: the latest value of every key, until the partition is
-// taken over. From then on the local store alone follows what is committed.
-type changelog struct {
+// View is what one partition of the changelog topic says: the latest value of every key, until the partition is taken
+// over. From then on the local store alone follows what is committed. Whoever reads a view owns it.
+type View struct {
+	topic  [16]byte          // id of the changelog topic
 	values map[string][]byte // nil once let go
 	next   int64             // offset after everything seen
 	last   int64             // offset after the last record seen, −1 before one
 
-	unconfirmed map[string][]byte // a local copy of which the log no longer has the last record, see checkUnconfirmed
+	unconfirmed map[string][]byte // a local copy of which the log no longer has the last record
 }
 
 // localPosition is the key under which the local store remembers how far it has followed the changelog.
 var localPosition = []byte("changelog")
 
-// readChangelog reads what is committed in partition p, starting from what the local store already holds.
-func readChangelog(
+// NewView returns a view of a changelog that says nothing.
+func NewView(topic kafka.Topic) *View {
+	return &View{topic: topic.ID, values: map[string][]byte{}, last: -1}
+}
+
+// ReadChangelog reads what is committed in partition p, starting from what the local store already holds.
+func ReadChangelog(
 	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, bounds kafka.Bounds, local []state.Record,
-) (*changelog, error) {
-	view := &changelog{values: map[string][]byte{}, next: bounds.Start, last: -1}
+) (*View, error) {
+	view := NewView(topic)
+	view.next = bounds.Start
 	for _, r := range local {
 		view.values[string(r.Key)] = r.Value
 	}
@@ -54,44 +61,29 @@ func readChangelog(
 //
 // A log that ends before the record, or has another in its place, proves that the brokers lost records that they had
 // acknowledged: the copy follows after an acknowledgement and never leads, and the topic id is the same.
-func (view *changelog) follows(
+func (view *View) follows(
 	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, at int64, bounds kafka.Bounds,
 ) (bool, error) {
 	if at <= bounds.Start {
 		return false, nil
 	}
 	if at > bounds.High {
-		return false, lostRecords(p, fmt.Sprintf("the local store has followed the changelog to offset %d, and it ends at %d", at, bounds.High))
+		return false, LostRecords(p, fmt.Sprintf("the local store has followed the changelog to offset %d, and it ends at %d", at, bounds.High))
 	}
 	for r, err := range kafka.Records(ctx, c, topic, p, at-1, at, true) {
 		if err != nil {
 			return false, err
 		}
 		if !bytes.Equal(view.values[string(r.Key)], r.Value) {
-			return false, lostRecords(p, fmt.Sprintf("the changelog has another record at offset %d than the one that the local store has followed", r.Offset))
+			return false, LostRecords(p, fmt.Sprintf("the changelog has another record at offset %d than the one that the local store has followed", r.Offset))
 		}
 		return kafka.HasRecord(ctx, c, topic, p, at-1, at, false)
 	}
 	return false, nil
 }
 
-// checkUnconfirmed refuses a state of the local store that stands behind the committed one, unless the transaction that
-// brought it was sent: then it is one that was aborted here. Take-overs write markers, which soon fill a small gap at
-// the end of a log that lost records: its length does not tell.
-func (t *task) checkUnconfirmed(o *ownedPartition, f *transactionStatus) error {
-	local := changelog{values: o.view.unconfirmed}
-	sealed, err := local.sealed(o.stateKey)
-	if err != nil || sealed == nil {
-		return nil // nothing of this partition's
-	}
-	at, _, err := o.sealer.Open(sealed)
-	if err != nil || at.Next <= o.position.Next || f.verdicts.ended(at.Next) {
-		return nil
-	}
-	return lostRecords(t.partition, fmt.Sprintf("the state of the local store stands at offset %d of the input, that of the changelog at %d, and nothing else of the transaction between them is left", at.Next, o.position.Next))
-}
-
-func lostRecords(p int32, found string) error {
+// LostRecords is the stop where records are gone that brokers had acknowledged.
+func LostRecords(p int32, found string) error {
 	return &StopError{
 		Partition: p, Loss: true, Reason: "the brokers have lost records that they had acknowledged: " + found,
 		Remedy: "The input may have lost events, too, and others may take their offsets: going on could protect events by two noises. Bring the lost records back, " +
@@ -101,7 +93,7 @@ func lostRecords(p int32, found string) error {
 
 // read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others
 // belong to.
-func (view *changelog) read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
+func (view *View) read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
 	for r, err := range kafka.Records(ctx, c, topic, p, view.next, end, false) {
 		if err != nil {
 			return err
@@ -113,8 +105,9 @@ func (view *changelog) read(ctx context.Context, c *kafka.Client, topic kafka.To
 	return nil
 }
 
-// follow takes over what was committed, unless the view was let go.
-func (view *changelog) follow(committed []state.Record) {
+// follow takes over what was committed up to an offset; of the values nothing, if the view was let go.
+func (view *View) follow(committed []state.Record, last int64) {
+	view.last = last
 	if view.values == nil {
 		return
 	}
@@ -123,8 +116,8 @@ func (view *changelog) follow(committed []state.Record) {
 	}
 }
 
-// letGo drops the values: a copy of the sealed state, above all.
-func (view *changelog) letGo() { view.values, view.unconfirmed = nil, nil }
+// LetGo drops the values: a copy of the sealed state, above all.
+func (view *View) LetGo() { view.values, view.unconfirmed = nil, nil }
 
 // localPositionLen is that of topic id, offset and a byte of format. The first format had none and may stand behind a
 // marker.
@@ -142,9 +135,30 @@ func parseLocalPosition(b []byte, topic [16]byte) int64 {
 	return int64(binary.LittleEndian.Uint64(b[16:]))
 }
 
-// sealed joins the parts of the state under key; nil when there is none.
-func (view *changelog) sealed(key []byte) ([]byte, error) {
-	first, ok := view.values[string(key)]
+// Value returns the latest value of a key; nil when there is none.
+func (view *View) Value(key []byte) []byte { return view.values[string(key)] }
+
+// Set adds a record: a copy of its value under its key.
+func (view *View) Set(key, value []byte) { view.values[string(key)] = bytes.Clone(value) }
+
+// Len returns the number of keys.
+func (view *View) Len() int { return len(view.values) }
+
+// Sealed joins the parts of the state under key; nil when there is none.
+func (view *View) Sealed(key []byte) ([]byte, error) { return sealedIn(view.values, key) }
+
+// Unconfirmed returns the state under key in a local copy that ends with a record which is not committed; nil when there
+// is none.
+func (view *View) Unconfirmed(key []byte) []byte {
+	sealed, err := sealedIn(view.unconfirmed, key)
+	if err != nil {
+		return nil
+	}
+	return sealed
+}
+
+func sealedIn(values map[string][]byte, key []byte) ([]byte, error) {
+	first, ok := values[string(key)]
 	if !ok {
 		return nil, nil
 	}
@@ -154,13 +168,13 @@ func (view *changelog) sealed(key []byte) ([]byte, error) {
 	}
 	parts := make([][]byte, count)
 	for i := range parts {
-		parts[i] = view.values[string(state.PartKey(key, i))]
+		parts[i] = values[string(state.PartKey(key, i))]
 	}
 	return state.Join(parts)
 }
 
-// stateRecords are the records that hold a sealed state under key.
-func stateRecords(key, sealed []byte) []state.Record {
+// StateRecords are the records that hold a sealed state under key.
+func StateRecords(key, sealed []byte) []state.Record {
 	parts := state.Parts(sealed)
 	records := make([]state.Record, len(parts))
 	for i, part := range parts {
@@ -169,11 +183,16 @@ func stateRecords(key, sealed []byte) []state.Record {
 	return records
 }
 
-// records gives the view as the local store keeps it.
-func (view *changelog) records(topic [16]byte) []state.Record {
-	records := []state.Record{{Key: localPosition, Value: appendLocalPosition(topic, view.last)}}
+// Records returns the view as the local store keeps it: its place in the changelog, then the values.
+func (view *View) Records() []state.Record {
+	records := []state.Record{view.localRecord()}
 	for k, value := range view.values {
 		records = append(records, state.Record{Key: []byte(k), Value: value})
 	}
 	return records
+}
+
+// localRecord says how far a local store with the values of the view has followed the changelog.
+func (view *View) localRecord() state.Record {
+	return state.Record{Key: localPosition, Value: appendLocalPosition(view.topic, view.last)}
 }

@@ -24,7 +24,7 @@ func (d Deployment) Check(ctx context.Context, p int32, checkpoint []byte, progr
 	if err != nil {
 		return 0, err
 	}
-	if o.incarnation.Topic != d.Topics.Input.ID || o.incarnation.Partition != p {
+	if o.Incarnation.Topic != d.Topics.Input.ID || o.Incarnation.Partition != p {
 		return 0, &StopError{
 			Partition: p, Reason: "the checkpoint is of another input",
 			Remedy: "Name the deployment and partition that it was saved from",
@@ -57,7 +57,7 @@ type publishedDecision struct {
 
 // published gives each committed decision in a topic that is of the incarnation and behind the checkpoint, in order.
 func (d Deployment) published(
-	ctx context.Context, p int32, o openedState, topic kafka.Topic, b kafka.Bounds,
+	ctx context.Context, p int32, o Saved, topic kafka.Topic, b kafka.Bounds,
 ) iter.Seq2[publishedDecision, error] {
 	return func(yield func(publishedDecision, error) bool) {
 		for r, err := range kafka.Records(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
@@ -67,7 +67,7 @@ func (d Deployment) published(
 					err = fmt.Errorf("pipeline: topic %s, partition %d, offset %d: %w", topic.Name, p, r.Offset, err)
 				}
 			}
-			if err == nil && (found.Incarnation != o.incarnation.ID || found.Step <= o.position.Step && !o.position.Owes) {
+			if err == nil && (found.Incarnation != o.Incarnation.ID || found.Step <= o.Position.Step && !o.Position.Owes) {
 				continue
 			}
 			if !yield(found, err) || err != nil {
@@ -140,21 +140,21 @@ func (c *check) until() int64 {
 	if c.over() {
 		return 0
 	}
-	return untaken
+	return Untaken
 }
 
 // recompute walks over the input as far as the published decisions go.
-func (d Deployment) recompute(ctx context.Context, p int32, o openedState, c *check) error {
+func (d Deployment) recompute(ctx context.Context, p int32, o Saved, c *check) error {
 	w := &Walk{
-		Stream: o.stream, Partition: p, Position: o.position,
+		Stream: o.Stream, Partition: p, Position: o.Position,
 		Decided: c.compare,
 		Taken:   func(*kafka.Record, int64, schemas.Code) {},
 	}
-	if o.position.Owes {
+	if o.Position.Owes {
 		w.Start()
 	}
-	reader := d.Client.NewReader(d.Config.Input, p, o.position.Next, kafka.ReaderOptions{
-		ID: o.position.Topic, LastEpoch: &o.position.LeaderEpoch, MaxWait: 100 * time.Millisecond,
+	reader := d.Client.NewReader(d.Config.Input, p, o.Position.Next, kafka.ReaderOptions{
+		ID: o.Position.Topic, LastEpoch: &o.Position.LeaderEpoch, MaxWait: 100 * time.Millisecond,
 	})
 	defer reader.Close()
 	for !c.over() {
@@ -167,7 +167,7 @@ func (d Deployment) recompute(ctx context.Context, p int32, o openedState, c *ch
 		batch.Release()
 		switch {
 		case errors.Is(err, ErrEnded):
-			return fmt.Errorf("pipeline: partition %d: decisions were published behind the horizon of %d steps", p, w.Stream.end())
+			return fmt.Errorf("pipeline: partition %d: decisions were published behind the horizon of %d steps", p, w.Stream.End())
 		case err != nil:
 			return err
 		case short && !c.over():

@@ -11,15 +11,6 @@ import (
 	"oriel/state"
 )
 
-// Deployment is what reading a deployment's sealed records takes.
-type Deployment struct {
-	Client *kafka.Client
-	Config Config
-	Topics Topics
-	Model  Model
-	Master *state.MasterKey
-}
-
 // checkpointMagic opens a checkpoint file; the last byte is its format. After it come the changelog records of one
 // partition that open its stream, each key and value behind its u32 length, little-endian.
 const checkpointMagic = "oriel checkpoint\x01"
@@ -33,14 +24,14 @@ func (d Deployment) Checkpoint(ctx context.Context, p int32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, err := readChangelog(ctx, d.Client, d.Topics.Changelog, p, bounds, nil)
+	view, err := ReadChangelog(ctx, d.Client, d.Topics.Changelog, p, bounds, nil)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := d.open(view, p); err != nil {
 		return nil, err
 	}
-	records := view.records(d.Topics.Changelog.ID)[1:] // the first is the local store's own
+	records := view.Records()[1:] // the first is the local store's own
 	slices.SortFunc(records, func(a, b state.Record) int { return bytes.Compare(a.Key, b.Key) })
 	return appendCheckpoint(nil, records), nil
 }
@@ -56,9 +47,9 @@ func appendCheckpoint(dst []byte, records []state.Record) []byte {
 	return dst
 }
 
-func parseCheckpoint(b []byte) (*changelog, error) {
+func parseCheckpoint(b []byte) (*View, error) {
 	rest, ok := bytes.CutPrefix(b, []byte(checkpointMagic))
-	view := &changelog{values: map[string][]byte{}}
+	view := NewView(kafka.Topic{})
 	field := func() (f []byte) {
 		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
 			ok = false
@@ -70,7 +61,7 @@ func parseCheckpoint(b []byte) (*changelog, error) {
 	}
 	for ok && len(rest) > 0 {
 		key := field()
-		view.values[string(key)] = field()
+		view.Set(key, field())
 	}
 	if !ok {
 		return nil, ErrCheckpoint
@@ -78,19 +69,18 @@ func parseCheckpoint(b []byte) (*changelog, error) {
 	return view, nil
 }
 
-func (d Deployment) open(view *changelog, p int32) (openedState, error) {
-	manifest, err := openManifest(view.values[string(state.ManifestKey())], p, manifestText(d.Config, d.Model), d.Master)
+func (d Deployment) open(view *View, p int32) (Saved, error) {
+	keys, err := view.Keys(p, d.Config, d.Model, d.Master)
 	if err != nil {
-		return openedState{}, err
+		return Saved{}, err
 	}
-	name := streamName(p)
-	record := view.values[string(manifest.NameKey.Key(state.KindIncarnation, name))]
-	sealed, err := view.sealed(manifest.NameKey.Key(state.KindState, name))
+	record := view.Value(keys.Incarnation)
+	sealed, err := view.Sealed(keys.State)
 	if err != nil {
-		return openedState{}, unsealing(p, err)
+		return Saved{}, Unsealing(p, err)
 	}
 	if record == nil || sealed == nil {
-		return openedState{}, &StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
+		return Saved{}, &StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
 	}
-	return openSealed(d.Model, d.Master, p, record, sealed)
+	return OpenSaved(d.Model, d.Master, p, record, sealed)
 }

@@ -3,74 +3,115 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"oriel/pipeline/kafka"
 	"oriel/state"
 )
 
-// commit is the only code that makes anything readable outside: one transaction with the segment's decisions, its
-// sealed verdicts, the sealed state and the input offset, and after it the local store. Its requests, their order and
-// their sizes are a function of the published decisions and of public facts (offsets, sizes of records): every
-// transaction touches the same partitions, and nothing is sent because an event was bad. Which topic a decision is for
-// is as public as the decision.
+// Committer commits the transactions of one partition. The owner of the partition makes it after a take-over and uses
+// it from one goroutine.
+type Committer struct {
+	Partition  int32
+	Config     Config
+	Topics     Topics
+	Client     *kafka.Client
+	Producer   *kafka.Producer  // of the take-over: brokers refuse every earlier one
+	Membership kafka.Membership // under which the group's offset is committed
+	StateKey   []byte           // of the state's records in the changelog
+	Log        *View            // of the changelog; it follows what is committed
+	Store      *state.Store     // local copy of the changelog, shared with other partitions
+	Listener   Listener
+}
+
+// Commit is the only code that makes anything readable outside: one transaction with decisions, sealed verdicts, the
+// sealed state and the input offset, and after it the local store. Its requests, their order and their sizes are a
+// function of the published decisions and of public facts (offsets, sizes of records): every transaction touches the
+// same partitions, and nothing is sent because an event was bad. Which topic a decision is for is as public as the
+// decision.
 //
-// BEFORE the first decision is sent is the place of a durable intent, the promise of which history the transaction
-// stands on: nothing may be produced above Produce(decisions) that depends on it. Of the decisions before the first
-// event the opening is that intent: it must be committed in a transaction of its own (open.go).
+// Nothing may be produced above the decisions that depends on them: BEFORE the first decision is sent is the place of a
+// durable intent, the promise of which history the transaction stands on. Of the decisions before the first event the
+// opening is that intent, which must be committed in a transaction of its own.
 //
 // An error leaves the outcome unknown: the owner must drop everything in memory and take the partition over again.
-func (t *task) commit(ctx context.Context, o *ownedPartition, g *segment, extra ...state.Record) error {
-	s, p := t.service, t.partition
+func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
+	p := c.Partition
+	if t.Note != "" {
+		c.Listener.Note(p, t.Note)
+	}
 	began := time.Now()
-	kept := append(extra, stateRecords(o.stateKey, g.sealed)...)
-	if err := t.transact(ctx, o, g, began, kept); err != nil {
-		s.listener.Aborted(p)
+	records := slices.Concat(t.Opening, StateRecords(c.StateKey, t.Sealed))
+	last, err := c.transact(ctx, t, began, records)
+	if err != nil {
+		c.Listener.Aborted(p)
 		return fmt.Errorf("pipeline: partition %d: commit: %w", p, err)
 	}
-	s.listener.Reached(p, PointEnded)
-	o.position = g.position
-	o.view.follow(kept)
-	if len(extra) > 0 {
-		s.listener.Opened(p)
+	c.Listener.Reached(p, PointEnded)
+	c.Log.follow(records, last)
+	if len(t.Opening) > 0 {
+		c.Listener.Opened(p)
 	}
-	kept = append(kept, state.Record{Key: localPosition, Value: appendLocalPosition(s.topics.Changelog.ID, o.view.last)})
-	if err := s.store.Follow(p, kept); err != nil {
+	if err := c.Store.Follow(p, append(records, c.Log.localRecord())); err != nil {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
-	s.listener.decided(p, g.newest)
-	s.listener.Committed(Commit{
-		Partition: p, Records: g.records, Steps: g.steps, Decisions: g.count,
-		Lag: max(0, g.end-g.position.Next), Duration: time.Since(began),
+	c.Listener.newest(p, t.Newest)
+	c.Listener.Committed(Commit{
+		Partition: p, Records: t.Records, Steps: t.Steps, Decisions: t.Count,
+		Lag: max(0, t.End-t.Position.Next), Duration: time.Since(began),
 	})
+	if len(t.Opening) > 0 {
+		return c.confirm(ctx, last)
+	}
 	return nil
 }
 
-func (t *task) transact(ctx context.Context, o *ownedPartition, g *segment, began time.Time, log []state.Record) error {
-	c, p := t.service.config, t.partition
-	if err := o.producer.Begin(ctx, c.parts(p)); err != nil {
-		return err
+// transact returns the offset behind the transaction's last record in the changelog.
+func (c *Committer) transact(
+	ctx context.Context, t *Transaction, began time.Time, log []state.Record,
+) (last int64, err error) {
+	p := c.Partition
+	if err := c.Producer.Begin(ctx, c.Config.parts(p)); err != nil {
+		return 0, err
 	}
-	for i, topic := range t.service.topics.outputs() {
-		if _, err := o.producer.ProduceAll(ctx, topic.Name, p, &g.decisions[i]); err != nil {
-			return err
+	for i, topic := range c.Topics.outputs() {
+		if _, err := c.Producer.ProduceAll(ctx, topic.Name, p, &t.Decisions[i]); err != nil {
+			return 0, err
 		}
 	}
-	if _, err := o.producer.ProduceAll(ctx, c.Verdicts, p, &g.rows); err != nil {
-		return err
+	if _, err := c.Producer.ProduceAll(ctx, c.Config.Verdicts, p, &t.Rows); err != nil {
+		return 0, err
 	}
 	var changes kafka.Pack
 	for _, r := range log {
 		changes.Append(r.Key, r.Value, nil, began.UnixMilli())
 	}
-	last, err := o.producer.ProduceAll(ctx, c.Changelog, p, &changes)
+	if last, err = c.Producer.ProduceAll(ctx, c.Config.Changelog, p, &changes); err != nil {
+		return 0, err
+	}
+	c.Listener.Reached(p, PointProduced)
+	if err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, t.Position.Next); err != nil {
+		return 0, err
+	}
+	return last, c.Producer.End(ctx, true)
+}
+
+// confirm returns when the changelog shows an opening as committed. An acknowledgement is not enough, because a
+// coordinator that crashes behind it may never tell the changelog. The records would then be aborted by the next owner,
+// and the broker may delete them.
+func (c *Committer) confirm(ctx context.Context, last int64) error {
+	p := c.Partition
+	b, err := c.Client.ReadableEnd(ctx, c.Topics.Changelog.Name, p)
 	if err != nil {
-		return err
+		return fmt.Errorf("pipeline: partition %d: bounds of the changelog: %w", p, err)
 	}
-	o.view.last = last
-	t.service.listener.Reached(p, PointProduced)
-	if err := o.producer.CommitOffset(ctx, t.membership, c.Input, p, g.position.Next); err != nil {
-		return err
+	shown := b.Stable >= last
+	if shown {
+		shown, err = kafka.HasRecord(ctx, c.Client, c.Topics.Changelog, p, last-1, last, false)
 	}
-	return o.producer.End(ctx, true)
+	if err == nil && !shown {
+		err = fmt.Errorf("pipeline: partition %d: the opening was acknowledged, and the changelog does not show it as committed", p)
+	}
+	return err
 }

@@ -3,9 +3,10 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
-	"oriel/operators"
+	"oriel/pipeline/kafka"
 )
 
 // Offset policies for the first incarnation of a partition.
@@ -40,19 +41,6 @@ type Config struct {
 	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
 }
 
-// fits refuses a configuration that names topics for another operator: a decision must never go to a topic that its
-// readers were not given for it.
-func (c Config) fits(m Model) error {
-	operator := m.Learner.Operator()
-	if (c.Second != "") != (operators.SecondTopicOf(operator) != nil) {
-		return fmt.Errorf("pipeline: second decision topic %q: an operator with a second output needs one, any other must have none", c.Second)
-	}
-	if _, ok := operator.(operators.Successor); c.Predecessor != (Predecessor{}) && !ok {
-		return errors.New("pipeline: after: the operator's streams start from nothing")
-	}
-	return nil
-}
-
 // Validate reports every problem of a service's configuration at once, each with its field and value.
 func (c Config) Validate() error {
 	errs := c.validateTopics(ByService)
@@ -75,3 +63,50 @@ func (c Config) Validate() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Predecessor is a deployment on the same input whose state or master key is gone, and after which another one goes on:
+// from the last decision that each partition has published, at the offset where its group stands.
+type Predecessor struct {
+	Name      string // of the deployment
+	Group     string // its consumer group
+	Decisions string // its topic of decisions, the first one
+	Changelog string // its topic of sealed state; it may be gone
+}
+
+func (f Predecessor) validate(c Config) error {
+	switch {
+	case f.Name == "" || f.Group == "" || f.Decisions == "" || f.Changelog == "":
+		return errors.New("pipeline: after: a name, group or topic is empty")
+	case f.Name == c.Name || f.Group == c.Group || f.Decisions == c.Decisions || f.Changelog == c.Changelog:
+		return fmt.Errorf("pipeline: after %q: it has the name, the group or a topic of the deployment that goes on after it", f.Name)
+	}
+	return nil
+}
+
+// TransactionTimeout bounds an open transaction on the broker. A take-over aborts it at once; this is for a deployment
+// that nobody takes over.
+const TransactionTimeout = 60 * time.Second
+
+// TransactionalID is static per deployment, input topic and partition, so that a new owner fences the old one.
+func (c Config) TransactionalID(input [16]byte, partition int32) string {
+	return fmt.Sprintf("%s/%x/%d", c.Name, input, partition)
+}
+
+// RebalanceTimeout is how long the group waits for a process to close its tasks and to join again, and for a leader
+// that died before it had shared the partitions out. It must not be longer than a session, because a group that forms
+// should not wait longer for a dead member than one that has formed.
+func (c Config) RebalanceTimeout() time.Duration { return min(c.SessionTimeout, 10*time.Second) }
+
+// GroupConfig is a process's membership. The mark tells members of this deployment from others: the name and the input's
+// id, which are in the transactional ids as well.
+func (c Config) GroupConfig(input [16]byte) kafka.GroupConfig {
+	return kafka.GroupConfig{
+		ID: c.Group, Topic: c.Input,
+		SessionTimeout: c.SessionTimeout, RebalanceTimeout: c.RebalanceTimeout(),
+		Mark:     fmt.Sprintf("%s/%x", c.Name, input),
+		Instance: c.Instance,
+	}
+}
+
+// StreamName names the stream of an input partition.
+func StreamName(partition int32) string { return strconv.Itoa(int(partition)) }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"oriel/operators"
 	"oriel/pipeline/kafka"
 )
 
@@ -57,33 +56,6 @@ func TestConfigTellsEveryProblem(t *testing.T) {
 	}
 }
 
-// TestConfigFitsItsOperator: decisions of a second topic are for others than those of the first, and a stream that
-// cannot go on from a decision must not be told to.
-func TestConfigFitsItsOperator(t *testing.T) {
-	second, after := sound(), sound()
-	second.Second, after.Predecessor = "late.plays", Predecessor{Name: "old"}
-	plain := modelOf(fakeOperator{})
-	output := modelOf(fakeOperator{output: &operators.Output{Suffix: "plays"}})
-	successor := modelOf(fakeSuccessor{})
-	for _, c := range []struct {
-		name   string
-		config Config
-		model  Model
-		fits   bool
-	}{
-		{"one topic", sound(), plain, true},
-		{"two topics", second, output, true},
-		{"a topic for nobody", second, plain, false},
-		{"no topic for the second output", sound(), output, false},
-		{"after another life", after, successor, true},
-		{"after another life, from nothing", after, plain, false},
-	} {
-		if err := c.config.fits(c.model); (err == nil) != c.fits {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
-
 // TestSharesOfMemoryAddUp: what may be fetched and what all partitions may compute stay within the bound; each
 // partition has the same share, at least enough for a transaction that is worth its requests, and never more than it
 // can use.
@@ -113,23 +85,5 @@ func TestSharesOfMemoryAddUp(t *testing.T) {
 	}
 	if share := none.Transactions(7, most); share != 2*most {
 		t.Errorf("no bound, and a share of %d", share)
-	}
-}
-
-// TestWhoARecordIsOf: its key, or its one header of the name. Two of them name nobody, since either could be meant.
-func TestWhoARecordIsOf(t *testing.T) {
-	header := func(key, value string) kafka.Header { return kafka.Header{Key: key, Value: []byte(value)} }
-	r := kafka.Record{Key: []byte("key"), Headers: kafka.HeadersOf(
-		header("user", "ann"), header("twice", "bob"), header("User", "eve"), header("twice", "bob"), header("empty", ""),
-	)}
-	for name, want := range map[string]string{
-		"": "key", "user": "ann", "User": "eve", "twice": "", "empty": "", "none": "",
-	} {
-		if got := string((&Users{Separation: 1, Batch: 1, Header: name}).name(&r)); got != want {
-			t.Errorf("header %q: %q, want %q", name, got, want)
-		}
-	}
-	if limiter, err := (*Users)(nil).limiter([32]byte{}); limiter != nil || err != nil {
-		t.Errorf("at event level there is a limiter: %v, %v", limiter, err)
 	}
 }

@@ -49,20 +49,22 @@ type feed struct {
 	stop    time.Duration // when work ends; 0: after the last Batch
 }
 
-// closes are the segments that a computer hands on: where each ends, what it holds, and when.
+// closes are the transactions that a computer hands on: where each ends, what it holds, and when.
 func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, ends []int64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := walkOf(t, nil, 0)
 		work, stop := context.WithCancel(t.Context())
 		defer stop()
-		tk := &task{service: &Service{config: Config{CommitInterval: 100 * time.Millisecond}}}
 		pool := kafka.NewPool()
-		batches, segments, free := make(chan *kafka.Batch, 2), make(chan *segment), make(chan *segment, 2)
-		free <- tk.service.newSegment(pool)
-		free <- tk.service.newSegment(pool)
-		c := tk.newComputer(&ownedPartition{stream: w.Stream, position: w.Position, sealer: rowSealer(t)})
-		c.segments, c.free, c.memory, c.input = segments, free, f.memory, f.input
+		batches, filled, free := make(chan *kafka.Batch, 2), make(chan *Transaction), make(chan *Transaction, 2)
+		for range cap(free) {
+			free <- NewTransaction(pool, false)
+		}
+		c := &computer{
+			Builder:  NewBuilder(w.Stream, 0, w.Position, rowSealer(t), nil),
+			interval: 100 * time.Millisecond, filled: filled, free: free, memory: f.memory, input: f.input,
+		}
 		began := time.Now()
 		go func() {
 			defer close(batches)
@@ -87,17 +89,17 @@ func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, 
 		done := make(chan error)
 		go func() {
 			err := c.run(work, batches)
-			close(segments)
+			close(filled)
 			done <- err
 		}()
-		for g := range segments {
-			ends = append(ends, g.position.Next)
-			decisions := g.decisions[0].Bytes() + g.decisions[1].Bytes()
+		for tx := range filled {
+			ends = append(ends, tx.Position.Next)
+			decisions := tx.Decisions[0].Bytes() + tx.Decisions[1].Bytes()
 			all = append(all, fmt.Sprintf("%v: to %d, %d records of %d bytes, %d bytes of decisions, %d of rows, %d of state",
-				time.Since(began), g.position.Next, g.records, g.taken, decisions, g.rows.Bytes(), len(g.sealed)))
+				time.Since(began), tx.Position.Next, tx.Records, tx.Taken, decisions, tx.Rows.Bytes(), len(tx.Sealed)))
 			time.Sleep(f.commit)
-			g.reset()
-			free <- g
+			tx.Reset()
+			free <- tx
 		}
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -106,7 +108,7 @@ func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, 
 	return all, ends
 }
 
-// TestTransactionsEndByPublicNumbers: whatever records say, segments close at the same offsets and times, with as many
+// TestTransactionsEndByPublicNumbers: whatever records say, transactions close at the same offsets and times, with as many
 // bytes of everything. Where nothing but bytes of input decides, that is where the lengths of records say.
 func TestTransactionsEndByPublicNumbers(t *testing.T) {
 	const length, records = 968, 300 // 1000 bytes with their overhead
@@ -143,10 +145,10 @@ func TestTransactionsEndByPublicNumbers(t *testing.T) {
 		said := sayings()
 		want, ends := c.closes(t, said["valid"])
 		if c.ends != nil && !slices.Equal(ends, c.ends) {
-			t.Errorf("%s: segments end at %v, want %v", name, ends, c.ends)
+			t.Errorf("%s: transactions end at %v, want %v", name, ends, c.ends)
 		}
 		if c.ends == nil && len(ends) < 3 {
-			t.Errorf("%s: segments end at %v", name, ends)
+			t.Errorf("%s: transactions end at %v", name, ends)
 		}
 		for says, say := range said {
 			if got, _ := c.closes(t, say); !slices.Equal(got, want) {
@@ -164,7 +166,7 @@ func TestStopIsLookedForByCount(t *testing.T) {
 			commit: 40 * time.Millisecond, stop: 10 * time.Millisecond,
 		}
 		if _, ends := f.closes(t, say); !slices.Equal(ends, []int64{710, 1410, 1545}) {
-			t.Errorf("%s: segments end at %v", says, ends)
+			t.Errorf("%s: transactions end at %v", says, ends)
 		}
 	}
 }

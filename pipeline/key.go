@@ -29,8 +29,8 @@ func (s *Stream) recordKey(d operators.Decision) []byte {
 	return s.opened.key
 }
 
-// keyOf is recordKey of a decision that was read back.
-func (s *Stream) keyOf(output uint8, d schemas.Decision) []byte {
+// RecordKeyOf is recordKey of a decision that was read back.
+func (s *Stream) RecordKeyOf(output uint8, d schemas.Decision) []byte {
 	var key string
 	for _, x := range d.Extras {
 		at := s.opened.keys[output]

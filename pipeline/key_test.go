@@ -14,7 +14,7 @@ func TestRecordKeys(t *testing.T) {
 		extras: []schemas.Extra{{Name: "score", Kind: schemas.ExtraNumber}, {Name: "name", Kind: schemas.ExtraText}},
 		output: &operators.Output{Suffix: "actions", Key: "name"},
 	}
-	opened.keys = [decisionTopics]int{opened.keyed(0), opened.keyed(1)}
+	opened.keys = [DecisionTopics]int{opened.keyed(0), opened.keyed(1)}
 	for name, want := range map[string]string{"call-7": "call-7", `a "b" \ é`: `a "b" \ é`, "": "3"} {
 		s := &Stream{opened: opened, name: "3"}
 		d := operators.Decision{
@@ -28,11 +28,11 @@ func TestRecordKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, again := string(s.recordKey(d)), string(s.keyOf(1, read)); got != want || again != want {
+		if got, again := string(s.recordKey(d)), string(s.RecordKeyOf(1, read)); got != want || again != want {
 			t.Errorf("%q: key %q, read back %q, want %q", name, got, again, want)
 		}
 		d.Output = 0
-		if got, again := string(s.recordKey(d)), string(s.keyOf(0, read)); got != "3" || again != "3" {
+		if got, again := string(s.recordKey(d)), string(s.RecordKeyOf(0, read)); got != "3" || again != "3" {
 			t.Errorf("first topic: key %q, read back %q", got, again)
 		}
 	}

@@ -141,11 +141,8 @@ func (l *Listener) EnsureDefaults() {
 	}
 }
 
-// opening calls Opening.
-func (l Listener) opening(partition int32, from int64) { l.Opening(partition, from) }
-
-// decided calls Decided with the line of the newest decision of a transaction; an empty line stands for none.
-func (l Listener) decided(partition int32, newest []byte) {
+// newest calls Decided with the line of the newest decision of a transaction; an empty line stands for none.
+func (l Listener) newest(partition int32, newest []byte) {
 	if l.Decided == nil || len(newest) == 0 {
 		return
 	}

@@ -12,15 +12,6 @@ import (
 	"oriel/state"
 )
 
-// transactionTimeout bounds an open transaction on the broker. A take-over aborts it at once; this is for a deployment
-// that nobody takes over.
-const transactionTimeout = 60 * time.Second
-
-// transactionalID is static per deployment, input topic and partition, so that a new owner fences the old one.
-func transactionalID(name string, input [16]byte, partition int32) string {
-	return fmt.Sprintf("%s/%x/%d", name, input, partition)
-}
-
 // manifestText is what a manifest holds: the deployment's name before its canonical configuration. The name binds the
 // topics to the transactional ids that fence their writers.
 func manifestText(c Config, m Model) string { return nameLine(c) + m.Settings }
@@ -33,7 +24,7 @@ func nameLine(c Config) string { return "NAME=" + c.Name + "\n" }
 func WriteManifests(
 	ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey,
 ) error {
-	if err := model.versioned(); err != nil {
+	if err := model.Validate(); err != nil {
 		return err
 	}
 	found, err := readManifests(ctx, client, c, topics, model, master)
@@ -61,15 +52,15 @@ func WriteManifests(
 }
 
 func writeManifest(ctx context.Context, client *kafka.Client, c Config, topics Topics, p int32, sealed []byte) error {
-	producer, err := client.NewProducer(ctx, transactionalID(c.Name, topics.Input.ID, p), transactionTimeout)
+	producer, err := client.NewProducer(ctx, c.TransactionalID(topics.Input.ID, p), TransactionTimeout)
 	if err != nil {
 		return err
 	}
-	return writeRecord(ctx, producer, kafka.TopicPartition{Topic: c.Changelog, Partition: p}, state.ManifestKey(), sealed)
+	return WriteRecord(ctx, producer, kafka.TopicPartition{Topic: c.Changelog, Partition: p}, state.ManifestKey(), sealed)
 }
 
-// writeRecord writes one record in a transaction of its own.
-func writeRecord(ctx context.Context, producer *kafka.Producer, to kafka.TopicPartition, key, value []byte) error {
+// WriteRecord writes one record in a transaction of its own.
+func WriteRecord(ctx context.Context, producer *kafka.Producer, to kafka.TopicPartition, key, value []byte) error {
 	var b kafka.Builder
 	b.Append(key, value, nil, time.Now().UnixMilli())
 	return errors.Join(
@@ -89,7 +80,7 @@ func readManifests(
 	found := make([]*state.Manifest, topics.Changelog.Partitions)
 	for i := range found {
 		p := int32(i)
-		value, err := findRecord(ctx, client, topics.Changelog, p, state.ManifestKey())
+		value, err := FindRecord(ctx, client, topics.Changelog, p, state.ManifestKey())
 		if err != nil {
 			return nil, err
 		}
@@ -115,13 +106,13 @@ func checkManifestInput(
 ) error {
 	input := m.Input
 	if input == (state.Input{}) {
-		record, err := findRecord(ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, streamName(p)))
+		record, err := FindRecord(ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, StreamName(p)))
 		if err != nil || record == nil {
 			return err
 		}
 		inc, err := state.OpenIncarnation(record, master)
 		if err != nil {
-			return unsealing(p, err)
+			return Unsealing(p, err)
 		}
 		input.ID = inc.Topic
 	}
@@ -167,10 +158,10 @@ func CheckManifests(
 	return nil
 }
 
-// findRecord reads the first record of a key. Manifest and incarnation are written once, in this order and before all
+// FindRecord reads the first record of a key. Manifest and incarnation are written once, in this order and before all
 // others, and compaction keeps order: they stand at the start. It is nil when the partition has none, nor has one in a
 // transaction that another process has committed just before.
-func findRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte) ([]byte, error) {
+func FindRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte) ([]byte, error) {
 	bounds, err := client.Bounds(ctx, topic.Name, p)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
@@ -213,7 +204,7 @@ func openManifest(value []byte, p int32, text string, master *state.MasterKey) (
 	}
 	m, err := state.OpenManifest(value, master)
 	if err != nil {
-		return m, unsealing(p, err)
+		return m, Unsealing(p, err)
 	}
 	if m.Config != text {
 		return m, &StopError{

@@ -14,19 +14,20 @@ import (
 // nothing may start from zero in silence. known says that the local store has, or may have had, a state.
 //
 // A stream that owes decisions before its first record is opened in two transactions: first its secret alone, then
-// these decisions (decideFirst). A stream that owes none is opened in one, because nothing of it can be read: where
+// these decisions. The secret decides them, so it must be committed BEFORE the first of them is sent. In one
+// transaction, a process that died between the decisions and the changelog would leave decisions that anybody can read,
+// and no secret to make them again. A stream that owes none is opened in one, because nothing of it can be read: where
 // that one is cut off, a new secret contradicts nothing.
-func (t *task) open(ctx context.Context, o *ownedPartition, e endOffsets, incarnationKey []byte, known bool) error {
-	s := t.service
+func (t *takeOver) open(ctx context.Context, known bool) error {
 	const lost = "the state of this partition is lost: "
 	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
-	if len(o.view.values) > 1 { // beyond the manifest
+	if t.Log.Len() > 1 { // beyond the manifest
 		return t.lost(lost+"the changelog holds records that this master key's names do not explain", remedy)
 	}
-	if sent, err := t.sentOpening(ctx, o, e, incarnationKey); err != nil || sent {
+	if sent, err := t.sentOpening(ctx); err != nil || sent {
 		return err
 	}
-	released, err := t.released(ctx, e)
+	released, err := t.released(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -35,92 +36,60 @@ func (t *task) open(ctx context.Context, o *ownedPartition, e endOffsets, incarn
 	case known:
 		return t.lost(lost+"the local store holds a state of it, or was damaged, but the changelog has none", remedy+
 			"; if this partition was really never opened, empty ORIEL_STATE_DIR")
-	case e.group != -1:
+	case t.ends.group != -1:
 		return t.lost(lost+"the group has committed an offset, but the changelog has no state", remedy)
 	}
-	start, plan, err := t.start(ctx)
+	start, params, err := t.begin(ctx)
 	if err != nil {
 		return err
 	}
 	inc := state.NewIncarnation(state.Incarnation{
-		Stream: t.stream, Cluster: s.topics.Cluster, Topic: s.topics.Input.ID, Partition: t.partition,
-		Config: s.model.Settings, Params: plan, Start: start,
+		Stream: t.name, Cluster: t.Topics.Cluster, Topic: t.Topics.Input.ID, Partition: t.partition,
+		Config: t.Model.Settings, Params: params, Start: start,
 	})
-	if o.sealer, err = inc.Sealer(); err != nil {
+	if t.Sealer, err = inc.Sealer(); err != nil {
 		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
 	}
-	key := inc.InitialKey(state.NewSecret())
-	if o.stream, err = OpenStream(s.model, plan, key, o.people, t.stream, inc.ID); err != nil {
+	t.Stream, err = OpenStream(t.Model, params, inc.InitialKey(state.NewSecret()), t.keys.Users, t.name, inc.ID)
+	if err != nil {
 		return &StopError{
 			Partition: t.partition, Reason: "the plan does not prove the configured guarantee",
 			Remedy: "Correct the settings that the cause names", Cause: err,
 		}
 	}
-	o.incarnation = inc.ID
-	at := state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}
-	if _, owed := o.stream.Due(0); owed > 0 {
+	at := state.Position{Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics}
+	if _, owed := t.Stream.Due(0); owed > 0 {
 		at.Owes = true
 	} else {
-		(&Walk{Stream: o.stream}).Start()
+		(&Walk{Stream: t.Stream}).Start()
 	}
-	g := s.newSegment(kafka.NewPool())
-	g.position, g.sealed = at, o.sealer.Seal(nil, at, o.stream.AppendState(nil))
-	s.listener.opening(t.partition, start)
-	opening := state.Record{Key: incarnationKey, Value: inc.Seal(s.master)}
-	if err := t.commitOpening(ctx, o, g, opening); err != nil || !at.Owes {
-		return err
+	t.Listener.Opening(t.partition, start)
+	opening := t.newTransaction()
+	opening.Opening = []state.Record{{Key: t.keys.Incarnation, Value: inc.Seal(t.Master)}}
+	opening.Position, opening.Sealed = at, t.Sealer.Seal(nil, at, t.Stream.AppendState(nil))
+	t.mustCommit(opening)
+	if at.Owes {
+		b := NewBuilder(t.Stream, t.partition, at, t.Sealer, t.Users)
+		b.Transaction, b.Now = t.newTransaction(), time.Now().UnixMilli()
+		b.Start()
+		b.Close()
+		t.mustCommit(b.Transaction)
 	}
-	return t.decideFirst(ctx, o)
+	return nil
 }
 
-// commitOpening commits an opening, and returns when the changelog shows it as committed: BEFORE anything that follows
-// from its secret is sent. An acknowledgement is not enough, because a coordinator that crashes behind it may never
-// tell the changelog. The records would then be aborted by the next owner, and the broker may delete them.
-func (t *task) commitOpening(ctx context.Context, o *ownedPartition, g *segment, opening ...state.Record) error {
-	if err := t.commit(ctx, o, g, opening...); err != nil {
-		return err
-	}
-	s, p := t.service, t.partition
-	b, err := s.client.ReadableEnd(ctx, s.topics.Changelog.Name, p)
-	if err != nil {
-		return fmt.Errorf("pipeline: partition %d: bounds of the changelog: %w", p, err)
-	}
-	shown := b.Stable >= o.view.last
-	if shown {
-		shown, err = kafka.HasRecord(ctx, s.client, s.topics.Changelog, p, o.view.last-1, o.view.last, false)
-	}
-	if err == nil && !shown {
-		err = fmt.Errorf("pipeline: partition %d: the opening was acknowledged, and the changelog does not show it as committed", p)
-	}
-	return err
-}
-
-// decideFirst commits the decisions that the stream owes before its first record, and the state after them.
-//
-// BEFORE the first of them is sent, the opening must be committed: its secret decides them. Who takes the partition
-// over then finds the secret, and sends the same bytes. In one transaction, a process that died between the decisions
-// and the changelog would leave decisions that anybody can read, and no secret to make them again.
-func (t *task) decideFirst(ctx context.Context, o *ownedPartition) error {
-	c := t.newComputer(o)
-	c.segment, c.now = t.service.newSegment(kafka.NewPool()), time.Now().UnixMilli()
-	c.walk.Start()
-	c.close()
-	return t.commit(ctx, o, c.segment)
-}
-
-// start says where the partition's first incarnation begins, and its plan.
-func (t *task) start(ctx context.Context) (offset int64, params []byte, err error) {
-	s := t.service
-	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
+// begin says where the partition's first incarnation begins, and its params.
+func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
+	bounds, err := t.Client.Bounds(ctx, t.Config.Input, t.partition)
 	if err != nil {
 		return 0, nil, fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
 	}
 	offset = bounds.Start
-	if s.config.Start == StartLatest {
+	if t.Config.Start == StartLatest {
 		offset = bounds.Stable
 	}
 	var left inheritance
-	if s.config.Predecessor != (Predecessor{}) {
+	if t.Config.Predecessor != (Predecessor{}) {
 		if left, err = t.inherit(ctx, bounds); err != nil {
 			return 0, nil, err
 		}
@@ -129,9 +98,9 @@ func (t *task) start(ctx context.Context) (offset int64, params []byte, err erro
 		offset = left.next
 	}
 	if left.last != nil {
-		params, err = s.model.Learner.ParamsAfter(*left.last)
+		params, err = t.Model.Learner.ParamsAfter(*left.last)
 	} else {
-		params, err = s.model.Learner.Params()
+		params, err = t.Model.Learner.Params()
 	}
 	if err != nil {
 		return 0, nil, &StopError{
@@ -142,10 +111,10 @@ func (t *task) start(ctx context.Context) (offset int64, params []byte, err erro
 	return offset, params, nil
 }
 
-// released tells whether a topic of decisions has, or has had, a record.
-func (t *task) released(ctx context.Context, e endOffsets) (bool, error) {
-	for i, topic := range t.service.topics.outputs() {
-		if has, err := everWritten(ctx, t.service.client, topic, t.partition, e.decisions[i]); has || err != nil {
+// released reports whether a topic of decisions has, or has had, a record.
+func (t *takeOver) released(ctx context.Context) (bool, error) {
+	for i, topic := range t.Topics.outputs() {
+		if has, err := everWritten(ctx, t.Client, topic, t.partition, t.ends.decisions[i]); has || err != nil {
 			return has, err
 		}
 	}
@@ -156,26 +125,29 @@ func (t *task) released(ctx context.Context, e endOffsets) (bool, error) {
 // have been acknowledged, and other parts of it may stand. Records of a state are sent after the decisions before it,
 // so that these are in their topic. No other incarnation can have released anything: an opening is sent only where
 // nothing was released.
-func (t *task) sentOpening(ctx context.Context, o *ownedPartition, e endOffsets, incarnationKey []byte) (bool, error) {
-	s, b := t.service, e.changelog
-	sent := &changelog{values: map[string][]byte{}}
-	for r, err := range kafka.Records(ctx, s.client, s.topics.Changelog, t.partition, b.Start, b.High, true) {
+func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
+	b := t.ends.changelog
+	sent := NewView(t.Topics.Changelog)
+	for r, err := range kafka.Records(ctx, t.Client, t.Topics.Changelog, t.partition, b.Start, b.High, true) {
 		if err != nil {
 			return false, err
 		}
-		if bytes.Equal(r.Key, incarnationKey) { // of several attempts the last one counts, whole or not
-			clear(sent.values)
+		if bytes.Equal(r.Key, t.keys.Incarnation) { // of several attempts the last one counts, whole or not
+			sent = NewView(t.Topics.Changelog)
 		}
-		sent.values[string(r.Key)] = bytes.Clone(r.Value)
+		sent.Set(r.Key, r.Value)
 	}
-	record := sent.values[string(incarnationKey)]
-	sealed, err := sent.sealed(o.stateKey)
+	record := sent.Value(t.keys.Incarnation)
+	sealed, err := sent.Sealed(t.StateKey)
 	if err != nil || record == nil || sealed == nil {
 		return false, nil // cut short, and so not committed anywhere
 	}
-	for _, r := range stateRecords(o.stateKey, sealed) {
-		o.view.values[string(r.Key)] = bytes.Clone(r.Value)
+	for _, r := range StateRecords(t.StateKey, sealed) {
+		t.Log.Set(r.Key, r.Value)
 	}
-	opening := state.Record{Key: incarnationKey, Value: record}
-	return true, t.restore(ctx, o, e, record, sealed, opening)
+	t.sealed = sealed
+	if err := t.restore(record); err != nil {
+		return true, err
+	}
+	return true, t.reconcile(ctx, []state.Record{{Key: t.keys.Incarnation, Value: record}})
 }

@@ -41,7 +41,7 @@ func (t *task) awaitTopics(ctx context.Context) {
 		if t.partition >= s.covered.Load() {
 			continue
 		}
-		manifest, err := findRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
+		manifest, err := FindRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
 		if manifest != nil || Kind(err) == Stopped { // a stop is found again by the take-over, which says it better
 			return
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/operators"
 	"oriel/pipeline/kafka"
 )
 
@@ -181,15 +180,6 @@ func TestASecondTopicIsNamedByThoseWhoHaveOne(t *testing.T) {
 	}
 	if err := fmt.Sprint(c.validateTopics(ByService)); !strings.Contains(err, `second decision topic (ORIEL_SECOND_TOPIC): same topic "d" as decision`) {
 		t.Error(err)
-	}
-	for _, refused := range []struct {
-		second string
-		output *operators.Output
-	}{{"", &operators.Output{Suffix: "s"}}, {"s", nil}} {
-		c.Second = refused.second
-		if c.fits(modelOf(fakeOperator{output: refused.output})) == nil {
-			t.Errorf("second topic %q with output %v is accepted", refused.second, refused.output)
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"oriel/operators"
@@ -10,25 +9,6 @@ import (
 	"oriel/schemas"
 	"oriel/state"
 )
-
-// Predecessor is a deployment on the same input whose state or master key is gone, and after which another one goes on:
-// from the last decision that each partition has published, at the offset where its group stands.
-type Predecessor struct {
-	Name      string // of the deployment
-	Group     string // its consumer group
-	Decisions string // its topic of decisions, the first one
-	Changelog string // its topic of sealed state; it may be gone
-}
-
-func (f Predecessor) validate(c Config) error {
-	switch {
-	case f.Name == "" || f.Group == "" || f.Decisions == "" || f.Changelog == "":
-		return errors.New("pipeline: after: a name, group or topic is empty")
-	case f.Name == c.Name || f.Group == c.Group || f.Decisions == c.Decisions || f.Changelog == c.Changelog:
-		return fmt.Errorf("pipeline: after %q: it has the name, the group or a topic of the deployment that goes on after it", f.Name)
-	}
-	return nil
-}
 
 // inheritance is what a predecessor has left of a partition.
 type inheritance struct {
@@ -40,9 +20,9 @@ type inheritance struct {
 // inherit ends the predecessor in the partition, and then reads what it has left: nothing of it can change any
 // more. Steps whose decisions somebody may have read, though the group does not stand behind their events, are released
 // twice; all others once (mechanisms/decay/PROOF.md, Theorem 3).
-func (t *task) inherit(ctx context.Context, input kafka.Bounds) (inheritance, error) {
-	s, f := t.service, t.service.config.Predecessor
-	cluster, err := s.client.Describe(ctx, f.Decisions, f.Changelog)
+func (t *takeOver) inherit(ctx context.Context, input kafka.Bounds) (inheritance, error) {
+	f := t.Config.Predecessor
+	cluster, err := t.Client.Describe(ctx, f.Decisions, f.Changelog)
 	if err != nil {
 		return inheritance{}, fmt.Errorf("pipeline: describe the topics of %s: %w", f.Name, err)
 	}
@@ -59,7 +39,7 @@ func (t *task) inherit(ctx context.Context, input kafka.Bounds) (inheritance, er
 	if err := t.endPredecessor(ctx, cluster.Topics[f.Changelog], decisions); err != nil {
 		return inheritance{}, err
 	}
-	bounds, err := s.client.StableEnd(ctx, f.Decisions, t.partition)
+	bounds, err := t.Client.StableEnd(ctx, f.Decisions, t.partition)
 	if err != nil {
 		return inheritance{}, fmt.Errorf("pipeline: partition %d of %s: %w", t.partition, f.Decisions, err)
 	}
@@ -67,7 +47,7 @@ func (t *task) inherit(ctx context.Context, input kafka.Bounds) (inheritance, er
 	if left.last, err = t.predecessorDecision(ctx, decisions, bounds); err != nil {
 		return inheritance{}, err
 	}
-	offset, err := s.client.CommittedOffset(ctx, f.Group, s.config.Input, t.partition)
+	offset, err := t.Client.CommittedOffset(ctx, f.Group, t.Config.Input, t.partition)
 	if err != nil {
 		return inheritance{}, fmt.Errorf("pipeline: offset of group %s: %w", f.Group, err)
 	}
@@ -76,8 +56,8 @@ func (t *task) inherit(ctx context.Context, input kafka.Bounds) (inheritance, er
 }
 
 // predecessorOffset finds the offset to go on from.
-func (t *task) predecessorOffset(left *inheritance, offset int64, input kafka.Bounds) error {
-	f := t.service.config.Predecessor
+func (t *takeOver) predecessorOffset(left *inheritance, offset int64, input kafka.Bounds) error {
+	f := t.Config.Predecessor
 	left.exists, left.next = offset >= 0, max(offset, input.Start)
 	switch {
 	case offset < 0 && left.last != nil:
@@ -87,30 +67,30 @@ func (t *task) predecessorOffset(left *inheritance, offset int64, input kafka.Bo
 		return t.lost(fmt.Sprintf("ORIEL_AFTER: group %q stands at offset %d, and the input ends at %d", f.Group, offset, input.High),
 			"The input was truncated or made again: leave ORIEL_AFTER out, and start from nothing")
 	case offset >= 0 && offset < input.Start:
-		t.service.listener.Note(t.partition, fmt.Sprintf("%s stood at offset %d and the input starts at %d: what was between them is deleted, and is learned from by nobody",
+		t.Listener.Note(t.partition, fmt.Sprintf("%s stood at offset %d and the input starts at %d: what was between them is deleted, and is learned from by nobody",
 			f.Name, offset, input.Start))
 	}
 	if left.last != nil {
-		t.service.listener.Note(t.partition, fmt.Sprintf("goes on after %s: from its decision of step %d, at offset %d", f.Name, left.last.Step, left.next))
+		t.Listener.Note(t.partition, fmt.Sprintf("goes on after %s: from its decision of step %d, at offset %d", f.Name, left.last.Step, left.next))
 	}
 	return nil
 }
 
 // endPredecessor takes the predecessor's transactional id over, so that whatever runs of it is refused, and writes into
 // its changelog that it is over, so that it does not come back. Without a changelog it has nothing to come back to.
-func (t *task) endPredecessor(ctx context.Context, changelog, decisions kafka.Topic) error {
-	s, f, p := t.service, t.service.config.Predecessor, t.partition
+func (t *takeOver) endPredecessor(ctx context.Context, changelog, decisions kafka.Topic) error {
+	f, p := t.Config.Predecessor, t.partition
 	parts := []kafka.TopicPartition{{Topic: decisions.Name, Partition: p}}
 	marked := int(p) < changelog.Partitions
 	if marked {
 		parts = append(parts, kafka.TopicPartition{Topic: changelog.Name, Partition: p})
 	}
-	producer, err := s.client.NewProducer(ctx, transactionalID(f.Name, s.topics.Input.ID, p), transactionTimeout)
+	producer, err := t.Client.NewProducer(ctx, Config{Name: f.Name}.TransactionalID(t.Topics.Input.ID, p), TransactionTimeout)
 	if err == nil {
 		err = producer.Settle(ctx, parts, f.Group)
 	}
 	if err == nil && marked {
-		err = writeRecord(ctx, producer, parts[1], state.EndedKey(), []byte(s.config.Name))
+		err = WriteRecord(ctx, producer, parts[1], state.EndedKey(), []byte(t.Config.Name))
 	}
 	switch {
 	case err == nil:
@@ -122,16 +102,16 @@ func (t *task) endPredecessor(ctx context.Context, changelog, decisions kafka.To
 }
 
 // predecessorDecision reads the last committed decision of the partition's stream, whichever life of it published it.
-func (t *task) predecessorDecision(
+func (t *takeOver) predecessorDecision(
 	ctx context.Context, topic kafka.Topic, b kafka.Bounds,
 ) (*operators.Decision, error) {
 	var last *operators.Decision
 	for from := range kafka.Backwards(b.Start, b.Stable) {
-		for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
+		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return nil, err
 			}
-			if d, err := schemas.ParseDecision(r.Value); err == nil && d.Stream == t.stream && d.Step > 0 {
+			if d, err := schemas.ParseDecision(r.Value); err == nil && d.Stream == t.name && d.Step > 0 {
 				last = &operators.Decision{Index: d.Index, Step: d.Step, Point: d.Point}
 			}
 		}

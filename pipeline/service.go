@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"oriel/operators"
 	"oriel/pipeline/kafka"
 	"oriel/state"
 )
@@ -43,7 +44,7 @@ func NewService(
 	if c.Start != StartEarliest && c.Start != StartLatest {
 		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest", c.Start)
 	}
-	if err := errors.Join(m.versioned(), c.fits(m)); err != nil {
+	if err := errors.Join(m.Validate(), fits(c, m)); err != nil {
 		return nil, err
 	}
 	if err := CheckManifests(ctx, client, c, topics, m, master); err != nil {
@@ -52,6 +53,19 @@ func NewService(
 	c.FixedPartitions = m.Users != nil
 	l.EnsureDefaults()
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
+}
+
+// fits refuses a configuration that names topics for another operator: a decision must never go to a topic that its
+// readers were not given for it.
+func fits(c Config, m Model) error {
+	operator := m.Learner.Operator()
+	if (c.Second != "") != (operators.SecondTopicOf(operator) != nil) {
+		return fmt.Errorf("pipeline: second decision topic %q: an operator with a second output needs one, any other must have none", c.Second)
+	}
+	if _, ok := operator.(operators.Successor); c.Predecessor != (Predecessor{}) && !ok {
+		return errors.New("pipeline: after: the operator's streams start from nothing")
+	}
+	return nil
 }
 
 // Run works until ctx ends, then commits what is computed, leaves the group, tells how that went, and returns nil. It
@@ -179,8 +193,8 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	)
 	for _, p := range g.Partitions {
 		t := &task{
-			service: s, partition: p, stream: streamName(p),
-			membership: g.Membership(), memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
+			service: s, partition: p, membership: g.Membership(),
+			memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
 		}
 		tasks.Go(func() {
 			defer s.listener.Closed(p)
@@ -278,7 +292,7 @@ func (t *task) explain(err error) error {
 		e.Reason = "the input topic was deleted or made again"
 		e.Remedy = "Its offsets mean other records now: open a new deployment under another ORIEL_NAME"
 	case errors.Is(err, kafka.ErrTruncated):
-		e.Reason, e.Remedy = truncated, truncatedRemedy
+		e.Reason, e.Remedy = Truncated, TruncatedRemedy
 	case errors.Is(err, state.ErrFailed):
 		e.Reason = "the local store cannot be used any more"
 		e.Remedy = "Mend the disk under ORIEL_STATE_DIR and start again; the changelog has everything"

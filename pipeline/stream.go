@@ -3,12 +3,17 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"iter"
 
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 	"oriel/state/users"
 )
+
+// DecisionTopics is how many topics of decisions an operator may have: operators.Decision.Output says which one is for
+// whom.
+const DecisionTopics = 2
 
 // Model is the configured operator as the pipeline sees it; cmd builds it from settings.
 type Model struct {
@@ -33,7 +38,7 @@ type Opened struct {
 	decoder   *schemas.Decoder
 	encoder   *schemas.Encoder    // of no stream
 	event     schemas.Event       // of the record that is taken
-	keys      [decisionTopics]int // of each topic of decisions, which extra is the record key; −1: the stream's name
+	keys      [DecisionTopics]int // of each topic of decisions, which extra is the record key; −1: the stream's name
 	key       []byte              // of the decision that was handed on last
 	extras    []schemas.Extra     // of decisions, as the params have them
 	output    *operators.Output   // the second topic; nil: none
@@ -62,7 +67,7 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 		s.extras = versioned.OwnExtras()
 	}
 	s.encoder = schemas.NewEncoder(decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
-	s.keys = [decisionTopics]int{s.keyed(0), s.keyed(1)}
+	s.keys = [DecisionTopics]int{s.keyed(0), s.keyed(1)}
 	return s, nil
 }
 
@@ -85,7 +90,7 @@ func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
-	limiter, err := s.model.Users.limiter(people)
+	limiter, err := s.model.Users.Limiter(people)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open users: %w", err)
 	}
@@ -115,16 +120,24 @@ func decisionConfig(g protection.Guarantee, form schemas.Form) schemas.DecisionC
 func (s *Stream) Steps() uint64 { return s.machine.Steps() }
 
 // ended tells whether the stream has closed all the steps that its guarantee is for: the next record must not be taken.
-func (s *Stream) ended() bool { return s.machine.Steps() >= s.end() }
+func (s *Stream) ended() bool { return s.machine.Steps() >= s.End() }
 
-// end is the last step, or protection.Endless.
-func (s *Stream) end() uint64 { return s.opened.guarantee.Scope.End() }
+// End is the last step, or protection.Endless.
+func (s *Stream) End() uint64 { return s.opened.guarantee.Scope.End() }
 
 // Due tells the indices of a step's decisions, as operators.Machine does.
 func (s *Stream) Due(step uint64) (first uint64, count int) { return s.machine.Due(step) }
 
 // Guarantee is what every decision of the stream prints.
 func (s *Stream) Guarantee() protection.Guarantee { return s.opened.guarantee }
+
+// Remembered iterates over the users whom the stream remembers: nobody, at event level.
+func (s *Stream) Remembered() iter.Seq[users.ID] {
+	if s.limiter == nil {
+		return func(func(users.ID) bool) {}
+	}
+	return s.limiter.Remembered()
+}
 
 // AppendState appends the private state, of constant length for a configuration: the machine's, then the users'. It
 // must be sealed.

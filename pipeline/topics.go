@@ -17,6 +17,14 @@ type Topics struct {
 	Input, Decisions, Second, Verdicts, Changelog, DeadLetter, Descriptor kafka.Topic
 }
 
+// outputs are the topics of decisions of a deployment, in the order of operators.Decision.Output.
+func (t Topics) outputs() []kafka.Topic {
+	if t.Second.Name == "" {
+		return []kafka.Topic{t.Decisions}
+	}
+	return []kafka.Topic{t.Decisions, t.Second}
+}
+
 // continues refuses a later description t that is not of the topics of o: how often they are replicated may change, and
 // partitions may be added.
 func (t Topics) continues(o Topics) error {

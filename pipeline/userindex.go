@@ -23,21 +23,15 @@ type userIndex struct {
 	unread    map[int32]bool         // partitions whose users could not be read at the last look; the same
 }
 
-// add notes a user, before the record is taken.
-func (s *userIndex) add(partition int32, user users.ID) error {
-	if s == nil {
-		return nil
-	}
+// Add notes a user, and refuses one whom another partition remembers.
+func (s *userIndex) Add(partition int32, user users.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addIn(partition, user)
 }
 
-// remove lets go of a user whom a partition remembers no longer.
-func (s *userIndex) remove(partition int32, user users.ID) {
-	if s == nil {
-		return
-	}
+// Remove lets go of a user whom a partition remembers no longer.
+func (s *userIndex) Remove(partition int32, user users.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.removeFrom(partition, user)
@@ -88,10 +82,7 @@ func (s *userIndex) replace(partition int32, all iter.Seq[users.ID]) error {
 
 // enter notes the users that a restored stream remembers.
 func (s *userIndex) enter(partition int32, stream *Stream) error {
-	if stream.limiter == nil {
-		return nil
-	}
-	return s.replace(partition, stream.limiter.Remembered())
+	return s.replace(partition, stream.Remembered())
 }
 
 // leave lets go the users of a partition that is handed over.
@@ -105,7 +96,7 @@ func (s *userIndex) leave(partition int32) {
 
 // remoteUsers is what a partition's changelog says about its users.
 type remoteUsers struct {
-	view     *changelog
+	view     *View
 	stateKey []byte
 	sealer   *state.Sealer
 	limiter  *users.Limiter
@@ -200,42 +191,42 @@ func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 
 // open puts the limiter where the state has it.
 func (r *remoteUsers) open(p int32) error {
-	sealed, err := r.view.sealed(r.stateKey)
+	sealed, err := r.view.Sealed(r.stateKey)
 	if err != nil {
-		return unsealing(p, err)
+		return Unsealing(p, err)
 	}
 	_, private, err := r.sealer.Open(sealed)
 	if err != nil {
-		return unsealing(p, err)
+		return Unsealing(p, err)
 	}
 	if err := r.limiter.Restore(private[max(0, len(private)-r.limiter.StateLen()):]); err != nil {
-		return unsealing(p, err)
+		return Unsealing(p, err)
 	}
 	return nil
 }
 
 func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (*remoteUsers, error) {
-	view, err := readChangelog(ctx, s.client, s.topics.Changelog, p, bounds, nil)
+	view, err := ReadChangelog(ctx, s.client, s.topics.Changelog, p, bounds, nil)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := openManifest(view.values[string(state.ManifestKey())], p, manifestText(s.config, s.model), s.master)
+	keys, err := view.Keys(p, s.config, s.model, s.master)
 	if err != nil {
 		return nil, err
 	}
-	record := view.values[string(manifest.NameKey.Key(state.KindIncarnation, streamName(p)))]
+	record := view.Value(keys.Incarnation)
 	if record == nil {
 		return nil, nil
 	}
 	inc, err := state.OpenIncarnation(record, s.master)
 	if err != nil {
-		return nil, unsealing(p, err)
+		return nil, Unsealing(p, err)
 	}
-	r := &remoteUsers{view: view, stateKey: manifest.NameKey.Key(state.KindState, streamName(p))}
+	r := &remoteUsers{view: view, stateKey: keys.State}
 	if r.sealer, err = inc.Sealer(); err != nil {
-		return nil, unsealing(p, err)
+		return nil, Unsealing(p, err)
 	}
-	r.limiter, err = s.model.Users.limiter(manifest.NameKey.Users())
+	r.limiter, err = s.model.Users.Limiter(keys.Users)
 	return r, err
 }
 

@@ -12,7 +12,8 @@ type Users struct {
 	Header     string // the header that names the user; the record key when empty
 }
 
-func (u *Users) limiter(key [32]byte) (*users.Limiter, error) {
+// Limiter returns what keeps users apart under a secret; nil at event level.
+func (u *Users) Limiter(key [32]byte) (*users.Limiter, error) {
 	if u == nil {
 		return nil, nil
 	}

@@ -33,3 +33,21 @@ func TestUserIsNamedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoARecordIsOf: its key, or its one header of the name. Two of them name nobody, since either could be meant.
+func TestWhoARecordIsOf(t *testing.T) {
+	header := func(key, value string) kafka.Header { return kafka.Header{Key: key, Value: []byte(value)} }
+	r := kafka.Record{Key: []byte("key"), Headers: kafka.HeadersOf(
+		header("user", "ann"), header("twice", "bob"), header("User", "eve"), header("twice", "bob"), header("empty", ""),
+	)}
+	for name, want := range map[string]string{
+		"": "key", "user": "ann", "User": "eve", "twice": "", "empty": "", "none": "",
+	} {
+		if got := string((&Users{Separation: 1, Batch: 1, Header: name}).name(&r)); got != want {
+			t.Errorf("header %q: %q, want %q", name, got, want)
+		}
+	}
+	if limiter, err := (*Users)(nil).Limiter([32]byte{}); limiter != nil || err != nil {
+		t.Errorf("at event level there is a limiter: %v, %v", limiter, err)
+	}
+}

@@ -20,10 +20,10 @@ func rowSealer(t *testing.T) *state.Sealer {
 	return s
 }
 
-// TestVerdictsShowTheirNumberAlone: two segments of the same offsets, one all valid and one of every reason and gaps,
+// TestVerdictsShowTheirNumberAlone: two transactions of the same offsets, one all valid and one of every reason and gaps,
 // are equally full and seal to rows of equal sizes and places.
 func TestVerdictsShowTheirNumberAlone(t *testing.T) {
-	valid, mixed := &segment{pool: kafka.NewPool()}, &segment{pool: kafka.NewPool()}
+	valid, mixed := NewTransaction(kafka.NewPool(), false), NewTransaction(kafka.NewPool(), false)
 	for offset := range int64(3*state.MaxVerdicts + 5) {
 		valid.setStatus(0, schemas.OK)
 		if offset%7 == 3 {
@@ -32,19 +32,19 @@ func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 			mixed.setStatus(0, schemas.Code(offset%int64(schemas.UnknownChoice+1)))
 		}
 	}
-	if n := len(valid.verdicts); !valid.full(n) || valid.full(n+1) || !mixed.full(n) || mixed.full(n+1) {
+	if n := len(valid.verdicts); !valid.Full(n) || valid.Full(n+1) || !mixed.Full(n) || mixed.Full(n+1) {
 		t.Error("records of one size fill a transaction more or less, as they are valid or not")
 	}
 	const from = 1000
-	for _, g := range []*segment{valid, mixed} {
-		g.position.Next = from + 3*state.MaxVerdicts + 5
-		g.seal(rowSealer(t), from, 1)
+	for _, tx := range []*Transaction{valid, mixed} {
+		tx.Position.Next = from + 3*state.MaxVerdicts + 5
+		tx.seal(rowSealer(t), from, 1)
 	}
-	if a, b := len(valid.rows.Batches()), len(mixed.rows.Batches()); a != b || a < 3 {
+	if a, b := len(valid.Rows.Batches()), len(mixed.Rows.Batches()); a != b || a < 3 {
 		t.Fatalf("%d and %d batches", a, b)
 	}
-	for i, b := range valid.rows.Batches() {
-		if o := mixed.rows.Batches()[i]; b.Bytes() != o.Bytes() || b.Count() != o.Count() {
+	for i, b := range valid.Rows.Batches() {
+		if o := mixed.Rows.Batches()[i]; b.Bytes() != o.Bytes() || b.Count() != o.Count() {
 			t.Errorf("batch %d: %d and %d bytes, %d and %d rows", i, b.Bytes(), o.Bytes(), b.Count(), o.Count())
 		}
 		if b.Bytes() > kafka.DefaultPack {
@@ -53,23 +53,23 @@ func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 	}
 }
 
-// TestVerdictsCoverEveryOffset: rows join to the segment's offsets, and verdicts of other offsets than the position
+// TestVerdictsCoverEveryOffset: rows join to the transaction's offsets, and verdicts of other offsets than the position
 // says are a bug.
 func TestVerdictsCoverEveryOffset(t *testing.T) {
-	g := new(segment)
-	g.setStatus(0, schemas.OK)
-	g.setStatus(2, schemas.TooLarge)
-	g.setSkipped(3)
-	if want := []byte{1, 0, 0, 3, 0, 0, 0}; !slices.Equal(g.verdicts, want) {
-		t.Fatalf("verdicts %v, want %v", g.verdicts, want)
+	tx := new(Transaction)
+	tx.setStatus(0, schemas.OK)
+	tx.setStatus(2, schemas.TooLarge)
+	tx.setSkipped(3)
+	if want := []byte{1, 0, 0, 3, 0, 0, 0}; !slices.Equal(tx.verdicts, want) {
+		t.Fatalf("verdicts %v, want %v", tx.verdicts, want)
 	}
-	g.position.Next = 17
-	g.seal(rowSealer(t), 10, 1)
+	tx.Position.Next = 17
+	tx.seal(rowSealer(t), 10, 1)
 	defer func() {
 		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: pipeline: ") {
 			t.Errorf("panic %q", r)
 		}
 	}()
-	g.seal(rowSealer(t), 11, 1)
+	tx.seal(rowSealer(t), 11, 1)
 	t.Error("verdicts of other offsets were sealed")
 }

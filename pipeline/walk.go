@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"oriel/mechanisms/noise"
 	"oriel/operators"
@@ -30,11 +31,23 @@ type Walk struct {
 	// schemas.OK when it is valid.
 	Taken func(r *kafka.Record, gap int64, code schemas.Code)
 
-	users *userIndex // of the process; nil for a walk that is nobody's beside it
+	Users UserIndex // of the process; nil for a walk that is nobody's beside it
 
 	decisions []operators.Decision
 	line      []byte
 }
+
+// UserIndex is told of the users whom a partition remembers. It is safe for concurrent use by the walks of a process.
+type UserIndex interface {
+	// Add notes a user BEFORE the record is taken. An error stops the walk.
+	Add(partition int32, user users.ID) error
+
+	// Remove lets go of a user whom a partition remembers no longer.
+	Remove(partition int32, user users.ID)
+}
+
+// Untaken is an offset that no log reaches: a walk that may go on for ever stops at it.
+const Untaken = math.MaxInt64
 
 // ErrEnded means that a record follows the last step that the stream's guarantee is for. The walk stands before it.
 var ErrEnded = errors.New("pipeline: the horizon is reached: the stream has closed all the steps that its guarantee is for")
@@ -127,8 +140,10 @@ func (w *Walk) admit(r *kafka.Record) (schemas.Code, error) {
 		return schemas.NoUser, nil
 	}
 	user := s.limiter.ID(name)
-	if err := w.users.add(w.Partition, user); err != nil {
-		return schemas.OK, err
+	if w.Users != nil {
+		if err := w.Users.Add(w.Partition, user); err != nil {
+			return schemas.OK, err
+		}
 	}
 	if !s.limiter.Admit(step, user) {
 		return schemas.TooSoon, nil
@@ -136,11 +151,15 @@ func (w *Walk) admit(r *kafka.Record) (schemas.Code, error) {
 	return schemas.OK, nil
 }
 
-func (w *Walk) userForgotten(user users.ID) { w.users.remove(w.Partition, user) }
+func (w *Walk) userForgotten(user users.ID) {
+	if w.Users != nil {
+		w.Users.Remove(w.Partition, user)
+	}
+}
 
 func (w *Walk) decide() {
 	for _, d := range w.decisions {
-		if d.Output >= decisionTopics || d.Output > 0 && w.Stream.opened.output == nil {
+		if d.Output >= DecisionTopics || d.Output > 0 && w.Stream.opened.output == nil {
 			panic(fmt.Sprintf("BUG: pipeline: a decision for topic %d, which the operator does not have", d.Output))
 		}
 		w.line = w.Stream.encoder.Append(w.line[:0], d.Index, d.Step, d.Point, d.Extras)

@@ -14,6 +14,7 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 	"oriel/state"
+	"oriel/state/users"
 )
 
 // witness is a machine that remembers what it was given: a step a record.
@@ -108,7 +109,7 @@ func records(epoch int32, offsets ...int64) []kafka.Record {
 	return all
 }
 
-func everything() int64 { return untaken }
+func everything() int64 { return Untaken }
 
 func (w *walked) wants(t *testing.T, at state.Position, taken ...string) {
 	t.Helper()
@@ -208,35 +209,43 @@ func TestWalkJoins(t *testing.T) {
 	}
 }
 
+// remembered is an index that refuses the users of one partition to all others.
+type remembered map[users.ID]int32
+
+var errElsewhere = errors.New("another partition remembers the user")
+
+func (r remembered) Add(partition int32, user users.ID) error {
+	if other, seen := r[user]; seen && other != partition {
+		return errElsewhere
+	}
+	r[user] = partition
+	return nil
+}
+
+func (r remembered) Remove(_ int32, user users.ID) { delete(r, user) }
+
 // TestWalkTellsWhoIsForgotten: a user is noted before the record is taken and let go when s steps have passed; one who
 // is another partition's stops the walk before the record.
 func TestWalkTellsWhoIsForgotten(t *testing.T) {
-	seen := new(userIndex)
+	seen := remembered{}
 	w := walkOf(t, func(m *Model) { m.Users = &Users{Separation: 2, Batch: 1} }, 0)
-	w.users = seen
+	w.Users = seen
 	batch := kafka.Batch{From: 10, Next: 15, LeaderEpoch: 4, Records: records(4, 10, 11, 12, 13, 14)}
 	for i, key := range []string{"a", "a", "b", "", "a"} {
 		batch.Records[i].Key = []byte(key)
 	}
-	id := w.Stream.limiter.ID([]byte("c"))
-	if err := seen.add(7, id); err != nil {
-		t.Fatal(err)
-	}
+	seen[w.Stream.limiter.ID([]byte("c"))] = 7
 	if err := w.Take(&batch, everything); err != nil {
 		t.Fatal(err)
 	}
 	w.wants(t, state.Position{Next: 15, LeaderEpoch: 4, Step: 5},
 		"10 after 0: ok", "11 after 0: too_soon", "12 after 0: ok", "13 after 0: no_user", "14 after 0: ok")
-	if n := len(seen.members[0]); n != 1 {
-		t.Errorf("%d users are noted, want the last alone", n)
+	if n := len(seen); n != 2 {
+		t.Errorf("%d users are noted, want the last and the other partition's", n)
 	}
 	next := kafka.Batch{From: 15, Next: 16, LeaderEpoch: 4, Records: records(4, 15)}
 	next.Records[0].Key = []byte("c")
-	if err := w.Take(&next, everything); Kind(err) != Stopped || w.Position.Next != 15 {
+	if err := w.Take(&next, everything); !errors.Is(err, errElsewhere) || w.Position.Next != 15 {
 		t.Errorf("a user of another partition: %v, the walk stands at %d", err, w.Position.Next)
-	}
-	seen.remove(0, id) // is the other partition's
-	if seen.add(0, id) == nil {
-		t.Error("a partition has let go of another's user")
 	}
 }

@@ -9,18 +9,6 @@ import (
 	"oriel/schemas"
 )
 
-// decisionTopics is how many topics of decisions an operator may have: operators.Decision.Output says which one is for
-// whom.
-const decisionTopics = 2
-
-// outputs are the topics of decisions of a deployment, in the order of operators.Decision.Output.
-func (t Topics) outputs() []kafka.Topic {
-	if t.Second.Name == "" {
-		return []kafka.Topic{t.Decisions}
-	}
-	return []kafka.Topic{t.Decisions, t.Second}
-}
-
 // decisionsFound are the decisions of the incarnation in one of its topics, beside its state.
 type decisionsFound struct {
 	any         bool              // a committed one can be read
@@ -31,44 +19,44 @@ type decisionsFound struct {
 }
 
 // findDecisions reads the ends of the topics of decisions.
-func (t *task) findDecisions(ctx context.Context, o *ownedPartition, bounds []kafka.Bounds) ([]decisionsFound, error) {
-	topics := t.service.topics.outputs()
+func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) {
+	topics := t.Topics.outputs()
 	found := make([]decisionsFound, len(topics))
-	_, owed := o.stream.Due(0) // before the first record
-	if o.position.Owes {
+	_, owed := t.Stream.Due(0) // before the first record
+	if t.Position.Owes {
 		owed = 0 // the state is before them: they are made again
 	}
-	lack := abortedDecisions{from: o.position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
+	lack := abortedDecisions{from: t.Position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
 	for i, topic := range topics {
-		f, behind, err := t.findDecisionsOf(ctx, o, topic, bounds[i])
-		if err == nil && (f.last < o.position.Step || !f.any && owed > 0) {
-			err = t.findAborted(ctx, o, topic, i, f, bounds[i], behind, &lack)
+		f, behind, err := t.findDecisionsOf(ctx, topic, t.ends.decisions[i])
+		if err == nil && (f.last < t.Position.Step || !f.any && owed > 0) {
+			err = t.findAborted(ctx, topic, i, f, behind, &lack)
 		}
 		if err != nil {
 			return nil, err
 		}
 		found[i] = f
 	}
-	return found, t.resend(ctx, o, bounds, found, lack)
+	return found, t.resend(ctx, found, lack)
 }
 
 // findDecisionsOf reads the committed end of one topic, and tells the offset behind the last decision that is ours.
-func (t *task) findDecisionsOf(
-	ctx context.Context, o *ownedPartition, topic kafka.Topic, b kafka.Bounds,
+func (t *takeOver) findDecisionsOf(
+	ctx context.Context, topic kafka.Topic, b kafka.Bounds,
 ) (f decisionsFound, behind int64, err error) {
 	for from := range kafka.Backwards(b.Start, b.Stable) {
 		f, behind = decisionsFound{beyondState: map[uint64][]byte{}}, b.Start
 		before := false // a decision of the state or before it was seen
-		for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
+		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return f, behind, err
 			}
-			d, ours := o.decision(r.Value, t.stream)
+			d, ours := t.decision(r.Value)
 			if !ours {
 				continue
 			}
 			f.any, f.last, f.index, behind = true, d.Step, d.Index, r.Offset+1
-			if o.isBehind(d) {
+			if t.isBehind(d) {
 				f.beyondState[d.Index] = bytes.Clone(r.Value)
 			} else {
 				before = true
@@ -82,14 +70,14 @@ func (t *task) findDecisionsOf(
 }
 
 // decision reads a record of a topic of decisions, and tells whether it is of this stream and incarnation.
-func (o *ownedPartition) decision(value []byte, stream string) (schemas.Decision, bool) {
+func (t *takeOver) decision(value []byte) (schemas.Decision, bool) {
 	d, err := schemas.ParseDecision(value)
-	return d, err == nil && d.Incarnation == o.incarnation && d.Stream == stream
+	return d, err == nil && d.Incarnation == t.incarnation && d.Stream == t.name
 }
 
 // isBehind reports whether a decision comes after the state. Of a state that owes its first decisions all do.
-func (o *ownedPartition) isBehind(d schemas.Decision) bool {
-	return d.Step > o.position.Step || o.position.Owes
+func (t *takeOver) isBehind(d schemas.Decision) bool {
+	return d.Step > t.Position.Step || t.Position.Owes
 }
 
 // abortedDecisions are decisions up to the state's that stand behind the last committed one of their topic.
@@ -102,21 +90,21 @@ type abortedDecisions struct {
 // findAborted finds the decisions between the last committed one and the state's, behind the former. Their bytes are
 // those that belong to the state: nobody but the owner of the transactional id writes here, the state was sent after
 // them, and a decision has one value for ever.
-func (t *task) findAborted(
-	ctx context.Context, o *ownedPartition, topic kafka.Topic, output int, f decisionsFound, b kafka.Bounds, behind int64,
+func (t *takeOver) findAborted(
+	ctx context.Context, topic kafka.Topic, output int, f decisionsFound, behind int64,
 	lack *abortedDecisions,
 ) error {
-	step := f.last + 1
+	b, step := t.ends.decisions[output], f.last+1
 	if !f.any {
 		step = 0
 	}
-	found, first := map[uint64][]byte{}, o.position.Step+1
-	for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, behind, b.High, true) {
+	found, first := map[uint64][]byte{}, t.Position.Step+1
+	for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, behind, b.High, true) {
 		if err != nil {
 			return err
 		}
-		d, ours := o.decision(r.Value, t.stream)
-		if !ours || d.Step < step || d.Step > o.position.Step {
+		d, ours := t.decision(r.Value)
+		if !ours || d.Step < step || d.Step > t.Position.Step {
 			continue
 		}
 		if other, seen := found[d.Index]; seen && !bytes.Equal(other, r.Value) {
@@ -135,16 +123,16 @@ func (t *task) findAborted(
 
 // resend lists what each topic lacks up to the state. That every decision that is due is there, in one topic or the
 // other, is checked as far as retention lets it be; without the state before them nothing else can be.
-func (t *task) resend(
-	ctx context.Context, o *ownedPartition, bounds []kafka.Bounds, found []decisionsFound, lack abortedDecisions,
+func (t *takeOver) resend(
+	ctx context.Context, found []decisionsFound, lack abortedDecisions,
 ) error {
-	committed, whole, err := t.committed(ctx, o, bounds, lack.from)
+	committed, whole, err := t.committed(ctx, lack.from)
 	if err != nil {
 		return err
 	}
 	whole = max(whole, lack.complete)
-	for step := lack.from; step <= o.position.Step; step++ {
-		index, count := o.stream.Due(step)
+	for step := lack.from; step <= t.Position.Step; step++ {
+		index, count := t.Stream.Due(step)
 		for ; count > 0; index, count = index+1, count-1 {
 			is := committed[index]
 			for output := range found {
@@ -153,7 +141,7 @@ func (t *task) resend(
 				}
 			}
 			if !is && step >= whole {
-				return t.lost(fmt.Sprintf("decision %d of step %d is not in its topic, and the state stands at step %d", index, step, o.position.Step),
+				return t.lost(fmt.Sprintf("decision %d of step %d is not in its topic, and the state stands at step %d", index, step, t.Position.Step),
 					"The decision topic was deleted and made again, or lost records. Bring it back from a backup. Without the decisions this "+
 						"deployment is over: open a new one under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read")
 			}
@@ -165,16 +153,16 @@ func (t *task) resend(
 // committed finds, of an operator with two topics, the decisions of steps from one on that are committed in either, and
 // the step from which on retention has left all of them. Only which topic has the last step follows from a topic's end:
 // the other may have had nothing to say.
-func (t *task) committed(
-	ctx context.Context, o *ownedPartition, bounds []kafka.Bounds, step uint64,
+func (t *takeOver) committed(
+	ctx context.Context, step uint64,
 ) (is map[uint64]bool, whole uint64, err error) {
-	topics := t.service.topics.outputs()
-	if len(topics) == 1 || step > o.position.Step {
+	topics := t.Topics.outputs()
+	if len(topics) == 1 || step > t.Position.Step {
 		return nil, step, nil
 	}
 	is, whole = map[uint64]bool{}, step
 	for i, topic := range topics {
-		first, err := t.committedIn(ctx, o, topic, bounds[i], step, is)
+		first, err := t.committedIn(ctx, topic, t.ends.decisions[i], step, is)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -184,17 +172,17 @@ func (t *task) committed(
 }
 
 // committedIn adds those of one topic, and tells the step from which on it has them all.
-func (t *task) committedIn(
-	ctx context.Context, o *ownedPartition, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool,
+func (t *takeOver) committedIn(
+	ctx context.Context, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {
 	whole := step // unless retention has deleted some
 	for from := range kafka.Backwards(b.Start, b.Stable) {
 		some, before := false, false
-		for r, err := range kafka.Records(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
+		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return 0, err
 			}
-			d, ours := o.decision(r.Value, t.stream)
+			d, ours := t.decision(r.Value)
 			if !ours {
 				continue
 			}

@@ -1,0 +1,34 @@
+package pipeline
+
+import (
+	"testing"
+
+	"oriel/operators"
+)
+
+// TestConfigFitsItsOperator: decisions of a second topic are for others than those of the first, and a stream that
+// cannot go on from a decision must not be told to.
+func TestConfigFitsItsOperator(t *testing.T) {
+	second, after := sound(), sound()
+	second.Second, after.Predecessor = "late.plays", Predecessor{Name: "old"}
+	plain := modelOf(fakeOperator{})
+	output := modelOf(fakeOperator{output: &operators.Output{Suffix: "plays"}})
+	successor := modelOf(fakeSuccessor{})
+	for _, c := range []struct {
+		name   string
+		config Config
+		model  Model
+		fits   bool
+	}{
+		{"one topic", sound(), plain, true},
+		{"two topics", second, output, true},
+		{"a topic for nobody", second, plain, false},
+		{"no topic for the second output", sound(), output, false},
+		{"after another life", after, successor, true},
+		{"after another life, from nothing", after, plain, false},
+	} {
+		if err := fits(c.config, c.model); (err == nil) != c.fits {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
