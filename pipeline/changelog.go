@@ -52,7 +52,7 @@ func ReadChangelog(
 	default: // of another topic, or of a version whose position tells less
 		clear(view.values)
 	}
-	return view, view.read(ctx, c, topic, p, bounds.Stable)
+	return view, view.Read(ctx, c, topic, p, bounds.Stable)
 }
 
 // follows tells whether the local copy, which has followed the log up to a record before an offset, ends with what is
@@ -91,9 +91,9 @@ func LostRecords(p int32, found string) error {
 	}
 }
 
-// read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others
+// Read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others
 // belong to.
-func (view *View) read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
+func (view *View) Read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
 	for r, err := range kafka.Records(ctx, c, topic, p, view.next, end, false) {
 		if err != nil {
 			return err
@@ -105,8 +105,14 @@ func (view *View) read(ctx context.Context, c *kafka.Client, topic kafka.Topic, 
 	return nil
 }
 
-// follow takes over what was committed up to an offset; of the values nothing, if the view was let go.
-func (view *View) follow(committed []state.Record, last int64) {
+// Next returns the offset after everything seen.
+func (view *View) Next() int64 { return view.next }
+
+// GoTo makes the next Read start at an offset.
+func (view *View) GoTo(offset int64) { view.next = offset }
+
+// Follow takes over what was committed up to an offset; of the values nothing, if the view was let go.
+func (view *View) Follow(committed []state.Record, last int64) {
 	view.last = last
 	if view.values == nil {
 		return
@@ -185,14 +191,14 @@ func StateRecords(key, sealed []byte) []state.Record {
 
 // Records returns the view as the local store keeps it: its place in the changelog, then the values.
 func (view *View) Records() []state.Record {
-	records := []state.Record{view.localRecord()}
+	records := []state.Record{view.LocalRecord()}
 	for k, value := range view.values {
 		records = append(records, state.Record{Key: []byte(k), Value: value})
 	}
 	return records
 }
 
-// localRecord says how far a local store with the values of the view has followed the changelog.
-func (view *View) localRecord() state.Record {
+// LocalRecord says how far a local store with the values of the view has followed the changelog.
+func (view *View) LocalRecord() state.Record {
 	return state.Record{Key: localPosition, Value: appendLocalPosition(view.topic, view.last)}
 }

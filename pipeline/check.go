@@ -15,12 +15,14 @@ import (
 
 // Check recomputes the decisions behind a checkpoint from the input topic and compares them with the published ones,
 // byte for byte. It returns how many it compared; comparing none is an error. progress is told after each.
-func (d Deployment) Check(ctx context.Context, p int32, checkpoint []byte, progress func(compared int)) (int, error) {
+func Check(
+	ctx context.Context, d Deployment, p int32, checkpoint []byte, progress func(compared int),
+) (int, error) {
 	view, err := parseCheckpoint(checkpoint)
 	if err != nil {
 		return 0, err
 	}
-	o, err := d.open(view, p)
+	o, err := open(d, view, p)
 	if err != nil {
 		return 0, err
 	}
@@ -31,17 +33,17 @@ func (d Deployment) Check(ctx context.Context, p int32, checkpoint []byte, progr
 		}
 	}
 	c := &check{partition: p, progress: progress}
-	for _, topic := range d.Topics.outputs() {
+	for _, topic := range d.Topics.Outputs() {
 		bounds, err := d.Client.ReadableEnd(ctx, topic.Name, p)
 		if err != nil {
 			return 0, err
 		}
-		published, stop := iter.Pull2(d.published(ctx, p, o, topic, bounds))
+		published, stop := iter.Pull2(published(ctx, d, p, o, topic, bounds))
 		defer stop()
 		c.topics = append(c.topics, comparison{published: published})
 		c.next(len(c.topics) - 1)
 	}
-	err = d.recompute(ctx, p, o, c)
+	err = recompute(ctx, d, p, o, c)
 	if err == nil && c.compared == 0 {
 		err = fmt.Errorf("pipeline: partition %d: no decision behind the checkpoint was published; nothing is shown", p)
 	}
@@ -56,8 +58,8 @@ type publishedDecision struct {
 }
 
 // published gives each committed decision in a topic that is of the incarnation and behind the checkpoint, in order.
-func (d Deployment) published(
-	ctx context.Context, p int32, o Saved, topic kafka.Topic, b kafka.Bounds,
+func published(
+	ctx context.Context, d Deployment, p int32, o Saved, topic kafka.Topic, b kafka.Bounds,
 ) iter.Seq2[publishedDecision, error] {
 	return func(yield func(publishedDecision, error) bool) {
 		for r, err := range kafka.Records(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
@@ -144,7 +146,7 @@ func (c *check) until() int64 {
 }
 
 // recompute walks over the input as far as the published decisions go.
-func (d Deployment) recompute(ctx context.Context, p int32, o Saved, c *check) error {
+func recompute(ctx context.Context, d Deployment, p int32, o Saved, c *check) error {
 	w := &Walk{
 		Stream: o.Stream, Partition: p, Position: o.Position,
 		Decided: c.compare,

@@ -19,7 +19,7 @@ const checkpointMagic = "oriel checkpoint\x01"
 var ErrCheckpoint = errors.New("pipeline: not a checkpoint file")
 
 // Checkpoint copies the committed records of a partition, still sealed and wrapped. It changes nothing.
-func (d Deployment) Checkpoint(ctx context.Context, p int32) ([]byte, error) {
+func Checkpoint(ctx context.Context, d Deployment, p int32) ([]byte, error) {
 	bounds, err := d.Client.ReadableEnd(ctx, d.Topics.Changelog.Name, p)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (d Deployment) Checkpoint(ctx context.Context, p int32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.open(view, p); err != nil {
+	if _, err := open(d, view, p); err != nil {
 		return nil, err
 	}
 	records := view.Records()[1:] // the first is the local store's own
@@ -69,7 +69,7 @@ func parseCheckpoint(b []byte) (*View, error) {
 	return view, nil
 }
 
-func (d Deployment) open(view *View, p int32) (Saved, error) {
+func open(d Deployment, view *View, p int32) (Saved, error) {
 	keys, err := view.Keys(p, d.Config, d.Model, d.Master)
 	if err != nil {
 		return Saved{}, err

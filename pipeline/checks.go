@@ -79,7 +79,7 @@ func (t *takeOver) checkSemantics(
 		return nil
 	}
 	tail := false
-	for i, topic := range t.Topics.outputs() {
+	for i, topic := range t.Topics.Outputs() {
 		b := t.ends.decisions[i]
 		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted: nobody can tell
 		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, b.Start, b.High, true) {

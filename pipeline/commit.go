@@ -49,14 +49,14 @@ func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
 		return fmt.Errorf("pipeline: partition %d: commit: %w", p, err)
 	}
 	c.Listener.Reached(p, PointEnded)
-	c.Log.follow(records, last)
+	c.Log.Follow(records, last)
 	if len(t.Opening) > 0 {
 		c.Listener.Opened(p)
 	}
-	if err := c.Store.Follow(p, append(records, c.Log.localRecord())); err != nil {
+	if err := c.Store.Follow(p, append(records, c.Log.LocalRecord())); err != nil {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
-	c.Listener.newest(p, t.Newest)
+	c.Listener.DecidedLine(p, t.Newest)
 	c.Listener.Committed(Commit{
 		Partition: p, Records: t.Records, Steps: t.Steps, Decisions: t.Count,
 		Lag: max(0, t.End-t.Position.Next), Duration: time.Since(began),
@@ -72,10 +72,10 @@ func (c *Committer) transact(
 	ctx context.Context, t *Transaction, began time.Time, log []state.Record,
 ) (last int64, err error) {
 	p := c.Partition
-	if err := c.Producer.Begin(ctx, c.Config.parts(p)); err != nil {
+	if err := c.Producer.Begin(ctx, c.Config.TransactionParts(p)); err != nil {
 		return 0, err
 	}
-	for i, topic := range c.Topics.outputs() {
+	for i, topic := range c.Topics.Outputs() {
 		if _, err := c.Producer.ProduceAll(ctx, topic.Name, p, &t.Decisions[i]); err != nil {
 			return 0, err
 		}

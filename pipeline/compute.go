@@ -78,7 +78,7 @@ func (c *computer) takeBatch(work context.Context, batch *kafka.Batch) error {
 		return Untaken
 	})
 	if errors.Is(err, ErrEnded) {
-		return endedError(c.partition, c.Stream.End())
+		return HorizonReached(c.partition, c.Stream.End())
 	}
 	if err == nil {
 		c.SkipTo()

@@ -20,7 +20,7 @@ type decisionsFound struct {
 
 // findDecisions reads the ends of the topics of decisions.
 func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) {
-	topics := t.Topics.outputs()
+	topics := t.Topics.Outputs()
 	found := make([]decisionsFound, len(topics))
 	_, owed := t.Stream.Due(0) // before the first record
 	if t.Position.Owes {
@@ -156,7 +156,7 @@ func (t *takeOver) resend(
 func (t *takeOver) committed(
 	ctx context.Context, step uint64,
 ) (is map[uint64]bool, whole uint64, err error) {
-	topics := t.Topics.outputs()
+	topics := t.Topics.Outputs()
 	if len(topics) == 1 || step > t.Position.Step {
 		return nil, step, nil
 	}

@@ -8,18 +8,16 @@ import (
 	"fmt"
 	"time"
 
-	"oriel/operators"
 	"oriel/pipeline/kafka"
 )
 
-// WriteDescriptor publishes the operator's descriptor, under the deployment's name, unless the newest record of that
+// WriteDescriptor publishes the operator's descriptor, if it has one, under the deployment's name, unless the newest record of that
 // name says the same; it tells whether it had to. It comes AFTER WriteManifests, which refuses other settings: so other
 // bytes say the same in other words, as a later version does that says more, and they replace the record instead of
 // being refused.
 func WriteDescriptor(
-	ctx context.Context, client *kafka.Client, c Config, topics Topics, m Model,
+	ctx context.Context, client *kafka.Client, c Config, topics Topics, descriptor []byte,
 ) (written bool, err error) {
-	descriptor := operators.DescriptorOf(m.Learner.Operator())
 	if descriptor == nil {
 		return false, nil
 	}
@@ -35,7 +33,7 @@ func WriteDescriptor(
 	if err == nil {
 		var b kafka.Builder
 		b.Append([]byte(c.Name), descriptor, nil, time.Now().UnixMilli())
-		err = second(producer.Produce(ctx, c.Descriptor, 0, &b))
+		_, err = producer.Produce(ctx, c.Descriptor, 0, &b)
 	}
 	if err != nil {
 		return false, fmt.Errorf("pipeline: descriptor: %w", err)

@@ -141,8 +141,8 @@ func (l *Listener) EnsureDefaults() {
 	}
 }
 
-// newest calls Decided with the line of the newest decision of a transaction; an empty line stands for none.
-func (l Listener) newest(partition int32, newest []byte) {
+// DecidedLine calls Decided with the line of the newest decision of a transaction; an empty line stands for none.
+func (l Listener) DecidedLine(partition int32, newest []byte) {
 	if l.Decided == nil || len(newest) == 0 {
 		return
 	}

@@ -68,3 +68,7 @@ func (m Memory) Transactions(partitions, most int) int {
 func (m Memory) Limit(partitions, states int) int64 {
 	return int64(m) + processMemory + int64(partitions)*partitionMemory + int64(states)*stateCopies
 }
+
+// FetchBytes is what one fetch asks for: some thousands of events, so that a commit interval holds several fetches and
+// a partition's buffers stay within a few MiB.
+const FetchBytes = 1 << 20

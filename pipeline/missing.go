@@ -113,15 +113,15 @@ func everOpened(ctx context.Context, client *kafka.Client, topic kafka.Topic) (b
 		if err != nil {
 			return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
 		}
-		if written, err := everWritten(ctx, client, topic, p, bounds); written || err != nil {
+		if written, err := EverWritten(ctx, client, topic, p, bounds); written || err != nil {
 			return written, err
 		}
 	}
 	return false, nil
 }
 
-// everWritten tells whether a partition has a record, committed or not, or had one that was deleted since.
-func everWritten(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, b kafka.Bounds) (bool, error) {
+// EverWritten tells whether a partition has a record, committed or not, or had one that was deleted since.
+func EverWritten(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, b kafka.Bounds) (bool, error) {
 	if b.Start > 0 {
 		return true, nil
 	}

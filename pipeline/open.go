@@ -113,8 +113,8 @@ func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err 
 
 // released reports whether a topic of decisions has, or has had, a record.
 func (t *takeOver) released(ctx context.Context) (bool, error) {
-	for i, topic := range t.Topics.outputs() {
-		if has, err := everWritten(ctx, t.Client, topic, t.partition, t.ends.decisions[i]); has || err != nil {
+	for i, topic := range t.Topics.Outputs() {
+		if has, err := EverWritten(ctx, t.Client, topic, t.partition, t.ends.decisions[i]); has || err != nil {
 			return has, err
 		}
 	}

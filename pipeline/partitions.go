@@ -14,11 +14,7 @@ import (
 
 // notePartitions notes a description of the topics: how many partitions the input has, and up to which ours have one.
 func (s *Service) notePartitions(topics Topics) {
-	covered := int32(topics.Input.Partitions)
-	for _, r := range s.config.usedBy(ByService) {
-		covered = min(covered, int32(r.described(&topics).Partitions))
-	}
-	s.covered.Store(covered)
+	s.covered.Store(topics.Covered(s.config))
 	if s.inputs.Swap(int32(topics.Input.Partitions)) != int32(topics.Input.Partitions) {
 		s.listener.Partitions(topics.Input.Partitions)
 	}

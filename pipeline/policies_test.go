@@ -138,7 +138,7 @@ func TestEveryTopicIsChecked(t *testing.T) {
 func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {
 	c := Config{Input: "i", Decisions: "d", Verdicts: "v", Changelog: "c", DeadLetter: "l"}
 	want := []kafka.TopicPartition{{Topic: "d", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3}}
-	if got := c.parts(3); !slices.Equal(got, want) {
+	if got := c.TransactionParts(3); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for _, r := range c.usedBy(ByService) {
@@ -168,14 +168,14 @@ func TestASecondTopicIsNamedByThoseWhoHaveOne(t *testing.T) {
 	want := []kafka.TopicPartition{
 		{Topic: "d", Partition: 3}, {Topic: "s", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3},
 	}
-	if got := c.parts(3); !slices.Equal(got, want) {
+	if got := c.TransactionParts(3); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := names(c); !slices.Equal(got, []string{"i", "d", "s", "v", "c"}) {
 		t.Errorf("two topics of decisions: %v", got)
 	}
 	c.Second, c.Descriptor = "d", "about"
-	if parts := c.parts(3); len(parts) != 4 {
+	if parts := c.TransactionParts(3); len(parts) != 4 {
 		t.Errorf("a transaction names %v: the descriptor is no part of it", parts)
 	}
 	if err := fmt.Sprint(c.validateTopics(ByService)); !strings.Contains(err, `second decision topic (ORIEL_SECOND_TOPIC): same topic "d" as decision`) {

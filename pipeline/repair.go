@@ -97,7 +97,7 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *Transacti
 	for output, found := range f.decisions {
 		if c.again[output] != len(found.beyondState) {
 			return t.stop(fmt.Sprintf("of %d committed decisions in topic %s, %d come out of their events now",
-				len(found.beyondState), t.Topics.outputs()[output].Name, c.again[output]),
+				len(found.beyondState), t.Topics.Outputs()[output].Name, c.again[output]),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
 	}
@@ -167,7 +167,7 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *Build
 		batch.Release()
 		switch {
 		case errors.Is(err, ErrEnded):
-			return endedError(t.partition, b.Stream.End())
+			return HorizonReached(t.partition, b.Stream.End())
 		case err != nil:
 			return err
 		case c.differs != "":

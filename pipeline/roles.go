@@ -177,8 +177,8 @@ func (c Config) validateTopics(use Use) []error {
 	return errs
 }
 
-// parts are what every transaction of partition p names.
-func (c Config) parts(p int32) []kafka.TopicPartition {
+// TransactionParts are what every transaction of partition p names.
+func (c Config) TransactionParts(p int32) []kafka.TopicPartition {
 	var parts []kafka.TopicPartition
 	for _, r := range roles {
 		if r.transactional && !c.lacks(r) {

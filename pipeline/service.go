@@ -154,7 +154,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := topics.continues(s.topics); err != nil {
+	if err := topics.Continues(s.topics); err != nil {
 		return err
 	}
 	s.notePartitions(topics)

@@ -113,10 +113,10 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 		return err
 	}
 	t.Listener.Reached(p, PointFenced)
-	if err = t.Producer.Settle(ctx, t.Config.parts(p), t.Config.Group); err != nil {
+	if err = t.Producer.Settle(ctx, t.Config.TransactionParts(p), t.Config.Group); err != nil {
 		return err
 	}
-	for _, topic := range t.Topics.outputs() {
+	for _, topic := range t.Topics.Outputs() {
 		b, err := t.Client.StableEnd(ctx, topic.Name, p)
 		if err != nil {
 			return err

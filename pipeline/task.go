@@ -148,7 +148,3 @@ func (t *task) fetch(work context.Context, from state.Position, batches chan<- *
 		}
 	}
 }
-
-// FetchBytes is what one fetch asks for: some thousands of events, so that a commit interval holds several fetches and
-// a partition's buffers stay within a few MiB.
-const FetchBytes = 1 << 20

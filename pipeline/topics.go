@@ -17,17 +17,26 @@ type Topics struct {
 	Input, Decisions, Second, Verdicts, Changelog, DeadLetter, Descriptor kafka.Topic
 }
 
-// outputs are the topics of decisions of a deployment, in the order of operators.Decision.Output.
-func (t Topics) outputs() []kafka.Topic {
+// Outputs are the topics of decisions of a deployment, in the order of operators.Decision.Output.
+func (t Topics) Outputs() []kafka.Topic {
 	if t.Second.Name == "" {
 		return []kafka.Topic{t.Decisions}
 	}
 	return []kafka.Topic{t.Decisions, t.Second}
 }
 
-// continues refuses a later description t that is not of the topics of o: how often they are replicated may change, and
+// Covered returns how many partitions of the input have a partition in each topic of the service.
+func (t Topics) Covered(c Config) int32 {
+	covered := t.Input.Partitions
+	for _, r := range c.usedBy(ByService) {
+		covered = min(covered, r.described(&t).Partitions)
+	}
+	return int32(covered)
+}
+
+// Continues refuses a later description t that is not of the topics of o: how often they are replicated may change, and
 // partitions may be added.
-func (t Topics) continues(o Topics) error {
+func (t Topics) Continues(o Topics) error {
 	if t.Cluster != o.Cluster {
 		return stop("the brokers are of another cluster than the one that this process started with",
 			"Correct ORIEL_BROKERS, and start the process again")

@@ -39,8 +39,10 @@ func (s *userIndex) Remove(partition int32, user users.ID) {
 
 func (s *userIndex) addIn(partition int32, user users.ID) error {
 	if other, seen := s.partitions[user]; seen && other != partition {
-		return stop(fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
-			"Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it")
+		return &StopError{Partition: -1,
+			Reason: fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
+			Remedy: "Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it",
+		}
 	}
 	if s.partitions == nil {
 		s.partitions, s.members = map[users.ID]int32{}, map[int32]map[users.ID]bool{}
@@ -169,16 +171,16 @@ func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 		s.users.elsewhere[p] = r
 		return r, r.open(p)
 	}
-	from := r.view.next
-	r.view.next = max(from, bounds.Stable-latest)
-	jumped := r.view.next > from
-	err = r.view.read(ctx, s.client, s.topics.Changelog, p, bounds.Stable)
+	from := r.view.Next()
+	r.view.GoTo(max(from, bounds.Stable-latest))
+	jumped := r.view.Next() > from
+	err = r.view.Read(ctx, s.client, s.topics.Changelog, p, bounds.Stable)
 	if err == nil {
 		err = r.open(p)
 	}
 	if err != nil && jumped { // parts of two states: read what was passed over
-		r.view.next = from
-		if err = r.view.read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err == nil {
+		r.view.GoTo(from)
+		if err = r.view.Read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err == nil {
 			err = r.open(p)
 		}
 	}

@@ -17,7 +17,7 @@ func replaySave(cmd *cobra.Command, o replayOptions) error {
 		return err
 	}
 	defer func() { _ = d.Client.Close() }()
-	file, err := d.Checkpoint(cmd.Context(), o.partition)
+	file, err := pipeline.Checkpoint(cmd.Context(), d, o.partition)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func replayCheck(cmd *cobra.Command, o replayOptions) error {
 	}
 	defer func() { _ = d.Client.Close() }()
 	bar := newBar(cmd.ErrOrStderr(), -1, "compared", false)
-	compared, err := d.Check(cmd.Context(), o.partition, file, func(n int) { _ = bar.Set(n) })
+	compared, err := pipeline.Check(cmd.Context(), d, o.partition, file, func(n int) { _ = bar.Set(n) })
 	_ = bar.Finish()
 	if err != nil && compared > 0 {
 		return fmt.Errorf("after %d equal decisions: %w", compared, err)

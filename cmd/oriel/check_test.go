@@ -174,7 +174,7 @@ func (f *fixture) checkRefusesTampering(p int32, file string) {
 		f.t.Fatal(err)
 	}
 	d := f.deployment()
-	check := func(b []byte) (int, error) { return d.Check(f.ctx(), p, b, func(int) {}) }
+	check := func(b []byte) (int, error) { return pipeline.Check(f.ctx(), d, p, b, func(int) {}) }
 	if compared, err := check(good); err != nil || compared == 0 {
 		f.t.Fatalf("the untouched checkpoint: %d decisions, %v", compared, err)
 	}
@@ -235,7 +235,7 @@ func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 		if _, err := producer.Produce(f.ctx(), d.Topics.Decisions.Name, p, &b); err != nil {
 			f.t.Fatal(err)
 		}
-		n, err := d.Check(f.ctx(), p, good, func(int) {})
+		n, err := pipeline.Check(f.ctx(), d, p, good, func(int) {})
 		if n != compared || err == nil || !strings.Contains(err.Error(), c.want) {
 			f.t.Errorf("%s: %d decisions equal, %v; want %d and %q", c.name, n, err, compared, c.want)
 		}

@@ -39,12 +39,12 @@ func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	}
 	var checkpoint []byte
 	beside(func() (err error) {
-		checkpoint, err = f.deployment().Checkpoint(f.ctx(), 0)
+		checkpoint, err = pipeline.Checkpoint(f.ctx(), f.deployment(), 0)
 		return err
 	})
 	f.send(0, events(0, 20)...)
 	beside(func() error {
-		_, err := f.deployment().Check(f.ctx(), 0, checkpoint, func(int) {})
+		_, err := pipeline.Check(f.ctx(), f.deployment(), 0, checkpoint, func(int) {})
 		return err
 	})
 	s.stop()

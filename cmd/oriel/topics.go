@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
+	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/state"
 )
@@ -73,7 +74,7 @@ func prepare(ctx context.Context, h host, inputPartitions int) error {
 	if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
 		return err
 	}
-	written, err := pipeline.WriteDescriptor(ctx, client, c, topics, model)
+	written, err := pipeline.WriteDescriptor(ctx, client, c, topics, operators.DescriptorOf(model.Learner.Operator()))
 	if err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func opened(t *testing.T, more map[string]string, records []kafka.Record) (*fixt
 	f.prepare()
 	s := f.serve(nil, nil)
 	s.running()
-	checkpoint, err := f.deployment().Checkpoint(f.ctx(), 0)
+	checkpoint, err := pipeline.Checkpoint(f.ctx(), f.deployment(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 			f.t.Fatalf("place %d holds decision %d", i, d.Index)
 		}
 	}
-	if n, err := f.deployment().Check(f.ctx(), 0, checkpoint, func(int) {}); err != nil || n != len(committed) {
+	if n, err := pipeline.Check(f.ctx(), f.deployment(), 0, checkpoint, func(int) {}); err != nil || n != len(committed) {
 		f.t.Errorf("%d decisions recomputed: %v", n, err)
 	}
 	next := int64(0)
@@ -310,7 +310,7 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 				}
 				s := f.serve(nil, nil)
 				s.running()
-				checkpoint, err := f.deployment().Checkpoint(f.ctx(), 0)
+				checkpoint, err := pipeline.Checkpoint(f.ctx(), f.deployment(), 0)
 				if err != nil {
 					t.Fatal(err)
 				}

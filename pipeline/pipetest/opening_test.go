@@ -349,7 +349,7 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 			t.Fatalf("%d decisions", n)
 		}
 		a.Kill() // what it has sent of its second transaction is open still
-		checkpoint, err := h.deployment().Checkpoint(t.Context(), 0)
+		checkpoint, err := pipeline.Checkpoint(t.Context(), h.deployment(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +362,7 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 			t.Error(err)
 		}
 		h.oneHistory(o)
-		if n, err := h.deployment().Check(t.Context(), 0, checkpoint, func(int) {}); err != nil || n != 3+4+2 {
+		if n, err := pipeline.Check(t.Context(), h.deployment(), 0, checkpoint, func(int) {}); err != nil || n != 3+4+2 {
 			t.Errorf("%d decisions recomputed: %v; want 3 and 6", n, err)
 		}
 	})

@@ -106,7 +106,7 @@ func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what 
 	if err := pipeline.WriteManifests(ctx, client, s.Config, topics, s.Model, s.master); err != nil {
 		return err
 	}
-	written, err := pipeline.WriteDescriptor(ctx, client, s.Config, topics, s.Model)
+	written, err := pipeline.WriteDescriptor(ctx, client, s.Config, topics, operators.DescriptorOf(s.Model.Learner.Operator()))
 	if written {
 		done("published the descriptor")
 	}

@@ -67,7 +67,7 @@ func (h *history) whole(checkpoint []byte) {
 	if err != nil || next != int64(h.taken) || group != int64(h.taken) {
 		h.t.Errorf("verdicts up to %d, the group at %d, %v; want %d", next, group, err, h.taken)
 	}
-	if n, err := h.deployment().Check(h.t.Context(), 0, checkpoint, func(int) {}); err != nil ||
+	if n, err := pipeline.Check(h.t.Context(), h.deployment(), 0, checkpoint, func(int) {}); err != nil ||
 		n != len(want[0])+len(want[1]) {
 		h.t.Errorf("%d decisions recomputed: %v; want %d and %d", n, err, len(want[0]), len(want[1]))
 	}
@@ -163,7 +163,7 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 					}
 					a := h.Start("a", pipetest.NewDisk(), setup.Run)
 					time.Sleep(2 * time.Second)
-					checkpoint, err := h.deployment().Checkpoint(t.Context(), 0)
+					checkpoint, err := pipeline.Checkpoint(t.Context(), h.deployment(), 0)
 					if err != nil {
 						t.Fatal(err)
 					}

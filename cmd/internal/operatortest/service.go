@@ -73,7 +73,7 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 	s.published(t, setup, d)
 	deployment, err := setup.Deployment(t.Context(), d.Client())
 	if err == nil {
-		checked, err = deployment.Check(t.Context(), 0, checkpoint, func(int) {})
+		checked, err = pipeline.Check(t.Context(), deployment, 0, checkpoint, func(int) {})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func (s *story) checkpoint(t *testing.T, setup pipetest.Setup, d *pipetest.Deplo
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkpoint, err := deployment.Checkpoint(t.Context(), 0)
+	checkpoint, err := pipeline.Checkpoint(t.Context(), deployment, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func (s *story) upgrade(*testing.T, *datadriven.TestData) string {
 func (s *story) save(t *testing.T, c *datadriven.TestData) string {
 	d, err := s.setup.Deployment(t.Context(), s.Client())
 	if err == nil {
-		s.checkpoint, err = d.Checkpoint(t.Context(), partition(t, c))
+		s.checkpoint, err = pipeline.Checkpoint(t.Context(), d, partition(t, c))
 	}
 	if err != nil {
 		return err.Error()
@@ -118,6 +118,6 @@ func (s *story) check(t *testing.T, c *datadriven.TestData) string {
 	if err != nil {
 		c.Fatalf(t, "%v", err)
 	}
-	n, err := d.Check(t.Context(), partition(t, c), s.checkpoint, func(int) {})
+	n, err := pipeline.Check(t.Context(), d, partition(t, c), s.checkpoint, func(int) {})
 	return fmt.Sprintf("%d equal, %v", n, err)
 }
