@@ -3,7 +3,6 @@ package pipeline
 import (
 	"bytes"
 	"errors"
-	"maps"
 	"testing"
 )
 
@@ -19,26 +18,18 @@ func FuzzParseCheckpoint(f *testing.F) {
 			}
 			return
 		}
-		again, err := parseCheckpoint(appendCheckpoint(nil, view.Records()))
+		written := view.Records()[1:] // the first is the local store's own
+		again, err := parseCheckpoint(appendCheckpoint(nil, written))
 		if err != nil {
 			t.Fatal(err)
 		}
-		delete(again.values, string(localPosition))
-		delete(view.values, string(localPosition))
-		if !maps.EqualFunc(view.values, again.values, bytes.Equal) {
-			t.Fatal("parsing what was written gives other records")
+		if again.Len() != len(written) {
+			t.Fatalf("%d records were written, %d are read", len(written), again.Len())
+		}
+		for _, r := range written {
+			if !bytes.Equal(again.Value(r.Key), r.Value) {
+				t.Fatal("parsing what was written gives other records")
+			}
 		}
 	})
-}
-
-func TestLocalPositionBelongsToOneChangelog(t *testing.T) {
-	a, b := [16]byte{1}, [16]byte{2}
-	if got := parseLocalPosition(appendLocalPosition(a, 42), a); got != 42 {
-		t.Errorf("position %d, want 42", got)
-	}
-	for _, record := range [][]byte{appendLocalPosition(b, 42), nil, make([]byte, 23)} {
-		if got := parseLocalPosition(record, a); got != -1 {
-			t.Errorf("position %d for a store of another changelog", got)
-		}
-	}
 }

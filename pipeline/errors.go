@@ -44,14 +44,14 @@ func (e *StopError) Error() string {
 
 func (e *StopError) Unwrap() error { return e.Cause }
 
-// ofLoss tells whether an error says that something is lost, so that another look may find that it is not.
-func ofLoss(err error) bool {
+// OfLoss tells whether an error says that something is lost, so that another look may find that it is not.
+func OfLoss(err error) bool {
 	var stop *StopError
 	return errors.As(err, &stop) && stop.Loss
 }
 
-// ofAll tells whether an error stops the whole deployment and not one partition.
-func ofAll(err error) bool {
+// OfAll tells whether an error stops the whole deployment and not one partition.
+func OfAll(err error) bool {
 	var stop *StopError
 	return errors.As(err, &stop) && stop.Partition < 0
 }

@@ -206,7 +206,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 			}
 			s.listener.State(p, Halted)
 			s.listener.Stopped(p, err)
-			if ofAll(err) {
+			if OfAll(err) {
 				cancel(err)
 			}
 			mu.Lock()
@@ -250,7 +250,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 		}
 		switch Kind(err) {
 		case Stopped:
-			if !ofLoss(err) || doubt.Over() {
+			if !OfLoss(err) || doubt.Over() {
 				return t.explain(err)
 			}
 			if !doubted {

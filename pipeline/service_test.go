@@ -9,21 +9,21 @@ import (
 // TestConfigFitsItsOperator: decisions of a second topic are for others than those of the first, and a stream that
 // cannot go on from a decision must not be told to.
 func TestConfigFitsItsOperator(t *testing.T) {
-	second, after := sound(), sound()
+	var first, second, after Config
 	second.Second, after.Predecessor = "late.plays", Predecessor{Name: "old"}
-	plain := modelOf(fakeOperator{})
-	output := modelOf(fakeOperator{output: &operators.Output{Suffix: "plays"}})
-	successor := modelOf(fakeSuccessor{})
+	plain := Model{Learner: testLearner{operator: testOperator{}}}
+	output := Model{Learner: testLearner{operator: testOperator{output: &operators.Output{Suffix: "plays"}}}}
+	successor := Model{Learner: testLearner{operator: testSuccessor{}}}
 	for _, c := range []struct {
 		name   string
 		config Config
 		model  Model
 		fits   bool
 	}{
-		{"one topic", sound(), plain, true},
+		{"one topic", first, plain, true},
 		{"two topics", second, output, true},
 		{"a topic for nobody", second, plain, false},
-		{"no topic for the second output", sound(), output, false},
+		{"no topic for the second output", first, output, false},
 		{"after another life", after, successor, true},
 		{"after another life, from nothing", after, plain, false},
 	} {
