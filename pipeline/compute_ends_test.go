@@ -8,7 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"oriel/operators"
+	"oriel/operators/loss"
 	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
 )
 
 // sayings are records that say different things, for the computer to take at places and lengths that are public.
@@ -49,11 +53,25 @@ type feed struct {
 	stop    time.Duration // when work ends; 0: after the last Batch
 }
 
+// openStream opens a stream whose operator has two topics.
+func openStream(t *testing.T) *Stream {
+	t.Helper()
+	body, _ := loss.Body("linear", 1)
+	s, err := OpenStream(Model{
+		Events:  schemas.EventConfig{Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"}},
+		Learner: testLearner{testOperator{output: &operators.Output{}}},
+	}, nil, [32]byte{}, [32]byte{}, "0", [16]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // closes are the transactions that a computer hands on: where each ends, what it holds, and when.
 func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, ends []int64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := walkOf(t, nil, 0)
+		s, at := openStream(t), state.Position{Next: 10, LeaderEpoch: 3}
 		work, stop := context.WithCancel(t.Context())
 		defer stop()
 		pool := kafka.NewPool()
@@ -61,14 +79,18 @@ func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, 
 		for range cap(free) {
 			free <- NewTransaction(pool, false)
 		}
+		sealer, err := state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer()
+		if err != nil {
+			t.Fatal(err)
+		}
 		c := &computer{
-			Builder:  NewBuilder(w.Stream, 0, w.Position, rowSealer(t), nil),
+			Builder:  NewBuilder(s, 0, at, sealer, nil),
 			interval: 100 * time.Millisecond, filled: filled, free: free, memory: f.memory, input: f.input,
 		}
 		began := time.Now()
 		go func() {
 			defer close(batches)
-			next, i := w.Position.Next, 0
+			next, i := at.Next, 0
 			for _, lengths := range f.lengths {
 				b := &kafka.Batch{From: next, LeaderEpoch: 3}
 				for _, length := range lengths {
