@@ -6,16 +6,19 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/report"
+	"oriel/pipeline/streams"
+	"oriel/pipeline/transaction"
 )
 
 // computer fills transactions from fetched records and hands them to the committer. What it has computed and the
 // committer has not taken is lost with it, which does no harm: the next owner computes it again.
 type computer struct {
-	*Builder
+	*transaction.Builder
 	partition int32
 	interval  time.Duration // between commits
-	filled    chan<- *Transaction
-	free      chan *Transaction
+	filled    chan<- *transaction.Transaction
+	free      chan *transaction.Transaction
 	memory    int // a transaction closes when both hold so many bytes,
 	input     int // or when it is over so many
 }
@@ -75,10 +78,10 @@ func (c *computer) takeBatch(work context.Context, batch *kafka.Batch) error {
 		if asked++; asked%256 == 0 && work.Err() != nil {
 			return 0
 		}
-		return Untaken
+		return streams.Untaken
 	})
-	if errors.Is(err, ErrEnded) {
-		return HorizonReached(c.partition, c.Stream.End())
+	if errors.Is(err, streams.ErrEnded) {
+		return report.HorizonReached(c.partition, c.Stream.End())
 	}
 	if err == nil {
 		c.SkipTo()

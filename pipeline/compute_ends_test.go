@@ -11,6 +11,8 @@ import (
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
+	"oriel/pipeline/transaction"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -54,10 +56,10 @@ type feed struct {
 }
 
 // openStream opens a stream whose operator has two topics.
-func openStream(t *testing.T) *Stream {
+func openStream(t *testing.T) *streams.Stream {
 	t.Helper()
 	body, _ := loss.Body("linear", 1)
-	s, err := OpenStream(Model{
+	s, err := streams.OpenStream(streams.Model{
 		Events:  schemas.EventConfig{Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"}},
 		Learner: testLearner{testOperator{output: &operators.Output{}}},
 	}, nil, [32]byte{}, [32]byte{}, "0", [16]byte{})
@@ -75,16 +77,16 @@ func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, 
 		work, stop := context.WithCancel(t.Context())
 		defer stop()
 		pool := kafka.NewPool()
-		batches, filled, free := make(chan *kafka.Batch, 2), make(chan *Transaction), make(chan *Transaction, 2)
+		batches, filled, free := make(chan *kafka.Batch, 2), make(chan *transaction.Transaction), make(chan *transaction.Transaction, 2)
 		for range cap(free) {
-			free <- NewTransaction(pool, false)
+			free <- transaction.New(pool, false)
 		}
 		sealer, err := state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer()
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := &computer{
-			Builder:  NewBuilder(s, 0, at, sealer, nil),
+			Builder:  transaction.NewBuilder(s, 0, at, sealer, nil),
 			interval: 100 * time.Millisecond, filled: filled, free: free, memory: f.memory, input: f.input,
 		}
 		began := time.Now()

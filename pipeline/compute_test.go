@@ -5,6 +5,8 @@ import (
 	"testing/synctest"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
+	"oriel/pipeline/transaction"
 )
 
 // TestComputingWaitsForMemory: with as much computed and not acknowledged as there is memory for, nothing more is taken
@@ -12,15 +14,15 @@ import (
 func TestComputingWaitsForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := kafka.NewPool()
-		committing, filled := NewTransaction(pool, false), NewTransaction(pool, false)
+		committing, filled := transaction.New(pool, false), transaction.New(pool, false)
 		line := make([]byte, 100_000)
 		for range 30 {
 			committing.Decide(0, nil, line, 1)
 		}
 		filled.Decide(0, nil, line, 1)
-		free := make(chan *Transaction, 2)
+		free := make(chan *transaction.Transaction, 2)
 		c := &computer{
-			Builder: &Builder{Walk: &Walk{}, Transaction: filled}, free: free, memory: pool.Bytes(), input: 1,
+			Builder: &transaction.Builder{Walk: &streams.Walk{}, Transaction: filled}, free: free, memory: pool.Bytes(), input: 1,
 		}
 		asked := make(chan struct{})
 		full := func() {

@@ -9,19 +9,24 @@ import (
 	"time"
 
 	"oriel/operators"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/report"
+	"oriel/pipeline/streams"
+	"oriel/pipeline/takeover"
 	"oriel/state"
 )
 
 // Service runs a deployment's share of partitions in this process.
 type Service struct {
-	config   Config
-	model    Model
+	config   deployment.Config
+	model    streams.Model
 	client   *kafka.Client
-	topics   Topics
+	topics   deployment.Topics
 	master   *state.MasterKey
 	store    *state.Store
-	listener Listener
+	listener report.Listener
 
 	users      userIndex
 	problems   []string     // what the last look at the group found wrong; used by the goroutine that looks only
@@ -35,19 +40,19 @@ type Service struct {
 // NewService checks the deployment's topics and configuration records, and changes nothing. topics is what CheckTopics
 // described; the store must belong to the same deployment.
 func NewService(
-	ctx context.Context, client *kafka.Client, c Config, m Model, topics Topics, master *state.MasterKey,
-	store *state.Store, l Listener,
+	ctx context.Context, client *kafka.Client, c deployment.Config, m streams.Model, topics deployment.Topics, master *state.MasterKey,
+	store *state.Store, l report.Listener,
 ) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Start != StartEarliest && c.Start != StartLatest {
+	if c.Start != deployment.StartEarliest && c.Start != deployment.StartLatest {
 		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest", c.Start)
 	}
 	if err := errors.Join(m.Validate(), fits(c, m)); err != nil {
 		return nil, err
 	}
-	if err := CheckManifests(ctx, client, c, topics, m, master); err != nil {
+	if err := changelog.CheckManifests(ctx, client, c, topics, m, master); err != nil {
 		return nil, err
 	}
 	c.FixedPartitions = m.Users != nil
@@ -57,12 +62,12 @@ func NewService(
 
 // fits refuses a configuration that names topics for another operator: a decision must never go to a topic that its
 // readers were not given for it.
-func fits(c Config, m Model) error {
+func fits(c deployment.Config, m streams.Model) error {
 	operator := m.Learner.Operator()
 	if (c.Second != "") != (operators.SecondTopicOf(operator) != nil) {
 		return fmt.Errorf("pipeline: second decision topic %q: an operator with a second output needs one, any other must have none", c.Second)
 	}
-	if _, ok := operator.(operators.Successor); c.Predecessor != (Predecessor{}) && !ok {
+	if _, ok := operator.(operators.Successor); c.Predecessor != (deployment.Predecessor{}) && !ok {
 		return errors.New("pipeline: after: the operator's streams start from nothing")
 	}
 	return nil
@@ -79,7 +84,7 @@ func (s *Service) Run(ctx context.Context) error {
 	err = s.serve(ctx, group)
 	unheard := group.Close() // costs the others a session timeout, nothing else
 	if err == nil {
-		s.listener.Ended(Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
+		s.listener.Ended(report.Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
 	}
 	return err
 }
@@ -106,7 +111,7 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
-		case Kind(err) == Stopped:
+		case report.Kind(err) == report.Stopped:
 			return err
 		default:
 			s.listener.Note(-1, "the deployment's topics or its group cannot be reached; trying again")
@@ -125,10 +130,10 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 func (s *Service) checkTopics(ctx context.Context) error {
 	for doubt, doubted := (kafka.Doubt{}), false; ; doubted = true {
 		err := s.compareTopics(ctx)
-		if doubted && (err == nil || Kind(err) != Stopped) {
+		if doubted && (err == nil || report.Kind(err) != report.Stopped) {
 			s.listener.Doubted(nil)
 		}
-		if err == nil || Kind(err) != Stopped || doubt.Over() {
+		if err == nil || report.Kind(err) != report.Stopped || doubt.Over() {
 			return err
 		}
 		if !doubted {
@@ -150,7 +155,7 @@ func (s *Service) beforeNextLook(ctx context.Context) error {
 const lookInterval = time.Second
 
 func (s *Service) compareTopics(ctx context.Context) error {
-	topics, err := CheckTopics(ctx, s.client, s.config, ByService)
+	topics, err := deployment.CheckTopics(ctx, s.client, s.config, deployment.ByService)
 	if err != nil {
 		return err
 	}
@@ -164,7 +169,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 // watchTopics ends the generation when a topic is made again while tasks read it.
 func (s *Service) watchTopics(ctx context.Context, end func(error)) {
 	for kafka.Pause(ctx, topicsInterval) == nil {
-		if err := s.checkTopics(ctx); err != nil && Kind(err) == Stopped {
+		if err := s.checkTopics(ctx); err != nil && report.Kind(err) == report.Stopped {
 			end(err)
 			return
 		}
@@ -204,9 +209,9 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 			if err == nil {
 				return
 			}
-			s.listener.State(p, Halted)
+			s.listener.State(p, report.Halted)
 			s.listener.Stopped(p, err)
-			if OfAll(err) {
+			if report.OfAll(err) {
 				cancel(err)
 			}
 			mu.Lock()
@@ -228,7 +233,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	}
 	end()
 	tasks.Wait()
-	if err := context.Cause(alive); Kind(err) == Stopped {
+	if err := context.Cause(alive); report.Kind(err) == report.Stopped {
 		return err
 	}
 	if len(g.Partitions) > 0 && len(stopped) == len(g.Partitions) {
@@ -248,9 +253,9 @@ func (t *task) keepRunning(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		switch Kind(err) {
-		case Stopped:
-			if !OfLoss(err) || doubt.Over() {
+		switch report.Kind(err) {
+		case report.Stopped:
+			if !report.OfLoss(err) || doubt.Over() {
 				return t.explain(err)
 			}
 			if !doubted {
@@ -260,12 +265,12 @@ func (t *task) keepRunning(ctx context.Context) error {
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil
 			}
-		case Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
-			t.service.listener.State(t.partition, Restoring)
+		case report.Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
+			t.service.listener.State(t.partition, report.Restoring)
 			if kafka.Pause(ctx, t.service.config.SessionTimeout) != nil {
 				return nil
 			}
-		case Retry, Finished:
+		case report.Retry, report.Finished:
 			t.service.listener.Restarted(t.partition, err)
 			if retry.Wait(ctx) != nil {
 				return nil
@@ -276,11 +281,11 @@ func (t *task) keepRunning(ctx context.Context) error {
 
 // explain gives an error that stops the partition a remedy, if it has none of its own.
 func (t *task) explain(err error) error {
-	var known *StopError
+	var known *report.StopError
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &StopError{
+	e := &report.StopError{
 		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
 		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was committed",
 	}
@@ -292,7 +297,7 @@ func (t *task) explain(err error) error {
 		e.Reason = "the input topic was deleted or made again"
 		e.Remedy = "Its offsets mean other records now: open a new deployment under another ORIEL_NAME"
 	case errors.Is(err, kafka.ErrTruncated):
-		e.Reason, e.Remedy = Truncated, TruncatedRemedy
+		e.Reason, e.Remedy = takeover.Truncated, takeover.TruncatedRemedy
 	case errors.Is(err, state.ErrFailed):
 		e.Reason = "the local store cannot be used any more"
 		e.Remedy = "Mend the disk under ORIEL_STATE_DIR and start again; the changelog has everything"

@@ -4,20 +4,22 @@ import (
 	"testing"
 
 	"oriel/operators"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/streams"
 )
 
 // TestConfigFitsItsOperator: decisions of a second topic are for others than those of the first, and a stream that
 // cannot go on from a decision must not be told to.
 func TestConfigFitsItsOperator(t *testing.T) {
-	var first, second, after Config
-	second.Second, after.Predecessor = "late.plays", Predecessor{Name: "old"}
-	plain := Model{Learner: testLearner{operator: testOperator{}}}
-	output := Model{Learner: testLearner{operator: testOperator{output: &operators.Output{Suffix: "plays"}}}}
-	successor := Model{Learner: testLearner{operator: testSuccessor{}}}
+	var first, second, after deployment.Config
+	second.Second, after.Predecessor = "late.plays", deployment.Predecessor{Name: "old"}
+	plain := streams.Model{Learner: testLearner{operator: testOperator{}}}
+	output := streams.Model{Learner: testLearner{operator: testOperator{output: &operators.Output{Suffix: "plays"}}}}
+	successor := streams.Model{Learner: testLearner{operator: testSuccessor{}}}
 	for _, c := range []struct {
 		name   string
-		config Config
-		model  Model
+		config deployment.Config
+		model  streams.Model
 		fits   bool
 	}{
 		{"one topic", first, plain, true},

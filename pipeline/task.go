@@ -7,7 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/report"
+	"oriel/pipeline/takeover"
+	"oriel/pipeline/transaction"
 	"oriel/state"
 )
 
@@ -28,7 +32,7 @@ type task struct {
 // direction: fetch, compute, commit. While a transaction commits, the next one is computed; when a commit fails, all
 // that was computed is dropped, and the caller takes the partition over again from the committed state.
 func (t *task) run(ctx context.Context) error {
-	t.service.listener.State(t.partition, Restoring)
+	t.service.listener.State(t.partition, report.Restoring)
 	o, committer, err := t.takeOver(ctx)
 	if err != nil {
 		return err
@@ -38,7 +42,7 @@ func (t *task) run(ctx context.Context) error {
 	}
 	t.service.listener.Holds(t.partition, len(o.Stream.AppendState(nil)))
 	t.service.listener.Proves(t.partition, o.Stream.Guarantee())
-	t.service.listener.State(t.partition, Running)
+	t.service.listener.State(t.partition, report.Running)
 	work, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	commits, expire := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -51,11 +55,11 @@ func (t *task) run(ctx context.Context) error {
 	})()
 
 	batches := make(chan *kafka.Batch, 2)
-	filled := make(chan *Transaction)
-	free := make(chan *Transaction, 2)
+	filled := make(chan *transaction.Transaction)
+	free := make(chan *transaction.Transaction, 2)
 	pool := kafka.NewPool()
 	for range cap(free) {
-		free <- NewTransaction(pool, t.service.listener.Decided != nil)
+		free <- transaction.New(pool, t.service.listener.Decided != nil)
 	}
 	var fetcher, committing sync.WaitGroup
 	fetcher.Go(func() {
@@ -81,7 +85,7 @@ func (t *task) run(ctx context.Context) error {
 		}
 	})
 	compute := &computer{
-		Builder:   NewBuilder(o.Stream, t.partition, o.Position, o.Sealer, &t.service.users),
+		Builder:   transaction.NewBuilder(o.Stream, t.partition, o.Position, o.Sealer, &t.service.users),
 		partition: t.partition, interval: t.service.config.CommitInterval,
 		filled: filled, free: free, memory: t.memory, input: t.service.config.TransactionBytes,
 	}
@@ -102,16 +106,16 @@ func (t *task) run(ctx context.Context) error {
 }
 
 // takeOver makes this task the partition's only owner, and commits what earlier owners left undone.
-func (t *task) takeOver(ctx context.Context) (*Owned, *Committer, error) {
+func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Committer, error) {
 	s, p := t.service, t.partition
-	o, err := TakeOver(ctx, Ports{
+	o, err := takeover.Run(ctx, takeover.Ports{
 		Client: s.client, Config: s.config, Topics: s.topics, Model: s.model, Master: s.master, Store: s.store,
 		Users: &s.users, Listener: s.listener,
 	}, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &Committer{
+	c := &transaction.Committer{
 		Partition: p, Config: s.config, Topics: s.topics, Client: s.client, Producer: o.Producer,
 		Membership: t.membership, StateKey: o.StateKey, Log: o.Log, Store: s.store, Listener: s.listener,
 	}
@@ -124,7 +128,7 @@ func (t *task) takeOver(ctx context.Context) (*Owned, *Committer, error) {
 		return nil, nil, fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
 	o.Log.LetGo()
-	s.listener.Reached(p, PointRestored)
+	s.listener.Reached(p, report.PointRestored)
 	return o, c, nil
 }
 
@@ -132,7 +136,7 @@ func (t *task) takeOver(ctx context.Context) (*Owned, *Committer, error) {
 // stops when the log has lost what the state has taken.
 func (t *task) fetch(work context.Context, from state.Position, batches chan<- *kafka.Batch) error {
 	reader := t.service.client.NewReader(t.service.config.Input, t.partition, from.Next, kafka.ReaderOptions{
-		MaxBytes: FetchBytes, MaxWait: 250 * time.Millisecond, ID: from.Topic, LastEpoch: &from.LeaderEpoch,
+		MaxBytes: deployment.FetchBytes, MaxWait: 250 * time.Millisecond, ID: from.Topic, LastEpoch: &from.LeaderEpoch,
 	})
 	defer reader.Close()
 	for {

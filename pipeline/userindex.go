@@ -6,7 +6,10 @@ import (
 	"iter"
 	"sync"
 
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/report"
+	"oriel/pipeline/streams"
 	"oriel/state"
 	"oriel/state/users"
 )
@@ -39,7 +42,7 @@ func (s *userIndex) Remove(partition int32, user users.ID) {
 
 func (s *userIndex) addIn(partition int32, user users.ID) error {
 	if other, seen := s.partitions[user]; seen && other != partition {
-		return &StopError{Partition: -1,
+		return &report.StopError{Partition: -1,
 			Reason: fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
 			Remedy: "Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it",
 		}
@@ -83,7 +86,7 @@ func (s *userIndex) replace(partition int32, all iter.Seq[users.ID]) error {
 }
 
 // enter notes the users that a restored stream remembers.
-func (s *userIndex) enter(partition int32, stream *Stream) error {
+func (s *userIndex) enter(partition int32, stream *streams.Stream) error {
 	return s.replace(partition, stream.Remembered())
 }
 
@@ -98,7 +101,7 @@ func (s *userIndex) leave(partition int32) {
 
 // remoteUsers is what a partition's changelog says about its users.
 type remoteUsers struct {
-	view     *View
+	view     *changelog.View
 	stateKey []byte
 	sealer   *state.Sealer
 	limiter  *users.Limiter
@@ -195,20 +198,20 @@ func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 func (r *remoteUsers) open(p int32) error {
 	sealed, err := r.view.Sealed(r.stateKey)
 	if err != nil {
-		return Unsealing(p, err)
+		return changelog.CannotOpen(p, err)
 	}
 	_, private, err := r.sealer.Open(sealed)
 	if err != nil {
-		return Unsealing(p, err)
+		return changelog.CannotOpen(p, err)
 	}
 	if err := r.limiter.Restore(private[max(0, len(private)-r.limiter.StateLen()):]); err != nil {
-		return Unsealing(p, err)
+		return changelog.CannotOpen(p, err)
 	}
 	return nil
 }
 
 func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (*remoteUsers, error) {
-	view, err := ReadChangelog(ctx, s.client, s.topics.Changelog, p, bounds, nil)
+	view, err := changelog.Read(ctx, s.client, s.topics.Changelog, p, bounds, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -222,11 +225,11 @@ func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (
 	}
 	inc, err := state.OpenIncarnation(record, s.master)
 	if err != nil {
-		return nil, Unsealing(p, err)
+		return nil, changelog.CannotOpen(p, err)
 	}
 	r := &remoteUsers{view: view, stateKey: keys.State}
 	if r.sealer, err = inc.Sealer(); err != nil {
-		return nil, Unsealing(p, err)
+		return nil, changelog.CannotOpen(p, err)
 	}
 	r.limiter, err = s.model.Users.Limiter(keys.Users)
 	return r, err
@@ -242,7 +245,7 @@ func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) 
 		skip[p] = true
 	}
 	for kafka.Pause(ctx, usersInterval) == nil {
-		if err := s.usersElsewhere(ctx, skip); err != nil && Kind(err) == Stopped {
+		if err := s.usersElsewhere(ctx, skip); err != nil && report.Kind(err) == report.Stopped {
 			end(err)
 			return
 		}

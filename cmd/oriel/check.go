@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/replay"
 )
 
 // replaySave copies a partition's committed state to a checkpoint file.
@@ -17,7 +19,7 @@ func replaySave(cmd *cobra.Command, o replayOptions) error {
 		return err
 	}
 	defer func() { _ = d.Client.Close() }()
-	file, err := pipeline.Checkpoint(cmd.Context(), d, o.partition)
+	file, err := replay.Checkpoint(cmd.Context(), d, o.partition)
 	if err != nil {
 		return err
 	}
@@ -36,7 +38,7 @@ func replayCheck(cmd *cobra.Command, o replayOptions) error {
 	}
 	defer func() { _ = d.Client.Close() }()
 	bar := newBar(cmd.ErrOrStderr(), -1, "compared", false)
-	compared, err := pipeline.Check(cmd.Context(), d, o.partition, file, func(n int) { _ = bar.Set(n) })
+	compared, err := replay.Check(cmd.Context(), d, o.partition, file, func(n int) { _ = bar.Set(n) })
 	_ = bar.Finish()
 	if err != nil && compared > 0 {
 		return fmt.Errorf("after %d equal decisions: %w", compared, err)
@@ -48,23 +50,23 @@ func replayCheck(cmd *cobra.Command, o replayOptions) error {
 	return err
 }
 
-func openDeployment(cmd *cobra.Command) (pipeline.Deployment, error) {
+func openDeployment(cmd *cobra.Command) (changelog.Deployment, error) {
 	h := thisHost()
 	s, err := settings.Load(h.environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
 	if err != nil {
-		return pipeline.Deployment{}, err
+		return changelog.Deployment{}, err
 	}
 	model, err := s.Model()
 	if err != nil {
-		return pipeline.Deployment{}, err
+		return changelog.Deployment{}, err
 	}
 	config, err := s.DeploymentOf(model)
 	if err != nil {
-		return pipeline.Deployment{}, err
+		return changelog.Deployment{}, err
 	}
-	c, err := h.connect(cmd.Context(), s, config, pipeline.ByService, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	c, err := h.connect(cmd.Context(), s, config, deployment.ByService, nil, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
-		return pipeline.Deployment{}, err
+		return changelog.Deployment{}, err
 	}
-	return pipeline.Deployment{Client: c.client, Config: config, Topics: c.topics, Model: model, Master: c.master}, nil
+	return changelog.Deployment{Client: c.client, Config: config, Topics: c.topics, Model: model, Master: c.master}, nil
 }

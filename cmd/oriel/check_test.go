@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/replay"
 	"oriel/state"
 )
 
@@ -142,7 +144,7 @@ func (f *fixture) checkTail(p int32, steps int) {
 }
 
 // deployment opens the fixture's deployment in this process.
-func (f *fixture) deployment() pipeline.Deployment {
+func (f *fixture) deployment() changelog.Deployment {
 	f.t.Helper()
 	var environ []string
 	for k, v := range f.env {
@@ -152,7 +154,7 @@ func (f *fixture) deployment() pipeline.Deployment {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	topics, err := pipeline.CheckTopics(f.ctx(), f.client, s.Deployment(), pipeline.ByService)
+	topics, err := deployment.CheckTopics(f.ctx(), f.client, s.Deployment(), deployment.ByService)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -160,7 +162,7 @@ func (f *fixture) deployment() pipeline.Deployment {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return pipeline.Deployment{
+	return changelog.Deployment{
 		Client: f.client, Config: s.Deployment(), Topics: topics, Model: model(f.t, s), Master: master,
 	}
 }
@@ -174,7 +176,7 @@ func (f *fixture) checkRefusesTampering(p int32, file string) {
 		f.t.Fatal(err)
 	}
 	d := f.deployment()
-	check := func(b []byte) (int, error) { return pipeline.Check(f.ctx(), d, p, b, func(int) {}) }
+	check := func(b []byte) (int, error) { return replay.Check(f.ctx(), d, p, b, func(int) {}) }
 	if compared, err := check(good); err != nil || compared == 0 {
 		f.t.Fatalf("the untouched checkpoint: %d decisions, %v", compared, err)
 	}
@@ -235,7 +237,7 @@ func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 		if _, err := producer.Produce(f.ctx(), d.Topics.Decisions.Name, p, &b); err != nil {
 			f.t.Fatal(err)
 		}
-		n, err := pipeline.Check(f.ctx(), d, p, good, func(int) {})
+		n, err := replay.Check(f.ctx(), d, p, good, func(int) {})
 		if n != compared || err == nil || !strings.Contains(err.Error(), c.want) {
 			f.t.Errorf("%s: %d decisions equal, %v; want %d and %q", c.name, n, err, compared, c.want)
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/state"
 )
@@ -17,7 +16,7 @@ import (
 // deployment is what commands that open sealed records share.
 type deployment struct {
 	client *kafka.Client
-	topics pipeline.Topics
+	topics deployment.Topics
 	master *state.MasterKey
 }
 
@@ -25,7 +24,7 @@ type deployment struct {
 // command that holds a batch of one topic while it fetches from another: it would wait for itself. onRetry hears of
 // each request that is tried again.
 func (h host) connect(
-	ctx context.Context, s settings.Settings, c pipeline.Config, use pipeline.Use, budget *kafka.Budget,
+	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *kafka.Budget,
 	onRetry func(string, error),
 ) (deployment, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
@@ -36,7 +35,7 @@ func (h host) connect(
 	if err != nil {
 		return deployment{}, err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, c, use)
+	topics, err := deployment.CheckTopics(ctx, client, c, use)
 	if err != nil {
 		return deployment{}, errors.Join(err, client.Close())
 	}

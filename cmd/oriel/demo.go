@@ -19,8 +19,11 @@ import (
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/report"
 	"oriel/state"
 )
 
@@ -238,14 +241,14 @@ func demoRun(
 	}
 	model.Learner = newSeeded(model.Learner, s.Name, seed)
 	c, master := s.Deployment(), state.NewMasterKey(state.NewSecret())
-	if err := pipeline.CreateTopics(ctx, client, c, func(string) {}); err != nil {
+	if err := deployment.CreateTopics(ctx, client, c, func(string) {}); err != nil {
 		return 0, err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, c, pipeline.ByService)
+	topics, err := deployment.CheckTopics(ctx, client, c, deployment.ByService)
 	if err != nil {
 		return 0, err
 	}
-	if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
+	if err := changelog.WriteManifests(ctx, client, c, topics, model, master); err != nil {
 		return 0, err
 	}
 	identity := state.Identity{Cluster: topics.Cluster, Name: s.Name, Topic: topics.Input.ID}
@@ -256,7 +259,7 @@ func demoRun(
 	bar := newBar(progress, int64(decisions), s.Name, false)
 	work, done := context.WithCancel(ctx)
 	defer done()
-	committed := make(chan pipeline.Commit, 64)
+	committed := make(chan report.Commit, 64)
 	var first, last time.Time
 	counted := make(chan struct{})
 	go func() {
@@ -275,8 +278,8 @@ func demoRun(
 		}
 		done()
 	}()
-	service, err := pipeline.NewService(ctx, client, c, model, topics, master, store, pipeline.Listener{
-		Committed: func(commit pipeline.Commit) {
+	service, err := pipeline.NewService(ctx, client, c, model, topics, master, store, report.Listener{
+		Committed: func(commit report.Commit) {
 			select {
 			case committed <- commit:
 			case <-work.Done():

@@ -17,8 +17,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/report"
 )
 
 // inside is a service that runs within the test.
@@ -196,8 +196,8 @@ func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 				return cutConn{conn, cut}, err
 			}
 		}
-		h.heard.Reached = func(_ int32, p pipeline.Point) {
-			if p == pipeline.PointProduced && armed.CompareAndSwap(true, false) {
+		h.heard.Reached = func(_ int32, p report.Point) {
+			if p == report.PointProduced && armed.CompareAndSwap(true, false) {
 				close(cut)
 			}
 		}

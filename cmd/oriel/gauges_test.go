@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/report"
 	"oriel/schemas"
 )
 
@@ -30,7 +30,7 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	values, low, high, err := shownNumbers(operators.NumbersOf(operator)).Read(
-		pipeline.Decided{Point: d.Point, Extras: d.Extras},
+		report.Decided{Point: d.Point, Extras: d.Extras},
 	)
 	if err != nil || len(values) != 4 {
 		t.Fatalf("%v: %v", values, err)

@@ -15,7 +15,7 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/golden/decisions.txt, and what schemas publishes")
@@ -121,7 +121,7 @@ func load(t *testing.T, env ...string) settings.Settings {
 	return s
 }
 
-func model(t *testing.T, s settings.Settings) pipeline.Model {
+func model(t *testing.T, s settings.Settings) streams.Model {
 	t.Helper()
 	m, err := s.Model()
 	if err != nil {
@@ -131,7 +131,7 @@ func model(t *testing.T, s settings.Settings) pipeline.Model {
 }
 
 // replay gives the decisions as `oriel replay --events` writes them.
-func replay(t *testing.T, m pipeline.Model, o replayOptions, events []byte) []byte {
+func replay(t *testing.T, m streams.Model, o replayOptions, events []byte) []byte {
 	t.Helper()
 	stream, err := openReplay(m, o)
 	if err != nil {

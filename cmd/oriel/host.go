@@ -13,8 +13,9 @@ import (
 	"syscall"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/report"
+	"oriel/pipeline/streams"
 	"oriel/state"
 )
 
@@ -27,8 +28,8 @@ type host struct {
 	client  func(*kafka.Config) // changes how the brokers are reached
 	store   state.Options
 	place   func(stateDir string) string // this process's place in the group, the same at each start; nil: none that lasts
-	model   func(settings.Settings) (pipeline.Model, error)
-	heard   pipeline.Listener // hears what happens beside the log, the metrics and the pages
+	model   func(settings.Settings) (streams.Model, error)
+	heard   report.Listener   // hears what happens beside the log, the metrics and the pages
 	limit   func(bytes int64) // bounds what the memory of the whole process grows to; nil does not
 }
 

@@ -3,11 +3,12 @@ package main
 import (
 	"sync"
 
-	"oriel/pipeline"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/report"
 )
 
 // limitMemory has Go's collector keep the process within what the setting and the states of its partitions take.
-func (h host) limitMemory(l pipeline.Listener, memory pipeline.Memory) pipeline.Listener {
+func (h host) limitMemory(l report.Listener, memory deployment.Memory) report.Listener {
 	if h.limit == nil {
 		return l
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/report"
 )
 
 // TestDecisionsDependOnTheInputAlone continues one deployment of each operator many times over one input: in other
@@ -53,16 +53,16 @@ func (s subject) goesEachWay(t *testing.T) {
 		"one at a time":    {batch: 1},
 		"frequent commits": {batch: 7, interval: "1ms"},
 		"rare commits":     {batch: 7, interval: "3s"},
-		"killed fenced":    {batch: 7, kill: pipeline.PointFenced, at: 2},
-		"killed restored":  {batch: 7, kill: pipeline.PointRestored, at: 2},
-		"killed produced":  {batch: 7, kill: pipeline.PointProduced, at: 5},
-		"killed committed": {batch: 7, kill: pipeline.PointEnded, at: 5},
-		"disk lost": {batch: 7, kill: pipeline.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS {
+		"killed fenced":    {batch: 7, kill: report.PointFenced, at: 2},
+		"killed restored":  {batch: 7, kill: report.PointRestored, at: 2},
+		"killed produced":  {batch: 7, kill: report.PointProduced, at: 5},
+		"killed committed": {batch: 7, kill: report.PointEnded, at: 5},
+		"disk lost": {batch: 7, kill: report.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS {
 			return pipetest.NewDisk()
 		}},
-		"power lost":          {batch: 7, kill: pipeline.PointEnded, at: 5, disk: pipetest.AfterPowerLoss},
+		"power lost":          {batch: 7, kill: report.PointEnded, at: 5, disk: pipetest.AfterPowerLoss},
 		"moved":               {batch: 7, second: true},
-		"moved, first killed": {batch: 7, second: true, kill: pipeline.PointProduced, at: 7},
+		"moved, first killed": {batch: 7, second: true, kill: report.PointProduced, at: 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if text := pipetest.Difference(want, c.run(t, s, opened)); text != "" {
@@ -79,10 +79,10 @@ const (
 
 // course is one way through an input.
 type course struct {
-	batch    int            // events that are sent at once
-	interval string         // ORIEL_COMMIT_INTERVAL
-	kill     pipeline.Point // where the first process dies
-	at       int            // the how manyth time
+	batch    int          // events that are sent at once
+	interval string       // ORIEL_COMMIT_INTERVAL
+	kill     report.Point // where the first process dies
+	at       int          // the how manyth time
 	disk     func(*vfs.MemFS) *vfs.MemFS
 	second   bool // another process joins, and the first one leaves
 }

@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"oriel/pipeline"
+	"oriel/pipeline/replay"
+	"oriel/pipeline/report"
 )
 
 // TestReplayWaitsForCommitsOnTheirWay: a broker acknowledges a commit before it can be read. A checkpoint that was
@@ -17,8 +18,8 @@ func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	produced, commit := make(chan bool), make(chan bool)
 	transactions := 0
 	s := f.serve(func(h *host) {
-		h.heard.Reached = func(_ int32, p pipeline.Point) {
-			if p != pipeline.PointProduced || transactions == 2 {
+		h.heard.Reached = func(_ int32, p report.Point) {
+			if p != report.PointProduced || transactions == 2 {
 				return
 			}
 			transactions++
@@ -39,12 +40,12 @@ func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	}
 	var checkpoint []byte
 	beside(func() (err error) {
-		checkpoint, err = pipeline.Checkpoint(f.ctx(), f.deployment(), 0)
+		checkpoint, err = replay.Checkpoint(f.ctx(), f.deployment(), 0)
 		return err
 	})
 	f.send(0, events(0, 20)...)
 	beside(func() error {
-		_, err := pipeline.Check(f.ctx(), f.deployment(), 0, checkpoint, func(int) {})
+		_, err := replay.Check(f.ctx(), f.deployment(), 0, checkpoint, func(int) {})
 		return err
 	})
 	s.stop()

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -142,7 +142,7 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 }
 
 // openReplay opens an incarnation of a file: cluster and topic are zero, so that its noise is never that of a service.
-func openReplay(model pipeline.Model, o replayOptions) (*pipeline.Stream, error) {
+func openReplay(model streams.Model, o replayOptions) (*streams.Stream, error) {
 	if o.partition < 0 {
 		return nil, wrongUse("--partition: negative")
 	}
@@ -162,7 +162,7 @@ func openReplay(model pipeline.Model, o replayOptions) (*pipeline.Stream, error)
 		secret = state.Secret(raw)
 		inc.ID = state.SeededID(secret)
 	}
-	return pipeline.OpenStream(model, plan, inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
+	return streams.OpenStream(model, plan, inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
 }
 
 // replayed says what a replay took and gave.
@@ -173,12 +173,12 @@ type replayed struct {
 
 // replayLines walks over the lines and writes each decision as a line.
 func replayLines(
-	ctx context.Context, w io.Writer, in io.Reader, model pipeline.Model, stream *pipeline.Stream, maxBytes int,
+	ctx context.Context, w io.Writer, in io.Reader, model streams.Model, stream *streams.Stream, maxBytes int,
 	o replayOptions,
 ) (replayed, error) {
 	var r replayed
 	var failed error
-	walk := pipeline.Walk{
+	walk := streams.Walk{
 		Stream: stream, Partition: o.partition,
 		Decided: func(_ uint8, _, line []byte) {
 			r.decisions++
@@ -210,7 +210,7 @@ func replayLines(
 		}
 		one := kafka.Batch{From: line.Number, Next: line.Number + 1, Records: record}
 		switch err := walk.Take(&one, func() int64 { return one.Next }); {
-		case errors.Is(err, pipeline.ErrEnded):
+		case errors.Is(err, streams.ErrEnded):
 			return r, fmt.Errorf("line %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON), whose decisions are written", line.Number+1, stream.Steps())
 		case err != nil:
 			return r, err
@@ -223,7 +223,7 @@ func replayLines(
 
 // named parts a line: a user that a header would name, and a key, are each before a separator, if the model asks for
 // them.
-func named(m pipeline.Model, line schemas.Line, separator string) kafka.Record {
+func named(m streams.Model, line schemas.Line, separator string) kafka.Record {
 	r := kafka.Record{Public: kafka.Public{Offset: line.Number}, Value: line.Value}
 	if m.Users != nil && m.Users.Header != "" {
 		user, rest := cutKey(r.Value, separator)

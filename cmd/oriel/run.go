@@ -25,9 +25,11 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/console"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/metrics"
+	"oriel/pipeline/report"
 	"oriel/state"
 )
 
@@ -114,7 +116,7 @@ func run(ctx context.Context, h host) (err error) {
 		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting,
 		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)),
 	})
-	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.heard))), pipeline.Memory(s.MemoryLimit))
+	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.heard))), deployment.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
 	listener = netutil.LimitListener(listener, console.Connections)
 	go func() {
@@ -124,7 +126,7 @@ func run(ctx context.Context, h host) (err error) {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, deployment, pipeline.ByService, pipeline.Memory(s.MemoryLimit).Fetching(),
+	d, err := h.connect(ctx, s, deployment, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(),
 		retrying(log, func(err error) {
 			pages.Retrying()
 			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
@@ -136,7 +138,7 @@ func run(ctx context.Context, h host) (err error) {
 	}
 	defer func() { _ = d.client.Close() }()
 	// Before the state directory: it does not fit another input either, and says nothing of what to do then.
-	if err := pipeline.CheckManifests(ctx, d.client, deployment, d.topics, model, d.master); err != nil {
+	if err := changelog.CheckManifests(ctx, d.client, deployment, d.topics, model, d.master); err != nil {
 		return err
 	}
 	h.store.DiskFull = diskFull(log, pages.DiskFull)
@@ -187,8 +189,8 @@ func diskFull(log *slog.Logger, hear func(bool)) func(bool) {
 }
 
 // ended logs what a service that was told to end has left behind.
-func ended(log *slog.Logger) func(pipeline.Ending) {
-	return func(e pipeline.Ending) {
+func ended(log *slog.Logger) func(report.Ending) {
+	return func(e report.Ending) {
 		if e.Committed && e.Left {
 			log.Info("told to end: what was computed is committed, the group is left")
 			return
@@ -203,9 +205,9 @@ func ended(log *slog.Logger) func(pipeline.Ending) {
 }
 
 // logging turns what the pipeline tells into log lines of public facts.
-func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listener {
+func logging(log *slog.Logger, name string, l report.Listener) report.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
-	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
+	l.State = func(p int32, s report.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
 	// The guarantee is of the frozen plan: another fit of the same settings may age differently.
 	l.Proves = func(p int32, g protection.Guarantee) {
 		logAges(log, p, g)
@@ -244,7 +246,7 @@ func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listen
 	}
 	l.Ended = ended(log)
 	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
-	l.Committed = func(c pipeline.Commit) {
+	l.Committed = func(c report.Commit) {
 		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions,
 			"lag", c.Lag, "duration", c.Duration)
 	}

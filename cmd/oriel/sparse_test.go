@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
 // densely is a learner whose operator does not say how decisions print: they are dense.
-type densely struct{ pipeline.Opener }
+type densely struct{ streams.Opener }
 
 func (d densely) Operator() operators.Operator {
 	return struct{ operators.Operator }{d.Opener.Operator()}

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/replay"
+	"oriel/pipeline/report"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -93,8 +95,8 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r ka
 	produced, cut := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	s := f.serve(func(h *host) {
-		h.heard.Reached = func(_ int32, p pipeline.Point) {
-			if p == pipeline.PointProduced {
+		h.heard.Reached = func(_ int32, p report.Point) {
+			if p == report.PointProduced {
 				once.Do(func() { close(produced) })
 				<-cut
 			}
@@ -182,7 +184,7 @@ func (f *fixture) follow(from int64, more map[string]string) {
 }
 
 // localPosition is the record by which a local store knows how far it has followed the changelog.
-func localPosition(d pipeline.Deployment, next int64) state.Record {
+func localPosition(d changelog.Deployment, next int64) state.Record {
 	return state.Record{
 		Key: []byte("changelog"), Value: append(binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next)), 2),
 	}
@@ -195,7 +197,7 @@ func opened(t *testing.T, more map[string]string, records []kafka.Record) (*fixt
 	f.prepare()
 	s := f.serve(nil, nil)
 	s.running()
-	checkpoint, err := pipeline.Checkpoint(f.ctx(), f.deployment(), 0)
+	checkpoint, err := replay.Checkpoint(f.ctx(), f.deployment(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +232,7 @@ func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 			f.t.Fatalf("place %d holds decision %d", i, d.Index)
 		}
 	}
-	if n, err := pipeline.Check(f.ctx(), f.deployment(), 0, checkpoint, func(int) {}); err != nil || n != len(committed) {
+	if n, err := replay.Check(f.ctx(), f.deployment(), 0, checkpoint, func(int) {}); err != nil || n != len(committed) {
 		f.t.Errorf("%d decisions recomputed: %v", n, err)
 	}
 	next := int64(0)
@@ -310,7 +312,7 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 				}
 				s := f.serve(nil, nil)
 				s.running()
-				checkpoint, err := pipeline.Checkpoint(f.ctx(), f.deployment(), 0)
+				checkpoint, err := replay.Checkpoint(f.ctx(), f.deployment(), 0)
 				if err != nil {
 					t.Fatal(err)
 				}
