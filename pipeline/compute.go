@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 )
@@ -81,7 +81,7 @@ func (c *computer) takeBatch(work context.Context, batch *kafka.Batch) error {
 		return streams.Untaken
 	})
 	if errors.Is(err, streams.ErrEnded) {
-		return report.HorizonReached(c.partition, c.Stream.End())
+		return notice.HorizonReached(c.partition, c.Stream.End())
 	}
 	if err == nil {
 		c.SkipTo()

@@ -77,7 +77,9 @@ func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, 
 		work, stop := context.WithCancel(t.Context())
 		defer stop()
 		pool := kafka.NewPool()
-		batches, filled, free := make(chan *kafka.Batch, 2), make(chan *transaction.Transaction), make(chan *transaction.Transaction, 2)
+		batches, filled, free := make(chan *kafka.Batch, 2), make(chan *transaction.Transaction), make(
+			chan *transaction.Transaction, 2,
+		)
 		for range cap(free) {
 			free <- transaction.New(pool, false)
 		}

@@ -22,7 +22,8 @@ func TestComputingWaitsForMemory(t *testing.T) {
 		filled.Decide(0, nil, line, 1)
 		free := make(chan *transaction.Transaction, 2)
 		c := &computer{
-			Builder: &transaction.Builder{Walk: &streams.Walk{}, Transaction: filled}, free: free, memory: pool.Bytes(), input: 1,
+			Builder: &transaction.Builder{Walk: &streams.Walk{}, Transaction: filled}, free: free, memory: pool.Bytes(),
+			input: 1,
 		}
 		asked := make(chan struct{})
 		full := func() {

@@ -6,7 +6,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
@@ -29,8 +29,8 @@ func (t *task) awaitTopics(ctx context.Context) {
 	if t.partition < s.covered.Load() {
 		return
 	}
-	s.listener.State(t.partition, report.Halted)
-	s.listener.Stopped(t.partition, &report.StopError{
+	s.listener.State(t.partition, notice.Halted)
+	s.listener.Stopped(t.partition, &notice.StopError{
 		Partition: t.partition,
 		Reason:    "partitions were added to the input, and the topics of this deployment do not have this one",
 		Remedy: "Run `oriel topics` with the settings of this deployment: it adds them, and the partition goes on " +
@@ -41,7 +41,7 @@ func (t *task) awaitTopics(ctx context.Context) {
 			continue
 		}
 		manifest, err := changelog.FindRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
-		if manifest != nil || report.Kind(err) == report.Stopped { // a stop is found again by the take-over, which says it better
+		if manifest != nil || notice.Kind(err) == notice.Stopped { // a stop is found again by the take-over, which says it better
 			return
 		}
 	}

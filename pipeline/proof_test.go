@@ -20,7 +20,8 @@ func TestConstantsOfEndsAreListed(t *testing.T) {
 		"MostMemory": "a bound on a setting", "Untaken": "an offset that no log reaches",
 	}
 	for _, file := range []string{
-		"builder.go", "compute.go", "memory.go", "task.go", "transaction.go", "walk.go", "kafka/batch.go", "kafka/budget.go",
+		"compute.go", "task.go", "deployment/memory.go", "streams/walk.go", "transaction/builder.go",
+		"transaction/transaction.go", "kafka/batch.go", "kafka/budget.go",
 		"kafka/buffers.go", "kafka/delivery.go", "kafka/reader.go", "kafka/unpack.go",
 	} {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)

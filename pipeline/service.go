@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/takeover"
 	"oriel/state"
@@ -26,7 +26,7 @@ type Service struct {
 	topics   deployment.Topics
 	master   *state.MasterKey
 	store    *state.Store
-	listener report.Listener
+	listener notice.Listener
 
 	users      userIndex
 	problems   []string     // what the last look at the group found wrong; used by the goroutine that looks only
@@ -40,8 +40,9 @@ type Service struct {
 // NewService checks the deployment's topics and configuration records, and changes nothing. topics is what CheckTopics
 // described; the store must belong to the same deployment.
 func NewService(
-	ctx context.Context, client *kafka.Client, c deployment.Config, m streams.Model, topics deployment.Topics, master *state.MasterKey,
-	store *state.Store, l report.Listener,
+	ctx context.Context, client *kafka.Client, c deployment.Config, m streams.Model, topics deployment.Topics,
+	master *state.MasterKey,
+	store *state.Store, l notice.Listener,
 ) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (s *Service) Run(ctx context.Context) error {
 	err = s.serve(ctx, group)
 	unheard := group.Close() // costs the others a session timeout, nothing else
 	if err == nil {
-		s.listener.Ended(report.Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
+		s.listener.Ended(notice.Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
 	}
 	return err
 }
@@ -111,7 +112,7 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
-		case report.Kind(err) == report.Stopped:
+		case notice.Kind(err) == notice.Stopped:
 			return err
 		default:
 			s.listener.Note(-1, "the deployment's topics or its group cannot be reached; trying again")
@@ -130,10 +131,10 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 func (s *Service) checkTopics(ctx context.Context) error {
 	for doubt, doubted := (kafka.Doubt{}), false; ; doubted = true {
 		err := s.compareTopics(ctx)
-		if doubted && (err == nil || report.Kind(err) != report.Stopped) {
+		if doubted && (err == nil || notice.Kind(err) != notice.Stopped) {
 			s.listener.Doubted(nil)
 		}
-		if err == nil || report.Kind(err) != report.Stopped || doubt.Over() {
+		if err == nil || notice.Kind(err) != notice.Stopped || doubt.Over() {
 			return err
 		}
 		if !doubted {
@@ -169,7 +170,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 // watchTopics ends the generation when a topic is made again while tasks read it.
 func (s *Service) watchTopics(ctx context.Context, end func(error)) {
 	for kafka.Pause(ctx, topicsInterval) == nil {
-		if err := s.checkTopics(ctx); err != nil && report.Kind(err) == report.Stopped {
+		if err := s.checkTopics(ctx); err != nil && notice.Kind(err) == notice.Stopped {
 			end(err)
 			return
 		}
@@ -209,9 +210,9 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 			if err == nil {
 				return
 			}
-			s.listener.State(p, report.Halted)
+			s.listener.State(p, notice.Halted)
 			s.listener.Stopped(p, err)
-			if report.OfAll(err) {
+			if notice.OfAll(err) {
 				cancel(err)
 			}
 			mu.Lock()
@@ -233,7 +234,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	}
 	end()
 	tasks.Wait()
-	if err := context.Cause(alive); report.Kind(err) == report.Stopped {
+	if err := context.Cause(alive); notice.Kind(err) == notice.Stopped {
 		return err
 	}
 	if len(g.Partitions) > 0 && len(stopped) == len(g.Partitions) {
@@ -253,9 +254,9 @@ func (t *task) keepRunning(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		switch report.Kind(err) {
-		case report.Stopped:
-			if !report.OfLoss(err) || doubt.Over() {
+		switch notice.Kind(err) {
+		case notice.Stopped:
+			if !notice.OfLoss(err) || doubt.Over() {
 				return t.explain(err)
 			}
 			if !doubted {
@@ -265,12 +266,12 @@ func (t *task) keepRunning(ctx context.Context) error {
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil
 			}
-		case report.Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
-			t.service.listener.State(t.partition, report.Restoring)
+		case notice.Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
+			t.service.listener.State(t.partition, notice.Restoring)
 			if kafka.Pause(ctx, t.service.config.SessionTimeout) != nil {
 				return nil
 			}
-		case report.Retry, report.Finished:
+		case notice.Retry, notice.Finished:
 			t.service.listener.Restarted(t.partition, err)
 			if retry.Wait(ctx) != nil {
 				return nil
@@ -281,11 +282,11 @@ func (t *task) keepRunning(ctx context.Context) error {
 
 // explain gives an error that stops the partition a remedy, if it has none of its own.
 func (t *task) explain(err error) error {
-	var known *report.StopError
+	var known *notice.StopError
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &report.StopError{
+	e := &notice.StopError{
 		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
 		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was committed",
 	}

@@ -9,7 +9,7 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/takeover"
 	"oriel/pipeline/transaction"
 	"oriel/state"
@@ -32,7 +32,7 @@ type task struct {
 // direction: fetch, compute, commit. While a transaction commits, the next one is computed; when a commit fails, all
 // that was computed is dropped, and the caller takes the partition over again from the committed state.
 func (t *task) run(ctx context.Context) error {
-	t.service.listener.State(t.partition, report.Restoring)
+	t.service.listener.State(t.partition, notice.Restoring)
 	o, committer, err := t.takeOver(ctx)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (t *task) run(ctx context.Context) error {
 	}
 	t.service.listener.Holds(t.partition, len(o.Stream.AppendState(nil)))
 	t.service.listener.Proves(t.partition, o.Stream.Guarantee())
-	t.service.listener.State(t.partition, report.Running)
+	t.service.listener.State(t.partition, notice.Running)
 	work, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	commits, expire := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -128,7 +128,7 @@ func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Comm
 		return nil, nil, fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
 	o.Log.LetGo()
-	s.listener.Reached(p, report.PointRestored)
+	s.listener.Reached(p, notice.PointRestored)
 	return o, c, nil
 }
 

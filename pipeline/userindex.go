@@ -8,7 +8,7 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/state"
 	"oriel/state/users"
@@ -42,7 +42,7 @@ func (s *userIndex) Remove(partition int32, user users.ID) {
 
 func (s *userIndex) addIn(partition int32, user users.ID) error {
 	if other, seen := s.partitions[user]; seen && other != partition {
-		return &report.StopError{Partition: -1,
+		return &notice.StopError{Partition: -1,
 			Reason: fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
 			Remedy: "Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it",
 		}
@@ -245,7 +245,7 @@ func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) 
 		skip[p] = true
 	}
 	for kafka.Pause(ctx, usersInterval) == nil {
-		if err := s.usersElsewhere(ctx, skip); err != nil && report.Kind(err) == report.Stopped {
+		if err := s.usersElsewhere(ctx, skip); err != nil && notice.Kind(err) == notice.Stopped {
 			end(err)
 			return
 		}

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"testing"
 
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/state/users"
 )
 
@@ -16,7 +16,7 @@ func TestAUserHasOnePartition(t *testing.T) {
 	if err := index.Add(7, user); err != nil {
 		t.Errorf("the user's next event: %v", err)
 	}
-	if err := index.Add(0, user); report.Kind(err) != report.Stopped {
+	if err := index.Add(0, user); notice.Kind(err) != notice.Stopped {
 		t.Errorf("a user of another partition: %v", err)
 	}
 	index.Remove(0, user) // is the other partition's

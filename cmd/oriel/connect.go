@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/state"
 )
 
-// deployment is what commands that open sealed records share.
-type deployment struct {
+// connection is what commands that open sealed records share.
+type connection struct {
 	client *kafka.Client
 	topics deployment.Topics
 	master *state.MasterKey
@@ -26,20 +27,20 @@ type deployment struct {
 func (h host) connect(
 	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *kafka.Budget,
 	onRetry func(string, error),
-) (deployment, error) {
+) (connection, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
 	if err != nil {
-		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
+		return connection{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
 	}
 	client, err := h.dial(s, budget, onRetry)
 	if err != nil {
-		return deployment{}, err
+		return connection{}, err
 	}
 	topics, err := deployment.CheckTopics(ctx, client, c, use)
 	if err != nil {
-		return deployment{}, errors.Join(err, client.Close())
+		return connection{}, errors.Join(err, client.Close())
 	}
-	return deployment{client, topics, master}, nil
+	return connection{client, topics, master}, nil
 }
 
 func (h host) dial(s settings.Settings, budget *kafka.Budget, onRetry func(string, error)) (*kafka.Client, error) {

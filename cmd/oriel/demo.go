@@ -23,7 +23,7 @@ import (
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
@@ -259,7 +259,7 @@ func demoRun(
 	bar := newBar(progress, int64(decisions), s.Name, false)
 	work, done := context.WithCancel(ctx)
 	defer done()
-	committed := make(chan report.Commit, 64)
+	committed := make(chan notice.Commit, 64)
 	var first, last time.Time
 	counted := make(chan struct{})
 	go func() {
@@ -278,8 +278,8 @@ func demoRun(
 		}
 		done()
 	}()
-	service, err := pipeline.NewService(ctx, client, c, model, topics, master, store, report.Listener{
-		Committed: func(commit report.Commit) {
+	service, err := pipeline.NewService(ctx, client, c, model, topics, master, store, notice.Listener{
+		Committed: func(commit notice.Commit) {
 			select {
 			case committed <- commit:
 			case <-work.Done():

@@ -18,7 +18,7 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 )
 
 // inside is a service that runs within the test.
@@ -196,8 +196,8 @@ func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 				return cutConn{conn, cut}, err
 			}
 		}
-		h.heard.Reached = func(_ int32, p report.Point) {
-			if p == report.PointProduced && armed.CompareAndSwap(true, false) {
+		h.heard.Reached = func(_ int32, p notice.Point) {
+			if p == notice.PointProduced && armed.CompareAndSwap(true, false) {
 				close(cut)
 			}
 		}

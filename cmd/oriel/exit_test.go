@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 )
 
 // TestExitCodes: 2 for a wrong call or wrong settings, 1 for what fails while working, 0 for what is done.
@@ -49,8 +49,8 @@ func TestExitCodes(t *testing.T) {
 
 // TestReport: each problem on a line of its own, however they were joined, without the package that found it.
 func TestReport(t *testing.T) {
-	one := &report.StopError{Partition: -1, Reason: "a is missing", Remedy: "Make it"}
-	two := &report.StopError{Partition: 3, Reason: "b is away", Remedy: "Wait"}
+	one := &notice.StopError{Partition: -1, Reason: "a is missing", Remedy: "Make it"}
+	two := &notice.StopError{Partition: 3, Reason: "b is away", Remedy: "Wait"}
 	for _, c := range []struct {
 		err  error
 		want string

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/schemas"
 )
 
@@ -24,13 +24,13 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 	}
 	operator := learner.Operator()
 	events := bytes.Repeat([]byte(`{"carrier":"UA","delay":30}`+"\n"), 50)
-	line := replay(t, model(t, s), replayOptions{seed: strings.Repeat("5eed", 16)}, events)
+	line := replayOf(t, model(t, s), replayOptions{seed: strings.Repeat("5eed", 16)}, events)
 	d, err := schemas.ParseDecision(bytes.TrimSpace(line))
 	if err != nil {
 		t.Fatal(err)
 	}
 	values, low, high, err := shownNumbers(operators.NumbersOf(operator)).Read(
-		report.Decided{Point: d.Point, Extras: d.Extras},
+		notice.Decided{Point: d.Point, Extras: d.Extras},
 	)
 	if err != nil || len(values) != 4 {
 		t.Fatalf("%v: %v", values, err)

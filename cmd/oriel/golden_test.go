@@ -130,8 +130,8 @@ func model(t *testing.T, s settings.Settings) streams.Model {
 	return m
 }
 
-// replay gives the decisions as `oriel replay --events` writes them.
-func replay(t *testing.T, m streams.Model, o replayOptions, events []byte) []byte {
+// replayOf gives the decisions as `oriel replay --events` writes them.
+func replayOf(t *testing.T, m streams.Model, o replayOptions, events []byte) []byte {
 	t.Helper()
 	stream, err := openReplay(m, o)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c goldenCase) block(t *testing.T, plan []byte) string {
 	if c.plays() {
 		o.separator = "|"
 	}
-	out := replay(t, m, o, events)
+	out := replayOf(t, m, o, events)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	text := fmt.Sprintf("%v\nplan %x\nsha256 %x, %d decisions\n", c, plan, sha256.Sum256(out), len(lines))
 	for _, i := range []int{0, 1, len(lines) / 2, len(lines) - 1} {

@@ -14,7 +14,7 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/state"
 )
@@ -29,7 +29,7 @@ type host struct {
 	store   state.Options
 	place   func(stateDir string) string // this process's place in the group, the same at each start; nil: none that lasts
 	model   func(settings.Settings) (streams.Model, error)
-	heard   report.Listener   // hears what happens beside the log, the metrics and the pages
+	heard   notice.Listener   // hears what happens beside the log, the metrics and the pages
 	limit   func(bytes int64) // bounds what the memory of the whole process grows to; nil does not
 }
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 )
 
 // TestMain lets a test start this binary again as the real command: with TEST_CHILD set it is oriel, with its
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		code = execute(ctx, root())
 	} else {
 		h := thisHost()
-		h.heard = report.Listener{Reached: killAt(kill)}
+		h.heard = notice.Listener{Reached: killAt(kill)}
 		if os.Args[1] == "letters" {
 			code = report(os.Stderr, writeLetters(ctx, h, false))
 		} else {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func killAt(text string) func(int32, report.Point) {
+func killAt(text string) func(int32, notice.Point) {
 	point, count, _ := strings.Cut(text, ":")
 	n, err := strconv.Atoi(count)
 	if err != nil {
@@ -48,7 +48,7 @@ func killAt(text string) func(int32, report.Point) {
 	}
 	var left atomic.Int64
 	left.Store(int64(n))
-	return func(_ int32, p report.Point) {
+	return func(_ int32, p notice.Point) {
 		if string(p) == point && left.Add(-1) == 0 {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}

@@ -4,11 +4,11 @@ import (
 	"sync"
 
 	"oriel/pipeline/deployment"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 )
 
 // limitMemory has Go's collector keep the process within what the setting and the states of its partitions take.
-func (h host) limitMemory(l report.Listener, memory deployment.Memory) report.Listener {
+func (h host) limitMemory(l notice.Listener, memory deployment.Memory) notice.Listener {
 	if h.limit == nil {
 		return l
 	}

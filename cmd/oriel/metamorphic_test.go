@@ -16,8 +16,8 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
-	"oriel/pipeline/report"
 )
 
 // TestDecisionsDependOnTheInputAlone continues one deployment of each operator many times over one input: in other
@@ -53,16 +53,16 @@ func (s subject) goesEachWay(t *testing.T) {
 		"one at a time":    {batch: 1},
 		"frequent commits": {batch: 7, interval: "1ms"},
 		"rare commits":     {batch: 7, interval: "3s"},
-		"killed fenced":    {batch: 7, kill: report.PointFenced, at: 2},
-		"killed restored":  {batch: 7, kill: report.PointRestored, at: 2},
-		"killed produced":  {batch: 7, kill: report.PointProduced, at: 5},
-		"killed committed": {batch: 7, kill: report.PointEnded, at: 5},
-		"disk lost": {batch: 7, kill: report.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS {
+		"killed fenced":    {batch: 7, kill: notice.PointFenced, at: 2},
+		"killed restored":  {batch: 7, kill: notice.PointRestored, at: 2},
+		"killed produced":  {batch: 7, kill: notice.PointProduced, at: 5},
+		"killed committed": {batch: 7, kill: notice.PointEnded, at: 5},
+		"disk lost": {batch: 7, kill: notice.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS {
 			return pipetest.NewDisk()
 		}},
-		"power lost":          {batch: 7, kill: report.PointEnded, at: 5, disk: pipetest.AfterPowerLoss},
+		"power lost":          {batch: 7, kill: notice.PointEnded, at: 5, disk: pipetest.AfterPowerLoss},
 		"moved":               {batch: 7, second: true},
-		"moved, first killed": {batch: 7, second: true, kill: report.PointProduced, at: 7},
+		"moved, first killed": {batch: 7, second: true, kill: notice.PointProduced, at: 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if text := pipetest.Difference(want, c.run(t, s, opened)); text != "" {
@@ -81,7 +81,7 @@ const (
 type course struct {
 	batch    int          // events that are sent at once
 	interval string       // ORIEL_COMMIT_INTERVAL
-	kill     report.Point // where the first process dies
+	kill     notice.Point // where the first process dies
 	at       int          // the how manyth time
 	disk     func(*vfs.MemFS) *vfs.MemFS
 	second   bool // another process joins, and the first one leaves
@@ -179,5 +179,5 @@ func (s subject) decisions(t *testing.T, first int) int {
 		}
 		events = append(append(events, r.Value...), '\n')
 	}
-	return bytes.Count(replay(t, model(t, s.settings), o, events), []byte("\n"))
+	return bytes.Count(replayOf(t, model(t, s.settings), o, events), []byte("\n"))
 }

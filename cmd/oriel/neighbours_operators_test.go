@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
-	"oriel/pipeline/report"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
@@ -110,7 +110,7 @@ func (s subject) neighboursLookAlike(t *testing.T) {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
-	for _, in.kill = range []report.Point{report.PointProduced, report.PointEnded} {
+	for _, in.kill = range []notice.Point{notice.PointProduced, notice.PointEnded} {
 		in.at, in.value = 3, as
 		want, _ := observe(t, model, in)
 		in.value = func(n, i int) string { return either(i%3 == 0, values[(at(n, i)+5)%len(values)]) }

@@ -10,8 +10,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
-	"oriel/pipeline/report"
 	"oriel/schemas"
 )
 
@@ -83,7 +83,7 @@ type neighbour struct {
 	record     func(n, i int) kafka.Record // all of a record; nil: of value, keys and size
 	framing    framing                     // of a burst; zero: as pipetest.Send does
 	further    []string                    // topics of decisions beside the one that all operators have
-	kill       report.Point                // where the process dies, to be started again
+	kill       notice.Point                // where the process dies, to be started again
 	at         int                         // the how manyth time
 }
 
@@ -160,12 +160,12 @@ func TestNeighboursLookAlike(t *testing.T) {
 func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 	model := blind()
 	for _, at := range []neighbour{
-		{kill: report.PointFenced, at: 1},
-		{kill: report.PointRestored, at: 1},
-		{kill: report.PointProduced, at: 1}, // the incarnation is opened
-		{kill: report.PointProduced, at: 3},
-		{kill: report.PointEnded, at: 1},
-		{kill: report.PointEnded, at: 3},
+		{kill: notice.PointFenced, at: 1},
+		{kill: notice.PointRestored, at: 1},
+		{kill: notice.PointProduced, at: 1}, // the incarnation is opened
+		{kill: notice.PointProduced, at: 3},
+		{kill: notice.PointEnded, at: 1},
+		{kill: notice.PointEnded, at: 3},
 	} {
 		at.partitions, at.burst, at.value = 1, 6, valid
 		want, _ := observe(t, model, at)

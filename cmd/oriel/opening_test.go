@@ -14,8 +14,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
-	"oriel/pipeline/report"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
@@ -203,7 +203,7 @@ func TestAFirstIncarnationIsSaidAloud(t *testing.T) {
 				d := newInprocess(t, 2, map[string]string{"ORIEL_START": start}, blind())
 				d.send(1, events(0, 4)...)
 				a := d.start("a", pipetest.NewDisk(), run)
-				a.KillAt(report.PointProduced, 1) // before anything is committed
+				a.KillAt(notice.PointProduced, 1) // before anything is committed
 				time.Sleep(10 * time.Second)
 				warned := func(said string, p, from int) bool {
 					return slices.ContainsFunc(strings.Split(said, "\n"), func(line string) bool {

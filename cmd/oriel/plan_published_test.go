@@ -41,7 +41,7 @@ func TestPlanSaysWhatIsPublished(t *testing.T) {
 		}
 		lines := bytes.Count(events, []byte("\n"))
 		total, decisions := 0, 0
-		for line := range bytes.Lines(replay(t, model(t, c.settings), o, events)) {
+		for line := range bytes.Lines(replayOf(t, model(t, c.settings), o, events)) {
 			if !bytes.Contains(line, []byte(`"step":0,`)) {
 				total, decisions = total+len(line)-1, decisions+1
 			}

@@ -58,7 +58,7 @@ func TestAThresholdFollowsADriftingStream(t *testing.T) {
 		fmt.Fprintf(&events, "{\"label\":%.17g}\n", centre+2*rng.Float64()-1)
 	}
 	quantiles[steps] = quantiles[steps-1]
-	out := replay(t, model(t, s), replayOptions{seed: hex.EncodeToString(bytes.Repeat([]byte{9}, 32))}, events.Bytes())
+	out := replayOf(t, model(t, s), replayOptions{seed: hex.EncodeToString(bytes.Repeat([]byte{9}, 32))}, events.Bytes())
 
 	worst, lowest, highest, count := 0.0, math.Inf(1), math.Inf(-1), 0
 	for line := range bytes.Lines(out) {

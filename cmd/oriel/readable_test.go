@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/notice"
 	"oriel/pipeline/replay"
-	"oriel/pipeline/report"
 )
 
 // TestReplayWaitsForCommitsOnTheirWay: a broker acknowledges a commit before it can be read. A checkpoint that was
@@ -18,8 +18,8 @@ func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	produced, commit := make(chan bool), make(chan bool)
 	transactions := 0
 	s := f.serve(func(h *host) {
-		h.heard.Reached = func(_ int32, p report.Point) {
-			if p != report.PointProduced || transactions == 2 {
+		h.heard.Reached = func(_ int32, p notice.Point) {
+			if p != notice.PointProduced || transactions == 2 {
 				return
 			}
 			transactions++

@@ -96,7 +96,7 @@ func TestReplayTakesEachLine(t *testing.T) {
 		"STRONG_CONVEXITY=0.01",
 		"MECHANISM=tree-gaussian", "WINDOW=8", "EPSILON=1", "DELTA=1e-6", "CLIP=1", "MAX_RECORD_BYTES=100")
 	m := model(t, s)
-	run := func(lines string) string { return string(replay(t, m, replayOptions{seed: seedText}, []byte(lines))) }
+	run := func(lines string) string { return string(replayOf(t, m, replayOptions{seed: seedText}, []byte(lines))) }
 	count := func(name, lines string, want int) {
 		t.Helper()
 		if got := strings.Count(run(lines), "\n"); got != want {

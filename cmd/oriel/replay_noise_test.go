@@ -72,7 +72,7 @@ func replayedNoise(t *testing.T, l law, seeds int) [][][]float64 {
 	file, unit := h.file(), private.Grid.Unit()/l.scale
 	all := make([][][]float64, seeds)
 	for i := range all {
-		out := replay(t, m, replayOptions{seed: fmt.Sprintf("%064x", i+1)}, file)
+		out := replayOf(t, m, replayOptions{seed: fmt.Sprintf("%064x", i+1)}, file)
 		for _, release := range recovered(t, s, h, out) {
 			v := make([]float64, noiseN)
 			for k, x := range release {

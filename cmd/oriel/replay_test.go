@@ -12,7 +12,7 @@ import (
 func TestReplayOfOneSeedGivesTheSameBytes(t *testing.T) {
 	s := noisy(t, "MECHANISM=tree-gaussian", "DIMENSION=3", "WINDOW=8")
 	m, events := model(t, s), newHistory(24, 3).file()
-	run := func(o replayOptions) string { return string(replay(t, m, o, events)) }
+	run := func(o replayOptions) string { return string(replayOf(t, m, o, events)) }
 	one := replayOptions{seed: hex.EncodeToString(bytes.Repeat([]byte{1}, 32))}
 	first := run(one)
 	if run(one) != first {
@@ -45,7 +45,7 @@ func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 			m, seed := model(t, s), [32]byte{7}
 			o := replayOptions{seed: hex.EncodeToString(seed[:])}
 			run := func(h history) (out []byte, released [][]int64, nodes map[noise.NodeID]node) {
-				out = replay(t, m, o, h.file())
+				out = replayOf(t, m, o, h.file())
 				released, nodes = recovered(t, s, h, out), drawn(t, s, m, seed, h)
 				for i, release := range released {
 					want := make([]int64, n)

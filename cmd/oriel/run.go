@@ -27,9 +27,10 @@ import (
 	"oriel/pipeline"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/console"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/metrics"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
@@ -90,7 +91,7 @@ func run(ctx context.Context, h host) (err error) {
 		return err
 	}
 	operator := learner.Operator()
-	deployment, err := s.DeploymentOf(model)
+	config, err := s.DeploymentOf(model)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func run(ctx context.Context, h host) (err error) {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, deployment, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(),
+	d, err := h.connect(ctx, s, config, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(),
 		retrying(log, func(err error) {
 			pages.Retrying()
 			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
@@ -138,7 +139,7 @@ func run(ctx context.Context, h host) (err error) {
 	}
 	defer func() { _ = d.client.Close() }()
 	// Before the state directory: it does not fit another input either, and says nothing of what to do then.
-	if err := changelog.CheckManifests(ctx, d.client, deployment, d.topics, model, d.master); err != nil {
+	if err := changelog.CheckManifests(ctx, d.client, config, d.topics, model, d.master); err != nil {
 		return err
 	}
 	h.store.DiskFull = diskFull(log, pages.DiskFull)
@@ -151,9 +152,9 @@ func run(ctx context.Context, h host) (err error) {
 		log.Warn("the local store was damaged and is set aside; it is restored from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
 	}
 	if h.place != nil {
-		deployment.Instance = h.place(s.StateDir)
+		config.Instance = h.place(s.StateDir)
 	}
-	service, err := pipeline.NewService(ctx, d.client, deployment, model, d.topics, d.master, store, hear)
+	service, err := pipeline.NewService(ctx, d.client, config, model, d.topics, d.master, store, hear)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
@@ -189,8 +190,8 @@ func diskFull(log *slog.Logger, hear func(bool)) func(bool) {
 }
 
 // ended logs what a service that was told to end has left behind.
-func ended(log *slog.Logger) func(report.Ending) {
-	return func(e report.Ending) {
+func ended(log *slog.Logger) func(notice.Ending) {
+	return func(e notice.Ending) {
 		if e.Committed && e.Left {
 			log.Info("told to end: what was computed is committed, the group is left")
 			return
@@ -205,9 +206,9 @@ func ended(log *slog.Logger) func(report.Ending) {
 }
 
 // logging turns what the pipeline tells into log lines of public facts.
-func logging(log *slog.Logger, name string, l report.Listener) report.Listener {
+func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
-	l.State = func(p int32, s report.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
+	l.State = func(p int32, s notice.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
 	// The guarantee is of the frozen plan: another fit of the same settings may age differently.
 	l.Proves = func(p int32, g protection.Guarantee) {
 		logAges(log, p, g)
@@ -246,7 +247,7 @@ func logging(log *slog.Logger, name string, l report.Listener) report.Listener {
 	}
 	l.Ended = ended(log)
 	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
-	l.Committed = func(c report.Commit) {
+	l.Committed = func(c notice.Commit) {
 		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions,
 			"lag", c.Lag, "duration", c.Duration)
 	}

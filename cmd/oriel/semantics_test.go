@@ -49,7 +49,7 @@ func (f *fixture) takes(number uint32, from, to int) {
 func TestOtherSemanticsRepeatNothing(t *testing.T) {
 	t.Parallel()
 	f, checkpoint := opened(t, nil, events(0, 20))
-	f.takes(2, 20, 25)                // nothing uncommitted: it goes on
+	f.takes(2, 20, 25)                 // nothing uncommitted: it goes on
 	f.takes(streams.Semantics, 25, 30) // and back
 	for _, torn := range []parts{0, decisionsPart, verdictsPart | offsetPart} {
 		from := int(f.taken())

@@ -41,7 +41,7 @@ func TestSparseDecisionsAreTheDenseOnes(t *testing.T) {
 		dense := sparse
 		dense.Learner = densely{sparse.Learner}
 		o := replayOptions{seed: seedText}
-		ours, theirs := replay(t, sparse, o, events), replay(t, dense, o, events)
+		ours, theirs := replayOf(t, sparse, o, events), replayOf(t, dense, o, events)
 		want := bytes.Split(bytes.TrimSpace(theirs), []byte("\n"))
 		for i, line := range bytes.Split(bytes.TrimSpace(ours), []byte("\n")) {
 			a, errA := schemas.ParseDecision(line)

@@ -14,8 +14,8 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/replay"
-	"oriel/pipeline/report"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -95,8 +95,8 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r ka
 	produced, cut := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	s := f.serve(func(h *host) {
-		h.heard.Reached = func(_ int32, p report.Point) {
-			if p == report.PointProduced {
+		h.heard.Reached = func(_ int32, p notice.Point) {
+			if p == notice.PointProduced {
 				once.Do(func() { close(produced) })
 				<-cut
 			}

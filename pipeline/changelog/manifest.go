@@ -10,7 +10,7 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/state"
 )
@@ -25,7 +25,8 @@ func nameLine(c deployment.Config) string { return "NAME=" + c.Name + "\n" }
 // the key that hides stream ids. One that exists must say the same; all are looked at BEFORE the first is written. It
 // must not run beside a Service of another deployment of the same name; it fences nothing where a manifest stands.
 func WriteManifests(
-	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model, master *state.MasterKey,
+	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
+	master *state.MasterKey,
 ) error {
 	if err := model.Validate(); err != nil {
 		return err
@@ -54,7 +55,9 @@ func WriteManifests(
 	return nil
 }
 
-func writeManifest(ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, p int32, sealed []byte) error {
+func writeManifest(
+	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, p int32, sealed []byte,
+) error {
 	producer, err := client.NewProducer(ctx, c.TransactionalID(topics.Input.ID, p), deployment.TransactionTimeout)
 	if err != nil {
 		return err
@@ -78,7 +81,8 @@ func second(_ int64, err error) error { return err }
 // readManifests opens the manifest of each changelog partition, nil where there is none. It refuses those of another
 // configuration, master key or input.
 func readManifests(
-	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model, master *state.MasterKey,
+	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
+	master *state.MasterKey,
 ) ([]*state.Manifest, error) {
 	found := make([]*state.Manifest, topics.Changelog.Partitions)
 	for i := range found {
@@ -105,11 +109,14 @@ func readManifests(
 // checkManifestInput refuses a deployment of another input, whose transactional ids are others, so that nothing would
 // fence. A manifest of the first format names none: then the incarnation tells, if the partition has one.
 func checkManifestInput(
-	ctx context.Context, client *kafka.Client, topics deployment.Topics, p int32, m state.Manifest, master *state.MasterKey,
+	ctx context.Context, client *kafka.Client, topics deployment.Topics, p int32, m state.Manifest,
+	master *state.MasterKey,
 ) error {
 	input := m.Input
 	if input == (state.Input{}) {
-		record, err := FindRecord(ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, deployment.StreamName(p)))
+		record, err := FindRecord(
+			ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, deployment.StreamName(p)),
+		)
 		if err != nil || record == nil {
 			return err
 		}
@@ -122,7 +129,7 @@ func checkManifestInput(
 	if input.ID == topics.Input.ID {
 		return nil
 	}
-	e := &report.StopError{
+	e := &notice.StopError{
 		Partition: p,
 		Reason:    fmt.Sprintf("this deployment belongs to the input topic %q, not to %q", input.Name, topics.Input.Name),
 		Remedy:    "Set ORIEL_INPUT_TOPIC to it, or give this input a deployment of its own, under another ORIEL_NAME with its own topics",
@@ -141,7 +148,8 @@ func checkManifestInput(
 
 // CheckManifests refuses a deployment that was opened with another configuration, another master key or another input.
 func CheckManifests(
-	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model, master *state.MasterKey,
+	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
+	master *state.MasterKey,
 ) error {
 	found, err := readManifests(ctx, client, c, topics, model, master)
 	if err != nil {
@@ -152,7 +160,7 @@ func CheckManifests(
 			return missingManifest(int32(i))
 		}
 		if model.Users != nil && m.NameKey != found[0].NameKey {
-			return &report.StopError{
+			return &notice.StopError{
 				Partition: int32(i), Reason: "its manifest has another name key than partition 0, so that users could not be compared",
 				Remedy: "Two `oriel topics` ran at once; open a new deployment under another ORIEL_NAME",
 			}
@@ -195,7 +203,7 @@ func findWithin(
 }
 
 func missingManifest(p int32) error {
-	return &report.StopError{
+	return &notice.StopError{
 		Partition: p, Loss: true, Reason: "the changelog partition has no manifest record",
 		Remedy: "Run `oriel topics` with this configuration once before `oriel run`; if it ran before, the changelog was emptied: restore it, or open a new deployment under another ORIEL_NAME",
 	}
@@ -210,7 +218,7 @@ func openManifest(value []byte, p int32, text string, master *state.MasterKey) (
 		return m, CannotOpen(p, err)
 	}
 	if m.Config != text {
-		return m, &report.StopError{
+		return m, &notice.StopError{
 			Partition: p, Reason: "the configuration differs from the one that this deployment was opened with: " + "ORIEL_" + strings.Join(state.ConfigDiff(m.Config, text), "; ORIEL_"),
 			Remedy: "Put the old values back, or open a new deployment under another ORIEL_NAME with its own topics; its privacy loss adds to the old one's for events that both read",
 		}

@@ -7,7 +7,7 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/state"
 )
@@ -39,7 +39,7 @@ func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed
 	}
 	stream, err := streams.OpenStream(m, inc.Params, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
 	if err != nil {
-		return Saved{}, &report.StopError{
+		return Saved{}, &notice.StopError{
 			Partition: p, Reason: "the frozen plan does not prove the configured guarantee",
 			Remedy: "Use the version of Oriel that opened the deployment, or open a new one under another ORIEL_NAME", Cause: err,
 		}
@@ -53,9 +53,9 @@ func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed
 // CannotOpen turns a refusal of package state into what to do about it.
 func CannotOpen(p int32, err error) error {
 	if errors.Is(err, state.ErrWrongKey) {
-		return &report.StopError{Partition: p, Reason: "the master key is not the one that this deployment was opened with", Remedy: "Point ORIEL_MASTER_KEY_FILE at the deployment's key", Cause: err}
+		return &notice.StopError{Partition: p, Reason: "the master key is not the one that this deployment was opened with", Remedy: "Point ORIEL_MASTER_KEY_FILE at the deployment's key", Cause: err}
 	}
-	return &report.StopError{Partition: p, Reason: "a stored record cannot be opened", Remedy: "Restore the changelog topic from before the damage, or use the version of Oriel that wrote it", Cause: err}
+	return &notice.StopError{Partition: p, Reason: "a stored record cannot be opened", Remedy: "Restore the changelog topic from before the damage, or use the version of Oriel that wrote it", Cause: err}
 }
 
 // Keys says where the records of a partition's stream lie in its changelog, and what else the manifest holds.
@@ -109,7 +109,7 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarna
 		return none, false, CannotOpen(p, err)
 	}
 	if !strings.HasPrefix(manifest.Config, nameLine(d.Config)) {
-		return none, false, &report.StopError{
+		return none, false, &notice.StopError{
 			Partition: p, Reason: "the changelog is of a deployment of another name",
 			Remedy: "Correct ORIEL_NAME or ORIEL_CHANGELOG_TOPIC",
 		}
@@ -123,7 +123,7 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarna
 		return none, false, err
 	}
 	if record == nil {
-		return none, false, &report.StopError{
+		return none, false, &notice.StopError{
 			Partition: p, Reason: "the changelog has no incarnation of this partition",
 			Remedy: "Name the changelog and verdict topics of one deployment, or restore the changelog",
 		}

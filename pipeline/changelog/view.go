@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
@@ -85,7 +85,7 @@ func (view *View) follows(
 
 // LostRecords is the stop where records are gone that brokers had acknowledged.
 func LostRecords(p int32, found string) error {
-	return &report.StopError{
+	return &notice.StopError{
 		Partition: p, Loss: true, Reason: "the brokers have lost records that they had acknowledged: " + found,
 		Remedy: "The input may have lost events, too, and others may take their offsets: going on could protect events by two noises. Bring the lost records back, " +
 			"or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read",

@@ -11,7 +11,7 @@ import (
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
@@ -189,7 +189,7 @@ func (e *env) refuses(want ...string) {
 	e.t.Helper()
 	before := e.written()
 	err := e.run()
-	if err == nil || report.Kind(err) != report.Stopped {
+	if err == nil || notice.Kind(err) != notice.Stopped {
 		e.t.Fatalf("not stopped: %v", err)
 	}
 	for _, text := range want {
@@ -303,7 +303,7 @@ func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 	case <-time.After(2 * commitPause):
 	}
 	e.append(e.deployment.Config.Verdicts, kafka.Record{Value: []byte("not a row")})
-	if err := <-ended; err == nil || ctx.Err() != nil || report.Kind(err) != report.Stopped {
+	if err := <-ended; err == nil || ctx.Err() != nil || notice.Kind(err) != notice.Stopped {
 		t.Errorf("ended with %v", err)
 	}
 	e.wantWritten("0 json_syntax 0")

@@ -12,7 +12,7 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/schemas"
 )
 
@@ -39,7 +39,7 @@ type Listener struct {
 	Retried  func(partition int32, err error)   // the partition is taken over again after err
 	// the partition is parked, and tried again until it goes on; err says why and what to do
 	Stopped func(partition int32, err error)
-	Reached func(partition int32, p report.Point)
+	Reached func(partition int32, p notice.Point)
 }
 
 // ensureDefaults sets each nil function to one that does nothing.
@@ -60,7 +60,7 @@ func (l *Listener) ensureDefaults() {
 		l.Stopped = func(int32, error) {}
 	}
 	if l.Reached == nil {
-		l.Reached = func(int32, report.Point) {}
+		l.Reached = func(int32, notice.Point) {}
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *Service) Run(ctx context.Context) error {
 			generation.Close()
 		}
 		switch {
-		case report.Kind(err) == report.Stopped:
+		case notice.Kind(err) == notice.Stopped:
 			return err
 		case ctx.Err() != nil, errors.Is(err, errEnd):
 			return nil

@@ -8,7 +8,7 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -97,7 +97,7 @@ func (r *statusReader) reason(record *kafka.Record, verdict byte) (schemas.Code,
 }
 
 func (r *statusReader) stop(record *kafka.Record, cause error, what, remedy string) error {
-	return &report.StopError{
+	return &notice.StopError{
 		Partition: r.partition, Remedy: remedy, Cause: cause,
 		Reason: fmt.Sprintf("the record at offset %d of %q %s", record.Offset, r.deployment.Config.Verdicts, what),
 	}

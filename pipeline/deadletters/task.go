@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 )
 
 // task writes the letters of one partition in this process for one generation of the group.
@@ -43,7 +43,7 @@ func (t *task) keepRunning(ctx context.Context, tell func(parked error)) error {
 			return ctx.Err()
 		case errors.Is(err, errEnd):
 			return err
-		case kafka.TooLarge(err), report.Kind(err) != report.Stopped:
+		case kafka.TooLarge(err), notice.Kind(err) != notice.Stopped:
 			listen.Retried(t.partition, err)
 		default:
 			err = t.explain(err)
@@ -140,7 +140,7 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.service.options.Listen.Reached(p, report.PointFenced)
+	t.service.options.Listen.Reached(p, notice.PointFenced)
 	if err := producer.Settle(ctx, []kafka.TopicPartition{{Topic: c.DeadLetter, Partition: p}}, c.Group); err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 		task: t, producer: producer, target: bounds.High, rows: t.newRows(at, bounds.Start),
 		input: input{client: d.Client, topic: topics.Input, partition: p},
 	}
-	t.service.options.Listen.Reached(p, report.PointRestored)
+	t.service.options.Listen.Reached(p, notice.PointRestored)
 	return w, nil
 }
 
@@ -200,16 +200,16 @@ func transactionalID(name string, verdicts [16]byte, partition int32) string {
 }
 
 func (t *task) stop(reason, remedy string) error {
-	return &report.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
+	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
 }
 
 // explain gives an error that stops the partition a remedy, if it has none of its own.
 func (t *task) explain(err error) error {
-	var known *report.StopError
+	var known *notice.StopError
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &report.StopError{
+	e := &notice.StopError{
 		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
 		Remedy: "Correct what the cause names, on the brokers (a process that still runs goes on by itself) or in the settings " +
 			"(start again); letters go on where they stopped",

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 )
 
 // describedTopic is a topic as the cluster describes it.
@@ -17,7 +17,7 @@ type describedTopic struct {
 }
 
 // wrong says which setting of a topic breaks what, and what to set.
-func (f describedTopic) wrong(setting, want, why string) *report.StopError {
+func (f describedTopic) wrong(setting, want, why string) *notice.StopError {
 	return stop(
 		fmt.Sprintf("%s topic %q has %s=%s, want %s: %s", f.role.name, f.topic.Name, setting, f.settings[setting], want, why),
 		fmt.Sprintf("Alter it: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config %s=%s",
@@ -38,7 +38,7 @@ func (f describedTopic) number(setting string, otherwise int64) int64 {
 // stays as it is carries the guarantee itself.
 func checkDurable(f describedTopic) []error {
 	var errs []error
-	refuse := func(e *report.StopError) {
+	refuse := func(e *notice.StopError) {
 		e.Remedy += ", or accept the risk with ORIEL_ALLOW_SINGLE_REPLICA=true"
 		errs = append(errs, e)
 	}

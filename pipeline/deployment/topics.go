@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 )
 
 // Topics are the described topics of a deployment; one that a use does not name is zero.
@@ -236,8 +236,8 @@ func checkPartitions(c Config, want int, own describedTopic) []error {
 	return nil
 }
 
-func stop(reason, remedy string) *report.StopError {
-	return &report.StopError{Partition: -1, Reason: reason, Remedy: remedy}
+func stop(reason, remedy string) *notice.StopError {
+	return &notice.StopError{Partition: -1, Reason: reason, Remedy: remedy}
 }
 
 func missing(r role, topic string) error {
@@ -258,7 +258,7 @@ func (c Config) Missing(topic string) error {
 	panic("BUG: pipeline: no topic of the deployment is called " + topic)
 }
 
-func fewReplicas(what string, replicas int) *report.StopError {
+func fewReplicas(what string, replicas int) *notice.StopError {
 	return stop(fmt.Sprintf("%s has %d replicas, want 3: one lost broker could take acknowledged records with it", what, replicas),
 		"Reassign its partitions to 3 brokers (kafka-reassign-partitions.sh)")
 }

@@ -71,7 +71,9 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 			t.Errorf("the descriptor of another configuration was published: %v", err)
 		}
 		says([]byte(`[1]`))
-		if _, err := deployment.WriteDescriptor(t.Context(), client, s.Config, deployment.Topics{}, operators.DescriptorOf(s.Model.Learner.Operator())); err == nil {
+		if _, err := deployment.WriteDescriptor(
+			t.Context(), client, s.Config, deployment.Topics{}, operators.DescriptorOf(s.Model.Learner.Operator()),
+		); err == nil {
 			t.Error("a descriptor that is no object was published")
 		}
 	})

@@ -13,9 +13,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/replay"
-	"oriel/pipeline/report"
 )
 
 // shock is what happens at a request of an opening, counted from the start of the process.
@@ -200,7 +200,7 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 			h.Fail(pipetest.Fault{Kind: end, Skip: 2*i + 1, Effect: pipetest.Refused(0)})
 		}
 		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
-		a.KillAt(report.PointProduced, nth)
+		a.KillAt(notice.PointProduced, nth)
 		time.Sleep(time.Minute)
 		h.Mend()
 		a.Kill()
@@ -255,7 +255,7 @@ func (h *history) torn(disk *vfs.MemFS, nth int, committed []pipetest.Part) *vfs
 		h.t.Fatal(err)
 	}
 	a := h.Start("a", disk, h.setup.Run)
-	a.KillAt(report.PointProduced, nth)
+	a.KillAt(notice.PointProduced, nth)
 	time.Sleep(15 * time.Second)
 	if !a.Alive() {
 		err = torn.Commit(h.t.Context(), committed, pipetest.Whatever)
@@ -311,7 +311,7 @@ func TestForgedFirstDecisionsStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
-		a.KillAt(report.PointProduced, 2)
+		a.KillAt(notice.PointProduced, 2)
 		<-a.Done()
 		if err := torn.Commit(t.Context(), []pipetest.Part{pipetest.Decisions}, func(_ pipetest.Part, r kafka.Record) []byte {
 			if index(t, r) == 2 {

@@ -13,7 +13,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
@@ -24,7 +24,7 @@ import (
 type Setup struct {
 	Config   deployment.Config
 	Model    streams.Model
-	Listener report.Listener // hears what happens in every process
+	Listener notice.Listener // hears what happens in every process
 	Retried  func(operation string, err error)
 
 	master *state.MasterKey
@@ -110,7 +110,9 @@ func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what 
 	if err := changelog.WriteManifests(ctx, client, s.Config, topics, s.Model, s.master); err != nil {
 		return err
 	}
-	written, err := deployment.WriteDescriptor(ctx, client, s.Config, topics, operators.DescriptorOf(s.Model.Learner.Operator()))
+	written, err := deployment.WriteDescriptor(
+		ctx, client, s.Config, topics, operators.DescriptorOf(s.Model.Learner.Operator()),
+	)
 	if written {
 		done("published the descriptor")
 	}
@@ -147,7 +149,7 @@ func (s Setup) Run(ctx context.Context, m *Member) error {
 	hear := s.Listener
 	hear.EnsureDefaults()
 	reached := hear.Reached
-	hear.Reached = func(p int32, point report.Point) {
+	hear.Reached = func(p int32, point notice.Point) {
 		reached(p, point)
 		m.Reached(p, point)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/replay"
-	"oriel/pipeline/report"
 	"oriel/schemas"
 )
 
@@ -35,7 +35,7 @@ func (h *history) tear(name string, n int, committed []pipetest.Part) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	a.KillAt(report.PointProduced, 1)
+	a.KillAt(notice.PointProduced, 1)
 	send(h.t, h.Deployment, h.setup, 0, n)
 	h.taken += n
 	<-a.Done()

@@ -11,7 +11,7 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
@@ -30,7 +30,7 @@ func Check(
 		return 0, err
 	}
 	if o.Incarnation.Topic != d.Topics.Input.ID || o.Incarnation.Partition != p {
-		return 0, &report.StopError{
+		return 0, &notice.StopError{
 			Partition: p, Reason: "the checkpoint is of another input",
 			Remedy: "Name the deployment and partition that it was saved from",
 		}

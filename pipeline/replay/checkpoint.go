@@ -9,7 +9,7 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
@@ -82,7 +82,7 @@ func open(d changelog.Deployment, view *changelog.View, p int32) (changelog.Save
 		return changelog.Saved{}, changelog.CannotOpen(p, err)
 	}
 	if record == nil || sealed == nil {
-		return changelog.Saved{}, &report.StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
+		return changelog.Saved{}, &notice.StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
 	}
 	return changelog.OpenSaved(d.Model, d.Master, p, record, sealed)
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write testdata/semantics.txt for a raised pipeline.Semantics, or with lines that were added")
+var rewrite = flag.Bool("rewrite", false, "write testdata/semantics.txt for a raised streams.Semantics, or with lines that were added")
 
 // semanticsOf are the golden files that say what becomes of a record's bytes, up to the decision; tests beside them
 // hold the code to them.
@@ -34,7 +34,7 @@ var semanticsOf = []string{
 // fingerprint is the digest of a file's first lines, as many as lines says, or all for 0; and how many these are.
 func fingerprint(t *testing.T, file string, lines int) (digest string, n int) {
 	t.Helper()
-	b, err := os.ReadFile("../" + file)
+	b, err := os.ReadFile("../../" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestSemanticsBelongToTheirGoldenFiles(t *testing.T) {
 		if digest, _ := fingerprint(t, file, counts[file]); number == Semantics && digests[file] != "" &&
 			digest != digests[file] {
 			t.Errorf("%s has changed under semantics %d: records are read otherwise than by the versions of that number. Take the change back, or raise "+
-				"pipeline.Semantics by one and run this test with -rewrite; the change log then tells users to stop the old version well before they start the new one", file, number)
+				"streams.Semantics by one and run this test with -rewrite; the change log then tells users to stop the old version well before they start the new one", file, number)
 		}
 	}
 	if *rewrite && !t.Failed() {

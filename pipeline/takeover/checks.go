@@ -7,7 +7,7 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 )
 
 // check refuses to go on where a continuation could be a second history.
@@ -59,7 +59,7 @@ func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
 		known, err := t.Client.EpochEnd(ctx, t.Config.Input, t.partition, at.LeaderEpoch)
 		switch {
 		case errors.Is(err, kafka.ErrTruncated):
-			return &report.StopError{Partition: t.partition, Reason: Truncated, Remedy: TruncatedRemedy, Cause: err, Loss: true}
+			return &notice.StopError{Partition: t.partition, Reason: Truncated, Remedy: TruncatedRemedy, Cause: err, Loss: true}
 		case err != nil:
 			return fmt.Errorf("pipeline: partition %d: epoch of the input: %w", t.partition, err)
 		case known >= 0 && known < next:

@@ -9,7 +9,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 	"oriel/state"
@@ -57,7 +57,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	}
 	t.Stream, err = streams.OpenStream(t.Model, params, inc.InitialKey(state.NewSecret()), t.keys.Users, t.name, inc.ID)
 	if err != nil {
-		return &report.StopError{
+		return &notice.StopError{
 			Partition: t.partition, Reason: "the plan does not prove the configured guarantee",
 			Remedy: "Correct the settings that the cause names", Cause: err,
 		}
@@ -108,7 +108,7 @@ func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err 
 		params, err = t.Model.Learner.Params()
 	}
 	if err != nil {
-		return 0, nil, &report.StopError{
+		return 0, nil, &notice.StopError{
 			Partition: t.partition, Reason: "no plan fits the configuration",
 			Remedy: "Correct the settings that the cause names", Cause: err,
 		}

@@ -87,7 +87,9 @@ func (t *takeOver) endPredecessor(ctx context.Context, states, decisions kafka.T
 	if marked {
 		parts = append(parts, kafka.TopicPartition{Topic: states.Name, Partition: p})
 	}
-	producer, err := t.Client.NewProducer(ctx, deployment.Config{Name: f.Name}.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout)
+	producer, err := t.Client.NewProducer(
+		ctx, deployment.Config{Name: f.Name}.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout,
+	)
 	if err == nil {
 		err = producer.Settle(ctx, parts, f.Group)
 	}

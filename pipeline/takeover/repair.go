@@ -9,7 +9,7 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 	"oriel/schemas"
@@ -121,9 +121,9 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 // redone holds decisions that come out again against those that are committed.
 type redone struct {
 	f               *transactionStatus
-	reached         uint64                     // index of the last decision that came out
+	reached         uint64                      // index of the last decision that came out
 	again           [streams.DecisionTopics]int // how many of the committed ones came out
-	differs, remedy string                     // of the first one that differs; "": none
+	differs, remedy string                      // of the first one that differs; "": none
 }
 
 // isNew reports whether a decision is to be published: it is not committed, and no later one is that retention has left.
@@ -150,7 +150,8 @@ func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 // takeAgain walks over the events behind the state, as far as anything of them is committed.
 func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
 	reader := t.Client.NewReader(t.Config.Input, t.partition, t.Position.Next, kafka.ReaderOptions{
-		ID: t.Position.Topic, LastEpoch: &t.Position.LeaderEpoch, MaxBytes: deployment.FetchBytes, MaxWait: 100 * time.Millisecond,
+		ID: t.Position.Topic, LastEpoch: &t.Position.LeaderEpoch, MaxBytes: deployment.FetchBytes,
+		MaxWait: 100 * time.Millisecond,
 	})
 	defer reader.Close()
 	last, due := f.reach()
@@ -171,7 +172,7 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		batch.Release()
 		switch {
 		case errors.Is(err, streams.ErrEnded):
-			return report.HorizonReached(t.partition, b.Stream.End())
+			return notice.HorizonReached(t.partition, b.Stream.End())
 		case err != nil:
 			return err
 		case c.differs != "":

@@ -8,7 +8,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 	"oriel/state"
@@ -21,9 +21,9 @@ type Ports struct {
 	Topics   deployment.Topics
 	Model    streams.Model
 	Master   *state.MasterKey
-	Store    *state.Store     // local copies of the changelog; the take-over only reads them
+	Store    *state.Store      // local copies of the changelog; the take-over only reads them
 	Users    streams.UserIndex // of the process: it hears of the users of events that are taken again
-	Listener report.Listener  // with a function in every field but Decided
+	Listener notice.Listener   // with a function in every field but Decided
 }
 
 // Owned is a partition after take-over: earlier owners are fenced, and the stream stands where their last transaction
@@ -114,10 +114,12 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 			err = fmt.Errorf("pipeline: partition %d: %w", p, err)
 		}
 	}()
-	if t.Producer, err = t.Client.NewProducer(ctx, t.Config.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout); err != nil {
+	if t.Producer, err = t.Client.NewProducer(
+		ctx, t.Config.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout,
+	); err != nil {
 		return err
 	}
-	t.Listener.Reached(p, report.PointFenced)
+	t.Listener.Reached(p, notice.PointFenced)
 	if err = t.Producer.Settle(ctx, t.Config.TransactionParts(p), t.Config.Group); err != nil {
 		return err
 	}
@@ -189,10 +191,10 @@ func (t *takeOver) mustCommit(tx *transaction.Transaction) {
 }
 
 func (t *takeOver) stop(reason, remedy string) error {
-	return &report.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
+	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
 }
 
 // lost is a stop for something that brokers say is gone.
 func (t *takeOver) lost(reason, remedy string) error {
-	return &report.StopError{Partition: t.partition, Reason: reason, Remedy: remedy, Loss: true}
+	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy, Loss: true}
 }

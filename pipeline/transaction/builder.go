@@ -25,7 +25,9 @@ type Builder struct {
 }
 
 // NewBuilder starts at a committed position of a partition's stream. index may be nil.
-func NewBuilder(s *streams.Stream, partition int32, at state.Position, sealer *state.Sealer, index streams.UserIndex) *Builder {
+func NewBuilder(
+	s *streams.Stream, partition int32, at state.Position, sealer *state.Sealer, index streams.UserIndex,
+) *Builder {
 	b := &Builder{sealer: sealer, sent: at}
 	b.Walk = &streams.Walk{
 		Stream: s, Partition: partition, Position: at, Users: index,

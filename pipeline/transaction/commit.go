@@ -9,7 +9,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/report"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
@@ -25,7 +25,7 @@ type Committer struct {
 	StateKey   []byte           // of the state's records in the changelog
 	Log        *changelog.View  // of the changelog; it follows what is committed
 	Store      *state.Store     // local copy of the changelog, shared with other partitions
-	Listener   report.Listener
+	Listener   notice.Listener
 }
 
 // Commit is the only code that makes anything readable outside: one transaction with decisions, sealed verdicts, the
@@ -51,7 +51,7 @@ func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
 		c.Listener.Aborted(p)
 		return fmt.Errorf("pipeline: partition %d: commit: %w", p, err)
 	}
-	c.Listener.Reached(p, report.PointEnded)
+	c.Listener.Reached(p, notice.PointEnded)
 	c.Log.Follow(records, last)
 	if len(t.Opening) > 0 {
 		c.Listener.Opened(p)
@@ -60,7 +60,7 @@ func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
 	c.Listener.DecidedLine(p, t.Newest)
-	c.Listener.Committed(report.Commit{
+	c.Listener.Committed(notice.Commit{
 		Partition: p, Records: t.Records, Steps: t.Steps, Decisions: t.Count,
 		Lag: max(0, t.End-t.Position.Next), Duration: time.Since(began),
 	})
@@ -93,7 +93,7 @@ func (c *Committer) transact(
 	if last, err = c.Producer.ProduceAll(ctx, c.Config.Changelog, p, &changes); err != nil {
 		return 0, err
 	}
-	c.Listener.Reached(p, report.PointProduced)
+	c.Listener.Reached(p, notice.PointProduced)
 	if err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, t.Position.Next); err != nil {
 		return 0, err
 	}

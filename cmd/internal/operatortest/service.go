@@ -12,9 +12,9 @@ import (
 
 	"oriel/operators"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/replay"
-	"oriel/pipeline/report"
 	"oriel/schemas"
 )
 
@@ -56,7 +56,7 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 	}
 	for i, point := range points {
 		now := len(rest) / (len(points) + 1 - i)
-		member.KillAt(report.Point(point), 1)
+		member.KillAt(notice.Point(point), 1)
 		s.send(t, setup, d, rest[:now])
 		rest = rest[now:]
 		time.Sleep(handover)

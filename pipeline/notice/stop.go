@@ -1,4 +1,4 @@
-package report
+package notice
 
 import (
 	"context"
