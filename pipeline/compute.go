@@ -90,10 +90,10 @@ func (c *computer) takeBatch(work context.Context, batch *kafka.Batch) error {
 	return err
 }
 
-// handFull hands a transaction on that is over as much input as is to be computed again when it fails, or that nothing more
-// fits in: the committer frees the memory of the one that it has batch by batch, and what is freed is waited for before
-// anything is. All of it are public sizes and times: where a transaction closes must not tell what records were. The
-// input ends at end.
+// handFull hands a transaction on that is over as much input as is to be computed again when it fails, or that nothing
+// more fits in: the committer frees the memory of the one that it has batch by batch, and what is freed is waited for
+// before anything is. All of it are public sizes and times: where a transaction closes must not tell what records were.
+// The input ends at end.
 func (c *computer) handFull(end int64) {
 	for c.Transaction.Taken < c.input && c.Transaction.Full(c.memory) && len(c.free) == 0 {
 		select {

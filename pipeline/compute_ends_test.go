@@ -134,8 +134,8 @@ func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, 
 	return all, ends
 }
 
-// TestTransactionsEndByPublicNumbers: whatever records say, transactions close at the same offsets and times, with as many
-// bytes of everything. Where nothing but bytes of input decides, that is where the lengths of records say.
+// TestTransactionsEndByPublicNumbers: whatever records say, transactions close at the same offsets and times, with as
+// many bytes of everything. Where nothing but bytes of input decides, that is where the lengths of records say.
 func TestTransactionsEndByPublicNumbers(t *testing.T) {
 	const length, records = 968, 300 // 1000 bytes with their overhead
 	full := slices.Repeat([]int{length}, records)

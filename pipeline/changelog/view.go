@@ -154,8 +154,8 @@ func (view *View) Len() int { return len(view.values) }
 // Sealed joins the parts of the state under key; nil when there is none.
 func (view *View) Sealed(key []byte) ([]byte, error) { return sealedIn(view.values, key) }
 
-// Unconfirmed returns the state under key in a local copy that ends with a record which is not committed; nil when there
-// is none.
+// Unconfirmed returns the state under key in a local copy that ends with a record which is not committed; nil when
+// there is none.
 func (view *View) Unconfirmed(key []byte) []byte {
 	sealed, err := sealedIn(view.unconfirmed, key)
 	if err != nil {

@@ -97,8 +97,8 @@ func (c Config) TransactionalID(input [16]byte, partition int32) string {
 // should not wait longer for a dead member than one that has formed.
 func (c Config) RebalanceTimeout() time.Duration { return min(c.SessionTimeout, 10*time.Second) }
 
-// GroupConfig is a process's membership. The mark tells members of this deployment from others: the name and the input's
-// id, which are in the transactional ids as well.
+// GroupConfig is a process's membership. The mark tells members of this deployment from others: the name and the
+// input's id, which are in the transactional ids as well.
 func (c Config) GroupConfig(input [16]byte) kafka.GroupConfig {
 	return kafka.GroupConfig{
 		ID: c.Group, Topic: c.Input,

@@ -11,10 +11,10 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// WriteDescriptor publishes the operator's descriptor, if it has one, under the deployment's name, unless the newest record of that
-// name says the same; it tells whether it had to. It comes AFTER WriteManifests, which refuses other settings: so other
-// bytes say the same in other words, as a later version does that says more, and they replace the record instead of
-// being refused.
+// WriteDescriptor publishes the operator's descriptor, if it has one, under the deployment's name, unless the newest
+// record of that name says the same; it tells whether it had to. It comes AFTER WriteManifests, which refuses other
+// settings: so other bytes say the same in other words, as a later version does that says more, and they replace the
+// record instead of being refused.
 func WriteDescriptor(
 	ctx context.Context, client *kafka.Client, c Config, topics Topics, descriptor []byte,
 ) (written bool, err error) {

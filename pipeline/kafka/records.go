@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Records iterates over the records of partition p from an offset up to an end that exists: committed records, or all of
-// them. A record is valid until the next one.
+// Records iterates over the records of partition p from an offset up to an end that exists: committed records, or all
+// of them. A record is valid until the next one.
 func Records(
 	ctx context.Context, c *Client, topic Topic, p int32, from, end int64, uncommitted bool,
 ) iter.Seq2[Record, error] {

@@ -75,7 +75,8 @@ func Kind(err error) ErrorKind {
 	return Retry
 }
 
-// HorizonReached stops a partition at its stream's horizon. The input offset stays at the first record that was not taken.
+// HorizonReached stops a partition at its stream's horizon. The input offset stays at the first record that was not
+// taken.
 func HorizonReached(partition int32, horizon uint64) error {
 	return &StopError{
 		Partition: partition,

@@ -126,7 +126,8 @@ type redone struct {
 	differs, remedy string                      // of the first one that differs; "": none
 }
 
-// isNew reports whether a decision is to be published: it is not committed, and no later one is that retention has left.
+// isNew reports whether a decision is to be published: it is not committed, and no later one is that retention has
+// left.
 func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 	c.reached = d.Index
 	found := &c.f.decisions[output]

@@ -20,8 +20,8 @@ func rowSealer(t *testing.T) *state.Sealer {
 	return s
 }
 
-// TestVerdictsShowTheirNumberAlone: two transactions of the same offsets, one all valid and one of every reason and gaps,
-// are equally full and seal to rows of equal sizes and places.
+// TestVerdictsShowTheirNumberAlone: two transactions of the same offsets, one all valid and one of every reason and
+// gaps, are equally full and seal to rows of equal sizes and places.
 func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 	valid, mixed := New(kafka.NewPool(), false), New(kafka.NewPool(), false)
 	for offset := range int64(3*state.MaxVerdicts + 5) {
