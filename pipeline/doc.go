@@ -5,20 +5,23 @@
 //
 //	fetch -> decode -> step -> one Kafka transaction {decisions, sealed verdicts, sealed state, input offset} -> local store
 //
-// and never back. The pure part (decode, step, encode) is Stream; the commit stage is the only code that makes anything
-// readable outside. The package knows no maths: it sees machines, decoders and bytes.
+// and never back. Each of these thoughts has a package below this one, and none imports another that stands further
+// right:
+//
+//	notice       what the pipeline says: to listeners, and as errors that stop a partition
+//	deployment   settings and topics of a deployment, how topics are made and what is refused of them
+//	streams      the pure walk of records: decode, step, encode
+//	changelog    manifest, incarnations and sealed states, and how they are read back
+//	transaction  what one Kafka transaction makes readable, who fills it, and the only code that commits it
+//	takeover     how a partition gets one owner, and what an earlier owner left undone
+//	replay       checkpoints, and published decisions compared with recomputed ones
+//
+// This package starts and ends them. It knows no maths: it sees machines, decoders and bytes.
 //
 // Guarantees, each with a test named after it (README, "What is promised"): one history, one noise for unchanged input
 // (G2), exactly once for read_committed consumers (G3), fail closed (G4), nothing else leaves (G5), bad input takes its
 // place as a null event (G6), bounded memory (G7).
 //
-// Errors are of four kinds (Kind): retry, lost (another member owns the partition), stop, and bug, which panics.
-//
-// A take-over ends what an earlier owner left open, and makes a transaction whole that has ended in some topics and not
-// in others (takeOver). What it does is a function of public facts: offsets, indices and published decisions.
-//
 // A record that can never be decoded is no error: it is stepped as a null event, and its verdict, sealed like that of
-// every record, says why. Package letters, in another process, brings it to the dead-letter topic.
-//
-// What each topic is for, how it is made and what is checked of it stands in one table, roles.
+// every record, says why. Package deadletters, in another process, brings it to the dead-letter topic.
 package pipeline

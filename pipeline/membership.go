@@ -10,18 +10,13 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// groupConfig is this process's membership. The mark tells members of this deployment from others: the name and the
-// input's id, which are in the transactional ids as well.
+// groupConfig is this process's membership.
 func (s *Service) groupConfig() kafka.GroupConfig {
-	return kafka.GroupConfig{
-		ID: s.config.Group, Topic: s.config.Input,
-		SessionTimeout: s.config.SessionTimeout, RebalanceTimeout: s.config.rebalanceTimeout(),
-		Mark:     fmt.Sprintf("%s/%x", s.config.Name, s.topics.Input.ID),
-		Instance: s.config.Instance,
-		OnFenced: func() {
-			s.listener.Note(-1, "another process has joined the group in this one's place: it has the same host name and ORIEL_STATE_DIR; this one goes on without a place that lasts")
-		},
+	c := s.config.GroupConfig(s.topics.Input.ID)
+	c.OnFenced = func() {
+		s.listener.Note(-1, "another process has joined the group in this one's place: it has the same host name and ORIEL_STATE_DIR; this one goes on without a place that lasts")
 	}
+	return c
 }
 
 // A member looks who else is in its group soon after each change, and then each membersInterval.

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 )
 
 // TestWhoElseIsInTheGroup: a process of the version before was called foreign, and people were told to split the
 // group, which stops one of the two halves.
 func TestWhoElseIsInTheGroup(t *testing.T) {
-	s := &Service{config: Config{Name: "d", Group: "g", Input: "trips"}}
+	s := &Service{config: deployment.Config{Name: "d", Group: "g", Input: "trips"}}
 	member := func(client, mark, topic string, partitions ...int32) kafka.ForeignMember {
 		return kafka.ForeignMember{
 			Client: client, Host: "/10.0.0.7", Mark: mark, Topics: []string{topic}, Partitions: partitions,

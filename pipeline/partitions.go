@@ -3,7 +3,10 @@ package pipeline
 import (
 	"context"
 
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
@@ -13,12 +16,8 @@ import (
 // guarantee counts one stream a user.
 
 // notePartitions notes a description of the topics: how many partitions the input has, and up to which ours have one.
-func (s *Service) notePartitions(topics Topics) {
-	covered := int32(topics.Input.Partitions)
-	for _, r := range s.config.usedBy(ByService) {
-		covered = min(covered, int32(r.described(&topics).Partitions))
-	}
-	s.covered.Store(covered)
+func (s *Service) notePartitions(topics deployment.Topics) {
+	s.covered.Store(topics.Covered(s.config))
 	if s.inputs.Swap(int32(topics.Input.Partitions)) != int32(topics.Input.Partitions) {
 		s.listener.Partitions(topics.Input.Partitions)
 	}
@@ -30,8 +29,8 @@ func (t *task) awaitTopics(ctx context.Context) {
 	if t.partition < s.covered.Load() {
 		return
 	}
-	s.listener.State(t.partition, Halted)
-	s.listener.Stopped(t.partition, &StopError{
+	s.listener.State(t.partition, notice.Halted)
+	s.listener.Stopped(t.partition, &notice.StopError{
 		Partition: t.partition,
 		Reason:    "partitions were added to the input, and the topics of this deployment do not have this one",
 		Remedy: "Run `oriel topics` with the settings of this deployment: it adds them, and the partition goes on " +
@@ -41,8 +40,8 @@ func (t *task) awaitTopics(ctx context.Context) {
 		if t.partition >= s.covered.Load() {
 			continue
 		}
-		manifest, err := findRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
-		if manifest != nil || Kind(err) == Stopped { // a stop is found again by the take-over, which says it better
+		manifest, err := changelog.FindRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
+		if manifest != nil || notice.Kind(err) == notice.Stopped { // a stop is found again by the take-over, which says it better
 			return
 		}
 	}

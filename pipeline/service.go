@@ -8,19 +8,25 @@ import (
 	"sync/atomic"
 	"time"
 
+	"oriel/operators"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
+	"oriel/pipeline/takeover"
 	"oriel/state"
 )
 
 // Service runs a deployment's share of partitions in this process.
 type Service struct {
-	config   Config
-	model    Model
+	config   deployment.Config
+	model    streams.Model
 	client   *kafka.Client
-	topics   Topics
+	topics   deployment.Topics
 	master   *state.MasterKey
 	store    *state.Store
-	listener Listener
+	listener notice.Listener
 
 	users      userIndex
 	problems   []string     // what the last look at the group found wrong; used by the goroutine that looks only
@@ -34,24 +40,38 @@ type Service struct {
 // NewService checks the deployment's topics and configuration records, and changes nothing. topics is what CheckTopics
 // described; the store must belong to the same deployment.
 func NewService(
-	ctx context.Context, client *kafka.Client, c Config, m Model, topics Topics, master *state.MasterKey,
-	store *state.Store, l Listener,
+	ctx context.Context, client *kafka.Client, c deployment.Config, m streams.Model, topics deployment.Topics,
+	master *state.MasterKey,
+	store *state.Store, l notice.Listener,
 ) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Start != StartEarliest && c.Start != StartLatest {
+	if c.Start != deployment.StartEarliest && c.Start != deployment.StartLatest {
 		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest", c.Start)
 	}
-	if err := errors.Join(m.versioned(), c.fits(m)); err != nil {
+	if err := errors.Join(m.Validate(), fits(c, m)); err != nil {
 		return nil, err
 	}
-	if err := CheckManifests(ctx, client, c, topics, m, master); err != nil {
+	if err := changelog.CheckManifests(ctx, client, c, topics, m, master); err != nil {
 		return nil, err
 	}
 	c.FixedPartitions = m.Users != nil
 	l.EnsureDefaults()
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
+}
+
+// fits refuses a configuration that names topics for another operator: a decision must never go to a topic that its
+// readers were not given for it.
+func fits(c deployment.Config, m streams.Model) error {
+	operator := m.Learner.Operator()
+	if (c.Second != "") != (operators.SecondTopicOf(operator) != nil) {
+		return fmt.Errorf("pipeline: second decision topic %q: an operator with a second output needs one, any other must have none", c.Second)
+	}
+	if _, ok := operator.(operators.Successor); c.Predecessor != (deployment.Predecessor{}) && !ok {
+		return errors.New("pipeline: after: the operator's streams start from nothing")
+	}
+	return nil
 }
 
 // Run works until ctx ends, then commits what is computed, leaves the group, tells how that went, and returns nil. It
@@ -65,7 +85,7 @@ func (s *Service) Run(ctx context.Context) error {
 	err = s.serve(ctx, group)
 	unheard := group.Close() // costs the others a session timeout, nothing else
 	if err == nil {
-		s.listener.Ended(Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
+		s.listener.Ended(notice.Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
 	}
 	return err
 }
@@ -92,7 +112,7 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
-		case Kind(err) == Stopped:
+		case notice.Kind(err) == notice.Stopped:
 			return err
 		default:
 			s.listener.Note(-1, "the deployment's topics or its group cannot be reached; trying again")
@@ -111,10 +131,10 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 func (s *Service) checkTopics(ctx context.Context) error {
 	for doubt, doubted := (kafka.Doubt{}), false; ; doubted = true {
 		err := s.compareTopics(ctx)
-		if doubted && (err == nil || Kind(err) != Stopped) {
+		if doubted && (err == nil || notice.Kind(err) != notice.Stopped) {
 			s.listener.Doubted(nil)
 		}
-		if err == nil || Kind(err) != Stopped || doubt.Over() {
+		if err == nil || notice.Kind(err) != notice.Stopped || doubt.Over() {
 			return err
 		}
 		if !doubted {
@@ -136,11 +156,11 @@ func (s *Service) beforeNextLook(ctx context.Context) error {
 const lookInterval = time.Second
 
 func (s *Service) compareTopics(ctx context.Context) error {
-	topics, err := CheckTopics(ctx, s.client, s.config, ByService)
+	topics, err := deployment.CheckTopics(ctx, s.client, s.config, deployment.ByService)
 	if err != nil {
 		return err
 	}
-	if err := topics.continues(s.topics); err != nil {
+	if err := topics.Continues(s.topics); err != nil {
 		return err
 	}
 	s.notePartitions(topics)
@@ -150,7 +170,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 // watchTopics ends the generation when a topic is made again while tasks read it.
 func (s *Service) watchTopics(ctx context.Context, end func(error)) {
 	for kafka.Pause(ctx, topicsInterval) == nil {
-		if err := s.checkTopics(ctx); err != nil && Kind(err) == Stopped {
+		if err := s.checkTopics(ctx); err != nil && notice.Kind(err) == notice.Stopped {
 			end(err)
 			return
 		}
@@ -179,8 +199,8 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	)
 	for _, p := range g.Partitions {
 		t := &task{
-			service: s, partition: p, stream: streamName(p),
-			membership: g.Membership(), memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
+			service: s, partition: p, membership: g.Membership(),
+			memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
 		}
 		tasks.Go(func() {
 			defer s.listener.Closed(p)
@@ -190,9 +210,9 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 			if err == nil {
 				return
 			}
-			s.listener.State(p, Halted)
+			s.listener.State(p, notice.Halted)
 			s.listener.Stopped(p, err)
-			if ofAll(err) {
+			if notice.OfAll(err) {
 				cancel(err)
 			}
 			mu.Lock()
@@ -214,7 +234,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	}
 	end()
 	tasks.Wait()
-	if err := context.Cause(alive); Kind(err) == Stopped {
+	if err := context.Cause(alive); notice.Kind(err) == notice.Stopped {
 		return err
 	}
 	if len(g.Partitions) > 0 && len(stopped) == len(g.Partitions) {
@@ -234,9 +254,9 @@ func (t *task) keepRunning(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		switch Kind(err) {
-		case Stopped:
-			if !ofLoss(err) || doubt.Over() {
+		switch notice.Kind(err) {
+		case notice.Stopped:
+			if !notice.OfLoss(err) || doubt.Over() {
 				return t.explain(err)
 			}
 			if !doubted {
@@ -246,12 +266,12 @@ func (t *task) keepRunning(ctx context.Context) error {
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil
 			}
-		case Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
-			t.service.listener.State(t.partition, Restoring)
+		case notice.Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
+			t.service.listener.State(t.partition, notice.Restoring)
 			if kafka.Pause(ctx, t.service.config.SessionTimeout) != nil {
 				return nil
 			}
-		case Retry, Finished:
+		case notice.Retry, notice.Finished:
 			t.service.listener.Restarted(t.partition, err)
 			if retry.Wait(ctx) != nil {
 				return nil
@@ -262,11 +282,11 @@ func (t *task) keepRunning(ctx context.Context) error {
 
 // explain gives an error that stops the partition a remedy, if it has none of its own.
 func (t *task) explain(err error) error {
-	var known *StopError
+	var known *notice.StopError
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &StopError{
+	e := &notice.StopError{
 		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
 		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was committed",
 	}
@@ -278,7 +298,7 @@ func (t *task) explain(err error) error {
 		e.Reason = "the input topic was deleted or made again"
 		e.Remedy = "Its offsets mean other records now: open a new deployment under another ORIEL_NAME"
 	case errors.Is(err, kafka.ErrTruncated):
-		e.Reason, e.Remedy = truncated, truncatedRemedy
+		e.Reason, e.Remedy = takeover.Truncated, takeover.TruncatedRemedy
 	case errors.Is(err, state.ErrFailed):
 		e.Reason = "the local store cannot be used any more"
 		e.Remedy = "Mend the disk under ORIEL_STATE_DIR and start again; the changelog has everything"

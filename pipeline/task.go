@@ -3,28 +3,27 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/takeover"
+	"oriel/pipeline/transaction"
 	"oriel/state"
 )
-
-// rebalanceTimeout is how long the group waits for a process to close its tasks and to join again, and for a leader
-// that died before it had shared the partitions out. Not longer than a session: a group that forms should not wait
-// longer for a dead member than one that has formed.
-func (c Config) rebalanceTimeout() time.Duration { return min(c.SessionTimeout, 10*time.Second) }
 
 // commitGrace is how long a closing task may take to commit what it has computed: two thirds of the rebalance timeout,
 // so that the generation that a commit names is still alive. The rest is for the heartbeat that tells of the rebalance,
 // a second at most, and for the way back into the group.
-func (c Config) commitGrace() time.Duration { return c.rebalanceTimeout() * 2 / 3 }
+func (t *task) commitGrace() time.Duration { return t.service.config.RebalanceTimeout() * 2 / 3 }
 
 // task owns one input partition in this process for one generation of the group.
 type task struct {
 	service    *Service
 	partition  int32
-	stream     string
 	membership kafka.Membership
 	memory     int // bytes, for its transactions
 }
@@ -33,47 +32,47 @@ type task struct {
 // direction: fetch, compute, commit. While a transaction commits, the next one is computed; when a commit fails, all
 // that was computed is dropped, and the caller takes the partition over again from the committed state.
 func (t *task) run(ctx context.Context) error {
-	t.service.listener.State(t.partition, Restoring)
-	o, err := t.takeOver(ctx)
+	t.service.listener.State(t.partition, notice.Restoring)
+	o, committer, err := t.takeOver(ctx)
 	if err != nil {
 		return err
 	}
-	if err := t.service.users.enter(t.partition, o.stream); err != nil {
+	if err := t.service.users.enter(t.partition, o.Stream); err != nil {
 		return err
 	}
-	t.service.listener.Holds(t.partition, len(o.stream.AppendState(nil)))
-	t.service.listener.Proves(t.partition, o.stream.Guarantee())
-	t.service.listener.State(t.partition, Running)
+	t.service.listener.Holds(t.partition, len(o.Stream.AppendState(nil)))
+	t.service.listener.Proves(t.partition, o.Stream.Guarantee())
+	t.service.listener.State(t.partition, notice.Running)
 	work, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	commits, expire := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer expire(nil)
 	defer context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(t.service.config.commitGrace(), func() {
+		timer := time.AfterFunc(t.commitGrace(), func() {
 			expire(errors.New("pipeline: closing took too long"))
 		})
 		context.AfterFunc(commits, func() { timer.Stop() })
 	})()
 
 	batches := make(chan *kafka.Batch, 2)
-	segments := make(chan *segment)
-	free := make(chan *segment, 2)
+	filled := make(chan *transaction.Transaction)
+	free := make(chan *transaction.Transaction, 2)
 	pool := kafka.NewPool()
-	free <- t.service.newSegment(pool)
-	free <- t.service.newSegment(pool)
-	start := o.position
-	var fetcher, committer sync.WaitGroup
+	for range cap(free) {
+		free <- transaction.New(pool, t.service.listener.Decided != nil)
+	}
+	var fetcher, committing sync.WaitGroup
 	fetcher.Go(func() {
 		defer close(batches)
-		if err := t.fetch(work, start, batches); work.Err() == nil {
+		if err := t.fetch(work, o.Position, batches); work.Err() == nil {
 			fail(err)
 		}
 	})
-	committer.Go(func() {
+	committing.Go(func() {
 		failed := false
-		for g := range segments {
+		for tx := range filled {
 			if !failed {
-				if err := t.commit(commits, o, g); err != nil {
+				if err := committer.Commit(commits, tx); err != nil {
 					fail(err)
 					failed = true
 				}
@@ -81,16 +80,18 @@ func (t *task) run(ctx context.Context) error {
 			if failed && ctx.Err() != nil {
 				t.service.unfinished.Store(true)
 			}
-			g.reset()
-			free <- g
+			tx.Reset()
+			free <- tx
 		}
 	})
-	compute := t.newComputer(o)
-	compute.segments, compute.free = segments, free
-	compute.memory, compute.input = t.memory, t.service.config.TransactionBytes
+	compute := &computer{
+		Builder:   transaction.NewBuilder(o.Stream, t.partition, o.Position, o.Sealer, &t.service.users),
+		partition: t.partition, interval: t.service.config.CommitInterval,
+		filled: filled, free: free, memory: t.memory, input: t.service.config.TransactionBytes,
+	}
 	stopped := compute.run(work, batches)
-	close(segments)
-	committer.Wait() // a failed commit comes before a stop: what precedes the stop must be committed first
+	close(filled)
+	committing.Wait() // a failed commit comes before a stop: what precedes the stop must be committed first
 	if stopped != nil {
 		fail(stopped)
 	}
@@ -104,11 +105,38 @@ func (t *task) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// takeOver makes this task the partition's only owner, and commits what earlier owners left undone.
+func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Committer, error) {
+	s, p := t.service, t.partition
+	o, err := takeover.Run(ctx, takeover.Ports{
+		Client: s.client, Config: s.config, Topics: s.topics, Model: s.model, Master: s.master, Store: s.store,
+		Users: &s.users, Listener: s.listener,
+	}, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &transaction.Committer{
+		Partition: p, Config: s.config, Topics: s.topics, Client: s.client, Producer: o.Producer,
+		Membership: t.membership, StateKey: o.StateKey, Log: o.Log, Store: s.store, Listener: s.listener,
+	}
+	for _, due := range o.Due {
+		if err := c.Commit(ctx, due); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := s.store.Replace(p, o.Log.Records()); err != nil {
+		return nil, nil, fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
+	}
+	o.Log.LetGo()
+	s.listener.Reached(p, notice.PointRestored)
+	return o, c, nil
+}
+
 // fetch reads the input from a position on, until work ends. It reads the topic that the state stands on, by id, and
 // stops when the log has lost what the state has taken.
 func (t *task) fetch(work context.Context, from state.Position, batches chan<- *kafka.Batch) error {
 	reader := t.service.client.NewReader(t.service.config.Input, t.partition, from.Next, kafka.ReaderOptions{
-		MaxBytes: fetchBytes, MaxWait: 250 * time.Millisecond, ID: from.Topic, LastEpoch: &from.LeaderEpoch,
+		MaxBytes: deployment.FetchBytes, MaxWait: 250 * time.Millisecond, ID: from.Topic, LastEpoch: &from.LeaderEpoch,
 	})
 	defer reader.Close()
 	for {
@@ -124,7 +152,3 @@ func (t *task) fetch(work context.Context, from state.Position, batches chan<- *
 		}
 	}
 }
-
-// fetchBytes is what one fetch asks for: some thousands of events, so that a commit interval holds several fetches and
-// a partition's buffers stay within a few MiB.
-const fetchBytes = 1 << 20

@@ -6,7 +6,10 @@ import (
 	"iter"
 	"sync"
 
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
 	"oriel/state"
 	"oriel/state/users"
 )
@@ -23,21 +26,15 @@ type userIndex struct {
 	unread    map[int32]bool         // partitions whose users could not be read at the last look; the same
 }
 
-// add notes a user, before the record is taken.
-func (s *userIndex) add(partition int32, user users.ID) error {
-	if s == nil {
-		return nil
-	}
+// Add notes a user, and refuses one whom another partition remembers.
+func (s *userIndex) Add(partition int32, user users.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addIn(partition, user)
 }
 
-// remove lets go of a user whom a partition remembers no longer.
-func (s *userIndex) remove(partition int32, user users.ID) {
-	if s == nil {
-		return
-	}
+// Remove lets go of a user whom a partition remembers no longer.
+func (s *userIndex) Remove(partition int32, user users.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.removeFrom(partition, user)
@@ -45,8 +42,10 @@ func (s *userIndex) remove(partition int32, user users.ID) {
 
 func (s *userIndex) addIn(partition int32, user users.ID) error {
 	if other, seen := s.partitions[user]; seen && other != partition {
-		return stop(fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
-			"Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it")
+		return &notice.StopError{Partition: -1,
+			Reason: fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
+			Remedy: "Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it",
+		}
 	}
 	if s.partitions == nil {
 		s.partitions, s.members = map[users.ID]int32{}, map[int32]map[users.ID]bool{}
@@ -87,11 +86,8 @@ func (s *userIndex) replace(partition int32, all iter.Seq[users.ID]) error {
 }
 
 // enter notes the users that a restored stream remembers.
-func (s *userIndex) enter(partition int32, stream *Stream) error {
-	if stream.limiter == nil {
-		return nil
-	}
-	return s.replace(partition, stream.limiter.Remembered())
+func (s *userIndex) enter(partition int32, stream *streams.Stream) error {
+	return s.replace(partition, stream.Remembered())
 }
 
 // leave lets go the users of a partition that is handed over.
@@ -105,7 +101,7 @@ func (s *userIndex) leave(partition int32) {
 
 // remoteUsers is what a partition's changelog says about its users.
 type remoteUsers struct {
-	view     *changelog
+	view     *changelog.View
 	stateKey []byte
 	sealer   *state.Sealer
 	limiter  *users.Limiter
@@ -178,16 +174,16 @@ func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 		s.users.elsewhere[p] = r
 		return r, r.open(p)
 	}
-	from := r.view.next
-	r.view.next = max(from, bounds.Stable-latest)
-	jumped := r.view.next > from
-	err = r.view.read(ctx, s.client, s.topics.Changelog, p, bounds.Stable)
+	from := r.view.Next()
+	r.view.GoTo(max(from, bounds.Stable-latest))
+	jumped := r.view.Next() > from
+	err = r.view.Read(ctx, s.client, s.topics.Changelog, p, bounds.Stable)
 	if err == nil {
 		err = r.open(p)
 	}
 	if err != nil && jumped { // parts of two states: read what was passed over
-		r.view.next = from
-		if err = r.view.read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err == nil {
+		r.view.GoTo(from)
+		if err = r.view.Read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err == nil {
 			err = r.open(p)
 		}
 	}
@@ -200,42 +196,42 @@ func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 
 // open puts the limiter where the state has it.
 func (r *remoteUsers) open(p int32) error {
-	sealed, err := r.view.sealed(r.stateKey)
+	sealed, err := r.view.Sealed(r.stateKey)
 	if err != nil {
-		return unsealing(p, err)
+		return changelog.CannotOpen(p, err)
 	}
 	_, private, err := r.sealer.Open(sealed)
 	if err != nil {
-		return unsealing(p, err)
+		return changelog.CannotOpen(p, err)
 	}
 	if err := r.limiter.Restore(private[max(0, len(private)-r.limiter.StateLen()):]); err != nil {
-		return unsealing(p, err)
+		return changelog.CannotOpen(p, err)
 	}
 	return nil
 }
 
 func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (*remoteUsers, error) {
-	view, err := readChangelog(ctx, s.client, s.topics.Changelog, p, bounds, nil)
+	view, err := changelog.Read(ctx, s.client, s.topics.Changelog, p, bounds, nil)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := openManifest(view.values[string(state.ManifestKey())], p, manifestText(s.config, s.model), s.master)
+	keys, err := view.Keys(p, s.config, s.model, s.master)
 	if err != nil {
 		return nil, err
 	}
-	record := view.values[string(manifest.NameKey.Key(state.KindIncarnation, streamName(p)))]
+	record := view.Value(keys.Incarnation)
 	if record == nil {
 		return nil, nil
 	}
 	inc, err := state.OpenIncarnation(record, s.master)
 	if err != nil {
-		return nil, unsealing(p, err)
+		return nil, changelog.CannotOpen(p, err)
 	}
-	r := &remoteUsers{view: view, stateKey: manifest.NameKey.Key(state.KindState, streamName(p))}
+	r := &remoteUsers{view: view, stateKey: keys.State}
 	if r.sealer, err = inc.Sealer(); err != nil {
-		return nil, unsealing(p, err)
+		return nil, changelog.CannotOpen(p, err)
 	}
-	r.limiter, err = s.model.Users.limiter(manifest.NameKey.Users())
+	r.limiter, err = s.model.Users.Limiter(keys.Users)
 	return r, err
 }
 
@@ -249,7 +245,7 @@ func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) 
 		skip[p] = true
 	}
 	for kafka.Pause(ctx, usersInterval) == nil {
-		if err := s.usersElsewhere(ctx, skip); err != nil && Kind(err) == Stopped {
+		if err := s.usersElsewhere(ctx, skip); err != nil && notice.Kind(err) == notice.Stopped {
 			end(err)
 			return
 		}

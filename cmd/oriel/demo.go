@@ -19,8 +19,11 @@ import (
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/state"
 )
 
@@ -230,14 +233,14 @@ func demoRun(
 	}
 	model.Learner = newSeeded(model.Learner, s.Name, seed)
 	c, master := s.Deployment(), state.NewMasterKey(state.NewSecret())
-	if err := pipeline.CreateTopics(ctx, client, c, func(string) {}); err != nil {
+	if err := deployment.CreateTopics(ctx, client, c, func(string) {}); err != nil {
 		return 0, err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, c, pipeline.ByService)
+	topics, err := deployment.CheckTopics(ctx, client, c, deployment.ByService)
 	if err != nil {
 		return 0, err
 	}
-	if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
+	if err := changelog.WriteManifests(ctx, client, c, topics, model, master); err != nil {
 		return 0, err
 	}
 	identity := state.Identity{Cluster: topics.Cluster, Name: s.Name, Topic: topics.Input.ID}
@@ -248,7 +251,7 @@ func demoRun(
 	bar := newBar(progress, int64(decisions), s.Name, false)
 	work, done := context.WithCancel(ctx)
 	defer done()
-	committed := make(chan pipeline.Commit, 64)
+	committed := make(chan notice.Commit, 64)
 	var first, last time.Time
 	counted := make(chan struct{})
 	go func() {
@@ -267,8 +270,8 @@ func demoRun(
 		}
 		done()
 	}()
-	service, err := pipeline.NewService(ctx, client, c, model, topics, master, store, pipeline.Listener{
-		Committed: func(commit pipeline.Commit) {
+	service, err := pipeline.NewService(ctx, client, c, model, topics, master, store, notice.Listener{
+		Committed: func(commit notice.Commit) {
 			select {
 			case committed <- commit:
 			case <-work.Done():

@@ -6,18 +6,18 @@ import (
 
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 )
 
 // seeded replaces the secret keys of a demo's streams by one that follows from a number, and what names records in the
 // noise by partition and offset, since the topic of the embedded broker has another id each time: the noise is then the
 // same in each run. So it hides nothing. The demo alone does this, over flights that everybody has.
 type seeded struct {
-	pipeline.Opener
+	streams.Opener
 	key [32]byte
 }
 
-func newSeeded(l pipeline.Opener, name string, seed uint64) seeded {
+func newSeeded(l streams.Opener, name string, seed uint64) seeded {
 	return seeded{l, sha256.Sum256(fmt.Appendf(nil, "oriel demo, %s, seed %d", name, seed))}
 }
 

@@ -16,15 +16,15 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
 // fileEvents are those of an NDJSON or CSV file, in one stream or spread over several.
 type fileEvents struct {
 	name   string
-	model  pipeline.Model
+	model  streams.Model
 	each   func(in io.Reader, f func(r kafka.Record, place []byte) error) error
 	unit   string // what a record of the file is
 	totals []int64

@@ -19,8 +19,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/dp"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -246,7 +246,7 @@ func (l *windowList) Type() string   { return "steps,…" }
 
 // firstStream opens a stream of the model. It returns the length of every sealed state, by sealing the first, the loss
 // of its draws, and the sizes of its decisions. seen is false where the first decision comes too late to be measured.
-func firstStream(model pipeline.Model) (
+func firstStream(model streams.Model) (
 	sealed int, draws dp.Draws, published plan.Published, seen bool, err error,
 ) {
 	frozen, err := model.Learner.Params()
@@ -254,7 +254,7 @@ func firstStream(model pipeline.Model) (
 		return 0, dp.Draws{}, published, false, err
 	}
 	inc := state.NewIncarnation(state.Incarnation{Config: model.Settings, Params: frozen})
-	opened, err := pipeline.OpenModel(model, frozen)
+	opened, err := streams.OpenModel(model, frozen)
 	if err != nil {
 		return 0, dp.Draws{}, published, false, err
 	}
@@ -299,8 +299,8 @@ func seldom(s settings.Settings, actions plan.Published) (published plan.Publish
 
 // publishes steps over events of no content until a step has published, and says what. seen is false where none has
 // that is of the first topic.
-func publishes(stream *pipeline.Stream) (published plan.Published, seen bool, err error) {
-	walk := &pipeline.Walk{
+func publishes(stream *streams.Stream) (published plan.Published, seen bool, err error) {
+	walk := &streams.Walk{
 		Stream: stream,
 		Decided: func(output uint8, _, line []byte) {
 			published.Decisions++
@@ -321,7 +321,7 @@ func publishes(stream *pipeline.Stream) (published plan.Published, seen bool, er
 		record[0].Offset = at
 		b := kafka.Batch{From: at, Next: at + 1, Records: record[:]}
 		err := walk.Take(&b, func() int64 { return b.Next })
-		if errors.Is(err, pipeline.ErrEnded) {
+		if errors.Is(err, streams.ErrEnded) {
 			break
 		}
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"oriel/pipeline"
+	"oriel/pipeline/notice"
 )
 
 // retryWindow is how long a retried request keeps the process from being ready: some twenty pauses at their longest, so
@@ -20,7 +20,7 @@ const retryWindow = 5 * time.Second
 // Console keeps the state of each partition for /readyz. It is safe for concurrent use.
 type Console struct {
 	mu     sync.Mutex
-	states map[int32]pipeline.TaskState
+	states map[int32]notice.TaskState
 	joined bool
 	full   bool      // the disk of the local store
 	failed error     // why the latest request to a coordinator that does not work was denied
@@ -32,10 +32,10 @@ type Console struct {
 }
 
 // New returns a console of a process that has not joined its group.
-func New() *Console { return &Console{states: map[int32]pipeline.TaskState{}} }
+func New() *Console { return &Console{states: map[int32]notice.TaskState{}} }
 
 // Listen completes a listener so that the console follows it; functions already set are called as well.
-func (c *Console) Listen(l pipeline.Listener) pipeline.Listener {
+func (c *Console) Listen(l notice.Listener) notice.Listener {
 	l.EnsureDefaults()
 	assigned, state, closed, members := l.Assigned, l.State, l.Closed, l.Members
 	versions, doubted := l.Versions, l.Doubted
@@ -63,7 +63,7 @@ func (c *Console) Listen(l pipeline.Listener) pipeline.Listener {
 		c.mu.Unlock()
 		members(problems)
 	}
-	l.State = func(p int32, s pipeline.TaskState) {
+	l.State = func(p int32, s notice.TaskState) {
 		c.mu.Lock()
 		c.states[p] = s
 		c.mu.Unlock()
@@ -152,7 +152,7 @@ func (c *Console) Waiting() map[string]bool {
 func (c *Console) waiting() map[string][]string {
 	lines := map[string][]string{}
 	for p, s := range c.states {
-		if s != pipeline.Running {
+		if s != notice.Running {
 			lines[reasonPartitions] = append(lines[reasonPartitions], fmt.Sprintf("partition %d: %s", p, s))
 		}
 	}

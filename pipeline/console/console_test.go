@@ -11,8 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"oriel/pipeline"
 	"oriel/pipeline/console"
+	"oriel/pipeline/notice"
 )
 
 // page asks a handler for one page.
@@ -36,7 +36,7 @@ func readiness(t *testing.T, c *console.Console) func(code int, body string) {
 
 func TestReadyFollowsThePartitions(t *testing.T) {
 	c := console.New()
-	l := c.Listen(pipeline.Listener{})
+	l := c.Listen(notice.Listener{})
 	h := c.Handler(prometheus.NewRegistry())
 	want := func(what string, code int, body string) {
 		t.Helper()
@@ -51,12 +51,12 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	l.Assigned(nil)
 	want("without partitions", 200, "ready\n")
 	l.Assigned([]int32{2, 3})
-	l.State(3, pipeline.Restoring)
-	l.State(2, pipeline.Restoring)
+	l.State(3, notice.Restoring)
+	l.State(2, notice.Restoring)
 	want("restoring", 503, "partition 2: restoring\npartition 3: restoring\n")
-	l.State(2, pipeline.Running)
+	l.State(2, notice.Running)
 	want("one is running", 503, "partition 3: restoring\n")
-	l.State(3, pipeline.Halted)
+	l.State(3, notice.Halted)
 	want("one has stopped", 503, "partition 3: stopped\n")
 	l.Closed(3)
 	want("handed over", 200, "ready\n")
@@ -87,7 +87,7 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 func TestACoordinatorThatDoesNotWorkIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := console.New()
-		c.Listen(pipeline.Listener{}).Assigned(nil)
+		c.Listen(notice.Listener{}).Assigned(nil)
 		want := readiness(t, c)
 		c.Retrying()
 		c.Denied(errors.New("restart broker 1"))
@@ -104,7 +104,7 @@ func TestACoordinatorThatDoesNotWorkIsShown(t *testing.T) {
 func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := console.New()
-		c.Listen(pipeline.Listener{}).Assigned(nil)
+		c.Listen(notice.Listener{}).Assigned(nil)
 		want := readiness(t, c)
 		const retried = "brokers: requests are being retried\n"
 		want(200, "ready\n")
@@ -121,16 +121,16 @@ func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
 
 func TestListenKeepsTheListener(t *testing.T) {
 	var heard []string
-	l := console.New().Listen(pipeline.Listener{
+	l := console.New().Listen(notice.Listener{
 		Assigned: func([]int32) { heard = append(heard, "assigned") },
-		State:    func(int32, pipeline.TaskState) { heard = append(heard, "state") },
+		State:    func(int32, notice.TaskState) { heard = append(heard, "state") },
 		Closed:   func(int32) { heard = append(heard, "closed") },
 		Members:  func([]string) { heard = append(heard, "members") },
 		Versions: func([]string) { heard = append(heard, "versions") },
 		Doubted:  func(error) { heard = append(heard, "doubted") },
 	})
 	l.Assigned(nil)
-	l.State(0, pipeline.Running)
+	l.State(0, notice.Running)
 	l.Closed(0)
 	l.Members(nil)
 	l.Versions(nil)

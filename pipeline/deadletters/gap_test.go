@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"oriel/pipeline"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 )
 
@@ -174,7 +174,7 @@ func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 	e.check(e.client.DeleteTopic(e.t.Context(), c.Verdicts))
 	e.refuses("verdict topic \"d.verdicts\" does not exist", "Run `oriel topics`", "letters that were not written are lost",
 		"nothing else is")
-	e.check(pipeline.CreateTopics(t.Context(), e.client, c, func(string) {}))
+	e.check(deployment.CreateTopics(t.Context(), e.client, c, func(string) {}))
 	e.row(4, bad)
 	e.check(e.run())
 	e.wantWritten("0 json_syntax 0, 2..4 lost verdict_topic_made_again , 4 json_syntax 4")

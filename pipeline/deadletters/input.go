@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 )
 
 // input finds records of one partition by offset, in ascending order.
@@ -79,7 +79,7 @@ func (in *input) record(ctx context.Context, offset int64) (*kafka.Record, error
 }
 
 func (in *input) missing(offset int64, found string) error {
-	return &pipeline.StopError{
+	return &notice.StopError{
 		Partition: in.partition,
 		Reason:    fmt.Sprintf("the service took a record at offset %d of topic %q, but %s", offset, in.topic.Name, found),
 		Remedy: "Records were removed or replaced on the brokers; " +

@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -19,7 +22,7 @@ type env struct {
 	t          *testing.T
 	addr       string
 	client     *kafka.Client
-	deployment pipeline.Deployment
+	deployment changelog.Deployment
 	names      state.NameKey
 	sealer     *state.Sealer
 	notes      []string // of the last run
@@ -50,26 +53,26 @@ func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	c := pipeline.Config{
+	c := deployment.Config{
 		Name: "d", Group: "d.letters", Input: "events", Decisions: "d.decisions", Verdicts: "d.verdicts",
 		Changelog:  "d.changelog",
 		DeadLetter: "d.dead-letter", SingleReplica: true,
 	}
 	e := &env{t: t, addr: broker.Addr(), client: client}
 	made := func(string) {}
-	e.check(pipeline.CreateInput(t.Context(), client, c, partitions, made))
-	e.check(pipeline.CreateTopics(t.Context(), client, c, made))
-	topics, err := pipeline.CheckTopics(t.Context(), client, c, pipeline.ByLetters)
+	e.check(deployment.CreateInput(t.Context(), client, c, partitions, made))
+	e.check(deployment.CreateTopics(t.Context(), client, c, made))
+	topics, err := deployment.CheckTopics(t.Context(), client, c, deployment.ByLetters)
 	e.check(err)
-	model := pipeline.Model{Settings: fmt.Sprintf("MAX_RECORD_BYTES=%d\n", maxRecord), Semantics: 1}
-	e.deployment = pipeline.Deployment{
+	model := streams.Model{Settings: fmt.Sprintf("MAX_RECORD_BYTES=%d\n", maxRecord), Semantics: 1}
+	e.deployment = changelog.Deployment{
 		Client: client, Config: c, Topics: topics, Model: model, Master: state.NewMasterKey(state.NewSecret()),
 	}
 	if earlier {
 		manifest := state.Manifest{Config: "NAME=d\n" + model.Settings, Semantics: 1, NameKey: state.NewNameKey()}
 		e.append(c.Changelog, kafka.Record{Key: state.ManifestKey(), Value: manifest.Seal(e.deployment.Master)})
 	} else {
-		e.check(pipeline.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
+		e.check(changelog.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
 	}
 	manifest, err := state.OpenManifest(e.log(c.Changelog)[0].Value, e.deployment.Master)
 	e.check(err)
@@ -186,7 +189,7 @@ func (e *env) refuses(want ...string) {
 	e.t.Helper()
 	before := e.written()
 	err := e.run()
-	if err == nil || pipeline.Kind(err) != pipeline.Stopped {
+	if err == nil || notice.Kind(err) != notice.Stopped {
 		e.t.Fatalf("not stopped: %v", err)
 	}
 	for _, text := range want {
@@ -301,7 +304,7 @@ func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 	case <-time.After(2 * commitPause):
 	}
 	e.append(e.deployment.Config.Verdicts, kafka.Record{Value: []byte("not a row")})
-	if err := <-ended; err == nil || ctx.Err() != nil || pipeline.Kind(err) != pipeline.Stopped {
+	if err := <-ended; err == nil || ctx.Err() != nil || notice.Kind(err) != notice.Stopped {
 		t.Errorf("ended with %v", err)
 	}
 	e.wantWritten("0 json_syntax 0")

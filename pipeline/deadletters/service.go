@@ -10,8 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/schemas"
 )
 
@@ -38,7 +39,7 @@ type Listener struct {
 	Retried  func(partition int32, err error)   // the partition is taken over again after err
 	// the partition is parked, and tried again until it goes on; err says why and what to do
 	Stopped func(partition int32, err error)
-	Reached func(partition int32, p pipeline.Point)
+	Reached func(partition int32, p notice.Point)
 }
 
 // ensureDefaults sets each nil function to one that does nothing.
@@ -59,7 +60,7 @@ func (l *Listener) ensureDefaults() {
 		l.Stopped = func(int32, error) {}
 	}
 	if l.Reached == nil {
-		l.Reached = func(int32, pipeline.Point) {}
+		l.Reached = func(int32, notice.Point) {}
 	}
 }
 
@@ -73,12 +74,12 @@ type Written struct {
 
 // Service writes the letters of a deployment's share of partitions in this process. Config.Group is its own group.
 type Service struct {
-	deployment pipeline.Deployment
+	deployment changelog.Deployment
 	options    Options
 }
 
-// New takes a deployment whose topics were checked for pipeline.ByLetters; it needs no Model.
-func New(d pipeline.Deployment, o Options) *Service {
+// New takes a deployment whose topics were checked for deployment.ByLetters; it needs no Model.
+func New(d changelog.Deployment, o Options) *Service {
 	o.Listen.ensureDefaults()
 	return &Service{deployment: d, options: o}
 }
@@ -106,7 +107,7 @@ func (s *Service) Run(ctx context.Context) error {
 			generation.Close()
 		}
 		switch {
-		case pipeline.Kind(err) == pipeline.Stopped:
+		case notice.Kind(err) == notice.Stopped:
 			return err
 		case ctx.Err() != nil, errors.Is(err, errEnd):
 			return nil

@@ -6,15 +6,16 @@ import (
 	"strconv"
 	"time"
 
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/schemas"
 	"oriel/state"
 )
 
 // statusReader reads the verdicts of one partition in the order of the input, and finds the gaps between them.
 type statusReader struct {
-	deployment pipeline.Deployment
+	deployment changelog.Deployment
 	partition  int32
 	reader     *kafka.Reader
 	sealer     *state.Sealer // nil before the first row: until the partition is opened there is no incarnation
@@ -96,7 +97,7 @@ func (r *statusReader) reason(record *kafka.Record, verdict byte) (schemas.Code,
 }
 
 func (r *statusReader) stop(record *kafka.Record, cause error, what, remedy string) error {
-	return &pipeline.StopError{
+	return &notice.StopError{
 		Partition: r.partition, Remedy: remedy, Cause: cause,
 		Reason: fmt.Sprintf("the record at offset %d of %q %s", record.Offset, r.deployment.Config.Verdicts, what),
 	}

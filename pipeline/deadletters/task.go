@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 )
 
 // task writes the letters of one partition in this process for one generation of the group.
@@ -28,13 +28,13 @@ type task struct {
 // keepRunning takes the partition over again after every failure. One that a person must mend parks the partition, and
 // is tried again after parkPause, so that the process need not be restarted. It returns errEnd when all is written
 // that had to be, ctx's error, or with Options.Once the error that stops the partition.
-func (t *task) keepRunning(ctx context.Context, report func(parked error)) error {
+func (t *task) keepRunning(ctx context.Context, tell func(parked error)) error {
 	listen := t.service.options.Listen
 	for {
 		err := t.run(ctx, func() {
 			if t.parked.over() {
 				listen.Noted(t.partition, "letters go on")
-				report(nil)
+				tell(nil)
 			}
 		})
 		pause := retryPause
@@ -43,7 +43,7 @@ func (t *task) keepRunning(ctx context.Context, report func(parked error)) error
 			return ctx.Err()
 		case errors.Is(err, errEnd):
 			return err
-		case kafka.TooLarge(err), pipeline.Kind(err) != pipeline.Stopped:
+		case kafka.TooLarge(err), notice.Kind(err) != notice.Stopped:
 			listen.Retried(t.partition, err)
 		default:
 			err = t.explain(err)
@@ -53,7 +53,7 @@ func (t *task) keepRunning(ctx context.Context, report func(parked error)) error
 			if t.service.options.Once {
 				return err
 			}
-			report(err)
+			tell(err)
 			pause = parkPause
 		}
 		if err := kafka.Pause(ctx, pause); err != nil {
@@ -140,7 +140,7 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.service.options.Listen.Reached(p, pipeline.PointFenced)
+	t.service.options.Listen.Reached(p, notice.PointFenced)
 	if err := producer.Settle(ctx, []kafka.TopicPartition{{Topic: c.DeadLetter, Partition: p}}, c.Group); err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 		task: t, producer: producer, target: bounds.High, rows: t.newRows(at, bounds.Start),
 		input: input{client: d.Client, topic: topics.Input, partition: p},
 	}
-	t.service.options.Listen.Reached(p, pipeline.PointRestored)
+	t.service.options.Listen.Reached(p, notice.PointRestored)
 	return w, nil
 }
 
@@ -200,16 +200,16 @@ func transactionalID(name string, verdicts [16]byte, partition int32) string {
 }
 
 func (t *task) stop(reason, remedy string) error {
-	return &pipeline.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
+	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
 }
 
 // explain gives an error that stops the partition a remedy, if it has none of its own.
 func (t *task) explain(err error) error {
-	var known *pipeline.StopError
+	var known *notice.StopError
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &pipeline.StopError{
+	e := &notice.StopError{
 		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
 		Remedy: "Correct what the cause names, on the brokers (a process that still runs goes on by itself) or in the settings " +
 			"(start again); letters go on where they stopped",

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -191,7 +191,7 @@ func (w *writer) commit(ctx context.Context, row int64) error {
 		}
 		return err
 	}
-	listen.Reached(p, pipeline.PointProduced)
+	listen.Reached(p, notice.PointProduced)
 	for _, at := range []struct {
 		topic  string
 		offset int64
@@ -204,7 +204,7 @@ func (w *writer) commit(ctx context.Context, row int64) error {
 	if err := w.producer.End(work, true); err != nil {
 		return err
 	}
-	listen.Reached(p, pipeline.PointEnded)
+	listen.Reached(p, notice.PointEnded)
 	t.refused = 0
 	listen.Written(Written{Partition: p, Letters: w.count, Lost: w.lost, To: w.rows.covered})
 	w.letters.Reset()

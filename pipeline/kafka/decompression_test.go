@@ -28,7 +28,7 @@ func unpacked(codec Codec, packed []byte) string {
 
 // TestGoldenDecompression: whether a batch can be read decides which records are null events, and so the noise of every
 // later step. The batches are kept as bytes, since compressors may change; whole ones, damaged ones, and some at the
-// limit. Another result is another semantics (pipeline.Semantics).
+// limit. Another result is another semantics (streams.Semantics).
 func TestGoldenDecompression(t *testing.T) {
 	golden, err := os.ReadFile("testdata/decompression.txt")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"oriel/pipeline"
+	"oriel/pipeline/notice"
 )
 
 // MaxDecisionSeries bounds the series that decisions may be shown as, in one process: Prometheus keeps each for itself,
@@ -18,8 +18,8 @@ const MaxDecisionSeries = 1000
 
 // Numbers are decisions whose coordinates have names and intervals.
 type Numbers struct {
-	Labels [][3]string                                                     // of each: memory, statistic and cell
-	Read   func(pipeline.Decided) (values, low, high []float64, err error) // NaN: it has no series
+	Labels [][3]string                                                   // of each: memory, statistic and cell
+	Read   func(notice.Decided) (values, low, high []float64, err error) // NaN: it has no series
 }
 
 // decisions shows the first coordinates of the newest committed decision of each stream that the process owns: by their
@@ -76,7 +76,7 @@ func newDecisions(coordinates int, numbers *Numbers) *decisions {
 	return d
 }
 
-func (d *decisions) committed(p int32, newest pipeline.Decided) {
+func (d *decisions) committed(p int32, newest notice.Decided) {
 	series := [][]float64{newest.Point}
 	if d.numbers != nil {
 		values, low, high, err := d.numbers.Read(newest)
@@ -97,7 +97,7 @@ func (d *decisions) committed(p int32, newest pipeline.Decided) {
 }
 
 // members are those of a decision that are numbers. Operators have a handful.
-func (d *decisions) members(newest pipeline.Decided) (members []member) {
+func (d *decisions) members(newest notice.Decided) (members []member) {
 	if d.member == nil {
 		return nil
 	}

@@ -10,21 +10,21 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"oriel/pipeline"
 	"oriel/pipeline/metrics"
+	"oriel/pipeline/notice"
 	"oriel/schemas"
 )
 
-func point(stream string, point ...float64) pipeline.Decided {
-	return pipeline.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
+func point(stream string, point ...float64) notice.Decided {
+	return notice.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
 }
 
-func decided(coordinates int) (*prometheus.Registry, pipeline.Listener) {
+func decided(coordinates int) (*prometheus.Registry, notice.Listener) {
 	r := prometheus.NewRegistry()
 	m := metrics.New(r, guarantee, metrics.Process{
 		Deployment: "d", Waiting: func() map[string]bool { return nil }, Coordinates: coordinates,
 	})
-	return r, m.Listen(pipeline.Listener{})
+	return r, m.Listen(notice.Listener{})
 }
 
 // TestDecisionsAreShownAsCommitted: the newest of each stream, its first coordinates, until the partition is handed
@@ -61,8 +61,8 @@ oriel_decision{coordinate="1",deployment="d",stream="0"} 5.25
 }
 
 // saying is a decision that says numbers beside its coordinates, and what is no number.
-func saying(stream string, point ...float64) pipeline.Decided {
-	d := pipeline.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
+func saying(stream string, point ...float64) notice.Decided {
+	d := notice.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
 	for _, x := range [][2]string{{"shift", "-2.5e-1"}, {"arm", `"1"`}, {"deviation", "[1]"}, {"explores", "1"}} {
 		d.Extras = append(d.Extras, schemas.ExtraMember{Name: x[0], JSON: x[1]})
 	}
@@ -118,7 +118,7 @@ func TestDecisionsAreNotShownUnlessAskedFor(t *testing.T) {
 // named has two numbers, with intervals of ± 2.5 a step; at step 0 there are none.
 var named = metrics.Numbers{
 	Labels: [][3]string{{"1000", "count", "carrier=UA"}, {"1000", "mean", "carrier=UA"}},
-	Read: func(d pipeline.Decided) (values, low, high []float64, err error) {
+	Read: func(d notice.Decided) (values, low, high []float64, err error) {
 		if d.Step == 0 {
 			return nil, nil, nil, errors.New("no intervals")
 		}
@@ -129,12 +129,12 @@ var named = metrics.Numbers{
 	},
 }
 
-func shownNumbers(coordinates int, numbers *metrics.Numbers) (*prometheus.Registry, pipeline.Listener) {
+func shownNumbers(coordinates int, numbers *metrics.Numbers) (*prometheus.Registry, notice.Listener) {
 	r := prometheus.NewRegistry()
 	m := metrics.New(r, guarantee, metrics.Process{
 		Deployment: "d", Waiting: func() map[string]bool { return nil }, Coordinates: coordinates, Numbers: numbers,
 	})
-	return r, m.Listen(pipeline.Listener{})
+	return r, m.Listen(notice.Listener{})
 }
 
 // TestNumbersAreShownByName, each within its interval, and not where a decision says none.

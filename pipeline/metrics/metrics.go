@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"oriel/mechanisms/protection"
-	"oriel/pipeline"
+	"oriel/pipeline/notice"
 )
 
 // Metrics are the collectors of one process.
@@ -118,7 +118,7 @@ func (m *Metrics) takePartition(p int32, yes bool) {
 }
 
 // Listen completes a listener with functions that count; functions already set are called as well.
-func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
+func (m *Metrics) Listen(l notice.Listener) notice.Listener {
 	l.EnsureDefaults()
 	committed, aborted, state := l.Committed, l.Aborted, l.State
 	closed, restarted, partitions := l.Closed, l.Restarted, l.Partitions
@@ -126,7 +126,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 		m.inputs.WithLabelValues().Set(float64(input))
 		partitions(input)
 	}
-	l.Committed = func(c pipeline.Commit) {
+	l.Committed = func(c notice.Commit) {
 		m.committed(c)
 		committed(c)
 	}
@@ -134,10 +134,10 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 		m.transactions.WithLabelValues(label(p), "aborted").Inc()
 		aborted(p)
 	}
-	l.State = func(p int32, s pipeline.TaskState) {
+	l.State = func(p int32, s notice.TaskState) {
 		m.begin(p)
 		m.takePartition(p, true)
-		for _, other := range []pipeline.TaskState{pipeline.Restoring, pipeline.Running, pipeline.Halted} {
+		for _, other := range []notice.TaskState{notice.Restoring, notice.Running, notice.Halted} {
 			value := 0.0
 			if other == s {
 				value = 1
@@ -157,7 +157,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 		closed(p)
 	}
 	if decided := l.Decided; m.newest != nil {
-		l.Decided = func(p int32, newest pipeline.Decided) {
+		l.Decided = func(p int32, newest notice.Decided) {
 			m.newest.committed(p, newest)
 			if decided != nil {
 				decided(p, newest)
@@ -181,7 +181,7 @@ func (m *Metrics) begin(p int32) {
 	}
 }
 
-func (m *Metrics) committed(c pipeline.Commit) {
+func (m *Metrics) committed(c notice.Commit) {
 	p := label(c.Partition)
 	m.records.WithLabelValues(p).Add(float64(c.Records))
 	m.steps.WithLabelValues(p).Add(float64(c.Steps))

@@ -14,8 +14,8 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
-	"oriel/pipeline"
 	"oriel/pipeline/metrics"
+	"oriel/pipeline/notice"
 )
 
 var guarantee = protection.Guarantee{
@@ -24,7 +24,7 @@ var guarantee = protection.Guarantee{
 }
 
 // played is a registry after a fixed run of two partitions.
-func played(l pipeline.Listener) *prometheus.Registry {
+func played(l notice.Listener) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	m := metrics.New(r, guarantee, metrics.Process{
 		Deployment: "d", Version: "v1", GoVersion: "go1",
@@ -32,15 +32,15 @@ func played(l pipeline.Listener) *prometheus.Registry {
 	})
 	l = m.Listen(l)
 	l.Partitions(3)
-	l.State(0, pipeline.Restoring)
-	l.State(0, pipeline.Running)
-	l.State(1, pipeline.Running)
-	l.Committed(pipeline.Commit{Partition: 0, Records: 5, Steps: 4, Decisions: 3, Lag: 7, Duration: 3 * time.Millisecond})
-	l.Committed(pipeline.Commit{Partition: 0, Records: 1, Steps: 1, Decisions: 1, Lag: 6, Duration: 20 * time.Second})
-	l.Committed(pipeline.Commit{Partition: 1, Records: 2, Steps: 2, Decisions: 2, Lag: 9, Duration: time.Millisecond})
+	l.State(0, notice.Restoring)
+	l.State(0, notice.Running)
+	l.State(1, notice.Running)
+	l.Committed(notice.Commit{Partition: 0, Records: 5, Steps: 4, Decisions: 3, Lag: 7, Duration: 3 * time.Millisecond})
+	l.Committed(notice.Commit{Partition: 0, Records: 1, Steps: 1, Decisions: 1, Lag: 6, Duration: 20 * time.Second})
+	l.Committed(notice.Commit{Partition: 1, Records: 2, Steps: 2, Decisions: 2, Lag: 9, Duration: time.Millisecond})
 	l.Aborted(0)
 	l.Restarted(0, errors.New("x"))
-	l.State(1, pipeline.Halted)
+	l.State(1, notice.Halted)
 	l.Closed(1)
 	return r
 }
@@ -163,7 +163,7 @@ func exposition(r *prometheus.Registry) string {
 
 // TestExpositionIsThis compares all of it, so that no metric is exported that is not public: see the package's comment.
 func TestExpositionIsThis(t *testing.T) {
-	got := strings.Split(exposition(played(pipeline.Listener{})), "\n")
+	got := strings.Split(exposition(played(notice.Listener{})), "\n")
 	want := strings.Split(strings.TrimPrefix(wanted, "\n"), "\n")
 	for i := range max(len(got), len(want)) {
 		line := func(s []string) string {
@@ -180,13 +180,13 @@ func TestExpositionIsThis(t *testing.T) {
 
 // TestEqualCountsGiveEqualText pins that no clock and no process is exported.
 func TestEqualCountsGiveEqualText(t *testing.T) {
-	if a, b := exposition(played(pipeline.Listener{})), exposition(played(pipeline.Listener{})); a != b {
+	if a, b := exposition(played(notice.Listener{})), exposition(played(notice.Listener{})); a != b {
 		t.Errorf("two equal runs give\n%s\nand\n%s", a, b)
 	}
 }
 
 func TestNamesFollowTheConventions(t *testing.T) {
-	problems, err := promlint.New(strings.NewReader(exposition(played(pipeline.Listener{})))).Lint()
+	problems, err := promlint.New(strings.NewReader(exposition(played(notice.Listener{})))).Lint()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,10 +197,10 @@ func TestNamesFollowTheConventions(t *testing.T) {
 
 func TestListenKeepsTheListener(t *testing.T) {
 	heard := map[string]int{}
-	played(pipeline.Listener{
-		Committed: func(pipeline.Commit) { heard["committed"]++ },
+	played(notice.Listener{
+		Committed: func(notice.Commit) { heard["committed"]++ },
 		Aborted:   func(int32) { heard["aborted"]++ },
-		State:     func(int32, pipeline.TaskState) { heard["state"]++ },
+		State:     func(int32, notice.TaskState) { heard["state"]++ },
 		Closed:    func(int32) { heard["closed"]++ },
 		Restarted: func(int32, error) { heard["restarted"]++ },
 	})

@@ -6,7 +6,7 @@ import (
 
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
@@ -30,14 +30,14 @@ type Blind struct {
 }
 
 // Learner opens machines like b, at step 0.
-func (b Blind) Learner() pipeline.Opener { return blindLearner{b: b} }
+func (b Blind) Learner() streams.Opener { return blindLearner{b: b} }
 
 // Instead is the learner l, whose machines are like b.
-func (b Blind) Instead(l pipeline.Opener) pipeline.Opener { return blindLearner{l, b} }
+func (b Blind) Instead(l streams.Opener) streams.Opener { return blindLearner{l, b} }
 
 // blindLearner opens blind machines. Everything else is another learner's, if there is one.
 type blindLearner struct {
-	pipeline.Opener
+	streams.Opener
 	b Blind
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/schemas"
 )
@@ -25,7 +25,7 @@ func TestTheNewestCommittedDecisionIsTold(t *testing.T) {
 		}
 		var mu sync.Mutex
 		var told []uint64
-		s.Listener.Decided = func(p int32, newest pipeline.Decided) {
+		s.Listener.Decided = func(p int32, newest notice.Decided) {
 			published, err := pipetest.Read(context.Background(), client, s.Config.Decisions, 0, -1, kafka.ReaderOptions{})
 			if err != nil || len(published) == 0 {
 				t.Errorf("decision %d cannot be read yet: %v", newest.Index, err)
@@ -60,7 +60,7 @@ func TestTheNewestCommittedDecisionIsTold(t *testing.T) {
 		wants()
 		send(3)
 		wants(3)
-		a.KillAt(pipeline.PointProduced, 1)
+		a.KillAt(notice.PointProduced, 1)
 		send(2)
 		wants(3)
 		b := d.Start("b", a.Disk(), s.Run)

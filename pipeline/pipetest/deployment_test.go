@@ -11,8 +11,8 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 )
 
@@ -183,7 +183,7 @@ func TestEveryRequestCanBeRefused(t *testing.T) {
 
 // TestAKilledMemberIsReplaced: at every point, by another process or by its own restart on what its disk has kept.
 func TestAKilledMemberIsReplaced(t *testing.T) {
-	points := []pipeline.Point{pipeline.PointFenced, pipeline.PointRestored, pipeline.PointProduced, pipeline.PointEnded}
+	points := []notice.Point{notice.PointFenced, notice.PointRestored, notice.PointProduced, notice.PointEnded}
 	for _, point := range points {
 		for _, next := range []string{"a", "b"} {
 			t.Run(fmt.Sprintf("%s/%s", point, next), func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestAKilledMemberIsReplaced(t *testing.T) {
 					a.KillAt(point, 2)
 					send(t, d, setup, 0, 5)
 					time.Sleep(2 * time.Second)
-					if point == pipeline.PointFenced || point == pipeline.PointRestored {
+					if point == notice.PointFenced || point == notice.PointRestored {
 						wantTaken(t, d, setup, 0, 0)
 					}
 					<-a.Done()

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"oriel/pipeline"
+	"oriel/operators"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
 )
@@ -70,7 +71,9 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 			t.Errorf("the descriptor of another configuration was published: %v", err)
 		}
 		says([]byte(`[1]`))
-		if _, err := pipeline.WriteDescriptor(t.Context(), client, s.Config, pipeline.Topics{}, s.Model); err == nil {
+		if _, err := deployment.WriteDescriptor(
+			t.Context(), client, s.Config, deployment.Topics{}, operators.DescriptorOf(s.Model.Learner.Operator()),
+		); err == nil {
 			t.Error("a descriptor that is no object was published")
 		}
 	})

@@ -12,7 +12,7 @@
 //		err := setup.Prepare(t.Context(), d.Client(), 2)               // topics and manifests
 //		a := d.Start("a", pipetest.NewDisk(), setup.Run)               // a process
 //		d.Fail(pipetest.Fault{Kind: kind, Skip: 2, Effect: pipetest.Lost})
-//		a.KillAt(pipeline.PointProduced, 3)                            // dies there, its disk as it was
+//		a.KillAt(notice.PointProduced, 3)                            // dies there, its disk as it was
 //		a.KillAtRequest(17, true)                                      // or there: the broker hears it, and nobody its answer
 //		time.Sleep(time.Minute)                                        // costs what is done in it
 //		b := d.Start("b", a.Disk(), setup.Run)                         // the same machine, started again

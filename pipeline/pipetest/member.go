@@ -11,8 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 )
 
 // Member is a process of the service: what it does on the network and on its disk is the deployment's.
@@ -36,7 +36,7 @@ type Member struct {
 
 // kill is a place that a member does not leave alive.
 type kill struct {
-	point pipeline.Point
+	point notice.Point
 	left  int
 }
 
@@ -124,14 +124,14 @@ func (m *Member) Disk() *vfs.MemFS {
 }
 
 // KillAt kills the member when one of its partitions reaches a point for the n-th time from here on.
-func (m *Member) KillAt(point pipeline.Point, n int) {
+func (m *Member) KillAt(point notice.Point, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kills = append(m.kills, &kill{point, n})
 }
 
 // Reached goes into the listener of the member's service.
-func (m *Member) Reached(_ int32, point pipeline.Point) {
+func (m *Member) Reached(_ int32, point notice.Point) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, k := range m.kills {

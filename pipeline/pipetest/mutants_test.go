@@ -12,11 +12,11 @@ import (
 // mutants are faults planted in the pipeline: a text of a file, what stands in its place, and what that breaks.
 var mutants = []struct{ file, text, other, breaks string }{
 	{
-		"service.go", "if !ofLoss(err) || doubt.Over() {",
-		"if !ofLoss(err) || !doubt.Over() {", "a loss is believed at the first look, which a broker that has just started gives",
+		"service.go", "if !notice.OfLoss(err) || doubt.Over() {",
+		"if !notice.OfLoss(err) || !doubt.Over() {", "a loss is believed at the first look, which a broker that has just started gives",
 	},
 	{
-		"service.go", "if !ofLoss(err) || doubt.Over() {",
+		"service.go", "if !notice.OfLoss(err) || doubt.Over() {",
 		"if doubt.Over() {", "a second history is looked at again and again before it stops the partition",
 	},
 	{
@@ -35,75 +35,79 @@ var mutants = []struct{ file, text, other, breaks string }{
 	{"task.go", "\t\tfail(stopped)\n", "", "a partition that must stop is taken over again instead"},
 	{
 		"task.go", "\t\t\t\t\tfail(err)\n\t\t\t\t\tfailed = true", "\t\t\t\t\tfailed = true",
-		"a failed commit is not noticed, and its segments are lost",
+		"a failed commit is not noticed, and its transactions are lost",
 	},
 	{
-		"commit.go", "c.Input, p, g.position.Next)", "c.Input, p, g.position.Next-1)",
+		"transaction/commit.go", "c.Config.Input, p, t.Position.Next)", "c.Config.Input, p, t.Position.Next-1)",
 		"the group's offset is not that of the state",
 	},
 	{
-		"commit.go", "return o.producer.End(ctx, true)", "return o.producer.End(ctx, false)",
+		"transaction/commit.go", "return last, c.Producer.End(ctx, true)", "return last, c.Producer.End(ctx, false)",
 		"what was sent is aborted, and taken for committed",
 	},
 	{
-		"commit.go", "topic.Name, p, &g.decisions[i]", "topic.Name, p, &g.decisions[(i+1)%decisionTopics]",
+		"transaction/commit.go", "topic.Name, p, &t.Decisions[i]",
+		"topic.Name, p, &t.Decisions[(i+1)%streams.DecisionTopics]",
 		"decisions go to the topic of the others",
 	},
-	{"commit.go", "\tt.service.listener.Reached(p, PointProduced)\n", "", "nobody can die between sending and committing"},
-	{"commit.go", "\t\ts.listener.Aborted(p)\n", "", "a commit whose outcome is unknown is not told"},
 	{
-		"takeover.go", "err := producer.Settle(ctx, s.config.parts(p), s.config.Group)",
-		"err := error(nil)", "a transaction that a coordinator forgot hangs for ever",
+		"transaction/commit.go", "\tc.Listener.Reached(p, notice.PointProduced)\n", "",
+		"nobody can die between sending and committing",
+	},
+	{"transaction/commit.go", "\t\tc.Listener.Aborted(p)\n", "", "a commit whose outcome is unknown is not told"},
+	{
+		"takeover/takeover.go", "err = t.Producer.Settle(ctx, t.Config.TransactionParts(p), t.Config.Group)",
+		"err = error(nil)", "a transaction that a coordinator forgot hangs for ever",
 	},
 	{
-		"takeover.go", "if bounds.Start > next {", "if bounds.Start > next+1000 {",
+		"takeover/checks.go", "if bounds.Start > next {", "if bounds.Start > next+1000 {",
 		"events that were deleted are stepped over",
 	},
-	{"takeover.go", "return t.reconcile(ctx, o, e, extra)", "return nil", "a torn transaction stays torn"},
+	{"takeover/takeover.go", "\t\t\terr = t.reconcile(ctx, nil)\n", "", "a torn transaction stays torn"},
+	{"task.go", "range o.Due {", "range o.Due[:0] {", "what earlier owners left undone stays undone"},
 	{"compute.go", "if !force && len(c.free) == 0 {", "if !force {", "nothing is committed before the end"},
-	{"compute.go", "\t\tc.hand(true)\n\t\tc.segment.end = end\n", "", "a transaction grows without bound"},
+	{"compute.go", "\t\tc.hand(true)\n\t\tc.Transaction.End = end\n", "", "a transaction grows without bound"},
 	{
 		"compute.go", "\t\t\tif err != nil {\n\t\t\t\tc.hand(true)\n", "\t\t\tif err != nil {\n",
 		"what is before an event that must not be taken is lost",
 	},
-	{"compute.go", "\tc.sent = at\n", "", "verdicts and steps are counted twice"},
+	{"transaction/builder.go", "\tb.sent = at\n", "", "verdicts and steps are counted twice"},
 	{
-		"open.go", "\t\tat.Owes = true\n", "",
+		"takeover/open.go", "\t\tat.Owes = true\n", "",
 		"the first decisions are never sent",
 	},
 	{
-		"open.go", "if err := t.commitOpening(ctx, o, g, opening); err != nil || !at.Owes {",
-		"if err := t.commitOpening(ctx, o, g, opening); err != nil {",
+		"takeover/open.go", "\tif at.Owes {\n", "\tif true {\n",
 		"an operator that owes nothing is opened in two transactions",
 	},
 	{
-		"open.go", "opening...); err != nil {", "opening...); true {",
+		"transaction/commit.go", "\t\treturn c.confirm(ctx, last)\n", "",
 		"an acknowledged opening that the changelog does not have is built on",
 	},
 	{
-		"repair.go", "\t\tif c.walk.Start(); differs != nil {\n\t\t\treturn differs\n\t\t}\n",
-		"\t\tc.walk.Start()\n", "first decisions of another secret pass",
+		"takeover/repair.go", "\t\tif b.Start(); c.differs != \"\" {\n\t\t\treturn t.stop(c.differs, c.remedy)\n\t\t}\n",
+		"\t\tb.Start()\n", "first decisions of another secret pass",
 	},
 	{
-		"repair.go", "\tif o.position.Owes {\n\t\tif c.walk.Start()",
-		"\tif false {\n\t\tif c.walk.Start()", "a state that owes decisions is continued without them",
+		"takeover/repair.go", "\tif t.Position.Owes {\n\t\tif b.Start()",
+		"\tif false {\n\t\tif b.Start()", "a state that owes decisions is continued without them",
 	},
 	{
-		"repair.go", "\treturn t.commitOpening(ctx, o, g, opening...)",
-		"\treturn t.commit(ctx, o, g, opening...)", "an opening that is sent again is believed at once",
+		"takeover/repair.go", "tx.Opening, tx.Position, tx.Sealed = opening, ",
+		"_, tx.Position, tx.Sealed = opening, ", "an opening that is sent again has a state and no incarnation",
 	},
-	{"transactionstatus.go", "return !at.Owes && ", "return ", "the first decisions are not sent by whoever takes over"},
+	{"takeover/inspect.go", "return !at.Owes && ", "return ", "the first decisions are not sent by whoever takes over"},
 	{
-		"decided.go", "d.Step > o.position.Step || o.position.Owes",
-		"d.Step > o.position.Step", "first decisions that are committed are sent again",
+		"takeover/decisions.go", "d.Step > t.Position.Step || t.Position.Owes",
+		"d.Step > t.Position.Step", "first decisions that are committed are sent again",
 	},
-	{"decided.go", "\t\towed = 0 // ", "\t\t// ", "first decisions that were never sent are missed"},
+	{"takeover/decisions.go", "\t\towed = 0 // ", "\t\t// ", "first decisions that were never sent are missed"},
 	{
-		"check.go", "\tif o.position.Owes {\n\t\tw.Start()\n\t}\n",
+		"replay/check.go", "\tif o.Position.Owes {\n\t\tw.Start()\n\t}\n",
 		"", "a replay from an opening leaves the first decisions out",
 	},
-	{"check.go", " && !o.position.Owes) {", ") {", "a replay from an opening does not compare the first decisions"},
-	{"walk.go", "\tw.Position.Owes = false\n", "", "the first decisions are owed for ever"},
+	{"replay/check.go", " && !o.Position.Owes) {", ") {", "a replay from an opening does not compare the first decisions"},
+	{"streams/walk.go", "\tw.Position.Owes = false\n", "", "the first decisions are owed for ever"},
 }
 
 // mostAlive is how many of them may go unnoticed.
@@ -117,7 +121,7 @@ func TestSeededMutantsAreKilled(t *testing.T) {
 	for i, m := range mutants {
 		t.Run(fmt.Sprintf("%d %s", i, m.file), func(t *testing.T) {
 			overlay := pipetest.Plant(t, filepath.Join("..", m.file), m.text, m.other)
-			if said, ok := pipetest.GoTool(t, "build", "-overlay", overlay, "oriel/pipeline"); !ok {
+			if said, ok := pipetest.GoTool(t, "build", "-overlay", overlay, "oriel/pipeline/..."); !ok {
 				t.Fatalf("%s without %q does not build: %s", m.file, m.text, said)
 			}
 			killer := ""

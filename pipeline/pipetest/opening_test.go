@@ -12,9 +12,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/replay"
 )
 
 // shock is what happens at a request of an opening, counted from the start of the process.
@@ -199,7 +200,7 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 			h.Fail(pipetest.Fault{Kind: end, Skip: 2*i + 1, Effect: pipetest.Refused(0)})
 		}
 		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
-		a.KillAt(pipeline.PointProduced, nth)
+		a.KillAt(notice.PointProduced, nth)
 		time.Sleep(time.Minute)
 		h.Mend()
 		a.Kill()
@@ -257,7 +258,7 @@ func (h *history) torn(disk *vfs.MemFS, nth int, committed []pipetest.Part) *vfs
 		h.t.Fatal(err)
 	}
 	a := h.Start("a", disk, h.setup.Run)
-	a.KillAt(pipeline.PointProduced, nth)
+	a.KillAt(notice.PointProduced, nth)
 	time.Sleep(15 * time.Second)
 	if !a.Alive() {
 		err = torn.Commit(h.t.Context(), committed, pipetest.Whatever)
@@ -313,7 +314,7 @@ func TestForgedFirstDecisionsStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
-		a.KillAt(pipeline.PointProduced, 2)
+		a.KillAt(notice.PointProduced, 2)
 		<-a.Done()
 		if err := torn.Commit(t.Context(), []pipetest.Part{pipetest.Decisions}, func(_ pipetest.Part, r kafka.Record) []byte {
 			if index(t, r) == 2 {
@@ -352,7 +353,7 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 			t.Fatalf("%d decisions", n)
 		}
 		a.Kill() // what it has sent of its second transaction is open still
-		checkpoint, err := h.deployment().Checkpoint(t.Context(), 0)
+		checkpoint, err := replay.Checkpoint(t.Context(), h.deployment(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +366,7 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 			t.Error(err)
 		}
 		h.oneHistory(o)
-		if n, err := h.deployment().Check(t.Context(), 0, checkpoint, func(int) {}); err != nil || n != 3+4+2 {
+		if n, err := replay.Check(t.Context(), h.deployment(), 0, checkpoint, func(int) {}); err != nil || n != 3+4+2 {
 			t.Errorf("%d decisions recomputed: %v; want 3 and 6", n, err)
 		}
 	})

@@ -9,9 +9,10 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/streams"
 )
 
 // following is a deployment that goes on after that of NewSetup. last are the decisions that its plans were made from.
@@ -28,7 +29,7 @@ func follow() *following {
 	c.Name, c.Group = "next", "next"
 	c.Decisions, c.Verdicts, c.Changelog = "next.decisions", "next.verdicts", "next.changelog"
 	c.DeadLetter = "next.dead-letter"
-	c.Predecessor = pipeline.Predecessor{
+	c.Predecessor = deployment.Predecessor{
 		Name: "late", Group: "late", Decisions: "late.decisions", Changelog: "late.changelog",
 	}
 	f.Model.Learner = recording{f.Model.Learner, f}
@@ -42,7 +43,7 @@ func follow() *following {
 
 // recording is the learner of f, which notes the decisions that its streams go on after.
 type recording struct {
-	pipeline.Opener
+	streams.Opener
 	f *following
 }
 

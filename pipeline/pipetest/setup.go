@@ -10,7 +10,11 @@ import (
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/pipeline"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -18,9 +22,9 @@ import (
 // Setup is what the processes of a service share, for tests of the pipeline alone. What cmd adds (settings, log, pages,
 // exit codes) is tested there.
 type Setup struct {
-	Config   pipeline.Config
-	Model    pipeline.Model
-	Listener pipeline.Listener // hears what happens in every process
+	Config   deployment.Config
+	Model    streams.Model
+	Listener notice.Listener // hears what happens in every process
 	Retried  func(operation string, err error)
 
 	master *state.MasterKey
@@ -38,19 +42,19 @@ var states = protection.Guarantee{
 func NewSetup() Setup {
 	body, _ := loss.Body("logistic", 1)
 	return Setup{
-		Config: pipeline.Config{
+		Config: deployment.Config{
 			Name: "late", Group: "late", Input: "trips", Decisions: "late.decisions", Verdicts: "late.verdicts",
-			Changelog: "late.changelog", DeadLetter: "late.dead-letter", Start: pipeline.StartEarliest,
+			Changelog: "late.changelog", DeadLetter: "late.dead-letter", Start: deployment.StartEarliest,
 			CommitInterval: 100 * time.Millisecond, TransactionBytes: 1 << 20, SessionTimeout: 6 * time.Second,
 			SingleReplica: true,
 		},
-		Model: pipeline.Model{
+		Model: streams.Model{
 			Settings: "OPERATOR=blind\n",
 			Events: schemas.EventConfig{
 				Body: body, Dimension: 4, MaxBytes: 1000,
 				Features: schemas.FeatureConfig{Norm: "none"},
 			},
-			Semantics: pipeline.Semantics,
+			Semantics: streams.Semantics,
 		},
 		master: state.NewMasterKey([32]byte{7}),
 	}.With(Blind{States: states})
@@ -81,9 +85,9 @@ func (s Setup) Ending(horizon uint64) Setup {
 }
 
 // Deployment is what reading the sealed records of the deployment takes.
-func (s Setup) Deployment(ctx context.Context, client *kafka.Client) (pipeline.Deployment, error) {
-	topics, err := pipeline.CheckTopics(ctx, client, s.Config, pipeline.ByService)
-	return pipeline.Deployment{Client: client, Config: s.Config, Topics: topics, Model: s.Model, Master: s.master}, err
+func (s Setup) Deployment(ctx context.Context, client *kafka.Client) (changelog.Deployment, error) {
+	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByService)
+	return changelog.Deployment{Client: client, Config: s.Config, Topics: topics, Model: s.Model, Master: s.master}, err
 }
 
 // Prepare makes the input, and then what `oriel topics` makes.
@@ -96,17 +100,19 @@ func (s Setup) Prepare(ctx context.Context, client *kafka.Client, partitions int
 
 // Topics is `oriel topics`; done hears what it did.
 func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what string)) error {
-	if err := pipeline.CreateTopics(ctx, client, s.Config, done); err != nil {
+	if err := deployment.CreateTopics(ctx, client, s.Config, done); err != nil {
 		return err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, s.Config, pipeline.ByAll)
+	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByAll)
 	if err != nil {
 		return err
 	}
-	if err := pipeline.WriteManifests(ctx, client, s.Config, topics, s.Model, s.master); err != nil {
+	if err := changelog.WriteManifests(ctx, client, s.Config, topics, s.Model, s.master); err != nil {
 		return err
 	}
-	written, err := pipeline.WriteDescriptor(ctx, client, s.Config, topics, s.Model)
+	written, err := deployment.WriteDescriptor(
+		ctx, client, s.Config, topics, operators.DescriptorOf(s.Model.Learner.Operator()),
+	)
 	if written {
 		done("published the descriptor")
 	}
@@ -115,11 +121,11 @@ func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what 
 
 // CheckManifests is what `oriel run` looks at first.
 func (s Setup) CheckManifests(ctx context.Context, client *kafka.Client) error {
-	topics, err := pipeline.CheckTopics(ctx, client, s.Config, pipeline.ByService)
+	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByService)
 	if err != nil {
 		return err
 	}
-	return pipeline.CheckManifests(ctx, client, s.Config, topics, s.Model, s.master)
+	return changelog.CheckManifests(ctx, client, s.Config, topics, s.Model, s.master)
 }
 
 // Run is a process of the service, for Deployment.Start: what `oriel run` does between its settings and its pages.
@@ -131,7 +137,7 @@ func (s Setup) Run(ctx context.Context, m *Member) error {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	topics, err := pipeline.CheckTopics(ctx, client, s.Config, pipeline.ByService)
+	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByService)
 	if err != nil {
 		return err
 	}
@@ -143,7 +149,7 @@ func (s Setup) Run(ctx context.Context, m *Member) error {
 	hear := s.Listener
 	hear.EnsureDefaults()
 	reached := hear.Reached
-	hear.Reached = func(p int32, point pipeline.Point) {
+	hear.Reached = func(p int32, point notice.Point) {
 		reached(p, point)
 		m.Reached(p, point)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"oriel/pipeline"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/state"
 )
@@ -43,12 +43,12 @@ func (s Setup) topic(p Part) string {
 }
 
 // Torn is a partition whose next transaction ends in some of its parts and not in others: a service is cut off when all
-// its records are acknowledged (pipeline.PointProduced), and what some of the parts were to be is committed by hand.
+// its records are acknowledged (notice.PointProduced), and what some of the parts were to be is committed by hand.
 type Torn struct {
 	setup     Setup
 	client    *kafka.Client
 	partition int32
-	topics    pipeline.Topics
+	topics    deployment.Topics
 	before    map[Part]int64 // where the topics end before the transaction
 }
 
@@ -56,7 +56,7 @@ type Torn struct {
 func (s Setup) Tear(ctx context.Context, client *kafka.Client, partition int32) (Torn, error) {
 	t := Torn{setup: s, client: client, partition: partition, before: map[Part]int64{}}
 	var err error
-	if t.topics, err = pipeline.CheckTopics(ctx, client, s.Config, pipeline.ByService); err != nil {
+	if t.topics, err = deployment.CheckTopics(ctx, client, s.Config, deployment.ByService); err != nil {
 		return t, err
 	}
 	for _, part := range s.Parts() {

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/replay"
 	"oriel/schemas"
 )
 
@@ -34,7 +36,7 @@ func (h *history) tear(name string, n int, committed []pipetest.Part) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	a.KillAt(pipeline.PointProduced, 1)
+	a.KillAt(notice.PointProduced, 1)
 	send(h.t, h.Deployment, h.setup, 0, n)
 	h.taken += n
 	<-a.Done()
@@ -68,7 +70,7 @@ func (h *history) whole(checkpoint []byte) {
 	if err != nil || next != int64(h.taken) || group != int64(h.taken) {
 		h.t.Errorf("verdicts up to %d, the group at %d, %v; want %d", next, group, err, h.taken)
 	}
-	if n, err := h.deployment().Check(h.t.Context(), 0, checkpoint, func(int) {}); err != nil ||
+	if n, err := replay.Check(h.t.Context(), h.deployment(), 0, checkpoint, func(int) {}); err != nil ||
 		n != len(want[0])+len(want[1]) {
 		h.t.Errorf("%d decisions recomputed: %v; want %d and %d", n, err, len(want[0]), len(want[1]))
 	}
@@ -125,7 +127,7 @@ func (h *history) read(topic string, uncommitted bool) []kafka.Record {
 	return records
 }
 
-func (h *history) deployment() pipeline.Deployment {
+func (h *history) deployment() changelog.Deployment {
 	h.t.Helper()
 	d, err := h.setup.Deployment(h.t.Context(), h.Client())
 	if err != nil {
@@ -167,7 +169,7 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 					}
 					a := h.Start("a", pipetest.NewDisk(), setup.Run)
 					time.Sleep(2 * time.Second)
-					checkpoint, err := h.deployment().Checkpoint(t.Context(), 0)
+					checkpoint, err := replay.Checkpoint(t.Context(), h.deployment(), 0)
 					if err != nil {
 						t.Fatal(err)
 					}

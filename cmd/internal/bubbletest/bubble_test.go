@@ -20,9 +20,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/streams"
 )
 
 // inprocess is a deployment whose commands run within the test, in a bubble.
@@ -31,12 +31,12 @@ type inprocess struct {
 	t      *testing.T
 	client *kafka.Client
 	env    map[string]string
-	model  func(settings.Settings) (pipeline.Model, error)
+	model  func(settings.Settings) (streams.Model, error)
 }
 
 // newInprocess makes the input and, by `oriel topics`, the other topics.
 func newInprocess(
-	t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (pipeline.Model, error),
+	t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (streams.Model, error),
 ) *inprocess {
 	t.Helper()
 	d := onDeployment(t, pipetest.New(t), more, model)
@@ -45,7 +45,7 @@ func newInprocess(
 }
 
 func onDeployment(
-	t *testing.T, on *pipetest.Deployment, more map[string]string, model func(settings.Settings) (pipeline.Model, error),
+	t *testing.T, on *pipetest.Deployment, more map[string]string, model func(settings.Settings) (streams.Model, error),
 ) *inprocess {
 	t.Helper()
 	d := &inprocess{Deployment: on, t: t, model: model}
@@ -134,19 +134,19 @@ func (d *inprocess) get(c *child, path string) string {
 }
 
 // blind is the configured model with a machine that does not look at events.
-func blind() func(settings.Settings) (pipeline.Model, error) {
-	return seated(func(m *pipeline.Model, promised protection.Guarantee) {
+func blind() func(settings.Settings) (streams.Model, error) {
+	return seated(func(m *streams.Model, promised protection.Guarantee) {
 		m.Learner = pipetest.Blind{States: promised}.Instead(m.Learner)
 	})
 }
 
 // seated is the configured model, changed by with. Its plan, which takes a while, is made once.
 func seated(
-	with func(m *pipeline.Model, promised protection.Guarantee),
-) func(settings.Settings) (pipeline.Model, error) {
+	with func(m *streams.Model, promised protection.Guarantee),
+) func(settings.Settings) (streams.Model, error) {
 	plans := map[string][]byte{}
 	guarantees := map[string]protection.Guarantee{}
-	return func(s settings.Settings) (pipeline.Model, error) {
+	return func(s settings.Settings) (streams.Model, error) {
 		m, err := s.Model()
 		if err != nil {
 			return m, err

@@ -19,8 +19,8 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 )
 
@@ -57,16 +57,16 @@ func (s subject) goesEachWay(t *testing.T, row int) {
 		"one at a time":    {batch: 1},
 		"frequent commits": {batch: 7, interval: "1ms"},
 		"rare commits":     {batch: 7, interval: "3s"},
-		"killed fenced":    {batch: 7, kill: pipeline.PointFenced, at: 2},
-		"killed restored":  {batch: 7, kill: pipeline.PointRestored, at: 2},
-		"killed produced":  {batch: 7, kill: pipeline.PointProduced, at: 5},
-		"killed committed": {batch: 7, kill: pipeline.PointEnded, at: 5},
-		"disk lost": {batch: 7, kill: pipeline.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS {
+		"killed fenced":    {batch: 7, kill: notice.PointFenced, at: 2},
+		"killed restored":  {batch: 7, kill: notice.PointRestored, at: 2},
+		"killed produced":  {batch: 7, kill: notice.PointProduced, at: 5},
+		"killed committed": {batch: 7, kill: notice.PointEnded, at: 5},
+		"disk lost": {batch: 7, kill: notice.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS {
 			return pipetest.NewDisk()
 		}},
-		"power lost":          {batch: 7, kill: pipeline.PointEnded, at: 5, disk: pipetest.AfterPowerLoss},
+		"power lost":          {batch: 7, kill: notice.PointEnded, at: 5, disk: pipetest.AfterPowerLoss},
 		"moved":               {batch: 7, second: true},
-		"moved, first killed": {batch: 7, second: true, kill: pipeline.PointProduced, at: 7},
+		"moved, first killed": {batch: 7, second: true, kill: notice.PointProduced, at: 7},
 	}
 	for i, name := range slices.Sorted(maps.Keys(courses)) {
 		if tiertest.Runs((i+row)%4 > 0, false) {
@@ -88,10 +88,10 @@ const (
 
 // course is one way through an input.
 type course struct {
-	batch    int            // events that are sent at once
-	interval string         // ORIEL_COMMIT_INTERVAL
-	kill     pipeline.Point // where the first process dies
-	at       int            // the how manyth time
+	batch    int          // events that are sent at once
+	interval string       // ORIEL_COMMIT_INTERVAL
+	kill     notice.Point // where the first process dies
+	at       int          // the how manyth time
 	disk     func(*vfs.MemFS) *vfs.MemFS
 	second   bool // another process joins, and the first one leaves
 }

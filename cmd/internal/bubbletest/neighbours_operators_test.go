@@ -8,9 +8,10 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
@@ -46,14 +47,14 @@ func silence(all []operators.Decision, from int) []operators.Decision {
 }
 
 // silenced is the configured model with silent machines.
-func silenced() func(settings.Settings) (pipeline.Model, error) {
-	return seated(func(m *pipeline.Model, _ protection.Guarantee) {
+func silenced() func(settings.Settings) (streams.Model, error) {
+	return seated(func(m *streams.Model, _ protection.Guarantee) {
 		m.Learner = silencing{m.Learner}
 	})
 }
 
 // silencing is a learner whose machines are silent.
-type silencing struct{ pipeline.Opener }
+type silencing struct{ streams.Opener }
 
 func (l silencing) Open(params []byte) (func(key [32]byte) (operators.Machine, error), error) {
 	open, err := l.Opener.Open(params)
@@ -109,7 +110,7 @@ func (s subject) neighboursLookAlike(t *testing.T) {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
-	for _, in.kill = range []pipeline.Point{pipeline.PointProduced, pipeline.PointEnded} {
+	for _, in.kill = range []notice.Point{notice.PointProduced, notice.PointEnded} {
 		in.at, in.value = 3, as
 		want, _ := observe(t, model, in)
 		in.value = func(n, i int) string { return either(i%3 == 0, values[(at(n, i)+5)%len(values)]) }

@@ -11,8 +11,8 @@ import (
 
 	"oriel/cmd/internal/decisiontest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/schemas"
 )
@@ -86,7 +86,7 @@ type neighbour struct {
 	record     func(n, i int) kafka.Record // all of a record; nil: of value, keys and size
 	framing    framing                     // of a burst; zero: as pipetest.Send does
 	further    []string                    // topics of decisions beside the one that all operators have
-	kill       pipeline.Point              // where the process dies, to be started again
+	kill       notice.Point                // where the process dies, to be started again
 	at         int                         // the how manyth time
 }
 
@@ -170,12 +170,12 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 	t.Parallel()
 	model := blind()
 	for _, at := range []neighbour{
-		{kill: pipeline.PointFenced, at: 1},
-		{kill: pipeline.PointRestored, at: 1},
-		{kill: pipeline.PointProduced, at: 1}, // the incarnation is opened
-		{kill: pipeline.PointProduced, at: 3},
-		{kill: pipeline.PointEnded, at: 1},
-		{kill: pipeline.PointEnded, at: 3},
+		{kill: notice.PointFenced, at: 1},
+		{kill: notice.PointRestored, at: 1},
+		{kill: notice.PointProduced, at: 1}, // the incarnation is opened
+		{kill: notice.PointProduced, at: 3},
+		{kill: notice.PointEnded, at: 1},
+		{kill: notice.PointEnded, at: 3},
 	} {
 		at.partitions, at.burst, at.value = 1, 6, valid
 		want, _ := observe(t, model, at)

@@ -13,9 +13,9 @@ import (
 
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/streams"
 )
 
 // sight is all that can be seen of a run from outside, as lines.
@@ -47,7 +47,7 @@ const patience = time.Minute
 
 // observe runs a service over an input, lets one request fail, and looks on.
 func observe(
-	t *testing.T, model func(settings.Settings) (pipeline.Model, error), in neighbour, faults ...pipetest.Fault,
+	t *testing.T, model func(settings.Settings) (streams.Model, error), in neighbour, faults ...pipetest.Fault,
 ) (seen sight, trace []pipetest.Request) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,9 +15,10 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
@@ -31,7 +32,7 @@ type killing struct {
 // opening is a subject whose processes are killed while they open its partition.
 type opening struct {
 	subject
-	model func(settings.Settings) (pipeline.Model, error)
+	model func(settings.Settings) (streams.Model, error)
 	owed  int // decisions before the first record
 }
 
@@ -43,7 +44,7 @@ func openings(t *testing.T) (all []opening) {
 		"plays-ucb once-gamma", "plays-exp3 once-gamma", "plays-doubling blt", "worths-halving once-gamma",
 		"worths-drawn draws", "logistic tree-gaussian", "contexts-served blt",
 	} {
-		o := opening{subject: subjectOf(t, name), model: seated(func(*pipeline.Model, protection.Guarantee) {})}
+		o := opening{subject: subjectOf(t, name), model: seated(func(*streams.Model, protection.Guarantee) {})}
 		m, err := o.model(o.settings)
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +53,7 @@ func openings(t *testing.T) (all []opening) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err := pipeline.OpenStream(m, plan, [32]byte{}, [32]byte{}, "0", [16]byte{})
+		stream, err := streams.OpenStream(m, plan, [32]byte{}, [32]byte{}, "0", [16]byte{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +205,7 @@ func TestAFirstIncarnationIsSaidAloud(t *testing.T) {
 				d := newInprocess(t, 2, map[string]string{"ORIEL_START": start}, blind())
 				d.send(1, servicetest.Events(0, 4)...)
 				a := d.start("a", pipetest.NewDisk(), service.Run)
-				a.KillAt(pipeline.PointProduced, 1) // before anything is committed
+				a.KillAt(notice.PointProduced, 1) // before anything is committed
 				time.Sleep(10 * time.Second)
 				warned := func(said string, p, from int) bool {
 					return slices.ContainsFunc(strings.Split(said, "\n"), func(line string) bool {

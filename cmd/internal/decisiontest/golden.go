@@ -13,7 +13,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 )
 
 // Case is a file of events under a mechanism.
@@ -64,7 +64,7 @@ func Load(t *testing.T, env ...string) settings.Settings {
 }
 
 // Model is the model of settings.
-func Model(t *testing.T, s settings.Settings) pipeline.Model {
+func Model(t *testing.T, s settings.Settings) streams.Model {
 	t.Helper()
 	m, err := s.Model()
 	if err != nil {
@@ -74,7 +74,7 @@ func Model(t *testing.T, s settings.Settings) pipeline.Model {
 }
 
 // Replay gives the decisions as `oriel replay --events` writes them.
-func Replay(t *testing.T, m pipeline.Model, o replay.Options, events []byte) []byte {
+func Replay(t *testing.T, m streams.Model, o replay.Options, events []byte) []byte {
 	t.Helper()
 	stream, err := replay.Open(m, o)
 	if err != nil {
@@ -148,20 +148,20 @@ func Env(mechanism string, env []string) []string {
 
 // frozen is a learner whose params were made before.
 type frozen struct {
-	pipeline.Opener
+	streams.Opener
 	params []byte
 }
 
 // Freeze puts params in the place of those that the learner would make.
-func Freeze(learner pipeline.Opener, params []byte) pipeline.Opener { return frozen{learner, params} }
+func Freeze(learner streams.Opener, params []byte) streams.Opener { return frozen{learner, params} }
 
 func (f frozen) Params() ([]byte, error) { return f.params, nil }
 
 // densely is a learner whose operator does not say how decisions print: they are dense.
-type densely struct{ pipeline.Opener }
+type densely struct{ streams.Opener }
 
 // Densely has the decisions of a learner printed densely.
-func Densely(learner pipeline.Opener) pipeline.Opener { return densely{learner} }
+func Densely(learner streams.Opener) streams.Opener { return densely{learner} }
 
 func (d densely) Operator() operators.Operator {
 	return struct{ operators.Operator }{d.Opener.Operator()}

@@ -45,7 +45,7 @@ func inner(x, w []float64, scale float64) (sum float64) {
 
 // streams are as different as classes get: drift, rare labels, sparse one-hots, many coordinates, none that matters;
 // and a target.
-func streams() []stream {
+func testStreams() []stream {
 	fixed := rand.New(rand.NewPCG(77, 1))
 	w, v := normals(fixed, 200), normals(fixed, 200)
 	return []stream{
@@ -103,7 +103,7 @@ func (s stream) lines(n int) (l lines) {
 // is so rare that the base rate cannot be beaten in so many events, 0.005 more at most.
 func TestAdviceHelpsOnEveryStream(t *testing.T) {
 	events := tiertest.Runs(20_000, 40_000)
-	for _, s := range streams() {
+	for _, s := range testStreams() {
 		given := []string{
 			"ORIEL_LOSS=" + s.loss, fmt.Sprintf("ORIEL_DIMENSION=%d", s.dimension), "ORIEL_EPSILON=1", "ORIEL_MECHANISM=blt",
 			"ORIEL_WINDOW=1024",

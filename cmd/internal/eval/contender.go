@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
@@ -39,7 +39,7 @@ type machine struct {
 }
 
 // newMachine opens the streams of a model.
-func newMachine(m pipeline.Model, rule *operators.Score, streams int, seed int) (*machine, error) {
+func newMachine(m streams.Model, rule *operators.Score, streams int, seed int) (*machine, error) {
 	c := &machine{rule: rule, points: slices.Repeat([][]float64{rule.Start}, streams)}
 	var err error
 	c.runner, err = newRunner(m, streams, seed, func(stream int32, line []byte) error {

@@ -8,7 +8,7 @@
 //	            the same operator over sums without noise
 //	delay       how long after an event its label is known, and the event learned from
 //
-// The configured contenders are pipeline.Walk over pipeline.Stream: decoding, null events, the separation of users,
+// The configured contenders are streams.Walk over streams.Stream: decoding, null events, the separation of users,
 // batches and noise are those of the service. Their noise comes from numbered seeds that everybody knows: their
 // decisions are no releases, and nothing of them leaves the package but figures. These figures, too, are functions of
 // the events that no mechanism protects.

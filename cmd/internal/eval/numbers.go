@@ -8,7 +8,7 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
@@ -28,7 +28,7 @@ type counter struct {
 	lines [][]byte
 }
 
-func newCounter(m pipeline.Model, streams, seed int) (*counter, error) {
+func newCounter(m streams.Model, streams, seed int) (*counter, error) {
 	c := &counter{lines: make([][]byte, streams)}
 	var err error
 	c.runner, err = newRunner(m, streams, seed, func(stream int32, line []byte) error {

@@ -10,15 +10,15 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 	"oriel/state"
 )
 
 // open opens a stream with the noise of a numbered seed. Cluster and topic are zero, so that its noise is never that of
 // a service; and since everybody can compute it, it hides nothing.
 func open(
-	m pipeline.Model, params []byte, opened *pipeline.Opened, partition int32, seed int,
-) (*pipeline.Stream, error) {
+	m streams.Model, params []byte, opened *streams.Opened, partition int32, seed int,
+) (*streams.Stream, error) {
 	secret := sha256.Sum256(fmt.Appendf(nil, "oriel eval, seed %d", seed))
 	inc := state.Incarnation{
 		ID: state.SeededID(secret), Stream: strconv.Itoa(int(partition)), Partition: partition, Config: m.Settings,
@@ -34,12 +34,12 @@ type silent struct{}
 func (silent) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
 // withoutNoise is the configured model over sums to which nothing is added: the same decoding, contributions, clip,
-// lattice and update. It has no params to freeze, so that no service can open it: pipeline.WriteManifests and
+// lattice and update. It has no params to freeze, so that no service can open it: changelog.WriteManifests and
 // take-overs need them.
-func withoutNoise(s settings.Settings) (pipeline.Model, error) {
+func withoutNoise(s settings.Settings) (streams.Model, error) {
 	learner, err := s.Learner()
 	if err != nil {
-		return pipeline.Model{}, err
+		return streams.Model{}, err
 	}
 	operator := learner.Operator()
 	if rule := operators.ScoreOf(operator); rule != nil && rule.Exact != nil {
@@ -52,7 +52,7 @@ func withoutNoise(s settings.Settings) (pipeline.Model, error) {
 func best(d mechanisms.Draw, _ int) int { return slices.Index(d.Scores, slices.Max(d.Scores)) }
 
 // silenced is withoutNoise with another operator of the same contribution and decisions.
-func silenced(s settings.Settings, operator operators.Operator) (pipeline.Model, error) {
+func silenced(s settings.Settings, operator operators.Operator) (streams.Model, error) {
 	model, err := s.Model()
 	if err != nil {
 		return model, err
@@ -74,7 +74,7 @@ func silenced(s settings.Settings, operator operators.Operator) (pipeline.Model,
 
 // silentLearner opens machines over sums without noise.
 type silentLearner struct {
-	pipeline.Opener
+	streams.Opener
 	operator    operators.Operator
 	mechanism   mechanisms.Config
 	calibration mechanisms.Calibration

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
 // runner is an operator over the records of all streams, as the service runs it.
 type runner struct {
-	walks   []*pipeline.Walk
+	walks   []*streams.Walk
 	record  [1]kafka.Record
 	reasons map[schemas.Code]int // of null events
 	first   string               // the first null event
@@ -20,14 +20,14 @@ type runner struct {
 	err     error
 }
 
-// newRunner opens the streams of a model. A stream is a partition, each with noise of its own. decided gets each
+// newRunner opens count streams of a model. A stream is a partition, each with noise of its own. decided gets each
 // decision of the first topic as it is printed, valid during the call.
-func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, line []byte) error) (*runner, error) {
+func newRunner(m streams.Model, count, seed int, decided func(stream int32, line []byte) error) (*runner, error) {
 	plan, err := m.Learner.Params()
 	if err != nil {
 		return nil, err
 	}
-	opened, err := pipeline.OpenModel(m, plan)
+	opened, err := streams.OpenModel(m, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -36,12 +36,12 @@ func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, l
 		return nil, err
 	}
 	r := &runner{reasons: map[schemas.Code]int{}, decoder: decoder}
-	for p := range int32(streams) {
+	for p := range int32(count) {
 		stream, err := open(m, plan, opened, p, seed)
 		if err != nil {
 			return nil, err
 		}
-		walk := &pipeline.Walk{
+		walk := &streams.Walk{
 			Stream: stream, Partition: p,
 			Decided: func(output uint8, _, line []byte) {
 				if output == 0 && r.err == nil {
@@ -76,7 +76,7 @@ func (r *runner) take(i Item) error {
 	r.record[0], r.item = i.Record, i
 	b := kafka.Batch{From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:]}
 	err := walk.Take(&b, func() int64 { return b.Next })
-	if errors.Is(err, pipeline.ErrEnded) {
+	if errors.Is(err, streams.ErrEnded) {
 		return fmt.Errorf("%v: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON)", i,
 			walk.Stream.Steps())
 	}

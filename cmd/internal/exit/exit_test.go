@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/pipeline"
+	"oriel/pipeline/notice"
 )
 
 // TestReport: each problem on a line of its own, however they were joined, without the package that found it.
 func TestReport(t *testing.T) {
-	one := &pipeline.StopError{Partition: -1, Reason: "a is missing", Remedy: "Make it"}
-	two := &pipeline.StopError{Partition: 3, Reason: "b is away", Remedy: "Wait"}
+	one := &notice.StopError{Partition: -1, Reason: "a is missing", Remedy: "Make it"}
+	two := &notice.StopError{Partition: 3, Reason: "b is away", Remedy: "Wait"}
 	for _, c := range []struct {
 		err  error
 		want string

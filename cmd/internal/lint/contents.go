@@ -17,9 +17,12 @@ const (
 // publicField is the one field of a record that everybody may read.
 const publicField = "Public"
 
-// decidesEnds are the folders whose code decides where a Batch, a segment or a transaction of the service ends, and
+// decidesEnds are the folders whose code decides where a Batch or a transaction of the service ends, and
 // which request goes out next.
-var decidesEnds = []string{"pipeline", "pipeline/kafka"}
+var decidesEnds = []string{
+	"pipeline", "pipeline/streams", "pipeline/deployment", "pipeline/changelog", "pipeline/transaction",
+	"pipeline/takeover", "pipeline/replay", "pipeline/kafka",
+}
 
 // ownTopics is the reason of files that read no event: what they read is published or sealed by the service itself.
 const ownTopics = "reads records of decision, verdict and changelog topics"
@@ -32,18 +35,18 @@ var readsContents = []struct {
 	reason    string
 }{
 	{"pipeline/kafka/decode.go", []string{"next", "abortMarker"}, "parses records; an abort marker is the broker's own"},
-	{"pipeline/walk.go", []string{"step"}, "the one place where an event is decoded"},
-	{"pipeline/users.go", []string{"name"}, "finds the user of a record"},
-	{"pipeline/missing.go", []string{"everTaken"}, ownTopics},
-	{"pipeline/changelog.go", nil, ownTopics},
-	{"pipeline/check.go", nil, ownTopics},
-	{"pipeline/decided.go", nil, ownTopics},
-	{"pipeline/descriptor.go", nil, ownTopics},
-	{"pipeline/predecessor.go", nil, ownTopics},
-	{"pipeline/manifest.go", nil, ownTopics},
-	{"pipeline/open.go", nil, ownTopics},
-	{"pipeline/statuses.go", nil, ownTopics},
-	{"pipeline/semantics.go", nil, ownTopics},
+	{"pipeline/streams/walk.go", []string{"step"}, "the one place where an event is decoded"},
+	{"pipeline/streams/users.go", []string{"name"}, "finds the user of a record"},
+	{"pipeline/deployment/missing.go", []string{"everTaken"}, ownTopics},
+	{"pipeline/deployment/descriptor.go", nil, ownTopics},
+	{"pipeline/changelog/view.go", nil, ownTopics},
+	{"pipeline/changelog/manifest.go", nil, ownTopics},
+	{"pipeline/takeover/open.go", nil, ownTopics},
+	{"pipeline/takeover/predecessor.go", nil, ownTopics},
+	{"pipeline/takeover/inspect.go", nil, ownTopics},
+	{"pipeline/takeover/decisions.go", nil, ownTopics},
+	{"pipeline/takeover/checks.go", nil, ownTopics},
+	{"pipeline/replay/check.go", nil, ownTopics},
 }
 
 // CheckContents reports the functions of a package that touch a field of a record which is not public, and may not.

@@ -27,9 +27,47 @@ var direction = []rule{
 	},
 	{"pipeline/kafka", []string{"pipeline"}, "Kafka code sees bytes and offsets, never events, gradients or state"},
 	{"pipeline/embedded", []string{"pipeline"}, "the embedded broker knows Kafka alone"},
+	{
+		"pipeline/notice", []string{"pipeline/kafka", "mechanisms/protection", "=schemas", "state"},
+		"what is said knows nothing of who says it",
+	},
+	{
+		"pipeline/deployment", []string{"pipeline/notice", "pipeline/kafka", "state"},
+		"topics and their checks know no stream",
+	},
+	{"pipeline/streams", []string{"pipeline/kafka", "operators", "mechanisms", "schemas", "state"}, "the walk of records is pure: no topic, no error that a person reads"},
+	{
+		"pipeline/changelog",
+		[]string{"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/kafka", "state"},
+		"the log is read below those who continue it",
+	},
+	{
+		"pipeline/transaction",
+		[]string{
+			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/kafka", "schemas",
+			"state",
+		},
+		"a transaction knows nothing of take-over",
+	},
+	{
+		"pipeline/takeover",
+		[]string{
+			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/transaction",
+			"pipeline/kafka", "=operators", "schemas", "state",
+		},
+		"take-over returns data: the service commits",
+	},
+	{
+		"pipeline/replay",
+		[]string{
+			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/kafka", "schemas",
+			"state",
+		},
+		"a replay writes nothing",
+	},
 	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp", "mechanisms/protection"}, "metrics see what a listener is told: counts, times, and what is published"},
 	{"pipeline/console", []string{"pipeline", "mechanisms/dp"}, "HTTP shows what is public"},
-	{"pipeline/deadletters", []string{"=pipeline", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
+	{"pipeline/deadletters", []string{"pipeline/notice", "pipeline/deployment", "pipeline/changelog", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
 	{
 		"pipeline/pipetest",
 		[]string{"pipeline", "operators", "mechanisms", "state", "schemas"},

@@ -11,9 +11,10 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"oriel/operators"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/replay"
 	"oriel/schemas"
 )
 
@@ -55,7 +56,7 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 	}
 	for i, point := range points {
 		now := len(rest) / (len(points) + 1 - i)
-		member.KillAt(pipeline.Point(point), 1)
+		member.KillAt(notice.Point(point), 1)
 		s.send(t, setup, d, rest[:now])
 		rest = rest[now:]
 		time.Sleep(handover)
@@ -73,7 +74,7 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 	s.published(t, setup, d)
 	deployment, err := setup.Deployment(t.Context(), d.Client())
 	if err == nil {
-		checked, err = deployment.Check(t.Context(), 0, checkpoint, func(int) {})
+		checked, err = replay.Check(t.Context(), deployment, 0, checkpoint, func(int) {})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func (s *story) checkpoint(t *testing.T, setup pipetest.Setup, d *pipetest.Deplo
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkpoint, err := deployment.Checkpoint(t.Context(), 0)
+	checkpoint, err := replay.Checkpoint(t.Context(), deployment, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -31,7 +31,7 @@ func Run(t *testing.T, dir string) {
 // story is a stream and all that it has taken.
 type story struct {
 	dir     string
-	model   pipeline.Model
+	model   streams.Model
 	plan    []byte
 	sealer  *state.Sealer
 	numbers *operators.Numbers
@@ -39,12 +39,12 @@ type story struct {
 	show    []string // members; nil: all
 
 	*life
-	shadow *pipeline.Stream // stands where a record is tried
+	shadow *streams.Stream // stands where a record is tried
 }
 
 // life is a process's: it starts at step 0 or from a sealed state.
 type life struct {
-	walk      pipeline.Walk
+	walk      streams.Walk
 	decisions []published
 	log       []taken
 	refused   error // the record that follows the log
@@ -119,10 +119,10 @@ func (s *story) open(t *testing.T, c *datadriven.TestData) string {
 
 // stream opens a stream at step 0; its key does not depend on settings and plan, so that a story stays when they get a
 // line more.
-func (s *story) stream(t *testing.T) *pipeline.Stream {
+func (s *story) stream(t *testing.T) *streams.Stream {
 	t.Helper()
 	key := sha256.Sum256([]byte("a key for stories"))
-	stream, err := pipeline.OpenStream(s.model, s.plan, key, [32]byte{1}, "0", [16]byte{})
+	stream, err := streams.OpenStream(s.model, s.plan, key, [32]byte{1}, "0", [16]byte{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func (s *story) begin(t *testing.T) *life {
 func (s *story) from(t *testing.T, p state.Position) *life {
 	t.Helper()
 	l := new(life)
-	l.walk = pipeline.Walk{
+	l.walk = streams.Walk{
 		Stream: s.stream(t), Position: p,
 		Decided: func(output uint8, key, line []byte) {
 			l.decisions = append(l.decisions, published{output, string(key), string(line)})
@@ -182,7 +182,7 @@ func (s *story) adds(t *testing.T, r kafka.Record) bool {
 		if err := s.shadow.Restore(before); err != nil {
 			t.Fatal(err)
 		}
-		walk := pipeline.Walk{
+		walk := streams.Walk{
 			Stream: s.shadow, Position: s.walk.Position,
 			Decided: func(uint8, []byte, []byte) {}, Taken: func(*kafka.Record, int64, schemas.Code) {},
 		}

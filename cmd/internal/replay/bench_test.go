@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
@@ -29,13 +29,13 @@ func BenchmarkTake(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	stream, err := pipeline.OpenStream(model, plan, [32]byte{1}, [32]byte{}, "0", [16]byte{2})
+	stream, err := streams.OpenStream(model, plan, [32]byte{1}, [32]byte{}, "0", [16]byte{2})
 	if err != nil {
 		b.Fatal(err)
 	}
 	event := []byte(`{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":5,"month":1,"distance":1400},"label":1}`)
 	length := 0
-	walk := pipeline.Walk{
+	walk := streams.Walk{
 		Stream:  stream,
 		Decided: func(_ uint8, _, line []byte) { length += len(line) },
 		Taken:   func(*kafka.Record, int64, schemas.Code) {},

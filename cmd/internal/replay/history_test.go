@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -157,7 +157,7 @@ type node struct {
 
 // drawn is a slow twin of the mechanism behind a replay of partition 0: the noise of each node that a history ever
 // activates.
-func drawn(t *testing.T, s settings.Settings, m pipeline.Model, seed [32]byte, h history) map[noise.NodeID]node {
+func drawn(t *testing.T, s settings.Settings, m streams.Model, seed [32]byte, h history) map[noise.NodeID]node {
 	t.Helper()
 	plan, sampler := plannedSampler(t, s, m)
 	inc := state.Incarnation{ID: state.SeededID(seed), Stream: "0", Config: m.Settings, Params: plan}
@@ -181,7 +181,7 @@ func drawn(t *testing.T, s settings.Settings, m pipeline.Model, seed [32]byte, h
 }
 
 // planned takes the mechanism's part out of a model's plan.
-func planned(t *testing.T, m pipeline.Model) (whole []byte, private mechanisms.Calibration) {
+func planned(t *testing.T, m streams.Model) (whole []byte, private mechanisms.Calibration) {
 	t.Helper()
 	whole, err := m.Learner.Params()
 	if err != nil {
@@ -194,7 +194,7 @@ func planned(t *testing.T, m pipeline.Model) (whole []byte, private mechanisms.C
 	return whole, private
 }
 
-func plannedSampler(t *testing.T, s settings.Settings, m pipeline.Model) (plan []byte, sampler noise.Sampler) {
+func plannedSampler(t *testing.T, s settings.Settings, m streams.Model) (plan []byte, sampler noise.Sampler) {
 	t.Helper()
 	plan, private := planned(t, m)
 	var err error

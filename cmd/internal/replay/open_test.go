@@ -7,11 +7,11 @@ import (
 
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 )
 
 // seatOf is a opened of coco with a mechanism, 32 dimensions.
-func seatOf(tb testing.TB, mechanism string) *pipeline.Opened {
+func seatOf(tb testing.TB, mechanism string) *streams.Opened {
 	tb.Helper()
 	s, err := settings.Load([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
@@ -30,7 +30,7 @@ func seatOf(tb testing.TB, mechanism string) *pipeline.Opened {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	opened, err := pipeline.OpenModel(model, plan)
+	opened, err := streams.OpenModel(model, plan)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func seatOf(tb testing.TB, mechanism string) *pipeline.Opened {
 }
 
 // openOne opens a further stream of a opened.
-func openOne(tb testing.TB, opened *pipeline.Opened) *pipeline.Stream {
+func openOne(tb testing.TB, opened *streams.Opened) *streams.Stream {
 	tb.Helper()
 	stream, err := opened.Open([32]byte{1}, [32]byte{}, "0", [16]byte{2})
 	if err != nil {

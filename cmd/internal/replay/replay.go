@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"oriel/cmd/internal/exit"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -24,7 +24,7 @@ type Options struct {
 }
 
 // Open opens an incarnation of a file: cluster and topic are zero, so that its noise is never that of a service.
-func Open(model pipeline.Model, o Options) (*pipeline.Stream, error) {
+func Open(model streams.Model, o Options) (*streams.Stream, error) {
 	if o.Partition < 0 {
 		return nil, exit.WrongUse("--partition: negative")
 	}
@@ -44,7 +44,7 @@ func Open(model pipeline.Model, o Options) (*pipeline.Stream, error) {
 		secret = state.Secret(raw)
 		inc.ID = state.SeededID(secret)
 	}
-	return pipeline.OpenStream(model, plan, inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
+	return streams.OpenStream(model, plan, inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
 }
 
 // Summary says what a replay took and gave.
@@ -55,12 +55,12 @@ type Summary struct {
 
 // Run walks over the lines and writes each decision as a line.
 func Run(
-	ctx context.Context, w io.Writer, in io.Reader, model pipeline.Model, stream *pipeline.Stream, maxBytes int,
+	ctx context.Context, w io.Writer, in io.Reader, model streams.Model, stream *streams.Stream, maxBytes int,
 	o Options,
 ) (Summary, error) {
 	var r Summary
 	var failed error
-	walk := pipeline.Walk{
+	walk := streams.Walk{
 		Stream: stream, Partition: o.Partition,
 		Decided: func(_ uint8, _, line []byte) {
 			r.Decisions++
@@ -92,7 +92,7 @@ func Run(
 		}
 		one := kafka.Batch{From: line.Number, Next: line.Number + 1, Records: record}
 		switch err := walk.Take(&one, func() int64 { return one.Next }); {
-		case errors.Is(err, pipeline.ErrEnded):
+		case errors.Is(err, streams.ErrEnded):
 			return r, fmt.Errorf("line %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON), whose decisions are written", line.Number+1, stream.Steps())
 		case err != nil:
 			return r, err
@@ -105,7 +105,7 @@ func Run(
 
 // RecordOf parts a line: a user that a header would name, and a key, are each before a separator, if the model asks for
 // them.
-func RecordOf(m pipeline.Model, line schemas.Line, separator string) kafka.Record {
+func RecordOf(m streams.Model, line schemas.Line, separator string) kafka.Record {
 	r := kafka.Record{Public: kafka.Public{Offset: line.Number}, Value: line.Value}
 	if m.Users != nil && m.Users.Header != "" {
 		user, rest := CutKey(r.Value, separator)

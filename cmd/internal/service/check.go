@@ -6,28 +6,30 @@ import (
 	"os"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/replay"
 )
 
 // openDeployment gives a command what it needs to read what a deployment has sealed.
-func (h Host) openDeployment(ctx context.Context) (pipeline.Deployment, error) {
+func (h Host) openDeployment(ctx context.Context) (changelog.Deployment, error) {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
 	if err != nil {
-		return pipeline.Deployment{}, err
+		return changelog.Deployment{}, err
 	}
 	model, err := s.Model()
 	if err != nil {
-		return pipeline.Deployment{}, err
+		return changelog.Deployment{}, err
 	}
 	config, err := s.DeploymentOf(model)
 	if err != nil {
-		return pipeline.Deployment{}, err
+		return changelog.Deployment{}, err
 	}
-	c, err := h.connect(ctx, s, config, pipeline.ByService, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	c, err := h.connect(ctx, s, config, deployment.ByService, nil, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
-		return pipeline.Deployment{}, err
+		return changelog.Deployment{}, err
 	}
-	return pipeline.Deployment{Client: c.client, Config: config, Topics: c.topics, Model: model, Master: c.master}, nil
+	return changelog.Deployment{Client: c.client, Config: config, Topics: c.topics, Model: model, Master: c.master}, nil
 }
 
 // SaveCheckpoint copies a partition's committed state to a checkpoint file.
@@ -37,7 +39,7 @@ func (h Host) SaveCheckpoint(ctx context.Context, partition int32, path string) 
 		return err
 	}
 	defer func() { _ = d.Client.Close() }()
-	file, err := d.Checkpoint(ctx, partition)
+	file, err := replay.Checkpoint(ctx, d, partition)
 	if err != nil {
 		return err
 	}
@@ -58,7 +60,7 @@ func (h Host) CheckDecisions(
 		return 0, err
 	}
 	defer func() { _ = d.Client.Close() }()
-	compared, err = d.Check(ctx, partition, file, progress)
+	compared, err = replay.Check(ctx, d, partition, file, progress)
 	if err != nil && compared > 0 {
 		return compared, fmt.Errorf("after %d equal decisions: %w", compared, err)
 	}

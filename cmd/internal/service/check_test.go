@@ -13,8 +13,11 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/replay"
 	"oriel/state"
 )
 
@@ -110,7 +113,7 @@ func (f *fixture) checkTail(p int32, steps int) {
 }
 
 // deployment opens the fixture's deployment in this process.
-func (f *fixture) deployment() pipeline.Deployment {
+func (f *fixture) deployment() changelog.Deployment {
 	f.T.Helper()
 	var environ []string
 	for k, v := range f.Env {
@@ -120,7 +123,7 @@ func (f *fixture) deployment() pipeline.Deployment {
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	topics, err := pipeline.CheckTopics(f.Ctx(), f.Client, s.Deployment(), pipeline.ByService)
+	topics, err := deployment.CheckTopics(f.Ctx(), f.Client, s.Deployment(), deployment.ByService)
 	if err != nil {
 		f.T.Fatal(err)
 	}
@@ -128,7 +131,7 @@ func (f *fixture) deployment() pipeline.Deployment {
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	return pipeline.Deployment{
+	return changelog.Deployment{
 		Client: f.Client, Config: s.Deployment(), Topics: topics, Model: decisiontest.Model(f.T, s), Master: master,
 	}
 }
@@ -142,7 +145,7 @@ func (f *fixture) checkRefusesTampering(p int32, file string) {
 		f.T.Fatal(err)
 	}
 	d := f.deployment()
-	check := func(b []byte) (int, error) { return d.Check(f.Ctx(), p, b, func(int) {}) }
+	check := func(b []byte) (int, error) { return replay.Check(f.Ctx(), d, p, b, func(int) {}) }
 	if compared, err := check(good); err != nil || compared == 0 {
 		f.T.Fatalf("the untouched checkpoint: %d decisions, %v", compared, err)
 	}
@@ -203,7 +206,7 @@ func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 		if _, err := producer.Produce(f.Ctx(), d.Topics.Decisions.Name, p, &b); err != nil {
 			f.T.Fatal(err)
 		}
-		n, err := d.Check(f.Ctx(), p, good, func(int) {})
+		n, err := replay.Check(f.Ctx(), d, p, good, func(int) {})
 		if n != compared || err == nil || !strings.Contains(err.Error(), c.want) {
 			f.T.Errorf("%s: %d decisions equal, %v; want %d and %q", c.name, n, err, compared, c.want)
 		}
@@ -220,8 +223,8 @@ func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	produced, commit := make(chan bool), make(chan bool)
 	transactions := 0
 	s := f.serve(func(h *service.Host) {
-		h.Heard.Reached = func(_ int32, p pipeline.Point) {
-			if p != pipeline.PointProduced || transactions == 2 {
+		h.Heard.Reached = func(_ int32, p notice.Point) {
+			if p != notice.PointProduced || transactions == 2 {
 				return
 			}
 			transactions++
@@ -242,12 +245,12 @@ func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	}
 	var checkpoint []byte
 	beside(func() (err error) {
-		checkpoint, err = f.deployment().Checkpoint(f.Ctx(), 0)
+		checkpoint, err = replay.Checkpoint(f.Ctx(), f.deployment(), 0)
 		return err
 	})
 	f.Send(0, servicetest.Events(0, 20)...)
 	beside(func() error {
-		_, err := f.deployment().Check(f.Ctx(), 0, checkpoint, func(int) {})
+		_, err := replay.Check(f.Ctx(), f.deployment(), 0, checkpoint, func(int) {})
 		return err
 	})
 	s.stop()

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/state"
 )
 
-// deployment is what commands that open sealed records share.
-type deployment struct {
+// connection is what commands that open sealed records share.
+type connection struct {
 	client *kafka.Client
-	topics pipeline.Topics
+	topics deployment.Topics
 	master *state.MasterKey
 }
 
@@ -25,22 +25,22 @@ type deployment struct {
 // command that holds a batch of one topic while it fetches from another: it would wait for itself. onRetry hears of
 // each request that is tried again.
 func (h Host) connect(
-	ctx context.Context, s settings.Settings, c pipeline.Config, use pipeline.Use, budget *kafka.Budget,
+	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *kafka.Budget,
 	onRetry func(string, error),
-) (deployment, error) {
+) (connection, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
 	if err != nil {
-		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
+		return connection{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
 	}
 	client, err := h.dial(s, budget, onRetry)
 	if err != nil {
-		return deployment{}, err
+		return connection{}, err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, c, use)
+	topics, err := deployment.CheckTopics(ctx, client, c, use)
 	if err != nil {
-		return deployment{}, errors.Join(err, client.Close())
+		return connection{}, errors.Join(err, client.Close())
 	}
-	return deployment{client, topics, master}, nil
+	return connection{client, topics, master}, nil
 }
 
 func (h Host) dial(s settings.Settings, budget *kafka.Budget, onRetry func(string, error)) (*kafka.Client, error) {

@@ -22,8 +22,8 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 )
 
 // inside is a service that runs within the test.
@@ -203,8 +203,8 @@ func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 				return cutConn{conn, cut}, err
 			}
 		}
-		h.Heard.Reached = func(_ int32, p pipeline.Point) {
-			if p == pipeline.PointProduced && armed.CompareAndSwap(true, false) {
+		h.Heard.Reached = func(_ int32, p notice.Point) {
+			if p == notice.PointProduced && armed.CompareAndSwap(true, false) {
 				close(cut)
 			}
 		}

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"oriel/operators"
-	"oriel/pipeline"
 	"oriel/pipeline/metrics"
+	"oriel/pipeline/notice"
 	"oriel/schemas"
 )
 
@@ -14,7 +14,7 @@ func shownNumbers(numbers *operators.Numbers) *metrics.Numbers {
 	if numbers == nil {
 		return nil
 	}
-	shown := &metrics.Numbers{Read: func(d pipeline.Decided) (values, low, high []float64, err error) {
+	shown := &metrics.Numbers{Read: func(d notice.Decided) (values, low, high []float64, err error) {
 		all, err := numbers.Read(schemas.Decision{Point: d.Point, Extras: d.Extras})
 		for _, x := range all {
 			if !x.Shown {

@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/replay"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/notice"
 	"oriel/schemas"
 )
 
@@ -32,7 +32,7 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	values, low, high, err := shownNumbers(operators.NumbersOf(operator)).Read(
-		pipeline.Decided{Point: d.Point, Extras: d.Extras},
+		notice.Decided{Point: d.Point, Extras: d.Extras},
 	)
 	if err != nil || len(values) != 4 {
 		t.Fatalf("%v: %v", values, err)

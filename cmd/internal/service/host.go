@@ -13,8 +13,9 @@ import (
 	"syscall"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
 	"oriel/state"
 )
 
@@ -28,8 +29,8 @@ type Host struct {
 	Client  func(*kafka.Config) // changes how the brokers are reached
 	Store   state.Options
 	place   func(stateDir string) string // this process's place in the group, the same at each start; nil: none that lasts
-	Model   func(settings.Settings) (pipeline.Model, error)
-	Heard   pipeline.Listener // hears what happens beside the log, the metrics and the pages
+	Model   func(settings.Settings) (streams.Model, error)
+	Heard   notice.Listener   // hears what happens beside the log, the metrics and the pages
 	limit   func(bytes int64) // bounds what the memory of the whole process grows to; nil does not
 }
 

@@ -5,8 +5,9 @@ import (
 	"log/slog"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/deadletters"
+	"oriel/pipeline/deployment"
 	"oriel/schemas"
 )
 
@@ -20,7 +21,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	log := h.logger(s.LogLevel, s.LogFormat)
 	c := s.LettersDeployment()
 	verdicts, others := c.Memory.Joining()
-	d, err := h.connect(ctx, s, c, pipeline.ByLetters, others, retrying(log, nil))
+	d, err := h.connect(ctx, s, c, deployment.ByLetters, others, retrying(log, nil))
 	if cancelled(ctx, err) {
 		log.Info("told to end before the brokers had answered")
 		return nil
@@ -39,7 +40,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	}
 	listen.Reached = h.Heard.Reached
 	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", h.version)
-	deployment := pipeline.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
+	deployment := changelog.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
 	err = deadletters.New(deployment, deadletters.Options{
 		Once: once, Listen: listen, Verdicts: verdicts,
 		Decoder: func(config string) *schemas.Decoder { return settings.DecoderOf(config, h.Environ) },

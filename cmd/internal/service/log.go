@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
-	"oriel/pipeline"
+	"oriel/pipeline/notice"
 )
 
 // diskFull logs that the local store waits for room, as often as it says so, and tells hear.
@@ -27,8 +27,8 @@ func diskFull(log *slog.Logger, hear func(bool)) func(bool) {
 }
 
 // ended logs what a service that was told to end has left behind.
-func ended(log *slog.Logger) func(pipeline.Ending) {
-	return func(e pipeline.Ending) {
+func ended(log *slog.Logger) func(notice.Ending) {
+	return func(e notice.Ending) {
 		if e.Committed && e.Left {
 			log.Info("told to end: what was computed is committed, the group is left")
 			return
@@ -43,9 +43,9 @@ func ended(log *slog.Logger) func(pipeline.Ending) {
 }
 
 // logging turns what the pipeline tells into log lines of public facts.
-func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listener {
+func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
-	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
+	l.State = func(p int32, s notice.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
 	// The guarantee is of the frozen plan: another fit of the same settings may age differently.
 	l.Proves = func(p int32, g protection.Guarantee) {
 		logAges(log, p, g)
@@ -84,7 +84,7 @@ func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listen
 	}
 	l.Ended = ended(log)
 	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
-	l.Committed = func(c pipeline.Commit) {
+	l.Committed = func(c notice.Commit) {
 		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions,
 			"lag", c.Lag, "duration", c.Duration)
 	}

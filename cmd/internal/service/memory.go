@@ -3,11 +3,12 @@ package service
 import (
 	"sync"
 
-	"oriel/pipeline"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/notice"
 )
 
 // limitMemory has Go's collector keep the process within what the setting and the states of its partitions take.
-func (h Host) limitMemory(l pipeline.Listener, memory pipeline.Memory) pipeline.Listener {
+func (h Host) limitMemory(l notice.Listener, memory deployment.Memory) notice.Listener {
 	if h.limit == nil {
 		return l
 	}

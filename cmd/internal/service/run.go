@@ -14,7 +14,9 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/console"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/metrics"
 	"oriel/state"
@@ -44,7 +46,7 @@ func Run(ctx context.Context, h Host) (err error) {
 		return err
 	}
 	operator := learner.Operator()
-	deployment, err := s.DeploymentOf(model)
+	config, err := s.DeploymentOf(model)
 	if err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func Run(ctx context.Context, h Host) (err error) {
 		Deployment: s.Name, Version: h.version, GoVersion: runtime.Version(), Waiting: pages.Waiting,
 		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)),
 	})
-	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard))), pipeline.Memory(s.MemoryLimit))
+	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard))), deployment.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
 	listener = netutil.LimitListener(listener, console.Connections)
 	go func() {
@@ -80,7 +82,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, deployment, pipeline.ByService, pipeline.Memory(s.MemoryLimit).Fetching(),
+	d, err := h.connect(ctx, s, config, deployment.ByService, deployment.Memory(s.MemoryLimit).Fetching(),
 		retrying(log, func(err error) {
 			pages.Retrying()
 			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
@@ -92,7 +94,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	}
 	defer func() { _ = d.client.Close() }()
 	// Before the state directory: it does not fit another input either, and says nothing of what to do then.
-	if err := pipeline.CheckManifests(ctx, d.client, deployment, d.topics, model, d.master); err != nil {
+	if err := changelog.CheckManifests(ctx, d.client, config, d.topics, model, d.master); err != nil {
 		return err
 	}
 	h.Store.DiskFull = diskFull(log, pages.DiskFull)
@@ -105,9 +107,9 @@ func Run(ctx context.Context, h Host) (err error) {
 		log.Warn("the local store was damaged and is set aside; it is restored from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
 	}
 	if h.place != nil {
-		deployment.Instance = h.place(s.StateDir)
+		config.Instance = h.place(s.StateDir)
 	}
-	service, err := pipeline.NewService(ctx, d.client, deployment, model, d.topics, d.master, store, hear)
+	service, err := pipeline.NewService(ctx, d.client, config, model, d.topics, d.master, store, hear)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

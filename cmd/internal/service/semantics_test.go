@@ -8,13 +8,13 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 )
 
 // underSemantics runs the service as a version would that reads records otherwise.
 func underSemantics(number uint32) func(*service.Host) {
 	return func(h *service.Host) {
-		h.Model = func(s settings.Settings) (pipeline.Model, error) {
+		h.Model = func(s settings.Settings) (streams.Model, error) {
 			m, err := s.Model()
 			m.Semantics = number
 			return m, err
@@ -51,8 +51,8 @@ func (f *fixture) takes(number uint32, from, to int) {
 func TestOtherSemanticsRepeatNothing(t *testing.T) {
 	t.Parallel()
 	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))
-	f.takes(2, 20, 25)                  // nothing uncommitted: it goes on
-	f.takes(pipeline.Semantics, 25, 30) // and back
+	f.takes(2, 20, 25)                 // nothing uncommitted: it goes on
+	f.takes(streams.Semantics, 25, 30) // and back
 	for _, torn := range []parts{0, decisionsPart, verdictsPart | offsetPart} {
 		from := int(f.taken())
 		f.Send(0, servicetest.Events(from, 5)...)
@@ -71,7 +71,7 @@ func TestOtherSemanticsRepeatNothing(t *testing.T) {
 		if after := len(f.Read(f.Topic("decisions"), 0, true)); after != before {
 			t.Errorf("torn with %v committed: %d decisions were sent", torn, after-before)
 		}
-		f.takes(pipeline.Semantics, from+5, from+10) // the old version, once
+		f.takes(streams.Semantics, from+5, from+10) // the old version, once
 	}
 	f.takes(2, int(f.taken()), int(f.taken())+5)
 	f.wholeHistory(checkpoint, int(f.taken()), 1, 1)

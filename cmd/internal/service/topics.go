@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline"
+	"oriel/operators"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/state"
 )
 
@@ -37,21 +39,21 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int) error {
 		return err
 	}
 	if inputPartitions > 0 {
-		if err := pipeline.CreateInput(ctx, client, c, inputPartitions, done); err != nil {
+		if err := deployment.CreateInput(ctx, client, c, inputPartitions, done); err != nil {
 			return err
 		}
 	}
-	if err := pipeline.CreateTopics(ctx, client, c, done); err != nil {
+	if err := deployment.CreateTopics(ctx, client, c, done); err != nil {
 		return err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, c, pipeline.ByAll)
+	topics, err := deployment.CheckTopics(ctx, client, c, deployment.ByAll)
 	if err != nil {
 		return err
 	}
-	if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
+	if err := changelog.WriteManifests(ctx, client, c, topics, model, master); err != nil {
 		return err
 	}
-	written, err := pipeline.WriteDescriptor(ctx, client, c, topics, model)
+	written, err := deployment.WriteDescriptor(ctx, client, c, topics, operators.DescriptorOf(model.Learner.Operator()))
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,10 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline"
+	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/replay"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -96,8 +98,8 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r ka
 	produced, cut := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	s := f.serve(func(h *service.Host) {
-		h.Heard.Reached = func(_ int32, p pipeline.Point) {
-			if p == pipeline.PointProduced {
+		h.Heard.Reached = func(_ int32, p notice.Point) {
+			if p == notice.PointProduced {
 				once.Do(func() { close(produced) })
 				<-cut
 			}
@@ -185,7 +187,7 @@ func (f *fixture) follow(from int64, more map[string]string) {
 }
 
 // localPosition is the record by which a local store knows how far it has followed the changelog.
-func localPosition(d pipeline.Deployment, next int64) state.Record {
+func localPosition(d changelog.Deployment, next int64) state.Record {
 	return state.Record{
 		Key: []byte("changelog"), Value: append(binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next)), 2),
 	}
@@ -198,7 +200,7 @@ func opened(t *testing.T, more map[string]string, records []kafka.Record) (*fixt
 	f.prepare()
 	s := f.serve(nil, nil)
 	s.running()
-	checkpoint, err := f.deployment().Checkpoint(f.Ctx(), 0)
+	checkpoint, err := replay.Checkpoint(f.Ctx(), f.deployment(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +235,7 @@ func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 			f.T.Fatalf("place %d holds decision %d", i, d.Index)
 		}
 	}
-	if n, err := f.deployment().Check(f.Ctx(), 0, checkpoint, func(int) {}); err != nil || n != len(committed) {
+	if n, err := replay.Check(f.Ctx(), f.deployment(), 0, checkpoint, func(int) {}); err != nil || n != len(committed) {
 		f.T.Errorf("%d decisions recomputed: %v", n, err)
 	}
 	next := int64(0)
@@ -317,7 +319,7 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 				}
 				s := f.serve(nil, nil)
 				s.running()
-				checkpoint, err := f.deployment().Checkpoint(f.Ctx(), 0)
+				checkpoint, err := replay.Checkpoint(f.Ctx(), f.deployment(), 0)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -19,7 +19,7 @@ import (
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/service"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline"
+	"oriel/pipeline/notice"
 )
 
 // Main runs a package's tests, whose fixtures start this binary again: with TEST_CHILD set it is oriel, with its
@@ -40,7 +40,7 @@ func Main(m *testing.M, program func(context.Context) int) {
 	}
 	h := service.ThisHost("test")
 	if kill != "" {
-		h.Heard = pipeline.Listener{Reached: killAt(kill)}
+		h.Heard = notice.Listener{Reached: killAt(kill)}
 	}
 	os.Exit(exit.Report(os.Stderr, errors.Join(service.Hide(), serviceCommand(ctx, h, os.Args[1:]))))
 }
@@ -78,7 +78,7 @@ func ofService(args []string) bool {
 		args[0] == "replay" && !slices.Contains(args, "--events")
 }
 
-func killAt(text string) func(int32, pipeline.Point) {
+func killAt(text string) func(int32, notice.Point) {
 	point, count, _ := strings.Cut(text, ":")
 	n, err := strconv.Atoi(count)
 	if err != nil {
@@ -86,7 +86,7 @@ func killAt(text string) func(int32, pipeline.Point) {
 	}
 	var left atomic.Int64
 	left.Store(int64(n))
-	return func(_ int32, p pipeline.Point) {
+	return func(_ int32, p notice.Point) {
 		if string(p) == point && left.Add(-1) == 0 {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}

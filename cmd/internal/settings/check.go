@@ -7,7 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/deployment"
 	"oriel/schemas"
 )
 
@@ -46,8 +46,8 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 			"%v: not within 1ms to 1m", s.CommitInterval)
 	}
 	if slices.Contains(needs, Service) || slices.Contains(needs, Letters) {
-		p.Want("MEMORY_LIMIT", s.MemoryLimit >= int(pipeline.LeastMemory) && s.MemoryLimit <= int(pipeline.MostMemory),
-			"%d: not within %d to %d", s.MemoryLimit, pipeline.LeastMemory, pipeline.MostMemory)
+		p.Want("MEMORY_LIMIT", s.MemoryLimit >= int(deployment.LeastMemory) && s.MemoryLimit <= int(deployment.MostMemory),
+			"%d: not within %d to %d", s.MemoryLimit, deployment.LeastMemory, deployment.MostMemory)
 		p.OneOf("LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error")
 		p.Want("SESSION_TIMEOUT", s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9,
 			"%v: not within 1s to 30m", s.SessionTimeout)
@@ -65,7 +65,7 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 		p.Want("MAX_RECORD_BYTES", s.MaxRecordBytes >= 1 && s.MaxRecordBytes <= 100<<20,
 			"%d: not within 1 to 104857600", s.MaxRecordBytes)
 	}
-	p.Want("MEMORY", s.Memory < uint64(pipeline.LeastMemory), "%d: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT; "+
+	p.Want("MEMORY", s.Memory < uint64(deployment.LeastMemory), "%d: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT; "+
 		"ORIEL_MEMORY is the number of steps that sums remember", s.Memory)
 	if slices.Contains(needs, Operator) {
 		s.checkPrivacy(p)

@@ -9,8 +9,9 @@ import (
 	"strings"
 
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
 	"oriel/state"
 )
 
@@ -54,28 +55,28 @@ func (s Settings) Client() (kafka.Config, error) {
 const transactionBytes = 32 << 20
 
 // Deployment gives the names and intervals that the pipeline takes, with the defaults that depend on the name.
-func (s Settings) Deployment() pipeline.Config {
-	var after pipeline.Predecessor
+func (s Settings) Deployment() deployment.Config {
+	var after deployment.Predecessor
 	if s.After != "" {
-		after = pipeline.Predecessor{
+		after = deployment.Predecessor{
 			Name: s.After, Group: cmp.Or(s.AfterGroup, s.After),
 			Decisions: cmp.Or(s.AfterDecisions, s.After+".decisions"),
 			Changelog: cmp.Or(s.AfterChangelog, s.After+".changelog"),
 		}
 	}
-	return pipeline.Config{
+	return deployment.Config{
 		Name: s.Name, Group: cmp.Or(s.Group, s.Name), Input: s.InputTopic,
 		Decisions:  cmp.Or(s.DecisionTopic, s.Name+".decisions"),
 		Verdicts:   cmp.Or(s.VerdictsTopic, s.Name+".verdicts"),
 		Changelog:  cmp.Or(s.ChangelogTopic, s.Name+".changelog"),
 		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
 		Start:      s.Start, Predecessor: after, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
-		TransactionBytes: transactionBytes, Memory: pipeline.Memory(s.MemoryLimit), SingleReplica: s.SingleReplica,
+		TransactionBytes: transactionBytes, Memory: deployment.Memory(s.MemoryLimit), SingleReplica: s.SingleReplica,
 	}
 }
 
 // DeploymentOf is Deployment with the topics that only some operators have.
-func (s Settings) DeploymentOf(m pipeline.Model) (pipeline.Config, error) {
+func (s Settings) DeploymentOf(m streams.Model) (deployment.Config, error) {
 	c := s.Deployment()
 	c.FixedPartitions = m.Users != nil
 	var errs []error
@@ -105,7 +106,7 @@ func (s Settings) DeploymentOf(m pipeline.Model) (pipeline.Config, error) {
 }
 
 // LettersDeployment is Deployment with the group of `oriel letters`.
-func (s Settings) LettersDeployment() pipeline.Config {
+func (s Settings) LettersDeployment() deployment.Config {
 	c := s.Deployment()
 	c.Group = cmp.Or(s.LettersGroup, s.Name+".letters")
 	return c

@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
 
@@ -26,25 +26,25 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 }
 
 // Model gives the configured operator to the pipeline.
-func (s Settings) Model() (pipeline.Model, error) {
+func (s Settings) Model() (streams.Model, error) {
 	events, errEvents := s.EventConfig()
 	learner, errLearner := s.Learner()
 	if err := invalid(errEvents, errLearner); err != nil {
-		return pipeline.Model{}, err
+		return streams.Model{}, err
 	}
-	return pipeline.Model{
-		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Semantics: pipeline.Semantics,
+	return streams.Model{
+		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Semantics: streams.Semantics,
 		Learner: learner,
 	}, nil
 }
 
 // Guarantee is what every stream of the deployment with this model states. It fails when no plan fits the settings.
-func (s Settings) Guarantee(m pipeline.Model) (protection.Guarantee, error) {
+func (s Settings) Guarantee(m streams.Model) (protection.Guarantee, error) {
 	params, err := m.Learner.Params()
 	if err != nil {
 		return protection.Guarantee{}, invalid(err)
 	}
-	opened, err := pipeline.OpenModel(m, params)
+	opened, err := streams.OpenModel(m, params)
 	if err != nil {
 		return protection.Guarantee{}, err
 	}
@@ -56,14 +56,14 @@ func (s Settings) Guarantee(m pipeline.Model) (protection.Guarantee, error) {
 }
 
 // Learner returns the operator and its mechanism, for commands that need no events.
-func (s Settings) Learner() (pipeline.Learner, error) {
+func (s Settings) Learner() (streams.Learner, error) {
 	m := mechanisms.Config{
 		Name: s.Mechanism, Batch: s.Batch, Terms: s.Terms(), Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta},
 	}
 	if s.facts().Filter {
 		m.AgeWeight, m.Poles = s.AgeWeight, s.Poles
 	}
-	learner, err := pipeline.NewLearner(s.operator, m)
+	learner, err := streams.NewLearner(s.operator, m)
 	if err != nil {
 		return learner, err
 	}

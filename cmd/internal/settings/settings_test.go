@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"oriel/mechanisms/protection"
-	"oriel/pipeline"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/streams"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the settings table into deploy/SETTINGS.md")
@@ -135,11 +135,11 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 
 // TestTheSecondTopicIsTheOperators: its name follows from the deployment's, and one that no operator fills is refused.
 func TestTheSecondTopicIsTheOperators(t *testing.T) {
-	of := func(b pipetest.Blind) pipeline.Model { return pipeline.Model{Learner: b.Learner()} }
+	of := func(b pipetest.Blind) streams.Model { return streams.Model{Learner: b.Learner()} }
 	plain, plays := of(pipetest.Blind{}), of(pipetest.Blind{Second: 1})
 	for _, c := range []struct {
 		given string
-		model pipeline.Model
+		model streams.Model
 		want  string
 	}{{"", plain, ""}, {"", plays, "late.plays"}, {"mine", plays, "mine"}} {
 		deployment, err := Settings{Name: "late", SecondTopic: c.given}.DeploymentOf(c.model)

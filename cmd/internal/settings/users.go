@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/streams"
 	"oriel/state/users"
 )
 
@@ -72,7 +72,7 @@ func (s Settings) unit() protection.Unit {
 func (s Settings) Terms() protection.Terms { return protection.Terms{Scope: s.scope(), Unit: s.unit()} }
 
 // users configures user-level privacy in the pipeline; nil is the event level.
-func (s Settings) users() *pipeline.Users {
+func (s Settings) users() *streams.Users {
 	if s.UserID == "" {
 		return nil
 	}
@@ -80,5 +80,5 @@ func (s Settings) users() *pipeline.Users {
 	if s.UserID == byKey {
 		header = ""
 	}
-	return &pipeline.Users{Separation: s.UserSeparation, Batch: s.Batch, Header: header}
+	return &streams.Users{Separation: s.UserSeparation, Batch: s.Batch, Header: header}
 }

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/pipeline"
+	"oriel/pipeline/deployment"
 )
 
 // Words that ORIEL_WINDOW takes beside a number of steps.
@@ -94,14 +94,14 @@ func (s Settings) canonicalWindow() string {
 func (s Settings) checkWindow(p *operators.Problems) {
 	n, facts := s.steps(), s.facts()
 	most := facts.MaxWindow
-	p.Want("MEMORY", s.Memory == 0 || s.Memory >= uint64(pipeline.LeastMemory) || s.forgets(),
+	p.Want("MEMORY", s.Memory == 0 || s.Memory >= uint64(deployment.LeastMemory) || s.forgets(),
 		"set, but only ORIEL_MECHANISM=blt with ORIEL_WINDOW=lifetime forgets; the bound on the bytes of a process is ORIEL_MEMORY_LIMIT")
 	switch {
 	case s.forgets() && s.Memory == 0:
 		p.Want("MEMORY", false, "not set; ORIEL_WINDOW=lifetime needs the number of steps that sums remember")
 	case s.forgets():
 		p.Want("MEMORY", s.Memory >= decay.MinMemory &&
-			(s.Memory <= decay.MaxMemory || s.Memory >= uint64(pipeline.LeastMemory)),
+			(s.Memory <= decay.MaxMemory || s.Memory >= uint64(deployment.LeastMemory)),
 			"%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory)
 	case s.perStep():
 		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, it protects for ever: leave it out, or say lifetime", s.Window, s.Mechanism)

@@ -8,9 +8,10 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/replay"
+	"oriel/pipeline/streams"
 )
 
 // shape changes the deployment before its topics are made.
@@ -26,7 +27,7 @@ func (s *story) shape(t *testing.T, c *datadriven.TestData) {
 		s.setup = s.setup.Ending(uint64(horizon))
 	}
 	if c.MaybeScanArgs(t, "users", &users) {
-		s.setup.Model.Users = &pipeline.Users{Separation: uint64(users), Batch: 1}
+		s.setup.Model.Users = &streams.Users{Separation: uint64(users), Batch: 1}
 	}
 }
 
@@ -105,7 +106,7 @@ func (s *story) upgrade(*testing.T, *datadriven.TestData) string {
 func (s *story) save(t *testing.T, c *datadriven.TestData) string {
 	d, err := s.setup.Deployment(t.Context(), s.Client())
 	if err == nil {
-		s.checkpoint, err = d.Checkpoint(t.Context(), partition(t, c))
+		s.checkpoint, err = replay.Checkpoint(t.Context(), d, partition(t, c))
 	}
 	if err != nil {
 		return err.Error()
@@ -118,6 +119,6 @@ func (s *story) check(t *testing.T, c *datadriven.TestData) string {
 	if err != nil {
 		c.Fatalf(t, "%v", err)
 	}
-	n, err := d.Check(t.Context(), partition(t, c), s.checkpoint, func(int) {})
+	n, err := replay.Check(t.Context(), d, partition(t, c), s.checkpoint, func(int) {})
 	return fmt.Sprintf("%d equal, %v", n, err)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 )
 
@@ -147,7 +147,7 @@ func (s *story) run(name, group string, disk *vfs.MemFS) *pipetest.Member {
 // process stands for the partition where a process speaks of itself.
 const process = -1
 
-func (s *story) listener(m *pipetest.Member) pipeline.Listener {
+func (s *story) listener(m *pipetest.Member) notice.Listener {
 	say := func(p int32, format string, args ...any) {
 		if !m.Alive() {
 			return
@@ -163,17 +163,17 @@ func (s *story) listener(m *pipetest.Member) pipeline.Listener {
 			text + random.ReplaceAllString(fmt.Sprintf(format, args...), "…"),
 		})
 	}
-	return pipeline.Listener{
+	return notice.Listener{
 		Assigned:  func(partitions []int32) { say(process, "assigned %v", partitions) },
 		Opened:    func(p int32) { say(p, "opened") },
-		State:     func(p int32, state pipeline.TaskState) { say(p, "%s", state) },
-		Committed: func(c pipeline.Commit) { say(c.Partition, "committed %d records", c.Records) },
+		State:     func(p int32, state notice.TaskState) { say(p, "%s", state) },
+		Committed: func(c notice.Commit) { say(c.Partition, "committed %d records", c.Records) },
 		Aborted:   func(p int32) { say(p, "aborted") },
 		Restarted: func(p int32, err error) { say(p, "taken over again: %v", err) },
 		Stopped:   func(p int32, err error) { say(p, "%v", err) },
 		Note:      func(p int32, text string) { say(p, "note: %s", text) },
 		Doubted:   func(err error) { say(process, "doubts: %v", err) },
-		Ended:     func(e pipeline.Ending) { say(process, "ended, committed: %t, left: %t", e.Committed, e.Left) },
+		Ended:     func(e notice.Ending) { say(process, "ended, committed: %t, left: %t", e.Committed, e.Left) },
 	}
 }
 
@@ -202,7 +202,7 @@ func (s *story) kill(t *testing.T, c *datadriven.TestData) string {
 	nth := 1
 	c.MaybeScanArgs(t, "nth", &nth)
 	s.watch(t, c)
-	m.KillAt(pipeline.Point(at.Vals[0]), nth)
+	m.KillAt(notice.Point(at.Vals[0]), nth)
 	return ""
 }
 

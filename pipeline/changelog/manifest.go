@@ -1,0 +1,227 @@
+package changelog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
+	"oriel/state"
+)
+
+// manifestText is what a manifest holds: the deployment's name before its canonical configuration. The name binds the
+// topics to the transactional ids that fence their writers.
+func manifestText(c deployment.Config, m streams.Model) string { return nameLine(c) + m.Settings }
+
+func nameLine(c deployment.Config) string { return "NAME=" + c.Name + "\n" }
+
+// WriteManifests gives every changelog partition that has none its manifest record: the configuration, the input and
+// the key that hides stream ids. One that exists must say the same; all are looked at BEFORE the first is written. It
+// must not run beside a Service of another deployment of the same name; it fences nothing where a manifest stands.
+func WriteManifests(
+	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
+	master *state.MasterKey,
+) error {
+	if err := model.Validate(); err != nil {
+		return err
+	}
+	found, err := readManifests(ctx, client, c, topics, model, master)
+	if err != nil {
+		return err
+	}
+	manifest := state.Manifest{
+		Config: manifestText(c, model), Semantics: model.Semantics,
+		Input: state.Input{ID: topics.Input.ID, Name: c.Input}, NameKey: state.NewNameKey(),
+	}
+	for _, m := range found {
+		if m != nil {
+			manifest.NameKey = m.NameKey
+		}
+	}
+	for p, m := range found {
+		if m != nil {
+			continue
+		}
+		if err := writeManifest(ctx, client, c, topics, int32(p), manifest.Seal(master)); err != nil {
+			return fmt.Errorf("pipeline: manifest of partition %d: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func writeManifest(
+	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, p int32, sealed []byte,
+) error {
+	producer, err := client.NewProducer(ctx, c.TransactionalID(topics.Input.ID, p), deployment.TransactionTimeout)
+	if err != nil {
+		return err
+	}
+	return WriteRecord(ctx, producer, kafka.TopicPartition{Topic: c.Changelog, Partition: p}, state.ManifestKey(), sealed)
+}
+
+// WriteRecord writes one record in a transaction of its own.
+func WriteRecord(ctx context.Context, producer *kafka.Producer, to kafka.TopicPartition, key, value []byte) error {
+	var b kafka.Builder
+	b.Append(key, value, nil, time.Now().UnixMilli())
+	return errors.Join(
+		producer.Begin(ctx, []kafka.TopicPartition{to}),
+		second(producer.Produce(ctx, to.Topic, to.Partition, &b)),
+		producer.End(ctx, true),
+	)
+}
+
+func second(_ int64, err error) error { return err }
+
+// readManifests opens the manifest of each changelog partition, nil where there is none. It refuses those of another
+// configuration, master key or input.
+func readManifests(
+	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
+	master *state.MasterKey,
+) ([]*state.Manifest, error) {
+	found := make([]*state.Manifest, topics.Changelog.Partitions)
+	for i := range found {
+		p := int32(i)
+		value, err := FindRecord(ctx, client, topics.Changelog, p, state.ManifestKey())
+		if err != nil {
+			return nil, err
+		}
+		if value == nil {
+			continue
+		}
+		m, err := openManifest(value, p, manifestText(c, model), master)
+		if err == nil {
+			err = checkManifestInput(ctx, client, topics, p, m, master)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[p] = &m
+	}
+	return found, nil
+}
+
+// checkManifestInput refuses a deployment of another input, whose transactional ids are others, so that nothing would
+// fence. A manifest of the first format names none: then the incarnation tells, if the partition has one.
+func checkManifestInput(
+	ctx context.Context, client *kafka.Client, topics deployment.Topics, p int32, m state.Manifest,
+	master *state.MasterKey,
+) error {
+	input := m.Input
+	if input == (state.Input{}) {
+		record, err := FindRecord(
+			ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, deployment.StreamName(p)),
+		)
+		if err != nil || record == nil {
+			return err
+		}
+		inc, err := state.OpenIncarnation(record, master)
+		if err != nil {
+			return CannotOpen(p, err)
+		}
+		input.ID = inc.Topic
+	}
+	if input.ID == topics.Input.ID {
+		return nil
+	}
+	e := &notice.StopError{
+		Partition: p,
+		Reason:    fmt.Sprintf("this deployment belongs to the input topic %q, not to %q", input.Name, topics.Input.Name),
+		Remedy:    "Set ORIEL_INPUT_TOPIC to it, or give this input a deployment of its own, under another ORIEL_NAME with its own topics",
+	}
+	if input.Name == topics.Input.Name || input.Name == "" {
+		e.Remedy = "Its offsets mean other records than those that were taken: open a new deployment under another ORIEL_NAME with its own topics"
+	}
+	switch input.Name {
+	case topics.Input.Name:
+		e.Reason = fmt.Sprintf("the input topic %q was deleted and made again since this deployment was opened", input.Name)
+	case "":
+		e.Reason = fmt.Sprintf("this deployment belongs to another input topic than %q, or to one of this name that was deleted and made again", topics.Input.Name)
+	}
+	return e
+}
+
+// CheckManifests refuses a deployment that was opened with another configuration, another master key or another input.
+func CheckManifests(
+	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
+	master *state.MasterKey,
+) error {
+	found, err := readManifests(ctx, client, c, topics, model, master)
+	if err != nil {
+		return err
+	}
+	for i, m := range found {
+		if m == nil {
+			return missingManifest(int32(i))
+		}
+		if model.Users != nil && m.NameKey != found[0].NameKey {
+			return &notice.StopError{
+				Partition: int32(i), Reason: "its manifest has another name key than partition 0, so that users could not be compared",
+				Remedy: "Two `oriel topics` ran at once; open a new deployment under another ORIEL_NAME",
+			}
+		}
+	}
+	return nil
+}
+
+// FindRecord reads the first record of a key. Manifest and incarnation are written once, in this order and before all
+// others, and compaction keeps order: they stand at the start. It is nil when the partition has none, nor has one in a
+// transaction that another process has committed just before.
+func FindRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte) ([]byte, error) {
+	bounds, err := client.Bounds(ctx, topic.Name, p)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
+	}
+	value, err := findWithin(ctx, client, topic, p, key, bounds)
+	if err != nil || value != nil || bounds.Stable == bounds.High {
+		return value, err
+	}
+	if bounds, err = client.ReadableEnd(ctx, topic.Name, p); err != nil {
+		return nil, fmt.Errorf("pipeline: readable end of %s partition %d: %w", topic.Name, p, err)
+	}
+	return findWithin(ctx, client, topic, p, key, bounds)
+}
+
+// findWithin reads the first committed record of a key between bounds.
+func findWithin(
+	ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte, within kafka.Bounds,
+) ([]byte, error) {
+	for r, err := range kafka.Records(ctx, client, topic, p, within.Start, within.Stable, false) {
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Equal(r.Key, key) {
+			return bytes.Clone(r.Value), nil
+		}
+	}
+	return nil, nil
+}
+
+func missingManifest(p int32) error {
+	return &notice.StopError{
+		Partition: p, Loss: true, Reason: "the changelog partition has no manifest record",
+		Remedy: "Run `oriel topics` with this configuration once before `oriel run`; if it ran before, the changelog was emptied: restore it, or open a new deployment under another ORIEL_NAME",
+	}
+}
+
+func openManifest(value []byte, p int32, text string, master *state.MasterKey) (state.Manifest, error) {
+	if value == nil {
+		return state.Manifest{}, missingManifest(p)
+	}
+	m, err := state.OpenManifest(value, master)
+	if err != nil {
+		return m, CannotOpen(p, err)
+	}
+	if m.Config != text {
+		return m, &notice.StopError{
+			Partition: p, Reason: "the configuration differs from the one that this deployment was opened with: " + "ORIEL_" + strings.Join(state.ConfigDiff(m.Config, text), "; ORIEL_"),
+			Remedy: "Put the old values back, or open a new deployment under another ORIEL_NAME with its own topics; its privacy loss adds to the old one's for events that both read",
+		}
+	}
+	return m, nil
+}

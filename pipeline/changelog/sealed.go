@@ -1,0 +1,136 @@
+package changelog
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
+	"oriel/state"
+)
+
+// Saved is a stream at a sealed state, and what proves that the state is its own.
+type Saved struct {
+	Incarnation state.Incarnation
+	Sealer      *state.Sealer
+	Stream      *streams.Stream
+	Position    state.Position
+}
+
+// OpenSaved opens an incarnation record and a sealed state of it, and restores the stream with the frozen params.
+func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed []byte) (Saved, error) {
+	inc, err := state.OpenIncarnation(record, master)
+	if err != nil {
+		return Saved{}, CannotOpen(p, err)
+	}
+	sealer, err := inc.Sealer()
+	if err != nil {
+		return Saved{}, CannotOpen(p, err)
+	}
+	position, private, err := sealer.Open(sealed)
+	if err != nil {
+		return Saved{}, CannotOpen(p, err)
+	}
+	if position.Topic != inc.Topic {
+		return Saved{}, CannotOpen(p, state.ErrForeign)
+	}
+	stream, err := streams.OpenStream(m, inc.Params, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
+	if err != nil {
+		return Saved{}, &notice.StopError{
+			Partition: p, Reason: "the frozen plan does not prove the configured guarantee",
+			Remedy: "Use the version of Oriel that opened the deployment, or open a new one under another ORIEL_NAME", Cause: err,
+		}
+	}
+	if err := stream.Restore(private); err != nil {
+		return Saved{}, CannotOpen(p, err)
+	}
+	return Saved{inc, sealer, stream, position}, nil
+}
+
+// CannotOpen turns a refusal of package state into what to do about it.
+func CannotOpen(p int32, err error) error {
+	if errors.Is(err, state.ErrWrongKey) {
+		return &notice.StopError{Partition: p, Reason: "the master key is not the one that this deployment was opened with", Remedy: "Point ORIEL_MASTER_KEY_FILE at the deployment's key", Cause: err}
+	}
+	return &notice.StopError{Partition: p, Reason: "a stored record cannot be opened", Remedy: "Restore the changelog topic from before the damage, or use the version of Oriel that wrote it", Cause: err}
+}
+
+// Keys says where the records of a partition's stream lie in its changelog, and what else the manifest holds.
+type Keys struct {
+	Incarnation, State []byte
+	Users              [32]byte // the secret under which users are remembered
+	AlwaysSeals        bool     // every version that can open the deployment seals verdicts
+}
+
+// Keys opens the manifest of partition p, and refuses one of another configuration or master key.
+func (view *View) Keys(p int32, c deployment.Config, m streams.Model, master *state.MasterKey) (Keys, error) {
+	manifest, err := openManifest(view.Value(state.ManifestKey()), p, manifestText(c, m), master)
+	if err != nil {
+		return Keys{}, err
+	}
+	return keysOf(manifest, p), nil
+}
+
+func keysOf(m state.Manifest, p int32) Keys {
+	return Keys{
+		Incarnation: m.NameKey.Key(state.KindIncarnation, deployment.StreamName(p)),
+		State:       m.NameKey.Key(state.KindState, deployment.StreamName(p)),
+		Users:       m.NameKey.Users(),
+		// No version from before verdicts opens a manifest that names its input.
+		AlwaysSeals: m.Input != (state.Input{}),
+	}
+}
+
+// Deployment is what reading a deployment's sealed records takes.
+type Deployment struct {
+	Client *kafka.Client
+	Config deployment.Config
+	Topics deployment.Topics
+	Model  streams.Model
+	Master *state.MasterKey
+}
+
+// Incarnation reads the incarnation whose records a partition of the deployment holds. sealing tells that every version
+// that can open the deployment seals verdicts. It needs neither Model nor the right to write.
+func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarnation, sealing bool, err error) {
+	var none state.Incarnation
+	sealed, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, state.ManifestKey())
+	if err != nil {
+		return none, false, err
+	}
+	if sealed == nil {
+		return none, false, missingManifest(p)
+	}
+	manifest, err := state.OpenManifest(sealed, d.Master)
+	if err != nil {
+		return none, false, CannotOpen(p, err)
+	}
+	if !strings.HasPrefix(manifest.Config, nameLine(d.Config)) {
+		return none, false, &notice.StopError{
+			Partition: p, Reason: "the changelog is of a deployment of another name",
+			Remedy: "Correct ORIEL_NAME or ORIEL_CHANGELOG_TOPIC",
+		}
+	}
+	if err := checkManifestInput(ctx, d.Client, d.Topics, p, manifest, d.Master); err != nil {
+		return none, false, err
+	}
+	keys := keysOf(manifest, p)
+	record, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, keys.Incarnation)
+	if err != nil {
+		return none, false, err
+	}
+	if record == nil {
+		return none, false, &notice.StopError{
+			Partition: p, Reason: "the changelog has no incarnation of this partition",
+			Remedy: "Name the changelog and verdict topics of one deployment, or restore the changelog",
+		}
+	}
+	inc, err = state.OpenIncarnation(record, d.Master)
+	if err != nil {
+		return none, false, CannotOpen(p, err)
+	}
+	return inc, keys.AlwaysSeals, nil
+}

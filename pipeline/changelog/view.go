@@ -1,0 +1,205 @@
+package changelog
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/state"
+)
+
+// View is what one partition of the changelog topic says: the latest value of every key, until the partition is taken
+// over. From then on the local store alone follows what is committed. Whoever reads a view owns it.
+type View struct {
+	topic  [16]byte          // id of the changelog topic
+	values map[string][]byte // nil once let go
+	next   int64             // offset after everything seen
+	last   int64             // offset after the last record seen, −1 before one
+
+	unconfirmed map[string][]byte // a local copy of which the log no longer has the last record
+}
+
+// localPosition is the key under which the local store remembers how far it has followed the changelog.
+var localPosition = []byte("changelog")
+
+// NewView returns a view of a changelog that says nothing.
+func NewView(topic kafka.Topic) *View {
+	return &View{topic: topic.ID, values: map[string][]byte{}, last: -1}
+}
+
+// Read reads what is committed in partition p, starting from what the local store already holds.
+func Read(
+	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, bounds kafka.Bounds, local []state.Record,
+) (*View, error) {
+	view := NewView(topic)
+	view.next = bounds.Start
+	for _, r := range local {
+		view.values[string(r.Key)] = r.Value
+	}
+	at := parseLocalPosition(view.values[string(localPosition)], topic.ID)
+	delete(view.values, string(localPosition))
+	follows, err := view.follows(ctx, c, topic, p, at, bounds)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case follows:
+		view.next, view.last = at, at
+	case at >= 0:
+		view.unconfirmed, view.values = view.values, map[string][]byte{}
+	default: // of another topic, or of a version whose position tells less
+		clear(view.values)
+	}
+	return view, view.Read(ctx, c, topic, p, bounds.Stable)
+}
+
+// follows tells whether the local copy, which has followed the log up to a record before an offset, ends with what is
+// committed there. If the record was aborted, or is gone, the copy is only of no use: a broker may acknowledge a commit
+// and crash before it has written it here, and what was superseded or aborted is compacted away.
+//
+// A log that ends before the record, or has another in its place, proves that the brokers lost records that they had
+// acknowledged: the copy follows after an acknowledgement and never leads, and the topic id is the same.
+func (view *View) follows(
+	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, at int64, bounds kafka.Bounds,
+) (bool, error) {
+	if at <= bounds.Start {
+		return false, nil
+	}
+	if at > bounds.High {
+		return false, LostRecords(p, fmt.Sprintf("the local store has followed the changelog to offset %d, and it ends at %d", at, bounds.High))
+	}
+	for r, err := range kafka.Records(ctx, c, topic, p, at-1, at, true) {
+		if err != nil {
+			return false, err
+		}
+		if !bytes.Equal(view.values[string(r.Key)], r.Value) {
+			return false, LostRecords(p, fmt.Sprintf("the changelog has another record at offset %d than the one that the local store has followed", r.Offset))
+		}
+		return kafka.HasRecord(ctx, c, topic, p, at-1, at, false)
+	}
+	return false, nil
+}
+
+// LostRecords is the stop where records are gone that brokers had acknowledged.
+func LostRecords(p int32, found string) error {
+	return &notice.StopError{
+		Partition: p, Loss: true, Reason: "the brokers have lost records that they had acknowledged: " + found,
+		Remedy: "The input may have lost events, too, and others may take their offsets: going on could protect events by two noises. Bring the lost records back, " +
+			"or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read",
+	}
+}
+
+// Read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others
+// belong to.
+func (view *View) Read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
+	for r, err := range kafka.Records(ctx, c, topic, p, view.next, end, false) {
+		if err != nil {
+			return err
+		}
+		view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
+		view.last = r.Offset + 1
+	}
+	view.next = max(view.next, end)
+	return nil
+}
+
+// Next returns the offset after everything seen.
+func (view *View) Next() int64 { return view.next }
+
+// GoTo makes the next Read start at an offset.
+func (view *View) GoTo(offset int64) { view.next = offset }
+
+// Follow takes over what was committed up to an offset; of the values nothing, if the view was let go.
+func (view *View) Follow(committed []state.Record, last int64) {
+	view.last = last
+	if view.values == nil {
+		return
+	}
+	for _, r := range committed {
+		view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
+	}
+}
+
+// LetGo drops the values: a copy of the sealed state, above all.
+func (view *View) LetGo() { view.values, view.unconfirmed = nil, nil }
+
+// localPositionLen is that of topic id, offset and a byte of format. The first format had none and may stand behind a
+// marker.
+const localPositionLen = 16 + 8 + 1
+
+func appendLocalPosition(topic [16]byte, last int64) []byte {
+	return append(binary.LittleEndian.AppendUint64(append([]byte(nil), topic[:]...), uint64(last)), 2)
+}
+
+// parseLocalPosition is −1 when the store holds nothing about this changelog topic.
+func parseLocalPosition(b []byte, topic [16]byte) int64 {
+	if len(b) != localPositionLen || [16]byte(b) != topic {
+		return -1
+	}
+	return int64(binary.LittleEndian.Uint64(b[16:]))
+}
+
+// Value returns the latest value of a key; nil when there is none.
+func (view *View) Value(key []byte) []byte { return view.values[string(key)] }
+
+// Set adds a record: a copy of its value under its key.
+func (view *View) Set(key, value []byte) { view.values[string(key)] = bytes.Clone(value) }
+
+// Len returns the number of keys.
+func (view *View) Len() int { return len(view.values) }
+
+// Sealed joins the parts of the state under key; nil when there is none.
+func (view *View) Sealed(key []byte) ([]byte, error) { return sealedIn(view.values, key) }
+
+// Unconfirmed returns the state under key in a local copy that ends with a record which is not committed; nil when
+// there is none.
+func (view *View) Unconfirmed(key []byte) []byte {
+	sealed, err := sealedIn(view.unconfirmed, key)
+	if err != nil {
+		return nil
+	}
+	return sealed
+}
+
+func sealedIn(values map[string][]byte, key []byte) ([]byte, error) {
+	first, ok := values[string(key)]
+	if !ok {
+		return nil, nil
+	}
+	count, err := state.PartCount(first)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]byte, count)
+	for i := range parts {
+		parts[i] = values[string(state.PartKey(key, i))]
+	}
+	return state.Join(parts)
+}
+
+// StateRecords are the records that hold a sealed state under key.
+func StateRecords(key, sealed []byte) []state.Record {
+	parts := state.Parts(sealed)
+	records := make([]state.Record, len(parts))
+	for i, part := range parts {
+		records[i] = state.Record{Key: state.PartKey(key, i), Value: part}
+	}
+	return records
+}
+
+// Records returns the view as the local store keeps it: its place in the changelog, then the values.
+func (view *View) Records() []state.Record {
+	records := []state.Record{view.LocalRecord()}
+	for k, value := range view.values {
+		records = append(records, state.Record{Key: []byte(k), Value: value})
+	}
+	return records
+}
+
+// LocalRecord says how far a local store with the values of the view has followed the changelog.
+func (view *View) LocalRecord() state.Record {
+	return state.Record{Key: localPosition, Value: appendLocalPosition(view.topic, view.last)}
+}

@@ -1,0 +1,198 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/operators"
+	"oriel/operators/loss"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
+	"oriel/pipeline/transaction"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// sayings are records that say different things, for the computer to take at places and lengths that are public.
+func sayings() map[string]func(i int) kafka.Record {
+	valid := []byte(`{"cost":[1]}`)
+	all := map[string]func(i int) kafka.Record{
+		"valid":      func(int) kafka.Record { return kafka.Record{Value: valid} },
+		"malformed":  func(int) kafka.Record { return kafka.Record{Value: []byte(`{`)} },
+		"too large":  func(int) kafka.Record { return kafka.Record{Value: make([]byte, 101)} },
+		"null":       func(int) kafka.Record { return kafka.Record{} },
+		"null, key":  func(int) kafka.Record { return kafka.Record{Key: []byte("user")} },
+		"empty":      func(int) kafka.Record { return kafka.Record{Key: []byte{}, Value: []byte{}} },
+		"unreadable": func(int) kafka.Record { return kafka.Record{Unreadable: true} },
+		"headers": func(int) kafka.Record {
+			return kafka.Record{Value: valid, Headers: kafka.HeadersOf(make([]kafka.Header, kafka.MaxHeaders)...)}
+		},
+		"late": func(int) kafka.Record { return kafka.Record{Value: valid, Timestamp: 1 << 50} },
+	}
+	each := []string{"headers", "null", "unreadable", "valid", "null, key", "malformed", "late"}
+	all["mixed"] = func(i int) kafka.Record { return all[each[i%len(each)]](i) }
+	all["one"] = func(i int) kafka.Record {
+		if i == 7 {
+			return all["unreadable"](i)
+		}
+		return all["valid"](i)
+	}
+	return all
+}
+
+// feed is what a computer meets: Batches in public numbers, and the pace of brokers.
+type feed struct {
+	lengths [][]int // of the records of each Batch
+	gap     int64   // offsets without a record behind each
+	pause   time.Duration
+	commit  time.Duration // how long a transaction takes
+	input   int
+	memory  int
+	stop    time.Duration // when work ends; 0: after the last Batch
+}
+
+// openStream opens a stream whose operator has two topics.
+func openStream(t *testing.T) *streams.Stream {
+	t.Helper()
+	body, _ := loss.Body("linear", 1)
+	s, err := streams.OpenStream(streams.Model{
+		Events:  schemas.EventConfig{Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"}},
+		Learner: testLearner{testOperator{output: &operators.Output{}}},
+	}, nil, [32]byte{}, [32]byte{}, "0", [16]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// closes are the transactions that a computer hands on: where each ends, what it holds, and when.
+func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, ends []int64) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, at := openStream(t), state.Position{Next: 10, LeaderEpoch: 3}
+		work, stop := context.WithCancel(t.Context())
+		defer stop()
+		pool := kafka.NewPool()
+		batches, filled, free := make(chan *kafka.Batch, 2), make(chan *transaction.Transaction), make(
+			chan *transaction.Transaction, 2,
+		)
+		for range cap(free) {
+			free <- transaction.New(pool, false)
+		}
+		sealer, err := state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &computer{
+			Builder:  transaction.NewBuilder(s, 0, at, sealer, nil),
+			interval: 100 * time.Millisecond, filled: filled, free: free, memory: f.memory, input: f.input,
+		}
+		began := time.Now()
+		go func() {
+			defer close(batches)
+			next, i := at.Next, 0
+			for _, lengths := range f.lengths {
+				b := &kafka.Batch{From: next, LeaderEpoch: 3}
+				for _, length := range lengths {
+					r := say(i)
+					r.Public = kafka.Public{Offset: next, LeaderEpoch: 3, Length: length}
+					b.Records = append(b.Records, r)
+					next, i = next+1, i+1
+				}
+				next += f.gap
+				b.Next, b.Stable = next, next
+				batches <- b
+				time.Sleep(f.pause)
+			}
+		}()
+		if f.stop > 0 {
+			time.AfterFunc(f.stop, stop)
+		}
+		done := make(chan error)
+		go func() {
+			err := c.run(work, batches)
+			close(filled)
+			done <- err
+		}()
+		for tx := range filled {
+			ends = append(ends, tx.Position.Next)
+			decisions := tx.Decisions[0].Bytes() + tx.Decisions[1].Bytes()
+			all = append(all, fmt.Sprintf("%v: to %d, %d records of %d bytes, %d bytes of decisions, %d of rows, %d of state",
+				time.Since(began), tx.Position.Next, tx.Records, tx.Taken, decisions, tx.Rows.Bytes(), len(tx.Sealed)))
+			time.Sleep(f.commit)
+			tx.Reset()
+			free <- tx
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return all, ends
+}
+
+// TestTransactionsEndByPublicNumbers: whatever records say, transactions close at the same offsets and times, with as
+// many bytes of everything. Where nothing but bytes of input decides, that is where the lengths of records say.
+func TestTransactionsEndByPublicNumbers(t *testing.T) {
+	const length, records = 968, 300 // 1000 bytes with their overhead
+	full := slices.Repeat([]int{length}, records)
+	for name, c := range map[string]struct {
+		feed
+		ends []int64 // from offset 10 on; nil: only equal
+	}{
+		"one byte below":  {feed: feed{lengths: [][]int{full}, input: 300_001}, ends: []int64{310}},
+		"as many bytes":   {feed: feed{lengths: [][]int{full}, input: 300_000}, ends: []int64{310}},
+		"one byte beyond": {feed: feed{lengths: [][]int{full}, input: 299_999}, ends: []int64{310}},
+		"a record before": {feed: feed{lengths: [][]int{full}, input: 299_000}, ends: []int64{309, 310}},
+		"over and over": {
+			feed: feed{lengths: [][]int{full, full}, input: 100_000}, ends: []int64{110, 210, 310, 410, 510, 610},
+		},
+		"two Batches":     {feed: feed{lengths: [][]int{full, full}, input: 400_000}, ends: []int64{410, 610}},
+		"offsets between": {feed: feed{lengths: [][]int{full, full}, gap: 5, input: 400_000}, ends: []int64{415, 620}},
+		"lengths unknown": {feed: feed{lengths: [][]int{make([]int, records)}, input: 3200}, ends: []int64{110, 210, 310}},
+		"full of decisions": {feed: feed{
+			lengths: [][]int{full, full}, input: 1 << 30, memory: 25_000, commit: time.Millisecond,
+		}},
+		"a slow commit": {feed: feed{
+			lengths: slices.Repeat([][]int{full[:40]}, 40), pause: 31 * time.Millisecond, commit: 173 * time.Millisecond,
+			input: 1 << 30,
+		}},
+		"work ends": {feed: feed{
+			lengths: slices.Repeat([][]int{full}, 10), pause: 21 * time.Millisecond, commit: 53 * time.Millisecond,
+			input: 100_000, stop: 130 * time.Millisecond,
+		}},
+	} {
+		if c.memory == 0 {
+			c.memory = 1 << 30
+		}
+		said := sayings()
+		want, ends := c.closes(t, said["valid"])
+		if c.ends != nil && !slices.Equal(ends, c.ends) {
+			t.Errorf("%s: transactions end at %v, want %v", name, ends, c.ends)
+		}
+		if c.ends == nil && len(ends) < 3 {
+			t.Errorf("%s: transactions end at %v", name, ends)
+		}
+		for says, say := range said {
+			if got, _ := c.closes(t, say); !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %q, want %q", name, says, got, want)
+			}
+		}
+	}
+}
+
+// TestStopIsLookedForByCount: a Batch is left after a number of records that is the same for all.
+func TestStopIsLookedForByCount(t *testing.T) {
+	for says, say := range sayings() {
+		f := feed{
+			lengths: [][]int{make([]int, 2048)}, input: 700 * kafka.RecordOverhead, memory: 1 << 30,
+			commit: 40 * time.Millisecond, stop: 10 * time.Millisecond,
+		}
+		if _, ends := f.closes(t, say); !slices.Equal(ends, []int64{710, 1410, 1545}) {
+			t.Errorf("%s: transactions end at %v", says, ends)
+		}
+	}
+}

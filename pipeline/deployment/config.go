@@ -1,0 +1,112 @@
+package deployment
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// Offset policies for the first incarnation of a partition.
+const (
+	StartEarliest = "earliest"
+	StartLatest   = "latest"
+)
+
+// Config says what a deployment reads, writes and keeps. Topic partition p of Input belongs to partition p of the
+// others.
+type Config struct {
+	Name      string // of the deployment; part of transactional ids. Required.
+	Group     string // consumer group. Required.
+	Input     string // topic of events. Required.
+	Decisions string // topic of decisions. Required.
+	// topic of decisions whose Output is 1. Required by an operator with a second topic, "" for any other.
+	Second     string
+	Verdicts   string // topic of sealed verdicts, a byte an offset of the input. Required.
+	Changelog  string // topic of sealed state. Required.
+	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
+	// topic of the operator's descriptor. Required where it has one, "" for any other; the service never names it.
+	Descriptor  string
+	Start       string      // earliest or latest: where a partition's first incarnation starts. Required by Service.
+	Predecessor Predecessor // the deployment that this one goes on after; zero: none
+
+	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
+	TransactionBytes int           // a transaction closes at so many bytes of input, or of output, 1 to 256 MiB. Required.
+	Memory           Memory        // of all partitions together; transactions close at less output for it. 0: no bound
+	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
+	Instance         string        // this process's place in the group, its own at every start. "": none that lasts
+	FixedPartitions  bool          // the input must keep its partitions: set at user level, see partitions.go
+	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
+}
+
+// Validate reports every problem of a service's configuration at once, each with its field and value.
+func (c Config) Validate() error {
+	errs := c.validateTopics(ByService)
+	for _, f := range []struct{ name, value string }{{"name", c.Name}, {"group", c.Group}} {
+		if f.value == "" {
+			errs = append(errs, fmt.Errorf("pipeline: %s: empty", f.name))
+		}
+	}
+	if c.CommitInterval < time.Millisecond || c.CommitInterval > time.Minute {
+		errs = append(errs, fmt.Errorf("pipeline: commit interval %v: not within 1ms..1m", c.CommitInterval))
+	}
+	if c.TransactionBytes < 1<<20 || c.TransactionBytes > 256<<20 {
+		errs = append(errs, fmt.Errorf("pipeline: transaction bytes %d: not within 1 MiB..256 MiB", c.TransactionBytes))
+	}
+	if c.Memory < 0 || c.Memory > MostMemory {
+		errs = append(errs, fmt.Errorf("pipeline: memory %d: not within 0..%d", c.Memory, MostMemory))
+	}
+	if c.Predecessor != (Predecessor{}) {
+		errs = append(errs, c.Predecessor.validate(c))
+	}
+	return errors.Join(errs...)
+}
+
+// Predecessor is a deployment on the same input whose state or master key is gone, and after which another one goes on:
+// from the last decision that each partition has published, at the offset where its group stands.
+type Predecessor struct {
+	Name      string // of the deployment
+	Group     string // its consumer group
+	Decisions string // its topic of decisions, the first one
+	Changelog string // its topic of sealed state; it may be gone
+}
+
+func (f Predecessor) validate(c Config) error {
+	switch {
+	case f.Name == "" || f.Group == "" || f.Decisions == "" || f.Changelog == "":
+		return errors.New("pipeline: after: a name, group or topic is empty")
+	case f.Name == c.Name || f.Group == c.Group || f.Decisions == c.Decisions || f.Changelog == c.Changelog:
+		return fmt.Errorf("pipeline: after %q: it has the name, the group or a topic of the deployment that goes on after it", f.Name)
+	}
+	return nil
+}
+
+// TransactionTimeout bounds an open transaction on the broker. A take-over aborts it at once; this is for a deployment
+// that nobody takes over.
+const TransactionTimeout = 60 * time.Second
+
+// TransactionalID is static per deployment, input topic and partition, so that a new owner fences the old one.
+func (c Config) TransactionalID(input [16]byte, partition int32) string {
+	return fmt.Sprintf("%s/%x/%d", c.Name, input, partition)
+}
+
+// RebalanceTimeout is how long the group waits for a process to close its tasks and to join again, and for a leader
+// that died before it had shared the partitions out. It must not be longer than a session, because a group that forms
+// should not wait longer for a dead member than one that has formed.
+func (c Config) RebalanceTimeout() time.Duration { return min(c.SessionTimeout, 10*time.Second) }
+
+// GroupConfig is a process's membership. The mark tells members of this deployment from others: the name and the
+// input's id, which are in the transactional ids as well.
+func (c Config) GroupConfig(input [16]byte) kafka.GroupConfig {
+	return kafka.GroupConfig{
+		ID: c.Group, Topic: c.Input,
+		SessionTimeout: c.SessionTimeout, RebalanceTimeout: c.RebalanceTimeout(),
+		Mark:     fmt.Sprintf("%s/%x", c.Name, input),
+		Instance: c.Instance,
+	}
+}
+
+// StreamName names the stream of an input partition.
+func StreamName(partition int32) string { return strconv.Itoa(int(partition)) }

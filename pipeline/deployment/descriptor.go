@@ -1,0 +1,63 @@
+package deployment
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// WriteDescriptor publishes the operator's descriptor, if it has one, under the deployment's name, unless the newest
+// record of that name says the same; it tells whether it had to. It comes AFTER WriteManifests, which refuses other
+// settings: so other bytes say the same in other words, as a later version does that says more, and they replace the
+// record instead of being refused.
+func WriteDescriptor(
+	ctx context.Context, client *kafka.Client, c Config, topics Topics, descriptor []byte,
+) (written bool, err error) {
+	if descriptor == nil {
+		return false, nil
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(descriptor, &object); err != nil {
+		return false, fmt.Errorf("pipeline: descriptor: not a JSON object: %w", err)
+	}
+	newest, err := Descriptor(ctx, client, c, topics)
+	if err != nil || bytes.Equal(newest, descriptor) {
+		return false, err
+	}
+	producer, err := client.NewProducer(ctx, "", time.Minute)
+	if err == nil {
+		var b kafka.Builder
+		b.Append([]byte(c.Name), descriptor, nil, time.Now().UnixMilli())
+		_, err = producer.Produce(ctx, c.Descriptor, 0, &b)
+	}
+	if err != nil {
+		return false, fmt.Errorf("pipeline: descriptor: %w", err)
+	}
+	return true, nil
+}
+
+// Descriptor reads the newest descriptor that a deployment has published; nil when there is none.
+func Descriptor(ctx context.Context, client *kafka.Client, c Config, topics Topics) ([]byte, error) {
+	if topics.Descriptor.Name == "" {
+		return nil, errors.New("pipeline: descriptor: its topic was not described")
+	}
+	bounds, err := client.Bounds(ctx, c.Descriptor, 0)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: bounds of %s: %w", c.Descriptor, err)
+	}
+	var newest []byte
+	for r, err := range kafka.Records(ctx, client, topics.Descriptor, 0, bounds.Start, bounds.Stable, false) {
+		if err != nil {
+			return nil, err
+		}
+		if string(r.Key) == c.Name {
+			newest = bytes.Clone(r.Value)
+		}
+	}
+	return newest, nil
+}

@@ -1,0 +1,38 @@
+package deployment
+
+import (
+	"testing"
+
+	"oriel/pipeline/kafka"
+)
+
+// TestSharesOfMemory: a partition's share for transactions follows from the setting and the number of partitions, with
+// a least and a most.
+func TestSharesOfMemory(t *testing.T) {
+	const most = 32 << 20
+	beside := func(bytes int) Memory { return Memory(kafka.MaxBatchBytes + bytes) }
+	for _, c := range []struct {
+		memory     Memory
+		partitions int
+		want       int
+	}{
+		{0, 7, 2 * most},                            // no bound
+		{beside(3 << 20), 1, 2 << 20},               // two thirds
+		{beside(3 << 20), 2, 1 << 20},               // shared out
+		{beside(3 << 20), 0, 2 << 20},               // before there are partitions
+		{beside(3 << 20), 16, 2 * leastTransaction}, // as many as have the least
+		{beside(3 << 20), 17, 2 * leastTransaction}, // one more
+		{beside(3 << 20), 15, 2 << 20 / 15},
+		{beside(96<<20 - 3), 1, 2*most - 2}, // just below the most
+		{beside(96 << 20), 1, 2 * most},
+		{beside(99 << 20), 1, 2 * most},
+		{kafka.MaxBatchBytes - 1, 1, 2 * leastTransaction},
+	} {
+		if got := c.memory.Transactions(c.partitions, most); got != c.want {
+			t.Errorf("%d bytes, %d partitions: %d for transactions, want %d", c.memory, c.partitions, got, c.want)
+		}
+	}
+	if Memory(0).Fetching() != nil {
+		t.Error("a budget without a bound")
+	}
+}

@@ -1,0 +1,141 @@
+package deployment
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// missingTopic finds what a missing topic says of a deployment that has worked before: its input is gone, or its state.
+// Making either again would only change the message. It is nil where the topics that are missing were never made.
+func missingTopic(
+	ctx context.Context, client *kafka.Client, c Config, used []role, cluster kafka.Cluster,
+) (problem, err error) {
+	if _, exists := cluster.Topics[c.Input]; !exists {
+		before, err := everOpened(ctx, client, cluster.Topics[c.Changelog])
+		if err != nil {
+			return nil, err
+		}
+		return missingInput(c.Input, before), nil
+	}
+	if _, exists := cluster.Topics[c.Changelog]; exists {
+		return missingDecisions(ctx, client, c, used, cluster)
+	}
+	for _, r := range used {
+		topic := cluster.Topics[r.topic(&c)]
+		if !r.transactional || topic.Name == "" {
+			continue
+		}
+		written, err := everOpened(ctx, client, topic)
+		if err != nil {
+			return nil, err
+		}
+		if written {
+			return stop(
+				fmt.Sprintf("changelog topic %q does not exist, and %s topic %q has records: the state of this deployment is lost",
+					c.Changelog, r.name, topic.Name),
+				"Bring the changelog back from a backup, or correct ORIEL_CHANGELOG_TOPIC. An empty one would be refused: "+
+					"what was released belongs to a state. Without it, open a new deployment under another ORIEL_NAME; "+
+					"its privacy loss adds to the old one's for events that both read",
+			), nil
+		}
+	}
+	return nil, nil
+}
+
+// missingDecisions finds a topic of decisions that is gone. A take-over compares decisions with the state, so that an
+// empty one would be refused, if any was published.
+func missingDecisions(
+	ctx context.Context, client *kafka.Client, c Config, used []role, cluster kafka.Cluster,
+) (problem, err error) {
+	for _, r := range used {
+		name := r.topic(&c)
+		if _, exists := cluster.Topics[name]; exists || !r.decides {
+			continue
+		}
+		taken, err := everTaken(ctx, client, cluster.Topics[c.Changelog], cluster.Topics[c.Verdicts])
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			return lostDecisions(r, fmt.Sprintf("%s topic %q does not exist, and this deployment has published some", r.name, name)), nil
+		}
+	}
+	return nil, nil
+}
+
+// lostDecisions says what it means that a topic of decisions is gone.
+func lostDecisions(r role, reason string) error {
+	return stop(reason+": its decisions are lost, and without them nothing can be published exactly once",
+		fmt.Sprintf("Bring the topic back from a backup, or correct %s. An empty one would be refused, because a take-over "+
+			"compares decisions with the state. Without the decisions this deployment is over: open a new one under another "+
+			"ORIEL_NAME; its privacy loss adds to the old one's for events that both read", r.setting))
+}
+
+// everTaken reports whether a deployment has taken an event. Each version since verdicts seals a row then. A topic of
+// verdicts may be missing or new, though: then a state beside the manifest tells, or a second one behind the opening's.
+func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts kafka.Topic) (bool, error) {
+	most := 0 // of states that a deployment has which has taken nothing
+	if verdicts.Name != "" {
+		if taken, err := everOpened(ctx, client, verdicts); taken || err != nil {
+			return taken, err
+		}
+		most = 1
+	}
+	for p := range int32(changelog.Partitions) {
+		bounds, err := client.Bounds(ctx, changelog.Name, p)
+		if err != nil {
+			return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", changelog.Name, p, err)
+		}
+		written := map[string]int{}
+		for r, err := range kafka.Records(ctx, client, changelog, p, bounds.Start, bounds.Stable, false) {
+			if err != nil {
+				return false, err
+			}
+			if bytes.Equal(r.Key, state.ManifestKey()) {
+				continue
+			}
+			if written[string(r.Key)]++; written[string(r.Key)] > most {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// everOpened tells whether a topic has, or had, a record that a deployment sent; one that does not exist has none.
+func everOpened(ctx context.Context, client *kafka.Client, topic kafka.Topic) (bool, error) {
+	for p := range int32(topic.Partitions) {
+		bounds, err := client.Bounds(ctx, topic.Name, p)
+		if err != nil {
+			return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
+		}
+		if written, err := EverWritten(ctx, client, topic, p, bounds); written || err != nil {
+			return written, err
+		}
+	}
+	return false, nil
+}
+
+// EverWritten tells whether a partition has a record, committed or not, or had one that was deleted since.
+func EverWritten(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, b kafka.Bounds) (bool, error) {
+	if b.Start > 0 {
+		return true, nil
+	}
+	return kafka.HasRecord(ctx, client, topic, p, b.Start, b.High, true)
+}
+
+// missingInput says what to do about an input that does not exist; before tells that this deployment has read it.
+func missingInput(topic string, before bool) error {
+	reason := fmt.Sprintf("input topic %q does not exist", topic)
+	if before {
+		return stop(reason+", and this deployment was opened on it",
+			"Correct ORIEL_INPUT_TOPIC. If the topic was deleted, do not make it again: its offsets would mean other "+
+				"records than those that were taken, and this deployment would refuse it. Open a new deployment under another ORIEL_NAME on a new input")
+	}
+	return stop(reason, "Create it, with as many partitions as you want streams (`oriel topics --input-partitions N` does), "+
+		"or correct ORIEL_INPUT_TOPIC")
+}

@@ -1,0 +1,123 @@
+package deployment
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+)
+
+// describedTopic is a topic as the cluster describes it.
+type describedTopic struct {
+	role     role
+	topic    kafka.Topic
+	settings map[string]string
+}
+
+// wrong says which setting of a topic breaks what, and what to set.
+func (f describedTopic) wrong(setting, want, why string) *notice.StopError {
+	return stop(
+		fmt.Sprintf("%s topic %q has %s=%s, want %s: %s", f.role.name, f.topic.Name, setting, f.settings[setting], want, why),
+		fmt.Sprintf("Alter it: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config %s=%s",
+			f.topic.Name, setting, want))
+}
+
+// number is a setting that is a whole number; a broker that does not say it has its default, which is for the caller to
+// know.
+func (f describedTopic) number(setting string, otherwise int64) int64 {
+	n, err := strconv.ParseInt(f.settings[setting], 10, 64)
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// checkDurable refuses a topic that one broker can lose acknowledged records of. The input comes first: that its log
+// stays as it is carries the guarantee itself.
+func checkDurable(f describedTopic) []error {
+	var errs []error
+	refuse := func(e *notice.StopError) {
+		e.Remedy += ", or accept the risk with ORIEL_ALLOW_SINGLE_REPLICA=true"
+		errs = append(errs, e)
+	}
+	if f.topic.Replication < 3 {
+		refuse(fewReplicas(fmt.Sprintf("%s topic %q", f.role.name, f.topic.Name), f.topic.Replication))
+	}
+	if f.number("min.insync.replicas", 1) < 2 {
+		refuse(f.wrong("min.insync.replicas", "2", "one broker alone could acknowledge a record, and lose it"))
+	}
+	if f.settings["unclean.leader.election.enable"] == "true" {
+		refuse(f.wrong("unclean.leader.election.enable", "false",
+			"acknowledged records may vanish and others take their offsets"))
+	}
+	return errs
+}
+
+// checkBatches refuses a topic that would not take a batch of a transaction: the same batch would be refused for ever.
+func checkBatches(f describedTopic) []error {
+	if f.number("max.message.bytes", largestBatch) >= largestBatch {
+		return nil
+	}
+	return []error{f.wrong("max.message.bytes", strconv.Itoa(largestBatch),
+		"a transaction may need a larger batch, which would be refused for ever")}
+}
+
+func checkInput(_, own describedTopic) []error {
+	if !own.compacted() {
+		return nil
+	}
+	return []error{own.wrong("cleanup.policy", "delete",
+		"the input topic is compacted, so records may vanish between an attempt and its repetition, "+
+			"and the repetition would be a second history")}
+}
+
+// checkDecisions asks for no policy: a topic that keeps the latest decision of each stream is a table of them.
+func checkDecisions(_, own describedTopic) []error { return checkBatches(own) }
+
+// checkVerdicts keeps a verdict at least as long as its record.
+func checkVerdicts(input, own describedTopic) []error {
+	errs := checkBatches(own)
+	if own.compacted() {
+		errs = append(errs, own.wrong("cleanup.policy", "delete", "rows have no key, so that brokers would refuse them"))
+	}
+	const why = "`oriel letters` could lose verdicts of records that the input still has"
+	want, has := input.number("retention.ms", -1), own.number("retention.ms", -1)
+	if input.settings != nil && has >= 0 && (want < 0 || has < want) {
+		errs = append(errs, own.wrong("retention.ms", strconv.FormatInt(want, 10), why))
+	}
+	if own.number("retention.bytes", -1) >= 0 {
+		errs = append(errs, own.wrong("retention.bytes", "-1", why))
+	}
+	return errs
+}
+
+func checkChangelog(_, own describedTopic) []error {
+	errs := checkBatches(own)
+	if policy, said := own.settings["cleanup.policy"]; said && policy != "compact" {
+		errs = append(errs, own.wrong("cleanup.policy", "compact", "the state would be deleted"))
+	}
+	return errs
+}
+
+// checkDescriptor keeps the one record.
+func checkDescriptor(_, own describedTopic) []error {
+	if policy, said := own.settings["cleanup.policy"]; said && policy != "compact" {
+		return []error{own.wrong("cleanup.policy", "compact", "its record would be deleted, and readers that come later would find none")}
+	}
+	return nil
+}
+
+// checkDeadLetter leaves max.message.bytes alone: letters are cut to it.
+func checkDeadLetter(_, own describedTopic) []error {
+	if !own.compacted() {
+		return nil
+	}
+	return []error{own.wrong("cleanup.policy", "delete",
+		"brokers would refuse letters of records without a key, and drop others")}
+}
+
+func (f describedTopic) compacted() bool {
+	return strings.Contains(f.settings["cleanup.policy"], "compact")
+}

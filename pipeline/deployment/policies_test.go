@@ -1,0 +1,217 @@
+package deployment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/pipeline/kafka"
+)
+
+// durable are the settings of a topic of three replicas that nothing is wrong with.
+func durable(more map[string]string) map[string]string {
+	settings := map[string]string{
+		"cleanup.policy": "delete", "min.insync.replicas": "2", "unclean.leader.election.enable": "false",
+		"max.message.bytes": "8388608", "retention.ms": "-1", "retention.bytes": "-1",
+	}
+	maps.Copy(settings, more)
+	return settings
+}
+
+// cleanup is the policy that a role's topic has to have.
+func cleanup(role string) string {
+	if role == "changelog" || role == "descriptor" {
+		return "compact"
+	}
+	return "delete"
+}
+
+// foundAs describes a topic of each role, as CheckTopics finds it.
+func foundAs(name string, more map[string]string) describedTopic {
+	for _, r := range roles {
+		if r.name == name {
+			return describedTopic{
+				role: r, topic: kafka.Topic{Name: "t." + name, Partitions: 4, Replication: 3}, settings: durable(more),
+			}
+		}
+	}
+	panic("BUG: no role " + name)
+}
+
+// TestEveryTopicIsChecked: each topic, and the input first of all, is refused when one lost broker could lose
+// acknowledged records of it, and when its policy would lose what is needed. The message says topic, setting, what it
+// is and what it must be.
+func TestEveryTopicIsChecked(t *testing.T) {
+	all := []string{"input", "decision", "second decision", "verdict", "changelog", "dead-letter", "descriptor"}
+	ours := all[1:]
+	inTransactions := []string{"decision", "second decision", "verdict", "changelog"}
+	for _, c := range []struct {
+		roles          []string
+		setting, value string
+		want           string // "" accepts it
+		risk           bool   // ORIEL_ALLOW_SINGLE_REPLICA accepts it
+		input          map[string]string
+	}{
+		{roles: all, setting: "min.insync.replicas", value: "1", want: "2", risk: true},
+		{roles: all, setting: "unclean.leader.election.enable", value: "true", want: "false", risk: true},
+		{roles: []string{"input", "verdict", "dead-letter"}, setting: "cleanup.policy", value: "compact", want: "delete"},
+		{
+			roles: []string{"input", "verdict", "dead-letter"}, setting: "cleanup.policy", value: "compact,delete",
+			want: "delete",
+		},
+		{roles: []string{"changelog", "descriptor"}, setting: "cleanup.policy", value: "delete", want: "compact"},
+		{roles: []string{"changelog", "descriptor"}, setting: "cleanup.policy", value: "compact,delete", want: "compact"},
+		{roles: []string{"changelog", "decision"}, setting: "cleanup.policy", value: "compact"},
+		{roles: inTransactions, setting: "max.message.bytes", value: "1048575", want: "1048576"},
+		{roles: inTransactions, setting: "max.message.bytes", value: "1048576"},
+		{roles: []string{"input", "dead-letter"}, setting: "max.message.bytes", value: "1000"},
+		{roles: []string{"verdict"}, setting: "retention.ms", value: "1000", want: "-1"},
+		{
+			roles: []string{"verdict"}, setting: "retention.ms", value: "1000", want: "2000",
+			input: map[string]string{"retention.ms": "2000"},
+		},
+		{
+			roles: []string{"verdict"}, setting: "retention.ms", value: "2000", input: map[string]string{"retention.ms": "2000"},
+		},
+		{roles: []string{"verdict"}, setting: "retention.ms", value: "-1", input: map[string]string{"retention.ms": "2000"}},
+		{
+			roles: []string{"verdict"}, setting: "retention.bytes", value: "1000000", want: "-1",
+			input: map[string]string{"retention.bytes": "1000"},
+		},
+		{roles: append(ours, "input"), setting: "retention.ms", value: "-1"},
+	} {
+		for _, name := range c.roles {
+			own := foundAs(name, map[string]string{"cleanup.policy": cleanup(name)})
+			input := foundAs("input", c.input)
+			if errs := checkTopic(Config{}, input, own); c.input == nil && errs != nil {
+				t.Fatalf("%s: a good topic is refused: %v", name, errs)
+			}
+			own.settings[c.setting] = c.value
+			label := fmt.Sprintf("%s topic with %s=%s", name, c.setting, c.value)
+			for _, accept := range []bool{false, true} {
+				errs := checkTopic(Config{SingleReplica: accept}, input, own)
+				if c.want == "" || accept && c.risk {
+					if errs != nil {
+						t.Errorf("%s, risk accepted %t: refused: %v", label, accept, errs)
+					}
+					continue
+				}
+				if len(errs) != 1 {
+					t.Errorf("%s, risk accepted %t: %d problems: %v", label, accept, len(errs), errs)
+					continue
+				}
+				for _, text := range []string{
+					fmt.Sprintf("%s topic %q has %s=%s, want %s", name, "t."+name, c.setting, c.value, c.want),
+					"--add-config " + c.setting + "=" + c.want,
+				} {
+					if !strings.Contains(errs[0].Error(), text) {
+						t.Errorf("%s: the message does not say %q: %v", label, text, errs[0])
+					}
+				}
+				if c.risk != strings.Contains(errs[0].Error(), "ORIEL_ALLOW_SINGLE_REPLICA") {
+					t.Errorf("%s: what accepts it is not said, or does not: %v", label, errs[0])
+				}
+			}
+		}
+	}
+	// Users were told to keep verdicts for ever because the input was missing.
+	if errs := checkTopic(
+		Config{}, describedTopic{}, foundAs("verdict", map[string]string{"retention.ms": "1000"}),
+	); errs != nil {
+		t.Errorf("verdicts without an input: %v", errs)
+	}
+	for _, name := range all {
+		own := foundAs(name, map[string]string{"cleanup.policy": cleanup(name)})
+		own.topic.Replication = 2
+		if errs := checkTopic(Config{}, foundAs("input", nil), own); len(errs) != 1 || !strings.Contains(errs[0].Error(), fmt.Sprintf("%s topic %q has 2 replicas, want 3", name, "t."+name)) {
+			t.Errorf("%s topic of two replicas: %v", name, errs)
+		}
+		if errs := checkTopic(Config{SingleReplica: true}, foundAs("input", nil), own); errs != nil {
+			t.Errorf("%s topic of two replicas, risk accepted: %v", name, errs)
+		}
+	}
+}
+
+// TestEveryTransactionNamesTheSamePartitions, and none of a topic that is not the service's.
+func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {
+	c := Config{Input: "i", Decisions: "d", Verdicts: "v", Changelog: "c", DeadLetter: "l"}
+	want := []kafka.TopicPartition{{Topic: "d", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3}}
+	if got := c.TransactionParts(3); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for _, r := range c.usedBy(ByService) {
+		if r.name == "dead-letter" {
+			t.Error("the service names the dead-letter topic")
+		}
+	}
+}
+
+// TestASecondTopicIsNamedByThoseWhoHaveOne: its partition stands in each transaction behind that of the decisions, and
+// without one nothing is another than it was.
+func TestASecondTopicIsNamedByThoseWhoHaveOne(t *testing.T) {
+	names := func(c Config) (names []string) {
+		for _, r := range c.usedBy(ByService) {
+			names = append(names, r.topic(&c))
+		}
+		return names
+	}
+	c := Config{Input: "i", Decisions: "d", Verdicts: "v", Changelog: "c", DeadLetter: "l"}
+	if got := names(c); !slices.Equal(got, []string{"i", "d", "v", "c"}) {
+		t.Errorf("one topic of decisions: %v", got)
+	}
+	if err := c.validateTopics(ByService); err != nil {
+		t.Error(err)
+	}
+	c.Second = "s"
+	want := []kafka.TopicPartition{
+		{Topic: "d", Partition: 3}, {Topic: "s", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3},
+	}
+	if got := c.TransactionParts(3); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := names(c); !slices.Equal(got, []string{"i", "d", "s", "v", "c"}) {
+		t.Errorf("two topics of decisions: %v", got)
+	}
+	c.Second, c.Descriptor = "d", "about"
+	if parts := c.TransactionParts(3); len(parts) != 4 {
+		t.Errorf("a transaction names %v: the descriptor is no part of it", parts)
+	}
+	if err := fmt.Sprint(c.validateTopics(ByService)); !strings.Contains(err, `second decision topic (ORIEL_SECOND_TOPIC): same topic "d" as decision`) {
+		t.Error(err)
+	}
+}
+
+// TestOneTopicHasOneRole: where two settings name one topic, a message names both.
+func TestOneTopicHasOneRole(t *testing.T) {
+	c := Config{Input: "i", Decisions: "d", Verdicts: "d", Changelog: "", DeadLetter: "i"}
+	texts := func(use Use) string { return fmt.Sprint(c.validateTopics(use)) }
+	for _, want := range []string{`verdict topic (ORIEL_VERDICTS_TOPIC): same topic "d" as decision`, "changelog topic (ORIEL_CHANGELOG_TOPIC): empty"} {
+		if !strings.Contains(texts(ByService), want) {
+			t.Errorf("%q is not said: %s", want, texts(ByService))
+		}
+	}
+	if !strings.Contains(texts(ByLetters), `dead-letter topic (ORIEL_DEAD_LETTER_TOPIC): same topic "i" as input`) {
+		t.Error(texts(ByLetters))
+	}
+}
+
+// TestCreatedTopicsPassTheChecks: what CreateTopics gives is what CheckTopics asks for, whatever the input has.
+func TestCreatedTopicsPassTheChecks(t *testing.T) {
+	for _, input := range []map[string]string{
+		nil, {"retention.ms": "1000"}, {"retention.ms": "-1", "max.message.bytes": "20000000"}, {"retention.bytes": "5"},
+	} {
+		in := foundAs("input", input)
+		for _, r := range roles[1:] {
+			made := r.settings(in.settings)
+			if strings.HasSuffix(r.name, "decision") && (made["retention.ms"] != "-1" || made["retention.bytes"] != "-1") {
+				t.Errorf("%s topic: the newest decision of a quiet stream is deleted: %v", r.name, made)
+			}
+			own := foundAs(r.name, made)
+			if errs := checkTopic(Config{}, in, own); errs != nil {
+				t.Errorf("input %v: %v", input, errs)
+			}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package deployment
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// Use says who of a deployment's commands works with a topic.
+type Use uint8
+
+// The commands that name topics; `oriel topics` makes and checks them for all.
+const (
+	ByService Use = 1 << iota // oriel run
+	ByLetters                 // oriel letters
+	ByTopics                  // oriel topics alone
+
+	ByAll = ByService | ByLetters | ByTopics
+)
+
+// role is what a topic of a deployment is for. roles is the one place that lists them: configuration, creation, checks
+// and transactions follow it.
+type role struct {
+	name      string // as messages call it
+	setting   string // the variable that names the topic
+	topic     func(*Config) string
+	described func(*Topics) *kafka.Topic
+	uses      Use
+	single    bool // one partition, however many the input has
+	optional  bool // a deployment whose operator has no use for the topic does not name it
+	decides   bool // it holds decisions
+
+	// lost says what else is true where the topic does not exist, which may have been there before; "" if nothing is.
+	lost string
+
+	// transactional topics are named by every transaction of the service, whether or not they get records: which ones a
+	// transaction touches tells nothing.
+	transactional bool
+
+	// settings are what CreateTopics gives beside durability, derived from the input's; nil for the input, which is not
+	// ours.
+	settings func(input map[string]string) map[string]string
+
+	// check finds the settings under which a guarantee would not hold, beside those of durability.
+	check func(input, own describedTopic) []error
+}
+
+// roles lists the topics of a deployment; the input comes first.
+var roles = []role{
+	{
+		name: "input", setting: "ORIEL_INPUT_TOPIC", uses: ByService | ByLetters,
+		topic:     func(c *Config) string { return c.Input },
+		described: func(t *Topics) *kafka.Topic { return &t.Input },
+		check:     checkInput,
+	},
+	{
+		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true, decides: true,
+		topic:     func(c *Config) string { return c.Decisions },
+		described: func(t *Topics) *kafka.Topic { return &t.Decisions },
+		settings:  decisionSettings,
+		check:     checkDecisions,
+	},
+	{
+		name: "second decision", setting: "ORIEL_SECOND_TOPIC", uses: ByService,
+		transactional: true, optional: true, decides: true,
+		topic:     func(c *Config) string { return c.Second },
+		described: func(t *Topics) *kafka.Topic { return &t.Second },
+		settings:  decisionSettings,
+		check:     checkDecisions,
+	},
+	{
+		name: "verdict", setting: "ORIEL_VERDICTS_TOPIC", uses: ByService | ByLetters, transactional: true,
+		lost: "It makes the topic; then start what has ended again. If the topic was deleted, letters that were not written are " +
+			"lost with it, and nothing else is: decisions and states do not depend on verdicts",
+		topic:     func(c *Config) string { return c.Verdicts },
+		described: func(t *Topics) *kafka.Topic { return &t.Verdicts },
+		settings: func(input map[string]string) map[string]string {
+			return map[string]string{
+				"cleanup.policy": "delete", "max.message.bytes": "8388608",
+				"retention.ms": cmp.Or(input["retention.ms"], "-1"), "retention.bytes": "-1",
+			}
+		},
+		check: checkVerdicts,
+	},
+	{
+		name: "changelog", setting: "ORIEL_CHANGELOG_TOPIC", uses: ByService | ByLetters, transactional: true,
+		topic:     func(c *Config) string { return c.Changelog },
+		described: func(t *Topics) *kafka.Topic { return &t.Changelog },
+		settings: func(map[string]string) map[string]string { // compacted often, because a start reads all of it
+			return map[string]string{
+				"cleanup.policy": "compact", "segment.bytes": "67108864", "segment.ms": "600000",
+				"min.cleanable.dirty.ratio": "0.1", "max.message.bytes": "8388608",
+			}
+		},
+		check: checkChangelog,
+	},
+	{
+		name: "dead-letter", setting: "ORIEL_DEAD_LETTER_TOPIC", uses: ByLetters,
+		lost:      "It makes the topic; then start what has ended again. If the topic was deleted, the letters in it are lost",
+		topic:     func(c *Config) string { return c.DeadLetter },
+		described: func(t *Topics) *kafka.Topic { return &t.DeadLetter },
+		settings: func(input map[string]string) map[string]string {
+			largest, _ := strconv.Atoi(input["max.message.bytes"])
+			return map[string]string{
+				"cleanup.policy": "delete", "max.message.bytes": strconv.Itoa(max(largest, 1<<20) + letterMargin),
+			}
+		},
+		check: checkDeadLetter,
+	},
+	{
+		name: "descriptor", setting: "ORIEL_DESCRIPTOR_TOPIC", uses: ByTopics, optional: true, single: true,
+		topic:     func(c *Config) string { return c.Descriptor },
+		described: func(t *Topics) *kafka.Topic { return &t.Descriptor },
+		settings: func(map[string]string) map[string]string {
+			return map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"}
+		},
+		check: checkDescriptor,
+	},
+}
+
+// decisionSettings are those of the topics that decisions are published in. All decisions stay: with a bound in time a
+// stream that is quiet for so long has none left, and whoever comes then finds no model. Topics that have another
+// policy are not refused.
+func decisionSettings(map[string]string) map[string]string {
+	return map[string]string{
+		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "max.message.bytes": "8388608",
+	}
+}
+
+// letterMargin is how much larger a dead letter may be than the record it keeps: its own headers, and a batch around
+// it.
+const letterMargin = 64 << 10
+
+// largestBatch is what the topics of a transaction must take: a batch of ours, or a state's part, with what lies around
+// it.
+const largestBatch = state.MaxValue + 64<<10
+
+// usedBy lists the roles of a use, the input first, without those that the deployment has no topic for.
+func (c Config) usedBy(use Use) []role {
+	var used []role
+	for _, r := range roles {
+		if r.uses&use != 0 && !c.lacks(r) {
+			used = append(used, r)
+		}
+	}
+	return used
+}
+
+// partitions is how many CreateTopics gives a topic.
+func (r role) partitions(input kafka.Topic) int {
+	if r.single {
+		return 1
+	}
+	return input.Partitions
+}
+
+func (c Config) lacks(r role) bool { return r.optional && r.topic(&c) == "" }
+
+// validateTopics reports topics without a name, and one topic in two roles.
+func (c Config) validateTopics(use Use) []error {
+	var errs []error
+	taken := map[string]string{}
+	for _, r := range c.usedBy(use) {
+		topic := r.topic(&c)
+		other, twice := taken[topic]
+		switch {
+		case topic == "":
+			errs = append(errs, fmt.Errorf("pipeline: %s topic (%s): empty", r.name, r.setting))
+		case twice:
+			errs = append(errs, fmt.Errorf("pipeline: %s topic (%s): same topic %q as %s", r.name, r.setting, topic, other))
+		}
+		taken[topic] = r.name
+	}
+	return errs
+}
+
+// TransactionParts are what every transaction of partition p names.
+func (c Config) TransactionParts(p int32) []kafka.TopicPartition {
+	var parts []kafka.TopicPartition
+	for _, r := range roles {
+		if r.transactional && !c.lacks(r) {
+			parts = append(parts, kafka.TopicPartition{Topic: r.topic(&c), Partition: p})
+		}
+	}
+	return parts
+}

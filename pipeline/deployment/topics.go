@@ -1,0 +1,264 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+)
+
+// Topics are the described topics of a deployment; one that a use does not name is zero.
+type Topics struct {
+	Cluster                                                               string
+	Input, Decisions, Second, Verdicts, Changelog, DeadLetter, Descriptor kafka.Topic
+}
+
+// Outputs are the topics of decisions of a deployment, in the order of operators.Decision.Output.
+func (t Topics) Outputs() []kafka.Topic {
+	if t.Second.Name == "" {
+		return []kafka.Topic{t.Decisions}
+	}
+	return []kafka.Topic{t.Decisions, t.Second}
+}
+
+// Covered returns how many partitions of the input have a partition in each topic of the service.
+func (t Topics) Covered(c Config) int32 {
+	covered := t.Input.Partitions
+	for _, r := range c.usedBy(ByService) {
+		covered = min(covered, r.described(&t).Partitions)
+	}
+	return int32(covered)
+}
+
+// Continues refuses a later description t that is not of the topics of o: how often they are replicated may change, and
+// partitions may be added.
+func (t Topics) Continues(o Topics) error {
+	if t.Cluster != o.Cluster {
+		return stop("the brokers are of another cluster than the one that this process started with",
+			"Correct ORIEL_BROKERS, and start the process again")
+	}
+	for _, r := range roles {
+		later, before := r.described(&t), r.described(&o)
+		if later.Name == before.Name && later.ID == before.ID && later.Partitions >= before.Partitions {
+			continue
+		}
+		reason := fmt.Sprintf("%s topic %q was deleted and made again since this process started", r.name, before.Name)
+		switch {
+		case r.decides:
+			return lostDecisions(r, reason)
+		case r.uses&ByLetters != 0 && r.lost != "":
+			return stop(reason, "Start the process again: it goes on. Letters that were not written are lost with the old topic, "+
+				"and nothing else is")
+		}
+		return stop(reason, "Start the process again; it says what is lost with it, and what to do")
+	}
+	return nil
+}
+
+// CreateInput makes the input topic with a partition count, durable like ours. One that exists must have that count,
+// and one that this deployment has read before is not made again: its offsets would mean other records. done is told
+// what was made.
+func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions int, done func(what string)) error {
+	cluster, err := client.Describe(ctx, c.Input, c.Changelog)
+	if err != nil {
+		return fmt.Errorf("pipeline: describe topics: %w", err)
+	}
+	if topic, exists := cluster.Topics[c.Input]; exists {
+		if topic.Partitions != partitions {
+			return stop(
+				fmt.Sprintf("input topic %q exists and has %d partitions, not %d", c.Input, topic.Partitions, partitions),
+				"Leave the count out, or give the one it has")
+		}
+		return nil
+	}
+	if used, err := everOpened(ctx, client, cluster.Topics[c.Changelog]); err != nil || used {
+		return errors.Join(err, missingInput(c.Input, used))
+	}
+	return create(ctx, client, c, cluster, c.Input, partitions, nil, done)
+}
+
+// CreateTopics makes the topics of a deployment that are missing, with the input's partition count, adds partitions to
+// those that have fewer, and tells done what it did. Whatever else is wrong with existing topics, it leaves to
+// CheckTopics. It makes no changelog for a deployment that has lost one.
+func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func(what string)) error {
+	used := c.usedBy(ByAll)
+	if err := errors.Join(c.validateTopics(ByAll)...); err != nil {
+		return err
+	}
+	cluster, err := describe(ctx, client, c, used)
+	if err != nil {
+		return err
+	}
+	if problem, err := missingTopic(ctx, client, c, used, cluster); err != nil || problem != nil {
+		return errors.Join(problem, err)
+	}
+	input := cluster.Topics[c.Input]
+	settings, err := client.Settings(ctx, c.Input)
+	if err != nil {
+		return fmt.Errorf("pipeline: settings of %s: %w", c.Input, err)
+	}
+	for _, r := range slices.Backward(used[1:]) { // verdicts after dead letters, which `oriel letters` makes of them
+		name := r.topic(&c)
+		topic, exists := cluster.Topics[name]
+		switch {
+		case !exists:
+			err = create(ctx, client, c, cluster, name, r.partitions(input), r.settings(settings), done)
+		case r.single:
+		case topic.Partitions < input.Partitions && !c.FixedPartitions:
+			err = grow(ctx, client, topic, input.Partitions, done)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func grow(ctx context.Context, client *kafka.Client, topic kafka.Topic, partitions int, done func(string)) error {
+	if err := client.AddPartitions(ctx, topic.Name, partitions); err != nil {
+		return fmt.Errorf("pipeline: add partitions to %s: %w", topic.Name, err)
+	}
+	done(fmt.Sprintf("added partitions to %s: it had %d, and has %d like the input", topic.Name, topic.Partitions, partitions))
+	return nil
+}
+
+// create makes one topic as durable as the cluster allows, if that is enough.
+func create(
+	ctx context.Context, client *kafka.Client, c Config, cluster kafka.Cluster,
+	name string, partitions int, settings map[string]string, done func(string),
+) error {
+	replication := min(3, cluster.Brokers)
+	if replication < 3 && !c.SingleReplica {
+		e := fewReplicas("the cluster", cluster.Brokers)
+		e.Remedy = "Use 3 brokers, or accept the risk with ORIEL_ALLOW_SINGLE_REPLICA=true"
+		return e
+	}
+	all := map[string]string{
+		"min.insync.replicas":            strconv.Itoa(max(1, replication-1)),
+		"unclean.leader.election.enable": "false",
+	}
+	maps.Copy(all, settings)
+	err := client.CreateTopic(ctx, name, partitions, replication, all)
+	if err != nil && !errors.Is(err, kafka.ErrTopicExists) {
+		return fmt.Errorf("pipeline: create %s: %w", name, err)
+	}
+	done("created " + name)
+	return nil
+}
+
+func describe(ctx context.Context, client *kafka.Client, c Config, used []role) (kafka.Cluster, error) {
+	names := make([]string, len(used))
+	for i, r := range used {
+		names[i] = r.topic(&c)
+	}
+	cluster, err := client.Describe(ctx, names...)
+	if err != nil {
+		return cluster, fmt.Errorf("pipeline: describe topics: %w", err)
+	}
+	return cluster, nil
+}
+
+// CheckTopics describes the topics that a use names and refuses settings under which a guarantee would not hold. It
+// reports every problem at once.
+func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (Topics, error) {
+	errs := c.validateTopics(use)
+	if errs != nil {
+		return Topics{}, errors.Join(errs...)
+	}
+	used := c.usedBy(use)
+	cluster, err := describe(ctx, client, c, used)
+	if err != nil {
+		return Topics{}, err
+	}
+	problem, err := missingTopic(ctx, client, c, used, cluster)
+	if err != nil {
+		return Topics{}, err
+	}
+	if problem != nil {
+		errs = append(errs, problem)
+	}
+	topics := Topics{Cluster: cluster.ID}
+	var input describedTopic
+	for _, r := range used {
+		name := r.topic(&c)
+		topic, exists := cluster.Topics[name]
+		if !exists {
+			if problem == nil {
+				errs = append(errs, missing(r, name))
+			}
+			continue
+		}
+		*r.described(&topics) = topic
+		own := describedTopic{role: r, topic: topic}
+		if own.settings, err = client.Settings(ctx, name); err != nil {
+			return Topics{}, fmt.Errorf("pipeline: settings of %s: %w", name, err)
+		}
+		if r.settings == nil {
+			input = own
+		}
+		errs = append(errs, checkTopic(c, input, own)...)
+	}
+	return topics, errors.Join(errs...)
+}
+
+// checkTopic finds everything that is wrong with one topic beside a given input, which is zero if it does not exist.
+func checkTopic(c Config, input, own describedTopic) []error {
+	var errs []error
+	if want := input.topic.Partitions; want > 0 && !own.role.single {
+		errs = append(errs, checkPartitions(c, want, own)...)
+	}
+	if !c.SingleReplica {
+		errs = append(errs, checkDurable(own)...)
+	}
+	return append(errs, own.role.check(input, own)...)
+}
+
+// checkPartitions refuses a topic with partitions that the input lacks, and at user level one that lacks some of the
+// input's: there a fixed number is part of what is promised.
+func checkPartitions(c Config, want int, own describedTopic) []error {
+	reason := fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d",
+		own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want)
+	switch {
+	case own.topic.Partitions > want:
+		return []error{stop(reason,
+			"Name the input that this topic was made for, or add partitions to the input until both have the same number")}
+	case own.topic.Partitions < want && c.FixedPartitions:
+		return []error{stop(reason,
+			"With ORIEL_USER_ID the number of partitions is fixed: a user whose events go to another partition from now on "+
+				"has two streams, and the printed guarantee counts one. Open a new deployment under another ORIEL_NAME, "+
+				"on an input keyed by user that keeps its partitions")}
+	}
+	return nil
+}
+
+func stop(reason, remedy string) *notice.StopError {
+	return &notice.StopError{Partition: -1, Reason: reason, Remedy: remedy}
+}
+
+func missing(r role, topic string) error {
+	remedy := "Run `oriel topics` with this configuration once"
+	if r.lost != "" {
+		remedy += ". " + r.lost
+	}
+	return stop(fmt.Sprintf("%s topic %q does not exist", r.name, topic), remedy)
+}
+
+// Missing says what to do about a topic of the deployment that does not exist.
+func (c Config) Missing(topic string) error {
+	for _, r := range roles {
+		if !c.lacks(r) && r.topic(&c) == topic {
+			return missing(r, topic)
+		}
+	}
+	panic("BUG: pipeline: no topic of the deployment is called " + topic)
+}
+
+func fewReplicas(what string, replicas int) *notice.StopError {
+	return stop(fmt.Sprintf("%s has %d replicas, want 3: one lost broker could take acknowledged records with it", what, replicas),
+		"Reassign its partitions to 3 brokers (kafka-reassign-partitions.sh)")
+}

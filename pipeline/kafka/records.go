@@ -1,0 +1,59 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Records iterates over the records of partition p from an offset up to an end that exists: committed records, or all
+// of them. A record is valid until the next one.
+func Records(
+	ctx context.Context, c *Client, topic Topic, p int32, from, end int64, uncommitted bool,
+) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		reader := c.NewReader(topic.Name, p, from,
+			ReaderOptions{ID: topic.ID, Uncommitted: uncommitted, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
+		defer reader.Close()
+		for next := from; next < end; {
+			batch, err := reader.Fetch(ctx)
+			if err != nil {
+				yield(Record{}, fmt.Errorf("pipeline: read %s partition %d: %w", topic.Name, p, err))
+				return
+			}
+			next = batch.Next
+			for _, r := range batch.Records {
+				if r.Offset < end && !yield(r, nil) {
+					batch.Release()
+					return
+				}
+			}
+			batch.Release()
+		}
+	}
+}
+
+// HasRecord reports whether a partition has a record between two offsets.
+func HasRecord(
+	ctx context.Context, c *Client, topic Topic, p int32, from, end int64, uncommitted bool,
+) (bool, error) {
+	for _, err := range Records(ctx, c, topic, p, from, end, uncommitted) {
+		return err == nil, err
+	}
+	return false, nil
+}
+
+// Backwards iterates over starts of windows [from, end) of a partition. Each window reaches further back from the end
+// than the one before, and the last window begins at start. For example, a reader that wants the last record of some
+// kind reads windows until one has it.
+func Backwards(start, end int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for width := int64(64); ; width *= 8 {
+			from := max(start, end-width)
+			if !yield(from) || from == start {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package pipeline
+
+import (
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// testOperator has one second topic, or none.
+type testOperator struct {
+	operators.Operator
+	output *operators.Output
+}
+
+func (o testOperator) Extras() []schemas.Extra { return nil }
+
+func (o testOperator) SecondTopic() *operators.Output { return o.output }
+
+// testSuccessor goes on after predecessors.
+type testSuccessor struct{ testOperator }
+
+func (testSuccessor) ParamsAfter(mechanisms.Config, operators.Decision) ([]byte, error) {
+	return nil, nil
+}
+
+// testLearner opens machines that decide once in each topic at each record.
+type testLearner struct{ operator operators.Operator }
+
+func (l testLearner) Operator() operators.Operator { return l.operator }
+
+func (testLearner) Params() ([]byte, error) { return nil, nil }
+
+func (testLearner) ParamsAfter(operators.Decision) ([]byte, error) { return nil, nil }
+
+func (testLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
+	return func([32]byte) (operators.Machine, error) { return new(testMachine), nil }, nil
+}
+
+type testMachine struct{ steps uint64 }
+
+func (m *testMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
+
+func (m *testMachine) Add(dst []operators.Decision, _ operators.Record) []operators.Decision {
+	m.steps++
+	return append(dst,
+		operators.Decision{Index: 2*m.steps - 1, Step: m.steps, Point: []float64{float64(m.steps)}},
+		operators.Decision{Index: 2 * m.steps, Step: m.steps, Point: []float64{float64(m.steps)}, Output: 1})
+}
+
+func (m *testMachine) Steps() uint64 { return m.steps }
+
+func (m *testMachine) Due(step uint64) (first uint64, count int) { return 2*step - 1, 2 }
+
+func (m *testMachine) AppendState(dst []byte) []byte { return dst }
+
+func (m *testMachine) StateLen() int { return 0 }
+
+func (m *testMachine) Restore([]byte) error { return nil }
+
+func (m *testMachine) Guarantee() protection.Guarantee {
+	return protection.Guarantee{
+		Terms: protection.Terms{
+			Scope: protection.Window{Steps: 4}, Unit: protection.Event{Exchange: dp.Replace},
+		},
+		Mechanism: "none", Batch: 1, Epsilon: 1,
+	}
+}

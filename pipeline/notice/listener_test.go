@@ -1,0 +1,19 @@
+package notice
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestDefaultsFillEachFunctionButOne: Decided alone may stay nil, because transactions then keep no newest decision.
+func TestDefaultsFillEachFunctionButOne(t *testing.T) {
+	var l Listener
+	l.EnsureDefaults()
+	functions := reflect.ValueOf(l)
+	for i := range functions.NumField() {
+		name := functions.Type().Field(i).Name
+		if got, want := functions.Field(i).IsNil(), name == "Decided"; got != want {
+			t.Errorf("%s is nil: %t, want %t", name, got, want)
+		}
+	}
+}

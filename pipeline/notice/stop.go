@@ -1,0 +1,86 @@
+package notice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// ErrorKind is what a task does about an error.
+type ErrorKind int
+
+// The kinds of error a task can meet. The zero value is Retry: an unknown error never loses or repeats anything,
+// because every retry starts again from the committed state.
+const (
+	Retry    ErrorKind = iota // the broker is away or the outcome unknown: take the partition over again, after a pause
+	Lost                      // another member owns the partition: close quietly
+	Stopped                   // going on could break a guarantee: release nothing until somebody acts
+	Finished                  // the caller ended the work
+)
+
+// StopError says why a partition cannot go on and what to do about it. It never holds payload.
+type StopError struct {
+	Partition int32  // input partition, −1 when the whole deployment is concerned
+	Reason    string // what was found
+	Remedy    string // what to do
+	Cause     error  // may be nil
+	Loss      bool   // the reason is that brokers say something is gone: believed if found again for a while, kafka.Doubt
+}
+
+func (e *StopError) Error() string {
+	place := "deployment"
+	if e.Partition >= 0 {
+		place = fmt.Sprintf("partition %d", e.Partition)
+	}
+	text := fmt.Sprintf("pipeline: %s: %s", place, e.Reason)
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text + ". " + e.Remedy
+}
+
+func (e *StopError) Unwrap() error { return e.Cause }
+
+// OfLoss tells whether an error says that something is lost, so that another look may find that it is not.
+func OfLoss(err error) bool {
+	var stop *StopError
+	return errors.As(err, &stop) && stop.Loss
+}
+
+// OfAll tells whether an error stops the whole deployment and not one partition.
+func OfAll(err error) bool {
+	var stop *StopError
+	return errors.As(err, &stop) && stop.Partition < 0
+}
+
+// Kind is the one function that maps an error to what is done about it.
+func Kind(err error) ErrorKind {
+	var stop *StopError
+	switch {
+	case errors.As(err, &stop), errors.Is(err, state.ErrFailed):
+		return Stopped
+	case errors.Is(err, context.Canceled):
+		return Finished
+	}
+	switch kafka.Classify(err) {
+	case kafka.Fenced:
+		return Lost
+	case kafka.Fatal:
+		return Stopped
+	case kafka.Retry, kafka.Unknown:
+	}
+	return Retry
+}
+
+// HorizonReached stops a partition at its stream's horizon. The input offset stays at the first record that was not
+// taken.
+func HorizonReached(partition int32, horizon uint64) error {
+	return &StopError{
+		Partition: partition,
+		Reason:    fmt.Sprintf("the horizon is reached: the stream has closed all the %d steps that its guarantee is for, and an event follows", horizon),
+		Remedy:    "Its decisions stand. For later events open a new deployment under another ORIEL_NAME with ORIEL_START=latest, or it takes the same events again, and their losses add; those of one user add in any case",
+	}
+}

@@ -1,0 +1,183 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
+	"oriel/schemas"
+)
+
+// Check recomputes the decisions behind a checkpoint from the input topic and compares them with the published ones,
+// byte for byte. It returns how many it compared; comparing none is an error. progress is told after each.
+func Check(
+	ctx context.Context, d changelog.Deployment, p int32, checkpoint []byte, progress func(compared int),
+) (int, error) {
+	view, err := parseCheckpoint(checkpoint)
+	if err != nil {
+		return 0, err
+	}
+	o, err := open(d, view, p)
+	if err != nil {
+		return 0, err
+	}
+	if o.Incarnation.Topic != d.Topics.Input.ID || o.Incarnation.Partition != p {
+		return 0, &notice.StopError{
+			Partition: p, Reason: "the checkpoint is of another input",
+			Remedy: "Name the deployment and partition that it was saved from",
+		}
+	}
+	c := &check{partition: p, progress: progress}
+	for _, topic := range d.Topics.Outputs() {
+		bounds, err := d.Client.ReadableEnd(ctx, topic.Name, p)
+		if err != nil {
+			return 0, err
+		}
+		published, stop := iter.Pull2(published(ctx, d, p, o, topic, bounds))
+		defer stop()
+		c.topics = append(c.topics, comparison{published: published})
+		c.next(len(c.topics) - 1)
+	}
+	err = recompute(ctx, d, p, o, c)
+	if err == nil && c.compared == 0 {
+		err = fmt.Errorf("pipeline: partition %d: no decision behind the checkpoint was published; nothing is shown", p)
+	}
+	return c.compared, err
+}
+
+// publishedDecision is a committed decision: where it lies, and its line, which is valid until the next one.
+type publishedDecision struct {
+	schemas.Decision
+	offset int64
+	line   []byte
+}
+
+// published gives each committed decision in a topic that is of the incarnation and behind the checkpoint, in order.
+func published(
+	ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, topic kafka.Topic, b kafka.Bounds,
+) iter.Seq2[publishedDecision, error] {
+	return func(yield func(publishedDecision, error) bool) {
+		for r, err := range kafka.Records(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
+			found := publishedDecision{offset: r.Offset, line: r.Value}
+			if err == nil {
+				if found.Decision, err = schemas.ParseDecision(r.Value); err != nil {
+					err = fmt.Errorf("pipeline: topic %s, partition %d, offset %d: %w", topic.Name, p, r.Offset, err)
+				}
+			}
+			if err == nil && (found.Incarnation != o.Incarnation.ID || found.Step <= o.Position.Step && !o.Position.Owes) {
+				continue
+			}
+			if !yield(found, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// check holds recomputed decisions against published ones, until these end or something differs.
+type check struct {
+	partition int32
+	topics    []comparison // by output
+	progress  func(compared int)
+	compared  int
+	err       error // what ended it
+}
+
+// comparison is how far one topic has been compared.
+type comparison struct {
+	published func() (publishedDecision, error, bool)
+	due       publishedDecision // the next one published
+	ended     bool              // there is none
+	compared  bool              // one was
+}
+
+// next reads on in what was published in a topic.
+func (c *check) next(output int) {
+	t := &c.topics[output]
+	var more bool
+	var err error
+	t.due, err, more = t.published()
+	t.ended = !more || err != nil
+	c.err = errors.Join(c.err, err)
+}
+
+// over tells that nothing is left to compare.
+func (c *check) over() bool {
+	return c.err != nil || !slices.ContainsFunc(c.topics, func(t comparison) bool { return !t.ended })
+}
+
+// compare takes the next recomputed decision of a topic, which may have dropped decisions before the first one that it
+// has; from there on they come one by one.
+func (c *check) compare(output uint8, _, line []byte) {
+	t := &c.topics[output]
+	if t.ended || c.err != nil {
+		return
+	}
+	again, err := schemas.ParseDecision(line)
+	switch {
+	case err != nil:
+		panic("BUG: pipeline: a decision of the stream does not read as one")
+	case again.Index < t.due.Index && !t.compared:
+		return
+	case again.Index != t.due.Index:
+		c.err = fmt.Errorf("pipeline: partition %d: the decision with index %d was published where %d was due", c.partition, t.due.Index, again.Index)
+		return
+	case !bytes.Equal(line, t.due.line):
+		c.err = fmt.Errorf("pipeline: partition %d: the decision at offset %d (index %d) differs from the recomputed one", c.partition, t.due.offset, t.due.Index)
+		return
+	}
+	t.compared = true
+	c.compared++
+	c.progress(c.compared)
+	c.next(int(output))
+}
+
+// until lets a walk go on while there is something to compare.
+func (c *check) until() int64 {
+	if c.over() {
+		return 0
+	}
+	return streams.Untaken
+}
+
+// recompute walks over the input as far as the published decisions go.
+func recompute(ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, c *check) error {
+	w := &streams.Walk{
+		Stream: o.Stream, Partition: p, Position: o.Position,
+		Decided: c.compare,
+		Taken:   func(*kafka.Record, int64, schemas.Code) {},
+	}
+	if o.Position.Owes {
+		w.Start()
+	}
+	reader := d.Client.NewReader(d.Config.Input, p, o.Position.Next, kafka.ReaderOptions{
+		ID: o.Position.Topic, LastEpoch: &o.Position.LeaderEpoch, MaxWait: 100 * time.Millisecond,
+	})
+	defer reader.Close()
+	for !c.over() {
+		batch, err := reader.Fetch(ctx)
+		if err != nil {
+			return err
+		}
+		err = w.Take(batch, c.until)
+		short := len(batch.Records) == 0 && batch.Next >= batch.Stable
+		batch.Release()
+		switch {
+		case errors.Is(err, streams.ErrEnded):
+			return fmt.Errorf("pipeline: partition %d: decisions were published behind the horizon of %d steps", p, w.Stream.End())
+		case err != nil:
+			return err
+		case short && !c.over():
+			return fmt.Errorf("pipeline: partition %d: decisions were published for events that the input does not have", p)
+		}
+	}
+	return c.err
+}

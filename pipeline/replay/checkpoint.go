@@ -1,0 +1,88 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/state"
+)
+
+// checkpointMagic opens a checkpoint file; the last byte is its format. After it come the changelog records of one
+// partition that open its stream, each key and value behind its u32 length, little-endian.
+const checkpointMagic = "oriel checkpoint\x01"
+
+// ErrCheckpoint means that a file is not a checkpoint of this format.
+var ErrCheckpoint = errors.New("pipeline: not a checkpoint file")
+
+// Checkpoint copies the committed records of a partition, still sealed and wrapped. It changes nothing.
+func Checkpoint(ctx context.Context, d changelog.Deployment, p int32) ([]byte, error) {
+	bounds, err := d.Client.ReadableEnd(ctx, d.Topics.Changelog.Name, p)
+	if err != nil {
+		return nil, err
+	}
+	view, err := changelog.Read(ctx, d.Client, d.Topics.Changelog, p, bounds, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := open(d, view, p); err != nil {
+		return nil, err
+	}
+	records := view.Records()[1:] // the first is the local store's own
+	slices.SortFunc(records, func(a, b state.Record) int { return bytes.Compare(a.Key, b.Key) })
+	return appendCheckpoint(nil, records), nil
+}
+
+func appendCheckpoint(dst []byte, records []state.Record) []byte {
+	dst = append(dst, checkpointMagic...)
+	for _, r := range records {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(r.Key)))
+		dst = append(dst, r.Key...)
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(r.Value)))
+		dst = append(dst, r.Value...)
+	}
+	return dst
+}
+
+func parseCheckpoint(b []byte) (*changelog.View, error) {
+	rest, ok := bytes.CutPrefix(b, []byte(checkpointMagic))
+	view := changelog.NewView(kafka.Topic{})
+	field := func() (f []byte) {
+		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
+			ok = false
+			return nil
+		}
+		n := 4 + int(binary.LittleEndian.Uint32(rest))
+		f, rest = rest[4:n], rest[n:]
+		return f
+	}
+	for ok && len(rest) > 0 {
+		key := field()
+		view.Set(key, field())
+	}
+	if !ok {
+		return nil, ErrCheckpoint
+	}
+	return view, nil
+}
+
+func open(d changelog.Deployment, view *changelog.View, p int32) (changelog.Saved, error) {
+	keys, err := view.Keys(p, d.Config, d.Model, d.Master)
+	if err != nil {
+		return changelog.Saved{}, err
+	}
+	record := view.Value(keys.Incarnation)
+	sealed, err := view.Sealed(keys.State)
+	if err != nil {
+		return changelog.Saved{}, changelog.CannotOpen(p, err)
+	}
+	if record == nil || sealed == nil {
+		return changelog.Saved{}, &notice.StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
+	}
+	return changelog.OpenSaved(d.Model, d.Master, p, record, sealed)
+}

@@ -1,0 +1,42 @@
+package streams
+
+import (
+	"encoding/json"
+	"slices"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// keyed returns the place among the extras of what decisions of a topic have as their record key; −1: the stream's
+// name.
+func (s *Opened) keyed(output uint8) int {
+	if output == 0 || s.output == nil || s.output.Key == "" {
+		return -1
+	}
+	return slices.IndexFunc(s.extras, func(x schemas.Extra) bool {
+		return x.Name == s.output.Key && x.Kind == schemas.ExtraText
+	})
+}
+
+// recordKey returns the record key of a decision, valid until the next call.
+func (s *Stream) recordKey(d operators.Decision) []byte {
+	text := s.name
+	if at := s.opened.keys[d.Output]; at >= 0 && at < len(d.Extras) && d.Extras[at].Text != "" {
+		text = d.Extras[at].Text
+	}
+	s.opened.key = append(s.opened.key[:0], text...)
+	return s.opened.key
+}
+
+// RecordKeyOf is recordKey of a decision that was read back.
+func (s *Stream) RecordKeyOf(output uint8, d schemas.Decision) []byte {
+	var key string
+	for _, x := range d.Extras {
+		at := s.opened.keys[output]
+		if at >= 0 && x.Name == s.opened.extras[at].Name && json.Unmarshal([]byte(x.JSON), &key) == nil && key != "" {
+			return []byte(key)
+		}
+	}
+	return []byte(s.name)
+}

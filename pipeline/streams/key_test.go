@@ -1,0 +1,80 @@
+package streams
+
+import (
+	"strings"
+	"testing"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// The record key of a decision is the same when it is published and when it is read back and sent again.
+func TestRecordKeys(t *testing.T) {
+	opened := &Opened{
+		extras: []schemas.Extra{{Name: "score", Kind: schemas.ExtraNumber}, {Name: "name", Kind: schemas.ExtraText}},
+		output: &operators.Output{Suffix: "actions", Key: "name"},
+	}
+	opened.keys = [DecisionTopics]int{opened.keyed(0), opened.keyed(1)}
+	for name, want := range map[string]string{"call-7": "call-7", `a "b" \ é`: `a "b" \ é`, "": "3"} {
+		s := &Stream{opened: opened, name: "3"}
+		d := operators.Decision{
+			Index: 1, Step: 1, Point: []float64{1}, Output: 1, Extras: []schemas.ExtraValue{{Number: 2}, {Text: name}},
+		}
+		config := schemas.DecisionConfig{
+			Stream: "3", Mechanism: "blt", Adjacency: "replace", Unit: "event", Epsilon: 1, Batch: 1,
+		}
+		line := schemas.NewEncoder(config, opened.extras).Append(nil, d.Index, d.Step, d.Point, d.Extras)
+		read, err := schemas.ParseDecision(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, again := string(s.recordKey(d)), string(s.RecordKeyOf(1, read)); got != want || again != want {
+			t.Errorf("%q: key %q, read back %q, want %q", name, got, again, want)
+		}
+		d.Output = 0
+		if got, again := string(s.recordKey(d)), string(s.RecordKeyOf(0, read)); got != "3" || again != "3" {
+			t.Errorf("first topic: key %q, read back %q", got, again)
+		}
+	}
+}
+
+// planned is a witness whose plan says which members its decisions have.
+type planned struct {
+	*witness
+	extras []schemas.Extra
+}
+
+func (p planned) OwnExtras() []schemas.Extra { return p.extras }
+
+// A plan of an earlier version keeps the members that its decisions have, though the operator's are others by now.
+func TestPlansDecideTheMembersOfDecisions(t *testing.T) {
+	arm, key := schemas.Extra{Name: "arm", Kind: schemas.ExtraText}, schemas.Extra{Name: "key", Kind: schemas.ExtraText}
+	for want, extras := range map[string][]schemas.Extra{
+		`"unit":"event","arm":"a","key":"k"}`: {arm, key}, `"unit":"event","key":"k"}`: {key},
+	} {
+		m := Model{
+			Events: schemas.EventConfig{
+				Body: schemas.Body{Name: "b", Members: []schemas.Member{{Name: "w", Kind: schemas.KindWeight}}}, MaxBytes: 100,
+			},
+			Learner: fakeLearner{
+				fakeOperator{
+					extras: []schemas.Extra{arm, key, {Name: "late", Kind: schemas.ExtraText}},
+					output: &operators.Output{Key: "key"},
+				},
+				planned{&witness{}, extras},
+			},
+		}
+		s, err := OpenStream(m, nil, [32]byte{}, [32]byte{}, "0", [16]byte{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := []schemas.ExtraValue{{Text: "a"}, {Text: "k"}}[2-len(extras):]
+		line := s.encoder.Append(nil, 1, 1, []float64{0}, values)
+		if !strings.HasSuffix(string(line), want) {
+			t.Errorf("%s, want %s", line, want)
+		}
+		if got := string(s.recordKey(operators.Decision{Output: 1, Extras: values})); got != "k" {
+			t.Errorf("record key %q", got)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package streams
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sync"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+)
+
+// Opener opens the machines of a deployment: a Learner, or in tests and demonstrations one that differs in a method.
+type Opener interface {
+	Operator() operators.Operator
+
+	// Params returns everything that calibration decides, once, at opening. The incarnation record freezes it.
+	Params() ([]byte, error)
+
+	// ParamsAfter is Params of a stream that goes on after the last decision of a predecessor (Config.Predecessor).
+	ParamsAfter(last operators.Decision) ([]byte, error)
+
+	// Open checks frozen params, which must prove what the configuration asks for, and opens what all streams share. The
+	// function that it returns makes the machine of a stream at step 0, cheaply. Machines of one call are used one at a
+	// time.
+	Open(params []byte) (func(key [32]byte) (operators.Machine, error), error)
+}
+
+// Learner is an operator and the mechanism that makes its releases private: everything that streams of a deployment are
+// opened from.
+type Learner struct {
+	operator  operators.Operator
+	mechanism mechanisms.Config
+	calibrate func() ([]byte, error) // once for all streams, because it fits a filter
+}
+
+// NewLearner adds what the operator requires to the configuration of the mechanism.
+func NewLearner(o operators.Operator, c mechanisms.Config) (Learner, error) {
+	if err := o.Require(&c, nil); err != nil {
+		return Learner{}, err
+	}
+	return Learner{o, c, sync.OnceValues(func() ([]byte, error) {
+		calibration, err := mechanisms.Calibrate(c)
+		if err != nil {
+			return nil, err
+		}
+		return calibration.AppendBinary(nil)
+	})}, nil
+}
+
+// Operator returns the operator.
+func (l Learner) Operator() operators.Operator { return l.operator }
+
+// Mechanism returns the mechanism's configuration, with the contribution of the operator.
+func (l Learner) Mechanism() mechanisms.Config { return l.mechanism }
+
+// Params returns everything that opening decides. An incarnation freezes these bytes:
+//
+//	length of the calibration u32 ‖ calibration of the mechanism ‖ Params of the operator
+func (l Learner) Params() ([]byte, error) {
+	return l.params(func() ([]byte, error) { return l.operator.Params(l.mechanism) })
+}
+
+// ParamsAfter is Params of a stream that goes on after a predecessor's last decision. The operator must be a Successor.
+func (l Learner) ParamsAfter(last operators.Decision) ([]byte, error) {
+	successor, ok := l.operator.(operators.Successor)
+	if !ok {
+		return nil, errors.New("pipeline: streams of this operator start from nothing")
+	}
+	return l.params(func() ([]byte, error) { return successor.ParamsAfter(l.mechanism, last) })
+}
+
+func (l Learner) params(own func() ([]byte, error)) ([]byte, error) {
+	calibration, err := l.calibrate()
+	if err != nil {
+		return nil, err
+	}
+	params, err := own()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(calibration))), calibration, params), nil
+}
+
+// Open is that of Opener: it reads the calibration, and hands the rest to the operator.
+func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, error), error) {
+	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)) > uint64(len(frozen)-4) {
+		return nil, errors.New("pipeline: frozen params: malformed")
+	}
+	split := 4 + int(binary.LittleEndian.Uint32(frozen))
+	calibration, err := mechanisms.ParseCalibration(frozen[4:split])
+	if err != nil {
+		return nil, err
+	}
+	c, own := l.mechanism, frozen[split:]
+	if err := l.operator.Require(&c, own); err != nil {
+		return nil, err
+	}
+	streams, err := mechanisms.NewMechanism(c, calibration)
+	if err != nil {
+		return nil, err
+	}
+	return func(key [32]byte) (operators.Machine, error) { return l.operator.Open(own, streams.Open(key)) }, nil
+}

@@ -1,0 +1,110 @@
+package streams
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// fakeOperator has the topics and members that a test wants, and nothing else.
+type fakeOperator struct {
+	operators.Operator
+	extras []schemas.Extra
+	output *operators.Output
+}
+
+func (o fakeOperator) Extras() []schemas.Extra { return o.extras }
+
+func (o fakeOperator) SecondTopic() *operators.Output { return o.output }
+
+// fakeSuccessor goes on after predecessors.
+type fakeSuccessor struct{ fakeOperator }
+
+func (fakeSuccessor) ParamsAfter(mechanisms.Config, operators.Decision) ([]byte, error) {
+	return nil, nil
+}
+
+// fakeLearner opens one machine.
+type fakeLearner struct {
+	operator operators.Operator
+	machine  operators.Machine
+}
+
+func (l fakeLearner) Operator() operators.Operator { return l.operator }
+
+func (fakeLearner) Params() ([]byte, error) { return nil, nil }
+
+func (fakeLearner) ParamsAfter(operators.Decision) ([]byte, error) { return nil, nil }
+
+func (l fakeLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
+	return func([32]byte) (operators.Machine, error) { return l.machine, nil }, nil
+}
+
+// modelOf is a model of an operator.
+func modelOf(o operators.Operator) Model { return Model{Learner: fakeLearner{operator: o}} }
+
+// namedOperator freezes a name, and opens no machine but tells what it was given.
+type namedOperator struct {
+	operators.Operator
+	required, opened *[]string
+}
+
+func (o namedOperator) Require(c *mechanisms.Config, params []byte) error {
+	*o.required = append(*o.required, string(params))
+	c.Contribution = mechanisms.OneComponent(2, 1)
+	return nil
+}
+
+func (namedOperator) Params(mechanisms.Config) ([]byte, error) { return []byte("own"), nil }
+
+func (o namedOperator) Open(params []byte, stream *mechanisms.Stream) (operators.Machine, error) {
+	*o.opened = append(*o.opened, string(params))
+	return named{&operators.Base{Stream: stream}}, nil
+}
+
+// named is a machine that decides nothing.
+type named struct{ *operators.Base }
+
+func (named) Add(dst []operators.Decision, _ operators.Record) []operators.Decision { return dst }
+
+// A learner opens machines from the params that it froze, in which the operator finds its own; it refuses other bytes.
+func TestALearnerOpensWhatItFroze(t *testing.T) {
+	var required, opened []string
+	c := mechtest.Config(2)
+	c.Contribution = mechanisms.Contribution{}
+	l, err := NewLearner(namedOperator{required: &required, opened: &opened}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frozen, err := l.Params()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := l.Params(); err != nil || !bytes.Equal(again, frozen) {
+		t.Errorf("other params the second time: %v", err)
+	}
+	open, err := l.Open(frozen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := open([32]byte{1})
+	if err != nil || machine.Guarantee().Terms != c.Terms {
+		t.Errorf("%+v, %v", machine, err)
+	}
+	if got := fmt.Sprint(required, opened); got != "[ own] [own]" {
+		t.Errorf("the operator was given %s", got)
+	}
+	if _, err := l.ParamsAfter(operators.Decision{}); err == nil {
+		t.Error("an operator that is no successor has params after a decision")
+	}
+	for _, broken := range [][]byte{nil, frozen[:3], frozen[:8], append([]byte{255, 255, 255, 255}, frozen[4:]...)} {
+		if _, err := l.Open(broken); err == nil {
+			t.Errorf("%d bytes are opened", len(broken))
+		}
+	}
+}

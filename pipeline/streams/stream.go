@@ -1,0 +1,165 @@
+package streams
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"oriel/mechanisms/protection"
+	"oriel/operators"
+	"oriel/schemas"
+	"oriel/state/users"
+)
+
+// DecisionTopics is how many topics of decisions an operator may have: operators.Decision.Output says which one is for
+// whom.
+const DecisionTopics = 2
+
+// Model is the configured operator as the pipeline sees it; cmd builds it from settings.
+type Model struct {
+	Settings string              // canonical configuration, a line a setting; public
+	Events   schemas.EventConfig // how records are decoded
+	Users    *Users              // user-level privacy; the zero value is none
+	Keyed    bool                // the machine reads record keys: public names, such as that of a play
+
+	// of decoding, contributions and decompression: the constant of that name, from 1. Tests play another version.
+	Semantics uint32
+
+	Learner Opener
+}
+
+// Opened is a model with frozen params: the configuration, guarantee, decoder and scratch that all its streams share.
+// A task opens it once. Each further stream costs only its own memory. Streams of one Opened are used one at a time,
+// because they share scratch.
+type Opened struct {
+	model     Model
+	machine   func(key [32]byte) (operators.Machine, error)
+	guarantee protection.Guarantee
+	decoder   *schemas.Decoder
+	encoder   *schemas.Encoder    // of no stream
+	event     schemas.Event       // of the record that is taken
+	keys      [DecisionTopics]int // of each topic of decisions, which extra is the record key; −1: the stream's name
+	key       []byte              // of the decision that was handed on last
+	extras    []schemas.Extra     // of decisions, as the params have them
+	output    *operators.Output   // the second topic; nil: none
+}
+
+// OpenModel checks frozen params.
+func OpenModel(m Model, params []byte) (*Opened, error) {
+	machine, err := m.Learner.Open(params)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open operator: %w", err)
+	}
+	decoder, err := schemas.NewDecoder(m.Events)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
+	}
+	first, err := machine([32]byte{}) // says the guarantee of all
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open operator: %w", err)
+	}
+	operator := m.Learner.Operator()
+	s := &Opened{
+		model: m, machine: machine, guarantee: first.Guarantee(), decoder: decoder,
+		extras: operator.Extras(), output: operators.SecondTopicOf(operator),
+	}
+	if versioned, ok := first.(operators.Versioned); ok {
+		s.extras = versioned.OwnExtras()
+	}
+	s.encoder = schemas.NewEncoder(decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
+	s.keys = [DecisionTopics]int{s.keyed(0), s.keyed(1)}
+	return s, nil
+}
+
+// Guarantee is what every decision of its streams prints.
+func (s *Opened) Guarantee() protection.Guarantee { return s.guarantee }
+
+// Stream is what one stream has computed so far; a Walk takes it over its records. It is not safe for concurrent use.
+type Stream struct {
+	opened  *Opened
+	machine operators.Machine
+	limiter *users.Limiter // nil at event level
+	encoder *schemas.Encoder
+	name    string
+}
+
+// Open gives a stream at step 0 with its first key. people is the secret under which users are remembered, the same in
+// all partitions.
+func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
+	machine, err := s.machine(key)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open operator: %w", err)
+	}
+	limiter, err := s.model.Users.Limiter(people)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open users: %w", err)
+	}
+	return &Stream{
+		opened: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation), name: stream,
+	}, nil
+}
+
+// OpenStream opens a stream with a opened of its own.
+func OpenStream(m Model, params []byte, key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
+	opened, err := OpenModel(m, params)
+	if err != nil {
+		return nil, err
+	}
+	return opened.Open(key, people, stream, incarnation)
+}
+
+// decisionConfig is what the decisions of all streams repeat.
+func decisionConfig(g protection.Guarantee, form schemas.Form) schemas.DecisionConfig {
+	return schemas.DecisionConfig{
+		Mechanism: g.Mechanism, Window: g.Scope.Figures().Window, Batch: g.Batch,
+		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Unit.Adjacency().String(), Unit: g.Unit.Name(), Form: form,
+	}
+}
+
+// Steps counts the closed steps: a function of how many records were taken, and so public.
+func (s *Stream) Steps() uint64 { return s.machine.Steps() }
+
+// ended tells whether the stream has closed all the steps that its guarantee is for: the next record must not be taken.
+func (s *Stream) ended() bool { return s.machine.Steps() >= s.End() }
+
+// End is the last step, or protection.Endless.
+func (s *Stream) End() uint64 { return s.opened.guarantee.Scope.End() }
+
+// Due tells the indices of a step's decisions, as operators.Machine does.
+func (s *Stream) Due(step uint64) (first uint64, count int) { return s.machine.Due(step) }
+
+// Guarantee is what every decision of the stream prints.
+func (s *Stream) Guarantee() protection.Guarantee { return s.opened.guarantee }
+
+// Remembered iterates over the users whom the stream remembers: nobody, at event level.
+func (s *Stream) Remembered() iter.Seq[users.ID] {
+	if s.limiter == nil {
+		return func(func(users.ID) bool) {}
+	}
+	return s.limiter.Remembered()
+}
+
+// AppendState appends the private state, of constant length for a configuration: the machine's, then the users'. It
+// must be sealed.
+func (s *Stream) AppendState(dst []byte) []byte {
+	dst = s.machine.AppendState(dst)
+	if s.limiter != nil {
+		dst = s.limiter.AppendState(dst)
+	}
+	return dst
+}
+
+// Restore puts the stream where AppendState was called.
+func (s *Stream) Restore(private []byte) error {
+	if s.limiter == nil {
+		return s.machine.Restore(private)
+	}
+	split := len(private) - s.limiter.StateLen()
+	if split < 0 {
+		return errors.New("pipeline: state: shorter than its users")
+	}
+	if err := s.machine.Restore(private[:split]); err != nil {
+		return err
+	}
+	return s.limiter.Restore(private[split:])
+}

@@ -1,0 +1,41 @@
+package streams
+
+import (
+	"oriel/pipeline/kafka"
+	"oriel/state/users"
+)
+
+// Users says how events of one user are kept apart. Nil is the event level.
+type Users struct {
+	Separation uint64 // s ≥ 1, steps between two accepted events of one user
+	Batch      uint64 // B, events a step
+	Header     string // the header that names the user; the record key when empty
+}
+
+// Limiter returns what keeps users apart under a secret; nil at event level.
+func (u *Users) Limiter(key [32]byte) (*users.Limiter, error) {
+	if u == nil {
+		return nil, nil
+	}
+	return users.New(u.Separation, u.Batch, key)
+}
+
+// name returns who a record is of: its key, or its one header of the configured name. It is empty for a record that
+// names nobody.
+func (u *Users) name(r *kafka.Record) []byte {
+	if u.Header == "" {
+		return r.Key
+	}
+	var name []byte
+	found := 0
+	for header, value := range r.Headers.All() {
+		if string(header) == u.Header {
+			name = value
+			found++
+		}
+	}
+	if found != 1 {
+		return nil
+	}
+	return name
+}

@@ -1,0 +1,53 @@
+package streams
+
+import (
+	"testing"
+
+	"oriel/pipeline/kafka"
+)
+
+// TestUserIsNamedOnce: a record is of its key, or of the one header of the configured name. No header is decoded on the
+// way.
+func TestUserIsNamedOnce(t *testing.T) {
+	person := func(name string) kafka.Header { return kafka.Header{Key: "person", Value: []byte(name)} }
+	other := kafka.Header{Key: "persons", Value: []byte("x")}
+	for _, c := range []struct {
+		header  string
+		headers []kafka.Header
+		want    string
+	}{
+		{"", []kafka.Header{person("a")}, "key"},
+		{"person", []kafka.Header{other, person("a"), other}, "a"},
+		{"person", []kafka.Header{person("a"), person("a")}, ""},
+		{"person", []kafka.Header{person("a"), person("")}, ""},
+		{"person", []kafka.Header{other, {Key: "person"}}, ""},
+		{"person", []kafka.Header{{Key: "Person", Value: []byte("a")}}, ""},
+		{"person", nil, ""},
+	} {
+		u, r := Users{Header: c.header}, kafka.Record{Key: []byte("key"), Headers: kafka.HeadersOf(c.headers...)}
+		if got := u.name(&r); string(got) != c.want {
+			t.Errorf("header %q of %v: %q, want %q", c.header, c.headers, got, c.want)
+		}
+		if n := testing.AllocsPerRun(10, func() { u.name(&r) }); n != 0 {
+			t.Errorf("header %q of %d: %v allocations", c.header, len(c.headers), n)
+		}
+	}
+}
+
+// TestWhoARecordIsOf: its key, or its one header of the name. Two of them name nobody, since either could be meant.
+func TestWhoARecordIsOf(t *testing.T) {
+	header := func(key, value string) kafka.Header { return kafka.Header{Key: key, Value: []byte(value)} }
+	r := kafka.Record{Key: []byte("key"), Headers: kafka.HeadersOf(
+		header("user", "ann"), header("twice", "bob"), header("User", "eve"), header("twice", "bob"), header("empty", ""),
+	)}
+	for name, want := range map[string]string{
+		"": "key", "user": "ann", "User": "eve", "twice": "", "empty": "", "none": "",
+	} {
+		if got := string((&Users{Separation: 1, Batch: 1, Header: name}).name(&r)); got != want {
+			t.Errorf("header %q: %q, want %q", name, got, want)
+		}
+	}
+	if limiter, err := (*Users)(nil).Limiter([32]byte{}); limiter != nil || err != nil {
+		t.Errorf("at event level there is a limiter: %v, %v", limiter, err)
+	}
+}

@@ -1,0 +1,104 @@
+package takeover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+)
+
+// check refuses to go on where a continuation could be a second history.
+func (t *takeOver) check(ctx context.Context, f *transactionStatus) error {
+	if err := t.checkUnconfirmed(f); err != nil {
+		return err
+	}
+	if err := t.checkInput(ctx, f.end); err != nil {
+		return err
+	}
+	return t.checkSemantics(ctx, f)
+}
+
+// checkUnconfirmed refuses a state of the local store that stands behind the committed one, unless the transaction that
+// brought it was sent: then it is one that was aborted here. Take-overs write markers, which soon fill a small gap at
+// the end of a log that lost records: its length does not tell.
+func (t *takeOver) checkUnconfirmed(f *transactionStatus) error {
+	sealed := t.Log.Unconfirmed(t.StateKey)
+	if sealed == nil {
+		return nil // nothing of this partition's
+	}
+	at, _, err := t.Sealer.Open(sealed)
+	if err != nil || at.Next <= t.Position.Next || f.verdicts.ended(at.Next) {
+		return nil
+	}
+	return changelog.LostRecords(t.partition, fmt.Sprintf("the state of the local store stands at offset %d of the input, that of the changelog at %d, and nothing else of the transaction between them is left", at.Next, t.Position.Next))
+}
+
+// What is said of an input that lost what the state has taken.
+const (
+	Truncated       = "the input was truncated below what the state has taken"
+	TruncatedRemedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
+)
+
+// checkInput refuses to go on when the input does not continue where the state ends, or does not reach to an end that
+// was taken before.
+func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
+	at, next := t.Position, t.Position.Next
+	bounds, err := t.Client.Bounds(ctx, t.Config.Input, t.partition)
+	if err != nil {
+		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
+	}
+	if bounds.Start > next {
+		return t.lost(fmt.Sprintf("events were deleted before they were taken: the input starts at %d, the state needs %d", bounds.Start, next),
+			"Open a new deployment under another ORIEL_NAME, and keep events longer than the longest outage")
+	}
+	end := bounds.High
+	if at.LeaderEpoch >= 0 {
+		known, err := t.Client.EpochEnd(ctx, t.Config.Input, t.partition, at.LeaderEpoch)
+		switch {
+		case errors.Is(err, kafka.ErrTruncated):
+			return &notice.StopError{Partition: t.partition, Reason: Truncated, Remedy: TruncatedRemedy, Cause: err, Loss: true}
+		case err != nil:
+			return fmt.Errorf("pipeline: partition %d: epoch of the input: %w", t.partition, err)
+		case known >= 0 && known < next:
+			end = min(end, known) // what follows is of another history
+		}
+	}
+	if end < taken {
+		return t.lost(fmt.Sprintf("the input was truncated: what is left of what was taken ends at %d, and events were taken up to %d", end, taken), TruncatedRemedy)
+	}
+	return nil
+}
+
+// checkSemantics lets a version of other semantics go on only where nothing can be read that it would have to repeat.
+func (t *takeOver) checkSemantics(
+	ctx context.Context, f *transactionStatus,
+) error {
+	was, is := t.Position.Semantics, t.Model.Semantics
+	if was == is {
+		return nil
+	}
+	tail := false
+	for i, topic := range t.Topics.Outputs() {
+		b := t.ends.decisions[i]
+		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted: nobody can tell
+		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, b.Start, b.High, true) {
+			if err != nil {
+				return err
+			}
+			if d, ours := t.decision(r.Value); ours && t.isBehind(d) {
+				tail = true
+				break
+			}
+		}
+	}
+	if tail {
+		return t.stop(fmt.Sprintf("the state was computed under semantics %d, this version has %d, and decisions behind the state can be read: a repetition could differ from them", was, is),
+			"Start the old version once, until it has committed and is told to end; then start this one")
+	}
+	t.Listener.Note(t.partition, fmt.Sprintf("the state was computed under semantics %d; nothing behind it can be read, so it goes on under %d", was, is))
+	t.Position.Semantics = is
+	return nil
+}

@@ -1,0 +1,201 @@
+package takeover
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// decisionsFound are the decisions of the incarnation in one of its topics, beside its state.
+type decisionsFound struct {
+	any         bool              // a committed one can be read
+	last        uint64            // the step of the last committed one
+	index       uint64            // and its index
+	beyondState map[uint64][]byte // the committed ones behind the state, by index
+	resend      [][]byte          // those up to the state's that are not committed, in order
+}
+
+// findDecisions reads the ends of the topics of decisions.
+func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) {
+	topics := t.Topics.Outputs()
+	found := make([]decisionsFound, len(topics))
+	_, owed := t.Stream.Due(0) // before the first record
+	if t.Position.Owes {
+		owed = 0 // the state is before them: they are made again
+	}
+	lack := abortedDecisions{from: t.Position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
+	for i, topic := range topics {
+		f, behind, err := t.findDecisionsOf(ctx, topic, t.ends.decisions[i])
+		if err == nil && (f.last < t.Position.Step || !f.any && owed > 0) {
+			err = t.findAborted(ctx, topic, i, f, behind, &lack)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[i] = f
+	}
+	return found, t.resend(ctx, found, lack)
+}
+
+// findDecisionsOf reads the committed end of one topic, and tells the offset behind the last decision that is ours.
+func (t *takeOver) findDecisionsOf(
+	ctx context.Context, topic kafka.Topic, b kafka.Bounds,
+) (f decisionsFound, behind int64, err error) {
+	for from := range kafka.Backwards(b.Start, b.Stable) {
+		f, behind = decisionsFound{beyondState: map[uint64][]byte{}}, b.Start
+		before := false // a decision of the state or before it was seen
+		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
+			if err != nil {
+				return f, behind, err
+			}
+			d, ours := t.decision(r.Value)
+			if !ours {
+				continue
+			}
+			f.any, f.last, f.index, behind = true, d.Step, d.Index, r.Offset+1
+			if t.isBehind(d) {
+				f.beyondState[d.Index] = bytes.Clone(r.Value)
+			} else {
+				before = true
+			}
+		}
+		if before {
+			break
+		}
+	}
+	return f, behind, nil
+}
+
+// decision reads a record of a topic of decisions, and tells whether it is of this stream and incarnation.
+func (t *takeOver) decision(value []byte) (schemas.Decision, bool) {
+	d, err := schemas.ParseDecision(value)
+	return d, err == nil && d.Incarnation == t.incarnation && d.Stream == t.name
+}
+
+// isBehind reports whether a decision comes after the state. Of a state that owes its first decisions all do.
+func (t *takeOver) isBehind(d schemas.Decision) bool {
+	return d.Step > t.Position.Step || t.Position.Owes
+}
+
+// abortedDecisions are decisions up to the state's that stand behind the last committed one of their topic.
+type abortedDecisions struct {
+	from     uint64              // the first step that some topic may have no decision of; behind the state's: none
+	complete uint64              // the first step that retention has left in every topic, as far as is known
+	lines    []map[uint64][]byte // by output and index
+}
+
+// findAborted finds the decisions between the last committed one and the state's, behind the former. Their bytes are
+// those that belong to the state: nobody but the owner of the transactional id writes here, the state was sent after
+// them, and a decision has one value for ever.
+func (t *takeOver) findAborted(
+	ctx context.Context, topic kafka.Topic, output int, f decisionsFound, behind int64,
+	lack *abortedDecisions,
+) error {
+	b, step := t.ends.decisions[output], f.last+1
+	if !f.any {
+		step = 0
+	}
+	found, first := map[uint64][]byte{}, t.Position.Step+1
+	for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, behind, b.High, true) {
+		if err != nil {
+			return err
+		}
+		d, ours := t.decision(r.Value)
+		if !ours || d.Step < step || d.Step > t.Position.Step {
+			continue
+		}
+		if other, seen := found[d.Index]; seen && !bytes.Equal(other, r.Value) {
+			return t.stop(fmt.Sprintf("decision %d can be read with two values from aborted transactions", d.Index),
+				"The privacy loss of the events that both stand on composes. Open a new deployment under another ORIEL_NAME, and tell whoever accounts for privacy")
+		}
+		found[d.Index], first = bytes.Clone(r.Value), min(first, d.Step)
+	}
+	// retention has deleted what came before, and a committed one is never deleted before an aborted copy of it
+	if !f.any && b.Start > 0 {
+		step, lack.complete = first, max(lack.complete, first)
+	}
+	lack.from, lack.lines[output] = min(lack.from, step), found
+	return nil
+}
+
+// resend lists what each topic lacks up to the state. That every decision that is due is there, in one topic or the
+// other, is checked as far as retention lets it be; without the state before them nothing else can be.
+func (t *takeOver) resend(
+	ctx context.Context, found []decisionsFound, lack abortedDecisions,
+) error {
+	committed, whole, err := t.committed(ctx, lack.from)
+	if err != nil {
+		return err
+	}
+	whole = max(whole, lack.complete)
+	for step := lack.from; step <= t.Position.Step; step++ {
+		index, count := t.Stream.Due(step)
+		for ; count > 0; index, count = index+1, count-1 {
+			is := committed[index]
+			for output := range found {
+				if line := lack.lines[output][index]; line != nil {
+					found[output].resend, is = append(found[output].resend, line), true
+				}
+			}
+			if !is && step >= whole {
+				return t.lost(fmt.Sprintf("decision %d of step %d is not in its topic, and the state stands at step %d", index, step, t.Position.Step),
+					"The decision topic was deleted and made again, or lost records. Bring it back from a backup. Without the decisions this "+
+						"deployment is over: open a new one under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read")
+			}
+		}
+	}
+	return nil
+}
+
+// committed finds, of an operator with two topics, the decisions of steps from one on that are committed in either, and
+// the step from which on retention has left all of them. Only which topic has the last step follows from a topic's end:
+// the other may have had nothing to say.
+func (t *takeOver) committed(
+	ctx context.Context, step uint64,
+) (is map[uint64]bool, whole uint64, err error) {
+	topics := t.Topics.Outputs()
+	if len(topics) == 1 || step > t.Position.Step {
+		return nil, step, nil
+	}
+	is, whole = map[uint64]bool{}, step
+	for i, topic := range topics {
+		first, err := t.committedIn(ctx, topic, t.ends.decisions[i], step, is)
+		if err != nil {
+			return nil, 0, err
+		}
+		whole = max(whole, first)
+	}
+	return is, whole, nil
+}
+
+// committedIn adds those of one topic, and tells the step from which on it has them all.
+func (t *takeOver) committedIn(
+	ctx context.Context, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool,
+) (uint64, error) {
+	whole := step // unless retention has deleted some
+	for from := range kafka.Backwards(b.Start, b.Stable) {
+		some, before := false, false
+		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
+			if err != nil {
+				return 0, err
+			}
+			d, ours := t.decision(r.Value)
+			if !ours {
+				continue
+			}
+			if !some && b.Start > 0 {
+				whole = d.Step + 1 // of the oldest one's step others may have been deleted
+			}
+			some = true
+			before = before || d.Step < step
+			is[d.Index] = is[d.Index] || d.Step >= step
+		}
+		if before {
+			return step, nil
+		}
+	}
+	return max(whole, step), nil
+}

@@ -1,0 +1,225 @@
+package takeover
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// transactionStatus is how the transactions of earlier owners have ended, seen from the committed state.
+//
+// A transaction is to end equally in all its topics, and a coordinator that crashes after it has decided may never tell
+// some of them: then they are aborted at the take-over (kafka.Producer.Settle). So decisions, verdicts and group offset
+// may each stand before the state, at it, or behind it. Each part stands at the end of some transaction, because only a
+// take-over aborts, and it repairs before anything else is sent.
+//
+//   - Before the state: the missing bytes are in their topic, aborted: the state was sent after them, and committed.
+//   - Behind the state: the transaction was decided, or its commit could not stand anywhere. Its events are taken again.
+//     The decisions before the first event stand behind a state that owes them (open.go), and are made again.
+//
+// All of it is public: offsets, indices and decisions. What a take-over does is a function of them alone.
+type transactionStatus struct {
+	decisions []decisionsFound // by output
+	verdicts  statusesFound
+	group     int64
+	end       int64 // of the input offsets that the committed parts stand on; more if decisions beyond the state need it
+}
+
+// complete reports whether nothing has to be sent beside a state.
+func (f *transactionStatus) complete(at state.Position) bool {
+	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
+	return !at.Owes && !f.beyondState(at.Next) && !aborted && len(f.verdicts.resend) == 0 &&
+		(f.group == -1 || f.group == at.Next)
+}
+
+// beyondState tells that something committed stands behind the state.
+func (f *transactionStatus) beyondState(next int64) bool {
+	_, beyond := f.reach()
+	return f.end > next || beyond
+}
+
+// reach is the index of the last committed decision behind the state, and whether there is one.
+func (f *transactionStatus) reach() (index uint64, beyond bool) {
+	for _, d := range f.decisions {
+		if len(d.beyondState) > 0 {
+			index, beyond = max(index, d.index), true
+		}
+	}
+	return index, beyond
+}
+
+// inspect finds how everything stands beside the committed state.
+func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
+	decisions, err := t.findDecisions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	verdicts, err := t.findStatuses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.reportUnsealed(&verdicts)
+	f := &transactionStatus{
+		decisions: decisions, verdicts: verdicts, group: t.ends.group, end: max(t.Position.Next, verdicts.end),
+	}
+	return f, t.lookAtGroup(ctx, f)
+}
+
+// lookAtGroup tells an offset of the group that a transaction has left from one that somebody has set. The state is
+// right in either case, and neither takes an event twice or leaves one out; but who sets offsets expects something
+// else, and is told so. A transaction leaves the offset where it began, if only its offset was aborted, or where it
+// ends, if only its state was; its verdicts, sealed, say what these are.
+func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error {
+	c, next := t.Config, t.Position.Next
+	switch {
+	case f.group == -1, f.group == next:
+		return nil
+	case f.group < next && f.verdicts.began(next, f.group):
+		return nil
+	case f.group > next && f.verdicts.ended(f.group):
+		f.end = max(f.end, f.group)
+		return nil
+	}
+	if others := t.Client.OtherGroups(ctx, t.Config.GroupConfig(t.Topics.Input.ID)); len(others) > 0 {
+		return t.lost(fmt.Sprintf("group %q stands at %d and the state at %d, because processes of this deployment work under another group as well, %q",
+			c.Group, f.group, next, strings.Join(others, ", ")),
+			fmt.Sprintf("A deployment has one group. End the processes of group %q, or give them ORIEL_GROUP=%s", c.Group, others[0]))
+	}
+	const oneGroup = "Events cannot be taken twice or left out. If this deployment has worked under another ORIEL_GROUP since, give all its " +
+		"processes that one. Otherwise stop all members and "
+	if f.beyondState(next) {
+		// The right offset is not known before the events are taken again; without an offset, it is set then.
+		return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d, and more than the state has is committed", f.group, next),
+			fmt.Sprintf(oneGroup+"delete the offset, which is then set: kafka-consumer-groups.sh --group %s --topic %s:%d --delete-offsets",
+				c.Group, c.Input, t.partition))
+	}
+	return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d", f.group, next),
+		fmt.Sprintf(oneGroup+"set the offset back: kafka-consumer-groups.sh --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
+			c.Group, c.Input, t.partition, next))
+}
+
+// statusesFound are the verdict rows of the incarnation beside its state.
+type statusesFound struct {
+	end         int64            // of the last committed row, −1 if none can be read
+	rows        []sealedStatuses // those inspected, aborted ones behind the last committed one included, in order
+	beyondState []sealedStatuses // the committed ones behind the state
+	resend      []sealedStatuses // those up to the state that are not committed, in order
+}
+
+type sealedStatuses struct {
+	state.StatusRow
+	sealed []byte
+}
+
+// findStatuses reads the end of the verdict topic.
+func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
+	b, topic, next := t.ends.verdicts, t.Topics.Verdicts, t.Position.Next
+	var f statusesFound
+	behind := b.Start // the last committed row
+	collect := func(from, end int64, uncommitted bool, each func(r sealedStatuses, offset int64)) error {
+		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, end, uncommitted) {
+			if err != nil {
+				return err
+			}
+			// else it is of another incarnation, or of somebody else
+			if opened, err := t.Sealer.OpenVerdicts(r.Value); err == nil {
+				each(sealedStatuses{opened, bytes.Clone(r.Value)}, r.Offset)
+			}
+		}
+		return nil
+	}
+	for from := range kafka.Backwards(b.Start, b.Stable) {
+		f, behind = statusesFound{end: -1}, b.Start
+		if err := collect(from, b.Stable, false, func(r sealedStatuses, offset int64) {
+			f.end, f.rows, behind = r.To, append(f.rows, r), offset+1
+			if r.To > next {
+				f.beyondState = append(f.beyondState, r)
+			}
+		}); err != nil {
+			return f, err
+		}
+		if len(f.rows) > 0 && f.rows[0].To <= next {
+			break
+		}
+	}
+	committed := len(f.rows)
+	if err := collect(behind, b.High, true, func(r sealedStatuses, _ int64) { f.rows = append(f.rows, r) }); err != nil {
+		return f, err
+	}
+	// The rows up to the state, from the last one back to where the committed ones end. A state of a version without
+	// verdicts has none.
+	for at, i := next, len(f.rows)-1; i >= committed && at > f.end; i-- {
+		if f.rows[i].To == at {
+			f.resend = append([]sealedStatuses{f.rows[i]}, f.resend...)
+			at = f.rows[i].From
+		}
+	}
+	return f, nil
+}
+
+// unsealed are the offsets up to a state whose verdicts neither are committed nor can be sent again; from is where the
+// incarnation starts. Decisions do not depend on verdicts, so nothing stops for them. A log that retention has emptied
+// tells nothing.
+func (f *statusesFound) unsealed(from, next int64, b kafka.Bounds) (first, end int64) {
+	if f.end < 0 && b.Start > 0 {
+		return next, next
+	}
+	end = next
+	if len(f.resend) > 0 {
+		end = f.resend[0].From
+	}
+	return max(f.end, from), end
+}
+
+// reportUnsealed notes the offsets whose letters cannot be written.
+func (t *takeOver) reportUnsealed(f *statusesFound) {
+	first, end := f.unsealed(t.start, t.Position.Next, t.ends.verdicts)
+	if first >= end {
+		return
+	}
+	topic := t.Config.Verdicts
+	text := fmt.Sprintf("topic %q has no verdicts of the input's offsets %d to %d: ", topic, first, end-1)
+	switch {
+	case t.keys.AlwaysSeals:
+		text += "it was deleted and made again, or the brokers lost records. Letters of them that were not written are lost"
+	case f.end >= 0:
+		text += "a version of Oriel that seals none has taken them, and wrote their letters itself"
+	default:
+		text += "a version of Oriel that seals none has taken them, and wrote their letters itself. If the topic was deleted and made " +
+			"again since, letters that were not written are lost"
+	}
+	t.Listener.Note(t.partition, text+"; decisions go on")
+}
+
+// began tells whether a transaction that ended at an offset of the input may have begun at another, by the rows that
+// were sent for it: all but the last of one transaction are full.
+func (f *statusesFound) began(end, at int64) bool {
+	for i := len(f.rows) - 1; i >= 0; i-- {
+		if r := f.rows[i]; r.To == end {
+			if r.From == at {
+				return true
+			}
+			for j := i - 1; j >= 0 && f.rows[j].To == f.rows[j+1].From && len(f.rows[j].Verdicts) == state.MaxVerdicts; j-- {
+				if f.rows[j].From == at {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// ended tells whether a transaction was sent that ended at an offset of the input.
+func (f *statusesFound) ended(at int64) bool {
+	for _, r := range f.rows {
+		if r.To == at {
+			return true
+		}
+	}
+	return false
+}

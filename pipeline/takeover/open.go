@@ -1,0 +1,158 @@
+package takeover
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
+	"oriel/pipeline/transaction"
+	"oriel/state"
+)
+
+// open starts the partition's first incarnation. Anything left of an earlier one means that a state was lost: then
+// nothing may start from zero in silence. known says that the local store has, or may have had, a state.
+//
+// A stream that owes decisions before its first record is opened in two transactions: first its secret alone, then
+// these decisions. The secret decides them, so it must be committed BEFORE the first of them is sent. In one
+// transaction, a process that died between the decisions and the changelog would leave decisions that anybody can read,
+// and no secret to make them again. A stream that owes none is opened in one, because nothing of it can be read: where
+// that one is cut off, a new secret contradicts nothing.
+func (t *takeOver) open(ctx context.Context, known bool) error {
+	const lost = "the state of this partition is lost: "
+	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
+	if t.Log.Len() > 1 { // beyond the manifest
+		return t.lost(lost+"the changelog holds records that this master key's names do not explain", remedy)
+	}
+	if sent, err := t.sentOpening(ctx); err != nil || sent {
+		return err
+	}
+	released, err := t.released(ctx)
+	switch {
+	case err != nil:
+		return err
+	case released:
+		return t.lost(lost+"decisions were released, but the changelog has no state", remedy)
+	case known:
+		return t.lost(lost+"the local store holds a state of it, or was damaged, but the changelog has none", remedy+
+			"; if this partition was really never opened, empty ORIEL_STATE_DIR")
+	case t.ends.group != -1:
+		return t.lost(lost+"the group has committed an offset, but the changelog has no state", remedy)
+	}
+	start, params, err := t.begin(ctx)
+	if err != nil {
+		return err
+	}
+	inc := state.NewIncarnation(state.Incarnation{
+		Stream: t.name, Cluster: t.Topics.Cluster, Topic: t.Topics.Input.ID, Partition: t.partition,
+		Config: t.Model.Settings, Params: params, Start: start,
+	})
+	if t.Sealer, err = inc.Sealer(); err != nil {
+		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
+	}
+	t.Stream, err = streams.OpenStream(t.Model, params, inc.InitialKey(state.NewSecret()), t.keys.Users, t.name, inc.ID)
+	if err != nil {
+		return &notice.StopError{
+			Partition: t.partition, Reason: "the plan does not prove the configured guarantee",
+			Remedy: "Correct the settings that the cause names", Cause: err,
+		}
+	}
+	at := state.Position{Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics}
+	if _, owed := t.Stream.Due(0); owed > 0 {
+		at.Owes = true
+	} else {
+		(&streams.Walk{Stream: t.Stream}).Start()
+	}
+	t.Listener.Opening(t.partition, start)
+	opening := t.newTransaction()
+	opening.Opening = []state.Record{{Key: t.keys.Incarnation, Value: inc.Seal(t.Master)}}
+	opening.Position, opening.Sealed = at, t.Sealer.Seal(nil, at, t.Stream.AppendState(nil))
+	t.mustCommit(opening)
+	if at.Owes {
+		b := transaction.NewBuilder(t.Stream, t.partition, at, t.Sealer, t.Users)
+		b.Transaction, b.Now = t.newTransaction(), time.Now().UnixMilli()
+		b.Start()
+		b.Close()
+		t.mustCommit(b.Transaction)
+	}
+	return nil
+}
+
+// begin says where the partition's first incarnation begins, and its params.
+func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
+	bounds, err := t.Client.Bounds(ctx, t.Config.Input, t.partition)
+	if err != nil {
+		return 0, nil, fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
+	}
+	offset = bounds.Start
+	if t.Config.Start == deployment.StartLatest {
+		offset = bounds.Stable
+	}
+	var left inheritance
+	if t.Config.Predecessor != (deployment.Predecessor{}) {
+		if left, err = t.inherit(ctx, bounds); err != nil {
+			return 0, nil, err
+		}
+	}
+	if left.exists {
+		offset = left.next
+	}
+	if left.last != nil {
+		params, err = t.Model.Learner.ParamsAfter(*left.last)
+	} else {
+		params, err = t.Model.Learner.Params()
+	}
+	if err != nil {
+		return 0, nil, &notice.StopError{
+			Partition: t.partition, Reason: "no plan fits the configuration",
+			Remedy: "Correct the settings that the cause names", Cause: err,
+		}
+	}
+	return offset, params, nil
+}
+
+// released reports whether a topic of decisions has, or has had, a record.
+func (t *takeOver) released(ctx context.Context) (bool, error) {
+	for i, topic := range t.Topics.Outputs() {
+		if has, err := deployment.EverWritten(ctx, t.Client, topic, t.partition, t.ends.decisions[i]); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
+// sentOpening continues an opening that was sent and has been aborted in the changelog, if there is one: its commit may
+// have been acknowledged, and other parts of it may stand. Records of a state are sent after the decisions before it,
+// so that these are in their topic. No other incarnation can have released anything: an opening is sent only where
+// nothing was released.
+func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
+	b := t.ends.changelog
+	sent := changelog.NewView(t.Topics.Changelog)
+	for r, err := range kafka.Records(ctx, t.Client, t.Topics.Changelog, t.partition, b.Start, b.High, true) {
+		if err != nil {
+			return false, err
+		}
+		if bytes.Equal(r.Key, t.keys.Incarnation) { // of several attempts the last one counts, whole or not
+			sent = changelog.NewView(t.Topics.Changelog)
+		}
+		sent.Set(r.Key, r.Value)
+	}
+	record := sent.Value(t.keys.Incarnation)
+	sealed, err := sent.Sealed(t.StateKey)
+	if err != nil || record == nil || sealed == nil {
+		return false, nil // cut short, and so not committed anywhere
+	}
+	for _, r := range changelog.StateRecords(t.StateKey, sealed) {
+		t.Log.Set(r.Key, r.Value)
+	}
+	t.sealed = sealed
+	if err := t.restore(record); err != nil {
+		return true, err
+	}
+	return true, t.reconcile(ctx, []state.Record{{Key: t.keys.Incarnation, Value: record}})
+}

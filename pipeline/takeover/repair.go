@@ -1,0 +1,187 @@
+package takeover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
+	"oriel/pipeline/transaction"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// reconcile builds the transaction that brings state, decisions, verdicts and group offset to one end. It holds what is
+// missing and nothing else, and it is not needed where all stand at the state. opening are records that the changelog
+// must have beside the state: they are committed in a transaction of their own before.
+//
+// The owner may be cut off anywhere, and its transaction may end differently in its topics like any other: the next
+// take-over starts from what is committed then.
+func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error {
+	f, err := t.inspect(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.check(ctx, f); err != nil {
+		return err
+	}
+	if len(opening) > 0 {
+		t.openAgain(f, opening)
+	}
+	if f.complete(t.Position) {
+		return nil
+	}
+	tx, now := t.newTransaction(), time.Now().UnixMilli()
+	for output, found := range f.decisions {
+		for _, line := range found.resend {
+			d, _ := t.decision(line) // it was read as one
+			tx.Decide(uint8(output), t.Stream.RecordKeyOf(uint8(output), d), line, now)
+		}
+	}
+	for _, r := range f.verdicts.resend {
+		tx.Rows.Append(nil, r.sealed, nil, now)
+	}
+	tx.Position, tx.Sealed = t.Position, bytes.Clone(t.sealed)
+	says := "a transaction of an earlier owner is not whole; what it lacks is committed now"
+	if t.Position.Owes {
+		says = "an earlier owner has opened the partition, and its first decisions are not committed with the state; what lacks is committed now"
+	}
+	if f.beyondState(t.Position.Next) || t.Position.Owes {
+		if err := t.redo(ctx, f, tx, now); err != nil {
+			return err
+		}
+	}
+	tx.Note = fmt.Sprintf("%s (decisions: %d, input offset: %d)", says, tx.Count, tx.Position.Next)
+	t.mustCommit(tx)
+	return nil
+}
+
+// openAgain commits an opening that is aborted in the changelog, and the state that was sent last with it. It commits
+// nothing else, because the secret of the opening must be durable BEFORE a decision that follows from it can be read.
+func (t *takeOver) openAgain(f *transactionStatus, opening []state.Record) {
+	tx := t.newTransaction()
+	tx.Opening, tx.Position, tx.Sealed = opening, t.Position, bytes.Clone(t.sealed)
+	tx.Note = fmt.Sprintf(
+		"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", tx.Position.Next)
+	f.group = tx.Position.Next
+	t.mustCommit(tx)
+}
+
+// remedyOfOtherHistory is what to do where committed bytes are not those that the events give now.
+const remedyOfOtherHistory = "The input has changed under its offsets, or another version made %s: start the version that ran before, or open a new deployment under another ORIEL_NAME"
+
+// redo makes the first decisions again that the state owes, and takes the events behind it again, as far as anything of
+// them is committed and not further, into tx. What is committed must come out the same and is left out.
+func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transaction.Transaction, now int64) error {
+	b := transaction.NewBuilder(t.Stream, t.partition, t.Position, t.Sealer, t.Users)
+	b.Transaction, b.Now = tx, now
+	c := redone{f: f}
+	b.Decided = func(output uint8, key, line []byte) {
+		d, ours := t.decision(line)
+		if !ours {
+			panic("BUG: pipeline: a decision of the stream does not read as one")
+		}
+		if c.isNew(output, d, line) {
+			tx.Decide(output, key, line, now)
+		}
+	}
+	if t.Position.Owes {
+		if b.Start(); c.differs != "" {
+			return t.stop(c.differs, c.remedy)
+		}
+	}
+	if err := t.takeAgain(ctx, f, b, &c); err != nil {
+		return err
+	}
+	for output, found := range f.decisions {
+		if c.again[output] != len(found.beyondState) {
+			return t.stop(fmt.Sprintf("of %d committed decisions in topic %s, %d come out of their events now",
+				len(found.beyondState), t.Topics.Outputs()[output].Name, c.again[output]),
+				fmt.Sprintf(remedyOfOtherHistory, "them"))
+		}
+	}
+	b.SkipTo()
+	// The verdicts that are committed must be those of now, and the rows that follow start where they end.
+	for _, r := range f.verdicts.beyondState {
+		if r.From >= t.Position.Next && !bytes.Equal(r.Verdicts, b.Verdicts(r.From, r.To)) {
+			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d differ from those that the events give now", r.From, r.To),
+				fmt.Sprintf(remedyOfOtherHistory, "them"))
+		}
+	}
+	b.DropVerdicts(max(t.Position.Next, f.verdicts.end))
+	b.Close()
+	return nil
+}
+
+// redone holds decisions that come out again against those that are committed.
+type redone struct {
+	f               *transactionStatus
+	reached         uint64                      // index of the last decision that came out
+	again           [streams.DecisionTopics]int // how many of the committed ones came out
+	differs, remedy string                      // of the first one that differs; "": none
+}
+
+// isNew reports whether a decision is to be published: it is not committed, and no later one is that retention has
+// left.
+func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
+	c.reached = d.Index
+	found := &c.f.decisions[output]
+	committed, is := found.beyondState[d.Index]
+	if !is {
+		return c.differs == "" && (len(found.beyondState) == 0 || d.Index > found.index)
+	}
+	c.again[output]++
+	switch {
+	case c.differs != "" || bytes.Equal(committed, line):
+	case d.Step == 0:
+		c.differs = fmt.Sprintf("the committed decision %d, of before the first event, differs from the one that the secret of the opening gives now", d.Index)
+		c.remedy = "Another version made it: start the version that ran before, or open a new deployment under another ORIEL_NAME"
+	default:
+		c.differs = fmt.Sprintf("the committed decision %d differs from the one that its events give now", d.Index)
+		c.remedy = fmt.Sprintf(remedyOfOtherHistory, "it")
+	}
+	return false
+}
+
+// takeAgain walks over the events behind the state, as far as anything of them is committed.
+func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
+	reader := t.Client.NewReader(t.Config.Input, t.partition, t.Position.Next, kafka.ReaderOptions{
+		ID: t.Position.Topic, LastEpoch: &t.Position.LeaderEpoch, MaxBytes: deployment.FetchBytes,
+		MaxWait: 100 * time.Millisecond,
+	})
+	defer reader.Close()
+	last, due := f.reach()
+	until := func() int64 {
+		if due && c.reached < last {
+			return streams.Untaken
+		}
+		return f.end
+	}
+	for b.Position.Next < until() {
+		batch, err := reader.Fetch(ctx)
+		if err != nil {
+			return fmt.Errorf("pipeline: partition %d: take events again: %w", t.partition, err)
+		}
+		b.Transaction.End = batch.Stable
+		err = b.Take(batch, until)
+		short := len(batch.Records) == 0 && batch.Next >= batch.Stable && b.Position.Next < until()
+		batch.Release()
+		switch {
+		case errors.Is(err, streams.ErrEnded):
+			return notice.HorizonReached(t.partition, b.Stream.End())
+		case err != nil:
+			return err
+		case c.differs != "":
+			return t.stop(c.differs, c.remedy)
+		case short:
+			return t.lost(fmt.Sprintf("decisions are committed for events that the input does not have: it ends at %d", b.Position.Next),
+				"Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package takeover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
+	"oriel/pipeline/transaction"
+	"oriel/state"
+)
+
+// Ports are what a take-over needs of the process that it runs in.
+type Ports struct {
+	Client   *kafka.Client
+	Config   deployment.Config
+	Topics   deployment.Topics
+	Model    streams.Model
+	Master   *state.MasterKey
+	Store    *state.Store      // local copies of the changelog; the take-over only reads them
+	Users    streams.UserIndex // of the process: it hears of the users of events that are taken again
+	Listener notice.Listener   // with a function in every field but Decided
+}
+
+// Owned is a partition after take-over: earlier owners are fenced, and the stream stands where their last transaction
+// ended.
+type Owned struct {
+	Producer *kafka.Producer // brokers refuse every earlier one of the partition
+	Log      *changelog.View // of the changelog, with the committed values
+	StateKey []byte          // of the state's records in the changelog
+	Sealer   *state.Sealer
+	Stream   *streams.Stream
+	Position state.Position // of the stream, AFTER Due
+
+	// Due is what earlier owners left undone: an opening, first decisions, parts of a transaction that ended in some
+	// topics and not in others. The owner must commit it in this order BEFORE it fetches the first event. It is nearly
+	// always empty.
+	Due []*transaction.Transaction
+}
+
+// takeOver is one take-over under way. Its steps fill it from top to bottom.
+type takeOver struct {
+	Ports
+	Owned
+	partition int32
+	name      string         // of the stream
+	ends      endOffsets     // fence
+	keys      changelog.Keys // load
+
+	// Of the incarnation, when there is one: restore or open.
+	incarnation [16]byte
+	start       int64  // offset of the input at which it begins
+	sealed      []byte // the committed state
+}
+
+// endOffsets are where the partitions that a transaction touches end, every transaction on them decided.
+type endOffsets struct {
+	decisions           []kafka.Bounds // by output
+	verdicts, changelog kafka.Bounds
+	group               int64 // committed offset, −1 for none
+}
+
+// Run makes the caller the partition's only owner and restores its stream, or opens its first incarnation:
+//
+//	fence      no earlier owner can write any more, and what it left open is ended
+//	load       the committed records, from the changelog and the local store
+//	open       without a state: the first incarnation, if there never was one (open.go)
+//	reconcile  with one: compare decisions, verdicts and group offset with it (inspect.go, decisions.go), and build
+//	           the transaction that brings all to one end (repair.go)
+//
+// It commits nothing of the deployment's: what must be committed is in Owned.Due. It fetches events only to repeat a
+// transaction that has ended in some topics and not in others.
+func Run(ctx context.Context, ports Ports, partition int32) (*Owned, error) {
+	t := &takeOver{Ports: ports, partition: partition, name: deployment.StreamName(partition)}
+	if err := t.fence(ctx); err != nil {
+		return nil, err
+	}
+	known, err := t.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	record := t.Log.Value(t.keys.Incarnation)
+	t.sealed, err = t.Log.Sealed(t.StateKey)
+	if err != nil {
+		return nil, changelog.CannotOpen(partition, err)
+	}
+	switch {
+	case record != nil && t.sealed != nil:
+		if err = t.restore(record); err == nil {
+			err = t.reconcile(ctx, nil)
+		}
+	case record == nil && t.sealed == nil:
+		err = t.open(ctx, known)
+	default:
+		err = t.lost("the changelog holds an incarnation without its state, or a state without its incarnation",
+			"Restore the changelog topic and its compaction settings, or open a new deployment under another ORIEL_NAME")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &t.Owned, nil
+}
+
+// fence ends the ownership of everybody else. When it returns, the last transaction has an outcome in each topic,
+// though not always the same in all: see transactionStatus.
+func (t *takeOver) fence(ctx context.Context) (err error) {
+	p := t.partition
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("pipeline: partition %d: %w", p, err)
+		}
+	}()
+	if t.Producer, err = t.Client.NewProducer(
+		ctx, t.Config.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout,
+	); err != nil {
+		return err
+	}
+	t.Listener.Reached(p, notice.PointFenced)
+	if err = t.Producer.Settle(ctx, t.Config.TransactionParts(p), t.Config.Group); err != nil {
+		return err
+	}
+	for _, topic := range t.Topics.Outputs() {
+		b, err := t.Client.StableEnd(ctx, topic.Name, p)
+		if err != nil {
+			return err
+		}
+		t.ends.decisions = append(t.ends.decisions, b)
+	}
+	if t.ends.verdicts, err = t.Client.StableEnd(ctx, t.Config.Verdicts, p); err != nil {
+		return err
+	}
+	if t.ends.changelog, err = t.Client.StableEnd(ctx, t.Config.Changelog, p); err != nil {
+		return err
+	}
+	t.ends.group, err = t.Client.CommittedOffset(ctx, t.Config.Group, t.Config.Input, p)
+	return err
+}
+
+// load reads the committed records of the partition, and reports whether the local store has, or may have had, any of
+// them.
+func (t *takeOver) load(ctx context.Context) (known bool, err error) {
+	local, err := t.Store.Load(t.partition)
+	known = len(local) > 0 || t.Store.SetAside() != nil // this process, or one before it, has had a state of the partition
+	if errors.Is(err, state.ErrCorrupt) {
+		t.Listener.Note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
+		local, known = nil, true
+	} else if err != nil {
+		return false, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)
+	}
+	if t.Log, err = changelog.Read(ctx, t.Client, t.Topics.Changelog, t.partition, t.ends.changelog, local); err != nil {
+		return false, err
+	}
+	if successor := t.Log.Value(state.EndedKey()); successor != nil {
+		return false, t.stop(fmt.Sprintf("this deployment is over: %q goes on after it", successor),
+			"Stop it for good; two that run beside each other would release events twice")
+	}
+	t.keys, err = t.Log.Keys(t.partition, t.Config, t.Model, t.Master)
+	t.StateKey = t.keys.State
+	return known, err
+}
+
+// restore puts the stream at the sealed state of an incarnation.
+func (t *takeOver) restore(record []byte) error {
+	saved, err := changelog.OpenSaved(t.Model, t.Master, t.partition, record, t.sealed)
+	if err != nil {
+		return err
+	}
+	inc := saved.Incarnation
+	if inc.Cluster != t.Topics.Cluster || inc.Topic != t.Topics.Input.ID || inc.Partition != t.partition ||
+		inc.Stream != t.name {
+		return t.stop("the state belongs to another input: its cluster, topic id or partition differs from the input topic's",
+			"The input topic was recreated or mirrored: open a new deployment under another ORIEL_NAME")
+	}
+	t.Sealer, t.Stream, t.Position = saved.Sealer, saved.Stream, saved.Position
+	t.incarnation, t.start = inc.ID, inc.Start
+	return nil
+}
+
+// newTransaction returns an empty transaction whose memory is its own.
+func (t *takeOver) newTransaction() *transaction.Transaction {
+	return transaction.New(kafka.NewPool(), t.Listener.Decided != nil)
+}
+
+// mustCommit adds a transaction to what the owner must commit.
+func (t *takeOver) mustCommit(tx *transaction.Transaction) {
+	t.Due, t.Position = append(t.Due, tx), tx.Position
+}
+
+func (t *takeOver) stop(reason, remedy string) error {
+	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
+}
+
+// lost is a stop for something that brokers say is gone.
+func (t *takeOver) lost(reason, remedy string) error {
+	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy, Loss: true}
+}

@@ -1,0 +1,72 @@
+package transaction
+
+import (
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/streams"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// Builder walks over records and fills one transaction after the other. It is the only user of its stream. What it has
+// built and nobody has committed may be dropped, with the stream.
+type Builder struct {
+	*streams.Walk
+
+	// Transaction is the one under construction. The caller replaces it after Close.
+	Transaction *Transaction
+
+	// Now is the timestamp of the transaction's records in ms. It must be a commit tick, because the time at which an
+	// event arrived is not public.
+	Now int64
+
+	sealer  *state.Sealer
+	sent    state.Position // where the transaction before ends
+	private []byte         // the state, before it is sealed
+}
+
+// NewBuilder starts at a committed position of a partition's stream. index may be nil.
+func NewBuilder(
+	s *streams.Stream, partition int32, at state.Position, sealer *state.Sealer, index streams.UserIndex,
+) *Builder {
+	b := &Builder{sealer: sealer, sent: at}
+	b.Walk = &streams.Walk{
+		Stream: s, Partition: partition, Position: at, Users: index,
+		Decided: func(output uint8, key, line []byte) { b.Transaction.Decide(output, key, line, b.Now) },
+		Taken: func(r *kafka.Record, gap int64, code schemas.Code) {
+			b.Transaction.setStatus(gap, code)
+			b.Transaction.add(r.Public)
+		},
+	}
+	return b
+}
+
+// Empty reports whether nothing was taken since the transaction before.
+func (b *Builder) Empty() bool { return b.Position.Next == b.sent.Next }
+
+// SkipTo gives the transaction the verdicts of the offsets behind its last record.
+func (b *Builder) SkipTo() {
+	b.Transaction.setSkipped(b.Position.Next - b.sent.Next - int64(len(b.Transaction.verdicts)))
+}
+
+// Verdicts returns the verdicts of the offsets from one up to another that the transaction has taken.
+func (b *Builder) Verdicts(from, to int64) []byte {
+	return b.Transaction.verdicts[from-b.sent.Next : to-b.sent.Next]
+}
+
+// DropVerdicts leaves out the verdicts of the offsets below one: they are committed already.
+func (b *Builder) DropVerdicts(below int64) {
+	b.Transaction.verdicts = b.Transaction.verdicts[below-b.sent.Next:]
+	b.sent.Next = below
+}
+
+// Close completes the transaction: the state at its end, and its verdicts, which start where the transaction before
+// ended.
+func (b *Builder) Close() {
+	t, at := b.Transaction, b.Position
+	b.private = b.Stream.AppendState(b.private[:0])
+	t.Position = at
+	t.Steps = at.Step - b.sent.Step
+	t.Sealed = b.sealer.Seal(t.Sealed[:0], at, b.private)
+	t.seal(b.sealer, b.sent.Next, b.Now)
+	b.sent = at
+}

@@ -1,0 +1,120 @@
+package transaction
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/notice"
+	"oriel/state"
+)
+
+// Committer commits the transactions of one partition. The owner of the partition makes it after a take-over and uses
+// it from one goroutine.
+type Committer struct {
+	Partition  int32
+	Config     deployment.Config
+	Topics     deployment.Topics
+	Client     *kafka.Client
+	Producer   *kafka.Producer  // of the take-over: brokers refuse every earlier one
+	Membership kafka.Membership // under which the group's offset is committed
+	StateKey   []byte           // of the state's records in the changelog
+	Log        *changelog.View  // of the changelog; it follows what is committed
+	Store      *state.Store     // local copy of the changelog, shared with other partitions
+	Listener   notice.Listener
+}
+
+// Commit is the only code that makes anything readable outside: one transaction with decisions, sealed verdicts, the
+// sealed state and the input offset, and after it the local store. Its requests, their order and their sizes are a
+// function of the published decisions and of public facts (offsets, sizes of records): every transaction touches the
+// same partitions, and nothing is sent because an event was bad. Which topic a decision is for is as public as the
+// decision.
+//
+// Nothing may be produced above the decisions that depends on them: BEFORE the first decision is sent is the place of a
+// durable intent, the promise of which history the transaction stands on. Of the decisions before the first event the
+// opening is that intent, which must be committed in a transaction of its own.
+//
+// An error leaves the outcome unknown: the owner must drop everything in memory and take the partition over again.
+func (c *Committer) Commit(ctx context.Context, t *Transaction) error {
+	p := c.Partition
+	if t.Note != "" {
+		c.Listener.Note(p, t.Note)
+	}
+	began := time.Now()
+	records := slices.Concat(t.Opening, changelog.StateRecords(c.StateKey, t.Sealed))
+	last, err := c.transact(ctx, t, began, records)
+	if err != nil {
+		c.Listener.Aborted(p)
+		return fmt.Errorf("pipeline: partition %d: commit: %w", p, err)
+	}
+	c.Listener.Reached(p, notice.PointEnded)
+	c.Log.Follow(records, last)
+	if len(t.Opening) > 0 {
+		c.Listener.Opened(p)
+	}
+	if err := c.Store.Follow(p, append(records, c.Log.LocalRecord())); err != nil {
+		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
+	}
+	c.Listener.DecidedLine(p, t.Newest)
+	c.Listener.Committed(notice.Commit{
+		Partition: p, Records: t.Records, Steps: t.Steps, Decisions: t.Count,
+		Lag: max(0, t.End-t.Position.Next), Duration: time.Since(began),
+	})
+	if len(t.Opening) > 0 {
+		return c.confirm(ctx, last)
+	}
+	return nil
+}
+
+// transact returns the offset behind the transaction's last record in the changelog.
+func (c *Committer) transact(
+	ctx context.Context, t *Transaction, began time.Time, log []state.Record,
+) (last int64, err error) {
+	p := c.Partition
+	if err := c.Producer.Begin(ctx, c.Config.TransactionParts(p)); err != nil {
+		return 0, err
+	}
+	for i, topic := range c.Topics.Outputs() {
+		if _, err := c.Producer.ProduceAll(ctx, topic.Name, p, &t.Decisions[i]); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := c.Producer.ProduceAll(ctx, c.Config.Verdicts, p, &t.Rows); err != nil {
+		return 0, err
+	}
+	var changes kafka.Pack
+	for _, r := range log {
+		changes.Append(r.Key, r.Value, nil, began.UnixMilli())
+	}
+	if last, err = c.Producer.ProduceAll(ctx, c.Config.Changelog, p, &changes); err != nil {
+		return 0, err
+	}
+	c.Listener.Reached(p, notice.PointProduced)
+	if err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, t.Position.Next); err != nil {
+		return 0, err
+	}
+	return last, c.Producer.End(ctx, true)
+}
+
+// confirm returns when the changelog shows an opening as committed. An acknowledgement is not enough, because a
+// coordinator that crashes behind it may never tell the changelog. The records would then be aborted by the next owner,
+// and the broker may delete them.
+func (c *Committer) confirm(ctx context.Context, last int64) error {
+	p := c.Partition
+	b, err := c.Client.ReadableEnd(ctx, c.Topics.Changelog.Name, p)
+	if err != nil {
+		return fmt.Errorf("pipeline: partition %d: bounds of the changelog: %w", p, err)
+	}
+	shown := b.Stable >= last
+	if shown {
+		shown, err = kafka.HasRecord(ctx, c.Client, c.Topics.Changelog, p, last-1, last, false)
+	}
+	if err == nil && !shown {
+		err = fmt.Errorf("pipeline: partition %d: the opening was acknowledged, and the changelog does not show it as committed", p)
+	}
+	return err
+}

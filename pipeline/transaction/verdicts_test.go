@@ -1,0 +1,75 @@
+package transaction
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// rowSealer seals for an incarnation of the test's own.
+func rowSealer(t *testing.T) *state.Sealer {
+	t.Helper()
+	s, err := state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestVerdictsShowTheirNumberAlone: two transactions of the same offsets, one all valid and one of every reason and
+// gaps, are equally full and seal to rows of equal sizes and places.
+func TestVerdictsShowTheirNumberAlone(t *testing.T) {
+	valid, mixed := New(kafka.NewPool(), false), New(kafka.NewPool(), false)
+	for offset := range int64(3*state.MaxVerdicts + 5) {
+		valid.setStatus(0, schemas.OK)
+		if offset%7 == 3 {
+			mixed.setSkipped(1)
+		} else {
+			mixed.setStatus(0, schemas.Code(offset%int64(schemas.UnknownChoice+1)))
+		}
+	}
+	if n := len(valid.verdicts); !valid.Full(n) || valid.Full(n+1) || !mixed.Full(n) || mixed.Full(n+1) {
+		t.Error("records of one size fill a transaction more or less, as they are valid or not")
+	}
+	const from = 1000
+	for _, tx := range []*Transaction{valid, mixed} {
+		tx.Position.Next = from + 3*state.MaxVerdicts + 5
+		tx.seal(rowSealer(t), from, 1)
+	}
+	if a, b := len(valid.Rows.Batches()), len(mixed.Rows.Batches()); a != b || a < 3 {
+		t.Fatalf("%d and %d batches", a, b)
+	}
+	for i, b := range valid.Rows.Batches() {
+		if o := mixed.Rows.Batches()[i]; b.Bytes() != o.Bytes() || b.Count() != o.Count() {
+			t.Errorf("batch %d: %d and %d bytes, %d and %d rows", i, b.Bytes(), o.Bytes(), b.Count(), o.Count())
+		}
+		if b.Bytes() > kafka.DefaultPack {
+			t.Errorf("batch %d has %d bytes", i, b.Bytes())
+		}
+	}
+}
+
+// TestVerdictsCoverEveryOffset: rows join to the transaction's offsets, and verdicts of other offsets than the position
+// says are a bug.
+func TestVerdictsCoverEveryOffset(t *testing.T) {
+	tx := new(Transaction)
+	tx.setStatus(0, schemas.OK)
+	tx.setStatus(2, schemas.TooLarge)
+	tx.setSkipped(3)
+	if want := []byte{1, 0, 0, 3, 0, 0, 0}; !slices.Equal(tx.verdicts, want) {
+		t.Fatalf("verdicts %v, want %v", tx.verdicts, want)
+	}
+	tx.Position.Next = 17
+	tx.seal(rowSealer(t), 10, 1)
+	defer func() {
+		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: pipeline: ") {
+			t.Errorf("panic %q", r)
+		}
+	}()
+	tx.seal(rowSealer(t), 11, 1)
+	t.Error("verdicts of other offsets were sealed")
+}

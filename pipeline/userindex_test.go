@@ -1,0 +1,30 @@
+package pipeline
+
+import (
+	"testing"
+
+	"oriel/pipeline/notice"
+	"oriel/state/users"
+)
+
+// TestAUserHasOnePartition: one whom a partition remembers stops the others, until that partition has let go.
+func TestAUserHasOnePartition(t *testing.T) {
+	index, user := new(userIndex), users.ID{1}
+	if err := index.Add(7, user); err != nil {
+		t.Fatal(err)
+	}
+	if err := index.Add(7, user); err != nil {
+		t.Errorf("the user's next event: %v", err)
+	}
+	if err := index.Add(0, user); notice.Kind(err) != notice.Stopped {
+		t.Errorf("a user of another partition: %v", err)
+	}
+	index.Remove(0, user) // is the other partition's
+	if index.Add(0, user) == nil {
+		t.Error("a partition has let go of another's user")
+	}
+	index.Remove(7, user)
+	if err := index.Add(0, user); err != nil {
+		t.Errorf("a user who was let go: %v", err)
+	}
+}
