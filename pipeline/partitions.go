@@ -41,8 +41,8 @@ func (t *task) awaitTopics(ctx context.Context) {
 			continue
 		}
 		manifest, err := changelog.FindRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
-		if manifest != nil || notice.Kind(err) == notice.Stopped { // a stop is found again by the take-over, which says it better
-			return
+		if manifest != nil || notice.Kind(err) == notice.Stopped {
+			return // the take-over finds a stop again, and says it better
 		}
 	}
 }

@@ -64,7 +64,6 @@ type auditJSON struct {
 // An honest machine comes to nine tenths of its claim and not beyond, in words, in JSON, and in the scores that other
 // auditors read; a seed repeats every figure.
 func TestAuditCommand(t *testing.T) {
-	t.Parallel()
 	file := filepath.Join(t.TempDir(), "scores.csv")
 	args := []string{"--runs", "5000", "--seed", servicetest.Seed, "--position", "3"}
 	text, err := runAuditCommand(t, append(args, "--scores", file)...)

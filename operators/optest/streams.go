@@ -12,15 +12,25 @@ import (
 type Open func(c mechanisms.Config) *mechanisms.Stream
 
 // plans are made once, as at an opening, and found by the configuration as it prints.
-type plans map[string]mechanisms.Calibration
+type plans map[string]plan
 
-func (p plans) of(tb testing.TB, c mechanisms.Config) mechanisms.Calibration {
+// plan is what every stream of a configuration shares. Machines are played in turn, and so they may share a mechanism.
+type plan struct {
+	calibration mechanisms.Calibration
+	mechanism   *mechanisms.Mechanism
+}
+
+func (p plans) of(tb testing.TB, c mechanisms.Config) plan {
 	tb.Helper()
 	key := fmt.Sprintf("%#v", c)
-	plan, made := p[key]
+	found, made := p[key]
 	if !made {
-		plan = mechtest.Plan(tb, c)
-		p[key] = plan
+		found.calibration = mechtest.Plan(tb, c)
+		var err error
+		if found.mechanism, err = mechanisms.NewMechanism(c, found.calibration); err != nil {
+			tb.Fatal(err)
+		}
+		p[key] = found
 	}
-	return plan
+	return found
 }

@@ -6,6 +6,7 @@
 //	arithmetic   no product that a CPU could fuse, no function that differs by CPU, no map order, where bytes are decided (CheckArithmetic)
 //	contents     who may read what a record says, where ends and requests are decided (CheckContents)
 //	terms        who may ask which scope or unit it has (CheckTerms)
+//	tiers        each test has a form that `go test ./...` runs (CheckTiers)
 //	tree         top-level entries, doc.go, file length, words that have no place in the text (CheckTree)
 //	layout       README.md's table of folders has every package (CheckLayout)
 //	evidence     tests that proofs and other texts name exist (CheckEvidence)

@@ -74,7 +74,11 @@ func TestModuleArithmetic(t *testing.T) {
 // TestModuleContents: code that decides ends and requests reads what is public of a record.
 func TestModuleContents(t *testing.T) {
 	build := Builds[0]
-	packages, err := List(moduleRoot(t), build, "-deps", "./pipeline", "./pipeline/kafka")
+	var patterns []string
+	for _, folder := range decidesEnds {
+		patterns = append(patterns, "./"+folder)
+	}
+	packages, err := List(moduleRoot(t), build, append([]string{"-deps"}, patterns...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

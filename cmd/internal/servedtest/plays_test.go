@@ -113,8 +113,7 @@ func TestPlaysThroughKills(t *testing.T) {
 
 func playsThroughKills(t *testing.T, p player) {
 	t.Helper()
-	const records, offered = 20, 40
-	total := tiertest.Runs(600, 1200)
+	const records, offered, total = 20, 40, 1200
 	f := newFixture(t, 1, nil)
 	f.plays(p.env, map[string]string{"ORIEL_BATCH": strconv.Itoa(records), "ORIEL_DELAY": "2"})
 	f.Must("topics")
