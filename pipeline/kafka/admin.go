@@ -14,7 +14,7 @@ func (c *Client) Settings(ctx context.Context, topic string) (map[string]string,
 	err := c.retry(ctx, "settings of topic "+topic, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 		defer cancel()
-		res, err := c.kafka.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
+		res, err := c.API().DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 			Resources: []kafkago.DescribeConfigRequestResource{{
 				ResourceType: kafkago.ResourceTypeTopic,
 				ResourceName: topic,
@@ -52,7 +52,7 @@ func (c *Client) CreateTopic(ctx context.Context, name string, partitions, repli
 	err := c.retry(ctx, operation, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 		defer cancel()
-		res, err := c.kafka.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{config}})
+		res, err := c.API().CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{config}})
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (c *Client) AddPartitions(ctx context.Context, topic string, total int) err
 		if had == 0 {
 			return kafkago.UnknownTopicOrPartition
 		}
-		res, err := c.kafka.CreatePartitions(ctx, &kafkago.CreatePartitionsRequest{
+		res, err := c.API().CreatePartitions(ctx, &kafkago.CreatePartitionsRequest{
 			Topics: []kafkago.TopicPartitionsConfig{{Name: topic, Count: int32(total)}},
 		})
 		if err != nil {
@@ -123,7 +123,7 @@ func (c *Client) DeleteTopic(ctx context.Context, name string) error {
 	return c.retry(ctx, "delete topic "+name, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 		defer cancel()
-		res, err := c.kafka.DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{name}})
+		res, err := c.API().DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{name}})
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func (c *Client) AlterTopic(ctx context.Context, topic string, settings map[stri
 	return c.retry(ctx, "alter topic "+topic, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 		defer cancel()
-		res, err := c.kafka.IncrementalAlterConfigs(ctx, &kafkago.IncrementalAlterConfigsRequest{
+		res, err := c.API().IncrementalAlterConfigs(ctx, &kafkago.IncrementalAlterConfigsRequest{
 			Resources: []kafkago.IncrementalAlterConfigsRequestResource{resource},
 		})
 		if err != nil {

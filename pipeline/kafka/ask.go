@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -52,10 +51,8 @@ func (r *Reader) lost(a *fetchResponse) error {
 	if a.diverged {
 		return fmt.Errorf("%w: offset %d of epoch %d is not in it", ErrTruncated, r.offset-1, r.epoch)
 	}
-	if b := a.records.b; len(b) >= batchHeaderLen && b[magicAt] == formatTwo {
-		if epoch := int32(binary.BigEndian.Uint32(b[leaderEpochAt:])); epoch >= 0 && epoch < r.epoch {
-			return fmt.Errorf("%w: epoch %d at offset %d, after epoch %d", ErrTruncated, epoch, r.offset, r.epoch)
-		}
+	if epoch := epochOf(a.records.b); epoch >= 0 && epoch < r.epoch {
+		return fmt.Errorf("%w: epoch %d at offset %d, after epoch %d", ErrTruncated, epoch, r.offset, r.epoch)
 	}
 	return nil
 }

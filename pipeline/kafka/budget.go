@@ -118,6 +118,26 @@ func (b *Budget) serve() {
 	})
 }
 
+// grow takes more of the budget, up to so many bytes in all, if there is room now. A share of the whole budget is enough
+// for everything.
+func (s *share) grow(b *Budget, bytes int) bool {
+	if b == nil || s.bytes >= min(bytes, b.size) {
+		return true
+	}
+	more, ok := b.try(bytes - s.bytes)
+	if ok {
+		*s = share{budget: b, bytes: s.bytes + more.bytes}
+	}
+	return ok
+}
+
+// Held is how much is handed out, within the size, and whether the place beside the size is taken.
+func (b *Budget) Held() (bytes int, oversize bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used, b.oversize
+}
+
 // shrink gives back what is beyond so many bytes.
 func (s *share) shrink(bytes int) {
 	if s.budget == nil || s.oversize || bytes >= s.bytes {

@@ -64,24 +64,3 @@ func TestMemoryIsThereOnceWhileSomebodyLooksAtIt(t *testing.T) {
 		runtime.KeepAlive(record)
 	}
 }
-
-// TestLargeContentsAreUnpackedIntoTheSameMemory: of gzip, snappy and LZ4 the memory once did not come back, since what
-// was unpacked ended before it did.
-func TestLargeContentsAreUnpackedIntoTheSameMemory(t *testing.T) {
-	for _, codec := range []Codec{Gzip, Snappy, LZ4, Zstd} {
-		for room, contents := range map[int]int{largeBytes: 6 << 20, hugeBytes: 40 << 20} {
-			r := local(0, appended(t, build(codec, []Record{{Value: make([]byte, contents)}}), 0, Stamp{}))
-			var b Batch
-			if err := r.fill(t.Context(), &b); err != nil {
-				t.Fatal(err)
-			}
-			value := b.Records[0].Value // not let go of, so that the memory is not collected
-			b.Release()
-			r.drop()
-			if kept := r.client.buffers.takeLarge(room); kept == nil {
-				t.Errorf("%s: the %d bytes did not come back", codec, room)
-			}
-			runtime.KeepAlive(value)
-		}
-	}
-}

@@ -33,6 +33,36 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// checksum follows a batch that is checked while it arrives.
+type checksum struct{ sum, want uint32 }
+
+// newChecksum begins with the header of the batch.
+func newChecksum(head []byte) checksum {
+	return checksum{
+		sum:  crc32.Checksum(head[attributesAt:batchHeaderLen], castagnoli),
+		want: binary.BigEndian.Uint32(head[crcAt:]),
+	}
+}
+
+// add takes the bytes that follow.
+func (c *checksum) add(piece []byte) { c.sum = crc32.Update(c.sum, castagnoli, piece) }
+
+// holds reports whether the batch, whole by now, is the one that its producer checked.
+func (c *checksum) holds() bool { return c.sum == c.want }
+
+// wholeLength is the length of the batch that head begins, as head announces it.
+func wholeLength(head []byte) int64 {
+	return int64(int32(binary.BigEndian.Uint32(head[batchLengthAt:]))) + batchPrefixLen
+}
+
+// epochOf is the leader epoch of the batch that begins b, or −1 if none does.
+func epochOf(b []byte) int32 {
+	if len(b) < batchHeaderLen || b[magicAt] != formatTwo {
+		return -1
+	}
+	return int32(binary.BigEndian.Uint32(b[leaderEpochAt:]))
+}
+
 // Builder is a record batch under construction for one partition. Its zero value is ready; it allocates only while its
 // buffer still grows. It is not safe for concurrent use.
 type Builder struct {

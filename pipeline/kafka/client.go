@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +14,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
 const (
@@ -76,9 +77,9 @@ type Client struct {
 	transport *kafkago.Transport
 	kafka     *kafkago.Client
 	ids       atomic.Int32 // correlation ids
-	buffers   bufferPool
+	pool      bufferPool
 	leaders   leaders
-	unpacker  unpacker
+	unpack    unpacker
 	reach     connectivity
 
 	mu        sync.Mutex
@@ -176,9 +177,50 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 	}
 }
 
-// place names a partition in errors.
-func place(topic string, partition int32) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%d", topic, partition)
-	return b.String()
+// checkVersion refuses a broker that does not speak an API at the given version, with an error that says so: the broker
+// itself would only close the connection.
+func (c *Client) checkVersion(ctx context.Context, key protocol.ApiKey, version int) error {
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	res, err := c.kafka.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
+	if err != nil {
+		return err
+	}
+	if res.Error != nil {
+		return res.Error
+	}
+	for _, api := range res.ApiKeys {
+		if api.ApiKey == int(key) && api.MinVersion <= version && version <= api.MaxVersion {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: it does not speak %s version %d", errVersion, key, version)
 }
+
+// Login is a SASL mechanism by its name: plain (use it under TLS only), scram-sha-256 or scram-sha-512.
+func Login(mechanism, user, password string) (sasl.Mechanism, error) {
+	switch mechanism {
+	case "plain":
+		return plain.Mechanism{Username: user, Password: password}, nil
+	case "scram-sha-256":
+		return scram.Mechanism(scram.SHA256, user, password)
+	case "scram-sha-512":
+		return scram.Mechanism(scram.SHA512, user, password)
+	}
+	return nil, fmt.Errorf("kafka: login %q: not plain, scram-sha-256 or scram-sha-512", mechanism)
+}
+
+// API speaks the requests that kafka-go knows, over this client's connections.
+func (c *Client) API() *kafkago.Client { return c.kafka }
+
+// onRetry passes a transient error on to whom Config names for them.
+func (c *Client) onRetry(operation string, err error) { c.config.OnRetry(operation, err) }
+
+// budget bounds the Readers that have none of their own.
+func (c *Client) budget() *Budget { return c.config.Budget }
+
+// buffers is the memory of all Readers of this client.
+func (c *Client) buffers() *bufferPool { return &c.pool }
+
+// unpacker decompresses for all Readers of this client.
+func (c *Client) unpacker() *unpacker { return &c.unpack }

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/segmentio/kafka-go/compress"
@@ -26,11 +27,14 @@ func (c Codec) String() string {
 	return [...]string{"none", "gzip", "snappy", "lz4", "zstd"}[c]
 }
 
+// errCodec marks a codec that the format does not have, which no retry can mend.
+var errCodec = errors.New("not possible")
+
 // compress appends the compressed src to dst.
 func (c Codec) compress(dst, src []byte) ([]byte, error) {
 	codec := compress.Compression(c).Codec()
 	if codec == nil {
-		return nil, fmt.Errorf("kafka: compress: %w: %s", errUsage, c)
+		return nil, fmt.Errorf("kafka: compress: %w: %s", errCodec, c)
 	}
 	out := bytes.NewBuffer(dst)
 	w := codec.NewWriter(out)

@@ -7,6 +7,11 @@ import (
 	"hash/crc32"
 )
 
+// MaxBatchBytes bounds a record batch, on the wire and decompressed. The records of a larger one are Unreadable. It
+// decides which records take a null place, so it is a constant and no setting. 64 MiB holds what the default limit of a
+// topic (1 MiB) decompresses to at 64:1; a larger value only costs memory.
+const MaxBatchBytes = 64 << 20
+
 // MaxHeaders bounds the headers of a record; one with more is Unreadable. A header may cost a producer two bytes,
 // hardly any when compressed, and a caller that decodes it some fifty. It decides which records take a null place, so
 // it is a constant. It decides nothing else: where a Batch ends must not follow from headers.
@@ -55,6 +60,15 @@ func (h *batchHeader) next() int64         { return h.base + int64(h.lastDelta) 
 func (h *batchHeader) codec() Codec        { return Codec(h.attributes & codecMask) }
 func (h *batchHeader) transactional() bool { return h.attributes&transactionalBit != 0 }
 func (h *batchHeader) control() bool       { return h.attributes&controlBit != 0 }
+
+var (
+	// ErrCorrupt reports bytes that are no record batch or fail their checksum. It is transient to the reader, since a
+	// connection may damage bytes; a log that is damaged fails again and again.
+	ErrCorrupt = errors.New("kafka: corrupt record batch")
+
+	// ErrFormat reports records without a log identity: message format below 2, or no leader epoch.
+	ErrFormat = errors.New("kafka: record batch without leader epoch")
+)
 
 // errPartial marks a batch that is cut off by the end of the answer; the next request starts with it.
 var errPartial = errors.New("kafka: batch cut short")
@@ -121,6 +135,9 @@ func newCursor(h batchHeader, body []byte) cursor {
 	return cursor{header: h, body: body, lastDelta: -1}
 }
 
+// skipped is a cursor behind the last record of a batch.
+func skipped(h batchHeader) cursor { return cursor{header: h, index: h.count} }
+
 // done also ends a batch that claims more records than any batch within MaxBatchBytes has.
 func (c *cursor) done() bool { return c.index >= min(c.header.count, MaxBatchBytes/minRecordLen) }
 
@@ -155,7 +172,7 @@ func (c *cursor) next(dst *Record) Public {
 	dst.Key = record.nullable()
 	if ok {
 		dst.Value = record.nullable()
-		dst.Headers, ok = record.headers()
+		dst.Headers, ok = takeHeaders(&record)
 	}
 	if c.header.attributes&logAppendTimeBit != 0 {
 		dst.Timestamp = c.header.highest
@@ -164,19 +181,6 @@ func (c *cursor) next(dst *Record) Public {
 		dst.Value, dst.Headers, dst.Timestamp, dst.Unreadable = nil, Headers{}, c.header.first, true
 	}
 	return dst.Public
-}
-
-// nullable takes bytes with a varint length before them; −1 is nil.
-func (r *wireReader) nullable() []byte {
-	n := r.varint()
-	if n == -1 {
-		return nil
-	}
-	if n < 0 || n > int64(len(r.b)) {
-		r.take(-1)
-		return nil
-	}
-	return r.take(int(n))
 }
 
 // abortMarker reports whether the records of a control batch end a transaction by abort. Control batches hold one

@@ -68,3 +68,21 @@ func TestGoldenDecompression(t *testing.T) {
 		}
 	}
 }
+
+func TestUnpackingMakesNoMoreThanThereIsRoomFor(t *testing.T) {
+	const limit = 1 << 16
+	var u unpacker
+	for codec := Gzip; codec <= Zstd; codec++ {
+		for _, size := range []int{limit, limit + 1, 50 * limit} {
+			packed, err := codec.compress(nil, make([]byte, size))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := u.unpack(codec, make([]byte, 0, limit), packed, MaxBatchBytes)
+			if size == limit && (err != nil || len(out) != limit) || size > limit && !errors.Is(err, errTooLarge) ||
+				len(out) > limit {
+				t.Errorf("%s: %d bytes of %d, %v", codec, len(out), size, err)
+			}
+		}
+	}
+}

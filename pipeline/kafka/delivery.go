@@ -25,12 +25,8 @@ func (d *delivery) room(bytes int) *buffer {
 	switch {
 	case d.abandoned:
 		return nil
-	case bytes > 0 && d.budget != nil && d.share.bytes < min(capacityFor(bytes), d.budget.size):
-		more, ok := d.budget.try(capacityFor(bytes) - d.share.bytes)
-		if !ok {
-			return nil
-		}
-		d.share = share{budget: d.budget, bytes: d.share.bytes + more.bytes}
+	case bytes > 0 && !d.share.grow(d.budget, capacityFor(bytes)):
+		return nil
 	}
 	if bytes == 0 {
 		d.share.release()
@@ -93,7 +89,7 @@ func (r *Reader) receive(ctx context.Context, timeout time.Duration) (fetchRespo
 		if err != nil {
 			return fetchResponse{}, err
 		}
-		d := &delivery{pool: &r.client.buffers, budget: r.budget, share: reserved}
+		d := &delivery{pool: r.client.buffers(), budget: r.budget, share: reserved}
 		leader, err := r.client.leaderEpoch(ctx, r.topic, r.partition)
 		if err == nil {
 			_, err = r.client.roundTrip(ctx, timeout, r.newFetch(leader, d))

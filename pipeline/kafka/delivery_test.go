@@ -19,8 +19,8 @@ func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
 		if when == "while" {
 			d.abandon()
 		}
-		if a.records != nil && budget.used != capacityFor(100_000) {
-			t.Fatalf("%s: %d bytes held for a buffer of %d", when, budget.used, cap(a.records.b))
+		if a.records != nil && held(budget) != capacityFor(100_000) {
+			t.Fatalf("%s: %d bytes held for a buffer of %d", when, held(budget), cap(a.records.b))
 		}
 		d.put(a)
 		switch when {
@@ -30,8 +30,8 @@ func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
 			got := d.take()
 			got.records.release()
 		}
-		if budget.used != 0 {
-			t.Errorf("%s: %d bytes are not given back", when, budget.used)
+		if held(budget) != 0 {
+			t.Errorf("%s: %d bytes are not given back", when, held(budget))
 		}
 	}
 }
@@ -46,8 +46,8 @@ func TestAnswerWithoutRoomIsRefused(t *testing.T) {
 		t.Fatal("room beyond the budget")
 	}
 	d.put(fetchResponse{refused: 9000})
-	if a := d.take(); a.refused != 9000 || budget.used != 4000 {
-		t.Fatalf("%d refused, %d bytes held", a.refused, budget.used)
+	if a := d.take(); a.refused != 9000 || held(budget) != 4000 {
+		t.Fatalf("%d refused, %d bytes held", a.refused, held(budget))
 	}
 	other.release()
 	alone, _ := budget.take(t.Context(), capacityFor(9000)) // more than all of it: what comes is taken all the same

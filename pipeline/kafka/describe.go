@@ -113,23 +113,3 @@ func parseMetadata(r *wireReader) (Cluster, error) {
 	}
 	return cluster, failed
 }
-
-// checkVersion refuses a broker that does not speak an API at the given version, with an error that says so: the broker
-// itself would only close the connection.
-func (c *Client) checkVersion(ctx context.Context, key protocol.ApiKey, version int) error {
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
-	defer cancel()
-	res, err := c.kafka.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
-	if err != nil {
-		return err
-	}
-	if res.Error != nil {
-		return res.Error
-	}
-	for _, api := range res.ApiKeys {
-		if api.ApiKey == int(key) && api.MinVersion <= version && version <= api.MaxVersion {
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: it does not speak %s version %d", errVersion, key, version)
-}

@@ -23,13 +23,6 @@ var (
 	// went back in time. What follows continues another history than the one read so far.
 	ErrTruncated = errors.New("kafka: log truncated below what was read")
 
-	// ErrCorrupt reports bytes that are no record batch or fail their checksum. It is transient to the reader, since a
-	// connection may damage bytes; a log that is damaged fails again and again.
-	ErrCorrupt = errors.New("kafka: corrupt record batch")
-
-	// ErrFormat reports records without a log identity: message format below 2, or no leader epoch.
-	ErrFormat = errors.New("kafka: record batch without leader epoch")
-
 	// ErrBroken reports a producer whose last outcome is unknown. Its owner makes another one, which ends the open
 	// transaction, and reads back what was committed.
 	ErrBroken = errors.New("kafka: producer broken by an unknown outcome")
@@ -40,9 +33,6 @@ var (
 
 // Code is an error code of the Kafka protocol.
 type Code = kafkago.Error
-
-// codeGroupNotFound is how a broker may answer for a group that never committed; it means the same as offset -1.
-const codeGroupNotFound = kafkago.GroupIdNotFound
 
 // Class is what an error asks of the caller.
 type Class uint8
@@ -101,16 +91,6 @@ func fenced(code Code) bool {
 	}
 }
 
-// lost lists the answers of a broker that has no memory, or another one, of what the producer did.
-func lost(code Code) bool {
-	switch code {
-	case kafkago.Unknown, kafkago.OutOfOrderSequenceNumber, kafkago.UnknownProducerId, kafkago.InvalidProducerIDMapping:
-		return true
-	default:
-		return false
-	}
-}
-
 // TooLarge reports whether a produce was refused because its batch is larger than the topic takes.
 func TooLarge(err error) bool {
 	return errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, kafkago.RecordListTooLarge)
@@ -135,7 +115,7 @@ func transient(err error) bool {
 	}
 	for _, final := range []error{
 		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, ErrFormat, ErrBroken, ErrGroupClosed,
-		errVersion, errUsage,
+		errVersion, errUsage, errCodec,
 	} {
 		if errors.Is(err, final) {
 			return false

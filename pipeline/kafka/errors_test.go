@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
-
-	kafkago "github.com/segmentio/kafka-go"
 )
 
 func TestClassify(t *testing.T) {
@@ -56,37 +54,6 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestBrokenProducerStaysBroken(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want Class
-	}{
-		{Code(90), Fenced},
-		{Code(10), Fatal},
-		{Code(59), Unknown},
-		{io.EOF, Unknown},
-		{fmt.Errorf("%w (last: %w)", context.DeadlineExceeded, Code(16)), Unknown},
-	} {
-		p := &Producer{transactionalID: "t"}
-		if got := Classify(p.fail(c.err)); got != c.want {
-			t.Errorf("%v: %v, want %v", c.err, got, c.want)
-		}
-		p.fail(errors.New("later")) //nolint:errcheck // the first failure is the one that counts
-		if got := Classify(p.Begin(t.Context(), nil)); got != c.want {
-			t.Errorf("%v, then Begin: %v, want %v", c.err, got, c.want)
-		}
-	}
-}
-
-func TestSequenceWrapsToZero(t *testing.T) {
-	target := TopicPartition{Topic: "t"}
-	p := &Producer{sequence: map[TopicPartition]int32{target: 1<<31 - 3}}
-	p.advance(target, 5)
-	if s, _ := p.stamp(target); s.Sequence != 2 {
-		t.Fatalf("sequence %d, want 2", s.Sequence)
-	}
-}
-
 func TestBackoffGrowsWithJitterAndHonoursContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
@@ -111,34 +78,5 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) || len(joined.Unwrap()) != 2 {
 		t.Fatalf("%v, want two problems", err)
-	}
-}
-
-func TestCallToAnUnreachableClusterEndsWithContext(t *testing.T) {
-	heard := make(chan error, 100)
-	c, err := New(Config{Brokers: []string{"127.0.0.1:1"}, OnRetry: func(_ string, err error) {
-		select {
-		case heard <- err:
-		default:
-		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	for name, call := range map[string]func() error{
-		"describe": func() error { _, err := c.Describe(ctx, "t"); return err },
-		"bounds":   func() error { _, err := c.Bounds(ctx, "t", 0); return err },
-		"producer": func() error { _, err := c.NewProducer(ctx, "t", time.Second); return err },
-		"fetch":    func() error { _, err := c.NewReader("t", 0, 0, ReaderOptions{}).Fetch(ctx); return err },
-	} {
-		if err := call(); !errors.Is(err, context.DeadlineExceeded) || Classify(err) != Retry {
-			t.Errorf("%s: %v (%v)", name, err, Classify(err))
-		}
-	}
-	if err := <-heard; errors.Is(err, kafkago.UnknownTopicOrPartition) {
-		t.Errorf("unreachable brokers were reported as %v", err)
 	}
 }

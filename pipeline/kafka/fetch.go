@@ -10,11 +10,6 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// MaxBatchBytes bounds a record batch, on the wire and decompressed. The records of a larger one are Unreadable. It
-// decides which records take a null place, so it is a constant and no setting. 64 MiB holds what the default limit of a
-// topic (1 MiB) decompresses to at 64:1; a larger value only costs memory.
-const MaxBatchBytes = 64 << 20
-
 // fetchVersion is the first that asks by topic id (Kafka 3.1): a topic made again under an old name is refused by the
 // broker.
 const fetchVersion = 13
@@ -73,7 +68,7 @@ func (r *Reader) newFetch(leader int32, d *delivery) *leaderCall {
 // readFetch reads a Fetch 13 answer of remaining bytes for one partition. Everything it allocates is bounded by what
 // has arrived, by limit and, beyond keepBytes, by what room gives; room gives nil when there is none now.
 func readFetch(r io.Reader, remaining int, room func(bytes int) *buffer, limit int) (fetchResponse, error) {
-	f := frame{r: r, remaining: remaining}
+	f := newFrame(r, remaining)
 	a := fetchResponse{start: -1, stable: -1, high: -1}
 	f.tags()
 	head := f.next(10)
@@ -112,7 +107,70 @@ func readFetch(r io.Reader, remaining int, room func(bytes int) *buffer, limit i
 		a.diverged = f.tags() // an answer that says so has no records
 	}
 	if f.err == nil {
-		f.records(&a, size, limit, room)
+		a.readRecords(&f, size, limit, room)
 	}
 	return a, f.err
+}
+
+// readRecords reads size bytes of batches. A first batch beyond limit is checked and let go while it arrives; other batches
+// beyond limit are left for the next request, which starts with them. So are all when there is no room for them.
+func (a *fetchResponse) readRecords(f *frame, size, limit int, room func(bytes int) *buffer) {
+	var head []byte
+	beyond := false
+	if size > limit {
+		head = make([]byte, batchHeaderLen)
+		if !f.read(head) {
+			return
+		}
+		length := wholeLength(head)
+		if beyond = length > int64(limit); beyond && length > int64(size) {
+			f.err = errShort
+			return
+		}
+		if size = limit; beyond {
+			size = batchHeaderLen
+			checkRest(f, head, int(length)-batchHeaderLen)
+		}
+	}
+	buf := room(size)
+	if buf == nil {
+		a.refused = size
+		return
+	}
+	buf.b = append(buf.b, head...)
+	fill(f, buf, size)
+	a.records, a.headerOnly = buf, beyond && f.err == nil
+}
+
+// checkRest reads the rest of the batch that head begins and keeps nothing but its checksum.
+func checkRest(f *frame, head []byte, rest int) {
+	sum := newChecksum(head)
+	chunk := make([]byte, 64<<10)
+	for rest > 0 {
+		piece := chunk[:min(rest, len(chunk))]
+		if !f.read(piece) {
+			return
+		}
+		sum.add(piece)
+		rest -= len(piece)
+	}
+	if !sum.holds() {
+		f.err = ErrCorrupt
+	}
+}
+
+// fill reads until buf holds size bytes, growing with what arrives.
+func fill(f *frame, buf *buffer, size int) {
+	for len(buf.b) < size {
+		if len(buf.b) == cap(buf.b) {
+			grown := make([]byte, len(buf.b), min(size, 2*cap(buf.b)))
+			copy(grown, buf.b)
+			buf.b = grown
+		}
+		end := len(buf.b)
+		if !f.read(buf.b[end:min(cap(buf.b), size)]) {
+			return
+		}
+		buf.b = buf.b[:min(cap(buf.b), size)]
+	}
 }

@@ -1,9 +1,7 @@
 package kafka
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
 )
 
@@ -15,6 +13,9 @@ type frame struct {
 	err       error
 	piece     [32]byte
 }
+
+// newFrame reads an answer of which so many bytes are still to come.
+func newFrame(r io.Reader, remaining int) frame { return frame{r: r, remaining: remaining} }
 
 // read fills b.
 func (f *frame) read(b []byte) bool {
@@ -69,67 +70,4 @@ func (f *frame) tags() (zero bool) {
 		}
 	}
 	return zero && f.err == nil
-}
-
-// records reads size bytes of batches. A first batch beyond limit is checked and let go while it arrives; other batches
-// beyond limit are left for the next request, which starts with them. So are all when there is no room for them.
-func (f *frame) records(a *fetchResponse, size, limit int, room func(bytes int) *buffer) {
-	var head []byte
-	beyond := false
-	if size > limit {
-		head = make([]byte, batchHeaderLen)
-		if !f.read(head) {
-			return
-		}
-		length := int64(int32(binary.BigEndian.Uint32(head[batchLengthAt:]))) + batchPrefixLen
-		if beyond = length > int64(limit); beyond && length > int64(size) {
-			f.err = errShort
-			return
-		}
-		if size = limit; beyond {
-			size = batchHeaderLen
-			f.check(head, int(length)-batchHeaderLen)
-		}
-	}
-	buf := room(size)
-	if buf == nil {
-		a.refused = size
-		return
-	}
-	buf.b = append(buf.b, head...)
-	f.fill(buf, size)
-	a.records, a.headerOnly = buf, beyond && f.err == nil
-}
-
-// check reads the rest of the batch that head begins and keeps nothing but its checksum.
-func (f *frame) check(head []byte, rest int) {
-	sum := crc32.Checksum(head[attributesAt:], castagnoli)
-	chunk := make([]byte, 64<<10)
-	for rest > 0 {
-		piece := chunk[:min(rest, len(chunk))]
-		if !f.read(piece) {
-			return
-		}
-		sum = crc32.Update(sum, castagnoli, piece)
-		rest -= len(piece)
-	}
-	if sum != binary.BigEndian.Uint32(head[crcAt:]) {
-		f.err = ErrCorrupt
-	}
-}
-
-// fill reads until buf holds size bytes, growing with what arrives.
-func (f *frame) fill(buf *buffer, size int) {
-	for len(buf.b) < size {
-		if len(buf.b) == cap(buf.b) {
-			grown := make([]byte, len(buf.b), min(size, 2*cap(buf.b)))
-			copy(grown, buf.b)
-			buf.b = grown
-		}
-		end := len(buf.b)
-		if !f.read(buf.b[end:min(cap(buf.b), size)]) {
-			return
-		}
-		buf.b = buf.b[:min(cap(buf.b), size)]
-	}
 }

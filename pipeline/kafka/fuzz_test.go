@@ -54,36 +54,3 @@ func FuzzBatches(f *testing.F) {
 		}
 	})
 }
-
-// FuzzAnswers feeds the parsers of raw answers. They never panic and allocate no more than they are given.
-func FuzzAnswers(f *testing.F) {
-	batch := appended(f, build(NoCompression, []Record{{Value: []byte("v")}}), 0, Stamp{})
-	f.Add(fetchAnswer(batch, abortedTxn{1, 2}))
-	f.Add([]byte{0, 0, 0, 0, 2, 0, 0, 0, 1, 2, 'h', 0, 0, 0, 1, 0, 0, 2, 'c', 0, 0, 0, 1, 1, 0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, parse := range []func(*wireReader){
-			func(r *wireReader) { parseProduce(r) },
-			func(r *wireReader) { parseListOffset(r) },
-			func(r *wireReader) { parseEpochEnd(r) },
-			func(r *wireReader) { parseOffsetFetch(r) },
-			func(r *wireReader) { parseDeleteRecords(r) },
-			func(r *wireReader) { parseJoin(r) },
-			func(r *wireReader) { parseSync(r, "t") },
-			func(r *wireReader) { parseLeave(r) },
-			func(r *wireReader) { parseDescribeGroup(r, "t") },
-			func(r *wireReader) {
-				cluster, _ := parseMetadata(r)
-				if r.err == nil && len(cluster.Topics) > len(b)/25 {
-					t.Fatalf("%d topics in %d bytes", len(cluster.Topics), len(b))
-				}
-			},
-			func(r *wireReader) { r.tags() },
-		} {
-			parse(&wireReader{b: b})
-		}
-		a, err := readFetch(bytes.NewReader(b), len(b), plenty, 4096)
-		if err == nil && a.records != nil && cap(a.records.b) > 2<<20 {
-			t.Fatalf("%d bytes held for %d", cap(a.records.b), len(b))
-		}
-	})
-}

@@ -71,8 +71,8 @@ func (h Headers) List() []Header {
 // Clone returns a copy that outlives the record.
 func (h Headers) Clone() Headers { return Headers{bytes.Clone(h.wire)} }
 
-// headers checks and takes the last part of a record.
-func (r *wireReader) headers() (h Headers, ok bool) {
+// takeHeaders checks and takes the last part of a record.
+func takeHeaders(r *wireReader) (h Headers, ok bool) {
 	h.wire = r.b
 	n := r.varint()
 	if n > MaxHeaders {

@@ -64,25 +64,22 @@ func bomb(tb testing.TB, count, size int) []byte {
 	tb.Helper()
 	one := new(Builder)
 	one.Append(nil, make([]byte, size), nil, 0)
-	batch := bytes.Clone(one.buf[:batchHeaderLen])
+	whole := appended(tb, one, 0, Stamp{})
+	batch, body := whole[:batchHeaderLen:batchHeaderLen], whole[batchHeaderLen:]
 	var packed bytes.Buffer
 	w, err := zstd.NewWriter(&packed)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	for range count {
-		if _, err := w.Write(one.buf[batchHeaderLen:]); err != nil {
+		if _, err := w.Write(body); err != nil {
 			tb.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
 		tb.Fatal(err)
 	}
-	one.codec = Zstd
-	if _, err := one.seal(Stamp{}); err != nil {
-		tb.Fatal(err)
-	}
-	copy(batch, one.packed[:batchHeaderLen])
+	batch[attributesAt+1] |= byte(Zstd)
 	batch = append(batch, packed.Bytes()...)
 	binary.BigEndian.PutUint32(batch[leaderEpochAt:], 0)
 	binary.BigEndian.PutUint32(batch[batchLengthAt:], uint32(len(batch)-batchPrefixLen))
@@ -123,7 +120,7 @@ func TestBombBecomesUnreadableRecordsInBoundedMemory(t *testing.T) {
 func TestWhatFollowsAMalformedRecordIsUnreadable(t *testing.T) {
 	records := randomRecords(rand.New(rand.NewPCG(8, 8)), 5)
 	b := build(NoCompression, records[:2])
-	third := len(b.buf)
+	third := b.Bytes()
 	for _, r := range records[2:] {
 		b.Append(r.Key, r.Value, r.Headers.List(), r.Timestamp)
 	}

@@ -76,3 +76,6 @@ func (c *Client) leaderEpoch(ctx context.Context, topic string, partition int32)
 	}
 	return -1, kafkago.UnknownTopicOrPartition
 }
+
+// noteEpoch notes an epoch that a partition's log has, so that no layout is followed that is behind it.
+func (c *Client) noteEpoch(p TopicPartition, epoch int32) { c.leaders.note(p, epoch) }

@@ -75,7 +75,7 @@ const (
 func (c *Client) OtherGroups(ctx context.Context, config GroupConfig) []string {
 	ctx, cancel := context.WithTimeout(ctx, otherGroupsTime)
 	defer cancel()
-	listed, err := c.kafka.ListGroups(ctx, &kafkago.ListGroupsRequest{})
+	listed, err := c.API().ListGroups(ctx, &kafkago.ListGroupsRequest{})
 	if err != nil {
 		return nil
 	}

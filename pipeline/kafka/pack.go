@@ -1,7 +1,5 @@
 package kafka
 
-import "context"
-
 // DefaultPack closes a batch of a Pack: a broker's default limit is 1 MiB + 12, and a batch has a header of its own.
 const DefaultPack = 1_000_000
 
@@ -78,23 +76,4 @@ func RecordBytes(key, value []byte, headers []Header) int {
 		size += len(h.Key) + len(h.Value) + 10
 	}
 	return size
-}
-
-// ProduceAll appends a pack to a partition, batch by batch, as Produce does, and takes out of it what is acknowledged.
-// It returns the offset after the last record: −1 if the pack is empty, or if only a repeat of its last batch was
-// answered.
-func (p *Producer) ProduceAll(ctx context.Context, topic string, partition int32, pack *Pack) (next int64, err error) {
-	next = -1
-	for len(pack.builders) > 0 {
-		b := pack.builders[0]
-		base, err := p.Produce(ctx, topic, partition, b)
-		if err != nil {
-			return -1, err
-		}
-		if next = -1; base >= 0 {
-			next = base + int64(b.Count())
-		}
-		pack.drop()
-	}
-	return next, nil
 }

@@ -100,3 +100,22 @@ func (p *Producer) Produce(ctx context.Context, topic string, partition int32, b
 	p.advance(target, int32(b.Count()))
 	return baseOffset, nil
 }
+
+// ProduceAll appends a pack to a partition, batch by batch, as Produce does, and takes out of it what is acknowledged.
+// It returns the offset after the last record: −1 if the pack is empty, or if only a repeat of its last batch was
+// answered.
+func (p *Producer) ProduceAll(ctx context.Context, topic string, partition int32, pack *Pack) (next int64, err error) {
+	next = -1
+	for len(pack.Batches()) > 0 {
+		b := pack.Batches()[0]
+		base, err := p.Produce(ctx, topic, partition, b)
+		if err != nil {
+			return -1, err
+		}
+		if next = -1; base >= 0 {
+			next = base + int64(b.Count())
+		}
+		pack.drop()
+	}
+	return next, nil
+}

@@ -10,19 +10,6 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// TopicPartition names a partition.
-type TopicPartition struct {
-	Topic     string
-	Partition int32
-}
-
-// Membership is what makes CommitOffset refuse a member whose generation is over.
-type Membership struct {
-	Group      string
-	Generation int32
-	Member     string
-}
-
 // Producer writes batches exactly once, and in transactions if it has a transactional id. Begin, CommitOffset and End
 // are called by one goroutine; see Produce for its own rule.
 //
@@ -63,7 +50,7 @@ func (c *Client) NewProducer(ctx context.Context, transactionalID string, timeou
 func (p *Producer) initialise(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
-	res, err := p.client.kafka.InitProducerID(ctx, &kafkago.InitProducerIDRequest{
+	res, err := p.client.API().InitProducerID(ctx, &kafkago.InitProducerIDRequest{
 		TransactionalID:      p.transactionalID,
 		TransactionTimeoutMs: int(p.timeout.Milliseconds()),
 		ProducerID:           int(p.id),
@@ -175,4 +162,14 @@ func (p *Producer) do(ctx context.Context, operation string, attempt func(contex
 		return p.fail(err)
 	}
 	return nil
+}
+
+// lost lists the answers of a broker that has no memory, or another one, of what the producer did.
+func lost(code Code) bool {
+	switch code {
+	case kafkago.Unknown, kafkago.OutOfOrderSequenceNumber, kafkago.UnknownProducerId, kafkago.InvalidProducerIDMapping:
+		return true
+	default:
+		return false
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -143,11 +144,13 @@ func ends(from int64, batches []framed) (all []int64) {
 func seen(t *testing.T, from int64, wire []byte, budget int) (lines []string, at []int64) {
 	t.Helper()
 	r := local(from, wire)
-	if r.budget = NewBudget(1 << 40); budget > 0 {
-		r.budget = NewBudget(budget)
+	size := 1 << 40
+	if budget > 0 {
+		size = budget
 	}
-	r.answer.records.share, _ = r.budget.try(min(cap(r.answer.records.b), r.budget.size))
-	var held []*Batch
+	r.budget = NewBudget(size)
+	r.answer.records.share, _ = r.budget.try(min(cap(r.answer.records.b), size))
+	var taken []*Batch
 	for r.answer.records != nil || !r.cursor.done() {
 		b := new(Batch)
 		if err := r.fill(t.Context(), b); err != nil {
@@ -155,18 +158,18 @@ func seen(t *testing.T, from int64, wire []byte, budget int) (lines []string, at
 		}
 		at = append(at, r.offset)
 		lines = append(lines, fmt.Sprintf("%d records, next %d, %d bytes held, %d parts", len(b.Records), r.offset,
-			r.budget.used, len(b.held)))
-		if held = append(held, b); budget > 0 || len(held) == 3 { // two wait for the one that is taken
-			held[0].Release()
-			held = held[1:]
+			held(r.budget), len(b.held)))
+		if taken = append(taken, b); budget > 0 || len(taken) == 3 { // two wait for the one that is taken
+			taken[0].Release()
+			taken = taken[1:]
 		}
 	}
-	for _, b := range held {
+	for _, b := range taken {
 		b.Release()
-		lines = append(lines, fmt.Sprintf("released: %d bytes held", r.budget.used))
+		lines = append(lines, fmt.Sprintf("released: %d bytes held", held(r.budget)))
 	}
-	if r.budget.used != 0 || r.budget.oversize {
-		t.Fatalf("%d bytes of the budget are not given back", r.budget.used)
+	if bytes, oversize := r.budget.Held(); bytes != 0 || oversize {
+		t.Fatalf("%d bytes of the budget are not given back", bytes)
 	}
 	return lines, at
 }
@@ -316,11 +319,11 @@ func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 		if public := (Public{LeaderEpoch: 7, Length: 3000}); b.Records[0].Public != public {
 			t.Errorf("%s: %+v is public, want %+v", says, b.Records[0].Public, public)
 		}
-		if r.Close(); r.budget.used != 4096 {
-			t.Errorf("%s: %d bytes are held, want 4096", says, r.budget.used)
+		if r.Close(); held(r.budget) != 4096 {
+			t.Errorf("%s: %d bytes are held, want 4096", says, held(r.budget))
 		}
-		if b.Release(); r.budget.used != 0 {
-			t.Errorf("%s: %d bytes are held after Release", says, r.budget.used)
+		if b.Release(); held(r.budget) != 0 {
+			t.Errorf("%s: %d bytes are held after Release", says, held(r.budget))
 		}
 	}
 }
@@ -394,7 +397,7 @@ func TestHeadersAreWalkedInPlace(t *testing.T) {
 		}
 	}
 	for _, h := range []Headers{records[1].Headers, HeadersOf(), {}} {
-		if h.Len() != 0 || h.List() != nil || h.wire != nil {
+		if h.Len() != 0 || h.List() != nil || !reflect.ValueOf(h).IsZero() {
 			t.Errorf("no headers are %+v", h)
 		}
 	}
@@ -475,8 +478,8 @@ func TestDamageIsCountedByAnswers(t *testing.T) {
 func again(t *testing.T, damaged []byte, before int) (counted int) {
 	t.Helper()
 	r := local(0, damaged)
+	r.client = unconnected(Config{OnRetry: func(string, error) { panic("asks again") }})
 	r.corrupt = before
-	r.client.config.OnRetry = func(string, error) { panic("asks again") }
 	defer func() { _, counted = recover(), r.corrupt }()
 	_, err := r.Fetch(t.Context())
 	t.Errorf("it is not asked for again: %v", err)

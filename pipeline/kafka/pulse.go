@@ -78,7 +78,7 @@ func (p *heartbeats) beat(ctx context.Context, g *Group, body []byte) {
 			p.end()
 			return
 		default:
-			g.client.config.OnRetry("heartbeat of group "+g.config.ID, err)
+			g.client.onRetry("heartbeat of group "+g.config.ID, err)
 			if time.Since(heard) >= g.config.SessionTimeout {
 				p.end() // others may have the share by now
 			}

@@ -71,12 +71,12 @@ type Reader struct {
 func (c *Client) NewReader(topic string, partition int32, offset int64, o ReaderOptions) *Reader {
 	r := &Reader{
 		client: c, topic: topic, partition: partition, options: o.withDefaults(), offset: offset, epoch: -1,
-		budget: cmp.Or(o.Budget, c.config.Budget),
+		budget: cmp.Or(o.Budget, c.budget()),
 		id:     o.ID, pinned: o.ID != [16]byte{}, aborted: map[int64]bool{},
 	}
 	if o.LastEpoch != nil {
 		r.epoch = max(*o.LastEpoch, -1)
-		c.leaders.note(TopicPartition{Topic: topic, Partition: partition}, r.epoch)
+		c.noteEpoch(TopicPartition{Topic: topic, Partition: partition}, r.epoch)
 	}
 	return r
 }
@@ -113,7 +113,7 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	if r.corrupt++; r.corrupt >= corruptLimit {
 		return nil, fmt.Errorf("%w after %d attempts: %w", errUsage, r.corrupt, err)
 	}
-	r.client.config.OnRetry("fetch", err)
+	r.client.onRetry("fetch", err)
 	return r.Fetch(ctx)
 }
 
@@ -213,11 +213,11 @@ func (r *Reader) openBatch() error {
 	}
 	if h.leaderEpoch > r.epoch {
 		r.epoch = h.leaderEpoch
-		r.client.leaders.note(TopicPartition{Topic: r.topic, Partition: r.partition}, r.epoch)
+		r.client.noteEpoch(TopicPartition{Topic: r.topic, Partition: r.partition}, r.epoch)
 	}
 	body := wire[batchHeaderLen:min(h.length, len(wire))]
 	r.at += min(h.length, len(wire))
-	skip := cursor{header: h, index: h.count}
+	skip := skipped(h)
 	for len(r.answer.aborted) > 0 && r.answer.aborted[0].first < h.next() {
 		r.aborted[r.answer.aborted[0].producer] = true
 		r.answer.aborted = r.answer.aborted[1:]

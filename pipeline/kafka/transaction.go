@@ -27,7 +27,7 @@ func (p *Producer) Begin(ctx context.Context, parts []TopicPartition) error {
 		req.Topics[tp.Topic] = append(req.Topics[tp.Topic], kafkago.AddPartitionToTxn{Partition: int(tp.Partition)})
 	}
 	err := p.do(ctx, "begin", func(ctx context.Context) error {
-		res, err := p.client.kafka.AddPartitionsToTxn(ctx, req)
+		res, err := p.client.API().AddPartitionsToTxn(ctx, req)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (p *Producer) CommitPlace(ctx context.Context, m Membership, topic string, 
 		return err
 	}
 	return p.do(ctx, "commit offset", func(ctx context.Context) error {
-		res, err := p.client.kafka.TxnOffsetCommit(ctx, &kafkago.TxnOffsetCommitRequest{
+		res, err := p.client.API().TxnOffsetCommit(ctx, &kafkago.TxnOffsetCommitRequest{
 			TransactionalID: p.transactionalID,
 			GroupID:         m.Group,
 			ProducerID:      int(p.id),
@@ -89,7 +89,7 @@ func (p *Producer) CommitPlace(ctx context.Context, m Membership, topic string, 
 // addOffsets names a group's offsets as part of the transaction.
 func (p *Producer) addOffsets(ctx context.Context, group string) error {
 	return p.do(ctx, "add offsets", func(ctx context.Context) error {
-		res, err := p.client.kafka.AddOffsetsToTxn(ctx, &kafkago.AddOffsetsToTxnRequest{
+		res, err := p.client.API().AddOffsetsToTxn(ctx, &kafkago.AddOffsetsToTxnRequest{
 			TransactionalID: p.transactionalID,
 			ProducerID:      int(p.id),
 			ProducerEpoch:   int(p.epoch),
@@ -109,7 +109,7 @@ func (p *Producer) End(ctx context.Context, commit bool) error {
 		return err
 	}
 	err := p.do(ctx, "end", func(ctx context.Context) error {
-		res, err := p.client.kafka.EndTxn(ctx, &kafkago.EndTxnRequest{
+		res, err := p.client.API().EndTxn(ctx, &kafkago.EndTxnRequest{
 			TransactionalID: p.transactionalID,
 			ProducerID:      int(p.id),
 			ProducerEpoch:   int(p.epoch),
@@ -128,4 +128,18 @@ func (p *Producer) End(ctx context.Context, commit bool) error {
 		return nil
 	}
 	return p.do(ctx, "renew", p.initialise)
+}
+
+// Settle aborts an empty transaction over partitions and a group's offsets. A coordinator that crashed may have
+// forgotten the commit or abort markers that it had not written yet, and taking its id over does not make up for them:
+// to the coordinator that transaction is complete. The markers of this one end whatever this producer id has left open
+// there. What was open is then aborted; a marker that was written stands.
+func (p *Producer) Settle(ctx context.Context, parts []TopicPartition, group string) error {
+	if err := p.Begin(ctx, parts); err != nil {
+		return err
+	}
+	if err := p.addOffsets(ctx, group); err != nil {
+		return err
+	}
+	return p.End(ctx, false)
 }

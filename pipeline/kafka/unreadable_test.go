@@ -9,38 +9,6 @@ import (
 	"testing"
 )
 
-// raw is a batch of records given as bytes, lengths included.
-func raw(tb testing.TB, codec Codec, base int64, count, lastDelta int, body []byte) []byte {
-	tb.Helper()
-	b := build(NoCompression, []Record{{}})
-	batch := appended(tb, b, base, Stamp{})[:batchHeaderLen]
-	if codec != NoCompression {
-		packed, err := codec.compress(nil, body)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		body = packed
-	}
-	batch = append(batch, body...)
-	batch[attributesAt+1] |= byte(codec)
-	binary.BigEndian.PutUint32(batch[batchLengthAt:], uint32(len(batch)-batchPrefixLen))
-	binary.BigEndian.PutUint32(batch[lastDeltaAt:], uint32(lastDelta))
-	binary.BigEndian.PutUint32(batch[countAt:], uint32(count))
-	return resum(batch)
-}
-
-// record is one record with a delta, n claimed and n real empty headers, and trailing bytes.
-func record(delta, claimed, headers int, trailing ...byte) []byte {
-	b := []byte{0}
-	b = appendVarint(b, 0)
-	b = appendVarint(b, int64(delta))
-	b = append(b, 2, 'k', 2, 'v')
-	b = appendVarint(b, int64(claimed))
-	b = append(b, make([]byte, 2*headers)...)
-	b = append(b, trailing...)
-	return append(appendVarint(nil, int64(len(b))), b...)
-}
-
 func TestOnlyWhatCannotBeReadIsUnreadable(t *testing.T) {
 	good := func(delta int) []byte { return record(delta, 0, 0) }
 	for name, c := range map[string]struct {

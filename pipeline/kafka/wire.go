@@ -131,3 +131,16 @@ func (r *wireReader) tags() {
 		r.take(int(min(r.uvarint(), 1<<31)))
 	}
 }
+
+// nullable takes bytes with a varint length before them; −1 is nil.
+func (r *wireReader) nullable() []byte {
+	n := r.varint()
+	if n == -1 {
+		return nil
+	}
+	if n < 0 || n > int64(len(r.b)) {
+		r.take(-1)
+		return nil
+	}
+	return r.take(int(n))
+}

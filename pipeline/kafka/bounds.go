@@ -1,9 +1,12 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
@@ -135,88 +138,41 @@ func parseEpochEnd(r *wireReader) (epoch int32, end int64, code int16) {
 	return epoch, end, code
 }
 
-// Place is a group's committed offset for a partition, and what its owner has noted with it: at most some thousand
-// bytes, readable for whoever may describe the group.
-type Place struct {
-	Offset int64
-	Note   string
-}
+// ErrUndecided reports a partition with an open transaction, from brokers that are well. It is transient: the
+// transaction is ended by its producer, by whoever takes the producer's id over, or by the broker at its timeout.
+var ErrUndecided = errors.New("a transaction on it is not decided yet")
 
-// CommittedOffset is the offset of CommittedPlace.
-func (c *Client) CommittedOffset(ctx context.Context, group, topic string, partition int32) (int64, error) {
-	at, err := c.CommittedPlace(ctx, group, topic, partition)
-	return at.Offset, err
-}
-
-// CommittedPlace is a group's committed place for a partition, of offset -1 if it has none. It waits for a transaction
-// that is about to change it (require_stable).
-func (c *Client) CommittedPlace(ctx context.Context, group, topic string, partition int32) (Place, error) {
-	at := Place{Offset: -1}
-	what := "offset of group " + group + " for " + place(topic, partition)
-	err := c.retryAt(ctx, groupOf(group), what, func(ctx context.Context) error {
-		body := appendCompactString(nil, group)
-		body = append(body, 2) // one topic
-		body = appendCompactString(body, topic)
-		body = append(body, 2) // one partition
-		body = binary.BigEndian.AppendUint32(body, uint32(partition))
-		body = append(body, 0, 1, 0) // topic tags; require stable; tags
-		req := &groupCall{call: c.newCall(protocol.OffsetFetch, 7, true, body), group: group}
-		found, code := Place{Offset: -1}, int16(0)
-		req.complete(func(r *wireReader) { found, code = parseOffsetFetch(r) })
-		if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
+// StableEnd waits until every transaction on a partition is decided, so that a read_committed reader sees it all. A
+// caller that has fenced every other producer knows that nothing is appended behind this end.
+func (c *Client) StableEnd(ctx context.Context, topic string, partition int32) (Bounds, error) {
+	var bounds Bounds
+	err := c.retry(ctx, "wait for the transactions on "+place(topic, partition), func(ctx context.Context) error {
+		var err error
+		if bounds, err = c.Bounds(ctx, topic, partition); err != nil {
 			return err
 		}
-		if Code(code) == codeGroupNotFound {
-			found, code = Place{Offset: -1}, 0
-		}
-		at = found
-		return codeError(code)
-	})
-	return at, err
-}
-
-// parseOffsetFetch reads an OffsetFetch 7 answer for one partition.
-func parseOffsetFetch(r *wireReader) (at Place, code int16) {
-	at.Offset = -1
-	r.int32() // throttle
-	for n := r.compactArray(3); n > 0; n-- {
-		r.compactString()
-		for m := r.compactArray(20); m > 0; m-- {
-			r.int32() // partition
-			at.Offset = r.int64()
-			r.int32() // leader epoch
-			at.Note = r.compactString()
-			code = r.int16()
-			r.tags()
-		}
-		r.tags()
-	}
-	if whole := r.int16(); whole != 0 {
-		code = whole
-	}
-	r.tags()
-	return at, code
-}
-
-// AlterOffset sets a group's committed offset outside any transaction, as an operator's reset tool does. The group must
-// have no members.
-func (c *Client) AlterOffset(ctx context.Context, group, topic string, partition int32, offset int64) error {
-	return c.retry(ctx, "set offset of group "+group, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
-		defer cancel()
-		res, err := c.kafka.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
-			GroupID:      group,
-			GenerationID: -1,
-			Topics:       map[string][]kafkago.OffsetCommit{topic: {{Partition: int(partition), Offset: offset}}},
-		})
-		if err != nil {
-			return err
-		}
-		for _, p := range res.Topics[topic] {
-			if p.Error != nil {
-				return p.Error
-			}
+		if bounds.Stable != bounds.High {
+			return fmt.Errorf("%w: %d of %d offsets are stable", ErrUndecided, bounds.Stable, bounds.High)
 		}
 		return nil
 	})
+	return bounds, err
+}
+
+// readablePatience bounds the wait of ReadableEnd for a transaction that nobody ends.
+const readablePatience = 10 * time.Second
+
+// ReadableEnd waits until every transaction that has written to a partition so far is decided; later ones may be open
+// behind it. A commit is acknowledged before its markers are in the log, and until they are a read_committed reader
+// sees nothing of it: whoever reads what others have committed just before has to wait for them. A transaction that
+// stays open is not waited for for ever; the stable end is then before it.
+func (c *Client) ReadableEnd(ctx context.Context, topic string, partition int32) (Bounds, error) {
+	bounds, err := c.Bounds(ctx, topic, partition)
+	patient, cancel := context.WithTimeout(ctx, readablePatience)
+	defer cancel()
+	written, pause := bounds.High, c.pauses()
+	for err == nil && bounds.Stable < written && pause.Wait(patient) == nil {
+		bounds, err = c.Bounds(ctx, topic, partition)
+	}
+	return bounds, cmp.Or(err, ctx.Err())
 }
