@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
 )
 
 const (
@@ -23,7 +24,7 @@ func benchCluster(b *testing.B) *kafka.Client {
 	b.Helper()
 	addr := os.Getenv("ORIEL_BENCH_BROKERS")
 	if addr == "" {
-		addr = startEmbedded(b)
+		addr = pipetest.Embedded(b)
 	}
 	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
 	if err != nil {

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
 )
 
 // TestReadersGetOnWithTheLeastBudget: batches of every codec, small ones and bombs, in partitions that share a single
 // byte.
 func TestReadersGetOnWithTheLeastBudget(t *testing.T) {
-	c, err := kafka.New(kafka.Config{Brokers: []string{startEmbedded(t)}, Budget: kafka.NewBudget(1)})
+	c, err := kafka.New(kafka.Config{Brokers: []string{pipetest.Embedded(t)}, Budget: kafka.NewBudget(1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
 )
 
 // closeLimit is the goodbye's limit and what a busy machine adds.
@@ -65,7 +66,7 @@ func closes(t *testing.T, g *kafka.Group, wait time.Duration) {
 // TestCloseDoesNotWaitForOthers closes a member while its join waits for another one, and one that waits for its own
 // generation to be closed.
 func TestCloseDoesNotWaitForOthers(t *testing.T) {
-	addr := startEmbedded(t)
+	addr := pipetest.Embedded(t)
 	first, second := join(t, addr), join(t, addr)
 	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
 	if err != nil {
@@ -100,7 +101,7 @@ func TestCloseDoesNotWaitForTheBroker(t *testing.T) {
 	})
 	t.Run("silent after the join", func(t *testing.T) {
 		t.Parallel()
-		addr := startEmbedded(t)
+		addr := pipetest.Embedded(t)
 		c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
 		if err != nil {
 			t.Fatal(err)

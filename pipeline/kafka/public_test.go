@@ -90,8 +90,8 @@ func contents() map[string]shape {
 	}
 }
 
-// wire is an answer of batches whose records say what say chooses for each.
-func wire(t *testing.T, base int64, batches []framed, from *noise, say func() shape) (answer []byte) {
+// answerOf is an answer of batches whose records say what say chooses for each.
+func answerOf(t *testing.T, base int64, batches []framed, from *noise, say func() shape) (answer []byte) {
 	t.Helper()
 	plain := contents()["value"]
 	for _, b := range batches {
@@ -218,13 +218,13 @@ func TestBatchesEndByPublicNumbers(t *testing.T) {
 		}
 		for _, from := range []int64{0, last - 1} {
 			want := ends(from, batches)
-			plain, _ := seen(t, from, wire(t, 0, batches, source, func() shape { return shapes["value"] }), 0)
+			plain, _ := seen(t, from, answerOf(t, 0, batches, source, func() shape { return shapes["value"] }), 0)
 			all := append([]string{"any"}, names...)
 			if from > 0 || compressed(batches) { // slower, and less can differ
 				all = []string{"any", "1024 headers", "unreadable"}
 			}
 			for _, says := range all {
-				answer := wire(t, 0, batches, source, func() shape {
+				answer := answerOf(t, 0, batches, source, func() shape {
 					if says == "any" {
 						return shapes[names[source.random.IntN(len(names))]]
 					}
@@ -267,7 +267,7 @@ func TestHeldMemoryIsPublic(t *testing.T) {
 	for _, budget := range []int{1, 100_000, 300_000, 3 << 20} {
 		build := func(says ...string) []byte {
 			at := 0
-			return wire(t, 0, batches, source, func() shape {
+			return answerOf(t, 0, batches, source, func() shape {
 				at++
 				return shapes[says[at%len(says)]]
 			})
@@ -309,7 +309,7 @@ func TestHeldMemoryIsPublic(t *testing.T) {
 func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 	source := newNoise(43)
 	for says, say := range contents() {
-		r := local(0, wire(t, 0, []framed{{NoCompression, times(1, 3000)}}, source, func() shape { return say }))
+		r := local(0, answerOf(t, 0, []framed{{NoCompression, times(1, 3000)}}, source, func() shape { return say }))
 		r.budget = NewBudget(1 << 20)
 		r.answer.records.share, _ = r.budget.try(4096)
 		b := new(Batch)
@@ -336,7 +336,7 @@ func TestWaitingForMemoryIsPublic(t *testing.T) {
 	shapes, source := contents(), newNoise(44)
 	names := sortedNames(shapes)
 	for _, says := range append(names, "any") {
-		answer := wire(t, 0, batches, source, func() shape {
+		answer := answerOf(t, 0, batches, source, func() shape {
 			if says == "any" {
 				return shapes[names[source.random.IntN(len(names))]]
 			}
@@ -401,18 +401,18 @@ func TestHeadersAreWalkedInPlace(t *testing.T) {
 			t.Errorf("no headers are %+v", h)
 		}
 	}
-	found := 0
+	sum := 0
 	if n := testing.AllocsPerRun(100, func() {
 		for name, value := range records[0].Headers.All() {
 			if string(name) == "null" {
-				found += len(value)
+				sum += len(value)
 			}
 		}
 	}); n != 0 {
 		t.Errorf("a walk over headers makes %v allocations", n)
 	}
-	if found != 101 {
-		t.Errorf("%d bytes of values are found, want 101", found)
+	if sum != 101 {
+		t.Errorf("%d bytes of values are found, want 101", sum)
 	}
 	for range records[0].Headers.All() {
 		break // a walk may stop
