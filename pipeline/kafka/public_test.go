@@ -380,11 +380,11 @@ func TestHeadersAreWalkedInPlace(t *testing.T) {
 	var b Builder
 	b.Append([]byte("k"), []byte("v"), list, 1)
 	b.Append([]byte("k"), []byte("v"), nil, 1)
-	records, err := drain(local(0, appended(t, &b, 0, Stamp{})))
-	if err != nil || len(records) != 2 {
-		t.Fatalf("%d records, %v", len(records), err)
+	read, err := drain(local(0, appended(t, &b, 0, Stamp{})))
+	if err != nil || len(read) != 2 {
+		t.Fatalf("%d records, %v", len(read), err)
 	}
-	for _, h := range []Headers{records[0].Headers, HeadersOf(list...), records[0].Headers.Clone()} {
+	for _, h := range []Headers{read[0].Headers, HeadersOf(list...), read[0].Headers.Clone()} {
 		got := h.List()
 		if h.Len() != len(list) || len(got) != len(list) {
 			t.Fatalf("%d headers, %d in the list, want %d", h.Len(), len(got), len(list))
@@ -396,14 +396,14 @@ func TestHeadersAreWalkedInPlace(t *testing.T) {
 			}
 		}
 	}
-	for _, h := range []Headers{records[1].Headers, HeadersOf(), {}} {
+	for _, h := range []Headers{read[1].Headers, HeadersOf(), {}} {
 		if h.Len() != 0 || h.List() != nil || !reflect.ValueOf(h).IsZero() {
 			t.Errorf("no headers are %+v", h)
 		}
 	}
 	sum := 0
 	if n := testing.AllocsPerRun(100, func() {
-		for name, value := range records[0].Headers.All() {
+		for name, value := range read[0].Headers.All() {
 			if string(name) == "null" {
 				sum += len(value)
 			}
@@ -414,7 +414,7 @@ func TestHeadersAreWalkedInPlace(t *testing.T) {
 	if sum != 101 {
 		t.Errorf("%d bytes of values are found, want 101", sum)
 	}
-	for range records[0].Headers.All() {
+	for range read[0].Headers.All() {
 		break // a walk may stop
 	}
 }
