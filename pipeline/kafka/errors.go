@@ -5,10 +5,12 @@ import (
 	"errors"
 
 	kafkago "github.com/segmentio/kafka-go"
+
+	"oriel/pipeline/kafka/records"
 )
 
 var (
-	// ErrTopicExists reports CreateTopic for a topic that is already there.
+	// ErrTopicExists reports topics.Create for a topic that is already there.
 	ErrTopicExists = errors.New("kafka: topic exists")
 
 	// ErrOffsetOutOfRange reports a fetch before the log's start or after its end: retention or truncation. There is no
@@ -27,7 +29,7 @@ var (
 	// transaction, and reads back what was committed.
 	ErrBroken = errors.New("kafka: producer broken by an unknown outcome")
 
-	// ErrGroupClosed is what Group.Next returns after Group.Close.
+	// ErrGroupClosed is what Next of a group.Member returns after Close.
 	ErrGroupClosed = errors.New("kafka: group closed")
 )
 
@@ -59,7 +61,7 @@ func (c Class) String() string {
 	return "none"
 }
 
-// Classify maps every error of this package to its class; nil has none. It is the only place that decides this.
+// Classify maps every error of this folder to its class; nil has none. It is the only place that decides this.
 func Classify(err error) Class {
 	var code Code
 	isCode := errors.As(err, &code)
@@ -70,7 +72,7 @@ func Classify(err error) Class {
 		return Fenced
 	case errors.Is(err, ErrBroken):
 		return Unknown
-	case transient(err), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case Transient(err), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Retry
 	}
 	return Fatal
@@ -96,8 +98,8 @@ func TooLarge(err error) bool {
 	return errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, kafkago.RecordListTooLarge)
 }
 
-// transient reports whether the same request may succeed later.
-func transient(err error) bool {
+// Transient reports whether the same request may succeed later.
+func Transient(err error) bool {
 	if _, refused := errors.AsType[*RefusedError](err); refused {
 		return false
 	}
@@ -114,8 +116,8 @@ func transient(err error) bool {
 		}
 	}
 	for _, final := range []error{
-		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, ErrFormat, ErrBroken, ErrGroupClosed,
-		errVersion, errUsage, errCodec,
+		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, records.ErrFormat, ErrBroken, ErrGroupClosed,
+		errVersion, ErrUsage, records.ErrCodec,
 	} {
 		if errors.Is(err, final) {
 			return false
@@ -144,11 +146,11 @@ func moved(err error) bool {
 // errVersion marks a broker that does not speak an API that is needed.
 var errVersion = errors.New("broker too old")
 
-// errUsage marks a call that breaks this package's contract, or a reply that no retry can mend.
-var errUsage = errors.New("not possible")
+// ErrUsage marks a call that breaks this package's contract, or a reply that no retry can mend.
+var ErrUsage = errors.New("not possible")
 
-// codeError is nil for code 0.
-func codeError(code int16) error {
+// CodeError is nil for code 0.
+func CodeError(code int16) error {
 	if code == 0 {
 		return nil
 	}

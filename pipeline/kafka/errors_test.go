@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"oriel/pipeline/kafka/records"
 )
 
 func TestClassify(t *testing.T) {
@@ -44,9 +46,9 @@ func TestClassify(t *testing.T) {
 		{ErrTruncated, Fatal},
 		{Code(100), Retry},
 		{Code(103), Retry},
-		{ErrFormat, Fatal},
+		{records.ErrFormat, Fatal},
 		{fmt.Errorf("kafka: x: %w", errVersion), Fatal},
-		{fmt.Errorf("%w: %w", errUsage, ErrCorrupt), Fatal},
+		{fmt.Errorf("%w: %w", ErrUsage, records.ErrCorrupt), Fatal},
 	} {
 		if got := Classify(c.err); got != c.want {
 			t.Errorf("%v: %v, want %v", c.err, got, c.want)
@@ -57,7 +59,7 @@ func TestClassify(t *testing.T) {
 func TestBackoffGrowsWithJitterAndHonoursContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	pause, waits := (&Client{config: Config{Jitter: rand.N[time.Duration]}}).pauses(), 0
+	pause, waits := (&Client{config: Config{Jitter: rand.N[time.Duration]}}).Pauses(), 0
 	for pause.Wait(ctx) == nil {
 		waits++
 	}

@@ -22,8 +22,8 @@ type TopicPartition struct {
 	Partition int32
 }
 
-// place names a partition in errors.
-func place(topic string, partition int32) string {
+// PartitionName names a partition in errors.
+func PartitionName(topic string, partition int32) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s/%d", topic, partition)
 	return b.String()

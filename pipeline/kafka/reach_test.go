@@ -84,8 +84,8 @@ func TestWhoNeverGotInIsToldWhy(t *testing.T) {
 				began := time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
-				err := client.retry(ctx, "look", func(ctx context.Context) error {
-					return client.checkVersion(ctx, protocol.Metadata, 1)
+				err := client.Retry(ctx, "look", func(ctx context.Context) error {
+					return client.CheckVersion(ctx, protocol.Metadata, 1)
 				})
 				var refused *RefusedError
 				if !errors.As(err, &refused) || refused.Why != c.want {
