@@ -25,8 +25,8 @@ func (c *Client) NewBackoff(first, last time.Duration) *Backoff {
 	return &Backoff{first: first, next: first, last: last, jitter: c.config.Jitter}
 }
 
-// pauses returns a back-off between attempts of one request.
-func (c *Client) pauses() *Backoff { return c.NewBackoff(firstPause, lastPause) }
+// Pauses returns a back-off between attempts of one request.
+func (c *Client) Pauses() *Backoff { return c.NewBackoff(firstPause, lastPause) }
 
 // Wait sleeps, and reports why ctx ended if it did before the pause was over.
 func (b *Backoff) Wait(ctx context.Context) error {

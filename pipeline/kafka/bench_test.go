@@ -10,6 +10,12 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest"
 )
 
 const (
@@ -23,7 +29,7 @@ func benchCluster(b *testing.B) *kafka.Client {
 	b.Helper()
 	addr := os.Getenv("ORIEL_BENCH_BROKERS")
 	if addr == "" {
-		addr = startEmbedded(b)
+		addr = pipetest.Embedded(b)
 	}
 	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
 	if err != nil {
@@ -36,7 +42,7 @@ func benchCluster(b *testing.B) *kafka.Client {
 func benchTopic(b *testing.B, c *kafka.Client) string {
 	b.Helper()
 	name := "bench-" + strings.ToLower(rand.Text()[:10])
-	if err := c.CreateTopic(b.Context(), name, benchPartitions, 1, nil); err != nil {
+	if err := topics.Create(b.Context(), c, name, benchPartitions, 1, nil); err != nil {
 		b.Fatal(err)
 	}
 	return name
@@ -56,16 +62,16 @@ func each(b *testing.B, work func(ctx context.Context, partition int32) error) {
 	wg.Wait()
 }
 
-func produce(ctx context.Context, c *kafka.Client, topic string, partition int32, records int) error {
-	p, err := c.NewProducer(ctx, "", time.Minute)
+func send(ctx context.Context, c *kafka.Client, topic string, partition int32, count int) error {
+	p, err := produce.New(ctx, c, "", time.Minute)
 	if err != nil {
 		return err
 	}
-	var batch kafka.Builder
+	var batch records.Builder
 	value, now := make([]byte, benchValue), time.Now().UnixMilli()
-	for sent := 0; sent < records; sent += batch.Count() {
+	for sent := 0; sent < count; sent += batch.Count() {
 		batch.Reset()
-		for i := sent; i < records && batch.Bytes() < benchBatch; i++ {
+		for i := sent; i < count && batch.Bytes() < benchBatch; i++ {
 			batch.Append(nil, value, nil, now)
 		}
 		if _, err := p.Produce(ctx, topic, partition, &batch); err != nil {
@@ -84,18 +90,18 @@ func BenchmarkProduce(b *testing.B) {
 	topic := benchTopic(b, c)
 	b.ReportAllocs()
 	b.ResetTimer()
-	each(b, func(ctx context.Context, p int32) error { return produce(ctx, c, topic, p, b.N) })
+	each(b, func(ctx context.Context, p int32) error { return send(ctx, c, topic, p, b.N) })
 	perSecond(b, benchPartitions*b.N)
 }
 
 func BenchmarkFetch(b *testing.B) {
 	c := benchCluster(b)
 	topic := benchTopic(b, c)
-	each(b, func(ctx context.Context, p int32) error { return produce(ctx, c, topic, p, b.N) })
+	each(b, func(ctx context.Context, p int32) error { return send(ctx, c, topic, p, b.N) })
 	b.ReportAllocs()
 	b.ResetTimer()
 	each(b, func(ctx context.Context, p int32) error {
-		r := c.NewReader(topic, p, 0, kafka.ReaderOptions{})
+		r := fetch.NewReader(c, topic, p, 0, fetch.Options{})
 		for seen := 0; seen < b.N; {
 			batch, err := r.Fetch(ctx)
 			if err != nil {
@@ -114,27 +120,27 @@ func BenchmarkFetch(b *testing.B) {
 func BenchmarkCopy(b *testing.B) {
 	c := benchCluster(b)
 	in, out := benchTopic(b, c), benchTopic(b, c)
-	each(b, func(ctx context.Context, p int32) error { return produce(ctx, c, in, p, b.N) })
+	each(b, func(ctx context.Context, p int32) error { return send(ctx, c, in, p, b.N) })
 	b.ReportAllocs()
 	b.ResetTimer()
 	each(b, func(ctx context.Context, p int32) error { return transfer(ctx, c, in, out, p, b.N) })
 	perSecond(b, benchPartitions*b.N)
 }
 
-func transfer(ctx context.Context, c *kafka.Client, in, out string, partition int32, records int) error {
+func transfer(ctx context.Context, c *kafka.Client, in, out string, partition int32, count int) error {
 	id := out + "/" + string('0'+partition)
-	p, err := c.NewProducer(ctx, id, time.Minute)
+	p, err := produce.New(ctx, c, id, time.Minute)
 	if err != nil {
 		return err
 	}
-	r := c.NewReader(in, partition, 0, kafka.ReaderOptions{})
-	var builder kafka.Builder
-	for seen := 0; seen < records; {
+	r := fetch.NewReader(c, in, partition, 0, fetch.Options{})
+	var builder records.Builder
+	for seen := 0; seen < count; {
 		if err := p.Begin(ctx, []kafka.TopicPartition{{Topic: out, Partition: partition}}); err != nil {
 			return err
 		}
 		next := int64(0)
-		for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end) && seen < records; {
+		for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end) && seen < count; {
 			batch, err := r.Fetch(ctx)
 			if err != nil {
 				return err
@@ -158,7 +164,7 @@ func transfer(ctx context.Context, c *kafka.Client, in, out string, partition in
 				}
 			}
 		}
-		if err := p.CommitOffset(ctx, kafka.Membership{Group: id, Generation: -1}, in, partition, next); err != nil {
+		if err := p.CommitOffset(ctx, group.Membership{Group: id, Generation: -1}, in, partition, next); err != nil {
 			return err
 		}
 		if err := p.End(ctx, true); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,14 +14,19 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/records"
 )
 
 const (
-	// attemptTimeout ends one request that gets no answer. Above the broker's own produce timeout (produceTimeout), so
+	// AttemptTimeout ends one request that gets no answer. Above the broker's own produce timeout (package produce), so
 	// that a slow acknowledgement is the broker's error and not a lost connection.
-	attemptTimeout = 15 * time.Second
+	AttemptTimeout = 15 * time.Second
 
-	// metadataTTL bounds how old the cached cluster layout may be. Leader moves do not wait for it: see refresh.
+	// metadataTTL bounds how old the cached cluster layout may be. Leader moves do not wait for it: see Refresh.
 	metadataTTL = 5 * time.Second
 
 	// refreshPause keeps many partitions that lose their leader together from dropping the layout once each.
@@ -47,7 +51,7 @@ type Config struct {
 	Jitter func(n time.Duration) time.Duration
 
 	// Budget bounds what the Readers of this and of other clients hold in memory together; nil does not.
-	Budget *Budget
+	Budget *memory.Budget
 
 	// OnRetry, if set, hears of each transient error BEFORE its back-off. It must not block. It does not hear what is
 	// the rule: that members join and leave, and that the transaction before is being finished (error 51), unless that
@@ -76,9 +80,9 @@ type Client struct {
 	transport *kafkago.Transport
 	kafka     *kafkago.Client
 	ids       atomic.Int32 // correlation ids
-	buffers   bufferPool
+	pool      memory.Pool
 	leaders   leaders
-	unpacker  unpacker
+	unpack    records.Unpacker
 	reach     connectivity
 
 	mu        sync.Mutex
@@ -125,11 +129,9 @@ func (c *Client) Close() error {
 }
 
 // Refresh makes the next request look up the cluster layout again, for a caller that doubts what brokers said.
-func (c *Client) Refresh() { c.refresh() }
-
-// refresh makes the next request look up the cluster layout again. Transport offers no such call; a closed pool is
-// replaced by one that starts with a lookup, and requests in flight keep theirs.
-func (c *Client) refresh() {
+// Transport offers no such call; a closed pool is replaced by one that starts with a lookup, and requests in flight
+// keep theirs.
+func (c *Client) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if time.Since(c.refreshed) >= refreshPause {
@@ -138,18 +140,18 @@ func (c *Client) refresh() {
 	}
 }
 
-// roundTrip sends one request once.
-func (c *Client) roundTrip(ctx context.Context, timeout time.Duration, req protocol.Message) (protocol.Message, error) {
+// RoundTrip sends one request once.
+func (c *Client) RoundTrip(ctx context.Context, timeout time.Duration, req protocol.Message) (protocol.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return c.transport.RoundTrip(ctx, c.addr, req)
 }
 
-// retry calls attempt until it succeeds, fails for good, or ctx ends; then the last error says why it had not
+// Retry calls attempt until it succeeds, fails for good, or ctx ends; then the last error says why it had not
 // succeeded. A client that no broker ever answered does not try for ever what only other settings mend: RefusedError.
 // attempt must be safe to repeat when the outcome of the last call is not known.
-func (c *Client) retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
-	for pause := c.pauses(); ; {
+func (c *Client) Retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
+	for pause := c.Pauses(); ; {
 		err := attempt(ctx)
 		if err == nil {
 			c.reach.answer()
@@ -158,7 +160,7 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 		if ended := ctx.Err(); ended != nil {
 			return fmt.Errorf("kafka: %s: %w (last: %w)", operation, ended, err)
 		}
-		if !transient(err) {
+		if !Transient(err) {
 			return fmt.Errorf("kafka: %s: %w", operation, lacking(operation, err))
 		}
 		if refused := c.reach.judge(err, time.Now()); refused != nil {
@@ -168,7 +170,7 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 			c.config.OnRetry(operation, err)
 		}
 		if moved(err) {
-			c.refresh()
+			c.Refresh()
 		}
 		if ended := pause.Wait(ctx); ended != nil {
 			return fmt.Errorf("kafka: %s: %w (last: %w)", operation, ended, err)
@@ -176,9 +178,50 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 	}
 }
 
-// place names a partition in errors.
-func place(topic string, partition int32) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%d", topic, partition)
-	return b.String()
+// CheckVersion refuses a broker that does not speak an API at the given version, with an error that says so: the broker
+// itself would only close the connection.
+func (c *Client) CheckVersion(ctx context.Context, key protocol.ApiKey, version int) error {
+	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
+	defer cancel()
+	res, err := c.kafka.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
+	if err != nil {
+		return err
+	}
+	if res.Error != nil {
+		return res.Error
+	}
+	for _, api := range res.ApiKeys {
+		if api.ApiKey == int(key) && api.MinVersion <= version && version <= api.MaxVersion {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: it does not speak %s version %d", errVersion, key, version)
 }
+
+// Login is a SASL mechanism by its name: plain (use it under TLS only), scram-sha-256 or scram-sha-512.
+func Login(mechanism, user, password string) (sasl.Mechanism, error) {
+	switch mechanism {
+	case "plain":
+		return plain.Mechanism{Username: user, Password: password}, nil
+	case "scram-sha-256":
+		return scram.Mechanism(scram.SHA256, user, password)
+	case "scram-sha-512":
+		return scram.Mechanism(scram.SHA512, user, password)
+	}
+	return nil, fmt.Errorf("kafka: login %q: not plain, scram-sha-256 or scram-sha-512", mechanism)
+}
+
+// API speaks the requests that kafka-go knows, over this client's connections.
+func (c *Client) API() *kafkago.Client { return c.kafka }
+
+// OnRetry passes a transient error on to Config.OnRetry.
+func (c *Client) OnRetry(operation string, err error) { c.config.OnRetry(operation, err) }
+
+// Budget bounds the Readers that have none of their own.
+func (c *Client) Budget() *memory.Budget { return c.config.Budget }
+
+// Buffers is the memory of all Readers of this client.
+func (c *Client) Buffers() *memory.Pool { return &c.pool }
+
+// Unpacker decompresses for all Readers of this client.
+func (c *Client) Unpacker() *records.Unpacker { return &c.unpack }

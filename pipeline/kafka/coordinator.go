@@ -38,31 +38,35 @@ func (e *CoordinatorError) Error() string {
 // Unwrap gives the broker's answer.
 func (e *CoordinatorError) Unwrap() error { return e.Cause }
 
-// coordinatorKey is a group or a transactional id, which the cluster gives a coordinator.
-type coordinatorKey struct {
+// Coordinator names a coordinator by the group or the transactional id that the cluster gives it for.
+type Coordinator struct {
 	kind kafkago.CoordinatorKeyType
 	key  string
 }
 
-func groupOf(id string) coordinatorKey { return coordinatorKey{kafkago.CoordinatorKeyTypeConsumer, id} }
-
-func transactionOf(id string) coordinatorKey {
-	return coordinatorKey{kafkago.CoordinatorKeyTypeTransaction, id}
+// CoordinatorOfGroup names the coordinator of a group.
+func CoordinatorOfGroup(id string) Coordinator {
+	return Coordinator{kafkago.CoordinatorKeyTypeConsumer, id}
 }
 
-func (c coordinatorKey) String() string {
+// CoordinatorOfTransactions names the coordinator of a transactional id.
+func CoordinatorOfTransactions(id string) Coordinator {
+	return Coordinator{kafkago.CoordinatorKeyTypeTransaction, id}
+}
+
+func (c Coordinator) String() string {
 	if c.kind == kafkago.CoordinatorKeyTypeTransaction {
 		return fmt.Sprintf("the transactional id %q", c.key)
 	}
 	return fmt.Sprintf("group %q", c.key)
 }
 
-// retryAt is retry for requests to a coordinator. It names the broker to restart when the coordinator does not work.
-func (c *Client) retryAt(
-	ctx context.Context, of coordinatorKey, operation string, attempt func(context.Context) error,
+// RetryAt is Retry for requests to a coordinator. It names the broker to restart when the coordinator does not work.
+func (c *Client) RetryAt(
+	ctx context.Context, of Coordinator, operation string, attempt func(context.Context) error,
 ) error {
 	var d denial
-	return c.retry(ctx, operation, func(ctx context.Context) error {
+	return c.Retry(ctx, operation, func(ctx context.Context) error {
 		err := attempt(ctx)
 		if !errors.Is(err, kafkago.NotCoordinatorForGroup) {
 			d = denial{}
@@ -84,7 +88,7 @@ type denial struct {
 }
 
 // check asks who is named. Another broker than before, or none, starts anew.
-func (d *denial) check(ctx context.Context, c *Client, of coordinatorKey) {
+func (d *denial) check(ctx context.Context, c *Client, of Coordinator) {
 	if time.Since(d.checked) < coordinatorLook {
 		return
 	}

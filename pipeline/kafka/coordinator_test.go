@@ -12,6 +12,9 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 )
 
@@ -49,7 +52,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 			"offset",
 			[]pipetest.Fault{{Kind: kind("OffsetFetch"), Count: -1, Effect: denies}},
 			func(ctx context.Context, c *kafka.Client) error {
-				_, err := c.CommittedOffset(ctx, "g", "t", 0)
+				_, err := group.CommittedOffset(ctx, c, "g", "t", 0)
 				return err
 			}, `group "g"`,
 		},
@@ -57,7 +60,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 			"take-over",
 			[]pipetest.Fault{{Kind: kind("InitProducerID"), Count: -1, Effect: denies}},
 			func(ctx context.Context, c *kafka.Client) error {
-				_, err := c.NewProducer(ctx, "d/1/0", time.Minute)
+				_, err := produce.New(ctx, c, "d/1/0", time.Minute)
 				return err
 			}, `the transactional id "d/1/0"`,
 		},
@@ -73,7 +76,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := pipetest.New(t)
-				if err := d.Client().CreateTopic(t.Context(), "t", 1, 1, nil); err != nil {
+				if err := topics.Create(t.Context(), d.Client(), "t", 1, 1, nil); err != nil {
 					t.Fatal(err)
 				}
 				h := &heard{began: time.Now()}
@@ -120,7 +123,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 func kind(api string) pipetest.Kind { return pipetest.Kind{API: api, Partition: pipetest.AnyPartition} }
 
 func joinOnce(ctx context.Context, c *kafka.Client) error {
-	g, err := c.Join(kafka.GroupConfig{ID: "g", Topic: "t"})
+	g, err := group.Join(c, group.Config{ID: "g", Topic: "t"})
 	if err != nil {
 		return err
 	}

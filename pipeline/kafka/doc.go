@@ -4,17 +4,22 @@
 // because kafka-go's producer is not transactional and its readers show aborted and control records. It brings its own
 // group membership, because kafka-go's ConsumerGroup joins without a member id, so that each join that it gives up
 // stays behind as a member that nobody is; because it sends no heartbeat while it rejoins; because its Close waits for
-// a join in progress; and because it has no places that last (GroupConfig.Instance), under which a process that was
+// a join in progress; and because it has no places that last (group.Config.Instance), under which a process that was
 // killed goes on where it was.
 //
 //	c, err := kafka.New(kafka.Config{Brokers: brokers})
-//	r := c.NewReader("events", 0, offset, kafka.ReaderOptions{})       // read_committed, one partition
-//	p, err := c.NewProducer(ctx, "oriel/0", time.Minute)               // fences every earlier owner of the id
-//	batch, err := r.Fetch(ctx)                                         // records until batch.Release
-//	err = p.Begin(ctx, parts)                                          // 1. the partitions the transaction touches
-//	_, err = p.Produce(ctx, "decisions", 0, builder)                   // 2. acknowledged by all in-sync replicas
-//	err = p.CommitOffset(ctx, membership, "events", 0, batch.Next)     // 3. refused to a stale generation
-//	err = p.End(ctx, true)                                             // 4. everything or nothing becomes visible
+//	r := fetch.NewReader(c, "events", 0, offset, fetch.Options{})          // read_committed, one partition
+//	p, err := produce.New(ctx, c, "oriel/0", time.Minute)                  // fences every earlier owner of the id
+//	batch, err := r.Fetch(ctx)                                             // records until batch.Release
+//	err = p.Begin(ctx, parts)                                              // 1. the partitions the transaction touches
+//	_, err = p.Produce(ctx, "decisions", 0, builder)                       // 2. acknowledged by all in-sync replicas
+//	err = p.CommitOffset(ctx, membership, "events", 0, batch.Next)         // 3. refused to a stale generation
+//	err = p.End(ctx, true)                                                 // 4. everything or nothing becomes visible
+//
+// This package is the connection: a Client with its retries, the leaders and coordinators that it asks, and what its
+// errors mean. Its folders, from the bytes up, are wire (values of the protocol), records (record batches), memory
+// (buffers and their budget), topics (their shape and ends), group (membership and offsets), produce (writing) and
+// fetch (reading). Each imports only folders that stand before it in this list, and those after memory this package.
 //
 // What callers can rely on:
 //   - A Record was checked by CRC-32C, is committed (unless Uncommitted), is no control record, and carries the leader

@@ -32,8 +32,8 @@ func (d *Doubt) Over() bool {
 // Clear notes that a look found nothing wrong.
 func (d *Doubt) Clear() { *d = Doubt{} }
 
-// verdict is a loss once the doubt is over, and a transient error before.
-func (d *Doubt) verdict(loss error) error {
+// Verdict is a loss once the doubt is over, and a transient error before.
+func (d *Doubt) Verdict(loss error) error {
 	if d.Over() {
 		return loss
 	}

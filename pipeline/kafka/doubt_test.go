@@ -42,12 +42,12 @@ func TestADoubtedLossIsTransient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d Doubt
 		for _, loss := range []error{ErrTruncated, ErrOffsetOutOfRange, ErrTopicRecreated} {
-			if err := d.verdict(loss); Classify(err) != Retry || !moved(err) {
+			if err := d.Verdict(loss); Classify(err) != Retry || !moved(err) {
 				t.Errorf("%v at the first look: %v, moved %t", loss, Classify(err), moved(err))
 			}
 		}
 		time.Sleep(doubtFor)
-		if err := d.verdict(ErrTruncated); !errors.Is(err, ErrTruncated) || Classify(err) != Fatal {
+		if err := d.Verdict(ErrTruncated); !errors.Is(err, ErrTruncated) || Classify(err) != Fatal {
 			t.Errorf("at the last look: %v", err)
 		}
 	})

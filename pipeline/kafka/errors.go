@@ -5,10 +5,12 @@ import (
 	"errors"
 
 	kafkago "github.com/segmentio/kafka-go"
+
+	"oriel/pipeline/kafka/records"
 )
 
 var (
-	// ErrTopicExists reports CreateTopic for a topic that is already there.
+	// ErrTopicExists reports topics.Create for a topic that is already there.
 	ErrTopicExists = errors.New("kafka: topic exists")
 
 	// ErrOffsetOutOfRange reports a fetch before the log's start or after its end: retention or truncation. There is no
@@ -23,26 +25,16 @@ var (
 	// went back in time. What follows continues another history than the one read so far.
 	ErrTruncated = errors.New("kafka: log truncated below what was read")
 
-	// ErrCorrupt reports bytes that are no record batch or fail their checksum. It is transient to the reader, since a
-	// connection may damage bytes; a log that is damaged fails again and again.
-	ErrCorrupt = errors.New("kafka: corrupt record batch")
-
-	// ErrFormat reports records without a log identity: message format below 2, or no leader epoch.
-	ErrFormat = errors.New("kafka: record batch without leader epoch")
-
 	// ErrBroken reports a producer whose last outcome is unknown. Its owner makes another one, which ends the open
 	// transaction, and reads back what was committed.
 	ErrBroken = errors.New("kafka: producer broken by an unknown outcome")
 
-	// ErrGroupClosed is what Group.Next returns after Group.Close.
+	// ErrGroupClosed is what Next of a group.Member returns after Close.
 	ErrGroupClosed = errors.New("kafka: group closed")
 )
 
 // Code is an error code of the Kafka protocol.
 type Code = kafkago.Error
-
-// codeGroupNotFound is how a broker may answer for a group that never committed; it means the same as offset -1.
-const codeGroupNotFound = kafkago.GroupIdNotFound
 
 // Class is what an error asks of the caller.
 type Class uint8
@@ -69,7 +61,7 @@ func (c Class) String() string {
 	return "none"
 }
 
-// Classify maps every error of this package to its class; nil has none. It is the only place that decides this.
+// Classify maps every error of this folder to its class; nil has none. It is the only place that decides this.
 func Classify(err error) Class {
 	var code Code
 	isCode := errors.As(err, &code)
@@ -80,7 +72,7 @@ func Classify(err error) Class {
 		return Fenced
 	case errors.Is(err, ErrBroken):
 		return Unknown
-	case transient(err), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case Transient(err), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Retry
 	}
 	return Fatal
@@ -101,23 +93,13 @@ func fenced(code Code) bool {
 	}
 }
 
-// lost lists the answers of a broker that has no memory, or another one, of what the producer did.
-func lost(code Code) bool {
-	switch code {
-	case kafkago.Unknown, kafkago.OutOfOrderSequenceNumber, kafkago.UnknownProducerId, kafkago.InvalidProducerIDMapping:
-		return true
-	default:
-		return false
-	}
-}
-
 // TooLarge reports whether a produce was refused because its batch is larger than the topic takes.
 func TooLarge(err error) bool {
 	return errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, kafkago.RecordListTooLarge)
 }
 
-// transient reports whether the same request may succeed later.
-func transient(err error) bool {
+// Transient reports whether the same request may succeed later.
+func Transient(err error) bool {
 	if _, refused := errors.AsType[*RefusedError](err); refused {
 		return false
 	}
@@ -134,8 +116,8 @@ func transient(err error) bool {
 		}
 	}
 	for _, final := range []error{
-		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, ErrFormat, ErrBroken, ErrGroupClosed,
-		errVersion, errUsage,
+		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, records.ErrFormat, ErrBroken, ErrGroupClosed,
+		errVersion, ErrUsage, records.ErrCodec,
 	} {
 		if errors.Is(err, final) {
 			return false
@@ -164,11 +146,11 @@ func moved(err error) bool {
 // errVersion marks a broker that does not speak an API that is needed.
 var errVersion = errors.New("broker too old")
 
-// errUsage marks a call that breaks this package's contract, or a reply that no retry can mend.
-var errUsage = errors.New("not possible")
+// ErrUsage marks a call that breaks this package's contract, or a reply that no retry can mend.
+var ErrUsage = errors.New("not possible")
 
-// codeError is nil for code 0.
-func codeError(code int16) error {
+// CodeError is nil for code 0.
+func CodeError(code int16) error {
 	if code == 0 {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
+	"oriel/pipeline/kafka/records"
 )
 
 func TestClassify(t *testing.T) {
@@ -47,9 +47,9 @@ func TestClassify(t *testing.T) {
 		{ErrTruncated, Fatal},
 		{Code(100), Retry},
 		{Code(103), Retry},
-		{ErrFormat, Fatal},
+		{records.ErrFormat, Fatal},
 		{fmt.Errorf("kafka: x: %w", errVersion), Fatal},
-		{fmt.Errorf("%w: %w", errUsage, ErrCorrupt), Fatal},
+		{fmt.Errorf("%w: %w", ErrUsage, records.ErrCorrupt), Fatal},
 	} {
 		if got := Classify(c.err); got != c.want {
 			t.Errorf("%v: %v, want %v", c.err, got, c.want)
@@ -57,42 +57,11 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestBrokenProducerStaysBroken(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want Class
-	}{
-		{Code(90), Fenced},
-		{Code(10), Fatal},
-		{Code(59), Unknown},
-		{io.EOF, Unknown},
-		{fmt.Errorf("%w (last: %w)", context.DeadlineExceeded, Code(16)), Unknown},
-	} {
-		p := &Producer{transactionalID: "t"}
-		if got := Classify(p.fail(c.err)); got != c.want {
-			t.Errorf("%v: %v, want %v", c.err, got, c.want)
-		}
-		p.fail(errors.New("later")) //nolint:errcheck // the first failure is the one that counts
-		if got := Classify(p.Begin(t.Context(), nil)); got != c.want {
-			t.Errorf("%v, then Begin: %v, want %v", c.err, got, c.want)
-		}
-	}
-}
-
-func TestSequenceWrapsToZero(t *testing.T) {
-	target := TopicPartition{Topic: "t"}
-	p := &Producer{sequence: map[TopicPartition]int32{target: 1<<31 - 3}}
-	p.advance(target, 5)
-	if s, _ := p.stamp(target); s.Sequence != 2 {
-		t.Fatalf("sequence %d, want 2", s.Sequence)
-	}
-}
-
 func TestBackoffGrowsWithJitterAndHonoursContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		defer cancel()
-		pause, waits := (&Client{config: Config{Jitter: rand.N[time.Duration]}}).pauses(), 0
+		pause, waits := (&Client{config: Config{Jitter: rand.N[time.Duration]}}).Pauses(), 0
 		for pause.Wait(ctx) == nil {
 			waits++
 		}
@@ -114,34 +83,5 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) || len(joined.Unwrap()) != 2 {
 		t.Fatalf("%v, want two problems", err)
-	}
-}
-
-func TestCallToAnUnreachableClusterEndsWithContext(t *testing.T) {
-	heard := make(chan error, 100)
-	c, err := New(Config{Brokers: []string{"127.0.0.1:1"}, OnRetry: func(_ string, err error) {
-		select {
-		case heard <- err:
-		default:
-		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	for name, call := range map[string]func() error{
-		"describe": func() error { _, err := c.Describe(ctx, "t"); return err },
-		"bounds":   func() error { _, err := c.Bounds(ctx, "t", 0); return err },
-		"producer": func() error { _, err := c.NewProducer(ctx, "t", time.Second); return err },
-		"fetch":    func() error { _, err := c.NewReader("t", 0, 0, ReaderOptions{}).Fetch(ctx); return err },
-	} {
-		if err := call(); !errors.Is(err, context.DeadlineExceeded) || Classify(err) != Retry {
-			t.Errorf("%s: %v (%v)", name, err, Classify(err))
-		}
-	}
-	if err := <-heard; errors.Is(err, kafkago.UnknownTopicOrPartition) {
-		t.Errorf("unreachable brokers were reported as %v", err)
 	}
 }

@@ -11,6 +11,10 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // TestKcatReadsWhatWeWriteAndWritesWhatWeRead holds the codec and the transactions against librdkafka.
@@ -31,11 +35,11 @@ func TestKcatReadsWhatWeWriteAndWritesWhatWeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check(c.CreateTopic(ctx, topic, 1, 1, nil))
+	check(topics.Create(ctx, c, topic, 1, 1, nil))
 	end := func() int64 {
 		t.Helper()
 		for {
-			b, err := c.Bounds(ctx, topic, 0)
+			b, err := topics.BoundsOf(ctx, c, topic, 0)
 			check(err)
 			if b.Stable == b.High {
 				return b.High
@@ -43,16 +47,16 @@ func TestKcatReadsWhatWeWriteAndWritesWhatWeRead(t *testing.T) {
 		}
 	}
 
-	p, err := c.NewProducer(ctx, topic, time.Minute)
+	p, err := produce.New(ctx, c, topic, time.Minute)
 	check(err)
 	var want []string
-	for codec := kafka.NoCompression; codec <= kafka.Zstd; codec++ {
+	for codec := records.NoCompression; codec <= records.Zstd; codec++ {
 		for _, commit := range []bool{true, false} {
-			var b kafka.Builder
+			var b records.Builder
 			b.Compress(codec)
 			for i := range 100 {
 				v := fmt.Sprintf("%s-%d-%t", codec, i, commit)
-				b.Append([]byte("k"+v), []byte(v), []kafka.Header{{Key: "h", Value: []byte(v)}}, time.Now().UnixMilli())
+				b.Append([]byte("k"+v), []byte(v), []records.Header{{Key: "h", Value: []byte(v)}}, time.Now().UnixMilli())
 				if commit {
 					want = append(want, "k"+v+" "+v+" h="+v)
 				}
@@ -80,7 +84,7 @@ func TestKcatReadsWhatWeWriteAndWritesWhatWeRead(t *testing.T) {
 		produce := exec.Command("kcat", "-b", addr, "-P", "-t", topic, "-p", "0", "-z", codec)
 		produce.Stdin = strings.NewReader(strings.Join(in, "\n"))
 		check(produce.Run())
-		r := c.NewReader(topic, 0, next, kafka.ReaderOptions{})
+		r := fetch.NewReader(c, topic, 0, next, fetch.Options{})
 		var got []string
 		for last := end(); next < last; {
 			batch, err := r.Fetch(ctx)

@@ -6,6 +6,8 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/metadata"
+
+	"oriel/pipeline/kafka/wire"
 )
 
 // leaders remembers the newest leader epoch that was heard of for each partition, from cluster layouts and from
@@ -56,18 +58,18 @@ func (l *leaders) at(p TopicPartition) *knownEpoch {
 	return l.known[p]
 }
 
-// leaderEpoch is the epoch under which the partition has its leader, as the layout says by which requests are routed. A
+// LeaderEpoch is the epoch under which the partition has its leader, as the layout says by which requests are routed. A
 // broker that is asked under it refuses if it knows an older one, as a leader does that was replaced without having
 // heard of it, or a newer one: both codes are transient, and make the layout be looked up again.
-func (c *Client) leaderEpoch(ctx context.Context, topic string, partition int32) (int32, error) {
+func (c *Client) LeaderEpoch(ctx context.Context, topic string, partition int32) (int32, error) {
 	// from the layout; nothing is sent
-	answer, err := c.roundTrip(ctx, attemptTimeout, &metadata.Request{TopicNames: []string{topic}})
+	answer, err := c.RoundTrip(ctx, AttemptTimeout, &metadata.Request{TopicNames: []string{topic}})
 	if err != nil {
 		return -1, err
 	}
 	layout, ok := answer.(*metadata.Response)
 	if !ok || len(layout.Topics) != 1 {
-		return -1, errShort
+		return -1, wire.ErrShort
 	}
 	for _, p := range layout.Topics[0].Partitions {
 		if p.PartitionIndex == partition {
@@ -76,3 +78,6 @@ func (c *Client) leaderEpoch(ctx context.Context, topic string, partition int32)
 	}
 	return -1, kafkago.UnknownTopicOrPartition
 }
+
+// NoteEpoch notes an epoch that a partition's log has, so that no layout is followed that is behind it.
+func (c *Client) NoteEpoch(p TopicPartition, epoch int32) { c.leaders.note(p, epoch) }

@@ -9,6 +9,10 @@ import (
 
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // TestLeaderMovesLoseNothing moves the leader before every transaction. Without a fresh lookup at once, each move would
@@ -27,15 +31,15 @@ func TestLeaderMovesLoseNothing(t *testing.T) {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := c.CreateTopic(ctx, "t", 1, 1, nil); err != nil {
+	if err := topics.Create(ctx, c, "t", 1, 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.NewProducer(ctx, "txn", time.Minute)
+	p, err := produce.New(ctx, c, "txn", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := c.NewReader("t", 0, 0, kafka.ReaderOptions{MaxWait: 20 * time.Millisecond})
-	var b kafka.Builder
+	r := fetch.NewReader(c, "t", 0, 0, fetch.Options{MaxWait: 20 * time.Millisecond})
+	var b records.Builder
 	for i := range 6 {
 		if err := broker.MoveLeader("t", 0, int32(i%3)); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // scripted is a cluster of three brokers whose answers a test may replace, with a topic of one partition that has
@@ -33,11 +37,11 @@ func scripted(t *testing.T) (context.Context, *kfake.Cluster, *kafka.Client) {
 		if err := cluster.MoveTopicPartition("t", 0, node); err != nil {
 			t.Fatal(err)
 		}
-		p, err := c.NewProducer(ctx, "", time.Minute)
+		p, err := produce.New(ctx, c, "", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b kafka.Builder
+		var b records.Builder
 		b.Append(nil, []byte("v"), nil, time.Now().UnixMilli())
 		if _, err := p.Produce(ctx, "t", 0, &b); err != nil {
 			t.Fatal(err)
@@ -86,16 +90,16 @@ func TestRequestsNameTheLeadersEpoch(t *testing.T) {
 			return nil, nil, false
 		})
 	}
-	r := c.NewReader("t", 0, 0, kafka.ReaderOptions{MaxWait: time.Millisecond})
+	r := fetch.NewReader(c, "t", 0, 0, fetch.Options{MaxWait: time.Millisecond})
 	epoch := cluster.PartitionInfo("t", 0).Epoch
 	for round := range 2 {
 		if _, err := r.Fetch(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Bounds(ctx, "t", 0); err != nil {
+		if _, err := topics.BoundsOf(ctx, c, "t", 0); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.EpochEnd(ctx, "t", 0, 0); err != nil {
+		if _, err := topics.EpochEnd(ctx, c, "t", 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		mu.Lock()
@@ -127,7 +131,7 @@ func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cluster, c := scripted(t)
-			r := c.NewReader("t", 0, 0, kafka.ReaderOptions{MaxWait: time.Millisecond})
+			r := fetch.NewReader(c, "t", 0, 0, fetch.Options{MaxWait: time.Millisecond})
 			first, err := r.Fetch(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -167,7 +171,7 @@ func TestAWokenLeadersTailIsNotRead(t *testing.T) {
 	t.Parallel()
 	ctx, cluster, c := scripted(t)
 	ahead := cluster.PartitionInfo("t", 0).Epoch + 1 // of a leader that this cluster has not heard of
-	r := c.NewReader("t", 0, 1, kafka.ReaderOptions{MaxWait: time.Millisecond, LastEpoch: &ahead})
+	r := fetch.NewReader(c, "t", 0, 1, fetch.Options{MaxWait: time.Millisecond, LastEpoch: &ahead})
 	refused := func(what string) {
 		t.Helper()
 		short, cancel := context.WithTimeout(ctx, time.Second)

@@ -1,0 +1,59 @@
+package fetch
+
+import (
+	"sync"
+
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/records"
+)
+
+// What ends a Batch. PROOF.md of the pipeline says why each is public.
+const (
+	// batchRecords ends a Batch: more than a hundred bytes of bookkeeping per record, however small a hostile producer
+	// makes them.
+	batchRecords = 2 << 10
+
+	// batchHold ends a Batch after the record batch that brings its decompressed bytes to this.
+	batchHold = 1 << 20
+
+	// leastHold is what a decompressed batch counts at least: the memory that a small one takes.
+	leastHold = 4 << 10
+)
+
+// Batch is what one Fetch found. Records and all they hold are valid until Release.
+type Batch struct {
+	Records []records.Record
+	From    int64 // where this Fetch started: Next of the Batch before
+	Next    int64 // after everything seen, records or not: where a reader that takes over starts
+	Start   int64 // of the log, as of this answer
+	Stable  int64
+	High    int64
+
+	// LeaderEpoch is that of the last record batch this Reader has met, whether it held records for the caller or not;
+	// before any, Options.LastEpoch, else -1. A reader that takes over at Next takes it over as well.
+	LeaderEpoch int32
+
+	held []*memory.Buffer
+}
+
+var batches = sync.Pool{New: func() any { return new(Batch) }}
+
+// Release gives the memory of the Batch back. The Batch must not be used after it.
+func (b *Batch) Release() {
+	for _, h := range b.held {
+		h.Release()
+	}
+	clear(b.Records)
+	clear(b.held)
+	*b = Batch{Records: b.Records[:0], held: b.held[:0]}
+	batches.Put(b)
+}
+
+// hold keeps memory that records of the Batch alias until Release.
+func (b *Batch) hold(buf *memory.Buffer) {
+	if n := len(b.held); n > 0 && b.held[n-1] == buf {
+		return
+	}
+	buf.Retain()
+	b.held = append(b.held, buf)
+}

@@ -1,0 +1,114 @@
+package fetch
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"oriel/pipeline/kafka/memory"
+)
+
+// delivery hands an answer from a connection's goroutine to the Reader that asked, or gives its memory back if that has
+// given up.
+type delivery struct {
+	pool   *memory.Pool
+	budget *memory.Budget
+
+	mu        sync.Mutex
+	share     memory.Share // reserved for the records
+	answer    fetchResponse
+	abandoned bool
+}
+
+// room gives a buffer for records, within the budget: what was reserved and, if there is some now, more.
+func (d *delivery) room(bytes int) *memory.Buffer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.abandoned:
+		return nil
+	case bytes > 0 && !d.share.Grow(d.budget, memory.CapacityFor(bytes)):
+		return nil
+	}
+	if bytes == 0 {
+		d.share.Release()
+	}
+	d.share.Shrink(memory.CapacityFor(bytes))
+	// What arrives is believed to be as large as announced up to memory.KeepBytes; a larger buffer grows with what
+	// arrives.
+	b := d.pool.Get(min(bytes, memory.KeepBytes))
+	b.Share, d.share = d.share, memory.Share{}
+	return b
+}
+
+// put takes the answer over from the connection's goroutine.
+func (d *delivery) put(a fetchResponse) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answer = a
+	if d.abandoned {
+		d.drop()
+	}
+}
+
+// take gives the answer to the Reader.
+func (d *delivery) take() fetchResponse {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.share.Release()
+	return d.answer
+}
+
+// abandon says that nobody waits for the answer any more.
+func (d *delivery) abandon() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.abandoned = true
+	d.drop()
+}
+
+func (d *delivery) drop() {
+	d.share.Release()
+	if d.answer.records != nil {
+		d.answer.records.Release()
+		d.answer.records = nil
+	}
+}
+
+// expected is the room to reserve for the answer that follows one with so many bytes of records.
+func expected(bytes, most int) int {
+	if bytes == 0 {
+		return 0
+	}
+	return memory.CapacityFor(min(2*bytes, max(bytes, most)))
+}
+
+// receive asks the leader once, with room for an answer like the last one reserved: a partition in which nothing
+// happens holds nothing. If the answer finds no room, its records are not kept, and it is asked for again with all the
+// room that it takes.
+func (r *Reader) receive(ctx context.Context, timeout time.Duration) (fetchResponse, error) {
+	for {
+		reserved, err := r.budget.Take(ctx, r.expect)
+		if err != nil {
+			return fetchResponse{}, err
+		}
+		d := &delivery{pool: r.client.Buffers(), budget: r.budget, share: reserved}
+		leader, err := r.client.LeaderEpoch(ctx, r.topic, r.partition)
+		if err == nil {
+			_, err = r.client.RoundTrip(ctx, timeout, r.newFetch(leader, d))
+		}
+		if err != nil {
+			d.abandon()
+			return fetchResponse{}, err
+		}
+		a := d.take()
+		if a.refused == 0 {
+			r.expect = 0
+			if a.records != nil {
+				r.expect = expected(len(a.records.B), r.options.MaxBytes)
+			}
+			return a, nil
+		}
+		r.expect = memory.CapacityFor(a.refused)
+	}
+}

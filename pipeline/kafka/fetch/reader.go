@@ -1,0 +1,246 @@
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/records"
+)
+
+// corruptLimit is how often in a row damaged bytes are blamed on the connection.
+const corruptLimit = 5
+
+// Options tune a Reader; the zero value is ready.
+type Options struct {
+	Uncommitted bool          // also records of open and aborted transactions; never control records
+	MaxBytes    int           // of one answer, unless its first batch is larger. 0: 1 MiB
+	MaxWait     time.Duration // how long the broker waits for anything to arrive. 0: 500 ms
+
+	// ID is the topic's id. Records of another topic under the same name are never returned: ErrTopicRecreated. Zero:
+	// the id the name has at the first Fetch.
+	ID [16]byte
+
+	// LastEpoch is Batch.LeaderEpoch of the reader that was at this offset before. If the log has lost what that one
+	// had read, the broker says so: ErrTruncated. Nil or -1: not known. NewReader copies it.
+	LastEpoch *int32
+
+	// Budget is what this Reader's batches count in. Nil: in Config.Budget. Whoever holds a Batch of one Reader while
+	// it waits for another gives the two a Budget each.
+	Budget *memory.Budget
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 1 << 20
+	}
+	if o.MaxWait <= 0 {
+		o.MaxWait = 500 * time.Millisecond
+	}
+	return o
+}
+
+// Reader reads one partition in order. It is not safe for concurrent use.
+type Reader struct {
+	client    *kafka.Client
+	topic     string
+	partition int32
+	options   Options
+	budget    *memory.Budget
+	offset    int64 // of the next record wanted
+	epoch     int32 // of the last batch met, or -1
+
+	id     [16]byte    // of the topic; zero if not looked up yet
+	pinned bool        // id is the caller's, or was fetched under
+	spoken bool        // the broker speaks fetchVersion
+	doubt  kafka.Doubt // of what answers say was lost
+
+	answer  fetchResponse // in hand; its records are nil when used up
+	at      int           // next batch in answer.records
+	corrupt int           // in a row
+	expect  int           // bytes of records in the next answer, as the last one makes likely
+
+	aborted map[int64]bool // producers whose batches are being skipped
+	cursor  records.Cursor // in the batch before at
+	packed  []byte         // its compressed records, until there is room to decompress them
+	plain   *memory.Buffer // what cursor's records alias, if decompressed
+	made    int            // bytes that the last batch decompressed to
+}
+
+// NewReader starts at offset, which Fetch checks.
+func NewReader(c *kafka.Client, topic string, partition int32, offset int64, o Options) *Reader {
+	r := &Reader{
+		client: c, topic: topic, partition: partition, options: o.withDefaults(), offset: offset, epoch: -1,
+		budget: cmp.Or(o.Budget, c.Budget()),
+		id:     o.ID, pinned: o.ID != [16]byte{}, aborted: map[int64]bool{},
+	}
+	if o.LastEpoch != nil {
+		r.epoch = max(*o.LastEpoch, -1)
+		c.NoteEpoch(kafka.TopicPartition{Topic: topic, Partition: partition}, r.epoch)
+	}
+	return r
+}
+
+// Close gives back what the Reader holds. Batches that it returned stay valid until their Release.
+func (r *Reader) Close() { r.drop() }
+
+// Fetch returns the records that follow, waiting up to MaxWait for some. A Batch without records is no end: its Next
+// may have moved over control records and aborted transactions. After an error the Reader still stands where it stood.
+func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
+	if r.answer.records == nil && r.cursor.Done() {
+		if err := r.ask(ctx); err != nil {
+			return nil, err
+		}
+	}
+	b, _ := batches.Get().(*Batch)
+	b.From = r.offset
+	b.Start, b.Stable, b.High = r.answer.start, r.answer.stable, r.answer.high
+	err := r.fill(ctx, b)
+	b.Next, b.LeaderEpoch = r.offset, r.epoch
+	if err == nil {
+		r.corrupt = 0
+		return b, nil
+	}
+	r.drop()
+	if len(b.Records) > 0 {
+		return b, nil // what came before is whole; the next call meets the error again
+	}
+	b.Release()
+	err = fmt.Errorf("kafka: fetch %s: %w", kafka.PartitionName(r.topic, r.partition), err)
+	if errors.Is(err, records.ErrFormat) || errors.Is(err, kafka.ErrTruncated) || ctx.Err() != nil {
+		return nil, err
+	}
+	if r.corrupt++; r.corrupt >= corruptLimit {
+		return nil, fmt.Errorf("%w after %d attempts: %w", kafka.ErrUsage, r.corrupt, err)
+	}
+	r.client.OnRetry("fetch", err)
+	return r.Fetch(ctx)
+}
+
+// fill moves records from the answer to b, until either is full or used up. It waits for room to decompress only while
+// b is empty: a Batch that waits holds what others may need.
+func (r *Reader) fill(ctx context.Context, b *Batch) error {
+	hold := 0
+	for {
+		if r.packed != nil {
+			if ok, err := r.unpack(ctx, len(b.Records) == 0); !ok {
+				return err
+			}
+		}
+		for !r.cursor.Done() {
+			if len(b.Records) == batchRecords {
+				return nil
+			}
+			r.take(b)
+		}
+		if h := r.cursor.Header; h.Length > 0 {
+			r.offset = max(r.offset, h.Next())
+			hold += r.endBatch()
+		}
+		if r.answer.records == nil || hold >= batchHold {
+			return nil
+		}
+		if err := r.openBatch(); err != nil {
+			if errors.Is(err, records.ErrPartial) && r.at > 0 {
+				err = nil
+			}
+			r.endAnswer()
+			return err
+		}
+	}
+}
+
+// take moves one record. The Batch holds the memory of its batch, whether anything of the record can be read or not.
+func (r *Reader) take(b *Batch) {
+	b.Records = append(b.Records, records.Record{})
+	n := len(b.Records) - 1
+	at := r.cursor.Next(&b.Records[n])
+	if at.Offset < r.offset { // an answer starts with the batch that holds the offset asked for
+		b.Records[n] = records.Record{}
+		b.Records = b.Records[:n]
+		return
+	}
+	r.offset = at.Offset + 1
+	if r.plain != nil {
+		b.hold(r.plain)
+	} else {
+		b.hold(r.answer.records)
+	}
+}
+
+// endBatch forgets the batch that is used up and returns how much memory it decompressed to.
+func (r *Reader) endBatch() int {
+	r.cursor, r.packed = records.Cursor{}, nil
+	if r.plain == nil {
+		return 0
+	}
+	n := max(len(r.plain.B), leastHold)
+	r.plain.Release()
+	r.plain = nil
+	return n
+}
+
+func (r *Reader) endAnswer() {
+	if r.answer.records != nil {
+		r.answer.records.Release()
+		r.answer.records = nil
+	}
+}
+
+// drop forgets everything in hand.
+func (r *Reader) drop() {
+	r.endBatch()
+	r.endAnswer()
+}
+
+// openBatch puts the cursor on the next batch of the answer, or leaves it done for one that holds nothing for the
+// caller.
+func (r *Reader) openBatch() error {
+	wire := r.answer.records.B[r.at:]
+	if len(wire) == 0 {
+		if r.at == 0 {
+			r.endAnswer()
+			return nil
+		}
+		return records.ErrPartial
+	}
+	h, err := records.ParseHeader(wire, r.answer.headerOnly)
+	if err != nil {
+		return err
+	}
+	if h.LeaderEpoch < r.epoch {
+		return fmt.Errorf("%w: epoch %d at offset %d, after epoch %d", kafka.ErrTruncated, h.LeaderEpoch, h.Base, r.epoch)
+	}
+	if h.LeaderEpoch > r.epoch {
+		r.epoch = h.LeaderEpoch
+		r.client.NoteEpoch(kafka.TopicPartition{Topic: r.topic, Partition: r.partition}, r.epoch)
+	}
+	body := wire[records.HeaderLen:min(h.Length, len(wire))]
+	r.at += min(h.Length, len(wire))
+	skip := records.Skipped(h)
+	for len(r.answer.aborted) > 0 && r.answer.aborted[0].first < h.Next() {
+		r.aborted[r.answer.aborted[0].producer] = true
+		r.answer.aborted = r.answer.aborted[1:]
+	}
+	switch {
+	case h.Control():
+		if records.AbortMarker(h, body) {
+			delete(r.aborted, h.Producer)
+		}
+		r.cursor = skip
+		return nil
+	case h.Next() <= r.offset, h.Transactional() && r.aborted[h.Producer]:
+		r.cursor = skip
+		return nil
+	}
+	r.cursor = records.NewCursor(h, body)
+	r.cursor.Lost = r.answer.headerOnly
+	if h.Codec() != records.NoCompression && !r.cursor.Lost {
+		r.cursor.Body, r.packed = nil, body
+	}
+	return nil
+}

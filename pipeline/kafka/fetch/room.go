@@ -1,0 +1,87 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/records"
+)
+
+// unpackStep is how much more room a batch gets that did not fit into what was guessed.
+const unpackStep = 8
+
+// unpack decompresses the batch under the cursor, or makes it lost. It reports false if there is no room now and it may
+// not wait.
+//
+// How large a batch is nobody knows before it is decompressed, so it is tried in more and more room, up to
+// MaxBatchBytes. What fits is the same in any room, and so is what is damaged.
+func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
+	for room := memory.CapacityFor(min(max(len(r.packed), r.made), memory.KeepBytes)); ; {
+		plain, err := r.room(ctx, room, wait)
+		if plain == nil {
+			return false, err
+		}
+		contents, err := r.client.Unpacker().Unpack(r.cursor.Header.Codec(), plain.B, r.packed, records.MaxBatchBytes)
+		plain.B = plain.B[:len(contents)] // all of its memory, which its pool tells by the capacity
+		if err == nil {
+			r.plain = r.fit(plain)
+			r.cursor.Body, r.packed, r.made = r.plain.B, nil, len(r.plain.B)
+			return true, nil
+		}
+		plain.Release()
+		if room == records.MaxBatchBytes || !errors.Is(err, records.ErrTooLarge) {
+			r.packed, r.cursor.Lost = nil, true
+			return true, nil
+		}
+		room = nextRoom(room)
+	}
+}
+
+// nextRoom is the room that follows when a batch did not fit: few sizes, so that large buffers are used again.
+func nextRoom(room int) int {
+	switch {
+	case room < memory.KeepBytes:
+		return min(unpackStep*room, memory.KeepBytes)
+	case room < memory.LargeBytes:
+		return memory.LargeBytes
+	default:
+		return records.MaxBatchBytes
+	}
+}
+
+// room gives a buffer to decompress to, or nil.
+func (r *Reader) room(ctx context.Context, bytes int, wait bool) (*memory.Buffer, error) {
+	if bytes == records.MaxBatchBytes {
+		bytes = memory.HugeBytes
+	}
+	part, ok := r.budget.Try(bytes)
+	if !ok {
+		if !wait {
+			return nil, nil
+		}
+		var err error
+		if part, err = r.budget.TakeOrOversize(ctx, bytes); err != nil {
+			return nil, err
+		}
+	}
+	b := r.client.Buffers().Get(bytes)
+	b.Share = part
+	return b, nil
+}
+
+// fit moves contents that would keep a large buffer for little to a small one.
+func (r *Reader) fit(b *memory.Buffer) *memory.Buffer {
+	need := memory.CapacityFor(len(b.B))
+	if cap(b.B) <= memory.KeepBytes || need > cap(b.B)/2 {
+		return b
+	}
+	part, ok := r.budget.Try(need)
+	if !ok {
+		return b
+	}
+	small := r.client.Buffers().Get(need)
+	small.B, small.Share = append(small.B, b.B...), part
+	b.Release()
+	return small
+}

@@ -1,0 +1,181 @@
+package group_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest"
+)
+
+// closeLimit is the goodbye's limit and what a busy machine adds.
+const closeLimit = 8 * time.Second
+
+func join(t *testing.T, addr string) *group.Member {
+	t.Helper()
+	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	g, err := group.Join(c, group.Config{ID: "g", Topic: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// closes checks that Close ends a Next that waits, and itself, soon.
+func closes(t *testing.T, g *group.Member, wait time.Duration) {
+	t.Helper()
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := g.Next(t.Context())
+		waiting <- err
+	}()
+	select {
+	case err := <-waiting:
+		t.Fatalf("Next did not wait: %v", err)
+	case <-time.After(wait):
+	}
+	start := time.Now()
+	_ = g.Close() // whether the goodbye was heard does not matter
+	if took := time.Since(start); took > closeLimit {
+		t.Errorf("Close took %v", took)
+	}
+	select {
+	case err := <-waiting:
+		if !errors.Is(err, kafka.ErrGroupClosed) {
+			t.Errorf("Next ended with %v, want %v", err, kafka.ErrGroupClosed)
+		}
+	case <-time.After(time.Second):
+		t.Error("Next goes on after Close")
+	}
+	if _, err := g.Next(t.Context()); !errors.Is(err, kafka.ErrGroupClosed) {
+		t.Errorf("Next after Close: %v, want %v", err, kafka.ErrGroupClosed)
+	}
+	if err := g.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+}
+
+// TestCloseDoesNotWaitForOthers closes a member while its join waits for another one, and one that waits for its own
+// generation to be closed.
+func TestCloseDoesNotWaitForOthers(t *testing.T) {
+	addr := pipetest.Embedded(t)
+	first, second := join(t, addr), join(t, addr)
+	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := topics.Create(t.Context(), c, "t", 1, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	held, err := first.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closes(t, second, 500*time.Millisecond)
+	closes(t, first, 100*time.Millisecond)
+	select {
+	case <-held.Done():
+	default:
+		t.Error("the generation goes on after Close of its group")
+	}
+}
+
+// TestCloseDoesNotWaitForTheBroker closes members of brokers that are gone, or silent.
+func TestCloseDoesNotWaitForTheBroker(t *testing.T) {
+	t.Parallel()
+	t.Run("gone", func(t *testing.T) {
+		t.Parallel()
+		closes(t, join(t, "127.0.0.1:1"), 300*time.Millisecond)
+	})
+	t.Run("silent", func(t *testing.T) {
+		t.Parallel()
+		closes(t, join(t, silent(t)), 300*time.Millisecond)
+	})
+	t.Run("silent after the join", func(t *testing.T) {
+		t.Parallel()
+		addr := pipetest.Embedded(t)
+		c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := topics.Create(t.Context(), c, "t", 1, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		cut := make(chan struct{})
+		muted, err := kafka.New(kafka.Config{
+			Brokers: []string{addr},
+			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				var d net.Dialer
+				conn, err := d.DialContext(ctx, network, address)
+				return &mute{Conn: conn, cut: cut}, err
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer muted.Close()
+		g, err := group.Join(muted, group.Config{ID: "g", Topic: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := g.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(cut)
+		select { // a session of silence ends the share
+		case <-held.Done():
+		case <-time.After(15 * time.Second):
+			t.Error("a member that hears nothing keeps its share")
+		}
+		closes(t, g, 100*time.Millisecond)
+	})
+}
+
+// mute is a connection whose requests go nowhere once cut is closed.
+type mute struct {
+	net.Conn
+	cut chan struct{}
+}
+
+func (m *mute) Write(b []byte) (int, error) {
+	select {
+	case <-m.cut:
+		return len(b), nil
+	default:
+		return m.Conn.Write(b)
+	}
+}
+
+// silent is the address of a broker that takes connections and never answers.
+func silent(t *testing.T) string {
+	t.Helper()
+	var l net.ListenConfig
+	listener, err := l.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+		}
+	}()
+	return listener.Addr().String()
+}

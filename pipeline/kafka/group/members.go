@@ -1,0 +1,158 @@
+package group
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/wire"
+)
+
+// describeVersion is the last before flexible versions.
+const describeVersion = 4
+
+// ForeignMember is a member of a group that does not carry its mark.
+type ForeignMember struct {
+	Client, Host string
+	Mark         string   // the one that it carries, which may be anything
+	Topics       []string // that it wants
+	Partitions   []int32  // that it has of the group's topic, ascending
+}
+
+func (s ForeignMember) String() string { return fmt.Sprintf("client %.64q at %.64q", s.Client, s.Host) }
+
+// Members is who is in a group, as its coordinator says.
+type Members struct {
+	Stable bool // shares are given; the rest is known only then
+	// there is no such group of this kind: members of the newer consumer protocol may have taken it over
+	Gone    bool
+	Foreign []ForeignMember // by client and host
+	Free    []int32         // partitions that no member with the mark has, ascending
+}
+
+// Describe looks at the group that a member of config belongs to. partitions is how many its topic has.
+func Describe(ctx context.Context, c *kafka.Client, config Config, partitions int) (Members, error) {
+	var found Members
+	coordinator := kafka.CoordinatorOfGroup(config.ID)
+	err := c.RetryAt(ctx, coordinator, "describe group "+config.ID, func(ctx context.Context) error {
+		group, err := describeGroup(ctx, c, config.ID, config.Topic)
+		if err != nil {
+			return err
+		}
+		found = group.membersOf(config.Mark, partitions)
+		return kafka.CodeError(group.code)
+	})
+	return found, err
+}
+
+// describeGroup asks the coordinator about one group. One that does not exist is dead.
+func describeGroup(ctx context.Context, c *kafka.Client, id, topic string) (groupDescription, error) {
+	body := []byte{0, 0, 0, 1} // one group
+	body = wire.AppendString(body, id)
+	body = append(body, 0) // no authorised operations
+	req := &kafka.GroupCall{Call: c.NewCall(protocol.DescribeGroups, describeVersion, false, body), ID: id}
+	var group groupDescription
+	req.Complete(func(r *wire.Reader) { group = parseDescribeGroup(r, topic) })
+	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+		return groupDescription{}, err
+	}
+	if kafka.Code(group.code) == codeGroupNotFound {
+		group.code, group.state = 0, "Dead"
+	}
+	return group, nil
+}
+
+const (
+	otherGroupsTime = 10 * time.Second // for one search
+	otherGroupsMost = 1000             // groups that it looks at
+)
+
+// Others finds the other groups that have a member with the mark of config, as far as brokers let this client list
+// and describe groups: the same work was given two groups. It tries once, and finds nothing where it
+// fails.
+func Others(ctx context.Context, c *kafka.Client, config Config) []string {
+	ctx, cancel := context.WithTimeout(ctx, otherGroupsTime)
+	defer cancel()
+	listed, err := c.API().ListGroups(ctx, &kafkago.ListGroupsRequest{})
+	if err != nil {
+		return nil
+	}
+	var others []string
+	for _, g := range listed.Groups[:min(len(listed.Groups), otherGroupsMost)] {
+		if g.GroupID == config.ID || g.ProtocolType != consumerProtocol {
+			continue
+		}
+		group, err := describeGroup(ctx, c, g.GroupID, config.Topic)
+		if err == nil && slices.ContainsFunc(group.members, func(m ForeignMember) bool { return m.Mark == config.Mark }) {
+			others = append(others, g.GroupID)
+		}
+	}
+	slices.Sort(others)
+	return slices.Compact(others)
+}
+
+// groupDescription is one group of a DescribeGroups answer.
+type groupDescription struct {
+	code    int16
+	state   string
+	members []ForeignMember
+}
+
+func (d groupDescription) membersOf(mark string, partitions int) Members {
+	c := Members{Stable: d.state == "Stable", Gone: d.state == "Dead"}
+	if !c.Stable {
+		return c
+	}
+	owned := map[int32]bool{}
+	for _, m := range d.members {
+		if m.Mark != mark {
+			c.Foreign = append(c.Foreign, m)
+			continue
+		}
+		for _, p := range m.Partitions {
+			owned[p] = true
+		}
+	}
+	slices.SortFunc(c.Foreign, func(a, b ForeignMember) int {
+		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Host, b.Host))
+	})
+	for p := range int32(partitions) {
+		if !owned[p] {
+			c.Free = append(c.Free, p)
+		}
+	}
+	return c
+}
+
+// parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, shares down to one topic. What a
+// foreign member says of itself may be anything: bytes that are no share are none.
+func parseDescribeGroup(r *wire.Reader, topic string) groupDescription {
+	var d groupDescription
+	r.Int32() // throttle
+	for n := r.Array(16); n > 0; n-- {
+		d.code = r.Int16()
+		r.Text() // group
+		d.state = r.Text()
+		r.Text() // protocol type
+		r.Text() // protocol
+		d.members = nil
+		for m := r.Array(16); m > 0; m-- {
+			var s ForeignMember
+			r.Text() // member
+			r.Text() // instance
+			s.Client, s.Host = r.Text(), r.Text()
+			wants := parseSubscription(&wire.Reader{B: r.Sized()})
+			s.Mark, s.Topics = wants.mark, wants.topics
+			s.Partitions = parseAssignment(&wire.Reader{B: r.Sized()}, topic)
+			d.members = append(d.members, s)
+		}
+		r.Int32() // authorised operations
+	}
+	return d
+}

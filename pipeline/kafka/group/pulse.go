@@ -1,0 +1,109 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
+)
+
+// watchInterval is how soon partitions that are added to the topic are noticed.
+const watchInterval = 5 * time.Second
+
+// heartbeats keeps one member of one generation alive at the coordinator. It beats from the answer to the join until
+// the answer to the next one, hence also while the member closes its tasks, rejoins and syncs: none of these takes time
+// from its session.
+type heartbeats struct {
+	ended    chan struct{} // closed when the share is over, whatever the reason
+	expelled chan struct{} // closed when the coordinator does not know the member: what it waits for never comes
+	verdict  error         // why, once expelled is closed
+	once     sync.Once
+	cancel   context.CancelFunc
+	workers  sync.WaitGroup
+}
+
+// beat starts a pulse. partitions is what the leader has assigned, and watches; negative for the others.
+func (g *Member) beat(generation int32, partitions int) *heartbeats {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &heartbeats{ended: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
+	body := g.heartbeat(generation) // the group's fields change only after the pulse has stopped
+	p.workers.Go(func() { p.beat(ctx, g, body) })
+	if partitions >= 0 {
+		p.workers.Go(func() { p.watch(ctx, g, partitions) })
+	}
+	return p
+}
+
+// end tells that the share is over; the pulse goes on.
+func (p *heartbeats) end() { p.once.Do(func() { close(p.ended) }) }
+
+// stop ends the pulse and waits for its goroutines. A nil pulse has none.
+func (p *heartbeats) stop() {
+	if p != nil {
+		p.end()
+		p.cancel()
+		p.workers.Wait()
+	}
+}
+
+func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
+	ticker := time.NewTicker(min(time.Second, g.config.SessionTimeout/4))
+	defer ticker.Stop()
+	for heard := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		request, cancel := context.WithTimeout(ctx, g.config.SessionTimeout/2)
+		err := g.codeRequest(request, protocol.Heartbeat, heartbeatVersion, body)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			heard = time.Now()
+		case errors.Is(err, kafkago.RebalanceInProgress):
+			heard = time.Now()
+			p.end()
+		case errors.Is(err, kafkago.UnknownMemberId), errors.Is(err, kafkago.FencedInstanceID):
+			p.end()
+			p.verdict = err
+			close(p.expelled)
+			return
+		case errors.Is(err, kafkago.IllegalGeneration), !kafka.Transient(err):
+			p.end()
+			return
+		default:
+			g.client.OnRetry("heartbeat of group "+g.config.ID, err)
+			if time.Since(heard) >= g.config.SessionTimeout {
+				p.end() // others may have the share by now
+			}
+		}
+	}
+}
+
+// watch ends the share when the topic has another number of partitions. The leader alone does: only its rejoin makes
+// the coordinator ask for new assignments.
+func (p *heartbeats) watch(ctx context.Context, g *Member, partitions int) {
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if cluster, err := topics.Describe(ctx, g.client, g.config.Topic); err == nil &&
+			cluster.Topics[g.config.Topic].Partitions != partitions {
+			p.end()
+			return
+		}
+	}
+}

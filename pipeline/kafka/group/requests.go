@@ -1,0 +1,226 @@
+package group
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/segmentio/kafka-go/protocol"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/wire"
+)
+
+// The group requests, at the last versions before flexible ones, and the first with static members (KIP-345). A join
+// without an instance gets its member id BEFORE it waits for others (KIP-394): one that is given up is taken up again,
+// or left, under its id; a join with an instance is taken up, or left, by that.
+const (
+	joinVersion      = 5
+	syncVersion      = 3
+	heartbeatVersion = 3
+	leaveVersion     = 3
+)
+
+const (
+	consumerProtocol = "consumer" // the protocol type of every consumer group
+	rangeProtocol    = "range"
+)
+
+// joinAnswer is what a member is told when all have joined.
+type joinAnswer struct {
+	code       int16
+	generation int32
+	leader     string
+	member     string
+	members    []subscriber // told to the leader only
+}
+
+// subscriber is a member, and what it says of itself.
+type subscriber struct {
+	member string
+	subscription
+}
+
+// subscription is the topics that a member wants, and its mark.
+type subscription struct {
+	topics []string
+	mark   string
+}
+
+// groupRequest sends one request to the group's coordinator and waits for the answer.
+func (g *Member) groupRequest(ctx context.Context, key protocol.ApiKey, version int16, body []byte,
+	parse func(*wire.Reader),
+) error {
+	req := &kafka.GroupCall{Call: g.client.NewCall(key, version, false, body), ID: g.config.ID}
+	req.Complete(parse)
+	_, err := g.client.RoundTrip(ctx, kafka.AttemptTimeout+g.config.RebalanceTimeout, req)
+	return err
+}
+
+func (g *Member) joinRequest(ctx context.Context) (joinAnswer, error) {
+	body := wire.AppendString(nil, g.config.ID)
+	body = binary.BigEndian.AppendUint32(body, uint32(g.config.SessionTimeout.Milliseconds()))
+	body = binary.BigEndian.AppendUint32(body, uint32(g.config.RebalanceTimeout.Milliseconds()))
+	body = appendMember(body, g.member, g.instance)
+	body = wire.AppendString(body, consumerProtocol)
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = wire.AppendString(body, rangeProtocol)
+	body = wire.AppendSized(body, appendSubscription(nil, g.config.Topic, g.config.Mark))
+	var answer joinAnswer
+	if err := g.groupRequest(ctx, protocol.JoinGroup, joinVersion, body,
+		func(r *wire.Reader) { answer = parseJoin(r) }); err != nil {
+		return joinAnswer{}, err
+	}
+	return answer, nil
+}
+
+// syncRequest waits for the leader's assignments; the leader brings them. A member without any has no partitions.
+func (g *Member) syncRequest(ctx context.Context, generation int32, assigned []assignment) ([]int32, error) {
+	body := wire.AppendString(nil, g.config.ID)
+	body = binary.BigEndian.AppendUint32(body, uint32(generation))
+	body = appendMember(body, g.member, g.instance)
+	body = binary.BigEndian.AppendUint32(body, uint32(len(assigned)))
+	for _, a := range assigned {
+		body = wire.AppendString(body, a.member)
+		body = wire.AppendSized(body, appendAssignment(nil, g.config.Topic, a.partitions))
+	}
+	var (
+		code       int16
+		partitions []int32
+	)
+	if err := g.groupRequest(ctx, protocol.SyncGroup, syncVersion, body, func(r *wire.Reader) {
+		code, partitions = parseSync(r, g.config.Topic)
+	}); err != nil {
+		return nil, err
+	}
+	return partitions, kafka.CodeError(code)
+}
+
+// heartbeat is the body of the member's heartbeats in a generation.
+func (g *Member) heartbeat(generation int32) []byte {
+	body := wire.AppendString(nil, g.config.ID)
+	body = binary.BigEndian.AppendUint32(body, uint32(generation))
+	return appendMember(body, g.member, g.instance)
+}
+
+func (g *Member) leaveRequest(ctx context.Context, member, instance string) error {
+	body := wire.AppendString(nil, g.config.ID)
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = appendMember(body, member, instance)
+	var code int16
+	if err := g.groupRequest(ctx, protocol.LeaveGroup, leaveVersion, body,
+		func(r *wire.Reader) { code = parseLeave(r) }); err != nil {
+		return err
+	}
+	return kafka.CodeError(code)
+}
+
+// appendMember appends who speaks. Without an instance the second string is null.
+func appendMember(dst []byte, member, instance string) []byte {
+	dst = wire.AppendString(dst, member)
+	if instance == "" {
+		return append(dst, 0xff, 0xff)
+	}
+	return wire.AppendString(dst, instance)
+}
+
+// codeRequest is for the requests that are answered by a code alone.
+func (g *Member) codeRequest(ctx context.Context, key protocol.ApiKey, version int16, body []byte) error {
+	var code int16
+	if err := g.groupRequest(ctx, key, version, body, func(r *wire.Reader) {
+		r.Int32() // throttle
+		code = r.Int16()
+	}); err != nil {
+		return err
+	}
+	return kafka.CodeError(code)
+}
+
+// parseJoin reads a JoinGroup answer of joinVersion.
+func parseJoin(r *wire.Reader) joinAnswer {
+	r.Int32() // throttle
+	a := joinAnswer{code: r.Int16(), generation: r.Int32()}
+	r.Text() // protocol: only one was offered
+	a.leader, a.member = r.Text(), r.Text()
+	for n := r.Array(8); n > 0; n-- {
+		member := r.Text()
+		r.Text() // instance
+		a.members = append(a.members, subscriber{member, parseSubscription(&wire.Reader{B: r.Sized()})})
+	}
+	return a
+}
+
+// parseLeave reads a LeaveGroup answer of leaveVersion, for one member: its code, unless the whole has one.
+func parseLeave(r *wire.Reader) int16 {
+	r.Int32() // throttle
+	code := r.Int16()
+	for n := r.Array(6); n > 0; n-- {
+		r.Text() // member
+		r.Text() // instance
+		if own := r.Int16(); code == 0 {
+			code = own
+		}
+	}
+	return code
+}
+
+// parseSubscription reads a member's metadata. Bytes that are none ask for no topic.
+func parseSubscription(r *wire.Reader) subscription {
+	var s subscription
+	r.Int16() // version: later ones only append
+	for n := r.Array(2); n > 0; n-- {
+		s.topics = append(s.topics, r.Text())
+	}
+	s.mark = string(r.Sized())
+	return s
+}
+
+// parseSync reads a SyncGroup answer of syncVersion, down to the partitions of one topic.
+func parseSync(r *wire.Reader, topic string) (code int16, partitions []int32) {
+	r.Int32() // throttle
+	code = r.Int16()
+	b := r.Sized()
+	if code != 0 || len(b) == 0 {
+		return code, nil
+	}
+	in := &wire.Reader{B: b}
+	partitions = parseAssignment(in, topic)
+	if in.Err != nil {
+		r.Err = in.Err
+	}
+	return code, partitions
+}
+
+// parseAssignment reads a member's share of one topic, ascending.
+func parseAssignment(r *wire.Reader, topic string) (partitions []int32) {
+	r.Int16() // version: later ones only append
+	for n := r.Array(6); n > 0; n-- {
+		wanted := r.Text() == topic
+		for m := r.Array(4); m > 0; m-- {
+			if p := r.Int32(); wanted {
+				partitions = append(partitions, p)
+			}
+		}
+	}
+	slices.Sort(partitions)
+	return partitions
+}
+
+// appendSubscription appends a member's metadata of the consumer protocol, version 0: one topic, and the mark as user
+// data.
+func appendSubscription(dst []byte, topic, mark string) []byte {
+	dst = append(dst, 0, 0, 0, 0, 0, 1) // version, one topic
+	dst = wire.AppendString(dst, topic)
+	return wire.AppendSized(dst, []byte(mark))
+}
+
+// appendAssignment appends a member's share of the consumer protocol, version 0.
+func appendAssignment(dst []byte, topic string, partitions []int32) []byte {
+	dst = append(dst, 0, 0, 0, 0, 0, 1) // version, one topic
+	dst = wire.AppendString(dst, topic)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(partitions)))
+	for _, p := range partitions {
+		dst = binary.BigEndian.AppendUint32(dst, uint32(p))
+	}
+	return append(dst, 0xff, 0xff, 0xff, 0xff) // no user data
+}

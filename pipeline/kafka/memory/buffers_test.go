@@ -1,0 +1,66 @@
+package memory
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestReleaseTouchesNothingOfTheNextOwner: between its return to the pool and the return of its share, a buffer may be
+// taken by another. Its new share was once given back in place of the old one, which stayed taken for ever.
+func TestReleaseTouchesNothingOfTheNextOwner(t *testing.T) {
+	for _, bytes := range []int{LargeBytes, HugeBytes} {
+		var pool Pool
+		budget := NewBudget(2 * HugeBytes)
+		b := pool.Get(bytes)
+		b.Share, _ = budget.Try(bytes)
+		next, _ := budget.Try(1000)
+
+		budget.mu.Lock() // the first owner stops before its share
+		released := make(chan bool)
+		go func() {
+			b.Release()
+			close(released)
+		}()
+		var memory []byte
+		for end := time.Now().Add(time.Minute); memory == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
+			memory = pool.takeLarge(bytes)
+		}
+		if cap(memory) != bytes || &memory[:1][0] != &b.B[:1][0] {
+			budget.mu.Unlock()
+			t.Fatalf("%d bytes: the memory is not in its pool before its share is free", bytes)
+		}
+		taken := &Buffer{pool: &pool, B: memory, Share: next}
+		taken.refs.Store(1)
+		budget.mu.Unlock()
+		<-released
+
+		if taken.Share != next || budget.used != next.bytes {
+			t.Errorf("%d bytes: the next owner's share is %d bytes and %d are taken, want %d",
+				bytes, taken.Share.bytes, budget.used, next.bytes)
+		}
+		taken.Release()
+		if budget.used != 0 {
+			t.Errorf("%d bytes: %d are taken at the end", bytes, budget.used)
+		}
+	}
+}
+
+// TestMemoryIsThereOnceWhileSomebodyLooksAtIt: a record that is not let go of keeps the memory that it lies in. A
+// second buffer of that size was then made beside it.
+func TestMemoryIsThereOnceWhileSomebodyLooksAtIt(t *testing.T) {
+	for _, bytes := range []int{LargeBytes, HugeBytes} {
+		var pool Pool
+		record := func() []byte {
+			b := pool.Get(bytes)
+			defer b.Release()
+			return b.B[:10]
+		}()
+		runtime.GC()
+		runtime.GC()
+		if again := pool.Get(bytes); &again.B[:1][0] != &record[0] {
+			t.Errorf("%d bytes: a second buffer was made", bytes)
+		}
+		runtime.KeepAlive(record)
+	}
+}

@@ -1,0 +1,130 @@
+package produce
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/wire"
+)
+
+const (
+	produceVersion = 7 // the first with zstd
+
+	// produceTimeout is how long a broker waits for its in-sync replicas before it answers REQUEST_TIMED_OUT.
+	produceTimeout = 10 * time.Second
+)
+
+// Send appends a batch under a given stamp, once and without retry, acknowledged by all in-sync replicas. Producer
+// keeps the stamps; Send itself is for those who must break the rules, such as the broker contract. An error without a
+// Code leaves the outcome unknown.
+func Send(
+	ctx context.Context, c *kafka.Client, transactionalID, topic string, partition int32, b *records.Builder,
+	s records.Stamp,
+) (baseOffset int64, err error) {
+	batch, err := b.Seal(s)
+	if err != nil {
+		return -1, err
+	}
+	var body []byte
+	if s.Transactional {
+		body = wire.AppendString(body, transactionalID)
+	} else {
+		body = binary.BigEndian.AppendUint16(body, 0xffff) // null
+	}
+	body = append(body, 0xff, 0xff) // all in-sync replicas
+	body = binary.BigEndian.AppendUint32(body, uint32(produceTimeout.Milliseconds()))
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = wire.AppendString(body, topic)
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = binary.BigEndian.AppendUint32(body, uint32(partition))
+	body = binary.BigEndian.AppendUint32(body, uint32(len(batch)))
+	req := &kafka.LeaderCall{
+		Call: c.NewCall(protocol.Produce, produceVersion, false, body), Topic: topic, Partition: partition,
+	}
+	req.Tail = batch
+	base, code := int64(-1), int16(0)
+	req.Complete(func(r *wire.Reader) { base, code = parseProduce(r) })
+	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+		b.Abandon() // the connection may still be sending it
+		return -1, err
+	}
+	return base, kafka.CodeError(code)
+}
+
+// parseProduce reads a Produce 7 answer for one partition.
+func parseProduce(r *wire.Reader) (base int64, code int16) {
+	base = -1
+	for n := r.Array(6); n > 0; n-- {
+		r.Text()
+		for m := r.Array(30); m > 0; m-- {
+			r.Int32() // partition
+			code = r.Int16()
+			base = r.Int64()
+			r.Int64() // append time
+			r.Int64() // log start
+		}
+	}
+	r.Int32() // throttle
+	return base, code
+}
+
+// Produce appends a batch to a partition that Begin named. The same sequence is sent again until the broker has
+// answered, so the batch is in the log once. baseOffset is −1 if only a repeat was answered. b may be Reset and reused
+// afterwards. One goroutine per partition; different partitions at once are fine.
+func (p *Producer) Produce(ctx context.Context, topic string, partition int32, b *records.Builder) (baseOffset int64,
+	err error,
+) {
+	if b.Count() == 0 {
+		return -1, fmt.Errorf("kafka: produce: %w: empty batch", kafka.ErrUsage)
+	}
+	target := kafka.TopicPartition{Topic: topic, Partition: partition}
+	stamp, err := p.stamp(target)
+	if err != nil {
+		return -1, err
+	}
+	operation := "produce to " + kafka.PartitionName(topic, partition)
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	err = p.client.Retry(ctx, operation, func(ctx context.Context) error {
+		base, err := Send(ctx, p.client, p.transactionalID, topic, partition, b, stamp)
+		if errors.Is(err, kafkago.DuplicateSequenceNumber) {
+			err = nil
+		}
+		baseOffset = base
+		return err
+	})
+	if err != nil {
+		return -1, p.fail(err)
+	}
+	p.advance(target, int32(b.Count()))
+	return baseOffset, nil
+}
+
+// ProduceAll appends a pack to a partition, batch by batch, as Produce does, and takes out of it what is acknowledged.
+// It returns the offset after the last record: −1 if the pack is empty, or if only a repeat of its last batch was
+// answered.
+func (p *Producer) ProduceAll(
+	ctx context.Context, topic string, partition int32, pack *records.Pack,
+) (next int64, err error) {
+	next = -1
+	for len(pack.Batches()) > 0 {
+		b := pack.Batches()[0]
+		base, err := p.Produce(ctx, topic, partition, b)
+		if err != nil {
+			return -1, err
+		}
+		if next = -1; base >= 0 {
+			next = base + int64(b.Count())
+		}
+		pack.Drop()
+	}
+	return next, nil
+}

@@ -1,0 +1,178 @@
+package produce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
+)
+
+// Producer writes batches exactly once, and in transactions if it has a transactional id. Begin, CommitOffset and End
+// are called by one goroutine; see Produce for its own rule.
+//
+// A call that fails without a definite answer breaks the producer: it and all later calls return ErrBroken. The next
+// New of the same id ends the transaction that was open and bumps the epoch, so that a late batch of this one is
+// refused and cannot slip into another transaction.
+type Producer struct {
+	client          *kafka.Client
+	transactionalID string
+	timeout         time.Duration
+	id              int64
+
+	mu       sync.Mutex
+	epoch    int16
+	sequence map[kafka.TopicPartition]int32 // next, for the present epoch
+	broken   error
+	open     bool // inside a transaction
+}
+
+// New takes over a transactional id, which fences every earlier producer of it and aborts what it left open; it tries
+// until that succeeds or ctx ends. An empty id makes a producer that is idempotent without transactions. timeout is how
+// long the broker lets a transaction be open, and how long one call is retried; at most the broker's
+// transaction.max.timeout.ms (15 minutes).
+func New(ctx context.Context, c *kafka.Client, transactionalID string, timeout time.Duration) (*Producer, error) {
+	p := &Producer{
+		client: c, transactionalID: transactionalID, timeout: timeout, sequence: map[kafka.TopicPartition]int32{}, id: -1,
+		epoch: -1,
+	}
+	err := p.retry(ctx, "take over", p.initialise)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// initialise gets an epoch from the coordinator: the first for −1, −1, which fences everybody else; the one after p's
+// own otherwise, which fails if somebody has fenced p.
+func (p *Producer) initialise(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
+	defer cancel()
+	res, err := p.client.API().InitProducerID(ctx, &kafkago.InitProducerIDRequest{
+		TransactionalID:      p.transactionalID,
+		TransactionTimeoutMs: int(p.timeout.Milliseconds()),
+		ProducerID:           int(p.id),
+		ProducerEpoch:        int(p.epoch),
+	})
+	if err != nil {
+		return err
+	}
+	if res.Error != nil {
+		return res.Error
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.id, p.epoch = int64(res.Producer.ProducerID), int16(res.Producer.ProducerEpoch)
+	clear(p.sequence)
+	return nil
+}
+
+// Identity is the producer id and epoch that the broker gave, as read in the log by those who look.
+func (p *Producer) Identity() (id int64, epoch int16) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.id, p.epoch
+}
+
+func (p *Producer) name(operation string) string {
+	if p.transactionalID == "" {
+		return operation + " producer"
+	}
+	return operation + " producer " + p.transactionalID
+}
+
+// stamp is what the next batch of a partition goes out under.
+func (p *Producer) stamp(target kafka.TopicPartition) (records.Stamp, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken != nil {
+		return records.Stamp{}, p.broken
+	}
+	transactional := p.transactionalID != ""
+	if transactional && !p.open {
+		return records.Stamp{}, fmt.Errorf("kafka: produce: %w: no transaction has begun", kafka.ErrUsage)
+	}
+	return records.Stamp{ProducerID: p.id, Epoch: p.epoch, Sequence: p.sequence[target], Transactional: transactional}, nil
+}
+
+// advance counts an acknowledged batch. Sequences go from 2³¹−1 to 0.
+func (p *Producer) advance(target kafka.TopicPartition, count int32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sequence[target] = (p.sequence[target] + count) & 0x7fffffff
+}
+
+// fail breaks the producer. A refusal by the broker is definite, but leaves a transaction that can only be aborted, and
+// the next owner's takeover does that too: so one rule serves all.
+func (p *Producer) fail(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken != nil {
+		return p.broken
+	}
+	var code kafka.Code
+	if errors.As(err, &code) && !kafka.Transient(code) && !lost(code) {
+		p.broken = err
+		return err
+	}
+	p.broken = fmt.Errorf("%w: %w", kafka.ErrBroken, err)
+	return p.broken
+}
+
+func (p *Producer) check(operation string, wantOpen bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.broken != nil:
+		return p.broken
+	case p.transactionalID == "":
+		return fmt.Errorf("kafka: %s: %w: producer has no transactional id", operation, kafka.ErrUsage)
+	case p.open != wantOpen:
+		return fmt.Errorf("kafka: %s: %w: transaction open is %t, want %t", operation, kafka.ErrUsage, p.open, wantOpen)
+	}
+	return nil
+}
+
+func (p *Producer) setOpen(open bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = open
+}
+
+// retry repeats a request to the coordinator; without a transactional id any broker is one.
+func (p *Producer) retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
+	if p.transactionalID == "" {
+		return p.client.Retry(ctx, p.name(operation), attempt)
+	}
+	return p.client.RetryAt(ctx, kafka.CoordinatorOfTransactions(p.transactionalID), p.name(operation), attempt)
+}
+
+// do runs one request of a transaction, repeated until answered: every one of them may be. Failure breaks the producer.
+func (p *Producer) do(ctx context.Context, operation string, attempt func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	err := p.retry(ctx, operation, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
+		defer cancel()
+		return attempt(ctx)
+	})
+	if err != nil {
+		return p.fail(err)
+	}
+	return nil
+}
+
+// lost lists the answers of a broker that has no memory, or another one, of what the producer did.
+func lost(code kafka.Code) bool {
+	switch code {
+	case kafkago.Unknown, kafkago.OutOfOrderSequenceNumber, kafkago.UnknownProducerId, kafkago.InvalidProducerIDMapping:
+		return true
+	default:
+		return false
+	}
+}

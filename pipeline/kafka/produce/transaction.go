@@ -1,0 +1,152 @@
+package produce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+)
+
+// codeNotAttempted is the answer for partitions beside one that was refused (OPERATION_NOT_ATTEMPTED; kafka-go's name
+// for the number is another).
+const codeNotAttempted = kafka.Code(55)
+
+// Begin opens a transaction over the given partitions; Produce to another is refused by the broker.
+func (p *Producer) Begin(ctx context.Context, parts []kafka.TopicPartition) error {
+	if err := p.check("begin", false); err != nil {
+		return err
+	}
+	req := &kafkago.AddPartitionsToTxnRequest{
+		TransactionalID: p.transactionalID,
+		ProducerID:      int(p.id),
+		ProducerEpoch:   int(p.epoch),
+		Topics:          make(map[string][]kafkago.AddPartitionToTxn, len(parts)),
+	}
+	for _, tp := range parts {
+		req.Topics[tp.Topic] = append(req.Topics[tp.Topic], kafkago.AddPartitionToTxn{Partition: int(tp.Partition)})
+	}
+	err := p.do(ctx, "begin", func(ctx context.Context) error {
+		res, err := p.client.API().AddPartitionsToTxn(ctx, req)
+		if err != nil {
+			return err
+		}
+		var refused error
+		for _, tp := range parts { // in this order: the message must not depend on that of a map
+			for _, partition := range res.Topics[tp.Topic] {
+				if partition.Error != nil && (refused == nil || errors.Is(refused, codeNotAttempted)) {
+					refused = fmt.Errorf("topic %s: %w", tp.Topic, partition.Error)
+				}
+			}
+		}
+		return refused
+	})
+	if err == nil {
+		p.setOpen(true)
+	}
+	return err
+}
+
+// CommitOffset makes a group's offset part of the transaction. A member whose generation is over is refused (Fenced).
+func (p *Producer) CommitOffset(
+	ctx context.Context, m group.Membership, topic string, partition int32, offset int64,
+) error {
+	return p.CommitPlace(ctx, m, topic, partition, group.Place{Offset: offset})
+}
+
+// CommitPlace is CommitOffset with a note.
+func (p *Producer) CommitPlace(
+	ctx context.Context, m group.Membership, topic string, partition int32, at group.Place,
+) error {
+	if err := p.check("commit offset", true); err != nil {
+		return err
+	}
+	if err := p.addOffsets(ctx, m.Group); err != nil {
+		return err
+	}
+	return p.do(ctx, "commit offset", func(ctx context.Context) error {
+		res, err := p.client.API().TxnOffsetCommit(ctx, &kafkago.TxnOffsetCommitRequest{
+			TransactionalID: p.transactionalID,
+			GroupID:         m.Group,
+			ProducerID:      int(p.id),
+			ProducerEpoch:   int(p.epoch),
+			GenerationID:    int(m.Generation),
+			MemberID:        m.Member,
+			Topics: map[string][]kafkago.TxnOffsetCommit{
+				topic: {{Partition: int(partition), Offset: at.Offset, Metadata: at.Note}},
+			},
+		})
+		if err != nil {
+			return err
+		}
+		for _, partitions := range res.Topics {
+			for _, partition := range partitions {
+				if partition.Error != nil {
+					return fmt.Errorf("topic %s: %w", topic, partition.Error)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// addOffsets names a group's offsets as part of the transaction.
+func (p *Producer) addOffsets(ctx context.Context, group string) error {
+	return p.do(ctx, "add offsets", func(ctx context.Context) error {
+		res, err := p.client.API().AddOffsetsToTxn(ctx, &kafkago.AddOffsetsToTxnRequest{
+			TransactionalID: p.transactionalID,
+			ProducerID:      int(p.id),
+			ProducerEpoch:   int(p.epoch),
+			GroupID:         group,
+		})
+		if err != nil {
+			return err
+		}
+		return res.Error
+	})
+}
+
+// End commits or aborts. After a commit that is not answered, the owner cannot know (ErrBroken). An abort also takes
+// the next epoch, so that a late batch of the aborted transaction is refused.
+func (p *Producer) End(ctx context.Context, commit bool) error {
+	if err := p.check("end", true); err != nil {
+		return err
+	}
+	err := p.do(ctx, "end", func(ctx context.Context) error {
+		res, err := p.client.API().EndTxn(ctx, &kafkago.EndTxnRequest{
+			TransactionalID: p.transactionalID,
+			ProducerID:      int(p.id),
+			ProducerEpoch:   int(p.epoch),
+			Committed:       commit,
+		})
+		if err != nil {
+			return err
+		}
+		return res.Error
+	})
+	if err != nil {
+		return err
+	}
+	p.setOpen(false)
+	if commit {
+		return nil
+	}
+	return p.do(ctx, "renew", p.initialise)
+}
+
+// Settle aborts an empty transaction over partitions and a group's offsets. A coordinator that crashed may have
+// forgotten the commit or abort markers that it had not written yet, and taking its id over does not make up for them:
+// to the coordinator that transaction is complete. The markers of this one end whatever this producer id has left open
+// there. What was open is then aborted; a marker that was written stands.
+func (p *Producer) Settle(ctx context.Context, parts []kafka.TopicPartition, group string) error {
+	if err := p.Begin(ctx, parts); err != nil {
+		return err
+	}
+	if err := p.addOffsets(ctx, group); err != nil {
+		return err
+	}
+	return p.End(ctx, false)
+}

@@ -1,6 +1,0 @@
-//go:build race
-
-package kafka
-
-// slack is how much more may be allocated than without the race detector, under which sync.Pool forgets at random.
-const slack = 8

@@ -1,0 +1,208 @@
+package records
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"oriel/pipeline/kafka/wire"
+)
+
+// MaxBatchBytes bounds a record batch, on the wire and decompressed. The records of a larger one are Unreadable. It
+// decides which records take a null place, so it is a constant and no setting. 64 MiB holds what the default limit of a
+// topic (1 MiB) decompresses to at 64:1; a larger value only costs memory.
+const MaxBatchBytes = 64 << 20
+
+// MaxHeaders bounds the headers of a record; one with more is Unreadable. A header may cost a producer two bytes,
+// hardly any when compressed, and a caller that decodes it some fifty. It decides which records take a null place, so
+// it is a constant. It decides nothing else: where a Batch ends must not follow from headers.
+const MaxHeaders = 1024
+
+// Public is what everybody may know of a record, whatever its key, headers and value say. Code that decides where a
+// Batch, a segment or a transaction ends, or which request goes out next, must read nothing else of a record.
+type Public struct {
+	Offset      int64
+	LeaderEpoch int32 // of the leader that appended it; with the topic's id, partition and offset its identity
+	Length      int   // bytes of the record in its decompressed batch; 0 when nobody knows where it ends
+}
+
+// Record is one record of the log.
+type Record struct {
+	Public
+	Timestamp  int64 // ms; the producer's or the broker's, as the topic says
+	Key, Value []byte
+	Headers    Headers
+
+	// Unreadable marks a record that is there but cannot be had. Value and Headers are empty; Key is what could be read
+	// of it, so that what follows a key does not decide whether it is there. Why is not told apart:
+	//   - it does not parse, its offset is out of order, or it has more than MaxHeaders headers;
+	//   - a record before it in its batch lies about its own length, so that nobody knows where this one starts;
+	//   - its batch does not decompress, or is beyond MaxBatchBytes.
+	// Which records these are depends on the bytes of the batch alone.
+	Unreadable bool
+}
+
+// BatchHeader is the fixed part of a record batch.
+type BatchHeader struct {
+	Base          int64
+	Length        int // whole batch, bytes
+	LeaderEpoch   int32
+	Attributes    uint16
+	lastDelta     int32
+	first         int64 // timestamps, ms
+	highest       int64
+	Producer      int64
+	ProducerEpoch int16
+	Sequence      int32
+	Count         int32
+}
+
+// Next is the offset after the batch.
+func (h *BatchHeader) Next() int64 { return h.Base + int64(h.lastDelta) + 1 }
+
+// Codec is how the records are compressed.
+func (h *BatchHeader) Codec() Codec { return Codec(h.Attributes & codecMask) }
+
+// Transactional reports whether the batch is part of a transaction.
+func (h *BatchHeader) Transactional() bool { return h.Attributes&transactionalBit != 0 }
+
+// Control reports whether the batch is a marker of a broker.
+func (h *BatchHeader) Control() bool { return h.Attributes&ControlBit != 0 }
+
+var (
+	// ErrCorrupt reports bytes that are no record batch or fail their checksum. It is transient to the reader, since a
+	// connection may damage bytes; a log that is damaged fails again and again.
+	ErrCorrupt = errors.New("kafka: corrupt record batch")
+
+	// ErrFormat reports records without a log identity: message format below 2, or no leader epoch.
+	ErrFormat = errors.New("kafka: record batch without leader epoch")
+)
+
+// ErrPartial marks a batch that is cut off by the end of the answer; the next request starts with it.
+var ErrPartial = errors.New("kafka: batch cut short")
+
+// ParseHeader reads and checks the header at the front of b and, unless headerOnly, the checksum over the batch.
+func ParseHeader(b []byte, headerOnly bool) (BatchHeader, error) {
+	if len(b) <= MagicAt {
+		return BatchHeader{}, ErrPartial
+	}
+	if m := int8(b[MagicAt]); m != formatTwo {
+		if m < formatTwo && m >= 0 {
+			return BatchHeader{}, fmt.Errorf("%w: message format %d, want 2", ErrFormat, m)
+		}
+		return BatchHeader{}, fmt.Errorf("%w: message format %d", ErrCorrupt, m)
+	}
+	if len(b) < HeaderLen {
+		return BatchHeader{}, ErrPartial
+	}
+	be := binary.BigEndian
+	h := BatchHeader{
+		Base:          int64(be.Uint64(b)),
+		Length:        int(int32(be.Uint32(b[LengthAt:]))) + PrefixLen,
+		LeaderEpoch:   int32(be.Uint32(b[LeaderEpochAt:])),
+		Attributes:    be.Uint16(b[AttributesAt:]),
+		lastDelta:     int32(be.Uint32(b[LastDeltaAt:])),
+		first:         int64(be.Uint64(b[firstTimeAt:])),
+		highest:       int64(be.Uint64(b[maxTimeAt:])),
+		Producer:      int64(be.Uint64(b[producerIDAt:])),
+		ProducerEpoch: int16(be.Uint16(b[producerEpochAt:])),
+		Sequence:      int32(be.Uint32(b[sequenceAt:])),
+		Count:         int32(be.Uint32(b[CountAt:])),
+	}
+	if h.Length < HeaderLen {
+		return h, fmt.Errorf("%w: length %d", ErrCorrupt, h.Length)
+	}
+	if !headerOnly {
+		if h.Length > len(b) {
+			return h, ErrPartial
+		}
+		if crc32.Checksum(b[AttributesAt:h.Length], castagnoli) != be.Uint32(b[CRCAt:]) {
+			return h, fmt.Errorf("%w: checksum at offset %d", ErrCorrupt, h.Base)
+		}
+	}
+	// Base offset and leader epoch are outside the checksum.
+	if h.Base < 0 || h.lastDelta < 0 || h.Count < 0 || h.Count > h.lastDelta+1 || h.Next() < 0 {
+		return h, fmt.Errorf("%w: base offset %d, last delta %d, count %d", ErrCorrupt, h.Base, h.lastDelta, h.Count)
+	}
+	if h.LeaderEpoch < 0 {
+		return h, fmt.Errorf("%w: offset %d", ErrFormat, h.Base)
+	}
+	return h, nil
+}
+
+// Cursor walks the records of one batch.
+type Cursor struct {
+	Header    BatchHeader
+	Body      []byte // what is left of the decompressed records
+	index     int32  // of the next record
+	lastDelta int32  // offset delta of the last record
+	Lost      bool   // nobody knows where the next record starts
+}
+
+// NewCursor stands before the first record of a batch whose records are body.
+func NewCursor(h BatchHeader, body []byte) Cursor {
+	return Cursor{Header: h, Body: body, lastDelta: -1}
+}
+
+// Skipped is a cursor behind the last record of a batch.
+func Skipped(h BatchHeader) Cursor { return Cursor{Header: h, index: h.Count} }
+
+// Done also ends a batch that claims more records than any batch within MaxBatchBytes has.
+func (c *Cursor) Done() bool { return c.index >= min(c.Header.Count, MaxBatchBytes/MinRecordLen) }
+
+// Next reads a record into dst and returns what is public of it. An unreadable record takes the offset it claims, or
+// the lowest that is free if that cannot be.
+func (c *Cursor) Next(dst *Record) Public {
+	var record wire.Reader
+	*dst = Record{}
+	if !c.Lost {
+		all := wire.Reader{B: c.Body}
+		size := all.Varint()
+		if all.Err == nil && size >= 0 && size <= int64(len(all.B)) {
+			record.B = all.Take(int(size))
+			c.Body = all.B
+			dst.Length = int(size)
+		} else {
+			c.Lost, c.Body = true, nil
+		}
+	}
+	record.Int8() // attributes
+	timestamp := c.Header.first + record.Varint()
+	delta := record.Varint()
+	// Every record that follows needs an offset of its own. So a batch that was not compacted leaves no choice.
+	lowest, highest := c.lastDelta+1, c.Header.lastDelta-(c.Header.Count-1-c.index)
+	ok := record.Err == nil && delta >= int64(lowest) && delta <= int64(highest)
+	if !ok {
+		delta = int64(lowest)
+	}
+	c.index++
+	c.lastDelta = int32(delta)
+	dst.Offset, dst.LeaderEpoch, dst.Timestamp = c.Header.Base+delta, c.Header.LeaderEpoch, timestamp
+	dst.Key = record.Nullable()
+	if ok {
+		dst.Value = record.Nullable()
+		dst.Headers, ok = takeHeaders(&record)
+	}
+	if c.Header.Attributes&logAppendTimeBit != 0 {
+		dst.Timestamp = c.Header.highest
+	}
+	if !ok {
+		dst.Value, dst.Headers, dst.Timestamp, dst.Unreadable = nil, Headers{}, c.Header.first, true
+	}
+	return dst.Public
+}
+
+// AbortMarker reports whether the records of a control batch end a transaction by abort. Control batches hold one
+// record, its key is version and type, and type 0 is abort. One that does not parse ends nothing.
+func AbortMarker(h BatchHeader, body []byte) bool {
+	c := NewCursor(h, body)
+	var r Record
+	if c.Done() {
+		return false
+	}
+	if c.Next(&r); len(r.Key) < 4 {
+		return false
+	}
+	return binary.BigEndian.Uint16(r.Key[2:]) == 0
+}

@@ -1,0 +1,52 @@
+package records
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Pool is memory that packs share: builders that are in none of them, and how many bytes are in all of them. So the
+// transaction that is being filled takes the memory of the one before it, batch by batch as those are acknowledged. It
+// is safe for concurrent use, the packs are not.
+type Pool struct {
+	held  atomic.Int64
+	freed chan struct{}
+
+	mu       sync.Mutex
+	builders []*Builder
+}
+
+// NewPool returns an empty one.
+func NewPool() *Pool { return &Pool{freed: make(chan struct{}, 1)} }
+
+// Bytes are those of all records in the packs that share it.
+func (s *Pool) Bytes() int { return int(s.held.Load()) }
+
+// Freed has an element when bytes have become fewer since it was last read.
+func (s *Pool) Freed() <-chan struct{} { return s.freed }
+
+// take returns an empty builder.
+func (s *Pool) take() *Builder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.builders) - 1
+	if last < 0 {
+		return new(Builder)
+	}
+	b := s.builders[last]
+	s.builders = s.builders[:last]
+	return b
+}
+
+// put empties a builder.
+func (s *Pool) put(b *Builder) {
+	s.held.Add(-int64(b.Bytes()))
+	b.Reset()
+	s.mu.Lock()
+	s.builders = append(s.builders, b)
+	s.mu.Unlock()
+	select {
+	case s.freed <- struct{}{}:
+	default:
+	}
+}

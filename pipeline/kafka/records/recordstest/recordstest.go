@@ -1,0 +1,110 @@
+package recordstest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/wire"
+)
+
+// Appended is a batch as a broker would store it: base offset and leader epoch filled in.
+func Appended(tb testing.TB, b *records.Builder, base int64, s records.Stamp) []byte {
+	tb.Helper()
+	sealed, err := b.Seal(s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	batch := bytes.Clone(sealed)
+	binary.BigEndian.PutUint64(batch, uint64(base))
+	binary.BigEndian.PutUint32(batch[records.LeaderEpochAt:], 7)
+	return batch
+}
+
+// Resum makes the checksum right after a change.
+func Resum(batch []byte) []byte {
+	sum := crc32.Checksum(batch[records.AttributesAt:], crc32.MakeTable(crc32.Castagnoli))
+	binary.BigEndian.PutUint32(batch[records.CRCAt:], sum)
+	return batch
+}
+
+// Random returns n records of random content, some with headers, that compress.
+func Random(random *rand.Rand, n int) []records.Record {
+	piece := func(limit int) []byte {
+		if random.IntN(8) == 0 {
+			return nil
+		}
+		b := make([]byte, random.IntN(limit))
+		for i := range b {
+			b[i] = byte(random.IntN(4)) // compressible
+		}
+		return b
+	}
+	list := make([]records.Record, n)
+	for i := range list {
+		list[i] = records.Record{Timestamp: 1_700_000_000_000 + random.Int64N(5000), Key: piece(20), Value: piece(300)}
+		var headers []records.Header
+		for range random.IntN(3) {
+			headers = append(headers, records.Header{Key: fmt.Sprint("h", random.IntN(9)), Value: piece(10)})
+		}
+		list[i].Headers = records.HeadersOf(headers...)
+	}
+	return list
+}
+
+// Build puts records into a batch.
+func Build(codec records.Codec, list []records.Record) *records.Builder {
+	b := new(records.Builder)
+	b.Compress(codec)
+	for _, r := range list {
+		b.Append(r.Key, r.Value, r.Headers.List(), r.Timestamp)
+	}
+	return b
+}
+
+// Same compares all of two records but their leader epochs and lengths.
+func Same(a, b records.Record) bool {
+	same := func(x, y []byte) bool { return bytes.Equal(x, y) && (x == nil) == (y == nil) }
+	return a.Offset == b.Offset && a.Timestamp == b.Timestamp && a.Unreadable == b.Unreadable &&
+		same(a.Key, b.Key) && same(a.Value, b.Value) &&
+		slices.EqualFunc(a.Headers.List(), b.Headers.List(), func(x, y records.Header) bool {
+			return x.Key == y.Key && same(x.Value, y.Value)
+		})
+}
+
+// Raw is a batch of records given as bytes, lengths included.
+func Raw(tb testing.TB, codec records.Codec, base int64, count, lastDelta int, body []byte) []byte {
+	tb.Helper()
+	b := Build(records.NoCompression, []records.Record{{}})
+	batch := Appended(tb, b, base, records.Stamp{})[:records.HeaderLen]
+	if codec != records.NoCompression {
+		packed, err := codec.Compress(nil, body)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		body = packed
+	}
+	batch = append(batch, body...)
+	batch[records.AttributesAt+1] |= byte(codec)
+	binary.BigEndian.PutUint32(batch[records.LengthAt:], uint32(len(batch)-records.PrefixLen))
+	binary.BigEndian.PutUint32(batch[records.LastDeltaAt:], uint32(lastDelta))
+	binary.BigEndian.PutUint32(batch[records.CountAt:], uint32(count))
+	return Resum(batch)
+}
+
+// Record is one record with a delta, n claimed and n real empty headers, and trailing bytes.
+func Record(delta, claimed, headers int, trailing ...byte) []byte {
+	b := []byte{0}
+	b = wire.AppendVarint(b, 0)
+	b = wire.AppendVarint(b, int64(delta))
+	b = append(b, 2, 'k', 2, 'v')
+	b = wire.AppendVarint(b, int64(claimed))
+	b = append(b, make([]byte, 2*headers)...)
+	b = append(b, trailing...)
+	return append(wire.AppendVarint(nil, int64(len(b))), b...)
+}

@@ -1,0 +1,78 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// zstdFrames decompresses zstd. The decoder is made at first use: it has tables of some hundred KiB, and most inputs
+// have no zstd.
+type zstdFrames struct {
+	once    sync.Once
+	decoder *zstd.Decoder
+	err     error
+}
+
+func (z *zstdFrames) open() {
+	z.decoder, z.err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxBatchBytes), zstd.WithDecodeAllCapLimit(true))
+}
+
+// unpack appends the contents of all frames of src. They are decompressed one by one: the library bounds what the first
+// frame makes by the room there is, and bounds a frame behind others by something else.
+func (z *zstdFrames) unpack(dst, src []byte, limit int) ([]byte, error) {
+	if z.once.Do(z.open); z.err != nil {
+		return dst, fmt.Errorf("kafka: zstd: %w", z.err)
+	}
+	for len(src) > 0 {
+		n, window := zstdFrame(src)
+		if window > uint64(limit) {
+			return dst, errUnpack
+		}
+		part, err := z.decoder.DecodeAll(src[:n], dst[len(dst):])
+		switch {
+		case err == nil:
+		case errors.Is(err, zstd.ErrDecoderSizeExceeded), cap(dst)-len(dst)-len(part) < UnpackSlack:
+			return dst, ErrTooLarge // or damaged: close to the end of the room the library has the same errors for both
+		default:
+			return dst, errUnpack
+		}
+		if dst, src = dst[:len(dst)+len(part)], src[n:]; len(dst) > limit {
+			return dst, ErrTooLarge
+		}
+	}
+	return dst, nil
+}
+
+// zstdFrame is the length of the first frame of src, or of all of src if it has no whole one: the decoder says what
+// that is. Its window is how far back it may refer.
+func zstdFrame(src []byte) (length int, window uint64) {
+	var h zstd.Header
+	if h.Decode(src) != nil {
+		return len(src), 0
+	}
+	n := h.HeaderSize
+	if h.Skippable {
+		return min(n+int(h.SkippableSize), len(src)), 0
+	}
+	for {
+		if n+3 > len(src) {
+			return len(src), h.WindowSize
+		}
+		block := int(src[n]) | int(src[n+1])<<8 | int(src[n+2])<<16 // RFC 8878, 3.1.1.2: last, type, size
+		size := block >> 3
+		if block>>1&3 == 1 { // one byte, repeated
+			size = 1
+		}
+		n += 3 + size
+		if block&1 == 1 {
+			break
+		}
+	}
+	if h.HasCheckSum {
+		n += 4
+	}
+	return min(n, len(src)), h.WindowSize
+}

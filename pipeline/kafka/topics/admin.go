@@ -1,0 +1,138 @@
+package topics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/wire"
+)
+
+// Settings returns a topic's effective settings by name. Sensitive ones are empty.
+func Settings(ctx context.Context, c *kafka.Client, topic string) (map[string]string, error) {
+	var settings map[string]string
+	err := c.Retry(ctx, "settings of topic "+topic, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
+		defer cancel()
+		res, err := c.API().DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
+			Resources: []kafkago.DescribeConfigRequestResource{{
+				ResourceType: kafkago.ResourceTypeTopic,
+				ResourceName: topic,
+			}},
+		})
+		if err != nil {
+			return err
+		}
+		if len(res.Resources) != 1 {
+			return wire.ErrShort
+		}
+		if err := res.Resources[0].Error; err != nil {
+			return err
+		}
+		settings = make(map[string]string, len(res.Resources[0].ConfigEntries))
+		for _, e := range res.Resources[0].ConfigEntries {
+			settings[e.ConfigName] = e.ConfigValue
+		}
+		return nil
+	})
+	return settings, err
+}
+
+// Create creates a topic and waits until it can be described and its partitions have leaders. ErrTopicExists is
+// also the answer when an earlier attempt of this call succeeded unheard, so a caller that takes it as success must
+// check the topic's shape.
+func Create(ctx context.Context, c *kafka.Client, name string, partitions, replication int,
+	settings map[string]string,
+) error {
+	config := kafkago.TopicConfig{Topic: name, NumPartitions: partitions, ReplicationFactor: replication}
+	for k, v := range settings {
+		config.ConfigEntries = append(config.ConfigEntries, kafkago.ConfigEntry{ConfigName: k, ConfigValue: v})
+	}
+	operation := "create topic " + name
+	err := c.Retry(ctx, operation, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
+		defer cancel()
+		res, err := c.API().CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{config}})
+		if err != nil {
+			return err
+		}
+		err = res.Errors[name]
+		if errors.Is(err, kafkago.TopicAlreadyExists) {
+			return kafka.ErrTopicExists
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for p := range partitions {
+		if _, err := BoundsOf(ctx, c, name, int32(p)); err != nil {
+			return fmt.Errorf("kafka: %s: %w", operation, err)
+		}
+	}
+	return nil
+}
+
+// AddPartitions gives a topic more partitions, up to a total, and waits until they have leaders. A topic that has so
+// many, or more, is left as it is: partitions are never taken away.
+func AddPartitions(ctx context.Context, c *kafka.Client, topic string, total int) error {
+	operation := "add partitions to topic " + topic
+	had := 0
+	err := c.Retry(ctx, operation, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
+		defer cancel()
+		cluster, err := Describe(ctx, c, topic)
+		if err != nil {
+			return err
+		}
+		if had = cluster.Topics[topic].Partitions; had >= total {
+			return nil
+		}
+		if had == 0 {
+			return kafkago.UnknownTopicOrPartition
+		}
+		res, err := c.API().CreatePartitions(ctx, &kafkago.CreatePartitionsRequest{
+			Topics: []kafkago.TopicPartitionsConfig{{Name: topic, Count: int32(total)}},
+		})
+		if err != nil {
+			return err
+		}
+		if err := res.Errors[topic]; !errors.Is(err, kafkago.InvalidPartitionNumber) {
+			return err
+		}
+		return errGrown
+	})
+	if err != nil {
+		return err
+	}
+	for p := had; p < total; p++ {
+		if _, err := BoundsOf(ctx, c, topic, int32(p)); err != nil {
+			return fmt.Errorf("kafka: %s: %w", operation, err)
+		}
+	}
+	return nil
+}
+
+// errGrown is transient: the topic had so many partitions already, by an attempt that went unheard, and the next look
+// sees them.
+var errGrown = errors.New("the topic has grown meanwhile")
+
+// Delete deletes a topic. One that does not exist is no error: an earlier attempt of this call may have succeeded
+// unheard. Brokers forget the topic within moments, not at once.
+func Delete(ctx context.Context, c *kafka.Client, name string) error {
+	return c.Retry(ctx, "delete topic "+name, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
+		defer cancel()
+		res, err := c.API().DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{name}})
+		if err != nil {
+			return err
+		}
+		if err := res.Errors[name]; !errors.Is(err, kafkago.UnknownTopicOrPartition) {
+			return err
+		}
+		return nil
+	})
+}

@@ -1,0 +1,79 @@
+package topics
+
+import (
+	"context"
+	"encoding/binary"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/wire"
+)
+
+// Alter changes settings of a topic and leaves the others, as an operator's tool does.
+func Alter(ctx context.Context, c *kafka.Client, topic string, settings map[string]string) error {
+	resource := kafkago.IncrementalAlterConfigsRequestResource{
+		ResourceType: kafkago.ResourceTypeTopic,
+		ResourceName: topic,
+	}
+	for name, value := range settings {
+		resource.Configs = append(resource.Configs, kafkago.IncrementalAlterConfigsRequestConfig{
+			Name: name, Value: value, ConfigOperation: kafkago.ConfigOperationSet,
+		})
+	}
+	return c.Retry(ctx, "alter topic "+topic, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)
+		defer cancel()
+		res, err := c.API().IncrementalAlterConfigs(ctx, &kafkago.IncrementalAlterConfigsRequest{
+			Resources: []kafkago.IncrementalAlterConfigsRequestResource{resource},
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range res.Resources {
+			if r.Error != nil {
+				return r.Error
+			}
+		}
+		return nil
+	})
+}
+
+// deleteRecordsVersion is what every broker from Kafka 2.0 speaks.
+const deleteRecordsVersion = 1
+
+// DeleteRecords moves the start of a partition to an offset, as retention does in its time.
+func DeleteRecords(ctx context.Context, c *kafka.Client, topic string, partition int32, before int64) error {
+	body := binary.BigEndian.AppendUint32(nil, 1)
+	body = wire.AppendString(body, topic)
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = binary.BigEndian.AppendUint32(body, uint32(partition))
+	body = binary.BigEndian.AppendUint64(body, uint64(before))
+	body = binary.BigEndian.AppendUint32(body, uint32(kafka.AttemptTimeout.Milliseconds()))
+	return c.Retry(ctx, "delete records of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
+		req := &kafka.LeaderCall{
+			Call: c.NewCall(protocol.DeleteRecords, deleteRecordsVersion, false, body), Topic: topic, Partition: partition,
+		}
+		code := int16(0)
+		req.Complete(func(r *wire.Reader) { code = parseDeleteRecords(r) })
+		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+			return err
+		}
+		return kafka.CodeError(code)
+	})
+}
+
+// parseDeleteRecords reads a DeleteRecords 1 answer for one partition.
+func parseDeleteRecords(r *wire.Reader) (code int16) {
+	r.Int32() // throttle
+	for n := r.Array(6); n > 0; n-- {
+		r.Text()
+		for m := r.Array(14); m > 0; m-- {
+			r.Int32() // partition
+			r.Int64() // start of the log
+			code = r.Int16()
+		}
+	}
+	return code
+}

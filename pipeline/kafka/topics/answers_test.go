@@ -1,0 +1,27 @@
+package topics
+
+import (
+	"testing"
+
+	"oriel/pipeline/kafka/wire"
+)
+
+// FuzzTopicAnswers feeds the parsers of raw answers. They never panic and allocate no more than they are given.
+func FuzzTopicAnswers(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 2, 0, 0, 0, 1, 2, 'h', 0, 0, 0, 1, 0, 0, 2, 'c', 0, 0, 0, 1, 1, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, parse := range []func(*wire.Reader){
+			func(r *wire.Reader) { parseListOffset(r) },
+			func(r *wire.Reader) { parseEpochEnd(r) },
+			func(r *wire.Reader) { parseDeleteRecords(r) },
+			func(r *wire.Reader) {
+				cluster, _ := parseMetadata(r)
+				if r.Err == nil && len(cluster.Topics) > len(b)/25 {
+					t.Fatalf("%d topics in %d bytes", len(cluster.Topics), len(b))
+				}
+			},
+		} {
+			parse(&wire.Reader{B: b})
+		}
+	})
+}

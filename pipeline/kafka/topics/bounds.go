@@ -1,0 +1,184 @@
+package topics
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/wire"
+)
+
+// Bounds are the ends of a partition's log. They are asked for one after the other, so High may already lie further
+// than it did when Stable was taken; Start ≤ Stable ≤ High always holds for a log that only grows.
+type Bounds struct {
+	Start  int64 // first offset that is still there
+	Stable int64 // end for read_committed: no transaction before it is open
+	High   int64 // end of what is replicated
+}
+
+// BoundsOf asks the leader for the ends of a partition, waiting for one while there is none. That a topic does not
+// exist looks the same as that it is new: Describe tells. After a commit Stable follows High within milliseconds, not
+// at once.
+func BoundsOf(ctx context.Context, c *kafka.Client, topic string, partition int32) (Bounds, error) {
+	var b Bounds
+	err := c.Retry(ctx, "bounds of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
+		var err error
+		if b.Start, err = listOffset(ctx, c, topic, partition, kafkago.FirstOffset, kafkago.ReadCommitted); err != nil {
+			return err
+		}
+		if b.Stable, err = listOffset(ctx, c, topic, partition, kafkago.LastOffset, kafkago.ReadCommitted); err != nil {
+			return err
+		}
+		b.High, err = listOffset(ctx, c, topic, partition, kafkago.LastOffset, kafkago.ReadUncommitted)
+		return err
+	})
+	return b, err
+}
+
+func listOffset(
+	ctx context.Context, c *kafka.Client, topic string, partition int32, at int64, level kafkago.IsolationLevel,
+) (int64, error) {
+	epoch, err := c.LeaderEpoch(ctx, topic, partition)
+	if err != nil {
+		return -1, err
+	}
+	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
+	body = append(body, byte(level))
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = wire.AppendString(body, topic)
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = binary.BigEndian.AppendUint32(body, uint32(partition))
+	body = binary.BigEndian.AppendUint32(body, uint32(epoch)) // of the leader that is asked
+	body = binary.BigEndian.AppendUint64(body, uint64(at))
+	req := &kafka.LeaderCall{Call: c.NewCall(protocol.ListOffsets, 5, false, body), Topic: topic, Partition: partition}
+	offset, code := int64(-1), int16(0)
+	req.Complete(func(r *wire.Reader) { offset, code = parseListOffset(r) })
+	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+		return -1, err
+	}
+	if code != 0 {
+		return -1, kafka.CodeError(code)
+	}
+	if offset < 0 {
+		return -1, kafka.Code(kafkago.OffsetNotAvailable)
+	}
+	return offset, nil
+}
+
+// parseListOffset reads a ListOffsets 5 answer for one partition.
+func parseListOffset(r *wire.Reader) (offset int64, code int16) {
+	offset = -1
+	r.Int32() // throttle
+	for n := r.Array(6); n > 0; n-- {
+		r.Text()
+		for m := r.Array(26); m > 0; m-- {
+			r.Int32() // partition
+			code = r.Int16()
+			r.Int64() // timestamp
+			offset = r.Int64()
+			r.Int32() // leader epoch
+		}
+	}
+	return offset, code
+}
+
+// EpochEnd is the offset at which a leader epoch ends in the log: where the next one starts, or the end of the log. It
+// is -1 if the broker cannot tell, as for an epoch that is yet to come. A log that has older epochs but not this one is
+// ErrTruncated: an epoch that had records stays known until retention has passed it, and then ends at the log's start.
+func EpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, epoch int32) (int64, error) {
+	answer := int64(-1)
+	err := c.Retry(ctx, "end of epoch of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
+		current, err := c.LeaderEpoch(ctx, topic, partition)
+		if err != nil {
+			return err
+		}
+		body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
+		body = binary.BigEndian.AppendUint32(body, 1)
+		body = wire.AppendString(body, topic)
+		body = binary.BigEndian.AppendUint32(body, 1)
+		body = binary.BigEndian.AppendUint32(body, uint32(partition))
+		body = binary.BigEndian.AppendUint32(body, uint32(current)) // of the leader that is asked
+		body = binary.BigEndian.AppendUint32(body, uint32(epoch))
+		req := &kafka.LeaderCall{
+			Call: c.NewCall(protocol.OffsetForLeaderEpoch, 3, false, body), Topic: topic, Partition: partition,
+		}
+		got, end, code := int32(-1), int64(-1), int16(0)
+		req.Complete(func(r *wire.Reader) { got, end, code = parseEpochEnd(r) })
+		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
+			return err
+		}
+		if code != 0 {
+			return kafka.CodeError(code)
+		}
+		if got >= 0 && got < epoch {
+			return fmt.Errorf("%w: no epoch %d in it, epoch %d ends at offset %d", kafka.ErrTruncated, epoch, got, end)
+		}
+		if got == epoch {
+			answer = end
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// parseEpochEnd reads an OffsetForLeaderEpoch 3 answer for one partition.
+func parseEpochEnd(r *wire.Reader) (epoch int32, end int64, code int16) {
+	epoch, end = -1, -1
+	r.Int32() // throttle
+	for n := r.Array(6); n > 0; n-- {
+		r.Text()
+		for m := r.Array(18); m > 0; m-- {
+			code = r.Int16()
+			r.Int32() // partition
+			epoch, end = r.Int32(), r.Int64()
+		}
+	}
+	return epoch, end, code
+}
+
+// ErrUndecided reports a partition with an open transaction, from brokers that are well. It is transient: the
+// transaction is ended by its producer, by whoever takes the producer's id over, or by the broker at its timeout.
+var ErrUndecided = errors.New("a transaction on it is not decided yet")
+
+// StableEnd waits until every transaction on a partition is decided, so that a read_committed reader sees it all. A
+// caller that has fenced every other producer knows that nothing is appended behind this end.
+func StableEnd(ctx context.Context, c *kafka.Client, topic string, partition int32) (Bounds, error) {
+	var bounds Bounds
+	operation := "wait for the transactions on " + kafka.PartitionName(topic, partition)
+	err := c.Retry(ctx, operation, func(ctx context.Context) error {
+		var err error
+		if bounds, err = BoundsOf(ctx, c, topic, partition); err != nil {
+			return err
+		}
+		if bounds.Stable != bounds.High {
+			return fmt.Errorf("%w: %d of %d offsets are stable", ErrUndecided, bounds.Stable, bounds.High)
+		}
+		return nil
+	})
+	return bounds, err
+}
+
+// readablePatience bounds the wait of ReadableEnd for a transaction that nobody ends.
+const readablePatience = 10 * time.Second
+
+// ReadableEnd waits until every transaction that has written to a partition so far is decided; later ones may be open
+// behind it. A commit is acknowledged before its markers are in the log, and until they are a read_committed reader
+// sees nothing of it: whoever reads what others have committed just before has to wait for them. A transaction that
+// stays open is not waited for for ever; the stable end is then before it.
+func ReadableEnd(ctx context.Context, c *kafka.Client, topic string, partition int32) (Bounds, error) {
+	bounds, err := BoundsOf(ctx, c, topic, partition)
+	patient, cancel := context.WithTimeout(ctx, readablePatience)
+	defer cancel()
+	written, pause := bounds.High, c.Pauses()
+	for err == nil && bounds.Stable < written && pause.Wait(patient) == nil {
+		bounds, err = BoundsOf(ctx, c, topic, partition)
+	}
+	return bounds, cmp.Or(err, ctx.Err())
+}

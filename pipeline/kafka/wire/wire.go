@@ -1,0 +1,169 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+)
+
+// ErrShort marks bytes that end before what they announce.
+var ErrShort = errors.New("kafka: answer cut short")
+
+// zigzag folds a signed integer so that small magnitudes become short varints.
+func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
+
+// AppendVarint appends a zigzag varint, the integer of record batches.
+func AppendVarint(dst []byte, v int64) []byte { return binary.AppendUvarint(dst, zigzag(v)) }
+
+// VarintLen is the length of AppendVarint's result.
+func VarintLen(v int64) int { return (bits.Len64(zigzag(v)|1) + 6) / 7 }
+
+// AppendNullable appends bytes with a varint length before them, −1 for nil: what Nullable takes.
+func AppendNullable(dst, v []byte) []byte {
+	if v == nil {
+		return append(dst, 1) // -1
+	}
+	return append(AppendVarint(dst, int64(len(v))), v...)
+}
+
+// NullableLen is the length of AppendNullable's result.
+func NullableLen(v []byte) int {
+	if v == nil {
+		return 1
+	}
+	return VarintLen(int64(len(v))) + len(v)
+}
+
+// AppendString appends a string of the classic protocol versions.
+func AppendString(dst []byte, s string) []byte {
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(s)))
+	return append(dst, s...)
+}
+
+// AppendCompactString appends a string of the flexible protocol versions.
+func AppendCompactString(dst []byte, s string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s))+1)
+	return append(dst, s...)
+}
+
+// AppendSized appends bytes of the classic protocol versions.
+func AppendSized(dst, b []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(b)))
+	return append(dst, b...)
+}
+
+// Reader takes values off the front of bytes that came from the network. After the first value that does not fit,
+// Err is set and every further value is zero; so a parser checks once, at its end, and BEFORE it allocates by a length.
+type Reader struct {
+	B   []byte // what is left
+	Err error
+}
+
+// Take takes so many bytes.
+func (r *Reader) Take(n int) []byte {
+	if r.Err != nil || n < 0 || n > len(r.B) {
+		r.Err = ErrShort
+		r.B = nil
+		return nil
+	}
+	v := r.B[:n:n]
+	r.B = r.B[n:]
+	return v
+}
+
+// Int8 takes one byte.
+func (r *Reader) Int8() int8 {
+	if b := r.Take(1); b != nil {
+		return int8(b[0])
+	}
+	return 0
+}
+
+// Int16 takes two bytes, the higher one first.
+func (r *Reader) Int16() int16 {
+	if b := r.Take(2); b != nil {
+		return int16(binary.BigEndian.Uint16(b))
+	}
+	return 0
+}
+
+// Int32 takes four bytes, the highest one first.
+func (r *Reader) Int32() int32 {
+	if b := r.Take(4); b != nil {
+		return int32(binary.BigEndian.Uint32(b))
+	}
+	return 0
+}
+
+// Int64 takes eight bytes, the highest one first.
+func (r *Reader) Int64() int64 {
+	if b := r.Take(8); b != nil {
+		return int64(binary.BigEndian.Uint64(b))
+	}
+	return 0
+}
+
+func (r *Reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.B)
+	if n <= 0 {
+		r.Take(-1)
+		return 0
+	}
+	r.B = r.B[n:]
+	return v
+}
+
+// Varint takes a zigzag varint, the integer of record batches.
+func (r *Reader) Varint() int64 {
+	u := r.uvarint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// Count takes the length of an array whose elements have at least size bytes each; it cannot exceed what is left.
+func (r *Reader) Count(n, size int64) int {
+	if r.Err != nil || n < 0 || n*size > int64(len(r.B)) || n > int64(len(r.B)) {
+		r.Take(-1)
+		return 0
+	}
+	return int(n)
+}
+
+// Array takes a classic array length; null counts as empty.
+func (r *Reader) Array(size int64) int { return r.Count(max(int64(r.Int32()), 0), size) }
+
+// CompactArray takes a flexible array length; null counts as empty.
+func (r *Reader) CompactArray(size int64) int {
+	return r.Count(max(int64(min(r.uvarint(), 1<<31))-1, 0), size)
+}
+
+// Text takes a classic string; null counts as empty.
+func (r *Reader) Text() string { return string(r.Take(int(max(r.Int16(), 0)))) }
+
+// Sized takes classic bytes; null counts as empty.
+func (r *Reader) Sized() []byte { return r.Take(int(max(r.Int32(), 0))) }
+
+// CompactText takes a flexible string; null counts as empty.
+func (r *Reader) CompactText() string {
+	return string(r.Take(int(max(int64(min(r.uvarint(), 1<<31))-1, 0))))
+}
+
+// Tags skips the tagged fields of a flexible structure.
+func (r *Reader) Tags() {
+	for n := r.Count(int64(min(r.uvarint(), 1<<31)), 2); n > 0; n-- {
+		r.uvarint()
+		r.Take(int(min(r.uvarint(), 1<<31)))
+	}
+}
+
+// Nullable takes bytes with a varint length before them; −1 is nil.
+func (r *Reader) Nullable() []byte {
+	n := r.Varint()
+	if n == -1 {
+		return nil
+	}
+	if n < 0 || n > int64(len(r.B)) {
+		r.Take(-1)
+		return nil
+	}
+	return r.Take(int(n))
+}
