@@ -22,6 +22,10 @@ import (
 
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // outage is a real Prometheus that watches real processes on an embedded broker.
@@ -123,12 +127,12 @@ func (o *outage) restoringForLong(settings func(string, ...string) []string) {
 	o.t.Helper()
 	environ := settings("slow")
 	o.run(environ, "topics")
-	p, err := o.client().NewProducer(o.t.Context(), "a stranger", 10*time.Minute)
+	p, err := produce.New(o.t.Context(), o.client(), "a stranger", 10*time.Minute)
 	if err == nil {
 		err = p.Begin(o.t.Context(), []kafka.TopicPartition{{Topic: "slow.changelog", Partition: 1}})
 	}
 	if err == nil {
-		var b kafka.Builder
+		var b records.Builder
 		b.Append(nil, []byte("?"), nil, time.Now().UnixMilli())
 		_, err = p.Produce(o.t.Context(), "slow.changelog", 1, &b)
 	}
@@ -190,7 +194,7 @@ func (o *outage) client() *kafka.Client {
 
 func (o *outage) topic(name string, partitions int) {
 	o.t.Helper()
-	if err := o.client().CreateTopic(o.t.Context(), name, partitions, 1, nil); err != nil {
+	if err := topics.Create(o.t.Context(), o.client(), name, partitions, 1, nil); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -198,12 +202,12 @@ func (o *outage) topic(name string, partitions int) {
 // group puts the offset of a group that has no members.
 func (o *outage) group(id string, partition int32, offset int64) {
 	o.t.Helper()
-	p, err := o.client().NewProducer(o.t.Context(), "reset", time.Minute)
+	p, err := produce.New(o.t.Context(), o.client(), "reset", time.Minute)
 	if err == nil {
 		err = p.Begin(o.t.Context(), nil)
 	}
 	if err == nil {
-		err = p.CommitOffset(o.t.Context(), kafka.Membership{Group: id, Generation: -1}, "events", partition, offset)
+		err = p.CommitOffset(o.t.Context(), group.Membership{Group: id, Generation: -1}, "events", partition, offset)
 	}
 	if err == nil {
 		err = p.End(o.t.Context(), true)
@@ -221,10 +225,10 @@ func (o *outage) feed() {
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			p, err := client.NewProducer(ctx, "", time.Minute)
+			p, err := produce.New(ctx, client, "", time.Minute)
 			for err == nil {
 				for partition := range int32(2) {
-					var b kafka.Builder
+					var b records.Builder
 					b.Append(nil, []byte(`{"cost":[0.5,0.25]}`), nil, time.Now().UnixMilli())
 					if _, failed := p.Produce(ctx, "events", partition, &b); failed != nil {
 						err = failed

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
@@ -26,7 +26,7 @@ type computer struct {
 // run ends when batches closes: then everything taken is handed on. Once work has ended, what is still fetched is let
 // go untaken: the next owner fetches it again, from where the state ends. It ends with an error before a record that
 // must not be taken; everything before it is handed on.
-func (c *computer) run(work context.Context, batches <-chan *kafka.Batch) error {
+func (c *computer) run(work context.Context, batches <-chan *fetch.Batch) error {
 	c.next()
 	ticks := time.NewTicker(c.interval)
 	defer ticks.Stop()
@@ -70,7 +70,7 @@ func (c *computer) tick(now time.Time) bool {
 
 // takeBatch walks over a batch. It stops early when work has ended, and with an error before a record that must not be
 // taken.
-func (c *computer) takeBatch(work context.Context, batch *kafka.Batch) error {
+func (c *computer) takeBatch(work context.Context, batch *fetch.Batch) error {
 	asked := 0
 	c.Transaction.End = batch.Stable
 	err := c.Take(batch, func() int64 {

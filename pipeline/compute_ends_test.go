@@ -10,7 +10,8 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/loss"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 	"oriel/schemas"
@@ -18,24 +19,24 @@ import (
 )
 
 // sayings are records that say different things, for the computer to take at places and lengths that are public.
-func sayings() map[string]func(i int) kafka.Record {
+func sayings() map[string]func(i int) records.Record {
 	valid := []byte(`{"cost":[1]}`)
-	all := map[string]func(i int) kafka.Record{
-		"valid":      func(int) kafka.Record { return kafka.Record{Value: valid} },
-		"malformed":  func(int) kafka.Record { return kafka.Record{Value: []byte(`{`)} },
-		"too large":  func(int) kafka.Record { return kafka.Record{Value: make([]byte, 101)} },
-		"null":       func(int) kafka.Record { return kafka.Record{} },
-		"null, key":  func(int) kafka.Record { return kafka.Record{Key: []byte("user")} },
-		"empty":      func(int) kafka.Record { return kafka.Record{Key: []byte{}, Value: []byte{}} },
-		"unreadable": func(int) kafka.Record { return kafka.Record{Unreadable: true} },
-		"headers": func(int) kafka.Record {
-			return kafka.Record{Value: valid, Headers: kafka.HeadersOf(make([]kafka.Header, kafka.MaxHeaders)...)}
+	all := map[string]func(i int) records.Record{
+		"valid":      func(int) records.Record { return records.Record{Value: valid} },
+		"malformed":  func(int) records.Record { return records.Record{Value: []byte(`{`)} },
+		"too large":  func(int) records.Record { return records.Record{Value: make([]byte, 101)} },
+		"null":       func(int) records.Record { return records.Record{} },
+		"null, key":  func(int) records.Record { return records.Record{Key: []byte("user")} },
+		"empty":      func(int) records.Record { return records.Record{Key: []byte{}, Value: []byte{}} },
+		"unreadable": func(int) records.Record { return records.Record{Unreadable: true} },
+		"headers": func(int) records.Record {
+			return records.Record{Value: valid, Headers: records.HeadersOf(make([]records.Header, records.MaxHeaders)...)}
 		},
-		"late": func(int) kafka.Record { return kafka.Record{Value: valid, Timestamp: 1 << 50} },
+		"late": func(int) records.Record { return records.Record{Value: valid, Timestamp: 1 << 50} },
 	}
 	each := []string{"headers", "null", "unreadable", "valid", "null, key", "malformed", "late"}
-	all["mixed"] = func(i int) kafka.Record { return all[each[i%len(each)]](i) }
-	all["one"] = func(i int) kafka.Record {
+	all["mixed"] = func(i int) records.Record { return all[each[i%len(each)]](i) }
+	all["one"] = func(i int) records.Record {
 		if i == 7 {
 			return all["unreadable"](i)
 		}
@@ -70,14 +71,14 @@ func openStream(t *testing.T) *streams.Stream {
 }
 
 // closes are the transactions that a computer hands on: where each ends, what it holds, and when.
-func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, ends []int64) {
+func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string, ends []int64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s, at := openStream(t), state.Position{Next: 10, LeaderEpoch: 3}
 		work, stop := context.WithCancel(t.Context())
 		defer stop()
-		pool := kafka.NewPool()
-		batches, filled, free := make(chan *kafka.Batch, 2), make(chan *transaction.Transaction), make(
+		pool := records.NewPool()
+		batches, filled, free := make(chan *fetch.Batch, 2), make(chan *transaction.Transaction), make(
 			chan *transaction.Transaction, 2,
 		)
 		for range cap(free) {
@@ -96,10 +97,10 @@ func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, 
 			defer close(batches)
 			next, i := at.Next, 0
 			for _, lengths := range f.lengths {
-				b := &kafka.Batch{From: next, LeaderEpoch: 3}
+				b := &fetch.Batch{From: next, LeaderEpoch: 3}
 				for _, length := range lengths {
 					r := say(i)
-					r.Public = kafka.Public{Offset: next, LeaderEpoch: 3, Length: length}
+					r.Public = records.Public{Offset: next, LeaderEpoch: 3, Length: length}
 					b.Records = append(b.Records, r)
 					next, i = next+1, i+1
 				}
@@ -188,7 +189,7 @@ func TestTransactionsEndByPublicNumbers(t *testing.T) {
 func TestStopIsLookedForByCount(t *testing.T) {
 	for says, say := range sayings() {
 		f := feed{
-			lengths: [][]int{make([]int, 2048)}, input: 700 * kafka.RecordOverhead, memory: 1 << 30,
+			lengths: [][]int{make([]int, 2048)}, input: 700 * records.RecordOverhead, memory: 1 << 30,
 			commit: 40 * time.Millisecond, stop: 10 * time.Millisecond,
 		}
 		if _, ends := f.closes(t, say); !slices.Equal(ends, []int64{710, 1410, 1545}) {

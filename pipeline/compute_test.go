@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 )
@@ -13,7 +13,7 @@ import (
 // until a batch of the other transaction is acknowledged, or it is committed; a transaction that is alone closes.
 func TestComputingWaitsForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := kafka.NewPool()
+		pool := records.NewPool()
 		committing, filled := transaction.New(pool, false), transaction.New(pool, false)
 		line := make([]byte, 100_000)
 		for range 30 {

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 )
 
 // groupConfig is this process's membership.
-func (s *Service) groupConfig() kafka.GroupConfig {
+func (s *Service) groupConfig() group.Config {
 	c := s.config.GroupConfig(s.topics.Input.ID)
 	c.OnFenced = func() {
 		s.listener.Note(-1, "another process has joined the group in this one's place: it has the same host name and ORIEL_STATE_DIR; this one goes on without a place that lasts")
@@ -31,7 +32,7 @@ const (
 func (s *Service) watchMembers(ctx context.Context, end func()) {
 	gone := false
 	for wait := membersFirst; kafka.Pause(ctx, wait) == nil; wait = membersInterval {
-		members, err := s.client.Members(ctx, s.groupConfig(), int(s.inputs.Load()))
+		members, err := group.Describe(ctx, s.client, s.groupConfig(), int(s.inputs.Load()))
 		switch {
 		case err != nil, !members.Stable && !members.Gone:
 			continue
@@ -59,7 +60,7 @@ func (s *Service) watchMembers(ctx context.Context, end func()) {
 // versions takes the members of other versions of Oriel out of a group: an older one carries no mark, or another of
 // this name. They work on this deployment, fenced like all others, so that nothing is wrong while one version replaces
 // the other. A leader of this version gives them no partition; one of theirs shares with all.
-func (s *Service) versions(c kafka.Members) (rest kafka.Members, texts []string) {
+func (s *Service) versions(c group.Members) (rest group.Members, texts []string) {
 	rest = c
 	rest.Foreign, rest.Free = nil, slices.Clone(c.Free)
 	for _, m := range c.Foreign {
@@ -77,7 +78,7 @@ func (s *Service) versions(c kafka.Members) (rest kafka.Members, texts []string)
 }
 
 // memberProblems says what is wrong with a group.
-func (s *Service) memberProblems(c kafka.Members) []string {
+func (s *Service) memberProblems(c group.Members) []string {
 	var problems []string
 	group := s.config.Group
 	if c.Gone {

@@ -7,55 +7,56 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 )
 
 // TestWhoElseIsInTheGroup: a process of the version before was called foreign, and people were told to split the
 // group, which stops one of the two halves.
 func TestWhoElseIsInTheGroup(t *testing.T) {
 	s := &Service{config: deployment.Config{Name: "d", Group: "g", Input: "trips"}}
-	member := func(client, mark, topic string, partitions ...int32) kafka.ForeignMember {
-		return kafka.ForeignMember{
+	member := func(client, mark, topic string, partitions ...int32) group.ForeignMember {
+		return group.ForeignMember{
 			Client: client, Host: "/10.0.0.7", Mark: mark, Topics: []string{topic}, Partitions: partitions,
 		}
 	}
 	older := member(kafka.DefaultClientID, "", "trips", 1)
 	for _, c := range []struct {
 		name     string
-		members  kafka.Members
+		members  group.Members
 		versions []string // texts, each of which one line must hold
 		problems []string
 	}{
-		{"nobody", kafka.Members{Stable: true}, nil, nil},
+		{"nobody", group.Members{Stable: true}, nil, nil},
 		{
 			"an older version",
-			kafka.Members{Stable: true, Foreign: []kafka.ForeignMember{older}, Free: []int32{1}},
+			group.Members{Stable: true, Foreign: []group.ForeignMember{older}, Free: []int32{1}},
 			[]string{`another version of Oriel, client "oriel" at "/10.0.0.7": end the older one`},
 			nil,
 		},
 		{
 			"a later one, and a partition that nobody has",
-			kafka.Members{
+			group.Members{
 				Stable: true, Free: []int32{0, 2},
-				Foreign: []kafka.ForeignMember{member(kafka.DefaultClientID, "d/00/later", "trips", 0)},
+				Foreign: []group.ForeignMember{member(kafka.DefaultClientID, "d/00/later", "trips", 0)},
 			},
 			[]string{"another version of Oriel"},
 			[]string{"partitions [2] of the input are with no process"},
 		},
 		{
 			"another deployment",
-			kafka.Members{Stable: true, Foreign: []kafka.ForeignMember{member(kafka.DefaultClientID, "e/00", "trips")}},
+			group.Members{Stable: true, Foreign: []group.ForeignMember{member(kafka.DefaultClientID, "e/00", "trips")}},
 			nil,
 			[]string{`a member of the deployment "e", client "oriel" at "/10.0.0.7": give that one another group`},
 		},
 		{
 			"letters",
-			kafka.Members{Stable: true, Foreign: []kafka.ForeignMember{member(kafka.DefaultClientID, "", "d.verdicts")}},
+			group.Members{Stable: true, Foreign: []group.ForeignMember{member(kafka.DefaultClientID, "", "d.verdicts")}},
 			nil,
 			[]string{"that is not of this deployment"},
 		},
 		{
 			"a consumer",
-			kafka.Members{Stable: true, Foreign: []kafka.ForeignMember{member("mistaken", "", "trips", 1)}, Free: []int32{1}},
+			group.Members{Stable: true, Foreign: []group.ForeignMember{member("mistaken", "", "trips", 1)}, Free: []int32{1}},
 			nil,
 			[]string{`that is not of this deployment, client "mistaken"`, "partitions [1]"},
 		},

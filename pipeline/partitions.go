@@ -6,6 +6,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/notice"
 	"oriel/state"
 )
@@ -57,7 +58,7 @@ const staleLooks = 3
 type staleShares struct{ count, wait int }
 
 // expired tells that the members should join again.
-func (i *staleShares) expired(c kafka.Members) bool {
+func (i *staleShares) expired(c group.Members) bool {
 	if len(c.Free) == 0 || len(c.Foreign) > 0 || c.Gone {
 		*i = staleShares{}
 		return false

@@ -12,6 +12,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/takeover"
@@ -78,7 +79,7 @@ func fits(c deployment.Config, m streams.Model) error {
 // returns an error only when the process cannot go on: every partition it was given has stopped.
 func (s *Service) Run(ctx context.Context) error {
 	s.notePartitions(s.topics)
-	group, err := s.client.Join(s.groupConfig())
+	group, err := group.Join(s.client, s.groupConfig())
 	if err != nil {
 		return fmt.Errorf("pipeline: join group: %w", err)
 	}
@@ -97,7 +98,7 @@ const (
 )
 
 // serve works through the generations of the group.
-func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
+func (s *Service) serve(ctx context.Context, group *group.Member) error {
 	retry := s.client.NewBackoff(firstPause, lastPause)
 	for {
 		generation, err := group.Next(ctx)
@@ -181,7 +182,7 @@ func (s *Service) watchTopics(ctx context.Context, end func(error)) {
 const topicsInterval = 5 * time.Second
 
 // generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
-func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
+func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 	s.listener.Assigned(g.Partitions)
 	if err := s.usersBeforeTakeOver(ctx, g); err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.Canceled) {

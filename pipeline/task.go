@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"oriel/pipeline/deployment"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/takeover"
 	"oriel/pipeline/transaction"
@@ -24,7 +26,7 @@ func (t *task) commitGrace() time.Duration { return t.service.config.RebalanceTi
 type task struct {
 	service    *Service
 	partition  int32
-	membership kafka.Membership
+	membership group.Membership
 	memory     int // bytes, for its transactions
 }
 
@@ -54,10 +56,10 @@ func (t *task) run(ctx context.Context) error {
 		context.AfterFunc(commits, func() { timer.Stop() })
 	})()
 
-	batches := make(chan *kafka.Batch, 2)
+	batches := make(chan *fetch.Batch, 2)
 	filled := make(chan *transaction.Transaction)
 	free := make(chan *transaction.Transaction, 2)
-	pool := kafka.NewPool()
+	pool := records.NewPool()
 	for range cap(free) {
 		free <- transaction.New(pool, t.service.listener.Decided != nil)
 	}
@@ -134,8 +136,8 @@ func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Comm
 
 // fetch reads the input from a position on, until work ends. It reads the topic that the state stands on, by id, and
 // stops when the log has lost what the state has taken.
-func (t *task) fetch(work context.Context, from state.Position, batches chan<- *kafka.Batch) error {
-	reader := t.service.client.NewReader(t.service.config.Input, t.partition, from.Next, kafka.ReaderOptions{
+func (t *task) fetch(work context.Context, from state.Position, batches chan<- *fetch.Batch) error {
+	reader := fetch.NewReader(t.service.client, t.service.config.Input, t.partition, from.Next, fetch.Options{
 		MaxBytes: deployment.FetchBytes, MaxWait: 250 * time.Millisecond, ID: from.Topic, LastEpoch: &from.LeaderEpoch,
 	})
 	defer reader.Close()

@@ -8,6 +8,8 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/state"
@@ -42,9 +44,10 @@ func (s *userIndex) Remove(partition int32, user users.ID) {
 
 func (s *userIndex) addIn(partition int32, user users.ID) error {
 	if other, seen := s.partitions[user]; seen && other != partition {
-		return &notice.StopError{Partition: -1,
-			Reason: fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
-			Remedy: "Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it",
+		return &notice.StopError{
+			Partition: -1,
+			Reason:    fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
+			Remedy:    "Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it",
 		}
 	}
 	if s.partitions == nil {
@@ -108,7 +111,7 @@ type remoteUsers struct {
 }
 
 // usersBeforeTakeOver looks at all partitions before a generation works, as long as it lasts.
-func (s *Service) usersBeforeTakeOver(ctx context.Context, g *kafka.Generation) error {
+func (s *Service) usersBeforeTakeOver(ctx context.Context, g *group.Generation) error {
 	look, end := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
@@ -162,7 +165,7 @@ const latest = 1000
 
 // remember reads the last committed state of a partition; nil when it was never opened, or cannot be read.
 func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
-	bounds, err := s.client.Bounds(ctx, s.topics.Changelog.Name, p)
+	bounds, err := topics.BoundsOf(ctx, s.client, s.topics.Changelog.Name, p)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of the changelog, partition %d: %w", p, err)
 	}
@@ -210,7 +213,7 @@ func (r *remoteUsers) open(p int32) error {
 	return nil
 }
 
-func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (*remoteUsers, error) {
+func (s *Service) firstLook(ctx context.Context, p int32, bounds topics.Bounds) (*remoteUsers, error) {
 	view, err := changelog.Read(ctx, s.client, s.topics.Changelog, p, bounds, nil)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,9 @@ import (
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/state"
 )
@@ -195,10 +198,10 @@ func sendFlights(
 	ctx context.Context, client *kafka.Client, topic string, streams [][]flights.Flight,
 	event func(*flights.Flight, []byte) []byte, progress io.Writer,
 ) error {
-	if err := client.CreateTopic(ctx, topic, len(streams), 1, nil); err != nil {
+	if err := topics.Create(ctx, client, topic, len(streams), 1, nil); err != nil {
 		return err
 	}
-	producer, err := client.NewProducer(ctx, "", time.Minute)
+	producer, err := produce.New(ctx, client, "", time.Minute)
 	if err != nil {
 		return err
 	}
@@ -206,7 +209,7 @@ func sendFlights(
 	defer func() { _ = bar.Finish() }()
 	var value []byte
 	for p, stream := range streams {
-		var b kafka.Builder
+		var b records.Builder
 		for i := range stream {
 			value = event(&stream[i], value[:0])
 			b.Append(nil, value, nil, time.Now().UnixMilli())

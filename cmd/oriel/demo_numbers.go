@@ -11,6 +11,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
 )
 
@@ -115,11 +117,11 @@ func arrivalMeans(stream []flights.Flight) []float64 {
 
 // lastDecision reads a partition of decisions, and returns the newest.
 func lastDecision(ctx context.Context, client *kafka.Client, topic string, p int32) (d schemas.Decision, err error) {
-	bounds, err := client.ReadableEnd(ctx, topic, p)
+	bounds, err := topics.ReadableEnd(ctx, client, topic, p)
 	if err != nil {
 		return d, err
 	}
-	reader := client.NewReader(topic, p, bounds.Start, kafka.ReaderOptions{MaxBytes: 1 << 20})
+	reader := fetch.NewReader(client, topic, p, bounds.Start, fetch.Options{MaxBytes: 1 << 20})
 	for next := bounds.Start; next < bounds.Stable; {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {

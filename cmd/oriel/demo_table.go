@@ -15,6 +15,9 @@ import (
 	"oriel/cmd/internal/flights"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
 )
 
@@ -42,7 +45,7 @@ func (d demoEvents) Totals() []int64 {
 func (d demoEvents) Each(_ context.Context, f func(eval.Item) error) error {
 	for p, stream := range d.streams {
 		for i := range stream {
-			r := kafka.Record{Public: kafka.Public{Offset: int64(i)}, Value: stream[i].AppendEvent(nil)}
+			r := records.Record{Public: records.Public{Offset: int64(i)}, Value: stream[i].AppendEvent(nil)}
 			if err := f(eval.Item{Stream: int32(p), Record: r}); err != nil {
 				return err
 			}
@@ -117,16 +120,16 @@ func (d *demoTable) print(ctx context.Context, out io.Writer, client *kafka.Clie
 // publishedDecisions reads a partition's committed decisions one by one and checks that their steps are 1, 2, 3, ….
 func publishedDecisions(ctx context.Context, client *kafka.Client, topic string, p int32) eval.Published {
 	var waiting []schemas.Decision
-	var reader *kafka.Reader
+	var reader *fetch.Reader
 	step := uint64(0)
 	return func() ([]float64, error) {
 		for len(waiting) == 0 {
 			if reader == nil {
-				bounds, err := client.Bounds(ctx, topic, p)
+				bounds, err := topics.BoundsOf(ctx, client, topic, p)
 				if err != nil {
 					return nil, err
 				}
-				reader = client.NewReader(topic, p, bounds.Start, kafka.ReaderOptions{MaxBytes: 1 << 20})
+				reader = fetch.NewReader(client, topic, p, bounds.Start, fetch.Options{MaxBytes: 1 << 20})
 			}
 			batch, err := reader.Fetch(ctx)
 			if err != nil {

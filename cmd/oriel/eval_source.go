@@ -17,6 +17,9 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
@@ -25,7 +28,7 @@ import (
 type fileEvents struct {
 	name   string
 	model  streams.Model
-	each   func(in io.Reader, f func(r kafka.Record, place []byte) error) error
+	each   func(in io.Reader, f func(r records.Record, place []byte) error) error
 	unit   string // what a record of the file is
 	totals []int64
 }
@@ -59,12 +62,12 @@ func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fil
 }
 
 // rows are the records of a CSV file.
-func (e *fileEvents) rows(mapping tableMapping) func(io.Reader, func(kafka.Record, []byte) error) error {
-	return func(in io.Reader, f func(kafka.Record, []byte) error) error {
+func (e *fileEvents) rows(mapping tableMapping) func(io.Reader, func(records.Record, []byte) error) error {
+	return func(in io.Reader, f func(records.Record, []byte) error) error {
 		return mapping.each(in, func(o outgoing) error {
-			r := kafka.Record{Key: o.key, Value: o.value}
+			r := records.Record{Key: o.key, Value: o.value}
 			if users := e.model.Users; users != nil && users.Header != "" {
-				r.Headers = kafka.HeadersOf(kafka.Header{Key: users.Header, Value: o.key})
+				r.Headers = records.HeadersOf(records.Header{Key: users.Header, Value: o.key})
 			}
 			place := o.place
 			if place == nil {
@@ -76,11 +79,11 @@ func (e *fileEvents) rows(mapping tableMapping) func(io.Reader, func(kafka.Recor
 }
 
 // lines are the records of an NDJSON file. A line that is too long becomes a null event, as the service would have it.
-func (e *fileEvents) lines(separator string, maxBytes int) func(io.Reader, func(kafka.Record, []byte) error) error {
+func (e *fileEvents) lines(separator string, maxBytes int) func(io.Reader, func(records.Record, []byte) error) error {
 	if separator != "" {
 		maxBytes += replay.KeyBytes
 	}
-	return func(in io.Reader, f func(kafka.Record, []byte) error) error {
+	return func(in io.Reader, f func(records.Record, []byte) error) error {
 		for line, err := range schemas.NewLines(in, maxBytes).All() {
 			if err != nil {
 				return err
@@ -107,9 +110,9 @@ func (e *fileEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
 		return exit.WrongUse("%s: not a file that can be read twice", e.name)
 	}
-	spread := sender{builders: make([]kafka.Builder, len(e.totals)), fixed: -1}
+	spread := sender{builders: make([]records.Builder, len(e.totals)), fixed: -1}
 	offsets, count := make([]int64, len(e.totals)), int64(0)
-	err = e.each(in, func(r kafka.Record, place []byte) error {
+	err = e.each(in, func(r records.Record, place []byte) error {
 		p := spread.partition(place)
 		r.Offset = offsets[p]
 		offsets[p]++
@@ -124,7 +127,7 @@ func (e *fileEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 }
 
 // owned copies what a reader will overwrite.
-func owned(r kafka.Record) kafka.Record {
+func owned(r records.Record) records.Record {
 	r.Key, r.Value, r.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), r.Headers.Clone()
 	return r
 }
@@ -133,7 +136,7 @@ func owned(r kafka.Record) kafka.Record {
 type topicEvents struct {
 	client *kafka.Client
 	topic  string
-	bounds []kafka.Bounds
+	bounds []topics.Bounds
 	totals []int64
 }
 
@@ -144,7 +147,7 @@ func newTopicEvents(ctx context.Context, client *kafka.Client, name string) (*to
 	}
 	e := &topicEvents{client: client, topic: name}
 	for p := range int32(topic.Partitions) {
-		b, err := client.ReadableEnd(ctx, name, p)
+		b, err := topics.ReadableEnd(ctx, client, name, p)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +162,7 @@ func (e *topicEvents) Totals() []int64 { return e.totals }
 // Each reads partition by partition.
 func (e *topicEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	for p, bounds := range e.bounds {
-		reader := e.client.NewReader(e.topic, int32(p), bounds.Start, kafka.ReaderOptions{MaxBytes: 4 << 20})
+		reader := fetch.NewReader(e.client, e.topic, int32(p), bounds.Start, fetch.Options{MaxBytes: 4 << 20})
 		for next := bounds.Start; next < bounds.Stable; {
 			batch, err := reader.Fetch(ctx)
 			if err != nil {

@@ -19,7 +19,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/dp"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
@@ -311,15 +312,15 @@ func publishes(stream *streams.Stream) (published plan.Published, seen bool, err
 				published.Decided++
 			}
 		},
-		Taken: func(*kafka.Record, int64, schemas.Code) { published.Events++ },
+		Taken: func(*records.Record, int64, schemas.Code) { published.Events++ },
 	}
 	walk.Start()
 	published, seen = plan.Published{}, false // what an opening publishes comes once
-	record := [1]kafka.Record{{Unreadable: true}}
+	record := [1]records.Record{{Unreadable: true}}
 	for start := time.Now(); !seen && published.Events < mostPlanned && time.Since(start) < planFor; {
 		at := walk.Position.Next
 		record[0].Offset = at
-		b := kafka.Batch{From: at, Next: at + 1, Records: record[:]}
+		b := fetch.Batch{From: at, Next: at + 1, Records: record[:]}
 		err := walk.Take(&b, func() int64 { return b.Next })
 		if errors.Is(err, streams.ErrEnded) {
 			break

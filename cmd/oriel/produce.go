@@ -19,6 +19,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
 	"oriel/schemas"
 )
 
@@ -54,7 +55,7 @@ func produceCommand() *cobra.Command {
 			"             --partition-by origin --sort year,month,day,sched_dep_time\n" +
 			"Any member of the configured operator's events (`oriel schema events`): --member weight=seats --member relatives=a,b,c",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return produce(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return produceRecords(cmd, o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.topic, "topic", "", "topic to send to")
@@ -81,7 +82,7 @@ func produceCommand() *cobra.Command {
 	return cmd
 }
 
-func produce(cmd *cobra.Command, o produceOptions) error {
+func produceRecords(cmd *cobra.Command, o produceOptions) error {
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
 		return exit.WrongUse("--rate: not a finite number of records a second")
 	}
@@ -189,7 +190,7 @@ func (o produceOptions) send(cmd *cobra.Command, client *kafka.Client, each each
 	if err != nil {
 		return err
 	}
-	producer, err := client.NewProducer(ctx, "", time.Minute)
+	producer, err := produce.New(ctx, client, "", time.Minute)
 	if err != nil {
 		return err
 	}

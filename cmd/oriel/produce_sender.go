@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
 )
 
 // sender fills a batch for each partition and sends full ones, not faster than its rate.
 type sender struct {
-	client   *kafka.Producer
+	client   *produce.Producer
 	topic    string
-	builders []kafka.Builder
+	builders []records.Builder
 	fixed    int32 // −1: none
 	turn     int32
 	rate     float64 // records a second; 0: any
@@ -20,9 +22,9 @@ type sender struct {
 	sent     int
 }
 
-func newSender(client *kafka.Producer, topic string, partitions int, fixed int32, rate float64) *sender {
+func newSender(client *produce.Producer, topic string, partitions int, fixed int32, rate float64) *sender {
 	return &sender{
-		client: client, topic: topic, builders: make([]kafka.Builder, partitions),
+		client: client, topic: topic, builders: make([]records.Builder, partitions),
 		fixed: fixed, rate: rate, began: time.Now(),
 	}
 }

@@ -19,6 +19,9 @@ import (
 	"oriel/cmd/internal/figure"
 	"oriel/cmd/internal/service"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
 )
 
@@ -125,7 +128,7 @@ func (t *tailing) read(ctx context.Context, partitions []int32) error {
 }
 
 func (t *tailing) partition(ctx context.Context, p int32, of int) error {
-	bounds, err := t.client.Bounds(ctx, t.options.topic, p)
+	bounds, err := topics.BoundsOf(ctx, t.client, t.options.topic, p)
 	if err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (t *tailing) partition(ctx context.Context, p int32, of int) error {
 	if t.options.begin || !t.options.follow {
 		next = bounds.Start
 	}
-	reader := t.client.NewReader(t.options.topic, p, next, kafka.ReaderOptions{MaxWait: 250 * time.Millisecond})
+	reader := fetch.NewReader(t.client, t.options.topic, p, next, fetch.Options{MaxWait: 250 * time.Millisecond})
 	for waits := false; t.options.follow || next < bounds.Stable; {
 		if !waits && next >= bounds.Stable {
 			waits = true
@@ -162,7 +165,7 @@ func (t *tailing) waiting(of int) {
 	}
 }
 
-func (t *tailing) show(p int32, records []kafka.Record) error {
+func (t *tailing) show(p int32, records []records.Record) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range records {

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas/table"
 )
 
@@ -54,23 +57,23 @@ func fill(
 	ctx context.Context, client *kafka.Client, input string, events func(all, i int) []byte, key func(i int) []byte,
 	o options,
 ) ([]int64, error) {
-	if err := client.CreateTopic(ctx, input, o.partitions, 1, nil); err != nil {
+	if err := topics.Create(ctx, client, input, o.partitions, 1, nil); err != nil {
 		return nil, err
 	}
-	producer, err := client.NewProducer(ctx, "", time.Minute)
+	producer, err := produce.New(ctx, client, "", time.Minute)
 	if err != nil {
 		return nil, err
 	}
 	ends := make([]int64, o.partitions)
 	for p := range ends {
-		send := func(b *kafka.Builder) error {
+		send := func(b *records.Builder) error {
 			ends[p] += int64(b.Count())
 			_, err := producer.Produce(ctx, input, int32(p), b)
 			b.Reset()
 			return err
 		}
 		share := (o.events - p + o.partitions - 1) / o.partitions
-		var b kafka.Builder
+		var b records.Builder
 		for i := range share {
 			var name []byte
 			if key != nil {
@@ -98,9 +101,9 @@ func bombDue(i, share, bombs int) bool {
 }
 
 // bomb is a batch of one record of zeros, compressed.
-func bomb(i int) *kafka.Builder {
-	b := new(kafka.Builder)
-	b.Compress([...]kafka.Codec{kafka.Gzip, kafka.Zstd}[i%2])
+func bomb(i int) *records.Builder {
+	b := new(records.Builder)
+	b.Compress([...]records.Codec{records.Gzip, records.Zstd}[i%2])
 	b.Append(nil, make([]byte, bombBytes), nil, time.Now().UnixMilli())
 	return b
 }

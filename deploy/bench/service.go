@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 )
 
 // service is one deployment, run by one process.
@@ -60,7 +61,7 @@ func (s *service) measure(ctx context.Context, client *kafka.Client, ends []int6
 	}
 	var began time.Time
 	for done := 0; done < len(ends); time.Sleep(5 * time.Millisecond) {
-		offset, err := client.CommittedOffset(ctx, s.name, s.input, int32(done))
+		offset, err := group.CommittedOffset(ctx, client, s.name, s.input, int32(done))
 		if err != nil {
 			return r, err
 		}

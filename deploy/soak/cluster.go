@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 )
 
 // cluster is a Kafka cluster of brokers that are their own controllers.
@@ -143,7 +144,7 @@ func (c *cluster) whole(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
-		described, err := c.client.Describe(ctx)
+		described, err := topics.Describe(ctx, c.client)
 		if err == nil && described.Brokers == len(c.brokers) {
 			return nil
 		}

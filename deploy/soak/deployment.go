@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/topics"
 )
 
 // partitions of the input: as many as processes, so that each has one while all are well.
@@ -111,7 +114,7 @@ func (d *deployment) opened(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for p := 0; p < partitions; {
-		offset, err := d.cluster.client.CommittedOffset(ctx, deploymentName, inputTopic, int32(p))
+		offset, err := group.CommittedOffset(ctx, d.cluster.client, deploymentName, inputTopic, int32(p))
 		if err == nil && offset >= 0 {
 			p++
 			continue
@@ -124,12 +127,12 @@ func (d *deployment) opened(ctx context.Context) error {
 }
 
 // drained waits until a group has taken all that is committed in a topic.
-func (d *deployment) drained(ctx context.Context, group, topic string) error {
+func (d *deployment) drained(ctx context.Context, groupID, topic string) error {
 	ctx, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
 	for p := range int32(partitions) {
 		for taken := int64(-1); ; {
-			at, err := d.cluster.client.CommittedOffset(ctx, group, topic, p)
+			at, err := group.CommittedOffset(ctx, d.cluster.client, groupID, topic, p)
 			if err == nil {
 				taken = at
 				var rest bool
@@ -138,7 +141,7 @@ func (d *deployment) drained(ctx context.Context, group, topic string) error {
 				}
 			}
 			if kafka.Pause(ctx, 50*time.Millisecond) != nil {
-				return fmt.Errorf("group %s hangs: not at the end of %s partition %d within %v, but at %d (%w)", group, topic, p, drainLimit, taken, err)
+				return fmt.Errorf("group %s hangs: not at the end of %s partition %d within %v, but at %d (%w)", groupID, topic, p, drainLimit, taken, err)
 			}
 		}
 	}
@@ -147,11 +150,11 @@ func (d *deployment) drained(ctx context.Context, group, topic string) error {
 
 // anyAfter tells whether a topic has a committed record from an offset on. Markers of transactions are none.
 func (d *deployment) anyAfter(ctx context.Context, topic string, p int32, from int64) (bool, error) {
-	end, err := d.cluster.client.Bounds(ctx, topic, p)
+	end, err := topics.BoundsOf(ctx, d.cluster.client, topic, p)
 	if err != nil {
 		return false, err
 	}
-	reader := d.cluster.client.NewReader(topic, p, from, kafka.ReaderOptions{MaxWait: 50 * time.Millisecond})
+	reader := fetch.NewReader(d.cluster.client, topic, p, from, fetch.Options{MaxWait: 50 * time.Millisecond})
 	for from < end.Stable {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {

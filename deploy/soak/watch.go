@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
 )
 
 // watch follows the committed records of every partition of a topic, past the proxies, to tell when a fault is got
@@ -35,7 +36,7 @@ func watchTopic(ctx context.Context, client *kafka.Client, topic string, done *s
 
 func (w *watch) follow(ctx context.Context, client *kafka.Client, p int32) {
 	for next := int64(0); ctx.Err() == nil; {
-		reader := client.NewReader(w.topic, p, next, kafka.ReaderOptions{MaxWait: 50 * time.Millisecond})
+		reader := fetch.NewReader(client, w.topic, p, next, fetch.Options{MaxWait: 50 * time.Millisecond})
 		for {
 			batch, err := reader.Fetch(ctx)
 			if err != nil {

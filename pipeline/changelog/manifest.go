@@ -10,6 +10,10 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/state"
@@ -58,7 +62,7 @@ func WriteManifests(
 func writeManifest(
 	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, p int32, sealed []byte,
 ) error {
-	producer, err := client.NewProducer(ctx, c.TransactionalID(topics.Input.ID, p), deployment.TransactionTimeout)
+	producer, err := produce.New(ctx, client, c.TransactionalID(topics.Input.ID, p), deployment.TransactionTimeout)
 	if err != nil {
 		return err
 	}
@@ -66,8 +70,8 @@ func writeManifest(
 }
 
 // WriteRecord writes one record in a transaction of its own.
-func WriteRecord(ctx context.Context, producer *kafka.Producer, to kafka.TopicPartition, key, value []byte) error {
-	var b kafka.Builder
+func WriteRecord(ctx context.Context, producer *produce.Producer, to kafka.TopicPartition, key, value []byte) error {
+	var b records.Builder
 	b.Append(key, value, nil, time.Now().UnixMilli())
 	return errors.Join(
 		producer.Begin(ctx, []kafka.TopicPartition{to}),
@@ -172,8 +176,8 @@ func CheckManifests(
 // FindRecord reads the first record of a key. Manifest and incarnation are written once, in this order and before all
 // others, and compaction keeps order: they stand at the start. It is nil when the partition has none, nor has one in a
 // transaction that another process has committed just before.
-func FindRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte) ([]byte, error) {
-	bounds, err := client.Bounds(ctx, topic.Name, p)
+func FindRecord(ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, key []byte) ([]byte, error) {
+	bounds, err := topics.BoundsOf(ctx, client, topic.Name, p)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
 	}
@@ -181,7 +185,7 @@ func FindRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p 
 	if err != nil || value != nil || bounds.Stable == bounds.High {
 		return value, err
 	}
-	if bounds, err = client.ReadableEnd(ctx, topic.Name, p); err != nil {
+	if bounds, err = topics.ReadableEnd(ctx, client, topic.Name, p); err != nil {
 		return nil, fmt.Errorf("pipeline: readable end of %s partition %d: %w", topic.Name, p, err)
 	}
 	return findWithin(ctx, client, topic, p, key, bounds)
@@ -189,9 +193,9 @@ func FindRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p 
 
 // findWithin reads the first committed record of a key between bounds.
 func findWithin(
-	ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte, within kafka.Bounds,
+	ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, key []byte, within topics.Bounds,
 ) ([]byte, error) {
-	for r, err := range kafka.Records(ctx, client, topic, p, within.Start, within.Stable, false) {
+	for r, err := range fetch.Records(ctx, client, topic, p, within.Start, within.Stable, false) {
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/state"
 )
@@ -26,13 +28,13 @@ type View struct {
 var localPosition = []byte("changelog")
 
 // NewView returns a view of a changelog that says nothing.
-func NewView(topic kafka.Topic) *View {
+func NewView(topic topics.Topic) *View {
 	return &View{topic: topic.ID, values: map[string][]byte{}, last: -1}
 }
 
 // Read reads what is committed in partition p, starting from what the local store already holds.
 func Read(
-	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, bounds kafka.Bounds, local []state.Record,
+	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, bounds topics.Bounds, local []state.Record,
 ) (*View, error) {
 	view := NewView(topic)
 	view.next = bounds.Start
@@ -63,7 +65,7 @@ func Read(
 // A log that ends before the record, or has another in its place, proves that the brokers lost records that they had
 // acknowledged: the copy follows after an acknowledgement and never leads, and the topic id is the same.
 func (view *View) follows(
-	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, at int64, bounds kafka.Bounds,
+	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, at int64, bounds topics.Bounds,
 ) (bool, error) {
 	if at <= bounds.Start {
 		return false, nil
@@ -71,14 +73,14 @@ func (view *View) follows(
 	if at > bounds.High {
 		return false, LostRecords(p, fmt.Sprintf("the local store has followed the changelog to offset %d, and it ends at %d", at, bounds.High))
 	}
-	for r, err := range kafka.Records(ctx, c, topic, p, at-1, at, true) {
+	for r, err := range fetch.Records(ctx, c, topic, p, at-1, at, true) {
 		if err != nil {
 			return false, err
 		}
 		if !bytes.Equal(view.values[string(r.Key)], r.Value) {
 			return false, LostRecords(p, fmt.Sprintf("the changelog has another record at offset %d than the one that the local store has followed", r.Offset))
 		}
-		return kafka.HasRecord(ctx, c, topic, p, at-1, at, false)
+		return fetch.HasRecord(ctx, c, topic, p, at-1, at, false)
 	}
 	return false, nil
 }
@@ -94,8 +96,8 @@ func LostRecords(p int32, found string) error {
 
 // Read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others
 // belong to.
-func (view *View) Read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
-	for r, err := range kafka.Records(ctx, c, topic, p, view.next, end, false) {
+func (view *View) Read(ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, end int64) error {
+	for r, err := range fetch.Records(ctx, c, topic, p, view.next, end, false) {
 		if err != nil {
 			return err
 		}

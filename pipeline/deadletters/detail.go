@@ -3,7 +3,7 @@ package deadletters
 import (
 	"unicode/utf8"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -12,7 +12,7 @@ const mostDetail = 512
 
 // detailed adds to the letter of a record what is wrong with it, in words that name the member, where the decoder finds
 // the same fault and a batch of limit bytes has room. Letters are for people who may read the input.
-func detailed(l deadLetter, d *schemas.Decoder, r *kafka.Record, code schemas.Code, limit int) deadLetter {
+func detailed(l deadLetter, d *schemas.Decoder, r *records.Record, code schemas.Code, limit int) deadLetter {
 	if d == nil || r == nil || r.Unreadable {
 		return l
 	}
@@ -30,7 +30,7 @@ func detailed(l deadLetter, d *schemas.Decoder, r *kafka.Record, code schemas.Co
 	}
 	more := l
 	more.headers = append(more.headers[:len(more.headers):len(more.headers)],
-		kafka.Header{Key: headerDetail, Value: []byte(text)})
+		records.Header{Key: headerDetail, Value: []byte(text)})
 	if more.size() > limit {
 		return l
 	}

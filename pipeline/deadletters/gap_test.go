@@ -12,6 +12,10 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // TestGapsAreMarked: once a row did not continue the row before, letters stopped for good, and the remedy that they
@@ -43,7 +47,7 @@ func TestGapsAreMarked(t *testing.T) {
 			"retention deleted them", newEnv, func(e *env) {
 				e.row(2, bad, bad, bad)
 				e.row(5, bad)
-				e.check(e.client.DeleteRecords(e.t.Context(), e.deployment.Config.Verdicts, 0, 2))
+				e.check(topics.DeleteRecords(e.t.Context(), e.client, e.deployment.Config.Verdicts, 0, 2))
 			},
 			"2..5 lost verdicts_deleted , 5 json_syntax 5", "were deleted before they were read",
 		},
@@ -100,8 +104,8 @@ func (e *env) next() int64 {
 func (e *env) remakeVerdicts() {
 	e.t.Helper()
 	c := e.deployment.Config
-	e.check(e.client.DeleteTopic(e.t.Context(), c.Verdicts))
-	e.check(e.client.CreateTopic(e.t.Context(), c.Verdicts, 1, 1, nil))
+	e.check(topics.Delete(e.t.Context(), e.client, c.Verdicts))
+	e.check(topics.Create(e.t.Context(), e.client, c.Verdicts, 1, 1, nil))
 	e.dropOffset()
 }
 
@@ -120,7 +124,7 @@ func (e *env) dropOffset() {
 	req.Topics = append(req.Topics, topic)
 	_, err = req.RequestWith(e.t.Context(), admin)
 	e.check(err)
-	at, err := e.client.CommittedOffset(e.t.Context(), c.Group, c.Verdicts, 0)
+	at, err := group.CommittedOffset(e.t.Context(), e.client, c.Group, c.Verdicts, 0)
 	e.check(err)
 	if at != -1 {
 		e.t.Fatalf("the group still has the offset %d", at)
@@ -171,7 +175,7 @@ func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 	e.row(0, bad, valid)
 	e.check(e.run())
 	c := e.deployment.Config
-	e.check(e.client.DeleteTopic(e.t.Context(), c.Verdicts))
+	e.check(topics.Delete(e.t.Context(), e.client, c.Verdicts))
 	e.refuses("verdict topic \"d.verdicts\" does not exist", "Run `oriel topics`", "letters that were not written are lost",
 		"nothing else is")
 	e.check(deployment.CreateTopics(t.Context(), e.client, c, func(string) {}))
@@ -189,11 +193,11 @@ func TestRowsThatBrokersLost(t *testing.T) {
 	e.row(0, bad)
 	e.check(e.run())
 	c := e.deployment.Config
-	producer, err := e.client.NewProducer(t.Context(), "lost", time.Minute)
+	producer, err := produce.New(t.Context(), e.client, "lost", time.Minute)
 	e.check(err)
 	e.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.DeadLetter}}))
-	at := kafka.Place{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1)}
-	e.check(producer.CommitPlace(t.Context(), kafka.Membership{Group: c.Group, Generation: -1}, c.Verdicts, 0, at))
+	at := group.Place{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1)}
+	e.check(producer.CommitPlace(t.Context(), group.Membership{Group: c.Group, Generation: -1}, c.Verdicts, 0, at))
 	e.check(producer.End(t.Context(), true))
 	e.row(1, bad) // where a row was that letters had read
 	e.row(4, bad)
@@ -211,10 +215,10 @@ func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
 	e.row(0, bad, valid, bad)
 	e.check(e.run())
 	c := e.deployment.Config
-	e.append(c.DeadLetter, kafka.Record{Value: []byte("of another input"), Headers: kafka.HeadersOf(
-		kafka.Header{Key: headerTopic, Value: []byte("other")},
-		kafka.Header{Key: headerPartition, Value: []byte("0")},
-		kafka.Header{Key: headerOffset, Value: []byte("17")},
+	e.append(c.DeadLetter, records.Record{Value: []byte("of another input"), Headers: records.HeadersOf(
+		records.Header{Key: headerTopic, Value: []byte("other")},
+		records.Header{Key: headerPartition, Value: []byte("0")},
+		records.Header{Key: headerOffset, Value: []byte("17")},
 	)})
 	e.row(3, valid, bad)
 	e.deployment.Config.Group = "d.letters2"
@@ -233,14 +237,14 @@ func TestRowsThatRetentionDeleted(t *testing.T) {
 	e.row(0, bad, valid)
 	e.row(2, valid)
 	e.check(e.run())
-	e.check(e.client.DeleteRecords(t.Context(), c.Verdicts, 0, 2))
+	e.check(topics.DeleteRecords(t.Context(), e.client, c.Verdicts, 0, 2))
 	e.check(e.run())
 	e.row(3, bad)
 	e.check(e.run())
 	e.wantWritten("0 json_syntax 0, 3 json_syntax 3")
 	e.row(4, bad)
 	e.row(5, bad)
-	e.check(e.client.DeleteRecords(t.Context(), c.Verdicts, 0, 4))
+	e.check(topics.DeleteRecords(t.Context(), e.client, c.Verdicts, 0, 4))
 	e.check(e.run())
 	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4..5 lost verdicts_deleted , 5 json_syntax 5")
 }
@@ -284,7 +288,7 @@ func TestFirstRowMayStartLater(t *testing.T) {
 		e.events(20)
 		e.row(0, bad)
 		e.row(1, bad)
-		e.check(e.client.DeleteRecords(t.Context(), e.deployment.Config.Verdicts, 0, 1))
+		e.check(topics.DeleteRecords(t.Context(), e.client, e.deployment.Config.Verdicts, 0, 1))
 		e.check(e.run())
 		e.wantWritten("0..1 lost verdicts_deleted , 1 json_syntax 1")
 	})

@@ -9,17 +9,20 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 )
 
 // input finds records of one partition by offset, in ascending order.
 type input struct {
 	client    *kafka.Client
-	topic     kafka.Topic
+	topic     topics.Topic
 	partition int32
 
-	reader *kafka.Reader
-	batch  *kafka.Batch // in hand
+	reader *fetch.Reader
+	batch  *fetch.Batch // in hand
 	next   int64        // where reader stands
 	start  int64        // of the log when it was looked at: retention has deleted what lies before
 	asked  bool         // start was looked at
@@ -31,9 +34,9 @@ const inputPatience = 10 * time.Second
 
 // record returns the record at an offset, valid until the next call, or nil if retention has deleted it. That it is not
 // there for another reason is an error: the service has read it, committed.
-func (in *input) record(ctx context.Context, offset int64) (*kafka.Record, error) {
+func (in *input) record(ctx context.Context, offset int64) (*records.Record, error) {
 	if !in.asked { // once: a fetch below the start is believed only when it has failed for some time
-		bounds, err := in.client.Bounds(ctx, in.topic.Name, in.partition)
+		bounds, err := topics.BoundsOf(ctx, in.client, in.topic.Name, in.partition)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +44,7 @@ func (in *input) record(ctx context.Context, offset int64) (*kafka.Record, error
 	}
 	for since := time.Now(); offset >= in.start; {
 		if b := in.batch; b != nil && b.From <= offset && offset < b.Next {
-			at, found := slices.BinarySearchFunc(b.Records, offset, func(r kafka.Record, offset int64) int {
+			at, found := slices.BinarySearchFunc(b.Records, offset, func(r records.Record, offset int64) int {
 				return cmp.Compare(r.Offset, offset)
 			})
 			if !found {
@@ -52,14 +55,14 @@ func (in *input) record(ctx context.Context, offset int64) (*kafka.Record, error
 		in.letGo()
 		if in.reader == nil || in.next != offset {
 			in.release()
-			in.reader = in.client.NewReader(in.topic.Name, in.partition, offset, kafka.ReaderOptions{
+			in.reader = fetch.NewReader(in.client, in.topic.Name, in.partition, offset, fetch.Options{
 				ID: in.topic.ID, MaxWait: 250 * time.Millisecond,
 			})
 			in.next = offset
 		}
 		batch, err := in.reader.Fetch(ctx)
 		if errors.Is(err, kafka.ErrOffsetOutOfRange) {
-			bounds, boundsErr := in.client.Bounds(ctx, in.topic.Name, in.partition)
+			bounds, boundsErr := topics.BoundsOf(ctx, in.client, in.topic.Name, in.partition)
 			if boundsErr != nil {
 				return nil, boundsErr
 			}

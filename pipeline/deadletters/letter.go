@@ -3,7 +3,7 @@ package deadletters
 import (
 	"strconv"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -26,22 +26,22 @@ const keptBytes = 64 << 10
 // deadLetter is a record of the dead-letter topic.
 type deadLetter struct {
 	key, value []byte
-	headers    []kafka.Header
+	headers    []records.Header
 }
 
 // place is what every letter says.
 func (l *deadLetter) place(topic string, partition int32, offset int64, reason string) {
 	l.headers = append(l.headers,
-		kafka.Header{Key: headerReason, Value: []byte(reason)},
-		kafka.Header{Key: headerTopic, Value: []byte(topic)},
-		kafka.Header{Key: headerPartition, Value: strconv.AppendInt(nil, int64(partition), 10)},
-		kafka.Header{Key: headerOffset, Value: strconv.AppendInt(nil, offset, 10)},
+		records.Header{Key: headerReason, Value: []byte(reason)},
+		records.Header{Key: headerTopic, Value: []byte(topic)},
+		records.Header{Key: headerPartition, Value: strconv.AppendInt(nil, int64(partition), 10)},
+		records.Header{Key: headerOffset, Value: strconv.AppendInt(nil, offset, 10)},
 	)
 }
 
 // lostLetter is the letter of a record that is gone.
 func lostLetter(topic string, partition int32, offset int64, code schemas.Code) deadLetter {
-	l := deadLetter{headers: []kafka.Header{{Key: headerLost, Value: []byte("true")}}}
+	l := deadLetter{headers: []records.Header{{Key: headerLost, Value: []byte("true")}}}
 	l.place(topic, partition, offset, code.String())
 	return l
 }
@@ -49,7 +49,7 @@ func lostLetter(topic string, partition int32, offset int64, code schemas.Code) 
 // gapLetter stands for all letters of a gap. It names offsets alone, because no verdict says which of their records
 // were bad.
 func gapLetter(topic string, partition int32, g gap) deadLetter {
-	l := deadLetter{headers: []kafka.Header{
+	l := deadLetter{headers: []records.Header{
 		{Key: headerLost, Value: []byte("true")},
 		{Key: headerUntil, Value: strconv.AppendInt(nil, g.until, 10)},
 	}}
@@ -61,7 +61,7 @@ func gapLetter(topic string, partition int32, g gap) deadLetter {
 // keptBytes; a record that a batch of limit bytes does not hold loses its headers, and keeps what there is room for of
 // key and value, at most keptBytes of each. It is false if there is no room even for why and where.
 func newLetter(
-	topic string, partition int32, r *kafka.Record, code schemas.Code, maxRecord, limit int,
+	topic string, partition int32, r *records.Record, code schemas.Code, maxRecord, limit int,
 ) (deadLetter, bool) {
 	whole := deadLetter{key: r.Key, value: r.Value, headers: r.Headers.List()}
 	if len(r.Value) <= maxRecord {
@@ -91,14 +91,14 @@ func newLetter(
 
 func (l *deadLetter) truncated(length int) {
 	l.headers = append(l.headers,
-		kafka.Header{Key: headerTruncated, Value: []byte("true")},
-		kafka.Header{Key: headerLength, Value: strconv.AppendInt(nil, int64(length), 10)},
+		records.Header{Key: headerTruncated, Value: []byte("true")},
+		records.Header{Key: headerLength, Value: strconv.AppendInt(nil, int64(length), 10)},
 	)
 }
 
 // size is what a batch of this letter alone has at most.
 func (l *deadLetter) size() int {
-	return kafka.BatchOverhead + kafka.RecordBytes(l.key, l.value, l.headers)
+	return records.BatchOverhead + records.RecordBytes(l.key, l.value, l.headers)
 }
 
 // cut keeps the first bytes; what was null stays null, and what was empty stays empty.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -13,15 +13,15 @@ import (
 // broker refuses for ever.
 func TestALetterFitsItsBatch(t *testing.T) {
 	huge := make([]byte, 3<<20)
-	for name, r := range map[string]kafka.Record{
+	for name, r := range map[string]records.Record{
 		"small": {
-			Key: []byte("k"), Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: []byte("v")}),
+			Key: []byte("k"), Value: []byte("x"), Headers: records.HeadersOf(records.Header{Key: "h", Value: []byte("v")}),
 		},
 		"key":     {Key: huge, Value: []byte("x")},
 		"value":   {Value: huge},
-		"headers": {Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: huge})},
-		"many":    {Value: []byte("x"), Headers: kafka.HeadersOf(make([]kafka.Header, 100_000)...)},
-		"all":     {Key: huge, Value: huge, Headers: kafka.HeadersOf(kafka.Header{Key: string(huge), Value: huge})},
+		"headers": {Value: []byte("x"), Headers: records.HeadersOf(records.Header{Key: "h", Value: huge})},
+		"many":    {Value: []byte("x"), Headers: records.HeadersOf(make([]records.Header, 100_000)...)},
+		"all":     {Key: huge, Value: huge, Headers: records.HeadersOf(records.Header{Key: string(huge), Value: huge})},
 		"nothing": {},
 	} {
 		for _, limit := range []int{400, 1000, 200_000, 300_000, 4 << 20} {
@@ -30,7 +30,7 @@ func TestALetterFitsItsBatch(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s, limit %d: no letter", name, limit)
 				}
-				var b kafka.Builder
+				var b records.Builder
 				b.Append(l.key, l.value, l.headers, 1)
 				if b.Bytes() > limit {
 					t.Errorf("%s: a batch of %d bytes, want at most %d", name, b.Bytes(), limit)
@@ -53,7 +53,7 @@ func TestALetterFitsItsBatch(t *testing.T) {
 	}
 }
 
-func hasHeader(headers []kafka.Header, name string) bool {
+func hasHeader(headers []records.Header, name string) bool {
 	for _, h := range headers {
 		if h.Key == name {
 			return true
@@ -88,7 +88,7 @@ func TestDetailsOfALetter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	detail := func(d *schemas.Decoder, r *kafka.Record, code schemas.Code, limit int) (text string) {
+	detail := func(d *schemas.Decoder, r *records.Record, code schemas.Code, limit int) (text string) {
 		l, _ := newLetter("topic", 3, r, code, 1<<20, 1<<20)
 		before := len(l.headers)
 		l = detailed(l, d, r, code, limit)
@@ -102,7 +102,7 @@ func TestDetailsOfALetter(t *testing.T) {
 		}
 		return text
 	}
-	r := &kafka.Record{Value: []byte(`{"é":1}`), Headers: kafka.HeadersOf(make([]kafka.Header, 3)...)}
+	r := &records.Record{Value: []byte(`{"é":1}`), Headers: records.HeadersOf(make([]records.Header, 3)...)}
 	text := detail(d, r, schemas.UnknownName, 1<<20)
 	if !strings.HasPrefix(text, `unknown_name: unknown member "é": events have aaa`) || len(text) != mostDetail {
 		t.Errorf("%d bytes: %s", len(text), text)
@@ -111,7 +111,7 @@ func TestDetailsOfALetter(t *testing.T) {
 		"no decoder":    detail(nil, r, schemas.UnknownName, 1<<20),
 		"another fault": detail(d, r, schemas.TooSoon, 1<<20),
 		"no room":       detail(d, r, schemas.UnknownName, 300),
-		"unreadable":    detail(d, &kafka.Record{Value: r.Value, Unreadable: true}, schemas.UnknownName, 1<<20),
+		"unreadable":    detail(d, &records.Record{Value: r.Value, Unreadable: true}, schemas.UnknownName, 1<<20),
 	} {
 		if got != "" {
 			t.Errorf("%s: %s", name, got)
@@ -124,16 +124,16 @@ func TestDetailsOfALetter(t *testing.T) {
 
 // TestOffsetsOfALetter: headers of the record itself do not make a gap of its letter.
 func TestOffsetsOfALetter(t *testing.T) {
-	own := []kafka.Header{
+	own := []records.Header{
 		{Key: headerLost, Value: []byte("true")},
 		{Key: headerUntil, Value: []byte("90")},
 		{Key: headerReason, Value: []byte(rowsLost.reason)},
 	}
-	r := kafka.Record{Public: kafka.Public{Offset: 7}, Headers: kafka.HeadersOf(own...)}
+	r := records.Record{Public: records.Public{Offset: 7}, Headers: records.HeadersOf(own...)}
 	whole, _ := newLetter("events", 2, &r, schemas.JSONSyntax, 100, 10_000)
 	for _, c := range []struct {
 		name        string
-		headers     []kafka.Header
+		headers     []records.Header
 		from, until int64
 		ok          bool
 	}{
@@ -143,7 +143,7 @@ func TestOffsetsOfALetter(t *testing.T) {
 		{"of another partition", lostLetter("events", 1, 7, schemas.JSONSyntax).headers, 0, 0, false},
 		{"no letter", own, 0, 0, false},
 	} {
-		from, until, ok := letterOf("events", 2, kafka.HeadersOf(c.headers...))
+		from, until, ok := letterOf("events", 2, records.HeadersOf(c.headers...))
 		if from != c.from || until != c.until || ok != c.ok {
 			t.Errorf("%s: %d to %d, %t", c.name, from, until, ok)
 		}

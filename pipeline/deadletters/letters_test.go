@@ -11,6 +11,11 @@ import (
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
@@ -70,7 +75,7 @@ func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
 	}
 	if earlier {
 		manifest := state.Manifest{Config: "NAME=d\n" + model.Settings, Semantics: 1, NameKey: state.NewNameKey()}
-		e.append(c.Changelog, kafka.Record{Key: state.ManifestKey(), Value: manifest.Seal(e.deployment.Master)})
+		e.append(c.Changelog, records.Record{Key: state.ManifestKey(), Value: manifest.Seal(e.deployment.Master)})
 	} else {
 		e.check(changelog.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
 	}
@@ -88,7 +93,7 @@ func (e *env) open() *state.Sealer {
 	inc := state.NewIncarnation(state.Incarnation{
 		Stream: "0", Cluster: d.Topics.Cluster, Topic: d.Topics.Input.ID, Config: d.Model.Settings,
 	})
-	e.append(d.Config.Changelog, kafka.Record{Key: e.names.Key(state.KindIncarnation, "0"), Value: inc.Seal(d.Master)})
+	e.append(d.Config.Changelog, records.Record{Key: e.names.Key(state.KindIncarnation, "0"), Value: inc.Seal(d.Master)})
 	sealer, err := inc.Sealer()
 	e.check(err)
 	return sealer
@@ -101,12 +106,12 @@ func (e *env) check(err error) {
 	}
 }
 
-func (e *env) append(topic string, records ...kafka.Record) {
+func (e *env) append(topic string, list ...records.Record) {
 	e.t.Helper()
-	producer, err := e.client.NewProducer(e.t.Context(), "", time.Minute)
+	producer, err := produce.New(e.t.Context(), e.client, "", time.Minute)
 	e.check(err)
-	var pack kafka.Pack
-	for _, r := range records {
+	var pack records.Pack
+	for _, r := range list {
 		pack.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 	}
 	_, err = producer.ProduceAll(e.t.Context(), topic, 0, &pack)
@@ -116,7 +121,7 @@ func (e *env) append(topic string, records ...kafka.Record) {
 // events sends n records, whose values are their offsets.
 func (e *env) events(n int) {
 	e.t.Helper()
-	records := make([]kafka.Record, n)
+	records := make([]records.Record, n)
 	for i := range records {
 		records[i].Value = fmt.Append(nil, i)
 	}
@@ -126,15 +131,15 @@ func (e *env) events(n int) {
 // row writes a row of verdicts.
 func (e *env) row(from int64, verdicts ...byte) {
 	e.t.Helper()
-	e.append(e.deployment.Config.Verdicts, kafka.Record{Value: e.sealer.SealVerdicts(nil, from, verdicts)})
+	e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealVerdicts(nil, from, verdicts)})
 }
 
-func (e *env) log(topic string) []kafka.Record {
+func (e *env) log(topic string) []records.Record {
 	e.t.Helper()
-	bounds, err := e.client.Bounds(e.t.Context(), topic, 0)
+	bounds, err := topics.BoundsOf(e.t.Context(), e.client, topic, 0)
 	e.check(err)
-	reader := e.client.NewReader(topic, 0, bounds.Start, kafka.ReaderOptions{MaxWait: 50 * time.Millisecond})
-	var all []kafka.Record
+	reader := fetch.NewReader(e.client, topic, 0, bounds.Start, fetch.Options{MaxWait: 50 * time.Millisecond})
+	var all []records.Record
 	for next := bounds.Start; next < bounds.Stable; {
 		batch, err := reader.Fetch(e.t.Context())
 		e.check(err)
@@ -265,7 +270,7 @@ func TestRowsThatAreNotOursAreRefused(t *testing.T) {
 		e := newEnv(t)
 		e.events(20)
 		e.row(0, bad)
-		e.append(e.deployment.Config.Verdicts, kafka.Record{Value: []byte("not a row")})
+		e.append(e.deployment.Config.Verdicts, records.Record{Value: []byte("not a row")})
 		e.refuses("at offset 1", "is no row")
 	})
 	t.Run("unknown verdict", func(t *testing.T) {
@@ -303,7 +308,7 @@ func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 		t.Fatalf("ended at the end of the verdicts: %v", err)
 	case <-time.After(2 * commitPause):
 	}
-	e.append(e.deployment.Config.Verdicts, kafka.Record{Value: []byte("not a row")})
+	e.append(e.deployment.Config.Verdicts, records.Record{Value: []byte("not a row")})
 	if err := <-ended; err == nil || ctx.Err() != nil || notice.Kind(err) != notice.Stopped {
 		t.Errorf("ended with %v", err)
 	}
@@ -313,11 +318,11 @@ func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 // aborted sends one record in a transaction that aborts: two offsets without records.
 func (e *env) aborted(value string) {
 	e.t.Helper()
-	producer, err := e.client.NewProducer(e.t.Context(), "input", time.Minute)
+	producer, err := produce.New(e.t.Context(), e.client, "input", time.Minute)
 	e.check(err)
 	topic := e.deployment.Config.Input
 	e.check(producer.Begin(e.t.Context(), []kafka.TopicPartition{{Topic: topic}}))
-	var b kafka.Builder
+	var b records.Builder
 	b.Append(nil, []byte(value), nil, 1)
 	_, err = producer.Produce(e.t.Context(), topic, 0, &b)
 	e.check(err)
@@ -332,12 +337,12 @@ func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
 	e.check(e.run())
 	e.row(2, bad)
 	c := e.deployment.Config
-	e.check(e.client.AlterOffset(t.Context(), c.Group, c.Verdicts, 0, 0))
+	e.check(group.AlterOffset(t.Context(), e.client, c.Group, c.Verdicts, 0, 0))
 	e.refuses("was not set by `oriel letters`", "--topic d.verdicts:0 --delete-offsets")
 	e.dropOffset() // as the message says
 	e.check(e.run())
 	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2 json_syntax 2")
-	e.check(e.client.AlterOffset(t.Context(), c.Group, c.Input, 0, 7)) // it is another consumer's group
+	e.check(group.AlterOffset(t.Context(), e.client, c.Group, c.Input, 0, 7)) // it is another consumer's group
 	e.refuses("was not set by `oriel letters`", "topic \"events\"", "ORIEL_LETTERS_GROUP")
 }
 
@@ -362,7 +367,7 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 	e.row(0, bad, bad)
 	c := e.deployment.Config
 	limit := func(bytes string) {
-		e.check(e.client.AlterTopic(t.Context(), c.DeadLetter, map[string]string{"max.message.bytes": bytes}))
+		e.check(topics.Alter(t.Context(), e.client, c.DeadLetter, map[string]string{"max.message.bytes": bytes}))
 	}
 	limit("60")
 	parked, written := make(chan error, 10), make(chan Written, 10)
@@ -405,7 +410,7 @@ func TestTransactionsEndInTheMiddleOfARow(t *testing.T) {
 	e := newEnv(t)
 	const n, size = 60, 400_000
 	for range n {
-		e.append(e.deployment.Config.Input, kafka.Record{Value: make([]byte, size)})
+		e.append(e.deployment.Config.Input, records.Record{Value: make([]byte, size)})
 	}
 	verdicts := make([]byte, n)
 	for i := range verdicts {

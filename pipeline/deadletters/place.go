@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // progress is where a partition's letters stand.
@@ -64,18 +67,18 @@ func (t *task) place(ctx context.Context) (progress, error) {
 // committed reads the place that stands beside the group's offset for a topic, if it has one.
 func (t *task) committed(ctx context.Context, topic string) (at progress, verdicts [16]byte, is bool, err error) {
 	d, p := t.service.deployment, t.partition
-	group := d.Config.Group
-	committed, err := d.Client.CommittedPlace(ctx, group, topic, p)
+	groupID := d.Config.Group
+	committed, err := group.CommittedPlace(ctx, d.Client, groupID, topic, p)
 	if err != nil || committed.Offset < 0 {
 		return at, verdicts, false, err
 	}
 	verdicts, covered, ok := parseNote(committed.Note)
 	if !ok {
 		return at, verdicts, false, t.stop(
-			fmt.Sprintf("offset %d of group %q for topic %q was not set by `oriel letters`", committed.Offset, group, topic),
+			fmt.Sprintf("offset %d of group %q for topic %q was not set by `oriel letters`", committed.Offset, groupID, topic),
 			fmt.Sprintf("Letters would be missing or written twice. If the group is another consumer's, name one of its own in "+
 				"ORIEL_LETTERS_GROUP. Else stop all members and delete the offset: kafka-consumer-groups.sh --group %s --topic %s:%d "+
-				"--delete-offsets. Started again, letters go on behind the last one that was written", group, topic, p))
+				"--delete-offsets. Started again, letters go on behind the last one that was written", groupID, topic, p))
 	}
 	return progress{row: committed.Offset, covered: covered, written: covered}, verdicts, true, nil
 }
@@ -86,7 +89,7 @@ func (t *task) committed(ctx context.Context, topic string) (at progress, verdic
 func (t *task) lastLetter(ctx context.Context) (int64, error) {
 	d, p := t.service.deployment, t.partition
 	topic := t.deadLetter
-	bounds, err := d.Client.Bounds(ctx, topic.Name, p)
+	bounds, err := topics.BoundsOf(ctx, d.Client, topic.Name, p)
 	if err != nil {
 		return 0, err
 	}
@@ -102,7 +105,7 @@ func (t *task) lastLetter(ctx context.Context) (int64, error) {
 func (t *task) lastLetterFrom(ctx context.Context, from, end int64) (written int64, err error) {
 	d, p := t.service.deployment, t.partition
 	topic := t.deadLetter
-	reader := d.Client.NewReader(topic.Name, p, from, kafka.ReaderOptions{ID: topic.ID, MaxWait: 100 * time.Millisecond})
+	reader := fetch.NewReader(d.Client, topic.Name, p, from, fetch.Options{ID: topic.ID, MaxWait: 100 * time.Millisecond})
 	for next := from; next < end; {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
@@ -121,7 +124,7 @@ func (t *task) lastLetterFrom(ctx context.Context, from, end int64) (written int
 
 // letterOf returns the offsets [from, until) that a letter is of, if it is one of this input and partition. A record
 // may have had headers of these names itself; ours come after them.
-func letterOf(input string, p int32, headers kafka.Headers) (from, until int64, ok bool) {
+func letterOf(input string, p int32, headers records.Headers) (from, until int64, ok bool) {
 	last := map[string]string{}
 	for name, value := range headers.All() {
 		last[string(name)] = string(value)

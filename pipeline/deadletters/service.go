@@ -12,6 +12,9 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/schemas"
 )
@@ -23,7 +26,7 @@ type Options struct {
 
 	// Verdicts is what batches of the verdict topic count in, which are held while records of the input are read: not the
 	// client's. Nil: no bound.
-	Verdicts *kafka.Budget
+	Verdicts *memory.Budget
 
 	// Decoder returns what decodes the events of a configuration, so that letters can say in words what is wrong; nil,
 	// also of a single configuration: they give the reason alone.
@@ -93,7 +96,7 @@ var errEnd = errors.New("letters: everything is written")
 func (s *Service) Run(ctx context.Context) error {
 	d := s.deployment
 	c := d.Config
-	group, err := d.Client.Join(kafka.GroupConfig{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout})
+	group, err := group.Join(d.Client, group.Config{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout})
 	if err != nil {
 		return fmt.Errorf("letters: join group: %w", err)
 	}
@@ -120,10 +123,10 @@ func (s *Service) Run(ctx context.Context) error {
 
 // describe looks up the topics of verdicts and of letters. One that does not exist is looked for for a while: a broker
 // that has just started may not know it yet.
-func (s *Service) describe(ctx context.Context) (map[string]kafka.Topic, error) {
+func (s *Service) describe(ctx context.Context) (map[string]topics.Topic, error) {
 	d, c := s.deployment, s.deployment.Config
 	for doubt := (kafka.Doubt{}); ; {
-		cluster, err := d.Client.Describe(ctx, c.Verdicts, c.DeadLetter)
+		cluster, err := topics.Describe(ctx, d.Client, c.Verdicts, c.DeadLetter)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +153,7 @@ type partitionTurn struct {
 }
 
 // share works on the partitions of one generation until it is over, and waits for all of them.
-func (s *Service) share(ctx context.Context, g *kafka.Generation) error {
+func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	s.options.Listen.Assigned(g.Partitions)
 	work, cancel := context.WithCancel(ctx)
 	turns := make(chan partitionTurn)

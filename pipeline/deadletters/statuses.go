@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"oriel/pipeline/changelog"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/schemas"
 	"oriel/state"
@@ -17,7 +18,7 @@ import (
 type statusReader struct {
 	deployment changelog.Deployment
 	partition  int32
-	reader     *kafka.Reader
+	reader     *fetch.Reader
 	sealer     *state.Sealer // nil before the first row: until the partition is opened there is no incarnation
 	maxRecord  int           // of the incarnation's configuration: a longer record is too large
 	start      int64         // of the incarnation
@@ -42,7 +43,7 @@ func (t *task) newRows(at progress, begin int64) *statusReader {
 		deployment: d, partition: p, place: at.row, begin: begin, found: at.found,
 		next: next, covered: at.covered, written: at.written,
 		decodes: t.service.options.Decoder,
-		reader: d.Client.NewReader(d.Config.Verdicts, p, next, kafka.ReaderOptions{
+		reader: fetch.NewReader(d.Client, d.Config.Verdicts, p, next, fetch.Options{
 			ID: t.verdicts.ID, MaxWait: 250 * time.Millisecond, Budget: t.service.options.Verdicts,
 		}),
 	}
@@ -50,7 +51,9 @@ func (t *task) newRows(at progress, begin int64) *statusReader {
 
 // open opens a row. What it repeats of the rows before, as a transaction that was sent again does, is cut off; where it
 // leaves offsets out, they are its gap.
-func (r *statusReader) open(ctx context.Context, record *kafka.Record) (row state.StatusRow, missing *gap, err error) {
+func (r *statusReader) open(
+	ctx context.Context, record *records.Record,
+) (row state.StatusRow, missing *gap, err error) {
 	if r.sealer == nil {
 		inc, sealing, err := r.deployment.Incarnation(ctx, r.partition)
 		if err != nil {
@@ -87,7 +90,7 @@ func (r *statusReader) open(ctx context.Context, record *kafka.Record) (row stat
 }
 
 // reason is the code of a verdict; OK where there is nothing to write.
-func (r *statusReader) reason(record *kafka.Record, verdict byte) (schemas.Code, error) {
+func (r *statusReader) reason(record *records.Record, verdict byte) (schemas.Code, error) {
 	code, known := schemas.OfVerdict(verdict)
 	if !known {
 		return code, r.stop(record, nil, fmt.Sprintf("holds the verdict %d, which this version does not know", verdict),
@@ -96,7 +99,7 @@ func (r *statusReader) reason(record *kafka.Record, verdict byte) (schemas.Code,
 	return code, nil
 }
 
-func (r *statusReader) stop(record *kafka.Record, cause error, what, remedy string) error {
+func (r *statusReader) stop(record *records.Record, cause error, what, remedy string) error {
 	return &notice.StopError{
 		Partition: r.partition, Remedy: remedy, Cause: cause,
 		Reason: fmt.Sprintf("the record at offset %d of %q %s", record.Offset, r.deployment.Config.Verdicts, what),

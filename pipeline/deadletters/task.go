@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 )
 
@@ -14,13 +17,13 @@ import (
 type task struct {
 	service    *Service
 	partition  int32
-	membership kafka.Membership
+	membership group.Membership
 	memory     int // bytes of letters, where a transaction closes
 	refused    int // limit of the batches that were refused as too large; 0 once others were taken
 
-	verdicts, deadLetter kafka.Topic // as of the last take-over: either may be made again
-	short                int         // attempts in a row that found the verdicts shorter than those that were read
-	reread               bool        // the verdict topic lost rows: the next take-over reads it from its start
+	verdicts, deadLetter topics.Topic // as of the last take-over: either may be made again
+	short                int          // attempts in a row that found the verdicts shorter than those that were read
+	reread               bool         // the verdict topic lost rows: the next take-over reads it from its start
 
 	parked parking
 }
@@ -132,11 +135,11 @@ const (
 // takeOver makes this task the partition's only writer of letters, and finds out where to go on.
 func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	d, p := t.service.deployment, t.partition
-	c, topics := d.Config, d.Topics
+	c, described := d.Config, d.Topics
 	if err := t.describe(ctx); err != nil {
 		return nil, err
 	}
-	producer, err := d.Client.NewProducer(ctx, transactionalID(c.Name, t.verdicts.ID, p), transactionTimeout)
+	producer, err := produce.New(ctx, d.Client, transactionalID(c.Name, t.verdicts.ID, p), transactionTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +147,7 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	if err := producer.Settle(ctx, []kafka.TopicPartition{{Topic: c.DeadLetter, Partition: p}}, c.Group); err != nil {
 		return nil, err
 	}
-	bounds, err := d.Client.Bounds(ctx, c.Verdicts, p)
+	bounds, err := topics.BoundsOf(ctx, d.Client, c.Verdicts, p)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +168,7 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	t.short = 0
 	w := &writer{
 		task: t, producer: producer, target: bounds.High, rows: t.newRows(at, bounds.Start),
-		input: input{client: d.Client, topic: topics.Input, partition: p},
+		input: input{client: d.Client, topic: described.Input, partition: p},
 	}
 	t.service.options.Listen.Reached(p, notice.PointRestored)
 	return w, nil

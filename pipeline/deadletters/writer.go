@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/schemas"
 	"oriel/state"
@@ -20,13 +24,13 @@ const transactionBytes = 8 << 20
 // writer has taken a partition over.
 type writer struct {
 	task     *task
-	producer *kafka.Producer
+	producer *produce.Producer
 	rows     *statusReader
 	input    input
 	target   int64 // end of the verdicts when the partition was taken over
 
 	limit   int // of a batch in this transaction; 0 before its first letter
-	letters kafka.Pack
+	letters records.Pack
 	count   int
 	lost    int
 }
@@ -66,7 +70,7 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 
 // take adds the letters of one row. Where it commits in the middle, the place is the row itself and how far it was
 // taken.
-func (w *writer) take(ctx context.Context, record *kafka.Record, row state.StatusRow) error {
+func (w *writer) take(ctx context.Context, record *records.Record, row state.StatusRow) error {
 	for i, verdict := range row.Verdicts {
 		code, err := w.rows.reason(record, verdict)
 		if err != nil {
@@ -91,7 +95,7 @@ func (w *writer) take(ctx context.Context, record *kafka.Record, row state.Statu
 
 // mark adds the letter of a gap, and notes the gap. Where no letter was ever missing there is none to mark: at its
 // first start beside a deployment of a version without verdicts, which wrote its letters itself.
-func (w *writer) mark(ctx context.Context, record *kafka.Record, g gap) error {
+func (w *writer) mark(ctx context.Context, record *records.Record, g gap) error {
 	c, p, noted := w.task.service.deployment.Config, w.task.partition, w.task.service.options.Listen.Noted
 	if w.rows.covered < 0 && g.why == otherVersion {
 		noted(p, fmt.Sprintf("the first row of verdicts starts at offset %d of the input: a version of Oriel that "+
@@ -156,13 +160,13 @@ func (w *writer) add(ctx context.Context, made func() (l deadLetter, fits bool))
 // askLimit looks up what the dead-letter topic takes, once a transaction: it may be altered at any time.
 func (w *writer) askLimit(ctx context.Context) error {
 	d := w.task.service.deployment
-	settings, err := d.Client.Settings(ctx, d.Config.DeadLetter)
+	settings, err := topics.Settings(ctx, d.Client, d.Config.DeadLetter)
 	if err != nil {
 		return err
 	}
 	limit, err := strconv.Atoi(settings["max.message.bytes"])
 	if err != nil {
-		limit = kafka.DefaultPack
+		limit = records.DefaultPack
 	}
 	if refused := w.task.refused; refused > 0 && limit >= refused { // a broker that compresses again counts otherwise
 		limit = refused / 4 * 3
@@ -196,7 +200,7 @@ func (w *writer) commit(ctx context.Context, row int64) error {
 		topic  string
 		offset int64
 	}{{c.Verdicts, row}, {c.Input, w.rows.covered}} {
-		place := kafka.Place{Offset: at.offset, Note: note(t.verdicts.ID, w.rows.covered)}
+		place := group.Place{Offset: at.offset, Note: note(t.verdicts.ID, w.rows.covered)}
 		if err := w.producer.CommitPlace(work, t.membership, at.topic, p, place); err != nil {
 			return err
 		}

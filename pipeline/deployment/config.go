@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 )
 
 // Offset policies for the first incarnation of a partition.
@@ -99,8 +99,8 @@ func (c Config) RebalanceTimeout() time.Duration { return min(c.SessionTimeout, 
 
 // GroupConfig is a process's membership. The mark tells members of this deployment from others: the name and the
 // input's id, which are in the transactional ids as well.
-func (c Config) GroupConfig(input [16]byte) kafka.GroupConfig {
-	return kafka.GroupConfig{
+func (c Config) GroupConfig(input [16]byte) group.Config {
+	return group.Config{
 		ID: c.Group, Topic: c.Input,
 		SessionTimeout: c.SessionTimeout, RebalanceTimeout: c.RebalanceTimeout(),
 		Mark:     fmt.Sprintf("%s/%x", c.Name, input),

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 )
 
 // sound is a configuration that nothing is wrong with.
@@ -67,7 +67,7 @@ func TestSharesOfMemoryAddUp(t *testing.T) {
 			if share < 2*leastTransaction || share > 2*most {
 				t.Errorf("%d bytes and %d partitions: a share of %d", m, partitions, share)
 			}
-			if all := max(1, partitions) * share; share > 2*leastTransaction && all > int(m-kafka.MaxBatchBytes)*2/3 {
+			if all := max(1, partitions) * share; share > 2*leastTransaction && all > int(m-records.MaxBatchBytes)*2/3 {
 				t.Errorf("%d bytes and %d partitions: %d for transactions", m, partitions, all)
 			}
 			if limit := m.Limit(partitions, 1000); limit < int64(m)+int64(partitions)*partitionMemory+8000 {

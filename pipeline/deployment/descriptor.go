@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // WriteDescriptor publishes the operator's descriptor, if it has one, under the deployment's name, unless the newest
@@ -29,9 +33,9 @@ func WriteDescriptor(
 	if err != nil || bytes.Equal(newest, descriptor) {
 		return false, err
 	}
-	producer, err := client.NewProducer(ctx, "", time.Minute)
+	producer, err := produce.New(ctx, client, "", time.Minute)
 	if err == nil {
-		var b kafka.Builder
+		var b records.Builder
 		b.Append([]byte(c.Name), descriptor, nil, time.Now().UnixMilli())
 		_, err = producer.Produce(ctx, c.Descriptor, 0, &b)
 	}
@@ -42,16 +46,16 @@ func WriteDescriptor(
 }
 
 // Descriptor reads the newest descriptor that a deployment has published; nil when there is none.
-func Descriptor(ctx context.Context, client *kafka.Client, c Config, topics Topics) ([]byte, error) {
-	if topics.Descriptor.Name == "" {
+func Descriptor(ctx context.Context, client *kafka.Client, c Config, described Topics) ([]byte, error) {
+	if described.Descriptor.Name == "" {
 		return nil, errors.New("pipeline: descriptor: its topic was not described")
 	}
-	bounds, err := client.Bounds(ctx, c.Descriptor, 0)
+	bounds, err := topics.BoundsOf(ctx, client, c.Descriptor, 0)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of %s: %w", c.Descriptor, err)
 	}
 	var newest []byte
-	for r, err := range kafka.Records(ctx, client, topics.Descriptor, 0, bounds.Start, bounds.Stable, false) {
+	for r, err := range fetch.Records(ctx, client, described.Descriptor, 0, bounds.Start, bounds.Stable, false) {
 		if err != nil {
 			return nil, err
 		}

@@ -1,13 +1,16 @@
 package deployment
 
-import "oriel/pipeline/kafka"
+import (
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/records"
+)
 
 // Memory is how many bytes a process may hold in what it has fetched and computed and not yet committed, all partitions
 // together. It decides when events are fetched and where transactions close, both by public sizes; never what a
 // decision says, nor which record takes its place as a null event.
 //
 // A third of what is left beside one record batch of the largest size is for fetched and decompressed batches; Readers
-// wait for their share of it, and the large ones take turns (kafka.Budget). Two thirds are for transactions, the same
+// wait for their share of it, and the large ones take turns (memory.Budget). Two thirds are for transactions, the same
 // for each partition, so that where one closes does not depend on what the others do: the one that is computed takes
 // the memory of the one before it, as that is acknowledged.
 type Memory int
@@ -36,21 +39,21 @@ const (
 )
 
 // Fetching is the bound for all Readers of the process.
-func (m Memory) Fetching() *kafka.Budget {
+func (m Memory) Fetching() *memory.Budget {
 	if m == 0 {
 		return nil
 	}
-	return kafka.NewBudget(int(max(0, m-kafka.MaxBatchBytes) / 3))
+	return memory.NewBudget(int(max(0, m-records.MaxBatchBytes) / 3))
 }
 
 // Joining is Fetching in two halves, for a process that reads records of one topic, inner, while it holds some of
 // another, outer.
-func (m Memory) Joining() (outer, inner *kafka.Budget) {
+func (m Memory) Joining() (outer, inner *memory.Budget) {
 	if m == 0 {
 		return nil, nil
 	}
-	half := int(max(0, m-kafka.MaxBatchBytes) / 6)
-	return kafka.NewBudget(half), kafka.NewBudget(half)
+	half := int(max(0, m-records.MaxBatchBytes) / 6)
+	return memory.NewBudget(half), memory.NewBudget(half)
 }
 
 // Transactions are the bytes of those of a partition, the one that is computed and the one that commits, when the
@@ -59,7 +62,7 @@ func (m Memory) Transactions(partitions, most int) int {
 	if m == 0 {
 		return 2 * most
 	}
-	share := int(max(0, m-kafka.MaxBatchBytes)) / 3 * 2 / max(partitions, 1)
+	share := int(max(0, m-records.MaxBatchBytes)) / 3 * 2 / max(partitions, 1)
 	return min(max(share, 2*leastTransaction), 2*most)
 }
 

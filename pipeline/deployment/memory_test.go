@@ -3,14 +3,14 @@ package deployment
 import (
 	"testing"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 )
 
 // TestSharesOfMemory: a partition's share for transactions follows from the setting and the number of partitions, with
 // a least and a most.
 func TestSharesOfMemory(t *testing.T) {
 	const most = 32 << 20
-	beside := func(bytes int) Memory { return Memory(kafka.MaxBatchBytes + bytes) }
+	beside := func(bytes int) Memory { return Memory(records.MaxBatchBytes + bytes) }
 	for _, c := range []struct {
 		memory     Memory
 		partitions int
@@ -26,7 +26,7 @@ func TestSharesOfMemory(t *testing.T) {
 		{beside(96<<20 - 3), 1, 2*most - 2}, // just below the most
 		{beside(96 << 20), 1, 2 * most},
 		{beside(99 << 20), 1, 2 * most},
-		{kafka.MaxBatchBytes - 1, 1, 2 * leastTransaction},
+		{records.MaxBatchBytes - 1, 1, 2 * leastTransaction},
 	} {
 		if got := c.memory.Transactions(c.partitions, most); got != c.want {
 			t.Errorf("%d bytes, %d partitions: %d for transactions, want %d", c.memory, c.partitions, got, c.want)

@@ -6,13 +6,15 @@ import (
 	"fmt"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
 // missingTopic finds what a missing topic says of a deployment that has worked before: its input is gone, or its state.
 // Making either again would only change the message. It is nil where the topics that are missing were never made.
 func missingTopic(
-	ctx context.Context, client *kafka.Client, c Config, used []role, cluster kafka.Cluster,
+	ctx context.Context, client *kafka.Client, c Config, used []role, cluster topics.Cluster,
 ) (problem, err error) {
 	if _, exists := cluster.Topics[c.Input]; !exists {
 		before, err := everOpened(ctx, client, cluster.Topics[c.Changelog])
@@ -49,7 +51,7 @@ func missingTopic(
 // missingDecisions finds a topic of decisions that is gone. A take-over compares decisions with the state, so that an
 // empty one would be refused, if any was published.
 func missingDecisions(
-	ctx context.Context, client *kafka.Client, c Config, used []role, cluster kafka.Cluster,
+	ctx context.Context, client *kafka.Client, c Config, used []role, cluster topics.Cluster,
 ) (problem, err error) {
 	for _, r := range used {
 		name := r.topic(&c)
@@ -77,7 +79,7 @@ func lostDecisions(r role, reason string) error {
 
 // everTaken reports whether a deployment has taken an event. Each version since verdicts seals a row then. A topic of
 // verdicts may be missing or new, though: then a state beside the manifest tells, or a second one behind the opening's.
-func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts kafka.Topic) (bool, error) {
+func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts topics.Topic) (bool, error) {
 	most := 0 // of states that a deployment has which has taken nothing
 	if verdicts.Name != "" {
 		if taken, err := everOpened(ctx, client, verdicts); taken || err != nil {
@@ -86,12 +88,12 @@ func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts ka
 		most = 1
 	}
 	for p := range int32(changelog.Partitions) {
-		bounds, err := client.Bounds(ctx, changelog.Name, p)
+		bounds, err := topics.BoundsOf(ctx, client, changelog.Name, p)
 		if err != nil {
 			return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", changelog.Name, p, err)
 		}
 		written := map[string]int{}
-		for r, err := range kafka.Records(ctx, client, changelog, p, bounds.Start, bounds.Stable, false) {
+		for r, err := range fetch.Records(ctx, client, changelog, p, bounds.Start, bounds.Stable, false) {
 			if err != nil {
 				return false, err
 			}
@@ -107,9 +109,9 @@ func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts ka
 }
 
 // everOpened tells whether a topic has, or had, a record that a deployment sent; one that does not exist has none.
-func everOpened(ctx context.Context, client *kafka.Client, topic kafka.Topic) (bool, error) {
+func everOpened(ctx context.Context, client *kafka.Client, topic topics.Topic) (bool, error) {
 	for p := range int32(topic.Partitions) {
-		bounds, err := client.Bounds(ctx, topic.Name, p)
+		bounds, err := topics.BoundsOf(ctx, client, topic.Name, p)
 		if err != nil {
 			return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
 		}
@@ -121,11 +123,13 @@ func everOpened(ctx context.Context, client *kafka.Client, topic kafka.Topic) (b
 }
 
 // EverWritten tells whether a partition has a record, committed or not, or had one that was deleted since.
-func EverWritten(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, b kafka.Bounds) (bool, error) {
+func EverWritten(
+	ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, b topics.Bounds,
+) (bool, error) {
 	if b.Start > 0 {
 		return true, nil
 	}
-	return kafka.HasRecord(ctx, client, topic, p, b.Start, b.High, true)
+	return fetch.HasRecord(ctx, client, topic, p, b.Start, b.High, true)
 }
 
 // missingInput says what to do about an input that does not exist; before tells that this deployment has read it.

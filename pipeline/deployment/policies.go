@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 )
 
 // describedTopic is a topic as the cluster describes it.
 type describedTopic struct {
 	role     role
-	topic    kafka.Topic
+	topic    topics.Topic
 	settings map[string]string
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 )
 
 // durable are the settings of a topic of three replicas that nothing is wrong with.
@@ -33,7 +34,7 @@ func foundAs(name string, more map[string]string) describedTopic {
 	for _, r := range roles {
 		if r.name == name {
 			return describedTopic{
-				role: r, topic: kafka.Topic{Name: "t." + name, Partitions: 4, Replication: 3}, settings: durable(more),
+				role: r, topic: topics.Topic{Name: "t." + name, Partitions: 4, Replication: 3}, settings: durable(more),
 			}
 		}
 	}

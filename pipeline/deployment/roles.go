@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
@@ -27,7 +28,7 @@ type role struct {
 	name      string // as messages call it
 	setting   string // the variable that names the topic
 	topic     func(*Config) string
-	described func(*Topics) *kafka.Topic
+	described func(*Topics) *topics.Topic
 	uses      Use
 	single    bool // one partition, however many the input has
 	optional  bool // a deployment whose operator has no use for the topic does not name it
@@ -53,13 +54,13 @@ var roles = []role{
 	{
 		name: "input", setting: "ORIEL_INPUT_TOPIC", uses: ByService | ByLetters,
 		topic:     func(c *Config) string { return c.Input },
-		described: func(t *Topics) *kafka.Topic { return &t.Input },
+		described: func(t *Topics) *topics.Topic { return &t.Input },
 		check:     checkInput,
 	},
 	{
 		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true, decides: true,
 		topic:     func(c *Config) string { return c.Decisions },
-		described: func(t *Topics) *kafka.Topic { return &t.Decisions },
+		described: func(t *Topics) *topics.Topic { return &t.Decisions },
 		settings:  decisionSettings,
 		check:     checkDecisions,
 	},
@@ -67,7 +68,7 @@ var roles = []role{
 		name: "second decision", setting: "ORIEL_SECOND_TOPIC", uses: ByService,
 		transactional: true, optional: true, decides: true,
 		topic:     func(c *Config) string { return c.Second },
-		described: func(t *Topics) *kafka.Topic { return &t.Second },
+		described: func(t *Topics) *topics.Topic { return &t.Second },
 		settings:  decisionSettings,
 		check:     checkDecisions,
 	},
@@ -76,7 +77,7 @@ var roles = []role{
 		lost: "It makes the topic; then start what has ended again. If the topic was deleted, letters that were not written are " +
 			"lost with it, and nothing else is: decisions and states do not depend on verdicts",
 		topic:     func(c *Config) string { return c.Verdicts },
-		described: func(t *Topics) *kafka.Topic { return &t.Verdicts },
+		described: func(t *Topics) *topics.Topic { return &t.Verdicts },
 		settings: func(input map[string]string) map[string]string {
 			return map[string]string{
 				"cleanup.policy": "delete", "max.message.bytes": "8388608",
@@ -88,7 +89,7 @@ var roles = []role{
 	{
 		name: "changelog", setting: "ORIEL_CHANGELOG_TOPIC", uses: ByService | ByLetters, transactional: true,
 		topic:     func(c *Config) string { return c.Changelog },
-		described: func(t *Topics) *kafka.Topic { return &t.Changelog },
+		described: func(t *Topics) *topics.Topic { return &t.Changelog },
 		settings: func(map[string]string) map[string]string { // compacted often, because a start reads all of it
 			return map[string]string{
 				"cleanup.policy": "compact", "segment.bytes": "67108864", "segment.ms": "600000",
@@ -101,7 +102,7 @@ var roles = []role{
 		name: "dead-letter", setting: "ORIEL_DEAD_LETTER_TOPIC", uses: ByLetters,
 		lost:      "It makes the topic; then start what has ended again. If the topic was deleted, the letters in it are lost",
 		topic:     func(c *Config) string { return c.DeadLetter },
-		described: func(t *Topics) *kafka.Topic { return &t.DeadLetter },
+		described: func(t *Topics) *topics.Topic { return &t.DeadLetter },
 		settings: func(input map[string]string) map[string]string {
 			largest, _ := strconv.Atoi(input["max.message.bytes"])
 			return map[string]string{
@@ -113,7 +114,7 @@ var roles = []role{
 	{
 		name: "descriptor", setting: "ORIEL_DESCRIPTOR_TOPIC", uses: ByTopics, optional: true, single: true,
 		topic:     func(c *Config) string { return c.Descriptor },
-		described: func(t *Topics) *kafka.Topic { return &t.Descriptor },
+		described: func(t *Topics) *topics.Topic { return &t.Descriptor },
 		settings: func(map[string]string) map[string]string {
 			return map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"}
 		},
@@ -150,7 +151,7 @@ func (c Config) usedBy(use Use) []role {
 }
 
 // partitions is how many CreateTopics gives a topic.
-func (r role) partitions(input kafka.Topic) int {
+func (r role) partitions(input topics.Topic) int {
 	if r.single {
 		return 1
 	}

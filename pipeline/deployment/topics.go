@@ -9,21 +9,22 @@ import (
 	"strconv"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 )
 
 // Topics are the described topics of a deployment; one that a use does not name is zero.
 type Topics struct {
 	Cluster                                                               string
-	Input, Decisions, Second, Verdicts, Changelog, DeadLetter, Descriptor kafka.Topic
+	Input, Decisions, Second, Verdicts, Changelog, DeadLetter, Descriptor topics.Topic
 }
 
 // Outputs are the topics of decisions of a deployment, in the order of operators.Decision.Output.
-func (t Topics) Outputs() []kafka.Topic {
+func (t Topics) Outputs() []topics.Topic {
 	if t.Second.Name == "" {
-		return []kafka.Topic{t.Decisions}
+		return []topics.Topic{t.Decisions}
 	}
-	return []kafka.Topic{t.Decisions, t.Second}
+	return []topics.Topic{t.Decisions, t.Second}
 }
 
 // Covered returns how many partitions of the input have a partition in each topic of the service.
@@ -64,7 +65,7 @@ func (t Topics) Continues(o Topics) error {
 // and one that this deployment has read before is not made again: its offsets would mean other records. done is told
 // what was made.
 func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions int, done func(what string)) error {
-	cluster, err := client.Describe(ctx, c.Input, c.Changelog)
+	cluster, err := topics.Describe(ctx, client, c.Input, c.Changelog)
 	if err != nil {
 		return fmt.Errorf("pipeline: describe topics: %w", err)
 	}
@@ -98,7 +99,7 @@ func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func
 		return errors.Join(problem, err)
 	}
 	input := cluster.Topics[c.Input]
-	settings, err := client.Settings(ctx, c.Input)
+	settings, err := topics.Settings(ctx, client, c.Input)
 	if err != nil {
 		return fmt.Errorf("pipeline: settings of %s: %w", c.Input, err)
 	}
@@ -119,8 +120,8 @@ func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func
 	return nil
 }
 
-func grow(ctx context.Context, client *kafka.Client, topic kafka.Topic, partitions int, done func(string)) error {
-	if err := client.AddPartitions(ctx, topic.Name, partitions); err != nil {
+func grow(ctx context.Context, client *kafka.Client, topic topics.Topic, partitions int, done func(string)) error {
+	if err := topics.AddPartitions(ctx, client, topic.Name, partitions); err != nil {
 		return fmt.Errorf("pipeline: add partitions to %s: %w", topic.Name, err)
 	}
 	done(fmt.Sprintf("added partitions to %s: it had %d, and has %d like the input", topic.Name, topic.Partitions, partitions))
@@ -129,7 +130,7 @@ func grow(ctx context.Context, client *kafka.Client, topic kafka.Topic, partitio
 
 // create makes one topic as durable as the cluster allows, if that is enough.
 func create(
-	ctx context.Context, client *kafka.Client, c Config, cluster kafka.Cluster,
+	ctx context.Context, client *kafka.Client, c Config, cluster topics.Cluster,
 	name string, partitions int, settings map[string]string, done func(string),
 ) error {
 	replication := min(3, cluster.Brokers)
@@ -143,7 +144,7 @@ func create(
 		"unclean.leader.election.enable": "false",
 	}
 	maps.Copy(all, settings)
-	err := client.CreateTopic(ctx, name, partitions, replication, all)
+	err := topics.Create(ctx, client, name, partitions, replication, all)
 	if err != nil && !errors.Is(err, kafka.ErrTopicExists) {
 		return fmt.Errorf("pipeline: create %s: %w", name, err)
 	}
@@ -151,12 +152,12 @@ func create(
 	return nil
 }
 
-func describe(ctx context.Context, client *kafka.Client, c Config, used []role) (kafka.Cluster, error) {
+func describe(ctx context.Context, client *kafka.Client, c Config, used []role) (topics.Cluster, error) {
 	names := make([]string, len(used))
 	for i, r := range used {
 		names[i] = r.topic(&c)
 	}
-	cluster, err := client.Describe(ctx, names...)
+	cluster, err := topics.Describe(ctx, client, names...)
 	if err != nil {
 		return cluster, fmt.Errorf("pipeline: describe topics: %w", err)
 	}
@@ -182,7 +183,7 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 	if problem != nil {
 		errs = append(errs, problem)
 	}
-	topics := Topics{Cluster: cluster.ID}
+	described := Topics{Cluster: cluster.ID}
 	var input describedTopic
 	for _, r := range used {
 		name := r.topic(&c)
@@ -193,9 +194,9 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 			}
 			continue
 		}
-		*r.described(&topics) = topic
+		*r.described(&described) = topic
 		own := describedTopic{role: r, topic: topic}
-		if own.settings, err = client.Settings(ctx, name); err != nil {
+		if own.settings, err = topics.Settings(ctx, client, name); err != nil {
 			return Topics{}, fmt.Errorf("pipeline: settings of %s: %w", name, err)
 		}
 		if r.settings == nil {
@@ -203,7 +204,7 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 		}
 		errs = append(errs, checkTopic(c, input, own)...)
 	}
-	return topics, errors.Join(errs...)
+	return described, errors.Join(errs...)
 }
 
 // checkTopic finds everything that is wrong with one topic beside a given input, which is zero if it does not exist.

@@ -8,6 +8,11 @@ import (
 
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 func start(t *testing.T, o embedded.Options) (*embedded.Broker, *kafka.Client) {
@@ -34,26 +39,26 @@ func TestReopenedDirectoryHasTheLogAndTheOffsets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.CreateTopic(ctx, "t", 2, 1, nil); err != nil {
+	if err := topics.Create(ctx, c, "t", 2, 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	before, err := c.Describe(ctx, "t")
+	before, err := topics.Describe(ctx, c, "t")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.NewProducer(ctx, "txn", time.Minute)
+	p, err := produce.New(ctx, c, "txn", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Begin(ctx, []kafka.TopicPartition{{Topic: "t", Partition: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	var batch kafka.Builder
+	var batch records.Builder
 	batch.Append(nil, []byte("v"), nil, time.Now().UnixMilli())
 	if _, err := p.Produce(ctx, "t", 1, &batch); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.CommitOffset(ctx, kafka.Membership{Group: "g", Generation: -1}, "t", 1, 5); err != nil {
+	if err := p.CommitOffset(ctx, group.Membership{Group: "g", Generation: -1}, "t", 1, 5); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.End(ctx, true); err != nil {
@@ -63,18 +68,18 @@ func TestReopenedDirectoryHasTheLogAndTheOffsets(t *testing.T) {
 
 	b, c = start(t, embedded.Options{Dir: dir, Port: port})
 	defer b.Close()
-	after, err := c.Describe(ctx, "t")
+	after, err := topics.Describe(ctx, c, "t")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if after.Topics["t"] != before.Topics["t"] {
 		t.Fatalf("topic is %+v, was %+v", after.Topics["t"], before.Topics["t"])
 	}
-	offset, err := c.CommittedOffset(ctx, "g", "t", 1)
+	offset, err := group.CommittedOffset(ctx, c, "g", "t", 1)
 	if err != nil || offset != 5 {
 		t.Fatalf("offset %d, %v, want 5", offset, err)
 	}
-	got, err := c.NewReader("t", 1, 0, kafka.ReaderOptions{}).Fetch(ctx)
+	got, err := fetch.NewReader(c, "t", 1, 0, fetch.Options{}).Fetch(ctx)
 	if err != nil || len(got.Records) != 1 || string(got.Records[0].Value) != "v" {
 		t.Fatalf("fetched %+v, %v", got, err)
 	}

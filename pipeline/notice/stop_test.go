@@ -10,6 +10,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/state"
 )
 
@@ -23,7 +24,7 @@ func TestKindOfEachError(t *testing.T) {
 	f(&StopError{Partition: 3}, Stopped)
 	f(errors.Join(errors.New("x"), &StopError{Partition: 3}), Stopped)
 	f(kafka.ErrOffsetOutOfRange, Stopped)
-	f(kafka.ErrFormat, Stopped)
+	f(records.ErrFormat, Stopped)
 	f(kafkago.MessageSizeTooLarge, Stopped)
 	f(kafkago.ProducerFenced, Lost)
 	f(kafkago.IllegalGeneration, Lost)

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
 )
 
 // conn damages what is read from, or cuts, a connection.
@@ -73,7 +76,7 @@ func damaged(e *env) {
 	}))
 	for _, times := range []int32{1, 2, 3} {
 		left.Store(times)
-		records := e.log(flipping, topic, 0, kafka.ReaderOptions{})
+		records := e.log(flipping, topic, 0, fetch.Options{})
 		if len(records) != 40 {
 			e.Fatalf("%d records, want 40", len(records))
 		}
@@ -84,9 +87,9 @@ func damaged(e *env) {
 		}
 	}
 	left.Store(1 << 30)
-	_, err := flipping.NewReader(topic, 0, 0, kafka.ReaderOptions{}).Fetch(e.ctx)
+	_, err := fetch.NewReader(flipping, topic, 0, 0, fetch.Options{}).Fetch(e.ctx)
 	e.wantClass("damage without end", err, kafka.Fatal)
-	if !errors.Is(err, kafka.ErrCorrupt) {
+	if !errors.Is(err, records.ErrCorrupt) {
 		e.Fatalf("damage without end: %v, want ErrCorrupt", err)
 	}
 	if strings.Contains(err.Error(), "abc") {
@@ -108,15 +111,15 @@ func lostConnections(e *env) {
 	}
 	lossy := client(e.T, e.addr, dialer(func(c net.Conn) net.Conn { return &conn{Conn: c, read: cut, write: cut} }))
 	const transactions = 60
-	var p *kafka.Producer
+	var p *produce.Producer
 	for done := 0; done < transactions; {
 		err := func() error {
 			var err error
 			if p == nil {
-				if p, err = lossy.NewProducer(e.ctx, id, 20*time.Second); err != nil {
+				if p, err = produce.New(e.ctx, lossy, id, 20*time.Second); err != nil {
 					return err
 				}
-				done = len(e.log(e.c, topic, 0, kafka.ReaderOptions{})) / 2
+				done = len(e.log(e.c, topic, 0, fetch.Options{})) / 2
 				if done == transactions {
 					return nil
 				}

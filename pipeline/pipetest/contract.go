@@ -9,6 +9,11 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // patience ends a test whose broker never answers. A group waits for a session timeout (6 s) at most.
@@ -101,35 +106,35 @@ func (e *env) name(kind string) string {
 func (e *env) topic(partitions int, settings map[string]string) string {
 	e.Helper()
 	name := e.name("contract")
-	e.check(e.c.CreateTopic(e.ctx, name, partitions, 1, settings))
+	e.check(topics.Create(e.ctx, e.c, name, partitions, 1, settings))
 	return name
 }
 
-func (e *env) producer(id string) *kafka.Producer {
+func (e *env) producer(id string) *produce.Producer {
 	e.Helper()
-	p, err := e.c.NewProducer(e.ctx, id, time.Minute)
+	p, err := produce.New(e.ctx, e.c, id, time.Minute)
 	e.check(err)
 	return p
 }
 
-func (e *env) bounds(topic string) kafka.Bounds {
+func (e *env) bounds(topic string) topics.Bounds {
 	e.Helper()
-	b, err := e.c.Bounds(e.ctx, topic, 0)
+	b, err := topics.BoundsOf(e.ctx, e.c, topic, 0)
 	e.check(err)
 	return b
 }
 
-func (e *env) committed(group, topic string) int64 {
+func (e *env) committed(groupID, topic string) int64 {
 	e.Helper()
-	offset, err := e.c.CommittedOffset(e.ctx, group, topic, 0)
+	offset, err := group.CommittedOffset(e.ctx, e.c, groupID, topic, 0)
 	e.check(err)
 	return offset
 }
 
 // batch holds one record per value; the key is the value's number. The time is the present: older records are deleted
 // by retention while a test runs.
-func batch(values ...string) *kafka.Builder {
-	b := new(kafka.Builder)
+func batch(values ...string) *records.Builder {
+	b := new(records.Builder)
 	for i, v := range values {
 		b.Append([]byte{byte(i)}, []byte(v), nil, time.Now().UnixMilli())
 	}
@@ -137,7 +142,7 @@ func batch(values ...string) *kafka.Builder {
 }
 
 // transact sends one transaction of one batch to partition 0.
-func (e *env) transact(p *kafka.Producer, topic string, commit bool, values ...string) {
+func (e *env) transact(p *produce.Producer, topic string, commit bool, values ...string) {
 	e.Helper()
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
 	_, err := p.Produce(e.ctx, topic, 0, batch(values...))
@@ -146,7 +151,7 @@ func (e *env) transact(p *kafka.Producer, topic string, commit bool, values ...s
 }
 
 // settle waits until no transaction is open: a commit is answered before its markers are in the log.
-func (e *env) settle(topic string) kafka.Bounds {
+func (e *env) settle(topic string) topics.Bounds {
 	e.Helper()
 	for {
 		if b := e.bounds(topic); b.Stable == b.High {
@@ -161,7 +166,7 @@ func (e *env) settle(topic string) kafka.Bounds {
 }
 
 // log reads partition 0 from offset to the end; unless uncommitted, no transaction may stay open.
-func (e *env) log(c *kafka.Client, topic string, offset int64, o kafka.ReaderOptions) []kafka.Record {
+func (e *env) log(c *kafka.Client, topic string, offset int64, o fetch.Options) []records.Record {
 	e.Helper()
 	records, err := e.tryLog(c, topic, offset, o)
 	e.check(err)
@@ -169,7 +174,7 @@ func (e *env) log(c *kafka.Client, topic string, offset int64, o kafka.ReaderOpt
 }
 
 // tryLog is log for a reader that the broker may refuse.
-func (e *env) tryLog(c *kafka.Client, topic string, offset int64, o kafka.ReaderOptions) ([]kafka.Record, error) {
+func (e *env) tryLog(c *kafka.Client, topic string, offset int64, o fetch.Options) ([]records.Record, error) {
 	e.Helper()
 	if !o.Uncommitted {
 		e.settle(topic)
@@ -185,7 +190,7 @@ func clone(b []byte) []byte {
 	return append([]byte{}, b...)
 }
 
-func values(records []kafka.Record) string {
+func values(records []records.Record) string {
 	var s []string
 	for _, r := range records {
 		s = append(s, string(r.Value))
@@ -195,7 +200,7 @@ func values(records []kafka.Record) string {
 
 func (e *env) wantLog(topic string, want ...string) {
 	e.Helper()
-	if got := values(e.log(e.c, topic, 0, kafka.ReaderOptions{})); got != strings.Join(want, " ") {
+	if got := values(e.log(e.c, topic, 0, fetch.Options{})); got != strings.Join(want, " ") {
 		e.Fatalf("committed log is %q, want %q", got, strings.Join(want, " "))
 	}
 }

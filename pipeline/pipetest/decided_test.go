@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/schemas"
@@ -26,7 +27,7 @@ func TestTheNewestCommittedDecisionIsTold(t *testing.T) {
 		var mu sync.Mutex
 		var told []uint64
 		s.Listener.Decided = func(p int32, newest notice.Decided) {
-			published, err := pipetest.Read(context.Background(), client, s.Config.Decisions, 0, -1, kafka.ReaderOptions{})
+			published, err := pipetest.Read(context.Background(), client, s.Config.Decisions, 0, -1, fetch.Options{})
 			if err != nil || len(published) == 0 {
 				t.Errorf("decision %d cannot be read yet: %v", newest.Index, err)
 				return
@@ -50,7 +51,7 @@ func TestTheNewestCommittedDecisionIsTold(t *testing.T) {
 		}
 		send := func(n int) {
 			t.Helper()
-			if err := pipetest.Send(t.Context(), client, s.Config.Input, 0, make([]kafka.Record, n)...); err != nil {
+			if err := pipetest.Send(t.Context(), client, s.Config.Input, 0, make([]records.Record, n)...); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(2 * time.Second)

@@ -12,6 +12,9 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 )
@@ -50,7 +53,7 @@ func TestEffectsAreWhatTheySay(t *testing.T) {
 		t.Run(test.outcome, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := pipetest.New(t)
-				if err := d.Client().CreateTopic(t.Context(), "t", 1, 1, nil); err != nil {
+				if err := topics.Create(t.Context(), d.Client(), "t", 1, 1, nil); err != nil {
 					t.Fatal(err)
 				}
 				produce := pipetest.Kind{API: "Produce", Partition: pipetest.AnyPartition}
@@ -60,7 +63,7 @@ func TestEffectsAreWhatTheySay(t *testing.T) {
 				)
 				sent := make(chan error, 1)
 				c := member(t, d)
-				go func() { sent <- pipetest.Send(t.Context(), c, "t", 0, kafka.Record{Value: []byte("v")}) }()
+				go func() { sent <- pipetest.Send(t.Context(), c, "t", 0, records.Record{Value: []byte("v")}) }()
 				time.Sleep(test.after)
 				requests := d.Requests()
 				first := slices.IndexFunc(requests, func(r pipetest.Request) bool { return r.API == "Produce" })
@@ -69,7 +72,7 @@ func TestEffectsAreWhatTheySay(t *testing.T) {
 					t.Errorf("first: %v", got)
 				}
 				length := func() int {
-					records, err := pipetest.Read(t.Context(), d.Client(), "t", 0, -1, kafka.ReaderOptions{})
+					records, err := pipetest.Read(t.Context(), d.Client(), "t", 0, -1, fetch.Options{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -121,7 +124,7 @@ func prepared(t *testing.T, partitions int) (*pipetest.Deployment, pipetest.Setu
 
 func send(t *testing.T, d *pipetest.Deployment, s pipetest.Setup, p int32, n int) {
 	t.Helper()
-	if err := pipetest.Send(t.Context(), d.Client(), s.Config.Input, p, make([]kafka.Record, n)...); err != nil {
+	if err := pipetest.Send(t.Context(), d.Client(), s.Config.Input, p, make([]records.Record, n)...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -129,7 +132,7 @@ func send(t *testing.T, d *pipetest.Deployment, s pipetest.Setup, p int32, n int
 // wantTaken wants a decision for each of the first n offsets, once and in order.
 func wantTaken(t *testing.T, d *pipetest.Deployment, s pipetest.Setup, p int32, n int) {
 	t.Helper()
-	records, err := pipetest.Read(t.Context(), d.Client(), s.Config.Decisions, p, -1, kafka.ReaderOptions{})
+	records, err := pipetest.Read(t.Context(), d.Client(), s.Config.Decisions, p, -1, fetch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,9 @@ import (
 
 	"oriel/operators"
 	"oriel/pipeline/deployment"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 )
 
@@ -20,7 +22,7 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 		if err := s.Prepare(t.Context(), client, 2); err != nil {
 			t.Fatal(err)
 		}
-		if cluster, err := client.Describe(t.Context(), "late.descriptor"); err != nil || len(cluster.Topics) != 0 {
+		if cluster, err := topics.Describe(t.Context(), client, "late.descriptor"); err != nil || len(cluster.Topics) != 0 {
 			t.Fatalf("topics without a descriptor: %+v, %v", cluster, err)
 		}
 		s.Config.Descriptor = "late.descriptor"
@@ -28,7 +30,7 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 			s.Model.Learner = pipetest.Blind{Descriptor: descriptor}.Learner()
 		}
 		says([]byte(`{"coordinates":["a","b"]}`))
-		topics := func() string {
+		described := func() string {
 			t.Helper()
 			var said []string
 			if err := s.Topics(t.Context(), client, func(what string) { said = append(said, what) }); err != nil {
@@ -36,16 +38,16 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 			}
 			return strings.Join(said, "; ")
 		}
-		records := func() []kafka.Record {
+		records := func() []records.Record {
 			t.Helper()
-			all, err := pipetest.Read(t.Context(), client, "late.descriptor", 0, -1, kafka.ReaderOptions{})
+			all, err := pipetest.Read(t.Context(), client, "late.descriptor", 0, -1, fetch.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return all
 		}
 		for _, want := range []string{"created late.descriptor; published the descriptor", "", ""} {
-			if said := topics(); said != want {
+			if said := described(); said != want {
 				t.Errorf("said %q, want %q", said, want)
 			}
 		}
@@ -54,14 +56,14 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 		}
 		says([]byte(`{"coordinates":["a","b"],"unit":"m"}`))
 		for _, want := range []string{"published the descriptor", ""} {
-			if said := topics(); said != want {
+			if said := described(); said != want {
 				t.Errorf("said %q, want %q", said, want)
 			}
 		}
 		if all := records(); len(all) != 2 || string(all[1].Value) != `{"coordinates":["a","b"],"unit":"m"}` {
 			t.Fatalf("records %+v", all)
 		}
-		if cluster, err := client.Describe(t.Context(), "late.descriptor"); err != nil ||
+		if cluster, err := topics.Describe(t.Context(), client, "late.descriptor"); err != nil ||
 			cluster.Topics["late.descriptor"].Partitions != 1 {
 			t.Errorf("%+v, %v: want one partition", cluster, err)
 		}

@@ -11,13 +11,15 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
 )
 
 // Forgotten is a transaction that a real broker's coordinator knows nothing of, as after a crash between its decision
 // and its markers: records and an offset that are open, and that nothing will end.
 type Forgotten struct {
 	TransactionalID string
-	Records         map[kafka.TopicPartition]kafka.Record
+	Records         map[kafka.TopicPartition]records.Record
 	Group, Input    string // the group's offset for partition 0 of the input
 	Offset          int64
 }
@@ -30,16 +32,16 @@ func (f Forgotten) Leave(ctx context.Context, addr string, c *kafka.Client) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, verification(ctx, raw, true)) }()
-	p, err := c.NewProducer(ctx, f.TransactionalID, time.Minute)
+	p, err := produce.New(ctx, c, f.TransactionalID, time.Minute)
 	if err != nil {
 		return err
 	}
 	id, epoch := p.Identity()
 	for tp, r := range f.Records {
-		var b kafka.Builder
+		var b records.Builder
 		b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
-		stamp := kafka.Stamp{ProducerID: id, Epoch: epoch, Transactional: true}
-		if _, err := c.Send(ctx, f.TransactionalID, tp.Topic, tp.Partition, &b, stamp); err != nil {
+		stamp := records.Stamp{ProducerID: id, Epoch: epoch, Transactional: true}
+		if _, err := produce.Send(ctx, c, f.TransactionalID, tp.Topic, tp.Partition, &b, stamp); err != nil {
 			return err
 		}
 	}

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 )
 
 // twoMembers joins a second member, then takes it away.
 func twoMembers(e *env) {
 	topic := e.topic(4, nil)
-	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
-	a, err := e.c.Join(config)
+	config := group.Config{ID: e.name("group"), Topic: topic}
+	a, err := group.Join(e.c, config)
 	e.check(err)
 	defer a.Close() //nolint:errcheck // leaving is a courtesy here
 	alone, err := a.Next(e.ctx)
@@ -20,7 +20,7 @@ func twoMembers(e *env) {
 	if !slices.Equal(alone.Partitions, []int32{0, 1, 2, 3}) {
 		e.Fatalf("alone with partitions %v", alone.Partitions)
 	}
-	b, err := client(e.T, e.addr, nil).Join(config)
+	b, err := group.Join(client(e.T, e.addr, nil), config)
 	e.check(err)
 	fromB := e.next(b)
 	<-alone.Done()
@@ -49,11 +49,11 @@ func twoMembers(e *env) {
 
 // share is what Next has returned.
 type share struct {
-	generation *kafka.Generation
+	generation *group.Generation
 	err        error
 }
 
-func (e *env) next(g *kafka.Group) chan share {
+func (e *env) next(g *group.Member) chan share {
 	c := make(chan share, 1)
 	go func() {
 		generation, err := g.Next(e.ctx)
@@ -63,7 +63,7 @@ func (e *env) next(g *kafka.Group) chan share {
 }
 
 // share drives two members until both are in one generation.
-func (e *env) share(a, b *kafka.Group, fromA, fromB chan share) (first, second *kafka.Generation) {
+func (e *env) share(a, b *group.Member, fromA, fromB chan share) (first, second *group.Generation) {
 	e.Helper()
 	for {
 		ra, rb := <-fromA, <-fromB
@@ -90,13 +90,13 @@ func (e *env) share(a, b *kafka.Group, fromA, fromB chan share) (first, second *
 // rejoinAfterClose holds a generation that is over: until it is closed, nobody gets a new one.
 func rejoinAfterClose(e *env) {
 	topic := e.topic(2, nil)
-	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
-	a, err := e.c.Join(config)
+	config := group.Config{ID: e.name("group"), Topic: topic}
+	a, err := group.Join(e.c, config)
 	e.check(err)
 	defer a.Close() //nolint:errcheck // leaving is a courtesy here
 	held, err := a.Next(e.ctx)
 	e.check(err)
-	b, err := client(e.T, e.addr, nil).Join(config)
+	b, err := group.Join(client(e.T, e.addr, nil), config)
 	e.check(err)
 	defer b.Close() //nolint:errcheck // leaving is a courtesy here
 	soon, cancel := context.WithTimeout(e.ctx, 3*time.Second)

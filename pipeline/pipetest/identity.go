@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // recreated deletes a topic under two readers, one that was told the id and one that looked it up. Neither returns a
@@ -16,30 +20,30 @@ func recreated(e *env) {
 	p := e.producer("")
 	_, err := p.Produce(e.ctx, topic, 0, batch("old", "old"))
 	e.check(err)
-	cluster, err := e.c.Describe(e.ctx, topic)
+	cluster, err := topics.Describe(e.ctx, e.c, topic)
 	e.check(err)
-	options := kafka.ReaderOptions{MaxWait: 20 * time.Millisecond}
-	looked := e.c.NewReader(topic, 0, 1, options)
+	options := fetch.Options{MaxWait: 20 * time.Millisecond}
+	looked := fetch.NewReader(e.c, topic, 0, 1, options)
 	options.ID = cluster.Topics[topic].ID
-	told := e.c.NewReader(topic, 0, 1, options)
+	told := fetch.NewReader(e.c, topic, 0, 1, options)
 	b, err := looked.Fetch(e.ctx)
 	e.check(err)
 	if values(b.Records) != "old" || b.From != 1 || b.Next != 2 {
 		e.Fatalf("%d records from %d to %d", len(b.Records), b.From, b.Next)
 	}
 	b.Release()
-	e.check(e.c.DeleteTopic(e.ctx, topic))
-	e.check(e.c.CreateTopic(e.ctx, topic, 1, 1, nil))
-	again, err := e.c.NewProducer(e.ctx, "", time.Minute)
+	e.check(topics.Delete(e.ctx, e.c, topic))
+	e.check(topics.Create(e.ctx, e.c, topic, 1, 1, nil))
+	again, err := produce.New(e.ctx, e.c, "", time.Minute)
 	e.check(err)
 	for range 3 {
 		_, err = again.Produce(e.ctx, topic, 0, batch("new", "new"))
 		e.check(err)
 	}
-	for name, r := range map[string]*kafka.Reader{"told": told, "looked up": looked} {
+	for name, r := range map[string]*fetch.Reader{"told": told, "looked up": looked} {
 		wantGone(e, name, r)
 	}
-	if got := values(e.log(e.c, topic, 4, kafka.ReaderOptions{})); got != "new new" {
+	if got := values(e.log(e.c, topic, 4, fetch.Options{})); got != "new new" {
 		e.Fatalf("the new topic holds %q", got)
 	}
 }
@@ -47,17 +51,17 @@ func recreated(e *env) {
 // deleted deletes a topic under a reader and makes no other.
 func deleted(e *env) {
 	topic := e.topic(1, nil)
-	r := e.c.NewReader(topic, 0, 0, kafka.ReaderOptions{MaxWait: 20 * time.Millisecond})
+	r := fetch.NewReader(e.c, topic, 0, 0, fetch.Options{MaxWait: 20 * time.Millisecond})
 	b, err := r.Fetch(e.ctx)
 	e.check(err)
 	b.Release()
-	e.check(e.c.DeleteTopic(e.ctx, topic))
+	e.check(topics.Delete(e.ctx, e.c, topic))
 	wantGone(e, "deleted", r)
-	e.check(e.c.DeleteTopic(e.ctx, topic))
+	e.check(topics.Delete(e.ctx, e.c, topic))
 }
 
 // wantGone fetches until the reader gives up. A broker that has not heard of the deletion may still serve the old log.
-func wantGone(e *env, name string, r *kafka.Reader) {
+func wantGone(e *env, name string, r *fetch.Reader) {
 	e.Helper()
 	for {
 		b, err := r.Fetch(e.ctx)
@@ -80,7 +84,7 @@ func wantGone(e *env, name string, r *kafka.Reader) {
 // epochs reads what brokers say about leader epochs, and claims to have read one that the log does not have.
 func epochs(e *env) {
 	topic := e.topic(1, nil)
-	r := e.c.NewReader(topic, 0, 0, kafka.ReaderOptions{MaxWait: time.Millisecond})
+	r := fetch.NewReader(e.c, topic, 0, 0, fetch.Options{MaxWait: time.Millisecond})
 	b, err := r.Fetch(e.ctx)
 	e.check(err)
 	if b.LeaderEpoch != -1 {
@@ -102,25 +106,25 @@ func epochs(e *env) {
 	if epoch < 0 {
 		e.Fatalf("epoch %d after a batch", epoch)
 	}
-	end, err := e.c.EpochEnd(e.ctx, topic, 0, epoch)
+	end, err := topics.EpochEnd(e.ctx, e.c, topic, 0, epoch)
 	e.check(err)
 	if end != high {
 		e.Fatalf("epoch %d ends at %d, want %d", epoch, end, high)
 	}
-	end, err = e.c.EpochEnd(e.ctx, topic, 0, epoch+100)
+	end, err = topics.EpochEnd(e.ctx, e.c, topic, 0, epoch+100)
 	e.check(err)
 	if end != -1 {
 		e.Fatalf("an epoch to come ends at %d, want -1", end)
 	}
-	o := kafka.ReaderOptions{MaxWait: time.Millisecond, LastEpoch: &epoch}
-	b, err = e.c.NewReader(topic, 0, high, o).Fetch(e.ctx)
+	o := fetch.Options{MaxWait: time.Millisecond, LastEpoch: &epoch}
+	b, err = fetch.NewReader(e.c, topic, 0, high, o).Fetch(e.ctx)
 	e.check(err)
 	if b.LeaderEpoch != epoch {
 		e.Fatalf("epoch %d taken over, want %d", b.LeaderEpoch, epoch)
 	}
 	b.Release()
 	epoch += 100
-	_, err = e.c.NewReader(topic, 0, 1, o).Fetch(e.ctx)
+	_, err = fetch.NewReader(e.c, topic, 0, 1, o).Fetch(e.ctx)
 	e.wantClass("epoch that the log does not have", err, kafka.Fatal)
 	if !errors.Is(err, kafka.ErrTruncated) {
 		e.Fatalf("epoch that the log does not have: %v, want ErrTruncated", err)
@@ -130,18 +134,18 @@ func epochs(e *env) {
 // manyHeaders hides one record behind too many headers, and none of its neighbours.
 func manyHeaders(e *env) {
 	topic := e.topic(1, nil)
-	b := new(kafka.Builder)
-	b.Compress(kafka.Zstd)
-	for i, n := range []int{0, kafka.MaxHeaders, kafka.MaxHeaders + 1, 2} {
-		b.Append(nil, []byte(number(i)), make([]kafka.Header, n), time.Now().UnixMilli())
+	b := new(records.Builder)
+	b.Compress(records.Zstd)
+	for i, n := range []int{0, records.MaxHeaders, records.MaxHeaders + 1, 2} {
+		b.Append(nil, []byte(number(i)), make([]records.Header, n), time.Now().UnixMilli())
 	}
 	_, err := e.producer("").Produce(e.ctx, topic, 0, b)
 	e.check(err)
-	records := e.log(e.c, topic, 0, kafka.ReaderOptions{})
-	if len(records) != 4 || records[1].Headers.Len() != kafka.MaxHeaders || records[3].Headers.Len() != 2 {
-		e.Fatalf("%d records, or with other headers", len(records))
+	list := e.log(e.c, topic, 0, fetch.Options{})
+	if len(list) != 4 || list[1].Headers.Len() != records.MaxHeaders || list[3].Headers.Len() != 2 {
+		e.Fatalf("%d records, or with other headers", len(list))
 	}
-	for i, r := range records {
+	for i, r := range list {
 		if r.Unreadable != (i == 2) || (r.Value == nil) != r.Unreadable || r.Offset != int64(i) {
 			e.Fatalf("record %d at offset %d: unreadable is %t", i, r.Offset, r.Unreadable)
 		}
@@ -153,23 +157,23 @@ func manyHeaders(e *env) {
 func partitionsAdded(e *env) {
 	topic := e.topic(1, nil)
 	e.transact(e.producer(e.name("txn")), topic, true, "a")
-	shape := func() kafka.Topic {
-		cluster, err := e.c.Describe(e.ctx, topic)
+	shape := func() topics.Topic {
+		cluster, err := topics.Describe(e.ctx, e.c, topic)
 		e.check(err)
 		return cluster.Topics[topic]
 	}
 	before := shape()
 	for _, total := range []int{3, 3, 2} {
-		e.check(e.c.AddPartitions(e.ctx, topic, total))
+		e.check(topics.AddPartitions(e.ctx, e.c, topic, total))
 		if got := shape(); got.ID != before.ID || got.Partitions != 3 {
 			e.Fatalf("%+v after %d partitions were asked for, it was %+v", got, total, before)
 		}
 	}
 	e.wantLog(topic, "a")
-	e.check(Send(e.ctx, e.c, topic, 2, kafka.Record{Value: []byte("b")}))
+	e.check(Send(e.ctx, e.c, topic, 2, records.Record{Value: []byte("b")}))
 	ctx, cancel := context.WithTimeout(e.ctx, time.Second)
 	defer cancel()
-	if err := e.c.AddPartitions(ctx, e.name("missing"), 2); err == nil {
+	if err := topics.AddPartitions(ctx, e.c, e.name("missing"), 2); err == nil {
 		e.Fatal("a topic that does not exist has grown")
 	}
 }
@@ -180,8 +184,8 @@ func altered(e *env) {
 	e.transact(p, topic, true, "a")
 	e.transact(p, topic, true, "b")
 	e.settle(topic)
-	e.check(e.c.AlterTopic(e.ctx, topic, map[string]string{"max.message.bytes": "6000"}))
-	settings, err := e.c.Settings(e.ctx, topic)
+	e.check(topics.Alter(e.ctx, e.c, topic, map[string]string{"max.message.bytes": "6000"}))
+	settings, err := topics.Settings(e.ctx, e.c, topic)
 	e.check(err)
 	if settings["max.message.bytes"] != "6000" || settings["retention.ms"] != "100000000" {
 		e.Fatalf("settings %v", settings)
@@ -193,17 +197,17 @@ func altered(e *env) {
 	if _, err := p.Produce(e.ctx, topic, 0, batch(strings.Repeat("x", 6000))); !kafka.TooLarge(err) {
 		e.Fatalf("a batch above the limit: %v", err)
 	}
-	e.check(e.c.DeleteRecords(e.ctx, topic, 0, 2))
+	e.check(topics.DeleteRecords(e.ctx, e.c, topic, 0, 2))
 	if b := e.bounds(topic); b.Start != 2 {
 		e.Fatalf("bounds %+v after records were deleted", b)
 	}
-	b, err := e.c.NewReader(topic, 0, 2, kafka.ReaderOptions{MaxWait: time.Millisecond}).Fetch(e.ctx)
+	b, err := fetch.NewReader(e.c, topic, 0, 2, fetch.Options{MaxWait: time.Millisecond}).Fetch(e.ctx)
 	e.check(err)
 	if len(b.Records) != 1 || string(b.Records[0].Value) != "b" {
 		e.Fatalf("after the deletion: %+v", b)
 	}
 	b.Release()
-	if err := e.c.DeleteRecords(e.ctx, topic, 0, 1<<40); !errors.Is(err, kafka.Code(1)) { // OFFSET_OUT_OF_RANGE
+	if err := topics.DeleteRecords(e.ctx, e.c, topic, 0, 1<<40); !errors.Is(err, kafka.Code(1)) { // OFFSET_OUT_OF_RANGE
 		e.Fatalf("records beyond the end: %v", err)
 	}
 }

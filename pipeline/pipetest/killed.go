@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 )
 
 // recovery is how long a group may need to take over what killed members held: their session timeout, a rebalance
@@ -25,20 +26,20 @@ type worker struct {
 	mu         sync.Mutex
 	dead       bool
 	conns      []net.Conn
-	generation *kafka.Generation
+	generation *group.Generation
 }
 
-func (e *env) work(config kafka.GroupConfig) *worker {
+func (e *env) work(config group.Config) *worker {
 	e.Helper()
 	prompt := make(chan struct{})
 	close(prompt)
 	return e.slowWork(config, prompt)
 }
 
-func (e *env) slowWork(config kafka.GroupConfig, slow chan struct{}) *worker {
+func (e *env) slowWork(config group.Config, slow chan struct{}) *worker {
 	e.Helper()
 	w := &worker{slow: slow}
-	group, err := client(e.T, e.addr, func(config *kafka.Config) { config.Dial = w.dial }).Join(config)
+	group, err := group.Join(client(e.T, e.addr, func(config *kafka.Config) { config.Dial = w.dial }), config)
 	e.check(err)
 	ctx, stop := context.WithCancel(e.ctx)
 	w.stop = stop
@@ -65,14 +66,14 @@ func (e *env) slowWork(config kafka.GroupConfig, slow chan struct{}) *worker {
 	return w
 }
 
-func (w *worker) hold(g *kafka.Generation) {
+func (w *worker) hold(g *group.Generation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.generation = g
 }
 
 // held is the generation that the worker is in, nil between two.
-func (w *worker) held() *kafka.Generation {
+func (w *worker) held() *group.Generation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.generation
@@ -149,7 +150,7 @@ func (e *env) pause(d time.Duration) {
 // into the void, and must lose its share after a session timeout like any other.
 func killedWhileJoining(e *env) {
 	topic := e.topic(4, nil)
-	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
+	config := group.Config{ID: e.name("group"), Topic: topic}
 	slow := make(chan struct{})
 	first := e.slowWork(config, slow)
 	e.held(4, first)
@@ -165,7 +166,7 @@ func killedWhileJoining(e *env) {
 // does. Whoever lives at the end has all partitions soon.
 func killedInTurns(e *env) {
 	topic := e.topic(4, nil)
-	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
+	config := group.Config{ID: e.name("group"), Topic: topic}
 	workers := [2]*worker{e.work(config), e.work(config)}
 	e.held(4, workers[:]...)
 	for i, wait := range []int{5000, 300, 2500, 100, 1500, 700, 2000, 6000, 5500} {

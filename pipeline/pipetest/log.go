@@ -6,21 +6,25 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // sendBytes closes a batch of Send.
 const sendBytes = 500_000
 
 // Send appends records to a partition, at the present time.
-func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, records ...kafka.Record) error {
-	producer, err := c.NewProducer(ctx, "", time.Minute)
+func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, list ...records.Record) error {
+	producer, err := produce.New(ctx, c, "", time.Minute)
 	if err != nil {
 		return err
 	}
-	var b kafka.Builder
-	for i, r := range records {
+	var b records.Builder
+	for i, r := range list {
 		b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
-		if i == len(records)-1 || b.Bytes()+len(records[i+1].Value) > sendBytes {
+		if i == len(list)-1 || b.Bytes()+len(list[i+1].Value) > sendBytes {
 			if _, err := producer.Produce(ctx, topic, partition, &b); err != nil {
 				return err
 			}
@@ -33,9 +37,9 @@ func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, r
 // Read gives copies of a partition's records from an offset on, or all for −1: to its present end, or to the stable one
 // unless Uncommitted.
 func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, from int64,
-	o kafka.ReaderOptions,
-) ([]kafka.Record, error) {
-	bounds, err := c.Bounds(ctx, topic, partition)
+	o fetch.Options,
+) ([]records.Record, error) {
+	bounds, err := topics.BoundsOf(ctx, c, topic, partition)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +53,8 @@ func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, f
 	if o.MaxWait == 0 {
 		o.MaxWait = 50 * time.Millisecond
 	}
-	var records []kafka.Record
-	reader := c.NewReader(topic, partition, from, o)
+	var records []records.Record
+	reader := fetch.NewReader(c, topic, partition, from, o)
 	for next := from; next < end; {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
@@ -69,7 +73,7 @@ func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, f
 }
 
 // copied is a record that outlives its batch.
-func copied(r kafka.Record) kafka.Record {
+func copied(r records.Record) records.Record {
 	r.Key, r.Value, r.Headers = clone(r.Key), clone(r.Value), r.Headers.Clone()
 	return r
 }

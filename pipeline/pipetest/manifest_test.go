@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 )
 
@@ -21,7 +22,7 @@ func TestManifestsJustCommittedAreWaitedFor(t *testing.T) {
 		written := make(chan error, 1)
 		go func() { written <- s.Prepare(t.Context(), late, 1) }()
 		time.Sleep(time.Second)
-		if b, err := d.Client().Bounds(t.Context(), s.Config.Changelog, 0); err != nil || b.Stable == b.High {
+		if b, err := topics.BoundsOf(t.Context(), d.Client(), s.Config.Changelog, 0); err != nil || b.Stable == b.High {
 			t.Fatalf("the manifest is not on its way: %+v, %v", b, err)
 		}
 		if err := s.CheckManifests(t.Context(), d.Client()); err != nil {

@@ -31,7 +31,7 @@ var mutants = []struct{ file, text, other, breaks string }{
 		"service.go", "all := len(stopped) == len(g.Partitions)", "all := false",
 		"a process all of whose partitions have stopped lives on",
 	},
-	{"task.go", "from.Next, kafka.ReaderOptions{", "from.Next+1, kafka.ReaderOptions{", "an event is left out"},
+	{"task.go", "from.Next, fetch.Options{", "from.Next+1, fetch.Options{", "an event is left out"},
 	{"task.go", "\t\tfail(stopped)\n", "", "a partition that must stop is taken over again instead"},
 	{
 		"task.go", "\t\t\t\t\tfail(err)\n\t\t\t\t\tfailed = true", "\t\t\t\t\tfailed = true",

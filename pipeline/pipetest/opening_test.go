@@ -12,7 +12,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/replay"
@@ -136,7 +137,7 @@ func (h *history) oneHistory(o opened) {
 	if len(incarnations) > 1 {
 		h.t.Errorf("decisions of %d incarnations can be read", len(incarnations))
 	}
-	group, err := h.Client().CommittedOffset(h.t.Context(), h.setup.Config.Group, h.setup.Config.Input, 0)
+	group, err := group.CommittedOffset(h.t.Context(), h.Client(), h.setup.Config.Group, h.setup.Config.Input, 0)
 	if err != nil || group != int64(h.taken) {
 		h.t.Errorf("the group stands at %d, %v; want %d", group, err, h.taken)
 	}
@@ -316,12 +317,13 @@ func TestForgedFirstDecisionsStop(t *testing.T) {
 		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
 		a.KillAt(notice.PointProduced, 2)
 		<-a.Done()
-		if err := torn.Commit(t.Context(), []pipetest.Part{pipetest.Decisions}, func(_ pipetest.Part, r kafka.Record) []byte {
-			if index(t, r) == 2 {
-				return bytes.Replace(r.Value, []byte(`"decision":[1,`), []byte(`"decision":[2,`), 1)
-			}
-			return nil
-		}); err != nil {
+		if err := torn.Commit(t.Context(), []pipetest.Part{pipetest.Decisions},
+			func(_ pipetest.Part, r records.Record) []byte {
+				if index(t, r) == 2 {
+					return bytes.Replace(r.Value, []byte(`"decision":[1,`), []byte(`"decision":[2,`), 1)
+				}
+				return nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 		before := len(h.read(h.setup.Config.Decisions, true))

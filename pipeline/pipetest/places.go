@@ -4,18 +4,18 @@ import (
 	"sync/atomic"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 )
 
 // promptly is well below the session of the member that died, which others wait for.
 const promptly = 4 * time.Second
 
 // placed are configurations of one group, each with a place of its own.
-func (e *env) placed(topic string, n int) []kafka.GroupConfig {
-	group := e.name("group")
-	configs := make([]kafka.GroupConfig, n)
+func (e *env) placed(topic string, n int) []group.Config {
+	groupID := e.name("group")
+	configs := make([]group.Config, n)
 	for i := range configs {
-		configs[i] = kafka.GroupConfig{ID: group, Topic: topic, Instance: e.name("place")}
+		configs[i] = group.Config{ID: groupID, Topic: topic, Instance: e.name("place")}
 	}
 	return configs
 }
@@ -95,7 +95,7 @@ func leaverFreesPlace(e *env) {
 	first := e.slowWork(configs[0], slow)
 	e.held(2, first)
 	old := first.held()
-	joining, err := client(e.T, e.addr, nil).Join(configs[1])
+	joining, err := group.Join(client(e.T, e.addr, nil), configs[1])
 	e.check(err)
 	answer := e.next(joining)
 	e.pause(time.Second) // its join waits for the first
@@ -106,7 +106,7 @@ func leaverFreesPlace(e *env) {
 		e.pause(time.Millisecond)
 	}
 	e.heldWithin(promptly, 2, first)
-	sharing, err := client(e.T, e.addr, nil).Join(configs[2])
+	sharing, err := group.Join(client(e.T, e.addr, nil), configs[2])
 	e.check(err)
 	generation, err := sharing.Next(e.ctx)
 	e.check(err)

@@ -10,7 +10,9 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/pipeline/deployment"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/streams"
 )
@@ -93,7 +95,7 @@ func (f *following) begins(t *testing.T, d *pipetest.Deployment) error {
 // offsets are those of the events that decisions of partition 0 are of.
 func offsets(t *testing.T, d *pipetest.Deployment, topic string) (all []float64) {
 	t.Helper()
-	records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, kafka.ReaderOptions{})
+	records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, fetch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,12 +156,12 @@ func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
 			f.Config.Predecessor.Group = "gone"
 		}, `group "gone" of "late" has no committed offset`, 0},
 		{"events behind its offset", func(t *testing.T, d *pipetest.Deployment, f *following) {
-			if err := d.Client().AlterOffset(t.Context(), "late", "trips", 0, 99); err != nil {
+			if err := group.AlterOffset(t.Context(), d.Client(), "late", "trips", 0, 99); err != nil {
 				t.Fatal(err)
 			}
 		}, `group "late" stands at offset 99, and the input ends at 8`, 0},
 		{"events before it", func(t *testing.T, d *pipetest.Deployment, f *following) {
-			if err := d.Client().DeleteRecords(t.Context(), "trips", 0, 7); err != nil {
+			if err := topics.DeleteRecords(t.Context(), d.Client(), "trips", 0, 7); err != nil {
 				t.Fatal(err)
 			}
 		}, "", 7},
@@ -192,7 +194,7 @@ func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := pipetest.New(t)
 		before := old(t, d, 1, 5)
-		if err := d.Client().AddPartitions(t.Context(), "trips", 2); err != nil {
+		if err := topics.AddPartitions(t.Context(), d.Client(), "trips", 2); err != nil {
 			t.Fatal(err)
 		}
 		send(t, d, before, 1, 2)

@@ -10,6 +10,11 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // committedFromEveryOffset writes committed, aborted and plain batches in turns of several producers, and compares what
@@ -19,7 +24,7 @@ func committedFromEveryOffset(e *env) {
 	var want []string
 	a, b, plain := e.producer(e.name("txn")), e.producer(e.name("txn")), e.producer("")
 	parts := []kafka.TopicPartition{{Topic: topic}}
-	send := func(p *kafka.Producer, values ...string) {
+	send := func(p *produce.Producer, values ...string) {
 		e.Helper()
 		_, err := p.Produce(e.ctx, topic, 0, batch(values...))
 		e.check(err)
@@ -44,7 +49,7 @@ func committedFromEveryOffset(e *env) {
 	for i := 1; i <= 9; i++ {
 		want = append(want, fmt.Sprintf("c%d", i))
 	}
-	all := e.log(e.c, topic, 0, kafka.ReaderOptions{})
+	all := e.log(e.c, topic, 0, fetch.Options{})
 	if got := values(all); got != strings.Join(want, " ") {
 		e.Fatalf("committed log is %q, want %q", got, strings.Join(want, " "))
 	}
@@ -56,12 +61,12 @@ func committedFromEveryOffset(e *env) {
 			}
 		}
 		for _, limit := range []int{1, 200, 0} {
-			if got := values(e.log(e.c, topic, offset, kafka.ReaderOptions{MaxBytes: limit})); got != strings.Join(rest, " ") {
+			if got := values(e.log(e.c, topic, offset, fetch.Options{MaxBytes: limit})); got != strings.Join(rest, " ") {
 				e.Fatalf("from offset %d by %d bytes: %q, want %q", offset, limit, got, strings.Join(rest, " "))
 			}
 		}
 	}
-	for _, r := range e.log(e.c, topic, 0, kafka.ReaderOptions{Uncommitted: true}) {
+	for _, r := range e.log(e.c, topic, 0, fetch.Options{Uncommitted: true}) {
 		if len(r.Key) != 1 {
 			e.Fatalf("control record at offset %d among the uncommitted", r.Offset)
 		}
@@ -73,17 +78,17 @@ func everyCodec(e *env) {
 	p := e.producer("")
 	random := rand.New(rand.NewPCG(1, 2))
 	now := time.Now().UnixMilli()
-	var want []kafka.Record
-	for _, codec := range []kafka.Codec{kafka.NoCompression, kafka.Gzip, kafka.Snappy, kafka.LZ4, kafka.Zstd} {
-		b := new(kafka.Builder)
+	var want []records.Record
+	for _, codec := range []records.Codec{records.NoCompression, records.Gzip, records.Snappy, records.LZ4, records.Zstd} {
+		b := new(records.Builder)
 		b.Compress(codec)
 		for i := range 300 {
-			r := kafka.Record{Timestamp: now + random.Int64N(2000) - 1000}
+			r := records.Record{Timestamp: now + random.Int64N(2000) - 1000}
 			switch i % 4 {
 			case 0:
 				r.Value = []byte{}
-				r.Headers = kafka.HeadersOf(
-					kafka.Header{Key: "null"}, kafka.Header{Key: "empty", Value: []byte{}}, kafka.Header{Value: []byte("v")},
+				r.Headers = records.HeadersOf(
+					records.Header{Key: "null"}, records.Header{Key: "empty", Value: []byte{}}, records.Header{Value: []byte("v")},
 				)
 			case 1:
 				r.Key = []byte{}
@@ -102,7 +107,7 @@ func everyCodec(e *env) {
 		_, err := p.Produce(e.ctx, topic, 0, b)
 		e.check(err)
 	}
-	got := e.log(e.c, topic, 0, kafka.ReaderOptions{})
+	got := e.log(e.c, topic, 0, fetch.Options{})
 	if len(got) != len(want) {
 		e.Fatalf("%d records, want %d", len(got), len(want))
 	}
@@ -115,11 +120,11 @@ func everyCodec(e *env) {
 }
 
 // equal compares records, null apart from empty.
-func equal(a, b kafka.Record) bool {
+func equal(a, b records.Record) bool {
 	same := func(x, y []byte) bool { return bytes.Equal(x, y) && (x == nil) == (y == nil) }
 	return a.Offset == b.Offset && a.LeaderEpoch == b.LeaderEpoch && a.Timestamp == b.Timestamp &&
 		a.Unreadable == b.Unreadable && same(a.Key, b.Key) && same(a.Value, b.Value) &&
-		slices.EqualFunc(a.Headers.List(), b.Headers.List(), func(x, y kafka.Header) bool {
+		slices.EqualFunc(a.Headers.List(), b.Headers.List(), func(x, y records.Header) bool {
 			return x.Key == y.Key && same(x.Value, y.Value)
 		})
 }
@@ -128,16 +133,16 @@ func largeRecords(e *env) {
 	topic := e.topic(1, map[string]string{"max.message.bytes": "6000000"})
 	p := e.producer("")
 	for i, size := range []int{900_000, 10, 5_000_000, 10} {
-		b := new(kafka.Builder)
+		b := new(records.Builder)
 		b.Append(nil, bytes.Repeat([]byte{byte('a' + i)}, size), nil, time.Now().UnixMilli())
 		_, err := p.Produce(e.ctx, topic, 0, b)
 		e.check(err)
 	}
-	got := e.log(e.c, topic, 0, kafka.ReaderOptions{MaxBytes: 1000})
+	got := e.log(e.c, topic, 0, fetch.Options{MaxBytes: 1000})
 	if len(got) != 4 || len(got[0].Value) != 900_000 || len(got[2].Value) != 5_000_000 || got[3].Value[9] != 'd' {
 		e.Fatalf("%d records came back, or with other sizes", len(got))
 	}
-	b := new(kafka.Builder)
+	b := new(records.Builder)
 	b.Append(nil, make([]byte, 7_000_000), nil, 0)
 	_, err := p.Produce(e.ctx, topic, 0, b)
 	e.wantClass("record beyond the topic's limit", err, kafka.Fatal)
@@ -152,7 +157,7 @@ func compacted(e *env) {
 	const keys, rounds = 50, 40
 	last := map[string]int64{}
 	for round := range rounds {
-		b := new(kafka.Builder)
+		b := new(records.Builder)
 		for k := range keys {
 			last[number(k)] = int64(round*keys + k)
 			b.Append([]byte(number(k)), bytes.Repeat([]byte(number(round)), 200), nil, time.Now().UnixMilli())
@@ -162,12 +167,12 @@ func compacted(e *env) {
 	}
 	for {
 		// The active segment is never cleaned: a record more each time rolls it when its age is up.
-		b := new(kafka.Builder)
+		b := new(records.Builder)
 		b.Append([]byte("roll"), []byte("roll"), nil, time.Now().UnixMilli())
 		_, err := p.Produce(e.ctx, topic, 0, b)
 		e.check(err)
 		// The embedded broker moves the log's start when its first records go, also under a reader; Kafka does not.
-		records, err := e.tryLog(e.c, topic, e.bounds(topic).Start, kafka.ReaderOptions{})
+		records, err := e.tryLog(e.c, topic, e.bounds(topic).Start, fetch.Options{})
 		if errors.Is(err, kafka.ErrOffsetOutOfRange) {
 			continue
 		}
@@ -197,7 +202,7 @@ func compacted(e *env) {
 
 func identity(e *env) {
 	topic, missing := e.topic(3, map[string]string{"retention.ms": "-1"}), e.name("missing")
-	first, err := e.c.Describe(e.ctx, topic, missing)
+	first, err := topics.Describe(e.ctx, e.c, topic, missing)
 	e.check(err)
 	got := first.Topics[topic]
 	if got.ID == [16]byte{} || got.Name != topic || got.Partitions != 3 || got.Replication != 1 {
@@ -206,29 +211,29 @@ func identity(e *env) {
 	if _, ok := first.Topics[missing]; ok || first.ID == "" || first.Brokers < 1 || len(first.Topics) != 1 {
 		e.Fatalf("cluster described as %+v", first)
 	}
-	second, err := e.c.Describe(e.ctx, topic)
+	second, err := topics.Describe(e.ctx, e.c, topic)
 	e.check(err)
 	if second.Topics[topic] != got || second.ID != first.ID {
 		e.Fatalf("described as %+v, then as %+v", first, second)
 	}
-	e.wantClass("create again", e.c.CreateTopic(e.ctx, topic, 3, 1, nil), kafka.Fatal)
-	if err := e.c.CreateTopic(e.ctx, topic, 3, 1, nil); !errors.Is(err, kafka.ErrTopicExists) {
+	e.wantClass("create again", topics.Create(e.ctx, e.c, topic, 3, 1, nil), kafka.Fatal)
+	if err := topics.Create(e.ctx, e.c, topic, 3, 1, nil); !errors.Is(err, kafka.ErrTopicExists) {
 		e.Fatalf("create again: %v, want ErrTopicExists", err)
 	}
-	settings, err := e.c.Settings(e.ctx, topic)
+	settings, err := topics.Settings(e.ctx, e.c, topic)
 	e.check(err)
 	if settings["retention.ms"] != "-1" || settings["cleanup.policy"] != "delete" || settings["max.message.bytes"] == "" {
 		e.Fatalf("settings %v", settings)
 	}
 	e.transact(e.producer(e.name("txn")), topic, true, "a")
-	for _, r := range e.log(e.c, topic, 0, kafka.ReaderOptions{}) {
+	for _, r := range e.log(e.c, topic, 0, fetch.Options{}) {
 		if r.LeaderEpoch < 0 {
 			e.Fatalf("leader epoch %d", r.LeaderEpoch)
 		}
 	}
-	group := e.name("group")
-	e.check(e.c.AlterOffset(e.ctx, group, topic, 0, 1))
-	if got := e.committed(group, topic); got != 1 {
+	groupID := e.name("group")
+	e.check(group.AlterOffset(e.ctx, e.c, groupID, topic, 0, 1))
+	if got := e.committed(groupID, topic); got != 1 {
 		e.Fatalf("offset %d, want 1", got)
 	}
 }
@@ -238,13 +243,13 @@ func outOfRange(e *env) {
 	e.transact(e.producer(e.name("txn")), topic, true, "a")
 	e.settle(topic)
 	for _, offset := range []int64{-1, 3, 1 << 40} {
-		_, err := e.c.NewReader(topic, 0, offset, kafka.ReaderOptions{}).Fetch(e.ctx)
+		_, err := fetch.NewReader(e.c, topic, 0, offset, fetch.Options{}).Fetch(e.ctx)
 		if !errors.Is(err, kafka.ErrOffsetOutOfRange) {
 			e.Fatalf("offset %d: %v, want ErrOffsetOutOfRange", offset, err)
 		}
 		e.wantClass("out of range", err, kafka.Fatal)
 	}
-	b, err := e.c.NewReader(topic, 0, 2, kafka.ReaderOptions{MaxWait: time.Millisecond}).Fetch(e.ctx)
+	b, err := fetch.NewReader(e.c, topic, 0, 2, fetch.Options{MaxWait: time.Millisecond}).Fetch(e.ctx)
 	e.check(err)
 	if len(b.Records) != 0 || b.Next != 2 || b.High != 2 || b.Stable != 2 || b.Start != 0 {
 		e.Fatalf("at the end of the log: %+v", b)

@@ -13,6 +13,7 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
@@ -92,7 +93,7 @@ func (s Setup) Deployment(ctx context.Context, client *kafka.Client) (changelog.
 
 // Prepare makes the input, and then what `oriel topics` makes.
 func (s Setup) Prepare(ctx context.Context, client *kafka.Client, partitions int) error {
-	if err := client.CreateTopic(ctx, s.Config.Input, partitions, 1, nil); err != nil {
+	if err := topics.Create(ctx, client, s.Config.Input, partitions, 1, nil); err != nil {
 		return err
 	}
 	return s.Topics(ctx, client, func(string) {})

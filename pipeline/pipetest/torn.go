@@ -12,6 +12,11 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
@@ -61,7 +66,7 @@ func (s Setup) Tear(ctx context.Context, client *kafka.Client, partition int32) 
 	}
 	for _, part := range s.Parts() {
 		if topic := s.topic(part); topic != "" {
-			b, err := client.StableEnd(ctx, topic, partition)
+			b, err := topics.StableEnd(ctx, client, topic, partition)
 			if err != nil {
 				return t, err
 			}
@@ -72,16 +77,16 @@ func (s Setup) Tear(ctx context.Context, client *kafka.Client, partition int32) 
 }
 
 // sent are the records of the transaction in a topic.
-func (t Torn) sent(ctx context.Context, part Part) ([]kafka.Record, error) {
-	all, err := Read(ctx, t.client, t.setup.topic(part), t.partition, -1, kafka.ReaderOptions{Uncommitted: true})
-	return slices.DeleteFunc(all, func(r kafka.Record) bool { return r.Offset < t.before[part] }), err
+func (t Torn) sent(ctx context.Context, part Part) ([]records.Record, error) {
+	all, err := Read(ctx, t.client, t.setup.topic(part), t.partition, -1, fetch.Options{Uncommitted: true})
+	return slices.DeleteFunc(all, func(r records.Record) bool { return r.Offset < t.before[part] }), err
 }
 
 // Commit takes the partition over when the service is cut off, which aborts what it has sent, and commits the given
 // parts of it. Where other gives a value for a record, that is what is committed in its place.
-func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part, r kafka.Record) []byte) error {
+func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part, r records.Record) []byte) error {
 	id := fmt.Sprintf("%s/%x/%d", t.setup.Config.Name, t.topics.Input.ID, t.partition)
-	producer, err := t.client.NewProducer(ctx, id, time.Minute)
+	producer, err := produce.New(ctx, t.client, id, time.Minute)
 	if err != nil {
 		return err
 	}
@@ -100,18 +105,18 @@ func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part
 	return producer.End(ctx, true)
 }
 
-func (t Torn) commit(ctx context.Context, producer *kafka.Producer, part Part,
-	other func(part Part, r kafka.Record) []byte,
+func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
+	other func(part Part, r records.Record) []byte,
 ) error {
 	c := t.setup.Config
 	if part == Offset {
 		end, err := t.end(ctx)
-		return errors.Join(err, producer.CommitOffset(ctx, kafka.Membership{Group: c.Group, Generation: -1}, c.Input,
+		return errors.Join(err, producer.CommitOffset(ctx, group.Membership{Group: c.Group, Generation: -1}, c.Input,
 			t.partition, end))
 	}
 	sent, err := t.sent(ctx, part)
 	for _, r := range sent {
-		var b kafka.Builder
+		var b records.Builder
 		if value := other(part, r); value != nil {
 			r.Value = value
 		}
@@ -151,4 +156,4 @@ func (t Torn) Follow(ctx context.Context, disk *vfs.MemFS) error {
 }
 
 // Whatever commits what was sent.
-func Whatever(Part, kafka.Record) []byte { return nil }
+func Whatever(Part, records.Record) []byte { return nil }

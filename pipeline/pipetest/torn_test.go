@@ -11,7 +11,9 @@ import (
 
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/changelog"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/replay"
@@ -66,7 +68,7 @@ func (h *history) whole(checkpoint []byte) {
 		}
 		next = to
 	}
-	group, err := h.Client().CommittedOffset(h.t.Context(), h.setup.Config.Group, h.setup.Config.Input, 0)
+	group, err := group.CommittedOffset(h.t.Context(), h.Client(), h.setup.Config.Group, h.setup.Config.Input, 0)
 	if err != nil || next != int64(h.taken) || group != int64(h.taken) {
 		h.t.Errorf("verdicts up to %d, the group at %d, %v; want %d", next, group, err, h.taken)
 	}
@@ -104,12 +106,12 @@ func (h *history) committed(want [2][]uint64) (all []schemas.Decision) {
 	return all
 }
 
-func index(t *testing.T, r kafka.Record) uint64 {
+func index(t *testing.T, r records.Record) uint64 {
 	t.Helper()
 	return decision(t, r).Index
 }
 
-func decision(t *testing.T, r kafka.Record) schemas.Decision {
+func decision(t *testing.T, r records.Record) schemas.Decision {
 	t.Helper()
 	d, err := schemas.ParseDecision(r.Value)
 	if err != nil {
@@ -118,9 +120,9 @@ func decision(t *testing.T, r kafka.Record) schemas.Decision {
 	return d
 }
 
-func (h *history) read(topic string, uncommitted bool) []kafka.Record {
+func (h *history) read(topic string, uncommitted bool) []records.Record {
 	h.t.Helper()
-	records, err := pipetest.Read(h.t.Context(), h.Client(), topic, 0, -1, kafka.ReaderOptions{Uncommitted: uncommitted})
+	records, err := pipetest.Read(h.t.Context(), h.Client(), topic, 0, -1, fetch.Options{Uncommitted: uncommitted})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -9,10 +9,15 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 func transactionVisible(e *env) {
-	topic, other, group := e.topic(1, nil), e.topic(1, nil), e.name("group")
+	topic, other, groupID := e.topic(1, nil), e.topic(1, nil), e.name("group")
 	p := e.producer(e.name("txn"))
 	parts := []kafka.TopicPartition{{Topic: topic}, {Topic: other}}
 	e.check(p.Begin(e.ctx, parts))
@@ -23,19 +28,19 @@ func transactionVisible(e *env) {
 			e.Fatalf("base offset %d, want 0", base)
 		}
 	}
-	if b := e.bounds(topic); b != (kafka.Bounds{Start: 0, Stable: 0, High: 2}) {
+	if b := e.bounds(topic); b != (topics.Bounds{Start: 0, Stable: 0, High: 2}) {
 		e.Fatalf("bounds %+v while the transaction is open", b)
 	}
-	if got := values(e.log(e.c, topic, 0, kafka.ReaderOptions{Uncommitted: true})); got != "a b" {
+	if got := values(e.log(e.c, topic, 0, fetch.Options{Uncommitted: true})); got != "a b" {
 		e.Fatalf("uncommitted log is %q", got)
 	}
-	if got := e.committed(group, topic); got != -1 {
+	if got := e.committed(groupID, topic); got != -1 {
 		e.Fatalf("offset %d of a group that has none", got)
 	}
-	place := kafka.Place{Offset: 7, Note: "a note"}
-	e.check(p.CommitPlace(e.ctx, kafka.Membership{Group: group, Generation: -1}, topic, 0, place))
+	place := group.Place{Offset: 7, Note: "a note"}
+	e.check(p.CommitPlace(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, 0, place))
 	e.check(p.End(e.ctx, true))
-	if got, err := e.c.CommittedPlace(e.ctx, group, topic, 0); err != nil || got != place {
+	if got, err := group.CommittedPlace(e.ctx, e.c, groupID, topic, 0); err != nil || got != place {
 		e.Fatalf("place %+v, want %+v: %v", got, place, err)
 	}
 	e.wantLog(topic, "a", "b")
@@ -45,24 +50,24 @@ func transactionVisible(e *env) {
 }
 
 func abortLeavesNothing(e *env) {
-	topic, group := e.topic(1, nil), e.name("group")
+	topic, groupID := e.topic(1, nil), e.name("group")
 	p := e.producer(e.name("txn"))
 	e.transact(p, topic, true, "a")
 	_, before := p.Identity()
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
 	_, err := p.Produce(e.ctx, topic, 0, batch("x", "y"))
 	e.check(err)
-	e.check(p.CommitOffset(e.ctx, kafka.Membership{Group: group, Generation: -1}, topic, 0, 7))
+	e.check(p.CommitOffset(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, 0, 7))
 	e.check(p.End(e.ctx, false))
 	if _, after := p.Identity(); after <= before {
 		e.Fatalf("epoch %d after the abort, %d before: a late batch would be taken", after, before)
 	}
-	if got := e.committed(group, topic); got != -1 {
+	if got := e.committed(groupID, topic); got != -1 {
 		e.Fatalf("offset %d was committed by an abort", got)
 	}
 	e.transact(p, topic, true, "b")
 	e.wantLog(topic, "a", "b")
-	if got := values(e.log(e.c, topic, 0, kafka.ReaderOptions{Uncommitted: true})); got != "a x y b" {
+	if got := values(e.log(e.c, topic, 0, fetch.Options{Uncommitted: true})); got != "a x y b" {
 		e.Fatalf("uncommitted log is %q", got)
 	}
 }
@@ -71,14 +76,14 @@ func abortLeavesNothing(e *env) {
 func readableEnd(e *env) {
 	topic := e.topic(1, nil)
 	first, later := e.producer(e.name("txn")), e.producer(e.name("txn"))
-	for _, p := range []*kafka.Producer{first, later} {
+	for _, p := range []*produce.Producer{first, later} {
 		e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
 	}
 	_, err := first.Produce(e.ctx, topic, 0, batch("a", "b"))
 	e.check(err)
-	found := make(chan kafka.Bounds, 1)
+	found := make(chan topics.Bounds, 1)
 	go func() {
-		b, err := e.c.ReadableEnd(e.ctx, topic, 0)
+		b, err := topics.ReadableEnd(e.ctx, e.c, topic, 0)
 		if err != nil {
 			e.Error(err)
 		}
@@ -95,7 +100,7 @@ func readableEnd(e *env) {
 	if b := <-found; b.Stable != 2 || b.High < 3 {
 		e.Fatalf("bounds %+v when the first transaction is committed and a later one is open", b)
 	}
-	if b, err := e.c.ReadableEnd(e.ctx, topic, 0); err != nil || b.Stable != 2 {
+	if b, err := topics.ReadableEnd(e.ctx, e.c, topic, 0); err != nil || b.Stable != 2 {
 		e.Fatalf("bounds %+v, %v of a transaction that stays open: its start is not given", b, err)
 	}
 	e.check(later.End(e.ctx, true))
@@ -104,16 +109,16 @@ func readableEnd(e *env) {
 func takeoverFences(e *env) {
 	topic := e.topic(1, nil)
 	parts := []kafka.TopicPartition{{Topic: topic}}
-	for name, call := range map[string]func(*kafka.Producer) error{
-		"produce": func(p *kafka.Producer) error {
+	for name, call := range map[string]func(*produce.Producer) error{
+		"produce": func(p *produce.Producer) error {
 			_, err := p.Produce(e.ctx, topic, 0, batch("zombie"))
 			return err
 		},
-		"commit offset": func(p *kafka.Producer) error {
-			return p.CommitOffset(e.ctx, kafka.Membership{Group: e.name("group"), Generation: -1}, topic, 0, 1)
+		"commit offset": func(p *produce.Producer) error {
+			return p.CommitOffset(e.ctx, group.Membership{Group: e.name("group"), Generation: -1}, topic, 0, 1)
 		},
-		"commit": func(p *kafka.Producer) error { return p.End(e.ctx, true) },
-		"abort":  func(p *kafka.Producer) error { return p.End(e.ctx, false) },
+		"commit": func(p *produce.Producer) error { return p.End(e.ctx, true) },
+		"abort":  func(p *produce.Producer) error { return p.End(e.ctx, false) },
 	} {
 		id := e.name("txn")
 		zombie := e.producer(id)
@@ -146,17 +151,17 @@ func takeoverAborts(e *env) {
 }
 
 func staleGeneration(e *env) {
-	topic, group := e.topic(1, nil), e.name("group")
-	member, err := e.c.Join(kafka.GroupConfig{ID: group, Topic: topic})
+	topic, groupID := e.topic(1, nil), e.name("group")
+	member, err := group.Join(e.c, group.Config{ID: groupID, Topic: topic})
 	e.check(err)
 	generation, err := member.Next(e.ctx)
 	e.check(err)
 	defer member.Close() //nolint:errcheck // leaving is a courtesy here
 	good := generation.Membership()
-	for name, change := range map[string]func(*kafka.Membership){
-		"generation before": func(m *kafka.Membership) { m.Generation-- },
-		"generation after":  func(m *kafka.Membership) { m.Generation++ },
-		"unknown member":    func(m *kafka.Membership) { m.Member = "nobody" },
+	for name, change := range map[string]func(*group.Membership){
+		"generation before": func(m *group.Membership) { m.Generation-- },
+		"generation after":  func(m *group.Membership) { m.Generation++ },
+		"unknown member":    func(m *group.Membership) { m.Member = "nobody" },
 	} {
 		m := good
 		change(&m)
@@ -168,13 +173,13 @@ func staleGeneration(e *env) {
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
 	e.check(p.CommitOffset(e.ctx, good, topic, 0, 6))
 	e.check(p.End(e.ctx, true))
-	if got := e.committed(group, topic); got != 6 {
+	if got := e.committed(groupID, topic); got != 6 {
 		e.Fatalf("offset %d, want 6", got)
 	}
 }
 
 func offsetWaits(e *env) {
-	topic, group := e.topic(1, nil), e.name("group")
+	topic, groupID := e.topic(1, nil), e.name("group")
 	unstable := make(chan struct{})
 	var once sync.Once
 	waiting := client(e.T, e.addr, func(c *kafka.Config) {
@@ -184,17 +189,18 @@ func offsetWaits(e *env) {
 			}
 		}
 	})
-	e.check(e.c.AlterOffset(e.ctx, group, topic, 0, 1)) // the embedded broker makes a group only at its first commit
+	// the embedded broker makes a group only at its first commit
+	e.check(group.AlterOffset(e.ctx, e.c, groupID, topic, 0, 1))
 	p := e.producer(e.name("txn"))
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
-	e.check(p.CommitOffset(e.ctx, kafka.Membership{Group: group, Generation: -1}, topic, 0, 3))
+	e.check(p.CommitOffset(e.ctx, group.Membership{Group: groupID, Generation: -1}, topic, 0, 3))
 	type result struct {
 		offset int64
 		err    error
 	}
 	done := make(chan result, 1)
 	go func() {
-		offset, err := waiting.CommittedOffset(e.ctx, group, topic, 0)
+		offset, err := group.CommittedOffset(e.ctx, waiting, groupID, topic, 0)
 		done <- result{offset, err}
 	}()
 	select {
@@ -213,9 +219,9 @@ func resentOnce(e *env) {
 	p := e.producer("")
 	id, epoch := p.Identity()
 	for sequence := int32(0); sequence < 6; sequence += 2 {
-		stamp := kafka.Stamp{ProducerID: id, Epoch: epoch, Sequence: sequence}
+		stamp := records.Stamp{ProducerID: id, Epoch: epoch, Sequence: sequence}
 		for range 3 {
-			base, err := e.c.Send(e.ctx, "", topic, 0, batch("a", "b"), stamp)
+			base, err := produce.Send(e.ctx, e.c, "", topic, 0, batch("a", "b"), stamp)
 			if err != nil && !errors.Is(err, kafkago.DuplicateSequenceNumber) {
 				e.Fatal(err)
 			}
@@ -234,15 +240,16 @@ func badStamps(e *env) {
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
 	_, err := p.Produce(e.ctx, topic, 0, batch("a"))
 	e.check(err)
-	stamp := kafka.Stamp{ProducerID: producerID, Epoch: epoch, Sequence: 5, Transactional: true}
-	if _, err := e.c.Send(e.ctx, id, topic, 0, batch("gap"), stamp); !errors.Is(err, kafkago.OutOfOrderSequenceNumber) {
+	stamp := records.Stamp{ProducerID: producerID, Epoch: epoch, Sequence: 5, Transactional: true}
+	if _, err := produce.Send(e.ctx, e.c, id, topic, 0, batch("gap"), stamp); !errors.Is(err,
+		kafkago.OutOfOrderSequenceNumber) {
 		e.Fatalf("sequence gap: %v, want code 45", err)
 	}
 	e.check(p.End(e.ctx, true))
 	owner := e.producer(id)
 	e.transact(owner, topic, true, "b")
 	stamp.Sequence = 1
-	if _, err := e.c.Send(e.ctx, id, topic, 0, batch("late"), stamp); err == nil {
+	if _, err := produce.Send(e.ctx, e.c, id, topic, 0, batch("late"), stamp); err == nil {
 		e.Fatal("a late batch of an old epoch was taken")
 	}
 	e.wantLog(topic, "a", "b")
@@ -256,8 +263,8 @@ func batchOutside(e *env) {
 	}
 	producerID, epoch := p.Identity()
 	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
-	stamp := kafka.Stamp{ProducerID: producerID, Epoch: epoch, Transactional: true}
-	if _, err := e.c.Send(e.ctx, id, other, 0, batch("x"), stamp); err == nil {
+	stamp := records.Stamp{ProducerID: producerID, Epoch: epoch, Transactional: true}
+	if _, err := produce.Send(e.ctx, e.c, id, other, 0, batch("x"), stamp); err == nil {
 		e.Fatal("produced to a partition that the transaction does not have")
 	}
 	e.check(p.End(e.ctx, true))

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"oriel/pipeline/changelog"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
@@ -37,7 +39,7 @@ func Check(
 	}
 	c := &check{partition: p, progress: progress}
 	for _, topic := range d.Topics.Outputs() {
-		bounds, err := d.Client.ReadableEnd(ctx, topic.Name, p)
+		bounds, err := topics.ReadableEnd(ctx, d.Client, topic.Name, p)
 		if err != nil {
 			return 0, err
 		}
@@ -62,10 +64,10 @@ type publishedDecision struct {
 
 // published gives each committed decision in a topic that is of the incarnation and behind the checkpoint, in order.
 func published(
-	ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, topic kafka.Topic, b kafka.Bounds,
+	ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, topic topics.Topic, b topics.Bounds,
 ) iter.Seq2[publishedDecision, error] {
 	return func(yield func(publishedDecision, error) bool) {
-		for r, err := range kafka.Records(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
+		for r, err := range fetch.Records(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
 			found := publishedDecision{offset: r.Offset, line: r.Value}
 			if err == nil {
 				if found.Decision, err = schemas.ParseDecision(r.Value); err != nil {
@@ -153,12 +155,12 @@ func recompute(ctx context.Context, d changelog.Deployment, p int32, o changelog
 	w := &streams.Walk{
 		Stream: o.Stream, Partition: p, Position: o.Position,
 		Decided: c.compare,
-		Taken:   func(*kafka.Record, int64, schemas.Code) {},
+		Taken:   func(*records.Record, int64, schemas.Code) {},
 	}
 	if o.Position.Owes {
 		w.Start()
 	}
-	reader := d.Client.NewReader(d.Config.Input, p, o.Position.Next, kafka.ReaderOptions{
+	reader := fetch.NewReader(d.Client, d.Config.Input, p, o.Position.Next, fetch.Options{
 		ID: o.Position.Topic, LastEpoch: &o.Position.LeaderEpoch, MaxWait: 100 * time.Millisecond,
 	})
 	defer reader.Close()

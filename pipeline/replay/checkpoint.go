@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"oriel/pipeline/changelog"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/state"
 )
@@ -22,7 +22,7 @@ var ErrCheckpoint = errors.New("pipeline: not a checkpoint file")
 
 // Checkpoint copies the committed records of a partition, still sealed and wrapped. It changes nothing.
 func Checkpoint(ctx context.Context, d changelog.Deployment, p int32) ([]byte, error) {
-	bounds, err := d.Client.ReadableEnd(ctx, d.Topics.Changelog.Name, p)
+	bounds, err := topics.ReadableEnd(ctx, d.Client, d.Topics.Changelog.Name, p)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func appendCheckpoint(dst []byte, records []state.Record) []byte {
 
 func parseCheckpoint(b []byte) (*changelog.View, error) {
 	rest, ok := bytes.CutPrefix(b, []byte(checkpointMagic))
-	view := changelog.NewView(kafka.Topic{})
+	view := changelog.NewView(topics.Topic{})
 	field := func() (f []byte) {
 		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
 			ok = false

@@ -15,7 +15,7 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/semantics.txt for a ra
 // semanticsOf are the golden files that say what becomes of a record's bytes, up to the decision; tests beside them
 // hold the code to them.
 var semanticsOf = []string{
-	"pipeline/kafka/testdata/decompression.txt",
+	"pipeline/kafka/records/testdata/decompression.txt",
 	"schemas/testdata/documents.jsonl",
 	"schemas/testdata/hashing.json",
 	"schemas/testdata/members.jsonl",

@@ -1,7 +1,7 @@
 package streams
 
 import (
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/state/users"
 )
 
@@ -22,7 +22,7 @@ func (u *Users) Limiter(key [32]byte) (*users.Limiter, error) {
 
 // name returns who a record is of: its key, or its one header of the configured name. It is empty for a record that
 // names nobody.
-func (u *Users) name(r *kafka.Record) []byte {
+func (u *Users) name(r *records.Record) []byte {
 	if u.Header == "" {
 		return r.Key
 	}

@@ -3,28 +3,28 @@ package streams
 import (
 	"testing"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 )
 
 // TestUserIsNamedOnce: a record is of its key, or of the one header of the configured name. No header is decoded on the
 // way.
 func TestUserIsNamedOnce(t *testing.T) {
-	person := func(name string) kafka.Header { return kafka.Header{Key: "person", Value: []byte(name)} }
-	other := kafka.Header{Key: "persons", Value: []byte("x")}
+	person := func(name string) records.Header { return records.Header{Key: "person", Value: []byte(name)} }
+	other := records.Header{Key: "persons", Value: []byte("x")}
 	for _, c := range []struct {
 		header  string
-		headers []kafka.Header
+		headers []records.Header
 		want    string
 	}{
-		{"", []kafka.Header{person("a")}, "key"},
-		{"person", []kafka.Header{other, person("a"), other}, "a"},
-		{"person", []kafka.Header{person("a"), person("a")}, ""},
-		{"person", []kafka.Header{person("a"), person("")}, ""},
-		{"person", []kafka.Header{other, {Key: "person"}}, ""},
-		{"person", []kafka.Header{{Key: "Person", Value: []byte("a")}}, ""},
+		{"", []records.Header{person("a")}, "key"},
+		{"person", []records.Header{other, person("a"), other}, "a"},
+		{"person", []records.Header{person("a"), person("a")}, ""},
+		{"person", []records.Header{person("a"), person("")}, ""},
+		{"person", []records.Header{other, {Key: "person"}}, ""},
+		{"person", []records.Header{{Key: "Person", Value: []byte("a")}}, ""},
 		{"person", nil, ""},
 	} {
-		u, r := Users{Header: c.header}, kafka.Record{Key: []byte("key"), Headers: kafka.HeadersOf(c.headers...)}
+		u, r := Users{Header: c.header}, records.Record{Key: []byte("key"), Headers: records.HeadersOf(c.headers...)}
 		if got := u.name(&r); string(got) != c.want {
 			t.Errorf("header %q of %v: %q, want %q", c.header, c.headers, got, c.want)
 		}
@@ -36,8 +36,8 @@ func TestUserIsNamedOnce(t *testing.T) {
 
 // TestWhoARecordIsOf: its key, or its one header of the name. Two of them name nobody, since either could be meant.
 func TestWhoARecordIsOf(t *testing.T) {
-	header := func(key, value string) kafka.Header { return kafka.Header{Key: key, Value: []byte(value)} }
-	r := kafka.Record{Key: []byte("key"), Headers: kafka.HeadersOf(
+	header := func(key, value string) records.Header { return records.Header{Key: key, Value: []byte(value)} }
+	r := records.Record{Key: []byte("key"), Headers: records.HeadersOf(
 		header("user", "ann"), header("twice", "bob"), header("User", "eve"), header("twice", "bob"), header("empty", ""),
 	)}
 	for name, want := range map[string]string{

@@ -7,7 +7,8 @@ import (
 
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 	"oriel/state"
 	"oriel/state/users"
@@ -29,7 +30,7 @@ type Walk struct {
 
 	// Taken hears of each record: how many offsets before it hold none, and why it took its place as a null event,
 	// schemas.OK when it is valid.
-	Taken func(r *kafka.Record, gap int64, code schemas.Code)
+	Taken func(r *records.Record, gap int64, code schemas.Code)
 
 	Users UserIndex // of the process; nil for a walk that is nobody's beside it
 
@@ -63,7 +64,7 @@ func (w *Walk) Start() {
 // Take steps over a batch, which must start where the walk stands. Before each record, and before the offsets behind
 // the last one, it asks how far it may go, and stops before what lies at or behind that offset. It returns ErrEnded, or
 // what refuses a user, before the record that must not be taken; then everything before it counts.
-func (w *Walk) Take(b *kafka.Batch, until func() int64) error {
+func (w *Walk) Take(b *fetch.Batch, until func() int64) error {
 	if b.From != w.Position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: batch starts at offset %d, the state stands at %d", b.From, w.Position.Next))
 	}
@@ -82,14 +83,14 @@ func (w *Walk) Take(b *kafka.Batch, until func() int64) error {
 }
 
 // skipTo goes on to where a batch ends, or to an end before it, over offsets that hold no record to take.
-func (w *Walk) skipTo(b *kafka.Batch, end int64) {
+func (w *Walk) skipTo(b *fetch.Batch, end int64) {
 	if next := min(b.Next, end); next > w.Position.Next || next == b.Next {
 		w.Position.Next, w.Position.LeaderEpoch = next, b.LeaderEpoch
 	}
 }
 
 // step takes one record.
-func (w *Walk) step(r *kafka.Record) error {
+func (w *Walk) step(r *records.Record) error {
 	s, at := w.Stream, &w.Position
 	if r.Offset < at.Next {
 		panic(fmt.Sprintf("BUG: pipeline: a record at offset %d, the state stands at %d", r.Offset, at.Next))
@@ -128,7 +129,7 @@ func (w *Walk) step(r *kafka.Record) error {
 
 // admit applies the separation of users. Whether the event says anything does not matter: an accepted user has had the
 // turn.
-func (w *Walk) admit(r *kafka.Record) (schemas.Code, error) {
+func (w *Walk) admit(r *records.Record) (schemas.Code, error) {
 	s := w.Stream
 	if s.limiter == nil {
 		return schemas.OK, nil

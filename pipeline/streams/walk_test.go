@@ -11,7 +11,8 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 	"oriel/state"
 	"oriel/state/users"
@@ -91,19 +92,19 @@ func walkOf(t *testing.T, change func(*Model), horizon uint64) *walked {
 			}
 			w.decisions = append(w.decisions, fmt.Sprintf("%d in %d", d.Index, output))
 		},
-		Taken: func(r *kafka.Record, gap int64, code schemas.Code) {
+		Taken: func(r *records.Record, gap int64, code schemas.Code) {
 			w.taken = append(w.taken, fmt.Sprintf("%d after %d: %s", r.Offset, gap, code))
 		},
 	}
 	return w
 }
 
-// records are at offsets, under an epoch, with the offset as key.
-func records(epoch int32, offsets ...int64) []kafka.Record {
-	var all []kafka.Record
+// recordsAt are at offsets, under an epoch, with the offset as key.
+func recordsAt(epoch int32, offsets ...int64) []records.Record {
+	var all []records.Record
 	for _, offset := range offsets {
-		all = append(all, kafka.Record{
-			Public: kafka.Public{Offset: offset, LeaderEpoch: epoch}, Key: fmt.Append(nil, offset), Value: []byte(`{"cost":[1]}`),
+		all = append(all, records.Record{
+			Public: records.Public{Offset: offset, LeaderEpoch: epoch}, Key: fmt.Append(nil, offset), Value: []byte(`{"cost":[1]}`),
 		})
 	}
 	return all
@@ -127,7 +128,7 @@ func TestWalkHandsOn(t *testing.T) {
 	for _, keyed := range []bool{false, true} {
 		w := walkOf(t, func(m *Model) { m.Keyed = keyed }, 0)
 		w.Start()
-		batch := kafka.Batch{From: 10, Next: 20, LeaderEpoch: 5, Records: records(4, 10, 12, 13)}
+		batch := fetch.Batch{From: 10, Next: 20, LeaderEpoch: 5, Records: recordsAt(4, 10, 12, 13)}
 		batch.Records[1].Value = []byte(`{`)
 		batch.Records[2].Unreadable = true
 		if err := w.Take(&batch, everything); err != nil {
@@ -162,7 +163,7 @@ func TestWalkStopsWhereItIsTold(t *testing.T) {
 	} {
 		w := walkOf(t, nil, 0)
 		if err := w.Take(
-			&kafka.Batch{From: 10, Next: 20, LeaderEpoch: 5, Records: records(4, 10, 12)}, func() int64 { return end },
+			&fetch.Batch{From: 10, Next: 20, LeaderEpoch: 5, Records: recordsAt(4, 10, 12)}, func() int64 { return end },
 		); err != nil {
 			t.Fatal(err)
 		}
@@ -174,15 +175,15 @@ func TestWalkStopsWhereItIsTold(t *testing.T) {
 func TestWalkEndsAtTheHorizon(t *testing.T) {
 	w := walkOf(t, nil, 2)
 	if err := w.Take(
-		&kafka.Batch{From: 10, Next: 12, LeaderEpoch: 4, Records: records(4, 10, 11)}, everything,
+		&fetch.Batch{From: 10, Next: 12, LeaderEpoch: 4, Records: recordsAt(4, 10, 11)}, everything,
 	); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Take(&kafka.Batch{From: 12, Next: 14, LeaderEpoch: 4}, everything); err != nil {
+	if err := w.Take(&fetch.Batch{From: 12, Next: 14, LeaderEpoch: 4}, everything); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Take(
-		&kafka.Batch{From: 14, Next: 16, LeaderEpoch: 4, Records: records(4, 15)}, everything,
+		&fetch.Batch{From: 14, Next: 16, LeaderEpoch: 4, Records: recordsAt(4, 15)}, everything,
 	); !errors.Is(err, ErrEnded) {
 		t.Errorf("a record behind the horizon: %v", err)
 	}
@@ -191,11 +192,11 @@ func TestWalkEndsAtTheHorizon(t *testing.T) {
 
 // TestWalkJoins: a batch that leaves something out or comes twice, and a record that does, are bugs.
 func TestWalkJoins(t *testing.T) {
-	for _, b := range []kafka.Batch{
+	for _, b := range []fetch.Batch{
 		{From: 9, Next: 12},
 		{From: 11, Next: 12},
-		{From: 10, Next: 12, Records: records(4, 10, 10)},
-		{From: 10, Next: 12, Records: records(4, 9)},
+		{From: 10, Next: 12, Records: recordsAt(4, 10, 10)},
+		{From: 10, Next: 12, Records: recordsAt(4, 9)},
 	} {
 		w := walkOf(t, nil, 0)
 		func() {
@@ -230,7 +231,7 @@ func TestWalkTellsWhoIsForgotten(t *testing.T) {
 	seen := remembered{}
 	w := walkOf(t, func(m *Model) { m.Users = &Users{Separation: 2, Batch: 1} }, 0)
 	w.Users = seen
-	batch := kafka.Batch{From: 10, Next: 15, LeaderEpoch: 4, Records: records(4, 10, 11, 12, 13, 14)}
+	batch := fetch.Batch{From: 10, Next: 15, LeaderEpoch: 4, Records: recordsAt(4, 10, 11, 12, 13, 14)}
 	for i, key := range []string{"a", "a", "b", "", "a"} {
 		batch.Records[i].Key = []byte(key)
 	}
@@ -243,7 +244,7 @@ func TestWalkTellsWhoIsForgotten(t *testing.T) {
 	if n := len(seen); n != 2 {
 		t.Errorf("%d users are noted, want the last and the other partition's", n)
 	}
-	next := kafka.Batch{From: 15, Next: 16, LeaderEpoch: 4, Records: records(4, 15)}
+	next := fetch.Batch{From: 15, Next: 16, LeaderEpoch: 4, Records: recordsAt(4, 15)}
 	next.Records[0].Key = []byte("c")
 	if err := w.Take(&next, everything); !errors.Is(err, errElsewhere) || w.Position.Next != 15 {
 		t.Errorf("a user of another partition: %v, the walk stands at %d", err, w.Position.Next)

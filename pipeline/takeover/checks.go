@@ -7,6 +7,8 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 )
 
@@ -46,7 +48,7 @@ const (
 // was taken before.
 func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
 	at, next := t.Position, t.Position.Next
-	bounds, err := t.Client.Bounds(ctx, t.Config.Input, t.partition)
+	bounds, err := topics.BoundsOf(ctx, t.Client, t.Config.Input, t.partition)
 	if err != nil {
 		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
 	}
@@ -56,7 +58,7 @@ func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
 	}
 	end := bounds.High
 	if at.LeaderEpoch >= 0 {
-		known, err := t.Client.EpochEnd(ctx, t.Config.Input, t.partition, at.LeaderEpoch)
+		known, err := topics.EpochEnd(ctx, t.Client, t.Config.Input, t.partition, at.LeaderEpoch)
 		switch {
 		case errors.Is(err, kafka.ErrTruncated):
 			return &notice.StopError{Partition: t.partition, Reason: Truncated, Remedy: TruncatedRemedy, Cause: err, Loss: true}
@@ -84,7 +86,7 @@ func (t *takeOver) checkSemantics(
 	for i, topic := range t.Topics.Outputs() {
 		b := t.ends.decisions[i]
 		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted: nobody can tell
-		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, b.Start, b.High, true) {
+		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, b.Start, b.High, true) {
 			if err != nil {
 				return err
 			}

@@ -5,7 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
 )
 
@@ -42,12 +43,12 @@ func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) 
 
 // findDecisionsOf reads the committed end of one topic, and tells the offset behind the last decision that is ours.
 func (t *takeOver) findDecisionsOf(
-	ctx context.Context, topic kafka.Topic, b kafka.Bounds,
+	ctx context.Context, topic topics.Topic, b topics.Bounds,
 ) (f decisionsFound, behind int64, err error) {
-	for from := range kafka.Backwards(b.Start, b.Stable) {
+	for from := range fetch.Backwards(b.Start, b.Stable) {
 		f, behind = decisionsFound{beyondState: map[uint64][]byte{}}, b.Start
 		before := false // a decision of the state or before it was seen
-		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
+		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return f, behind, err
 			}
@@ -91,7 +92,7 @@ type abortedDecisions struct {
 // those that belong to the state: nobody but the owner of the transactional id writes here, the state was sent after
 // them, and a decision has one value for ever.
 func (t *takeOver) findAborted(
-	ctx context.Context, topic kafka.Topic, output int, f decisionsFound, behind int64,
+	ctx context.Context, topic topics.Topic, output int, f decisionsFound, behind int64,
 	lack *abortedDecisions,
 ) error {
 	b, step := t.ends.decisions[output], f.last+1
@@ -99,7 +100,7 @@ func (t *takeOver) findAborted(
 		step = 0
 	}
 	found, first := map[uint64][]byte{}, t.Position.Step+1
-	for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, behind, b.High, true) {
+	for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, behind, b.High, true) {
 		if err != nil {
 			return err
 		}
@@ -173,12 +174,12 @@ func (t *takeOver) committed(
 
 // committedIn adds those of one topic, and tells the step from which on it has them all.
 func (t *takeOver) committedIn(
-	ctx context.Context, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool,
+	ctx context.Context, topic topics.Topic, b topics.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {
 	whole := step // unless retention has deleted some
-	for from := range kafka.Backwards(b.Start, b.Stable) {
+	for from := range fetch.Backwards(b.Start, b.Stable) {
 		some, before := false, false
-		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
+		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return 0, err
 			}

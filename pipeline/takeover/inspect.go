@@ -7,16 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
 // transactionStatus is how the transactions of earlier owners have ended, seen from the committed state.
 //
 // A transaction is to end equally in all its topics, and a coordinator that crashes after it has decided may never tell
-// some of them: then they are aborted at the take-over (kafka.Producer.Settle). So decisions, verdicts and group offset
-// may each stand before the state, at it, or behind it. Each part stands at the end of some transaction, because only a
-// take-over aborts, and it repairs before anything else is sent.
+// some of them: then they are aborted at the take-over (produce.Producer.Settle). So decisions, verdicts and group
+// offset may each stand before the state, at it, or behind it. Each part stands at the end of some transaction, because
+// only a take-over aborts, and it repairs before anything else is sent.
 //
 //   - Before the state: the missing bytes are in their topic, aborted: the state was sent after them, and committed.
 //   - Behind the state: the transaction was decided, or its commit could not stand anywhere. Its events are taken again.
@@ -85,7 +87,7 @@ func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error 
 		f.end = max(f.end, f.group)
 		return nil
 	}
-	if others := t.Client.OtherGroups(ctx, t.Config.GroupConfig(t.Topics.Input.ID)); len(others) > 0 {
+	if others := group.Others(ctx, t.Client, t.Config.GroupConfig(t.Topics.Input.ID)); len(others) > 0 {
 		return t.lost(fmt.Sprintf("group %q stands at %d and the state at %d, because processes of this deployment work under another group as well, %q",
 			c.Group, f.group, next, strings.Join(others, ", ")),
 			fmt.Sprintf("A deployment has one group. End the processes of group %q, or give them ORIEL_GROUP=%s", c.Group, others[0]))
@@ -122,7 +124,7 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 	var f statusesFound
 	behind := b.Start // the last committed row
 	collect := func(from, end int64, uncommitted bool, each func(r sealedStatuses, offset int64)) error {
-		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, end, uncommitted) {
+		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, end, uncommitted) {
 			if err != nil {
 				return err
 			}
@@ -133,7 +135,7 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 		}
 		return nil
 	}
-	for from := range kafka.Backwards(b.Start, b.Stable) {
+	for from := range fetch.Backwards(b.Start, b.Stable) {
 		f, behind = statusesFound{end: -1}, b.Start
 		if err := collect(from, b.Stable, false, func(r sealedStatuses, offset int64) {
 			f.end, f.rows, behind = r.To, append(f.rows, r), offset+1
@@ -165,7 +167,7 @@ func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 // unsealed are the offsets up to a state whose verdicts neither are committed nor can be sent again; from is where the
 // incarnation starts. Decisions do not depend on verdicts, so nothing stops for them. A log that retention has emptied
 // tells nothing.
-func (f *statusesFound) unsealed(from, next int64, b kafka.Bounds) (first, end int64) {
+func (f *statusesFound) unsealed(from, next int64, b topics.Bounds) (first, end int64) {
 	if f.end < 0 && b.Start > 0 {
 		return next, next
 	}

@@ -3,7 +3,7 @@ package takeover
 import (
 	"testing"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
@@ -30,7 +30,7 @@ func TestUnsealedOffsets(t *testing.T) {
 		},
 		{"some between", statusesFound{end: 12, resend: []sealedStatuses{sealed(15, 20)}}, 0, 6, [2]int64{12, 15}},
 	} {
-		first, end := c.found.unsealed(5, 20, kafka.Bounds{Start: c.start, Stable: c.end, High: c.end})
+		first, end := c.found.unsealed(5, 20, topics.Bounds{Start: c.start, Stable: c.end, High: c.end})
 		if first != c.want[0] || end != c.want[1] {
 			t.Errorf("%s: %d to %d, want %d to %d", c.name, first, end, c.want[0], c.want[1])
 		}

@@ -8,7 +8,8 @@ import (
 
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
@@ -85,7 +86,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 
 // begin says where the partition's first incarnation begins, and its params.
 func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
-	bounds, err := t.Client.Bounds(ctx, t.Config.Input, t.partition)
+	bounds, err := topics.BoundsOf(ctx, t.Client, t.Config.Input, t.partition)
 	if err != nil {
 		return 0, nil, fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
 	}
@@ -133,7 +134,7 @@ func (t *takeOver) released(ctx context.Context) (bool, error) {
 func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 	b := t.ends.changelog
 	sent := changelog.NewView(t.Topics.Changelog)
-	for r, err := range kafka.Records(ctx, t.Client, t.Topics.Changelog, t.partition, b.Start, b.High, true) {
+	for r, err := range fetch.Records(ctx, t.Client, t.Topics.Changelog, t.partition, b.Start, b.High, true) {
 		if err != nil {
 			return false, err
 		}

@@ -8,6 +8,10 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -22,9 +26,9 @@ type inheritance struct {
 // inherit ends the predecessor in the partition, and then reads what it has left: nothing of it can change any
 // more. Steps whose decisions somebody may have read, though the group does not stand behind their events, are released
 // twice; all others once (mechanisms/decay/PROOF.md, Theorem 3).
-func (t *takeOver) inherit(ctx context.Context, input kafka.Bounds) (inheritance, error) {
+func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritance, error) {
 	f := t.Config.Predecessor
-	cluster, err := t.Client.Describe(ctx, f.Decisions, f.Changelog)
+	cluster, err := topics.Describe(ctx, t.Client, f.Decisions, f.Changelog)
 	if err != nil {
 		return inheritance{}, fmt.Errorf("pipeline: describe the topics of %s: %w", f.Name, err)
 	}
@@ -41,7 +45,7 @@ func (t *takeOver) inherit(ctx context.Context, input kafka.Bounds) (inheritance
 	if err := t.endPredecessor(ctx, cluster.Topics[f.Changelog], decisions); err != nil {
 		return inheritance{}, err
 	}
-	bounds, err := t.Client.StableEnd(ctx, f.Decisions, t.partition)
+	bounds, err := topics.StableEnd(ctx, t.Client, f.Decisions, t.partition)
 	if err != nil {
 		return inheritance{}, fmt.Errorf("pipeline: partition %d of %s: %w", t.partition, f.Decisions, err)
 	}
@@ -49,7 +53,7 @@ func (t *takeOver) inherit(ctx context.Context, input kafka.Bounds) (inheritance
 	if left.last, err = t.predecessorDecision(ctx, decisions, bounds); err != nil {
 		return inheritance{}, err
 	}
-	offset, err := t.Client.CommittedOffset(ctx, f.Group, t.Config.Input, t.partition)
+	offset, err := group.CommittedOffset(ctx, t.Client, f.Group, t.Config.Input, t.partition)
 	if err != nil {
 		return inheritance{}, fmt.Errorf("pipeline: offset of group %s: %w", f.Group, err)
 	}
@@ -58,7 +62,7 @@ func (t *takeOver) inherit(ctx context.Context, input kafka.Bounds) (inheritance
 }
 
 // predecessorOffset finds the offset to go on from.
-func (t *takeOver) predecessorOffset(left *inheritance, offset int64, input kafka.Bounds) error {
+func (t *takeOver) predecessorOffset(left *inheritance, offset int64, input topics.Bounds) error {
 	f := t.Config.Predecessor
 	left.exists, left.next = offset >= 0, max(offset, input.Start)
 	switch {
@@ -80,15 +84,15 @@ func (t *takeOver) predecessorOffset(left *inheritance, offset int64, input kafk
 
 // endPredecessor takes the predecessor's transactional id over, so that whatever runs of it is refused, and writes into
 // its changelog that it is over, so that it does not come back. Without a changelog it has nothing to come back to.
-func (t *takeOver) endPredecessor(ctx context.Context, states, decisions kafka.Topic) error {
+func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.Topic) error {
 	f, p := t.Config.Predecessor, t.partition
 	parts := []kafka.TopicPartition{{Topic: decisions.Name, Partition: p}}
 	marked := int(p) < states.Partitions
 	if marked {
 		parts = append(parts, kafka.TopicPartition{Topic: states.Name, Partition: p})
 	}
-	producer, err := t.Client.NewProducer(
-		ctx, deployment.Config{Name: f.Name}.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout,
+	producer, err := produce.New(
+		ctx, t.Client, deployment.Config{Name: f.Name}.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout,
 	)
 	if err == nil {
 		err = producer.Settle(ctx, parts, f.Group)
@@ -107,11 +111,11 @@ func (t *takeOver) endPredecessor(ctx context.Context, states, decisions kafka.T
 
 // predecessorDecision reads the last committed decision of the partition's stream, whichever life of it published it.
 func (t *takeOver) predecessorDecision(
-	ctx context.Context, topic kafka.Topic, b kafka.Bounds,
+	ctx context.Context, topic topics.Topic, b topics.Bounds,
 ) (*operators.Decision, error) {
 	var last *operators.Decision
-	for from := range kafka.Backwards(b.Start, b.Stable) {
-		for r, err := range kafka.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
+	for from := range fetch.Backwards(b.Start, b.Stable) {
+		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return nil, err
 			}

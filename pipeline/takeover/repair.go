@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"oriel/pipeline/deployment"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
@@ -150,7 +150,7 @@ func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 
 // takeAgain walks over the events behind the state, as far as anything of them is committed.
 func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
-	reader := t.Client.NewReader(t.Config.Input, t.partition, t.Position.Next, kafka.ReaderOptions{
+	reader := fetch.NewReader(t.Client, t.Config.Input, t.partition, t.Position.Next, fetch.Options{
 		ID: t.Position.Topic, LastEpoch: &t.Position.LeaderEpoch, MaxBytes: deployment.FetchBytes,
 		MaxWait: 100 * time.Millisecond,
 	})

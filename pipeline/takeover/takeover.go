@@ -8,6 +8,10 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
@@ -29,9 +33,9 @@ type Ports struct {
 // Owned is a partition after take-over: earlier owners are fenced, and the stream stands where their last transaction
 // ended.
 type Owned struct {
-	Producer *kafka.Producer // brokers refuse every earlier one of the partition
-	Log      *changelog.View // of the changelog, with the committed values
-	StateKey []byte          // of the state's records in the changelog
+	Producer *produce.Producer // brokers refuse every earlier one of the partition
+	Log      *changelog.View   // of the changelog, with the committed values
+	StateKey []byte            // of the state's records in the changelog
 	Sealer   *state.Sealer
 	Stream   *streams.Stream
 	Position state.Position // of the stream, AFTER Due
@@ -59,8 +63,8 @@ type takeOver struct {
 
 // endOffsets are where the partitions that a transaction touches end, every transaction on them decided.
 type endOffsets struct {
-	decisions           []kafka.Bounds // by output
-	verdicts, changelog kafka.Bounds
+	decisions           []topics.Bounds // by output
+	verdicts, changelog topics.Bounds
 	group               int64 // committed offset, −1 for none
 }
 
@@ -114,8 +118,8 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 			err = fmt.Errorf("pipeline: partition %d: %w", p, err)
 		}
 	}()
-	if t.Producer, err = t.Client.NewProducer(
-		ctx, t.Config.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout,
+	if t.Producer, err = produce.New(
+		ctx, t.Client, t.Config.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout,
 	); err != nil {
 		return err
 	}
@@ -124,19 +128,19 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 		return err
 	}
 	for _, topic := range t.Topics.Outputs() {
-		b, err := t.Client.StableEnd(ctx, topic.Name, p)
+		b, err := topics.StableEnd(ctx, t.Client, topic.Name, p)
 		if err != nil {
 			return err
 		}
 		t.ends.decisions = append(t.ends.decisions, b)
 	}
-	if t.ends.verdicts, err = t.Client.StableEnd(ctx, t.Config.Verdicts, p); err != nil {
+	if t.ends.verdicts, err = topics.StableEnd(ctx, t.Client, t.Config.Verdicts, p); err != nil {
 		return err
 	}
-	if t.ends.changelog, err = t.Client.StableEnd(ctx, t.Config.Changelog, p); err != nil {
+	if t.ends.changelog, err = topics.StableEnd(ctx, t.Client, t.Config.Changelog, p); err != nil {
 		return err
 	}
-	t.ends.group, err = t.Client.CommittedOffset(ctx, t.Config.Group, t.Config.Input, p)
+	t.ends.group, err = group.CommittedOffset(ctx, t.Client, t.Config.Group, t.Config.Input, p)
 	return err
 }
 
@@ -182,7 +186,7 @@ func (t *takeOver) restore(record []byte) error {
 
 // newTransaction returns an empty transaction whose memory is its own.
 func (t *takeOver) newTransaction() *transaction.Transaction {
-	return transaction.New(kafka.NewPool(), t.Listener.Decided != nil)
+	return transaction.New(records.NewPool(), t.Listener.Decided != nil)
 }
 
 // mustCommit adds a transaction to what the owner must commit.

@@ -9,6 +9,11 @@ import (
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/state"
 )
@@ -20,11 +25,11 @@ type Committer struct {
 	Config     deployment.Config
 	Topics     deployment.Topics
 	Client     *kafka.Client
-	Producer   *kafka.Producer  // of the take-over: brokers refuse every earlier one
-	Membership kafka.Membership // under which the group's offset is committed
-	StateKey   []byte           // of the state's records in the changelog
-	Log        *changelog.View  // of the changelog; it follows what is committed
-	Store      *state.Store     // local copy of the changelog, shared with other partitions
+	Producer   *produce.Producer // of the take-over: brokers refuse every earlier one
+	Membership group.Membership  // under which the group's offset is committed
+	StateKey   []byte            // of the state's records in the changelog
+	Log        *changelog.View   // of the changelog; it follows what is committed
+	Store      *state.Store      // local copy of the changelog, shared with other partitions
 	Listener   notice.Listener
 }
 
@@ -86,7 +91,7 @@ func (c *Committer) transact(
 	if _, err := c.Producer.ProduceAll(ctx, c.Config.Verdicts, p, &t.Rows); err != nil {
 		return 0, err
 	}
-	var changes kafka.Pack
+	var changes records.Pack
 	for _, r := range log {
 		changes.Append(r.Key, r.Value, nil, began.UnixMilli())
 	}
@@ -105,13 +110,13 @@ func (c *Committer) transact(
 // and the broker may delete them.
 func (c *Committer) confirm(ctx context.Context, last int64) error {
 	p := c.Partition
-	b, err := c.Client.ReadableEnd(ctx, c.Topics.Changelog.Name, p)
+	b, err := topics.ReadableEnd(ctx, c.Client, c.Topics.Changelog.Name, p)
 	if err != nil {
 		return fmt.Errorf("pipeline: partition %d: bounds of the changelog: %w", p, err)
 	}
 	shown := b.Stable >= last
 	if shown {
-		shown, err = kafka.HasRecord(ctx, c.Client, c.Topics.Changelog, p, last-1, last, false)
+		shown, err = fetch.HasRecord(ctx, c.Client, c.Topics.Changelog, p, last-1, last, false)
 	}
 	if err == nil && !shown {
 		err = fmt.Errorf("pipeline: partition %d: the opening was acknowledged, and the changelog does not show it as committed", p)

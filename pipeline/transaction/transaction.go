@@ -3,7 +3,7 @@ package transaction
 import (
 	"fmt"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
@@ -19,10 +19,10 @@ type Transaction struct {
 	Opening []state.Record
 
 	// Decisions are sent BEFORE the state that follows from the same events: where the state is, they are too.
-	Decisions [streams.DecisionTopics]kafka.Pack
+	Decisions [streams.DecisionTopics]records.Pack
 
 	// Rows are the sealed verdicts. They are sent BEFORE the state, for the same reason.
-	Rows kafka.Pack
+	Rows records.Pack
 
 	// Sealed is the state at Position. It is sent AFTER decisions and rows. The local store gets it AFTER the
 	// transaction has ended, so that the store is never ahead of the changelog.
@@ -41,14 +41,14 @@ type Transaction struct {
 	Newest []byte // line of the last decision in the first topic; empty unless it was asked for
 
 	keepNewest bool
-	pool       *kafka.Pool // memory of the decisions, shared with the partition's other transaction
-	verdicts   []byte      // one for each offset since the transaction before
-	row        []byte      // a row under construction
+	pool       *records.Pool // memory of the decisions, shared with the partition's other transaction
+	verdicts   []byte        // one for each offset since the transaction before
+	row        []byte        // a row under construction
 }
 
 // New returns an empty transaction. Transactions of one pool share the memory of their decisions. keepNewest
 // asks for Newest.
-func New(pool *kafka.Pool, keepNewest bool) *Transaction {
+func New(pool *records.Pool, keepNewest bool) *Transaction {
 	t := &Transaction{keepNewest: keepNewest, pool: pool}
 	for output := range t.Decisions {
 		t.Decisions[output].Share(pool)
@@ -91,9 +91,9 @@ type Extent struct {
 	Taken   int // bytes of the records as they lie in their batches
 }
 
-func (e *Extent) add(at kafka.Public) {
+func (e *Extent) add(at records.Public) {
 	e.Records++
-	e.Taken += at.Length + kafka.RecordOverhead
+	e.Taken += at.Length + records.RecordOverhead
 }
 
 // setStatus adds the verdict of a record that lies gap offsets behind the record before.

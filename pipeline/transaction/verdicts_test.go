@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -23,7 +23,7 @@ func rowSealer(t *testing.T) *state.Sealer {
 // TestVerdictsShowTheirNumberAlone: two transactions of the same offsets, one all valid and one of every reason and
 // gaps, are equally full and seal to rows of equal sizes and places.
 func TestVerdictsShowTheirNumberAlone(t *testing.T) {
-	valid, mixed := New(kafka.NewPool(), false), New(kafka.NewPool(), false)
+	valid, mixed := New(records.NewPool(), false), New(records.NewPool(), false)
 	for offset := range int64(3*state.MaxVerdicts + 5) {
 		valid.setStatus(0, schemas.OK)
 		if offset%7 == 3 {
@@ -47,7 +47,7 @@ func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 		if o := mixed.Rows.Batches()[i]; b.Bytes() != o.Bytes() || b.Count() != o.Count() {
 			t.Errorf("batch %d: %d and %d bytes, %d and %d rows", i, b.Bytes(), o.Bytes(), b.Count(), o.Count())
 		}
-		if b.Bytes() > kafka.DefaultPack {
+		if b.Bytes() > records.DefaultPack {
 			t.Errorf("batch %d has %d bytes", i, b.Bytes())
 		}
 	}

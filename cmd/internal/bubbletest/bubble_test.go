@@ -21,6 +21,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/streams"
 )
@@ -60,7 +62,7 @@ func onDeployment(
 
 func (d *inprocess) create(partitions int) {
 	d.t.Helper()
-	if err := d.client.CreateTopic(d.t.Context(), d.env["ORIEL_INPUT_TOPIC"], partitions, 1, nil); err != nil {
+	if err := topics.Create(d.t.Context(), d.client, d.env["ORIEL_INPUT_TOPIC"], partitions, 1, nil); err != nil {
 		d.t.Fatal(err)
 	}
 	topics := d.start("topics", pipetest.NewDisk(), func(ctx context.Context, h service.Host) error {
@@ -71,7 +73,7 @@ func (d *inprocess) create(partitions int) {
 	}
 }
 
-func (d *inprocess) send(p int32, records ...kafka.Record) {
+func (d *inprocess) send(p int32, records ...records.Record) {
 	d.t.Helper()
 	if err := pipetest.Send(d.t.Context(), d.client, d.env["ORIEL_INPUT_TOPIC"], p, records...); err != nil {
 		d.t.Fatal(err)

@@ -5,19 +5,20 @@ import (
 	"testing"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
 )
 
 // framing says how a producer sends a burst: so many records a batch, of one codec. It is public, like sizes.
 type framing struct {
 	batch int
-	codec kafka.Codec
+	codec records.Codec
 }
 
 // sendFramed appends records, of which the framing does not depend on what they say.
-func (d *inprocess) sendFramed(p int32, f framing, records []kafka.Record) {
+func (d *inprocess) sendFramed(p int32, f framing, records []records.Record) {
 	d.t.Helper()
-	producer, err := d.client.NewProducer(d.t.Context(), "", time.Minute)
+	producer, err := produce.New(d.t.Context(), d.client, "", time.Minute)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -33,26 +34,26 @@ func (d *inprocess) sendFramed(p int32, f framing, records []kafka.Record) {
 }
 
 // batchOf builds a batch. A record's own timestamp counts from now on, in ms.
-func batchOf(codec kafka.Codec, records []kafka.Record, now time.Time) *kafka.Builder {
-	b := new(kafka.Builder)
+func batchOf(codec records.Codec, list []records.Record, now time.Time) *records.Builder {
+	b := new(records.Builder)
 	b.Compress(codec)
-	for _, r := range records {
+	for _, r := range list {
 		b.Append(r.Key, r.Value, r.Headers.List(), now.UnixMilli()+r.Timestamp)
 	}
 	return b
 }
 
 // recordBytes is what a record takes in a batch, at the place of the first.
-func recordBytes(r kafka.Record) int {
-	b := batchOf(kafka.NoCompression, []kafka.Record{{}, r}, time.UnixMilli(0))
-	return b.Bytes() - batchOf(kafka.NoCompression, []kafka.Record{{}}, time.UnixMilli(0)).Bytes()
+func recordBytes(r records.Record) int {
+	b := batchOf(records.NoCompression, []records.Record{{}, r}, time.UnixMilli(0))
+	return b.Bytes() - batchOf(records.NoCompression, []records.Record{{}}, time.UnixMilli(0)).Bytes()
 }
 
 // room fills one part of a record up with white space, so that an event stays one.
-type room func(r kafka.Record, filling []byte) kafka.Record
+type room func(r records.Record, filling []byte) records.Record
 
 // filledTo returns a record that takes so many bytes.
-func filledTo(t *testing.T, r kafka.Record, size int, room room) kafka.Record {
+func filledTo(t *testing.T, r records.Record, size int, room room) records.Record {
 	t.Helper()
 	most := size - recordBytes(room(r, nil))
 	for n := most; n >= max(0, most-8); n-- {
@@ -64,23 +65,23 @@ func filledTo(t *testing.T, r kafka.Record, size int, room room) kafka.Record {
 	return r
 }
 
-func inValue(r kafka.Record, filling []byte) kafka.Record {
+func inValue(r records.Record, filling []byte) records.Record {
 	r.Value = append(bytes.Clone(r.Value), filling...)
 	return r
 }
 
-func inKey(r kafka.Record, filling []byte) kafka.Record {
+func inKey(r records.Record, filling []byte) records.Record {
 	r.Key = append(bytes.Clone(r.Key), filling...)
 	return r
 }
 
-func inHeader(r kafka.Record, filling []byte) kafka.Record {
-	r.Headers = kafka.HeadersOf(append(r.Headers.List(), kafka.Header{Key: "filling", Value: filling})...)
+func inHeader(r records.Record, filling []byte) records.Record {
+	r.Headers = records.HeadersOf(append(r.Headers.List(), records.Header{Key: "filling", Value: filling})...)
 	return r
 }
 
 // ofHeaders has so many empty headers.
-func ofHeaders(n int, r kafka.Record) kafka.Record {
-	r.Headers = kafka.HeadersOf(make([]kafka.Header, n)...)
+func ofHeaders(n int, r records.Record) records.Record {
+	r.Headers = records.HeadersOf(make([]records.Header, n)...)
 	return r
 }

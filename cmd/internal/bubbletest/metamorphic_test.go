@@ -19,7 +19,7 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 )
@@ -155,7 +155,7 @@ func (d *inprocess) decisions(topics []string) (all []string) {
 	d.t.Helper()
 	read := func(topic string, p int32, uncommitted bool) (values []string) {
 		records, err := pipetest.Read(d.t.Context(), d.client, "late."+topic, p, -1,
-			kafka.ReaderOptions{Uncommitted: uncommitted})
+			fetch.Options{Uncommitted: uncommitted})
 		if err != nil {
 			d.t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/streams"
@@ -79,7 +79,7 @@ func (s subject) neighboursLookAlike(t *testing.T) {
 	model := silenced()
 	in := neighbour{partitions: 1, burst: 12, env: s.env, further: s.further(t), size: 160}
 	at := func(n, i int) int { return n*in.burst + i }
-	records := slices.DeleteFunc(s.records, func(r kafka.Record) bool { return len(r.Value) > in.size })
+	records := slices.DeleteFunc(s.records, func(r records.Record) bool { return len(r.Value) > in.size })
 	values := make([]string, bursts*in.burst)
 	for i := range values {
 		values[i] = string(records[i].Value)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/pipetest"
 )
 
@@ -41,12 +41,12 @@ func unhurried(burst int) (in neighbour, faults []pipetest.Fault) {
 // Another event has none, one or many, at one length.
 func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
 	t.Parallel()
-	model, event := blind(), kafka.Record{Value: []byte(validEvent)}
-	large := func(headers int) kafka.Record { return filledTo(t, ofHeaders(headers, event), largeEvent, inValue) }
-	none, many, most := large(0), large(kafka.MaxHeaders-1), large(kafka.MaxHeaders)
+	model, event := blind(), records.Record{Value: []byte(validEvent)}
+	large := func(headers int) records.Record { return filledTo(t, ofHeaders(headers, event), largeEvent, inValue) }
+	none, many, most := large(0), large(records.MaxHeaders-1), large(records.MaxHeaders)
 	in, faults := unhurried(1040)
-	say := func(victim kafka.Record, is func(n, i int) bool) func(n, i int) kafka.Record {
-		return func(n, i int) kafka.Record {
+	say := func(victim records.Record, is func(n, i int) bool) func(n, i int) records.Record {
+		return func(n, i int) records.Record {
 			switch {
 			case is(n, i):
 				return victim
@@ -62,7 +62,7 @@ func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
 	in.record = say(none, single)
 	want, _ := observe(t, model, in, faults...)
 	for name, c := range map[string]struct {
-		victim kafka.Record
+		victim records.Record
 		is     func(n, i int) bool
 	}{
 		"many headers":           {most, single},
@@ -79,43 +79,45 @@ func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
 
 // wholes are records of one size that say something else than an event does, in every part that a record has. keyed
 // keeps the event's key, where keys are public. What does not fit into the size is left out.
-func wholes(t *testing.T, event kafka.Record, size int, keyed bool) map[string]kafka.Record {
+func wholes(t *testing.T, event records.Record, size int, keyed bool) map[string]records.Record {
 	t.Helper()
-	all := map[string]kafka.Record{}
-	add := func(name string, r kafka.Record, room room) {
+	all := map[string]records.Record{}
+	add := func(name string, r records.Record, room room) {
 		if recordBytes(room(r, nil)) <= size {
 			all[name] = filledTo(t, r, size, room)
 		}
 	}
-	with := func(change func(r *kafka.Record)) kafka.Record {
+	with := func(change func(r *records.Record)) records.Record {
 		r := event
 		change(&r)
 		return r
 	}
 	extra := bytes.Replace(event.Value, []byte("{"), []byte(`{"more":[1,{}],`), 1)
-	add("malformed", with(func(r *kafka.Record) { r.Value = []byte(`{"features":`) }), inValue)
-	add("extra member", with(func(r *kafka.Record) { r.Value = extra }), inValue)
-	add("deep", with(func(r *kafka.Record) { r.Value = bytes.Repeat([]byte("["), 100) }), inValue)
+	add("malformed", with(func(r *records.Record) { r.Value = []byte(`{"features":`) }), inValue)
+	add("extra member", with(func(r *records.Record) { r.Value = extra }), inValue)
+	add("deep", with(func(r *records.Record) { r.Value = bytes.Repeat([]byte("["), 100) }), inValue)
 	add("a header", ofHeaders(1, event), inValue)
 	add("a long header", event, inHeader)
-	add("null value, headers", with(func(r *kafka.Record) { r.Value = nil }), inHeader)
-	for _, n := range []int{kafka.MaxHeaders - 1, kafka.MaxHeaders, kafka.MaxHeaders + 1} {
+	add("null value, headers", with(func(r *records.Record) { r.Value = nil }), inHeader)
+	for _, n := range []int{records.MaxHeaders - 1, records.MaxHeaders, records.MaxHeaders + 1} {
 		add(fmt.Sprint(n, " headers"), ofHeaders(n, event), inValue)
 	}
 	if !keyed {
-		add("no key", with(func(r *kafka.Record) { r.Key = nil }), inValue)
-		add("empty key", with(func(r *kafka.Record) { r.Key = []byte{} }), inValue)
+		add("no key", with(func(r *records.Record) { r.Key = nil }), inValue)
+		add("empty key", with(func(r *records.Record) { r.Key = []byte{} }), inValue)
 		add("long key", event, inKey)
-		add("null value, key", with(func(r *kafka.Record) { r.Key, r.Value = []byte{}, nil }), inKey)
-		add("empty value, no key", with(func(r *kafka.Record) { r.Key, r.Value = nil, []byte{} }), inHeader)
-		add("unreadable, no key", ofHeaders(kafka.MaxHeaders+1, kafka.Record{}), inHeader)
+		add("null value, key", with(func(r *records.Record) { r.Key, r.Value = []byte{}, nil }), inKey)
+		add("empty value, no key", with(func(r *records.Record) { r.Key, r.Value = nil, []byte{} }), inHeader)
+		add("unreadable, no key", ofHeaders(records.MaxHeaders+1, records.Record{}), inHeader)
 	}
 	return all
 }
 
 // exchanged gives other records the places of some, drawn by a seed, and keeps the time of each.
-func exchanged(random *rand.Rand, from []kafka.Record, some int, others func(i int) []kafka.Record) []kafka.Record {
-	all := append([]kafka.Record(nil), from...)
+func exchanged(
+	random *rand.Rand, from []records.Record, some int, others func(i int) []records.Record,
+) []records.Record {
+	all := append([]records.Record(nil), from...)
 	for i := range all {
 		if random.IntN(some) > 0 {
 			continue
@@ -129,7 +131,7 @@ func exchanged(random *rand.Rand, from []kafka.Record, some int, others func(i i
 }
 
 // listed are the records of a map, in one order.
-func listed(all map[string]kafka.Record) (list []kafka.Record) {
+func listed(all map[string]records.Record) (list []records.Record) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		list = append(list, all[name])
 	}
@@ -137,8 +139,8 @@ func listed(all map[string]kafka.Record) (list []kafka.Record) {
 }
 
 // burstsOf hands a list on, burst by burst.
-func burstsOf(burst int, list []kafka.Record) func(n, i int) kafka.Record {
-	return func(n, i int) kafka.Record { return list[(n*burst+i)%len(list)] }
+func burstsOf(burst int, list []records.Record) func(n, i int) records.Record {
+	return func(n, i int) records.Record { return list[(n*burst+i)%len(list)] }
 }
 
 // fetchesOf are the sizes of what was fetched of the input: how its batches are framed, and what they compress to.
@@ -189,21 +191,21 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 			}}})
 	}
 	for _, c := range all {
-		event := filledTo(t, kafka.Record{Key: []byte("user"), Value: []byte(validEvent)}, c.size, inValue)
-		base := make([]kafka.Record, bursts*c.in.burst)
+		event := filledTo(t, records.Record{Key: []byte("user"), Value: []byte(validEvent)}, c.size, inValue)
+		base := make([]records.Record, bursts*c.in.burst)
 		for i := range base {
 			base[i] = event
 			if c.size < largeEvent && i%7 == 3 {
 				base[i].Timestamp = int64(i%50 - 10) // a time of its own is public
 			}
 		}
-		others := listed(wholes(t, kafka.Record{Key: []byte("user"), Value: []byte(validEvent)}, c.size, false))
+		others := listed(wholes(t, records.Record{Key: []byte("user"), Value: []byte(validEvent)}, c.size, false))
 		c.in.record = burstsOf(c.in.burst, base)
 		want, _ := observe(t, model, c.in, c.faults...)
 		for seed := range uint64(seeds) {
 			for _, some := range []int{1, 40} {
 				random := rand.New(rand.NewPCG(seed, uint64(some)))
-				c.in.record = burstsOf(c.in.burst, exchanged(random, base, some, func(int) []kafka.Record { return others }))
+				c.in.record = burstsOf(c.in.burst, exchanged(random, base, some, func(int) []records.Record { return others }))
 				got, _ := observe(t, model, c.in, c.faults...)
 				if text := pipetest.Difference(want, got); text != "" {
 					t.Errorf("%s, seed %d, one in %d: %s", c.name, seed, some, text)
@@ -225,10 +227,10 @@ func small(batch, burst int) neighbour {
 // so only inputs are compared whose batches compress to equal sizes.
 func TestNeighboursLookAlikeCompressed(t *testing.T) {
 	model := blind()
-	for codec := kafka.Gzip; codec <= kafka.Zstd; codec++ {
+	for codec := records.Gzip; codec <= records.Zstd; codec++ {
 		in := small(40, 200)
 		in.framing.codec = codec
-		list := make([]kafka.Record, bursts*in.burst)
+		list := make([]records.Record, bursts*in.burst)
 		random := rand.New(rand.NewPCG(7, 7))
 		for i := range list {
 			letters := "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -292,8 +294,8 @@ func (s subject) wholeRecordsLookAlike(t *testing.T) {
 			in.env[setting] = value
 		}
 	}
-	base := make([]kafka.Record, bursts*in.burst)
-	others := make([][]kafka.Record, len(s.records))
+	base := make([]records.Record, bursts*in.burst)
+	others := make([][]records.Record, len(s.records))
 	for i, event := range s.records {
 		others[i] = listed(wholes(t, event, largeEvent, keyed))
 	}
@@ -304,7 +306,7 @@ func (s subject) wholeRecordsLookAlike(t *testing.T) {
 	want, _ := observe(t, model, in, faults...)
 	for seed := range tiertest.Runs[uint64](1, 10) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		in.record = burstsOf(in.burst, exchanged(random, base, 2, func(i int) []kafka.Record {
+		in.record = burstsOf(in.burst, exchanged(random, base, 2, func(i int) []records.Record {
 			return others[i%len(others)]
 		}))
 		got, _ := observe(t, model, in, faults...)

@@ -11,7 +11,7 @@ import (
 
 	"oriel/cmd/internal/decisiontest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/schemas"
@@ -80,14 +80,14 @@ type neighbour struct {
 	partitions int
 	burst      int // events of one
 	env        map[string]string
-	value      func(n, i int) string       // of the n-th burst
-	keys       []string                    // of its records, burst after burst; nil: another user's each
-	size       int                         // of each value; 0: eventBytes
-	record     func(n, i int) kafka.Record // all of a record; nil: of value, keys and size
-	framing    framing                     // of a burst; zero: as pipetest.Send does
-	further    []string                    // topics of decisions beside the one that all operators have
-	kill       notice.Point                // where the process dies, to be started again
-	at         int                         // the how manyth time
+	value      func(n, i int) string         // of the n-th burst
+	keys       []string                      // of its records, burst after burst; nil: another user's each
+	size       int                           // of each value; 0: eventBytes
+	record     func(n, i int) records.Record // all of a record; nil: of value, keys and size
+	framing    framing                       // of a burst; zero: as pipetest.Send does
+	further    []string                      // topics of decisions beside the one that all operators have
+	kill       notice.Point                  // where the process dies, to be started again
+	at         int                           // the how manyth time
 }
 
 const bursts = 4

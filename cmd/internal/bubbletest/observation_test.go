@@ -13,7 +13,9 @@ import (
 
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/streams"
 )
@@ -99,10 +101,10 @@ func observe(
 
 func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
 	d.t.Helper()
-	var records []kafka.Record
+	var list []records.Record
 	for i := range in.burst {
 		if in.record != nil {
-			records = append(records, in.record(n, i))
+			list = append(list, in.record(n, i))
 			continue
 		}
 		key := fmt.Sprintf("user-%d-%d-%d", p, n, i)
@@ -110,20 +112,20 @@ func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
 			key = in.keys[n*in.burst+i]
 		}
 		size := cmp.Or(in.size, eventBytes)
-		records = append(records, kafka.Record{Key: []byte(key), Value: padded(in.value(n, i), size)})
+		list = append(list, records.Record{Key: []byte(key), Value: padded(in.value(n, i), size)})
 	}
 	if in.framing != (framing{}) {
-		d.sendFramed(p, in.framing, records)
+		d.sendFramed(p, in.framing, list)
 		return
 	}
-	d.send(p, records...)
+	d.send(p, list...)
 }
 
 // taken tells whether every event has been.
 func (d *inprocess) taken(in neighbour) bool {
 	d.t.Helper()
 	for p := range int32(in.partitions) {
-		got, err := d.client.CommittedOffset(d.t.Context(), "late", d.env["ORIEL_INPUT_TOPIC"], p)
+		got, err := group.CommittedOffset(d.t.Context(), d.client, "late", d.env["ORIEL_INPUT_TOPIC"], p)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -151,7 +153,7 @@ func byMoment(log string) []string {
 // seeTopic adds what anybody sees of a topic, aborted records too: decisions as they are, of what is sealed the sizes.
 func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 	d.t.Helper()
-	records, err := pipetest.Read(d.t.Context(), d.client, topic, p, -1, kafka.ReaderOptions{Uncommitted: true})
+	records, err := pipetest.Read(d.t.Context(), d.client, topic, p, -1, fetch.Options{Uncommitted: true})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/streams"
@@ -130,7 +131,7 @@ func (d *inprocess) oneValueEach(o opening) {
 	first := 0
 	for _, topic := range append([]string{"decisions"}, o.further(t)...) {
 		for _, uncommitted := range []bool{false, true} {
-			options := kafka.ReaderOptions{Uncommitted: uncommitted}
+			options := fetch.Options{Uncommitted: uncommitted}
 			records, err := pipetest.Read(t.Context(), d.client, "late."+topic, 0, -1, options)
 			if err != nil {
 				t.Fatal(err)
@@ -162,7 +163,7 @@ func (d *inprocess) oneValueEach(o opening) {
 	if first != o.owed {
 		t.Errorf("%d decisions before the first event, want %d", first, o.owed)
 	}
-	if taken, err := d.client.CommittedOffset(t.Context(), "late", d.env["ORIEL_INPUT_TOPIC"], 0); err != nil ||
+	if taken, err := group.CommittedOffset(t.Context(), d.client, "late", d.env["ORIEL_INPUT_TOPIC"], 0); err != nil ||
 		taken != openingRecords {
 		t.Errorf("the group stands at %d, %v", taken, err)
 	}

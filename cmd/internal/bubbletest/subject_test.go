@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 )
 
 // subject is a deployment and its input: settings and events of a golden case.
@@ -19,7 +19,7 @@ type subject struct {
 	name     string
 	settings settings.Settings
 	env      map[string]string // over that of deploymentEnv; empty: not set
-	records  []kafka.Record
+	records  []records.Record
 }
 
 // subjects have every operator, and those that answer contexts both when they choose and when others do.
@@ -69,17 +69,17 @@ func subjectOf(t *testing.T, name string) subject {
 }
 
 // recordsOf are the events of a case, with their keys where they have some.
-func recordsOf(t *testing.T, c decisiontest.Case) (records []kafka.Record) {
+func recordsOf(t *testing.T, c decisiontest.Case) (list []records.Record) {
 	t.Helper()
 	for line := range bytes.Lines(decisiontest.Lines(t, c.Events)) {
-		var r kafka.Record
+		var r records.Record
 		r.Value = bytes.TrimSuffix(line, []byte("\n"))
 		if c.Plays() {
 			r.Key, r.Value, _ = bytes.Cut(r.Value, []byte("|"))
 		}
-		records = append(records, r)
+		list = append(list, r)
 	}
-	return records
+	return list
 }
 
 // further are the topics of decisions beside the one that all operators have.

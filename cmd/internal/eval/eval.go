@@ -11,14 +11,14 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
 // Item is one record of a stream. The record is the package's from then on.
 type Item struct {
 	Stream int32
-	Record kafka.Record
+	Record records.Record
 	Place  Place
 }
 

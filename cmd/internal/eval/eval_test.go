@@ -12,7 +12,7 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 )
 
 // lines is a source of one stream.
@@ -22,8 +22,8 @@ func (l lines) Totals() []int64 { return []int64{int64(len(l))} }
 
 func (l lines) Each(_ context.Context, f func(Item) error) error {
 	for i, line := range l {
-		if err := f(Item{Record: kafka.Record{
-			Public: kafka.Public{Offset: int64(i)}, Value: []byte(line), Timestamp: int64(1000 * i),
+		if err := f(Item{Record: records.Record{
+			Public: records.Public{Offset: int64(i)}, Value: []byte(line), Timestamp: int64(1000 * i),
 		}}); err != nil {
 			return err
 		}
@@ -188,9 +188,9 @@ func TestNullEventsTakeTheirPlace(t *testing.T) {
 	}
 	for text, i := range map[string]Item{
 		"line 8": {
-			Place: Place{Unit: "line", Number: 8}, Record: kafka.Record{Public: kafka.Public{Offset: 3}},
+			Place: Place{Unit: "line", Number: 8}, Record: records.Record{Public: records.Public{Offset: 3}},
 		},
-		"offset 3 of partition 2": {Stream: 2, Record: kafka.Record{Public: kafka.Public{Offset: 3}}},
+		"offset 3 of partition 2": {Stream: 2, Record: records.Record{Public: records.Public{Offset: 3}}},
 	} {
 		if i.String() != text {
 			t.Errorf("%v, want %s", i, text)

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
@@ -12,7 +13,7 @@ import (
 // runner is an operator over the records of all streams, as the service runs it.
 type runner struct {
 	walks   []*streams.Walk
-	record  [1]kafka.Record
+	record  [1]records.Record
 	reasons map[schemas.Code]int // of null events
 	first   string               // the first null event
 	item    Item                 // that is taken
@@ -48,7 +49,7 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 					r.err = decided(p, line)
 				}
 			},
-			Taken: func(record *kafka.Record, _ int64, code schemas.Code) { r.taken(record, code) },
+			Taken: func(record *records.Record, _ int64, code schemas.Code) { r.taken(record, code) },
 		}
 		r.walks = append(r.walks, walk)
 		walk.Start()
@@ -56,7 +57,7 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 	return r, r.err
 }
 
-func (r *runner) taken(record *kafka.Record, code schemas.Code) {
+func (r *runner) taken(record *records.Record, code schemas.Code) {
 	if code == schemas.OK {
 		return
 	}
@@ -74,7 +75,7 @@ func (r *runner) taken(record *kafka.Record, code schemas.Code) {
 func (r *runner) take(i Item) error {
 	walk := r.walks[i.Stream]
 	r.record[0], r.item = i.Record, i
-	b := kafka.Batch{From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:]}
+	b := fetch.Batch{From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:]}
 	err := walk.Take(&b, func() int64 { return b.Next })
 	if errors.Is(err, streams.ErrEnded) {
 		return fmt.Errorf("%v: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON)", i,

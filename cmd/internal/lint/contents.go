@@ -10,7 +10,7 @@ import (
 
 // recordPath and recordType name the type of an input record.
 const (
-	recordPath = Module + "/pipeline/kafka"
+	recordPath = Module + "/pipeline/kafka/records"
 	recordType = "Record"
 )
 
@@ -20,8 +20,10 @@ const publicField = "Public"
 // decidesEnds are the folders whose code decides where a Batch or a transaction of the service ends, and
 // which request goes out next.
 var decidesEnds = []string{
-	"pipeline", "pipeline/streams", "pipeline/deployment", "pipeline/changelog", "pipeline/transaction",
-	"pipeline/takeover", "pipeline/replay", "pipeline/kafka",
+	"pipeline", "pipeline/changelog", "pipeline/deployment", "pipeline/kafka", "pipeline/kafka/fetch",
+	"pipeline/kafka/group", "pipeline/kafka/memory", "pipeline/kafka/produce", "pipeline/kafka/records",
+	"pipeline/kafka/topics", "pipeline/kafka/wire", "pipeline/replay", "pipeline/streams", "pipeline/takeover",
+	"pipeline/transaction",
 }
 
 // ownTopics is the reason of files that read no event: what they read is published or sealed by the service itself.
@@ -34,7 +36,11 @@ var readsContents = []struct {
 	functions []string
 	reason    string
 }{
-	{"pipeline/kafka/decode.go", []string{"next", "abortMarker"}, "parses records; an abort marker is the broker's own"},
+	{
+		"pipeline/kafka/records/decode.go",
+		[]string{"Next", "AbortMarker"},
+		"parses records; an abort marker is the broker's own",
+	},
 	{"pipeline/streams/walk.go", []string{"step"}, "the one place where an event is decoded"},
 	{"pipeline/streams/users.go", []string{"name"}, "finds the user of a record"},
 	{"pipeline/deployment/missing.go", []string{"everTaken"}, ownTopics},

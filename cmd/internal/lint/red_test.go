@@ -53,7 +53,7 @@ func TestContentsFlagPlantedFaults(t *testing.T) {
 	for place, may := range map[[2]string]bool{
 		{"pipeline/streams/walk.go", "step"}: true, {"pipeline/streams/walk.go", "Take"}: false,
 		{"pipeline/takeover/inspect.go", "anything"}: true,
-		{"pipeline/compute.go", "step"}:              false, {"pipeline/kafka/reader.go", "take"}: false,
+		{"pipeline/compute.go", "step"}:              false, {"pipeline/kafka/fetch/reader.go", "take"}: false,
 	} {
 		if mayReadContents(place[0], place[1]) != may {
 			t.Errorf("%s of %s may read contents: %t, want %t", place[1], place[0], !may, may)

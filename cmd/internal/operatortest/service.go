@@ -11,7 +11,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"oriel/operators"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/replay"
@@ -50,7 +51,7 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 	member := d.Start("0", pipetest.NewDisk(), run)
 	time.Sleep(handover)
 	checkpoint := s.checkpoint(t, setup, d)
-	rest := make([]kafka.Record, len(s.log))
+	rest := make([]records.Record, len(s.log))
 	for i, l := range s.log {
 		rest[i] = l.record
 	}
@@ -95,7 +96,7 @@ func (s *story) checkpoint(t *testing.T, setup pipetest.Setup, d *pipetest.Deplo
 	return checkpoint
 }
 
-func (s *story) send(t *testing.T, setup pipetest.Setup, d *pipetest.Deployment, records []kafka.Record) {
+func (s *story) send(t *testing.T, setup pipetest.Setup, d *pipetest.Deployment, records []records.Record) {
 	t.Helper()
 	if err := pipetest.Send(t.Context(), d.Client(), setup.Config.Input, 0, records...); err != nil {
 		t.Fatal(err)
@@ -117,7 +118,7 @@ func (s *story) published(t *testing.T, setup pipetest.Setup, d *pipetest.Deploy
 		if topic == "" {
 			continue
 		}
-		records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, kafka.ReaderOptions{})
+		records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, fetch.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

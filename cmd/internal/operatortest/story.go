@@ -12,7 +12,8 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
@@ -58,7 +59,7 @@ type published struct {
 
 // taken is a record of the log and what stood after it.
 type taken struct {
-	record    kafka.Record
+	record    records.Record
 	code      schemas.Code
 	decisions int    // so many before it and with it
 	sealed    []byte // the state behind it
@@ -146,7 +147,7 @@ func (s *story) from(t *testing.T, p state.Position) *life {
 		Decided: func(output uint8, key, line []byte) {
 			l.decisions = append(l.decisions, published{output, string(key), string(line)})
 		},
-		Taken: func(r *kafka.Record, _ int64, code schemas.Code) {
+		Taken: func(r *records.Record, _ int64, code schemas.Code) {
 			l.log = append(l.log, taken{record: *r, code: code, decisions: len(l.decisions)})
 		},
 	}
@@ -154,8 +155,8 @@ func (s *story) from(t *testing.T, p state.Position) *life {
 }
 
 // take takes the next record, and reports whether it was taken.
-func (l *life) take(s *story, r kafka.Record) bool {
-	batch := kafka.Batch{From: r.Offset, Next: r.Offset + 1, Records: []kafka.Record{r}}
+func (l *life) take(s *story, r records.Record) bool {
+	batch := fetch.Batch{From: r.Offset, Next: r.Offset + 1, Records: []records.Record{r}}
 	if l.refused = l.walk.Take(&batch, func() int64 { return batch.Next }); l.refused != nil {
 		return false
 	}
@@ -166,8 +167,8 @@ func (l *life) take(s *story, r kafka.Record) bool {
 }
 
 // next is the record that a line stands for.
-func (s *story) next(line string) kafka.Record {
-	r := kafka.Record{Public: kafka.Public{Offset: s.walk.Position.Next}, Value: []byte(line)}
+func (s *story) next(line string) records.Record {
+	r := records.Record{Public: records.Public{Offset: s.walk.Position.Next}, Value: []byte(line)}
 	if key, value, keyed := strings.Cut(line, "|"); keyed && (s.model.Keyed || s.model.Users != nil) {
 		r.Key, r.Value = []byte(key), []byte(value)
 	}
@@ -175,24 +176,24 @@ func (s *story) next(line string) kafka.Record {
 }
 
 // adds tells whether a record leaves another state than one without a readable value would in its place.
-func (s *story) adds(t *testing.T, r kafka.Record) bool {
+func (s *story) adds(t *testing.T, r records.Record) bool {
 	t.Helper()
 	before := s.walk.Stream.AppendState(nil)
-	after := func(r kafka.Record) string {
+	after := func(r records.Record) string {
 		if err := s.shadow.Restore(before); err != nil {
 			t.Fatal(err)
 		}
 		walk := streams.Walk{
 			Stream: s.shadow, Position: s.walk.Position,
-			Decided: func(uint8, []byte, []byte) {}, Taken: func(*kafka.Record, int64, schemas.Code) {},
+			Decided: func(uint8, []byte, []byte) {}, Taken: func(*records.Record, int64, schemas.Code) {},
 		}
-		if walk.Take(&kafka.Batch{From: r.Offset, Next: r.Offset + 1, Records: []kafka.Record{r}},
+		if walk.Take(&fetch.Batch{From: r.Offset, Next: r.Offset + 1, Records: []records.Record{r}},
 			func() int64 { return r.Offset + 1 }) != nil {
 			return string(before)
 		}
 		return string(s.shadow.AppendState(nil))
 	}
-	return after(r) != after(kafka.Record{Public: r.Public, Key: r.Key, Unreadable: true})
+	return after(r) != after(records.Record{Public: r.Public, Key: r.Key, Unreadable: true})
 }
 
 func (s *story) records(t *testing.T, c *datadriven.TestData) string {

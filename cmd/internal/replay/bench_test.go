@@ -4,7 +4,8 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/settings"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
@@ -38,12 +39,12 @@ func BenchmarkTake(b *testing.B) {
 	walk := streams.Walk{
 		Stream:  stream,
 		Decided: func(_ uint8, _, line []byte) { length += len(line) },
-		Taken:   func(*kafka.Record, int64, schemas.Code) {},
+		Taken:   func(*records.Record, int64, schemas.Code) {},
 	}
-	batch := kafka.Batch{Records: make([]kafka.Record, 1)}
+	batch := fetch.Batch{Records: make([]records.Record, 1)}
 	b.ReportAllocs()
 	for i := int64(0); b.Loop(); i++ {
-		batch.From, batch.Next, batch.Records[0] = i, i+1, kafka.Record{Public: kafka.Public{Offset: i}, Value: event}
+		batch.From, batch.Next, batch.Records[0] = i, i+1, records.Record{Public: records.Public{Offset: i}, Value: event}
 		if err := walk.Take(&batch, func() int64 { return batch.Next }); err != nil {
 			b.Fatal(err)
 		}

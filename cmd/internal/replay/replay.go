@@ -10,7 +10,8 @@ import (
 	"strconv"
 
 	"oriel/cmd/internal/exit"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
@@ -68,7 +69,7 @@ func Run(
 				failed = err
 			}
 		},
-		Taken: func(_ *kafka.Record, _ int64, code schemas.Code) {
+		Taken: func(_ *records.Record, _ int64, code schemas.Code) {
 			if r.Lines++; code == schemas.OK {
 				return
 			}
@@ -81,7 +82,7 @@ func Run(
 	if o.Separator != "" {
 		maxBytes += KeyBytes
 	}
-	record := make([]kafka.Record, 1)
+	record := make([]records.Record, 1)
 	for line, err := range schemas.NewLines(in, maxBytes).All() {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return r, err
@@ -90,7 +91,7 @@ func Run(
 		if len(line.Value)-len(record[0].Value) > KeyBytes {
 			return r, fmt.Errorf("line %d: a key of more than %d bytes", line.Number+1, KeyBytes-len(o.Separator))
 		}
-		one := kafka.Batch{From: line.Number, Next: line.Number + 1, Records: record}
+		one := fetch.Batch{From: line.Number, Next: line.Number + 1, Records: record}
 		switch err := walk.Take(&one, func() int64 { return one.Next }); {
 		case errors.Is(err, streams.ErrEnded):
 			return r, fmt.Errorf("line %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON), whose decisions are written", line.Number+1, stream.Steps())
@@ -105,11 +106,11 @@ func Run(
 
 // RecordOf parts a line: a user that a header would name, and a key, are each before a separator, if the model asks for
 // them.
-func RecordOf(m streams.Model, line schemas.Line, separator string) kafka.Record {
-	r := kafka.Record{Public: kafka.Public{Offset: line.Number}, Value: line.Value}
+func RecordOf(m streams.Model, line schemas.Line, separator string) records.Record {
+	r := records.Record{Public: records.Public{Offset: line.Number}, Value: line.Value}
 	if m.Users != nil && m.Users.Header != "" {
 		user, rest := CutKey(r.Value, separator)
-		r.Headers, r.Value = kafka.HeadersOf(kafka.Header{Key: m.Users.Header, Value: user}), rest
+		r.Headers, r.Value = records.HeadersOf(records.Header{Key: m.Users.Header, Value: user}), rest
 	}
 	if m.Keyed || m.Users != nil && m.Users.Header == "" {
 		r.Key, r.Value = CutKey(r.Value, separator)

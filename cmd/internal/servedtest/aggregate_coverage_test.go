@@ -15,7 +15,7 @@ import (
 
 	"oriel/cmd/internal/repotest"
 	"oriel/mechanisms/decay"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -122,11 +122,11 @@ func servesSeeds(t *testing.T, rows []row, memories []uint64, every int, more ma
 	const together = 10000
 	for p := range int32(seeds) {
 		for from := 0; from < len(rows); from += together {
-			var records []kafka.Record
+			var list []records.Record
 			for _, r := range rows[from:min(len(rows), from+together)] {
-				records = append(records, kafka.Record{Value: r.text})
+				list = append(list, records.Record{Value: r.text})
 			}
-			f.Send(p, records...)
+			f.Send(p, list...)
 		}
 	}
 	running := f.Start(nil, "run")

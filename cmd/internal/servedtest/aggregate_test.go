@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -149,12 +149,12 @@ func TestAggregateOfUsersForLife(t *testing.T) {
 	})
 	asAggregate(f)
 	f.Must("topics")
-	records := make([]kafka.Record, 100)
-	for i := range records {
+	list := make([]records.Record, 100)
+	for i := range list {
 		value := fmt.Sprintf(`{"carrier":%q,"hour":%d,"delay":%d}`, []string{"UA", "AA", "DL", "B6"}[i%4], i%24, i%300-80)
-		records[i] = servicetest.OfUser(fmt.Sprintf("user %d", i%9), kafka.Record{Value: []byte(value)})
+		list[i] = servicetest.OfUser(fmt.Sprintf("user %d", i%9), records.Record{Value: []byte(value)})
 	}
-	f.Send(0, records...)
+	f.Send(0, list...)
 	p := f.Start(map[string]string{"TEST_KILL": "produced:1"}, "run")
 	<-p.Done
 	p = f.Start(nil, "run")

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -27,7 +27,7 @@ func TestContextsThroughKills(t *testing.T) {
 	}, nil)
 	f.Must("topics")
 	running := f.Start(map[string]string{"TEST_KILL": "produced:1"}, "run")
-	actions := func(records int) []kafka.Record {
+	actions := func(records int) []records.Record {
 		f.Await(2*time.Minute, fmt.Sprintf("%d actions", records), func() bool {
 			select {
 			case <-running.Done: // killed
@@ -40,10 +40,10 @@ func TestContextsThroughKills(t *testing.T) {
 	}
 	right := func(k int) string { return []string{"left", "right"}[k*7/3%2] }
 	var checkpoint string
-	var late []kafka.Record
+	var late []records.Record
 	sent, saved, called := 0, 0, 0
 	for round := range rounds {
-		var contexts, rewards []kafka.Record
+		var contexts, rewards []records.Record
 		for k := round * each; k < (round+1)*each; k++ {
 			contexts = append(contexts, contextOf(k, right(k)))
 		}
@@ -65,14 +65,14 @@ func TestContextsThroughKills(t *testing.T) {
 					called++
 				}
 			}
-			answer := kafka.Record{Key: []byte("call-" + strconv.Itoa(k)), Value: []byte(reward)}
+			answer := records.Record{Key: []byte("call-" + strconv.Itoa(k)), Value: []byte(reward)}
 			switch k % 5 {
 			case 0: // nobody hears of it
 			case 1: // twice, the second time with another reward
-				rewards = append(rewards, answer, kafka.Record{Key: answer.Key, Value: []byte(`{"reward":0.5}`)})
+				rewards = append(rewards, answer, records.Record{Key: answer.Key, Value: []byte(`{"reward":0.5}`)})
 			case 2:
 				late = append(late, answer)
-				rewards = append(rewards, kafka.Record{Key: []byte("forged-" + strconv.Itoa(k)), Value: []byte(`{"reward":1}`)})
+				rewards = append(rewards, records.Record{Key: []byte("forged-" + strconv.Itoa(k)), Value: []byte(`{"reward":1}`)})
 			default:
 				rewards = append(rewards, answer)
 			}
@@ -118,9 +118,9 @@ func TestContextsThroughKills(t *testing.T) {
 }
 
 // contextOf is a context in which one arm is right.
-func contextOf(k int, right string) kafka.Record {
+func contextOf(k int, right string) records.Record {
 	features := map[string]string{"left": "[1,0]", "right": "[0,1]"}[right]
-	return kafka.Record{Key: []byte("call-" + strconv.Itoa(k)), Value: []byte(`{"features":` + features + `}`)}
+	return records.Record{Key: []byte("call-" + strconv.Itoa(k)), Value: []byte(`{"features":` + features + `}`)}
 }
 
 // member is what a decision says under a name, as it stands there.

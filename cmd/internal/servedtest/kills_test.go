@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 )
 
 // servedThroughKills sends records, killed as it commits and anywhere between, and checks that all are taken, that what
 // was published is what the input makes, and that nothing of an event shows up beside it. An audit of the settings does
 // not refute them. It returns the decisions, and the end of them as a table.
-func (f *fixture) servedThroughKills(records []kafka.Record) (decisions []kafka.Record, shown string) {
+func (f *fixture) servedThroughKills(records []records.Record) (decisions []records.Record, shown string) {
 	f.T.Helper()
 	t, half, whole := f.T, len(records)/2, len(records)
 	f.Must("topics")

@@ -14,7 +14,8 @@ import (
 
 	"oriel/cmd/internal/repotest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -113,9 +114,9 @@ func TestPlaysThroughKills(t *testing.T) {
 
 func playsThroughKills(t *testing.T, p player) {
 	t.Helper()
-	const records, offered, total = 20, 40, 1200
+	const count, offered, total = 20, 40, 1200
 	f := newFixture(t, 1, nil)
-	f.plays(p.env, map[string]string{"ORIEL_BATCH": strconv.Itoa(records), "ORIEL_DELAY": "2"})
+	f.plays(p.env, map[string]string{"ORIEL_BATCH": strconv.Itoa(count), "ORIEL_DELAY": "2"})
 	f.Must("topics")
 
 	out := map[uint64]schemas.Decision{} // by play
@@ -148,7 +149,7 @@ func playsThroughKills(t *testing.T, p player) {
 			f.Must("replay", "--save", checkpoint)
 		}
 		all := f.Read(f.Topic("decisions"), 0, false)
-		var events []kafka.Record
+		var events []records.Record
 		for _, r := range all[round*offered : (round+1)*offered] {
 			d, err := schemas.ParseDecision(r.Value)
 			if err != nil {
@@ -164,12 +165,12 @@ func playsThroughKills(t *testing.T, p player) {
 			case 1: // twice, the second time with another value
 				events = append(events, answer(d.Index, p.member, value), answer(d.Index, p.member, "0.5"))
 			case 2: // a key that is nobody's, and an event that is none
-				events = append(events, kafka.Record{Key: []byte("forged"), Value: []byte(`{"` + p.member + `":1}`)})
+				events = append(events, records.Record{Key: []byte("forged"), Value: []byte(`{"` + p.member + `":1}`)})
 			default:
 				events = append(events, answer(d.Index, p.member, value))
 			}
 		}
-		events = events[:records]
+		events = events[:count]
 		f.Send(0, events...)
 		sent += len(events)
 	}
@@ -177,8 +178,8 @@ func playsThroughKills(t *testing.T, p player) {
 	<-running.Done
 	f.Start(nil, "run")
 	f.AwaitTaken(2*time.Minute, int64(total))
-	checkPlays(t, f, offered, total/records+1)
-	f.Compares(checkpoint, (total/records-3)*offered)
+	checkPlays(t, f, offered, total/count+1)
+	f.Compares(checkpoint, (total/count-3)*offered)
 	if newest := out[uint64(len(out))]; !p.learnt(newest) {
 		t.Errorf("at last %v is played", newest.Point)
 	}
@@ -204,8 +205,8 @@ func armsEnv(arms, epsilon string) map[string]string {
 	}
 }
 
-func answer(play uint64, member, value string) kafka.Record {
-	return kafka.Record{Key: strconv.AppendUint(nil, play, 10), Value: []byte(`{"` + member + `":` + value + `}`)}
+func answer(play uint64, member, value string) records.Record {
+	return records.Record{Key: strconv.AppendUint(nil, play, 10), Value: []byte(`{"` + member + `":` + value + `}`)}
 }
 
 // checkPlays wants each play once, and one value of each wherever it was ever written.
@@ -340,14 +341,14 @@ func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int)
 	f.T.Helper()
 	f.Must("topics")
 	running := f.Start(nil, "run")
-	reader := f.Client.NewReader(f.Topic("decisions"), 0, 0, kafka.ReaderOptions{MaxWait: time.Second})
+	reader := fetch.NewReader(f.Client, f.Topic("decisions"), 0, 0, fetch.Options{MaxWait: time.Second})
 	defer reader.Close()
 	for sent := 0; sent < total; {
 		batch, err := reader.Fetch(f.Ctx())
 		if err != nil {
 			f.T.Fatal(err)
 		}
-		var events []kafka.Record
+		var events []records.Record
 		for _, r := range batch.Records {
 			d, err := schemas.ParseDecision(r.Value)
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -44,19 +44,19 @@ func servesRidge(t *testing.T, more map[string]string) {
 	for key, value := range more {
 		f.Env[key] = value
 	}
-	records := make([]kafka.Record, whole)
-	for i := range records {
+	list := make([]records.Record, whole)
+	for i := range list {
 		x := float64(i%7)/3 - 1
-		records[i] = kafka.Record{
+		list[i] = records.Record{
 			Key: []byte(servicetest.Canary),
 			Value: fmt.Appendf(nil, `{"features":[%g,0.5,0,0,0,0,0,0],"label":%g,"weight":%g}`, x/2, 60+80*x,
 				0.5+float64(i%2)),
 		}
 		if i%50 == 7 {
-			records[i].Value = []byte(`{"features":["` + servicetest.Canary + `"],"label":1}`)
+			list[i].Value = []byte(`{"features":["` + servicetest.Canary + `"],"label":1}`)
 		}
 	}
-	decisions, shown := f.servedThroughKills(records)
+	decisions, shown := f.servedThroughKills(list)
 	if !strings.Contains(shown, "residual_deviation=") {
 		t.Errorf("tail: %s", servicetest.EndOf(shown))
 	}

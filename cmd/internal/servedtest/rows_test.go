@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -17,13 +17,13 @@ func (f *fixture) decisionsOf(member string, rows [][]float64, every int) []sche
 	f.Must("topics")
 	running := f.Start(nil, "run")
 	for batch := range slices.Chunk(rows, 500) {
-		var events []kafka.Record
+		var events []records.Record
 		for _, row := range batch {
 			texts := make([]string, len(row))
 			for i, x := range row {
 				texts[i] = decimal(x)
 			}
-			events = append(events, kafka.Record{Value: fmt.Appendf(nil, `{%q:[%s]}`, member, strings.Join(texts, ","))})
+			events = append(events, records.Record{Value: fmt.Appendf(nil, `{%q:[%s]}`, member, strings.Join(texts, ","))})
 		}
 		f.Send(0, events...)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -49,8 +49,8 @@ func servesSets(t *testing.T, more map[string]string) {
 		f.Env["ORIEL_PLACES"] = servicetest.WriteFile(t, "places",
 			[]byte("north:60:10\nsouth:-40:170\neast:35:139\nwest:37:-122\n"))
 	}
-	records := make([]kafka.Record, 640)
-	for i := range records {
+	list := make([]records.Record, 640)
+	for i := range list {
 		best := 1 + i%2*2 // south and west; elements 1 and 3
 		text := `{"place":"` + []string{"", "south", "", "west"}[best] + `"}`
 		if !histogram {
@@ -59,9 +59,9 @@ func servesSets(t *testing.T, more map[string]string) {
 		if i%50 == 7 {
 			text = `{"place":"` + servicetest.Canary + `","values":["` + servicetest.Canary + `"]}`
 		}
-		records[i] = kafka.Record{Key: []byte(servicetest.Canary), Value: []byte(text)}
+		list[i] = records.Record{Key: []byte(servicetest.Canary), Value: []byte(text)}
 	}
-	decisions, shown := f.servedThroughKills(records)
+	decisions, shown := f.servedThroughKills(list)
 	value := decisions[len(decisions)-1].Value
 	last, err := schemas.ParseDecision(value)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -34,22 +34,22 @@ func TestSparseDecisionsAreServed(t *testing.T) {
 	} {
 		f.Env["ORIEL_"+name] = value
 	}
-	records := make([]kafka.Record, 320)
-	for i := range records {
+	list := make([]records.Record, 320)
+	for i := range list {
 		text := fmt.Sprintf(`{"cost":{"indices":[%d,%d],"values":[0.9,-0.5]}}`, i%40, (7*i+3)%40)
 		if i%50 == 7 {
 			text = `{"cost":"` + servicetest.Canary + `"}`
 		}
-		records[i] = kafka.Record{Key: []byte(servicetest.Canary), Value: []byte(text)}
+		list[i] = records.Record{Key: []byte(servicetest.Canary), Value: []byte(text)}
 	}
-	decisions, shown := f.servedThroughKills(records)
+	decisions, shown := f.servedThroughKills(list)
 	for _, r := range decisions {
 		d, err := schemas.ParseDecision(r.Value)
 		if err != nil || d.Form != schemas.Sparse || len(d.Point) != 40 || math.Abs(d.Point[0]+d.Point[1]-2) > 1e-9 {
 			t.Fatalf("%v: %s", err, r.Value)
 		}
 	}
-	if len(decisions) != len(records) || !strings.Contains(shown, " … 40 coordinates]") {
+	if len(decisions) != len(list) || !strings.Contains(shown, " … 40 coordinates]") {
 		t.Errorf("%d decisions, tail: %s", len(decisions), servicetest.EndOf(shown))
 	}
 }

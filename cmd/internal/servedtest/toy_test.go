@@ -16,7 +16,7 @@ import (
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -329,8 +329,8 @@ func (g *grown) warnings(binary string) string {
 }
 
 // feedback is the record that gives the feedback of the play of a step.
-func feedback(step int) kafka.Record {
-	r := kafka.Record{
+func feedback(step int) records.Record {
+	r := records.Record{
 		Key:   fmt.Appendf(nil, "play-%d", 2*step),
 		Value: fmt.Appendf(nil, `{"context":[0.1,-0.2,%d],"reward":0.5}`, step%3),
 	}
@@ -437,7 +437,7 @@ func (g *grown) serves(f *fixture) {
 
 // checkDecisions wants every second index of a topic: those of sums are odd, of plays even, from the one that is owed
 // before the first record.
-func (g *grown) checkDecisions(records []kafka.Record, want, first int) {
+func (g *grown) checkDecisions(records []records.Record, want, first int) {
 	g.t.Helper()
 	if len(records) != want {
 		g.t.Fatalf("%d decisions, want %d", len(records), want)

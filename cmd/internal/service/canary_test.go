@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
 )
 
 // TestCanaryShowsUpNowhere is G5 and G6: nothing of an event leaves but through the mechanism, bad records take their
@@ -24,7 +25,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 	good := servicetest.Events(0, 20)
 	for i := range good {
 		good[i].Key = []byte(servicetest.Canary)
-		good[i].Headers = kafka.HeadersOf(kafka.Header{Key: servicetest.Canary, Value: []byte(servicetest.Canary)})
+		good[i].Headers = records.HeadersOf(records.Header{Key: servicetest.Canary, Value: []byte(servicetest.Canary)})
 		good[i].Value = fmt.Appendf(nil, `{"features":{"%s":"%s%d"},"label":1}`, servicetest.Canary, servicetest.Canary, i)
 	}
 	f.Send(0, append(append(good[:10:10], bad...), good[10:]...)...)
@@ -66,10 +67,10 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 // Times are left out: they are the clock's.
 func TestMetricsDependOnCountsOnly(t *testing.T) {
 	texts := [2]string{}
-	for i, record := range []kafka.Record{servicetest.Event(1), {Value: []byte(`{"features":{"carrier":"` + servicetest.Canary + `"},"label":`)}} {
+	for i, record := range []records.Record{servicetest.Event(1), {Value: []byte(`{"features":{"carrier":"` + servicetest.Canary + `"},"label":`)}} {
 		f := newFixture(t, 1, map[string]string{"ORIEL_COMMIT_INTERVAL": "1s"})
 		f.Must("topics")
-		all := make([]kafka.Record, 30)
+		all := make([]records.Record, 30)
 		for j := range all {
 			all[j] = record
 		}
@@ -92,13 +93,13 @@ func TestPoisonDoesNotHaltAPartition(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
-	producer, err := f.Client.NewProducer(f.Ctx(), "", time.Minute)
+	producer, err := produce.New(f.Ctx(), f.Client, "", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b kafka.Builder
-	b.Compress(kafka.Zstd)
-	b.Append(make([]byte, 3<<20), []byte("bad"), []kafka.Header{{Key: "h", Value: make([]byte, 3<<20)}},
+	var b records.Builder
+	b.Compress(records.Zstd)
+	b.Append(make([]byte, 3<<20), []byte("bad"), []records.Header{{Key: "h", Value: make([]byte, 3<<20)}},
 		time.Now().UnixMilli())
 	b.Append(nil, make([]byte, 5<<20), nil, time.Now().UnixMilli())
 	if _, err := producer.Produce(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], 0, &b); err != nil {

@@ -15,7 +15,9 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/replay"
 	"oriel/state"
@@ -192,13 +194,13 @@ func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 		{"a decision without its events", forge(step + 100), "was due"},
 	} {
 		d := f.deployment()
-		d.Topics.Decisions = kafka.Topic{Name: fmt.Sprintf("%s.forged%d", f.Name, i)}
+		d.Topics.Decisions = topics.Topic{Name: fmt.Sprintf("%s.forged%d", f.Name, i)}
 		f.CreateTopic(d.Topics.Decisions.Name, f.Partitions, nil)
-		producer, err := f.Client.NewProducer(f.Ctx(), "", time.Minute)
+		producer, err := produce.New(f.Ctx(), f.Client, "", time.Minute)
 		if err != nil {
 			f.T.Fatal(err)
 		}
-		var b kafka.Builder
+		var b records.Builder
 		for _, r := range published {
 			b.Append(r.Key, r.Value, nil, time.Now().UnixMilli())
 		}

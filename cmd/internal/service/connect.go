@@ -11,6 +11,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
@@ -25,7 +27,7 @@ type connection struct {
 // command that holds a batch of one topic while it fetches from another: it would wait for itself. onRetry hears of
 // each request that is tried again.
 func (h Host) connect(
-	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *kafka.Budget,
+	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *memory.Budget,
 	onRetry func(string, error),
 ) (connection, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
@@ -43,7 +45,7 @@ func (h Host) connect(
 	return connection{client, topics, master}, nil
 }
 
-func (h Host) dial(s settings.Settings, budget *kafka.Budget, onRetry func(string, error)) (*kafka.Client, error) {
+func (h Host) dial(s settings.Settings, budget *memory.Budget, onRetry func(string, error)) (*kafka.Client, error) {
 	config, err := s.Client()
 	if err != nil {
 		return nil, err
@@ -70,10 +72,10 @@ func (h Host) WithClient(f func(*kafka.Client) error) error {
 }
 
 // Describe finds a topic, or says that it does not exist: requests about a missing one are tried for ever.
-func Describe(ctx context.Context, client *kafka.Client, name string) (kafka.Topic, error) {
-	cluster, err := client.Describe(ctx, name)
+func Describe(ctx context.Context, client *kafka.Client, name string) (topics.Topic, error) {
+	cluster, err := topics.Describe(ctx, client, name)
 	if err != nil {
-		return kafka.Topic{}, err
+		return topics.Topic{}, err
 	}
 	topic, ok := cluster.Topics[name]
 	if !ok {
@@ -96,7 +98,7 @@ func retrying(log *slog.Logger, hear func(error)) func(string, error) {
 	next := map[string]time.Time{} // when an operation is logged
 	last := map[string]time.Time{}
 	return func(operation string, err error) {
-		if hear != nil && !errors.Is(err, kafka.ErrUndecided) {
+		if hear != nil && !errors.Is(err, topics.ErrUndecided) {
 			hear(err)
 		}
 		mu.Lock()

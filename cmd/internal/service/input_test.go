@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
@@ -40,15 +42,15 @@ func TestRefuseASecondInputOfAnEarlierVersion(t *testing.T) {
 	if err != nil || manifest.Input.Name != f.Env["ORIEL_INPUT_TOPIC"] {
 		t.Fatalf("manifest of %+v, %v", manifest.Input, err)
 	}
-	if err := f.Client.DeleteTopic(f.Ctx(), changelog); err != nil {
+	if err := topics.Delete(f.Ctx(), f.Client, changelog); err != nil {
 		t.Fatal(err)
 	}
 	f.CreateTopic(changelog, 1, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"})
-	producer, err := f.Client.NewProducer(f.Ctx(), "", time.Minute)
+	producer, err := produce.New(f.Ctx(), f.Client, "", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b kafka.Builder
+	var b records.Builder
 	manifest.Semantics, manifest.Input = 1, state.Input{}
 	b.Append(state.ManifestKey(), manifest.Seal(master), nil, time.Now().UnixMilli())
 	if _, err := producer.Produce(f.Ctx(), changelog, 0, &b); err != nil {
@@ -68,7 +70,7 @@ func TestRefuseASecondInputOfAnEarlierVersion(t *testing.T) {
 func (f *fixture) refusesInputs() {
 	f.T.Helper()
 	other := f.Name + ".other"
-	if err := f.Client.CreateTopic(f.Ctx(), other, 1, 1, nil); err != nil && !strings.Contains(err.Error(), "exists") {
+	if err := topics.Create(f.Ctx(), f.Client, other, 1, 1, nil); err != nil && !strings.Contains(err.Error(), "exists") {
 		f.T.Fatal(err)
 	}
 	before := f.ends()
@@ -93,7 +95,7 @@ func (f *fixture) ends() (ends [3]int64) {
 	f.T.Helper()
 	for i, kind := range []string{"decisions", "verdicts", "changelog"} {
 		f.Await(time.Minute, "an end of "+kind+" without an open transaction", func() bool {
-			bounds, err := f.Client.Bounds(f.Ctx(), f.Topic(kind), 0)
+			bounds, err := topics.BoundsOf(f.Ctx(), f.Client, f.Topic(kind), 0)
 			if err != nil {
 				f.T.Fatal(err)
 			}
@@ -108,7 +110,7 @@ func (f *fixture) ends() (ends [3]int64) {
 func TestRefuseAnInputMadeAgainWhileStopped(t *testing.T) {
 	t.Parallel()
 	f := served(t)
-	if err := f.Client.DeleteTopic(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
+	if err := topics.Delete(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
 		t.Fatal(err)
 	}
 	f.CreateTopic(f.Env["ORIEL_INPUT_TOPIC"], 1, nil)

@@ -11,6 +11,9 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // take runs the service until it has taken so many offsets of partition 0.
@@ -31,17 +34,17 @@ func TestLettersOfEveryKind(t *testing.T) {
 	f.Send(0, servicetest.Events(0, 10)...)
 	f.Send(0, bad...)
 	want, next := servicetest.AtOffsets(10, bad), int64(10+len(bad))
-	producer, err := f.Client.NewProducer(f.Ctx(), f.Name+"-input", time.Minute)
+	producer, err := produce.New(f.Ctx(), f.Client, f.Name+"-input", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	input := kafka.TopicPartition{Topic: f.Env["ORIEL_INPUT_TOPIC"]}
-	for i, codec := range []kafka.Codec{kafka.Gzip, kafka.Snappy, kafka.LZ4, kafka.Zstd, kafka.NoCompression} {
+	for i, codec := range []records.Codec{records.Gzip, records.Snappy, records.LZ4, records.Zstd, records.NoCompression} {
 		for _, commit := range []bool{false, true} {
-			records := []kafka.Record{{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d %t", i, commit)}, servicetest.Event(i)}
-			var b kafka.Builder
+			list := []records.Record{{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d %t", i, commit)}, servicetest.Event(i)}
+			var b records.Builder
 			b.Compress(codec)
-			for _, r := range records {
+			for _, r := range list {
 				b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 			}
 			if err := producer.Begin(f.Ctx(), []kafka.TopicPartition{input}); err != nil {
@@ -54,16 +57,16 @@ func TestLettersOfEveryKind(t *testing.T) {
 				t.Fatal(err)
 			}
 			if commit {
-				want[next] = records[0]
+				want[next] = list[0]
 			}
 			next += 3 // two records and a marker, which the broker may write after its answer
-			if _, err := f.Client.StableEnd(f.Ctx(), input.Topic, 0); err != nil {
+			if _, err := topics.StableEnd(f.Ctx(), f.Client, input.Topic, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	garbage := kafka.Record{Value: bytes.Repeat([]byte{0xff}, 60_000)}
-	many := kafka.Record{Value: []byte("x"), Headers: kafka.HeadersOf(make([]kafka.Header, 1500)...)}
+	garbage := records.Record{Value: bytes.Repeat([]byte{0xff}, 60_000)}
+	many := records.Record{Value: []byte("x"), Headers: records.HeadersOf(make([]records.Header, 1500)...)}
 	f.Send(0, garbage, many)
 	want[next], want[next+1] = garbage, many
 	f.take(next + 2)
@@ -71,7 +74,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 	for i := range letters {
 		// beyond the headers that are read, see pipeline/kafka
 		if h := servicetest.LetterHeaders(letters[i]); h["oriel-offset"] == fmt.Sprint(next+1) {
-			many.Value, many.Headers = letters[i].Value, kafka.Headers{}
+			many.Value, many.Headers = letters[i].Value, records.Headers{}
 			want[next+1] = many
 		}
 	}
@@ -86,15 +89,15 @@ func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
-	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("dead-letter")); err != nil {
+	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("dead-letter")); err != nil {
 		t.Fatal(err)
 	}
-	f.Send(0, append(servicetest.Events(0, 5), kafka.Record{Value: []byte("bad")})...)
+	f.Send(0, append(servicetest.Events(0, 5), records.Record{Value: []byte("bad")})...)
 	f.take(6)
 	f.CheckHistory(0, 6)
 	f.Fails("does not exist", "letters", "--once")
 	f.Must("topics")
-	f.CheckLetters(0, f.Letters(0), map[int64]kafka.Record{5: {Value: []byte("bad")}}, 1<<20)
+	f.CheckLetters(0, f.Letters(0), map[int64]records.Record{5: {Value: []byte("bad")}}, 1<<20)
 }
 
 // TestLettersFitTheirTopic: whatever the dead-letter topic takes, at whatever time, letters are cut to it and none is
@@ -107,9 +110,9 @@ func TestLettersFitTheirTopic(t *testing.T) {
 			f := newFixture(t, 1, nil)
 			f.CreateTopic(f.Topic("dead-letter"), 1, map[string]string{"max.message.bytes": strconv.Itoa(limit)})
 			f.Must("topics")
-			var bad []kafka.Record
+			var bad []records.Record
 			for i := range 12 {
-				bad = append(bad, kafka.Record{Key: fmt.Appendf(nil, "key %d", i), Value: bytes.Repeat([]byte{'x'}, 90_000)})
+				bad = append(bad, records.Record{Key: fmt.Appendf(nil, "key %d", i), Value: bytes.Repeat([]byte{'x'}, 90_000)})
 			}
 			f.Send(0, bad...)
 			f.take(12)
@@ -140,11 +143,11 @@ func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 	f.Must("topics")
 	run := f.Start(nil, "run")
 	writing := f.Start(nil, "letters")
-	large := kafka.Record{Value: bytes.Repeat([]byte{'x'}, 200_000)}
+	large := records.Record{Value: bytes.Repeat([]byte{'x'}, 200_000)}
 	limits := []int{1 << 20, 150_000, 400_000, 1000}
 	for i, limit := range limits {
-		if err := f.Client.AlterTopic(
-			f.Ctx(), f.Topic("dead-letter"), map[string]string{"max.message.bytes": strconv.Itoa(limit)},
+		if err := topics.Alter(
+			f.Ctx(), f.Client, f.Topic("dead-letter"), map[string]string{"max.message.bytes": strconv.Itoa(limit)},
 		); err != nil {
 			t.Fatal(err)
 		}
@@ -165,8 +168,8 @@ func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 			t.Errorf("limit %d: %v, %d bytes", limit, h, len(letter.Value))
 		}
 	}
-	if err := f.Client.AlterTopic(
-		f.Ctx(), f.Topic("dead-letter"), map[string]string{"max.message.bytes": "100"},
+	if err := topics.Alter(
+		f.Ctx(), f.Client, f.Topic("dead-letter"), map[string]string{"max.message.bytes": "100"},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -180,10 +183,10 @@ func TestLettersOfRecordsThatAreGone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
-	bad := []kafka.Record{{Value: []byte("a")}, {Value: []byte("b")}, {Value: []byte("c")}}
+	bad := []records.Record{{Value: []byte("a")}, {Value: []byte("b")}, {Value: []byte("c")}}
 	f.Send(0, bad...)
 	f.take(3)
-	if err := f.Client.DeleteRecords(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], 0, 2); err != nil {
+	if err := topics.DeleteRecords(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], 0, 2); err != nil {
 		t.Fatal(err)
 	}
 	letters := f.Letters(0)
@@ -205,7 +208,7 @@ func TestVerdictsThatWereDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
-	bad := kafka.Record{Value: []byte("bad")}
+	bad := records.Record{Value: []byte("bad")}
 	f.Send(0, append(servicetest.Events(0, 5), bad)...)
 	f.take(6)
 	if got := f.Letters(0); len(got) != 1 {
@@ -219,7 +222,7 @@ func TestVerdictsThatWereDeleted(t *testing.T) {
 	}
 	f.Send(0, bad)
 	f.AwaitTaken(time.Minute, 8)
-	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("verdicts")); err != nil {
+	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("verdicts")); err != nil {
 		t.Fatal(err)
 	}
 	says := func(p *servicetest.Process) {
@@ -250,7 +253,7 @@ func TestLettersSayWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
-	bad := []kafka.Record{
+	bad := []records.Record{
 		{Value: []byte(`{"features":{"a":1},"label":1,"event_id":"canary"}`)},
 		{Value: []byte(`{"features":{"device":{"os":"canary"}},"label":1}`)},
 		{Value: []byte(`{"features":{"a":1},"label":7}`)},

@@ -13,20 +13,21 @@ import (
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
 )
 
 // bombBytes is below what a batch is read to, so that all of it is unpacked.
 const bombBytes = 60 << 20
 
 // sendBomb appends a batch of one record of zeros, compressed to some kilobytes.
-func (f *fixture) sendBomb(partition int32, codec kafka.Codec) {
+func (f *fixture) sendBomb(partition int32, codec records.Codec) {
 	f.T.Helper()
-	producer, err := f.Client.NewProducer(f.Ctx(), "", time.Minute)
+	producer, err := produce.New(f.Ctx(), f.Client, "", time.Minute)
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	var b kafka.Builder
+	var b records.Builder
 	b.Compress(codec)
 	b.Append(nil, make([]byte, bombBytes), nil, time.Now().UnixMilli())
 	if _, err := producer.Produce(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], partition, &b); err != nil {
@@ -63,7 +64,7 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 		map[string]string{"ORIEL_DIMENSION": "32", "ORIEL_WINDOW": "1024", "ORIEL_COMMIT_INTERVAL": "1s"})
 	f.Must("topics")
 	for p := range int32(partitions) {
-		for i, codec := range []kafka.Codec{kafka.Gzip, kafka.LZ4, kafka.Zstd, kafka.Gzip} {
+		for i, codec := range []records.Codec{records.Gzip, records.LZ4, records.Zstd, records.Gzip} {
 			f.Send(p, servicetest.Events(i*backlog/4, backlog/4)...)
 			f.sendBomb(p, codec)
 		}
@@ -92,7 +93,7 @@ func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
 	want := make([]int64, partitions)
 	for p := range want {
 		f.Send(int32(p), servicetest.Events(0, backlog/2)...)
-		f.sendBomb(int32(p), kafka.Zstd)
+		f.sendBomb(int32(p), records.Zstd)
 		f.Send(int32(p), servicetest.Events(backlog/2, backlog/2)...)
 		want[p] = backlog + 1
 	}

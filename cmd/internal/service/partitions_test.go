@@ -7,11 +7,12 @@ import (
 
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka/topics"
 )
 
 func (f *fixture) growInput(partitions int) {
 	f.T.Helper()
-	if err := f.Client.AddPartitions(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], partitions); err != nil {
+	if err := topics.AddPartitions(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], partitions); err != nil {
 		f.T.Fatal(err)
 	}
 	f.Partitions = partitions
@@ -100,7 +101,7 @@ func TestRefuseAnInputThatWasDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	running := f.HasTakenTen()
-	if err := f.Client.DeleteTopic(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
+	if err := topics.Delete(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []*servicetest.Process{
@@ -124,7 +125,7 @@ func TestRefuseAChangelogThatWasDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	running := f.HasTakenTen()
-	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("changelog")); err != nil {
+	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("changelog")); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []*servicetest.Process{running, f.Start(nil, "run"), f.Start(nil, "topics")} {
@@ -142,7 +143,7 @@ func TestDecisionsThatWereDeletedAreMissed(t *testing.T) {
 	s := f.inside(func(*service.Host) {})
 	f.Send(0, servicetest.Events(0, 10)...)
 	f.AwaitTaken(time.Minute, 10)
-	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("decisions")); err != nil {
+	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("decisions")); err != nil {
 		t.Fatal(err)
 	}
 	texts := []string{

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka/topics"
 	"oriel/schemas"
 )
 
@@ -106,10 +107,10 @@ func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
 	running := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, before)
 	running.Terminate()
-	if err := f.Client.DeleteTopic(f.Ctx(), f.Topic("changelog")); err != nil {
+	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("changelog")); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Client.AddPartitions(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"], 2); err != nil {
+	if err := topics.AddPartitions(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], 2); err != nil {
 		t.Fatal(err)
 	}
 	next := f.after(nil)

@@ -9,6 +9,9 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/topics"
 )
 
 // served is a deployment that has taken 50 events of one partition and stopped.
@@ -116,7 +119,7 @@ func TestRefuseResetOffsets(t *testing.T) {
 // commitOffset sets the group's offset as an administrator would while the group is empty.
 func (f *fixture) commitOffset(offset int64) {
 	f.T.Helper()
-	producer, err := f.Client.NewProducer(f.Ctx(), f.Name+"-admin", time.Minute)
+	producer, err := produce.New(f.Ctx(), f.Client, f.Name+"-admin", time.Minute)
 	if err != nil {
 		f.T.Fatal(err)
 	}
@@ -125,7 +128,7 @@ func (f *fixture) commitOffset(offset int64) {
 		f.T.Fatal(err)
 	}
 	if err := producer.CommitOffset(
-		f.Ctx(), kafka.Membership{Group: f.Name, Generation: -1}, f.Env["ORIEL_INPUT_TOPIC"], 0, offset,
+		f.Ctx(), group.Membership{Group: f.Name, Generation: -1}, f.Env["ORIEL_INPUT_TOPIC"], 0, offset,
 	); err != nil {
 		f.T.Fatal(err)
 	}
@@ -171,7 +174,7 @@ func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
 	f.Send(0, servicetest.Events(0, 50)...)
 	p := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, 50)
-	if err := f.Client.DeleteTopic(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
+	if err := topics.Delete(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
 		t.Fatal(err)
 	}
 	f.CreateTopic(f.Env["ORIEL_INPUT_TOPIC"], 1, nil)

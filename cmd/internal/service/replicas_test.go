@@ -8,6 +8,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/embedded"
+	"oriel/pipeline/kafka/topics"
 )
 
 // TestRefuseAnInputThatOneBrokerCanLose: that acknowledged events stay is what one history rests on. On three brokers,
@@ -43,7 +44,7 @@ func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 
 func (f *fixture) alter(topic, setting, value string) {
 	f.T.Helper()
-	if err := f.Client.AlterTopic(f.Ctx(), topic, map[string]string{setting: value}); err != nil {
+	if err := topics.Alter(f.Ctx(), f.Client, topic, map[string]string{setting: value}); err != nil {
 		f.T.Fatal(err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 )
 
 // secureFile is a file that .ci/kafka/start has left beside its broker: certificates and passwords, and the addresses
@@ -274,7 +274,7 @@ func TestAMissingRightIsNamed(t *testing.T) {
 				t.Fatalf("the table does not list %s on %s", c.operation, lacks)
 			}
 			f.allow("User:oriel", rights...)
-			f.Send(0, servicetest.Event(0), kafka.Record{Value: []byte("no event")})
+			f.Send(0, servicetest.Event(0), records.Record{Value: []byte("no event")})
 			if c.command == "letters" {
 				p := f.Start(nil, "run")
 				f.AwaitTaken(time.Minute, 2)

@@ -8,6 +8,7 @@ import (
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/settings"
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/streams"
 )
 
@@ -80,7 +81,7 @@ func TestOtherSemanticsRepeatNothing(t *testing.T) {
 // taken is how far the input was taken.
 func (f *fixture) taken() int64 {
 	f.T.Helper()
-	offset, err := f.Client.CommittedOffset(f.Ctx(), f.Name, f.Env["ORIEL_INPUT_TOPIC"], 0)
+	offset, err := group.CommittedOffset(f.Ctx(), f.Client, f.Name, f.Env["ORIEL_INPUT_TOPIC"], 0)
 	if err != nil {
 		f.T.Fatal(err)
 	}

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
 
@@ -32,7 +35,7 @@ func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
 		t.Run(strconv.FormatInt(ahead, 10), func(t *testing.T) {
 			t.Parallel()
 			f := served(t)
-			bounds, err := f.Client.Bounds(f.Ctx(), f.Topic("changelog"), 0)
+			bounds, err := topics.BoundsOf(f.Ctx(), f.Client, f.Topic("changelog"), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,14 +114,14 @@ func TestTakeOverSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	f := served(t)
 	for _, kind := range []string{"decisions", "verdicts", "changelog"} {
-		other, err := f.Client.NewProducer(f.Ctx(), f.Name+"-other", time.Minute)
+		other, err := produce.New(f.Ctx(), f.Client, f.Name+"-other", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := other.Begin(f.Ctx(), []kafka.TopicPartition{{Topic: f.Topic(kind)}}); err != nil {
 			t.Fatal(err)
 		}
-		var b kafka.Builder
+		var b records.Builder
 		b.Append([]byte("other"), []byte("other"), nil, time.Now().UnixMilli())
 		if _, err := other.Produce(f.Ctx(), f.Topic(kind), 0, &b); err != nil {
 			t.Fatal(err)

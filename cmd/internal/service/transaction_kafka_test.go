@@ -9,6 +9,8 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 )
 
@@ -24,7 +26,7 @@ func TestForgottenTransactionIsEnded(t *testing.T) {
 	f.tear(0, nil)
 	forgotten := pipetest.Forgotten{
 		TransactionalID: fmt.Sprintf("%s/%x/0", f.Name, f.deployment().Topics.Input.ID),
-		Records:         map[kafka.TopicPartition]kafka.Record{},
+		Records:         map[kafka.TopicPartition]records.Record{},
 		Group:           f.Name, Input: f.Env["ORIEL_INPUT_TOPIC"], Offset: 30,
 	}
 	for part, topic := range f.transactionalTopics() {
@@ -34,7 +36,7 @@ func TestForgottenTransactionIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, topic := range f.transactionalTopics() {
-		if b, err := f.Client.Bounds(f.Ctx(), topic, 0); err != nil || b.Stable == b.High {
+		if b, err := topics.BoundsOf(f.Ctx(), f.Client, topic, 0); err != nil || b.Stable == b.High {
 			t.Fatalf("%s: bounds %+v, %v: nothing hangs", topic, b, err)
 		}
 	}
@@ -53,7 +55,7 @@ func TestForgottenLettersAreEnded(t *testing.T) {
 	f.prepare()
 	bad := servicetest.BadRecords()
 	half := len(bad) / 2
-	take := func(records []kafka.Record, end int) {
+	take := func(records []records.Record, end int) {
 		s := f.serve(nil, nil)
 		f.Send(0, records...)
 		f.AwaitTaken(time.Minute, int64(end))
@@ -63,13 +65,13 @@ func TestForgottenLettersAreEnded(t *testing.T) {
 	letters := f.Letters(0)
 	forgotten := pipetest.Forgotten{
 		TransactionalID: fmt.Sprintf("%s.letters/%x/0", f.Name, f.deployment().Topics.Verdicts.ID),
-		Records:         map[kafka.TopicPartition]kafka.Record{{Topic: f.Topic("dead-letter")}: letters[0]},
+		Records:         map[kafka.TopicPartition]records.Record{{Topic: f.Topic("dead-letter")}: letters[0]},
 		Group:           f.Name + ".letters", Input: f.Topic("verdicts"), Offset: 1,
 	}
 	if err := forgotten.Leave(f.Ctx(), f.Env["ORIEL_BROKERS"], f.Client); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := f.Client.Bounds(f.Ctx(), f.Topic("dead-letter"), 0); err != nil || b.Stable == b.High {
+	if b, err := topics.BoundsOf(f.Ctx(), f.Client, f.Topic("dead-letter"), 0); err != nil || b.Stable == b.High {
 		t.Fatalf("bounds %+v, %v: nothing hangs", b, err)
 	}
 	take(bad[half:], len(bad))

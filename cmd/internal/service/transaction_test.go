@@ -17,6 +17,10 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/replay"
 	"oriel/schemas"
@@ -72,24 +76,24 @@ func (f *fixture) transactionalTopics() map[parts]string {
 }
 
 // takeOver fences the service's producer of partition 0, which aborts what it has sent and not committed.
-func (f *fixture) takeOver() (*kafka.Producer, error) {
+func (f *fixture) takeOver() (*produce.Producer, error) {
 	id := f.deployment().Topics.Input.ID
-	return f.Client.NewProducer(f.Ctx(), fmt.Sprintf("%s/%x/0", f.Name, id), time.Minute)
+	return produce.New(f.Ctx(), f.Client, fmt.Sprintf("%s/%x/0", f.Name, id), time.Minute)
 }
 
 // tear runs a service until all records of its next transaction are acknowledged, cuts it off there, and commits some
 // of its parts. Its local store then stands as if the commit had been acknowledged.
 func (f *fixture) tear(committed parts, more map[string]string) {
 	f.T.Helper()
-	f.forge(committed, more, func(kafka.Record) []byte { return nil })
+	f.forge(committed, more, func(records.Record) []byte { return nil })
 }
 
 // forge is tear, but that what is committed of a record is another value where other gives one.
-func (f *fixture) forge(committed parts, more map[string]string, other func(r kafka.Record) []byte) {
+func (f *fixture) forge(committed parts, more map[string]string, other func(r records.Record) []byte) {
 	f.T.Helper()
 	before := map[parts]int64{}
 	for part, topic := range f.transactionalTopics() {
-		bounds, err := f.Client.StableEnd(f.Ctx(), topic, 0)
+		bounds, err := topics.StableEnd(f.Ctx(), f.Client, topic, 0)
 		if err != nil {
 			f.T.Fatal(err)
 		}
@@ -142,7 +146,7 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r ka
 			if value := other(r); value != nil {
 				r.Value = value
 			}
-			var b kafka.Builder
+			var b records.Builder
 			b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 			if _, err := producer.Produce(f.Ctx(), topic, 0, &b); err != nil {
 				f.T.Fatal(err)
@@ -151,7 +155,7 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r ka
 	}
 	if committed&offsetPart != 0 {
 		if err := producer.CommitOffset(
-			f.Ctx(), kafka.Membership{Group: f.Name, Generation: -1}, f.Env["ORIEL_INPUT_TOPIC"], 0, end,
+			f.Ctx(), group.Membership{Group: f.Name, Generation: -1}, f.Env["ORIEL_INPUT_TOPIC"], 0, end,
 		); err != nil {
 			f.T.Fatal(err)
 		}
@@ -194,7 +198,7 @@ func localPosition(d changelog.Deployment, next int64) state.Record {
 }
 
 // opened is a deployment of one partition that has been opened and has taken events, and its checkpoint of step 0.
-func opened(t *testing.T, more map[string]string, records []kafka.Record) (*fixture, []byte) {
+func opened(t *testing.T, more map[string]string, records []records.Record) (*fixture, []byte) {
 	t.Helper()
 	f := newFixture(t, 1, more)
 	f.prepare()
@@ -249,7 +253,7 @@ func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 	if next != int64(taken) {
 		f.T.Errorf("verdicts up to %d, want %d", next, taken)
 	}
-	if offset, err := f.Client.CommittedOffset(f.Ctx(), f.Name, f.Env["ORIEL_INPUT_TOPIC"], 0); err != nil ||
+	if offset, err := group.CommittedOffset(f.Ctx(), f.Client, f.Name, f.Env["ORIEL_INPUT_TOPIC"], 0); err != nil ||
 		offset != int64(taken) {
 		f.T.Errorf("the group stands at %d, %v, want %d", offset, err, taken)
 	}
@@ -271,10 +275,10 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 		name         string
 		batch, every int
 		more         map[string]string
-		events       func(n int) []kafka.Record
+		events       func(n int) []records.Record
 	}{
-		{"each", 1, 1, nil, func(n int) []kafka.Record { return servicetest.Events(0, n) }},
-		{"batch", 3, 2, map[string]string{"ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2"}, func(n int) []kafka.Record {
+		{"each", 1, 1, nil, func(n int) []records.Record { return servicetest.Events(0, n) }},
+		{"batch", 3, 2, map[string]string{"ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2"}, func(n int) []records.Record {
 			return servicetest.Events(0, n)
 		}},
 		{"users", 1, 1, servicetest.ByUser, servicetest.Crowd},
@@ -343,7 +347,7 @@ func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 			t.Parallel()
 			f, _ := opened(t, nil, servicetest.Events(0, 20))
 			f.Send(0, servicetest.Events(20, 10)...)
-			f.forge(part, nil, func(r kafka.Record) []byte {
+			f.forge(part, nil, func(r records.Record) []byte {
 				if d, err := schemas.ParseDecision(r.Value); err == nil && d.Index == 25 {
 					return otherDecision(r.Value)
 				}
@@ -408,7 +412,7 @@ func TestTwoValuesOfAnAbortedDecisionStop(t *testing.T) {
 	if err := producer.Begin(f.Ctx(), []kafka.TopicPartition{{Topic: f.Topic("decisions")}}); err != nil {
 		t.Fatal(err)
 	}
-	var b kafka.Builder
+	var b records.Builder
 	b.Append([]byte("0"), otherDecision(all[24].Value), nil, time.Now().UnixMilli())
 	if _, err := producer.Produce(f.Ctx(), f.Topic("decisions"), 0, &b); err != nil {
 		t.Fatal(err)

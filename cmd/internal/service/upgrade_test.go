@@ -19,6 +19,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -53,13 +54,13 @@ var earlierDeployments = []struct {
 }
 
 // earlierEvent is the i-th event that the deployment of a name was given, or would have been given next.
-func earlierEvent(name string, i int) kafka.Record {
+func earlierEvent(name string, i int) records.Record {
 	key := fmt.Appendf(nil, "user %d", i%9)
 	switch {
 	case i%11 == 5:
-		return kafka.Record{Key: key, Value: []byte("no event")}
+		return records.Record{Key: key, Value: []byte("no event")}
 	case name == "tree":
-		return kafka.Record{Value: fmt.Appendf(nil, `{"cost":[%d.5,-%d,0.25,%d]}`, i%3, i%2, i%5)}
+		return records.Record{Value: fmt.Appendf(nil, `{"cost":[%d.5,-%d,0.25,%d]}`, i%3, i%2, i%5)}
 	default:
 		r := servicetest.Event(i)
 		r.Key = key
@@ -118,7 +119,7 @@ func earlierGoesOn(t *testing.T, dir, addr, name string, partitions int, setting
 	run := f.Start(nil, "run")
 	taken := make([]int64, partitions)
 	for p := range partitions {
-		next := make([]kafka.Record, 40)
+		next := make([]records.Record, 40)
 		for i := range next {
 			next[i] = earlierEvent(name, 100*p+40+i)
 		}

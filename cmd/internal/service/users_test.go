@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 )
 
 // TestUsersAreKeptApart: an event too close to its user's last one, or of nobody, takes its place as a null event with
@@ -42,7 +42,7 @@ func TestUsersAreKeptApart(t *testing.T) {
 }
 
 // checkpointOf saves the state, sends records again, and takes them: what replay --check then compares.
-func (f *fixture) checkpointOf(records []kafka.Record) (path string) {
+func (f *fixture) checkpointOf(records []records.Record) (path string) {
 	f.T.Helper()
 	path = f.T.TempDir() + "/checkpoint"
 	f.Must("replay", "--save", path)
@@ -148,17 +148,17 @@ func TestUserOfAHeader(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "header:person", "ORIEL_USER_SEPARATION": "3"})
 	f.Must("topics")
-	var records []kafka.Record
+	var list []records.Record
 	for i, people := range []string{"a", "b", "a", "", "a b", "a", "b"} {
 		r := servicetest.Event(i)
-		var headers []kafka.Header
+		var headers []records.Header
 		for _, person := range strings.Fields(people) {
-			headers = append(headers, kafka.Header{Key: "person", Value: []byte(person)})
+			headers = append(headers, records.Header{Key: "person", Value: []byte(person)})
 		}
-		r.Headers = kafka.HeadersOf(headers...)
-		records = append(records, servicetest.OfUser("one key", r))
+		r.Headers = records.HeadersOf(headers...)
+		list = append(list, servicetest.OfUser("one key", r))
 	}
-	f.Send(0, records...)
+	f.Send(0, list...)
 	p := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, 7)
 	p.Terminate()

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
 
@@ -77,14 +77,14 @@ func (f *Fixture) CheckHistory(p int32, steps int) {
 }
 
 // Letters writes what is owed and gives the letters of a partition.
-func (f *Fixture) Letters(p int32) []kafka.Record {
+func (f *Fixture) Letters(p int32) []records.Record {
 	f.T.Helper()
 	f.Must("letters", "--once")
 	return f.Read(f.Topic("dead-letter"), p, false)
 }
 
 // LetterHeaders are the headers that a letter has after the record's own.
-func LetterHeaders(letter kafka.Record) map[string]string {
+func LetterHeaders(letter records.Record) map[string]string {
 	headers := map[string]string{}
 	for _, h := range letter.Headers.List() {
 		headers[h.Key] = string(h.Value)
@@ -93,7 +93,7 @@ func LetterHeaders(letter kafka.Record) map[string]string {
 }
 
 // Reasons are the places and reasons of letters.
-func Reasons(letters []kafka.Record) []string {
+func Reasons(letters []records.Record) []string {
 	var all []string
 	for _, letter := range letters {
 		h := LetterHeaders(letter)
@@ -104,7 +104,7 @@ func Reasons(letters []kafka.Record) []string {
 
 // CheckLetters holds letters of a partition to the bad records of its offsets: each one once, in order, whole but for a
 // value above maxRecord bytes.
-func (f *Fixture) CheckLetters(p int32, letters []kafka.Record, bad map[int64]kafka.Record, maxRecord int) {
+func (f *Fixture) CheckLetters(p int32, letters []records.Record, bad map[int64]records.Record, maxRecord int) {
 	f.T.Helper()
 	var offsets []int64
 	for offset := range bad {

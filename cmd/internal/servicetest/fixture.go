@@ -15,6 +15,10 @@ import (
 
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 )
 
@@ -97,7 +101,7 @@ func WriteKey(t *testing.T, path string, fill byte) {
 // CreateTopic creates a topic of one replica.
 func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]string) {
 	f.T.Helper()
-	if err := f.Client.CreateTopic(f.Ctx(), name, partitions, 1, settings); err != nil {
+	if err := topics.Create(f.Ctx(), f.Client, name, partitions, 1, settings); err != nil {
 		f.T.Fatal(err)
 	}
 }
@@ -109,7 +113,7 @@ func (f *Fixture) Ctx() context.Context { return f.T.Context() }
 func (f *Fixture) Topic(kind string) string { return f.Name + "." + kind }
 
 // Send appends records to a partition of the input.
-func (f *Fixture) Send(partition int32, records ...kafka.Record) {
+func (f *Fixture) Send(partition int32, records ...records.Record) {
 	f.T.Helper()
 	if err := pipetest.Send(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], partition, records...); err != nil {
 		f.T.Fatal(err)
@@ -135,14 +139,14 @@ func (f *Fixture) HasTakenTen() *Process {
 }
 
 // Read gives all records of a partition of a topic, what was committed just before as well.
-func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []kafka.Record {
+func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []records.Record {
 	f.T.Helper()
 	if !uncommitted {
-		if _, err := f.Client.ReadableEnd(f.Ctx(), topic, partition); err != nil {
+		if _, err := topics.ReadableEnd(f.Ctx(), f.Client, topic, partition); err != nil {
 			f.T.Fatal(err)
 		}
 	}
-	all, err := pipetest.Read(f.Ctx(), f.Client, topic, partition, -1, kafka.ReaderOptions{Uncommitted: uncommitted})
+	all, err := pipetest.Read(f.Ctx(), f.Client, topic, partition, -1, fetch.Options{Uncommitted: uncommitted})
 	if err != nil {
 		f.T.Fatal(err)
 	}
@@ -169,7 +173,7 @@ func (f *Fixture) AwaitTaken(within time.Duration, want ...int64) {
 	f.T.Helper()
 	for p, offset := range want {
 		f.Await(within, fmt.Sprintf("partition %d taken to offset %d", p, offset), func() bool {
-			got, err := f.Client.CommittedOffset(f.Ctx(), f.Name, f.Env["ORIEL_INPUT_TOPIC"], int32(p))
+			got, err := group.CommittedOffset(f.Ctx(), f.Client, f.Name, f.Env["ORIEL_INPUT_TOPIC"], int32(p))
 			return err == nil && got >= offset
 		})
 	}

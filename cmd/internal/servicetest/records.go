@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
 )
 
 // BadRecords are malformed in a different way each, with a canary wherever one fits.
-func BadRecords() []kafka.Record {
+func BadRecords() []records.Record {
 	values := []string{
 		`{"features":{"carrier":"` + Canary + `"},"label":1`, // cut short
 		`{"features":{"` + Canary + `":1},"label":7}`,
@@ -34,23 +35,23 @@ func BadRecords() []kafka.Record {
 		Canary,
 		`{"features":{"a":"` + strings.Repeat(Canary, 100_000) + `"},"label":1}`, // 1 MB
 	}
-	records := []kafka.Record{{}, {Value: []byte{}}} // tombstone, empty value
+	list := []records.Record{{}, {Value: []byte{}}} // tombstone, empty value
 	for i, v := range values {
-		records = append(records, kafka.Record{
+		list = append(list, records.Record{
 			Key: []byte(Canary), Value: []byte(v),
-			Headers: kafka.HeadersOf(
-				kafka.Header{Key: Canary, Value: []byte(Canary)}, kafka.Header{Key: "n", Value: fmt.Append(nil, i)},
+			Headers: records.HeadersOf(
+				records.Header{Key: Canary, Value: []byte(Canary)}, records.Header{Key: "n", Value: fmt.Append(nil, i)},
 			),
 		})
 	}
-	return records
+	return list
 }
 
 // Canary is looked for in everything that leaves. The hexadecimal and the number forms catch it re-encoded.
 const Canary = "canary7f3a"
 
 // WithBad are events, and a bad record in each ten.
-func WithBad(from, n int) []kafka.Record {
+func WithBad(from, n int) []records.Record {
 	all := Events(from, n)
 	for i := range all {
 		if bad, ok := badAt(from + i); ok {
@@ -60,13 +61,13 @@ func WithBad(from, n int) []kafka.Record {
 	return all
 }
 
-func badAt(i int) (kafka.Record, bool) {
-	return kafka.Record{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d", i)}, i%10 == 7
+func badAt(i int) (records.Record, bool) {
+	return records.Record{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d", i)}, i%10 == 7
 }
 
 // BadOf are the bad ones of the first n.
-func BadOf(n int) map[int64]kafka.Record {
-	bad := map[int64]kafka.Record{}
+func BadOf(n int) map[int64]records.Record {
+	bad := map[int64]records.Record{}
 	for i := range n {
 		if r, ok := badAt(i); ok {
 			bad[int64(i)] = r
@@ -76,24 +77,24 @@ func BadOf(n int) map[int64]kafka.Record {
 }
 
 // AtOffsets gives records the offsets from first on.
-func AtOffsets(first int64, records []kafka.Record) map[int64]kafka.Record {
-	m := map[int64]kafka.Record{}
-	for i, r := range records {
+func AtOffsets(first int64, list []records.Record) map[int64]records.Record {
+	m := map[int64]records.Record{}
+	for i, r := range list {
 		m[first+int64(i)] = r
 	}
 	return m
 }
 
 // OfUser gives an event to a user.
-func OfUser(user string, r kafka.Record) kafka.Record {
+func OfUser(user string, r records.Record) records.Record {
 	r.Key = []byte(user)
 	return r
 }
 
 // Crowd are events of 9 users in turn, each for one step with a malformed value, and 4 steps apart at times; a few name
 // nobody.
-func Crowd(n int) []kafka.Record {
-	all := make([]kafka.Record, n)
+func Crowd(n int) []records.Record {
+	all := make([]records.Record, n)
 	for i := range all {
 		all[i] = OfUser(fmt.Sprintf("user %d", i%9), Event(i))
 		switch i % 13 {
@@ -104,16 +105,16 @@ func Crowd(n int) []kafka.Record {
 		case 8:
 			all[i].Key = nil
 		case 10: // unreadable behind its key
-			all[i].Headers = kafka.HeadersOf(make([]kafka.Header, kafka.MaxHeaders+1)...)
+			all[i].Headers = records.HeadersOf(make([]records.Header, records.MaxHeaders+1)...)
 		}
 	}
 	return all
 }
 
 // Expected says which records take their place as null events, by the definition: user and step alone decide.
-func Expected(records []kafka.Record, separation int) (reasons []string) {
+func Expected(list []records.Record, separation int) (reasons []string) {
 	last := map[string]int{}
-	for i, r := range records {
+	for i, r := range list {
 		before, known := last[string(r.Key)]
 		switch {
 		case len(r.Key) == 0:
@@ -123,7 +124,7 @@ func Expected(records []kafka.Record, separation int) (reasons []string) {
 		default:
 			last[string(r.Key)] = i
 			switch {
-			case r.Headers.Len() > kafka.MaxHeaders:
+			case r.Headers.Len() > records.MaxHeaders:
 				reasons = append(reasons, fmt.Sprintf("%d too_large", i))
 			case !bytes.HasPrefix(r.Value, []byte("{")):
 				reasons = append(reasons, fmt.Sprintf("%d json_syntax", i))
@@ -170,16 +171,16 @@ func Delays(partitions int) (csv string, events [][]string) {
 }
 
 // Value is a record of a text.
-func Value(text string) kafka.Record { return kafka.Record{Value: []byte(text)} }
+func Value(text string) records.Record { return records.Record{Value: []byte(text)} }
 
 // Event is the i-th event of a small deployment.
-func Event(i int) kafka.Record {
-	return kafka.Record{Value: fmt.Appendf(nil, `{"features":{"carrier":"c%d","hour":%d},"label":%d}`, i%7, i%24, i/3%2)}
+func Event(i int) records.Record {
+	return records.Record{Value: fmt.Appendf(nil, `{"features":{"carrier":"c%d","hour":%d},"label":%d}`, i%7, i%24, i/3%2)}
 }
 
 // Events are n events from one on.
-func Events(from, n int) []kafka.Record {
-	all := make([]kafka.Record, n)
+func Events(from, n int) []records.Record {
+	all := make([]records.Record, n)
 	for i := range all {
 		all[i] = Event(from + i)
 	}

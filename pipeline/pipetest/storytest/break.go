@@ -8,7 +8,9 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/replay"
 	"oriel/pipeline/streams"
@@ -58,7 +60,7 @@ func (s *story) tear(t *testing.T, c *datadriven.TestData) string {
 }
 
 // forged are decisions that say something else.
-func forged(part pipetest.Part, r kafka.Record) []byte {
+func forged(part pipetest.Part, r records.Record) []byte {
 	if part != pipetest.Decisions {
 		return nil
 	}
@@ -79,7 +81,7 @@ func (s *story) watch(t *testing.T, c *datadriven.TestData) {
 func (s *story) reset(t *testing.T, c *datadriven.TestData) string {
 	var to int
 	c.ScanArgs(t, "to", &to)
-	if err := s.Client().AlterOffset(t.Context(), s.setup.Config.Group, s.setup.Config.Input, partition(t, c),
+	if err := group.AlterOffset(t.Context(), s.Client(), s.setup.Config.Group, s.setup.Config.Input, partition(t, c),
 		int64(to)); err != nil {
 		c.Fatalf(t, "%v", err)
 	}
@@ -91,7 +93,7 @@ func (s *story) delete(t *testing.T, c *datadriven.TestData) string {
 	var before int
 	c.ScanArgs(t, "topic", &topic)
 	c.ScanArgs(t, "before", &before)
-	if err := s.Client().DeleteRecords(t.Context(), topic, partition(t, c), int64(before)); err != nil {
+	if err := topics.DeleteRecords(t.Context(), s.Client(), topic, partition(t, c), int64(before)); err != nil {
 		c.Fatalf(t, "%v", err)
 	}
 	return ""

@@ -16,7 +16,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 )
@@ -91,7 +93,7 @@ func (s *story) deployment(t *testing.T, c *datadriven.TestData) string {
 func (s *story) grow(t *testing.T, c *datadriven.TestData) string {
 	var partitions int
 	c.ScanArgs(t, "partitions", &partitions)
-	if err := s.Client().AddPartitions(t.Context(), s.setup.Config.Input, partitions); err != nil {
+	if err := topics.AddPartitions(t.Context(), s.Client(), s.setup.Config.Input, partitions); err != nil {
 		c.Fatalf(t, "%v", err)
 	}
 	return ""
@@ -100,9 +102,10 @@ func (s *story) grow(t *testing.T, c *datadriven.TestData) string {
 func (s *story) drop(t *testing.T, c *datadriven.TestData) string {
 	var topic string
 	c.ScanArgs(t, "topic", &topic)
-	err := s.Client().DeleteTopic(t.Context(), topic)
+	err := topics.Delete(t.Context(), s.Client(), topic)
 	if err == nil && c.HasArg("again") {
-		err = s.Client().CreateTopic(t.Context(), topic, s.partitions, 1, map[string]string{"max.message.bytes": "8388608"})
+		err = topics.Create(t.Context(), s.Client(), topic, s.partitions, 1,
+			map[string]string{"max.message.bytes": "8388608"})
 	}
 	if err != nil {
 		c.Fatalf(t, "%v", err)
@@ -212,12 +215,12 @@ func (s *story) append(t *testing.T, c *datadriven.TestData) string {
 	c.ScanArgs(t, "n", &n)
 	c.MaybeScanArgs(t, "size", &size)
 	c.MaybeScanArgs(t, "key", &key)
-	record := kafka.Record{Value: make([]byte, size)}
+	record := records.Record{Value: make([]byte, size)}
 	if key != "" {
 		record.Key = []byte(key)
 	}
 	if err := pipetest.Send(t.Context(), s.Client(), s.setup.Config.Input, partition(t, c),
-		slices.Repeat([]kafka.Record{record}, n)...); err != nil {
+		slices.Repeat([]records.Record{record}, n)...); err != nil {
 		c.Fatalf(t, "%v", err)
 	}
 	return ""
@@ -255,7 +258,8 @@ func (s *story) meanwhile() string {
 }
 
 func (s *story) group(t *testing.T, c *datadriven.TestData) string {
-	offset, err := s.Client().CommittedOffset(t.Context(), s.setup.Config.Group, s.setup.Config.Input, partition(t, c))
+	offset, err := group.CommittedOffset(t.Context(), s.Client(), s.setup.Config.Group, s.setup.Config.Input,
+		partition(t, c))
 	if err != nil {
 		c.Fatalf(t, "%v", err)
 	}

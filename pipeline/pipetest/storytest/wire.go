@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/pipetest"
 	"oriel/schemas"
 )
@@ -81,7 +82,7 @@ func (s *story) requests(_ *testing.T, c *datadriven.TestData) string {
 var decided = regexp.MustCompile(`"decision":\[(\d+),(\d+)\]`)
 
 func (s *story) decisions(t *testing.T, c *datadriven.TestData) string {
-	o := kafka.ReaderOptions{Uncommitted: c.HasArg("uncommitted")}
+	o := fetch.Options{Uncommitted: c.HasArg("uncommitted")}
 	topic := s.setup.Config.Decisions
 	if c.HasArg("second") {
 		topic = s.setup.Config.Second

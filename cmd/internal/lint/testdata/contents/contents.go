@@ -1,13 +1,13 @@
 // Package contents has what CheckContents must find, and what it must leave alone.
 package contents
 
-import "oriel/pipeline/kafka"
+import "oriel/pipeline/kafka/records"
 
 type other struct{ Key, Value []byte }
 
-func ends(records []kafka.Record, b *kafka.Builder) (n int) {
-	for i := range records {
-		r := &records[i]
+func ends(list []records.Record, b *records.Builder) (n int) {
+	for i := range list {
+		r := &list[i]
 		n += r.Length + r.Public.Length + int(r.Offset)
 		if r.Unreadable { // want
 			n++
@@ -18,7 +18,7 @@ func ends(records []kafka.Record, b *kafka.Builder) (n int) {
 			n++
 		}
 	}
-	all := kafka.Record{Public: kafka.Public{Offset: 1}, Value: nil} // want
+	all := records.Record{Public: records.Public{Offset: 1}, Value: nil} // want
 	mine := other{Key: nil}
 	return n + len(mine.Key) + all.Length + b.Bytes()
 }

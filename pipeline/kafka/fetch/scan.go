@@ -1,25 +1,29 @@
-package kafka
+package fetch
 
 import (
 	"context"
 	"fmt"
 	"iter"
 	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 )
 
 // Records iterates over the records of partition p from an offset up to an end that exists: committed records, or all
 // of them. A record is valid until the next one.
 func Records(
-	ctx context.Context, c *Client, topic Topic, p int32, from, end int64, uncommitted bool,
-) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		reader := c.NewReader(topic.Name, p, from,
-			ReaderOptions{ID: topic.ID, Uncommitted: uncommitted, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
+	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, from, end int64, uncommitted bool,
+) iter.Seq2[records.Record, error] {
+	return func(yield func(records.Record, error) bool) {
+		reader := NewReader(c, topic.Name, p, from,
+			Options{ID: topic.ID, Uncommitted: uncommitted, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
 		defer reader.Close()
 		for next := from; next < end; {
 			batch, err := reader.Fetch(ctx)
 			if err != nil {
-				yield(Record{}, fmt.Errorf("pipeline: read %s partition %d: %w", topic.Name, p, err))
+				yield(records.Record{}, fmt.Errorf("pipeline: read %s partition %d: %w", topic.Name, p, err))
 				return
 			}
 			next = batch.Next
@@ -36,7 +40,7 @@ func Records(
 
 // HasRecord reports whether a partition has a record between two offsets.
 func HasRecord(
-	ctx context.Context, c *Client, topic Topic, p int32, from, end int64, uncommitted bool,
+	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, from, end int64, uncommitted bool,
 ) (bool, error) {
 	for _, err := range Records(ctx, c, topic, p, from, end, uncommitted) {
 		return err == nil, err
