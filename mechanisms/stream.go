@@ -1,7 +1,10 @@
 package mechanisms
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 
 	"oriel/mechanisms/noise"
 )
@@ -124,3 +127,174 @@ func (s *Stream) Place() int { return int(s.place) }
 // histories under equal keys give equal tags, and to all who do not hold the state a tag looks like random bits,
 // whatever the events are.
 func (s *Stream) Tag(name string) [32]byte { return s.chain.Tag(name) }
+
+// A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
+// states of the sums; n is that of all components, whose numbers and sums stand one behind the other. Version 1 is of
+// one part, 2 of several, 3 of ExponentialMechanism: sums of all contributions, n × i64, stand where others have the
+// last release, and with Draws.Times how often was drawn, u64, is the last number.
+const stateHead = 1 + 32 + 4
+
+// StateLen returns the length of every state of this stream.
+func (s *Stream) StateLen() int {
+	n := stateHead + 16*len(s.partial)
+	for _, sum := range s.sums {
+		n += sum.StateLen()
+	}
+	if s.config.Draws.MaxDraws > 0 {
+		n += 8
+	}
+	return n
+}
+
+func (s *Stream) stateVersion() byte {
+	if s.totals() != nil {
+		return drawnStateVersion
+	}
+	if len(s.sums) > 1 {
+		return componentsStateVersion
+	}
+	return stateVersion
+}
+
+// AppendState appends the state. It is private: it holds the chain key and clean sums, and is only ever sealed.
+func (s *Stream) AppendState(dst []byte) []byte {
+	key := s.chain.Key()
+	dst = append(append(dst, s.stateVersion()), key[:]...)
+	dst = binary.LittleEndian.AppendUint32(dst, s.place)
+	for _, x := range s.partial {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
+	}
+	for _, x := range s.totals() {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
+	}
+	if s.totals() != nil {
+		dst = s.appendSums(dst)
+		if s.config.Draws.MaxDraws > 0 {
+			dst = binary.LittleEndian.AppendUint64(dst, s.draws.times)
+		}
+		return dst
+	}
+	for _, x := range s.released {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	}
+	return s.appendSums(dst)
+}
+
+func (s *Stream) appendSums(dst []byte) []byte {
+	for _, sum := range s.sums {
+		dst = sum.AppendState(dst)
+	}
+	return dst
+}
+
+// Restore makes the stream the one whose AppendState wrote state. It refuses, and leaves the stream as it was, when
+// version, length, place or any bound is not what this stream writes.
+func (s *Stream) Restore(state []byte) error {
+	if version := s.stateVersion(); len(state) == 0 || state[0] != version {
+		return fmt.Errorf("mechanisms: state: not of version %d", version)
+	}
+	if len(state) != s.StateLen() {
+		return fmt.Errorf("mechanisms: state: %d bytes, want %d", len(state), s.StateLen())
+	}
+	n := len(s.partial)
+	key, place := [32]byte(state[1:]), binary.LittleEndian.Uint32(state[33:])
+	partial, released, rest := state[stateHead:], state[stateHead+8*n:], state[stateHead+16*n:]
+	if uint64(place) >= s.config.Batch {
+		return fmt.Errorf("mechanisms: state: place %d in a batch of %d", place, s.config.Batch)
+	}
+	times := uint64(0)
+	if s.config.Draws.MaxDraws > 0 {
+		times, rest = binary.LittleEndian.Uint64(rest[len(rest)-8:]), rest[:len(rest)-8]
+	}
+	if err := s.checkSteps(rest, place); err != nil {
+		return err
+	}
+	if steps := binary.LittleEndian.Uint64(rest); times > min(s.config.Draws.MaxDraws, steps) {
+		return fmt.Errorf("mechanisms: state: drawn %d times in %d steps", times, steps)
+	}
+	if err := s.checkNumbers(partial, released, place, binary.LittleEndian.Uint64(rest)); err != nil {
+		return err
+	}
+	if err := s.restoreSums(rest); err != nil {
+		return fmt.Errorf("mechanisms: state: %w", err)
+	}
+	s.chain, s.place = s.scratch.Chain(key), place
+	for i := range n {
+		s.partial[i] = int64(binary.LittleEndian.Uint64(partial[8*i:]))
+		if s.totals() != nil {
+			s.draws.totals[i] = int64(binary.LittleEndian.Uint64(released[8*i:]))
+			continue
+		}
+		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
+	}
+	if s.totals() != nil {
+		s.draws.drawn, s.draws.times = s.config.Draws.K, times // those of the last step were made
+	}
+	return nil
+}
+
+// checkSteps checks that all sums are at one step, which the horizon allows.
+func (s *Stream) checkSteps(sums []byte, place uint32) error {
+	steps := binary.LittleEndian.Uint64(sums)
+	if s.ended(steps) || place > 0 && s.ended(steps+1) {
+		return fmt.Errorf("mechanisms: state: beyond the horizon of %d steps", s.end)
+	}
+	for _, sum := range s.sums {
+		if binary.LittleEndian.Uint64(sums) != steps {
+			return errors.New("mechanisms: state: sums of different steps")
+		}
+		sums = sums[sum.StateLen():]
+	}
+	return nil
+}
+
+// checkNumbers checks the open batch, and totals, against what so many contributions can come to, and the last release
+// for being finite.
+func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint64) error {
+	for k := range s.components {
+		x := &s.components[k]
+		limit := int64(place) * x.grid.Lambda
+		for i := x.from; i < x.to; i++ {
+			if x := int64(binary.LittleEndian.Uint64(partial[8*i:])); x > limit || x < -limit {
+				return errors.New("mechanisms: state: partial sum is beyond its bound")
+			}
+			if s.totals() != nil {
+				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³: drawing.problems
+				if x := int64(binary.LittleEndian.Uint64(released[8*i:])); x > most || x < -most {
+					return errors.New("mechanisms: state: a sum is beyond its bound")
+				}
+				continue
+			}
+			x := math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return errors.New("mechanisms: state: release is not finite")
+			}
+		}
+	}
+	return nil
+}
+
+// restoreSums restores all sums, or none.
+func (s *Stream) restoreSums(state []byte) error {
+	if len(s.sums) == 1 {
+		return s.sums[0].Restore(state)
+	}
+	s.undo = s.appendSums(s.undo[:0])
+	before := s.undo
+	for i, sum := range s.sums {
+		n := sum.StateLen()
+		err := sum.Restore(state[:n])
+		if err == nil {
+			state = state[n:]
+			continue
+		}
+		for _, restored := range s.sums[:i] {
+			if restored.Restore(before[:restored.StateLen()]) != nil {
+				panic("BUG: mechanisms: a sum refuses its own state")
+			}
+			before = before[restored.StateLen():]
+		}
+		return err
+	}
+	return nil
+}
