@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 )
@@ -28,7 +28,7 @@ func onSphere(rng *rand.Rand, centre []float64, radius float64) []float64 {
 func TestABallKeepsWhatIsInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, n := range []int{1, 2, 30, 1000} {
-		b := mechanisms.Ball{Size: n, Radius: 0.8086, Reach: 0.3836}
+		b := contribution.Ball{Size: n, Radius: 0.8086, Reach: 0.3836}
 		g, err := lattice.NewGrid(b.Component().Clip)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestABallKeepsWhatIsInside(t *testing.T) {
 // claimed distances; those of opposite vectors far beyond are exactly so far apart along a coordinate.
 func TestBallDistancesHoldForEveryVector(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
-	for _, b := range []mechanisms.Ball{
+	for _, b := range []contribution.Ball{
 		{Size: 2, Radius: 0.8, Reach: 0.4}, {Size: 2, Radius: 0.5, Reach: 0.5}, {Size: 2, Radius: 1, Reach: 0},
 	} {
 		g, err := lattice.NewGrid(b.Component().Clip)
@@ -96,7 +96,7 @@ func TestBallDistancesHoldForEveryVector(t *testing.T) {
 }
 
 func TestBallValidate(t *testing.T) {
-	for _, b := range []mechanisms.Ball{
+	for _, b := range []contribution.Ball{
 		{Size: 2},
 		{Size: 2, Radius: -1},
 		{Size: 2, Radius: 1, Reach: 2},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -58,7 +59,7 @@ func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
 		c := config(name, 1)
 		c.Failure = 0.01
 		bound := func(scales []uint32) float64 {
-			c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 3, Clip: 1, Scales: scales}}}
+			c.Contribution = contribution.Contribution{Components: []contribution.Component{{Size: 3, Clip: 1, Scales: scales}}}
 			return mechtest.Plan(t, c).ErrorBound
 		}
 		plain, scaled := bound(nil), bound([]uint32{1, 7, 4})
@@ -89,7 +90,7 @@ func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
 func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
 	for _, name := range named() {
 		c := config(name, 1)
-		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Quantiser: near{}}}}
+		c.Contribution = contribution.Contribution{Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: near{}}}}
 		plan := mechtest.Plan(t, c)
 		against := c
 		against.Unit = zeroOut

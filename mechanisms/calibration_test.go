@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
@@ -77,8 +78,8 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("poles 5", func(c *mechanisms.Config) { c.Name, c.Poles = "blt", 5 })
 	f("window 0", under("blt", window(0)))
 	f("window 4194305", under("blt", window(1<<22+1)))
-	f("dimension 0", func(c *mechanisms.Config) { c.Contribution = mechanisms.OneComponent(0, c.Clip()) })
-	f("clip 0", func(c *mechanisms.Config) { c.Contribution = mechanisms.OneComponent(c.Dimension(), 0) })
+	f("dimension 0", func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(0, c.Clip()) })
+	f("clip 0", func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(c.Dimension(), 0) })
 	f("epsilon NaN", func(c *mechanisms.Config) { c.Budget.Epsilon = math.NaN() })
 	f("delta 0: tree-gaussian", func(c *mechanisms.Config) { c.Budget.Delta = 0 })
 	f("adjacency 0", func(c *mechanisms.Config) { c.Unit = protection.Event{} })

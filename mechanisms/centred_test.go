@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -81,8 +81,8 @@ func TestDistancesAroundAPublicCentre(t *testing.T) {
 // smaller distance.
 func TestPublicNumbersAreNotSummed(t *testing.T) {
 	c := config("tree-gaussian", 1)
-	c.Contribution = mechanisms.Contribution{
-		Components: []mechanisms.Component{{Size: 2, Clip: 1, Quantiser: centred{n: 2, r: 1 << 22}}},
+	c.Contribution = contribution.Contribution{
+		Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: centred{n: 2, r: 1 << 22}}},
 	}
 	stream := mechtest.ZeroStream(t, c)
 	stream.Add(noise.Identity{}, []float64{0.25, 0, 0.125, 0})

@@ -12,6 +12,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/residual"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
@@ -21,9 +22,9 @@ import (
 )
 
 // three is a contribution of three components with unequal shares, and the vector of a record for it.
-func three() (mechanisms.Contribution, []float64) {
+func three() (contribution.Contribution, []float64) {
 	m := moments{d: 2, r: 1 << 12}
-	return mechanisms.Contribution{Components: []mechanisms.Component{
+	return contribution.Contribution{Components: []contribution.Component{
 		{Name: "gradient", Size: 3, Clip: 0.875, Share: 5},
 		{Name: "cells", Size: 4, Clip: 1, Quantiser: mechtest.OneHot{}, Share: 2},
 		{Name: "moments", Size: m.size(), Clip: 1, Quantiser: m, Scales: m.scales(), Share: 3},
@@ -64,7 +65,7 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 			losses, all, sum := make([]float64, len(ages)), make([]float64, len(ages)), 0.0
 			for i, part := range plan.Components {
 				alone := c
-				alone.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.Contribution.Components[i]}}
+				alone.Contribution = contribution.Contribution{Components: []contribution.Component{c.Contribution.Components[i]}}
 				single := mechanisms.Calibration{
 					Name: plan.Name, Levels: plan.Levels, Filter: plan.Filter, Grid: part.Grid, Scale: part.Scale,
 					ErrorBound: part.ErrorBound,
@@ -205,8 +206,8 @@ func TestSumsOfPartsAreExactWithoutNoise(t *testing.T) {
 // The default quantiser clips scaled coordinates: the contribution has norm Λ in them, and comes back in loss units.
 func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 	c := config("tree-gaussian", 1)
-	c.Contribution = mechanisms.Contribution{
-		Components: []mechanisms.Component{{Size: 2, Clip: 1, Scales: []uint32{4, 1}}},
+	c.Contribution = contribution.Contribution{
+		Components: []contribution.Component{{Size: 2, Clip: 1, Scales: []uint32{4, 1}}},
 	}
 	stream := mechtest.ZeroStream(t, c)
 	stream.Add(noise.Identity{}, []float64{1.2, 0.8}) // (0.6, 0.8) in scaled coordinates
@@ -245,8 +246,8 @@ func (q counts) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[int(v[0
 func TestLeavesKeepToTheirDistances(t *testing.T) {
 	for length, want := range map[int64]int64{1: 1, -1: -1, 2: 0, 1 << 20: 0} {
 		c := config("tree-gaussian", 1)
-		c.Contribution = mechanisms.Contribution{
-			Components: []mechanisms.Component{{Size: 3, Clip: 1, Quantiser: counts{length: length}}},
+		c.Contribution = contribution.Contribution{
+			Components: []contribution.Component{{Size: 3, Clip: 1, Quantiser: counts{length: length}}},
 		}
 		stream := mechtest.ZeroStream(t, c)
 		unit := mechtest.Plan(t, c).Grid.Unit()
@@ -261,7 +262,7 @@ func TestLeavesKeepToTheirDistances(t *testing.T) {
 
 func TestNoLeafLeavesTheLattice(t *testing.T) {
 	c := config("tree-gaussian", 1)
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Quantiser: wild{}}}}
+	c.Contribution = contribution.Contribution{Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: wild{}}}}
 	stream := mechtest.ZeroStream(t, c)
 	for _, cell := range []float64{0, 1} {
 		stream.Add(noise.Identity{}, []float64{cell})
@@ -278,8 +279,8 @@ func TestNoLeafLeavesTheLattice(t *testing.T) {
 func TestNoiseOfPartsIsApart(t *testing.T) {
 	for _, c := range everyNoise() {
 		what := fmt.Sprintf("%s, %s", c.Name, c.Scope.Name())
-		c.Contribution = mechanisms.Contribution{
-			Components: []mechanisms.Component{{Size: 2, Clip: 1, Share: 1}, {Size: 2, Clip: 1, Share: 1}},
+		c.Contribution = contribution.Contribution{
+			Components: []contribution.Component{{Size: 2, Clip: 1, Share: 1}, {Size: 2, Clip: 1, Share: 1}},
 		}
 		plan := mechtest.Plan(t, c)
 		steps := 20
@@ -419,7 +420,7 @@ func lastSum(stream *mechanisms.Stream, state []byte) []byte {
 
 // A contribution of components that is no contribution is refused, each problem by its component.
 func TestLeafProblemsAreNamed(t *testing.T) {
-	f := func(want string, change func(l *mechanisms.Contribution)) {
+	f := func(want string, change func(l *contribution.Contribution)) {
 		t.Helper()
 		c, _ := withParts("tree-gaussian")
 		change(&c.Contribution)
@@ -427,14 +428,14 @@ func TestLeafProblemsAreNamed(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	f("leaf: 0 parts", func(l *mechanisms.Contribution) { l.Components = nil })
-	f(`part 1 "cells": share 0`, func(l *mechanisms.Contribution) { l.Components[1].Share = 0 })
-	f(`part 2 "moments": 2 scales of 3`, func(l *mechanisms.Contribution) { l.Components[2].Scales = l.Components[2].Scales[1:] })
-	f(`part 2 "moments": scale 0 of coordinate 0`, func(l *mechanisms.Contribution) { l.Components[2].Scales = make([]uint32, 3) })
-	f(`part 0 "gradient": lattice: clip`, func(l *mechanisms.Contribution) { l.Components[0].Clip = math.NaN() })
-	f(`part 0 "gradient": dimension 0`, func(l *mechanisms.Contribution) { l.Components[0].Size = 0 })
-	f(`part 2 "moments": distances`, func(l *mechanisms.Contribution) { l.Components[2].Quantiser = moments{d: 2, r: 1 << 14} })
-	f("dimension 16777223", func(l *mechanisms.Contribution) { l.Components[0].Size = 1 << 24 })
+	f("leaf: 0 parts", func(l *contribution.Contribution) { l.Components = nil })
+	f(`part 1 "cells": share 0`, func(l *contribution.Contribution) { l.Components[1].Share = 0 })
+	f(`part 2 "moments": 2 scales of 3`, func(l *contribution.Contribution) { l.Components[2].Scales = l.Components[2].Scales[1:] })
+	f(`part 2 "moments": scale 0 of coordinate 0`, func(l *contribution.Contribution) { l.Components[2].Scales = make([]uint32, 3) })
+	f(`part 0 "gradient": lattice: clip`, func(l *contribution.Contribution) { l.Components[0].Clip = math.NaN() })
+	f(`part 0 "gradient": dimension 0`, func(l *contribution.Contribution) { l.Components[0].Size = 0 })
+	f(`part 2 "moments": distances`, func(l *contribution.Contribution) { l.Components[2].Quantiser = moments{d: 2, r: 1 << 14} })
+	f("dimension 16777223", func(l *contribution.Contribution) { l.Components[0].Size = 1 << 24 })
 	c, _ := withParts("tree-gaussian-paper")
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has the default one alone") {
 		t.Errorf("printed constants take parts: %v", err)

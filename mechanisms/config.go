@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 )
@@ -21,10 +22,10 @@ const (
 
 // Config is what a user asks of a stream. Privacy parameters have no default.
 type Config struct {
-	Name         string       // mechanism, one of Names
-	Batch        uint64       // B, events a step, 1 to 2³¹
-	Contribution Contribution // what a record adds
-	Budget       dp.Budget    // of all releases that the scope names; δ is used by Gaussian noise only
+	Name         string                    // mechanism, one of Names
+	Batch        uint64                    // B, events a step, 1 to 2³¹
+	Contribution contribution.Contribution // what a record adds
+	Budget       dp.Budget                 // of all releases that the scope names; δ is used by Gaussian noise only
 
 	// Terms are who is protected, and for how long. The row of a mechanism says which scopes it takes: a window is a power
 	// of two for a tree, and up to 2²² for blt.
@@ -50,6 +51,12 @@ type Config struct {
 	Draws Draws
 }
 
+// Dimension returns the coordinates of all components: n of the default contribution.
+func (c Config) Dimension() int { return c.Contribution.Size() }
+
+// Clip returns L of the first component.
+func (c Config) Clip() float64 { return c.Contribution.Components[0].Clip }
+
 // Validate reports every problem at once.
 func (c Config) Validate() error {
 	var errs []error
@@ -71,8 +78,8 @@ func (c Config) Validate() error {
 	if c.Batch < 1 || c.Batch > maxBatch {
 		bad("batch %d: not in [1, 2^31]", c.Batch)
 	}
-	c.Contribution.problems(bad)
-	if known && kind.Paper && !c.Contribution.plain() && len(c.Contribution.Components) > 0 {
+	c.Contribution.Problems(bad)
+	if known && kind.Paper && !c.Contribution.Plain() && len(c.Contribution.Components) > 0 {
 		bad("leaf: %s has the default one alone", c.Name)
 	}
 	if err := c.Budget.Validate(); err != nil {

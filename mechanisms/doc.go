@@ -4,8 +4,8 @@
 //	W  window, steps         B  events a step        h = log₂W + 1        s  noise scale of a node, units     σ = qs, θ = qs
 //	Δ  ℓ2 distance of two neighbouring contribution sums in units: 2Λ under replace, Λ under zero-out; what a Quantiser says, 2ρ of a Ball
 //
-// A record adds a Contribution of one or more components, each a private sum of its own on the one chain.
-// OneComponent(n, L) is the contribution that the table below is of: a vector clipped to L. Other components have a
+// A record adds a contribution.Contribution of one or more components, each a private sum of its own on the one chain.
+// contribution.OneComponent(n, L) is the one that the table below is of: a vector clipped to L. Other components have a
 // Quantiser, which makes integers and knows how far apart they can be.
 //
 // A Config is what a user asks for. Calibrate turns it into a Calibration: the integers that decide bytes, noise

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
@@ -239,19 +240,19 @@ func parseComponents(b []byte) (Calibration, error) {
 
 // checkComponents checks what plans of version 3 alone have.
 func (p Calibration) checkComponents() error {
-	if len(p.Components) == 0 || len(p.Components) > maxComponents {
-		return fmt.Errorf("mechanisms: plan: %d parts: not in [1, %d]", len(p.Components), maxComponents)
+	if len(p.Components) == 0 || len(p.Components) > contribution.MaxComponents {
+		return fmt.Errorf("mechanisms: plan: %d parts: not in [1, %d]", len(p.Components), contribution.MaxComponents)
 	}
 	first := p.Components[0]
 	if first.Grid != p.Grid || first.Scale != p.Scale || first.ErrorBound != p.ErrorBound {
 		return errors.New("mechanisms: plan: its first part is another than it says")
 	}
 	for i, x := range p.Components {
-		if x.Size < 1 || x.Size > maxDimension || x.Entries < 1 || x.Entries > maxDimension || len(x.Name) > maxName ||
+		if x.Size < 1 || x.Size > contribution.MaxDimension || x.Entries < 1 || x.Entries > contribution.MaxDimension || len(x.Name) > contribution.MaxName ||
 			len(x.Scales) != 0 && len(x.Scales) != x.Size {
 			return fmt.Errorf("mechanisms: plan: part %d: shape out of range", i)
 		}
-		if err := checkDistances(x.Replace, x.ZeroOut)(x.Grid); err != nil {
+		if err := contribution.CheckDistances(x.Replace, x.ZeroOut)(x.Grid); err != nil {
 			return fmt.Errorf("mechanisms: plan: part %d: %w", i, err)
 		}
 	}
@@ -265,12 +266,12 @@ type reader struct {
 	fine  bool // squares have two words
 }
 
-var noBytes [maxName]byte
+var noBytes [contribution.MaxName]byte
 
 func (r *reader) take(n int) []byte {
 	if r.short || len(r.rest) < n {
 		r.short = true
-		return noBytes[:min(n, maxName)]
+		return noBytes[:min(n, contribution.MaxName)]
 	}
 	b := r.rest[:n]
 	r.rest = r.rest[n:]

@@ -87,7 +87,7 @@ func (x exponential) problems(c Config, bad func(format string, args ...any)) {
 			bad("leaf: scales: %s has none", c.Name)
 		}
 		if g, err := lattice.NewGrid(p.Clip); err == nil {
-			if b := p.bound(g); b < 1 || b > g.Lambda {
+			if b := p.Largest(g); b < 1 || b > g.Lambda {
 				bad("leaf: bound %d: not in [1, %d]", b, g.Lambda)
 			}
 		}
@@ -99,7 +99,7 @@ func (exponential) shape(*Calibration, Config) (bits int, err error) { return la
 
 // logitSensitivity is d: how far the exchange of an event moves each sum, lattice units.
 func (x calibratedComponent) logitSensitivity(c Config) uint64 {
-	b := uint64(c.Contribution.Components[0].bound(x.grid))
+	b := uint64(c.Contribution.Components[0].Largest(x.grid))
 	if c.Unit.AgainstNull() {
 		return b
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
@@ -259,7 +260,7 @@ func TestDrawingIsRefused(t *testing.T) {
 		},
 		"scales": func(c *mechanisms.Config) { c.Contribution.Components[0].Scales = []uint32{1, 1, 1, 1} },
 		"2 parts": func(c *mechanisms.Config) {
-			c.Contribution.Components = []mechanisms.Component{{Size: 1, Clip: 1, Share: 1}, {Size: 1, Clip: 1, Share: 1}}
+			c.Contribution.Components = []contribution.Component{{Size: 1, Clip: 1, Share: 1}, {Size: 1, Clip: 1, Share: 1}}
 		},
 		"bound 0": func(c *mechanisms.Config) { c.Contribution.Components[0].Quantiser = boundedBy(0) },
 	} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest/goldentest"
 	"oriel/mechanisms/noise"
@@ -44,7 +45,7 @@ func TestGoldenStreams(t *testing.T) {
 	var lines []string
 	for _, plan := range append(goldenPlans(), goldenMemories()...) {
 		c := batched(t)
-		c.Name, c.Contribution = plan.Name, mechanisms.OneComponent(2, 0.875)
+		c.Name, c.Contribution = plan.Name, contribution.OneComponent(2, 0.875)
 		name := plan.Name
 		c.Scope = scope(plan.Name, 4)
 		if memory := plan.Decay.Memory; memory > 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/goldentest"
@@ -173,7 +174,7 @@ func TestGoldenGuarantees(t *testing.T) {
 	var later []func()
 	for _, plan := range append(append(goldenPlans(), goldenParts()), goldenMemories()...) {
 		c := config(plan.Name, 3)
-		c.Contribution = mechanisms.OneComponent(2, 0.875)
+		c.Contribution = contribution.OneComponent(2, 0.875)
 		if plan.Components != nil {
 			c, _ = withParts(plan.Name)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
@@ -85,11 +86,11 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 				c := config(name, 7)
 				c.Unit, c.Budget.Epsilon, c.Scope = protection.Event{Exchange: adjacency}, epsilon, scope(name, 1024)
 				for _, clip := range []float64{1, 0.1, math.Pi, 1e6} {
-					c.Contribution = mechanisms.OneComponent(c.Dimension(), clip)
+					c.Contribution = contribution.OneComponent(c.Dimension(), clip)
 					f(c)
 				}
 				if hasUsers(name) {
-					c.Contribution = mechanisms.OneComponent(c.Dimension(), 0.75)
+					c.Contribution = contribution.OneComponent(c.Dimension(), 0.75)
 					for _, separation := range []uint64{1, 100, 5000} {
 						c.Unit = protection.User{Exchange: adjacency, Separation: separation}
 						f(c)
@@ -143,7 +144,7 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 			}
 		}
 		f("name", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper"; c.PaperSensitivity = 1 })
-		f("clip", func(c *mechanisms.Config) { c.Contribution = mechanisms.OneComponent(c.Dimension(), 1.5) })
+		f("clip", func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(c.Dimension(), 1.5) })
 		f("scope", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} })
 		f("epsilon", func(c *mechanisms.Config) { c.Budget.Epsilon *= 0.999999 })
 		f("failure", func(c *mechanisms.Config) { c.Failure = 0.1 })

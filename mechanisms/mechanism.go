@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -41,7 +42,7 @@ type openedComponent struct {
 	from, to  int // its coordinates among all
 	entries   int
 	grid      lattice.Grid
-	quantiser Quantiser
+	quantiser contribution.Quantiser
 	zeroOut   lattice.Int128 // square of the quantiser's distance between a leaf and zero, units²
 	bound     int64          // of ExponentialMechanism: of each integer of a leaf, in size; else 0
 	alone     bool           // of Draws.Disjoint
@@ -109,9 +110,9 @@ func newFrame(c Config, p Calibration) (frame, error) {
 	for i, part := range c.Contribution.Components {
 		x := openedComponent{
 			from: from, to: from + part.Size, entries: part.Entries(),
-			grid: p.Component(i).Grid, quantiser: part.Quantiser, roots: roots(part.Scales),
+			grid: p.Component(i).Grid, quantiser: part.Quantiser, roots: contribution.Roots(part.Scales),
 		}
-		_, x.zeroOut = part.distances(x.grid)
+		_, x.zeroOut = part.Distances(x.grid)
 		if x.roots != nil && x.quantiser == nil {
 			x.scaled = make([]float64, part.Size)
 		}
@@ -120,7 +121,7 @@ func newFrame(c Config, p Calibration) (frame, error) {
 	}
 	f.callers, f.choices = make([]float64, f.entries), &drawScratch{}
 	if facts, _ := FactsOf(p.Name); facts.Draws {
-		f.law, f.components[0].bound = p.DrawLaw(c), c.Contribution.Components[0].bound(p.Grid)
+		f.law, f.components[0].bound = p.DrawLaw(c), c.Contribution.Components[0].Largest(p.Grid)
 		f.components[0].alone = c.Draws.Disjoint
 	}
 	if c.Contribution.Nonzero > 0 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
@@ -98,8 +99,8 @@ func TestPlansWithMemoryComeBack(t *testing.T) {
 
 func withBall(n int, memory uint64) mechanisms.Config {
 	c := withMemory(n, memory)
-	c.Contribution = mechanisms.Contribution{
-		Components: []mechanisms.Component{mechanisms.Ball{Size: n, Radius: 0.8, Reach: 0.7}.Component()},
+	c.Contribution = contribution.Contribution{
+		Components: []contribution.Component{contribution.Ball{Size: n, Radius: 0.8, Reach: 0.7}.Component()},
 	}
 	return c
 }

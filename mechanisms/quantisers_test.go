@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 )
@@ -74,7 +74,7 @@ func rootHalf(x int64) int64 {
 }
 
 // claims returns what a quantiser says of a grid on which squares fit a word.
-func claims(t *testing.T, g lattice.Grid, q mechanisms.Quantiser) (replace, zeroOut uint64) {
+func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, zeroOut uint64) {
 	t.Helper()
 	squareReplace, squareZero := q.Distances(g)
 	if squareReplace.Hi != 0 || squareZero.Hi != 0 {
@@ -108,7 +108,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := func(what string, q mechanisms.Quantiser, size int, vectors [][]float64, holds bool) {
+	f := func(what string, q contribution.Quantiser, size int, vectors [][]float64, holds bool) {
 		t.Helper()
 		replace, zeroOut := mechtest.LargestDistances(g, q, size, vectors)
 		claimReplace, claimZero := claims(t, g, q)

@@ -9,6 +9,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
@@ -18,7 +19,7 @@ import (
 
 func forgetful(memory uint64) mechanisms.Config {
 	return mechanisms.Config{
-		Name: "blt", Batch: 1, Contribution: mechanisms.OneComponent(3, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Name: "blt", Batch: 1, Contribution: contribution.OneComponent(3, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms: protection.Terms{Scope: protection.Decay{Steps: memory}, Unit: oneEvent},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -252,9 +253,9 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 	for trial := range 300 {
 		c := mechtest.Config(n)
 		c.Scope, c.Batch = protection.Window{Steps: 4}, uint64(1+trial%4)
-		c.Contribution = mechanisms.OneComponent(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
+		c.Contribution = contribution.OneComponent(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
 		plan := mechtest.Plan(t, mechanisms.Config{
-			Name: "tree-gamma", Batch: c.Batch, Contribution: mechanisms.OneComponent(n, c.Clip()),
+			Name: "tree-gamma", Batch: c.Batch, Contribution: contribution.OneComponent(n, c.Clip()),
 			Budget: dp.Budget{Epsilon: 1},
 			Terms:  protection.Terms{Scope: c.Scope, Unit: oneEvent},
 		})

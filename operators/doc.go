@@ -34,7 +34,7 @@
 //	            reports all problems of the settings at once: v.Want("CLIP", …) takes the name without ORIEL_. Call the
 //	            steps between decisions EMIT_EVERY (EmitEvery), because `oriel plan` reads it, and be Thinning. Dimension
 //	            is the setting of a vector's length
-//	Operator    five methods: Require sets the contribution of a record (mechanisms.Contribution), Params freezes lists
+//	Operator    five methods: Require sets the contribution of a record (contribution.Contribution), Params freezes lists
 //	            and files, Open makes a machine and must refuse a stream with other Terms than Common.Terms, Extras names
 //	            further members of decisions (LifetimeMembers too), Describe serves `oriel plan` and lists the
 //	            mechanisms that the operator takes. Every decision has a value for each of the extras, in both topics. A

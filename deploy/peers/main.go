@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -121,7 +122,7 @@ func exact(n int) (*line, error) {
 func step(name string, scope protection.Scope, ageWeight float64) (*line, error) {
 	const d = 32
 	c := mechanisms.Config{
-		Name: "blt", Batch: 1, Contribution: mechanisms.OneComponent(d, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Name: "blt", Batch: 1, Contribution: contribution.OneComponent(d, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		AgeWeight: ageWeight,
 		Terms:     protection.Terms{Scope: scope, Unit: protection.Event{Exchange: dp.Replace}},
 	}

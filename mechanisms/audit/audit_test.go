@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
@@ -49,7 +50,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 		"once-gamma": protection.PerStep{},
 	} {
 		c := config(name)
-		c.Contribution, c.Budget, c.Scope = mechanisms.OneComponent(1, c.Clip()), dp.Budget{Epsilon: 2}, scope
+		c.Contribution, c.Budget, c.Scope = contribution.OneComponent(1, c.Clip()), dp.Budget{Epsilon: 2}, scope
 		reaches(t, name, c, 1, max(1, scope.Span()), 0.9)
 	}
 }
@@ -104,7 +105,7 @@ func TestRunsForIsHonest(t *testing.T) {
 	}
 	// A large dimension hides the largest score of pure noise from any number of runs.
 	c = config("tree-gamma")
-	c.Contribution, c.Budget = mechanisms.OneComponent(64, c.Clip()), dp.Budget{Epsilon: 1}
+	c.Contribution, c.Budget = contribution.OneComponent(64, c.Clip()), dp.Budget{Epsilon: 1}
 	k = canary(t, c, 1, 8)
 	if runs, ok := newLaw(t, c, mechtest.Plan(t, c), k).RunsFor(0.9, 0, alpha); ok {
 		t.Errorf("gamma noise in 64 dimensions: %d runs", runs)

@@ -8,6 +8,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -67,7 +68,7 @@ func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-laplace", "tree-gamma", "once-gaussian"} {
 		for _, batch := range []uint64{1, 3} {
 			c := config(name)
-			c.Contribution, c.Batch, c.Budget.Epsilon = mechanisms.OneComponent(3, c.Clip()), batch, 1
+			c.Contribution, c.Batch, c.Budget.Epsilon = contribution.OneComponent(3, c.Clip()), batch, 1
 			p := mechtest.Plan(t, c)
 			try := func(what string, hear func(noise.Identity, []float64) (noise.Identity, []float64), caught bool) {
 				t.Helper()
@@ -115,8 +116,8 @@ func TestCheckChainIsHonest(t *testing.T) {
 		func(c *mechanisms.Config) { c.Batch = 1000 },
 		func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 1, Within: 8} },
 		func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 2, Within: 8} },
-		func(c *mechanisms.Config) { c.Contribution = mechanisms.OneComponent(1, c.Clip()) },
-		func(c *mechanisms.Config) { c.Contribution = mechanisms.OneComponent(600, c.Clip()) },
+		func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(1, c.Clip()) },
+		func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(600, c.Clip()) },
 		func(c *mechanisms.Config) { c.Name, c.Scope = "tree-laplace", protection.Window{Steps: 1} },
 	} {
 		c := config("blt")

@@ -5,6 +5,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -42,17 +43,17 @@ func TestCheckClip(t *testing.T) {
 		func(*mechanisms.Config) {},
 		func(c *mechanisms.Config) { c.Name, c.Batch = "tree-gaussian", 5 },
 		func(c *mechanisms.Config) {
-			c.Name, c.Contribution = "tree-laplace", mechanisms.OneComponent(30, c.Clip())
+			c.Name, c.Contribution = "tree-laplace", contribution.OneComponent(30, c.Clip())
 		},
 		func(c *mechanisms.Config) { c.Name = "tree-gamma" },
 		func(c *mechanisms.Config) { c.Name, c.Scope = "once-gaussian", protection.PerStep{} },
 		func(c *mechanisms.Config) {
-			c.Scope, c.Contribution = protection.Lifetime{Steps: 2, Within: 8}, mechanisms.OneComponent(7, c.Clip())
+			c.Scope, c.Contribution = protection.Lifetime{Steps: 2, Within: 8}, contribution.OneComponent(7, c.Clip())
 		},
-		func(c *mechanisms.Config) { c.Contribution = mechanisms.OneComponent(1, c.Clip()) },
+		func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(1, c.Clip()) },
 	} {
 		c := config("blt")
-		c.Budget.Epsilon, c.Contribution = 1, mechanisms.OneComponent(c.Dimension(), 0.7)
+		c.Budget.Epsilon, c.Contribution = 1, contribution.OneComponent(c.Dimension(), 0.7)
 		change(&c)
 		p := mechtest.Plan(t, c)
 		honest, err := audit.CheckClip(c, p, mechtest.Open(t, c, [32]byte{6}))
@@ -69,7 +70,7 @@ func TestCheckClip(t *testing.T) {
 		}
 	}
 	c := config("blt")
-	c.Contribution = mechanisms.OneComponent(1<<16, c.Clip())
+	c.Contribution = contribution.OneComponent(1<<16, c.Clip())
 	if test, err := audit.CheckClip(c, mechtest.Plan(t, c), mechtest.Open(t, c, [32]byte{6})); err != nil ||
 		test.Count != 1<<10 || test.P < alpha {
 		t.Errorf("a large dimension: %+v, %v", test, err)

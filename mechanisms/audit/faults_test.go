@@ -9,6 +9,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
@@ -146,7 +147,7 @@ func catch(t *testing.T, what string, c mechanisms.Config, step uint64, f fault,
 
 func TestAuditCatchesPlantedFaults(t *testing.T) {
 	gamma := config("tree-gamma")
-	gamma.Contribution, gamma.Budget = mechanisms.OneComponent(1, gamma.Clip()), dp.Budget{Epsilon: 2}
+	gamma.Contribution, gamma.Budget = contribution.OneComponent(1, gamma.Clip()), dp.Budget{Epsilon: 2}
 	for _, c := range []mechanisms.Config{config("tree-gaussian"), config("blt"), config("once-gaussian"), gamma} {
 		catch(t, "noise at half scale", c, 1, halfScale, audit.ErrClaim)
 		catch(t, "noise for L where 2L is due", c, 1, noiseOfL, audit.ErrClaim)

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -159,7 +160,7 @@ func (c *continuous) Restore([]byte) error {
 // a plan's scale no audit could see it.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	c := config("blt")
-	c.Contribution = mechanisms.OneComponent(1, c.Clip())
+	c.Contribution = contribution.OneComponent(1, c.Clip())
 	p, k := mechtest.Plan(t, c), canary(t, c, 5, 200)
 	whole := sampler(t, c, p.Scale)
 	var drawn []int64

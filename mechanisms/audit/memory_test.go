@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
@@ -179,7 +180,7 @@ func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 		c, runs := c, 6
 		switch {
 		case x.red && x.steps == steps: // seen in the few steps after the reset alone
-			c.Contribution, runs = mechanisms.OneComponent(128, 1), 300
+			c.Contribution, runs = contribution.OneComponent(128, 1), 300
 		case x.red:
 			runs = 60
 		}

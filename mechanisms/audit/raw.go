@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
@@ -26,7 +27,7 @@ func RawContributions(c mechanisms.Config, p mechanisms.Calibration) (mechanisms
 
 // rawQuantiser takes contributions in loss units.
 type rawQuantiser struct {
-	of       mechanisms.Quantiser
+	of       contribution.Quantiser
 	integers []float64
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/residual"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -126,7 +127,7 @@ var unlikePlan = []struct {
 func TestResidualsCatchPlantedFaults(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "once-gaussian"} {
 		c := config(name)
-		if c.Contribution = mechanisms.OneComponent(4, c.Clip()); name == "tree-gaussian" {
+		if c.Contribution = contribution.OneComponent(4, c.Clip()); name == "tree-gaussian" {
 			c.Scope = protection.Window{Steps: 64} // single nodes
 		}
 		for _, x := range unlikePlan {
@@ -135,7 +136,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 	}
 	for _, name := range []string{"tree-laplace", "tree-gamma", "once-gamma"} {
 		c := config(name)
-		c.Contribution = mechanisms.OneComponent(4, c.Clip())
+		c.Contribution = contribution.OneComponent(4, c.Clip())
 		for _, what := range []string{"scale", "coordinates", "runs", "leaves"} {
 			for _, x := range unlikePlan {
 				if x.name == what {

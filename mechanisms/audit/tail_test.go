@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -30,7 +31,7 @@ func TestCheckFar(t *testing.T) {
 		for _, change := range []func(*mechanisms.Config){
 			func(*mechanisms.Config) {},
 			func(c *mechanisms.Config) {
-				c.Contribution, c.Batch, c.Budget.Epsilon = mechanisms.OneComponent(1, c.Clip()), 3, 0.01
+				c.Contribution, c.Batch, c.Budget.Epsilon = contribution.OneComponent(1, c.Clip()), 3, 0.01
 			},
 			func(c *mechanisms.Config) {
 				if c.Scope != (protection.PerStep{}) {

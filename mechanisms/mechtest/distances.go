@@ -3,13 +3,13 @@ package mechtest
 import (
 	"slices"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
 // LargestDistances returns the squares of the largest distances that contributions of a size have, of two and of one
 // from zero, over all vectors given: on a lattice whose squares fit a word.
-func LargestDistances(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
+func LargestDistances(g lattice.Grid, q contribution.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
 	square := func(x, y []int64) (sum uint64) {
 		for i := range x {
 			sum += uint64((x[i] - y[i]) * (x[i] - y[i]))
@@ -27,7 +27,7 @@ func LargestDistances(g lattice.Grid, q mechanisms.Quantiser, size int, vectors 
 }
 
 // Quantised returns the different contributions of all vectors given, in order.
-func Quantised(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) [][]int64 {
+func Quantised(g lattice.Grid, q contribution.Quantiser, size int, vectors [][]float64) [][]int64 {
 	var leaves [][]int64
 	for _, v := range vectors {
 		leaf := make([]int64, size)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -21,7 +22,7 @@ func Config(n int) mechanisms.Config {
 	return mechanisms.Config{
 		Name:         "tree-gaussian",
 		Batch:        1,
-		Contribution: mechanisms.OneComponent(n, 1),
+		Contribution: contribution.OneComponent(n, 1),
 		Budget:       dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms: protection.Terms{
 			Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace},

@@ -2,7 +2,7 @@ package mechtest
 
 import "oriel/mechanisms/lattice"
 
-// OneHot is a mechanisms.Quantiser. It takes the number of a cell, 0 … n−1, and makes Λ of its coordinate; any other
+// OneHot is a contribution.Quantiser. It takes the number of a cell, 0 … n−1, and makes Λ of its coordinate; any other
 // number is in no cell. Two contributions are Λ√2 apart at most, and one is Λ from the null contribution.
 type OneHot struct{ Short bool } // Short: a fault, the replace distance of a count in one cell
 

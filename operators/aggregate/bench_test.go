@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -49,7 +50,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	b.Run("stream of 32 coordinates, B = 1", func(b *testing.B) {
 		stream := mechtest.Open(b, mechanisms.Config{
-			Name: "blt", Batch: 1, Contribution: mechanisms.OneComponent(32, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+			Name: "blt", Batch: 1, Contribution: contribution.OneComponent(32, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 			Terms: protection.Terms{
 				Scope: protection.Decay{Steps: 65536}, Unit: protection.Event{Exchange: dp.Replace},
 			},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
@@ -153,7 +154,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	}
 	part := c.spec.hot().Component()
 	part.Name = "cells"
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{part}}
+	m.Contribution = contribution.Contribution{Components: []contribution.Component{part}}
 	if places := params == nil || params[0] >= planOfPlaces; places && c.spec.cells() > 2 {
 		m.Contribution.Nonzero = c.spec.width() // twice that is less than all
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
@@ -43,7 +44,7 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 				m.Unit = users
 				c, ours := config(t, m, kind.lines...)
 				vectors := ours
-				vectors.Contribution = mechanisms.OneComponent(c.spec.hot().Size(), c.spec.hot().Component().Clip)
+				vectors.Contribution = contribution.OneComponent(c.spec.hot().Size(), c.spec.hot().Component().Clip)
 				if got := noiseOf(t, ours) / noiseOf(t, vectors); math.Abs(got/kind.want-1) > 1e-3 {
 					t.Errorf("%v, %v: %g of the noise of vectors, want %g", kind.lines, m.Terms, got, kind.want)
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -151,7 +152,7 @@ func TestGoldenPlays(t *testing.T) {
 func TestOtherStreamsAreRefused(t *testing.T) {
 	c := kinds[0]
 	for _, change := range []func(m *mechanisms.Config){
-		func(m *mechanisms.Config) { m.Contribution = mechanisms.OneComponent(2, 1) },
+		func(m *mechanisms.Config) { m.Contribution = contribution.OneComponent(2, 1) },
 		func(m *mechanisms.Config) { m.Batch = 7 },
 		func(m *mechanisms.Config) { m.Name, m.Scope = "tree-gamma", protection.Window{Steps: 8} },
 	} {

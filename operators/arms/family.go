@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/actions"
 	"oriel/schemas"
@@ -92,7 +93,7 @@ func (c operator) Extras() []schemas.Extra {
 
 // Require tells the contribution: one number, of size ½ at most, so that exchanging an answer moves a release by 1.
 func (c operator) Require(m *mechanisms.Config, _ []byte) error {
-	m.Contribution = mechanisms.OneComponent(1, largest)
+	m.Contribution = contribution.OneComponent(1, largest)
 	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.PerStep {
 		if facts.Law != mechanisms.Gamma {
 			return fmt.Errorf("arms: ORIEL_RULE=%s: takes once-gamma, not %s", exp3Uniform, m.Name)

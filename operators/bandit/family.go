@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
@@ -196,8 +197,8 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if err != nil {
 		return err
 	}
-	ball := mechanisms.Ball{Size: c.Set.Dimension(), Radius: p.Reach, Reach: p.Centres}
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{ball.Component()}}
+	ball := contribution.Ball{Size: c.Set.Dimension(), Radius: p.Reach, Reach: p.Centres}
+	m.Contribution = contribution.Contribution{Components: []contribution.Component{ball.Component()}}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -322,7 +323,7 @@ func TestNoRoundIsDueBehindTheEnd(t *testing.T) {
 func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
 	c := kinds(t)[0]
 	for _, change := range []func(m *mechanisms.Config){
-		func(m *mechanisms.Config) { m.Contribution = mechanisms.OneComponent(2, 1) },
+		func(m *mechanisms.Config) { m.Contribution = contribution.OneComponent(2, 1) },
 		func(m *mechanisms.Config) { m.Batch = 7 },
 		func(m *mechanisms.Config) { m.Name, m.Scope = "once-gamma", protection.PerStep{} },
 	} {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -94,7 +95,7 @@ func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 	// A stream of single steps has noise of 2·clip/m in each coordinate: of clip β·m/2 it has β.
 	n := c.Set.Dimension()
 	m := mechanisms.Config{
-		Name: "once-gaussian", Batch: 1, Contribution: mechanisms.OneComponent(n, beta*dp.GaussianMu(c.Budget)/2),
+		Name: "once-gaussian", Batch: 1, Contribution: contribution.OneComponent(n, beta*dp.GaussianMu(c.Budget)/2),
 		Budget: c.Budget, Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	plan, err := mechanisms.Calibrate(m)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -55,7 +56,7 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 	}
 	m := mechanisms.Config{
 		Name: mechanism, Batch: 1,
-		Contribution: mechanisms.Contribution{Components: []mechanisms.Component{rows.Component()}}, Budget: c.Budget,
+		Contribution: contribution.Contribution{Components: []contribution.Component{rows.Component()}}, Budget: c.Budget,
 		Terms: protection.Terms{
 			Scope: protection.Lifetime{Steps: c.Steps, Within: window}, Unit: protection.Event{Exchange: dp.Replace},
 		},

@@ -2,6 +2,7 @@ package coco
 
 import (
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/operators/loss"
 )
 
@@ -59,17 +60,17 @@ func (c Config) weight() float64 {
 }
 
 // component is what a record adds under the rule.
-func (l Contributions) component(c Config) mechanisms.Contribution {
+func (l Contributions) component(c Config) contribution.Contribution {
 	n := c.Set.Dimension()
 	switch l.Rule {
 	case ruleCentre:
-		return mechanisms.Contribution{
-			Components: []mechanisms.Component{mechanisms.Ball{Size: n, Radius: l.Radius, Reach: l.Reach}.Component()},
+		return contribution.Contribution{
+			Components: []contribution.Component{contribution.Ball{Size: n, Radius: l.Radius, Reach: l.Reach}.Component()},
 		}
 	case ruleNorm:
-		return mechanisms.OneComponent(n, l.Radius)
+		return contribution.OneComponent(n, l.Radius)
 	}
-	return mechanisms.OneComponent(n, c.Clip)
+	return contribution.OneComponent(n, c.Clip)
 }
 
 // entries is how many numbers a record adds in n dimensions.

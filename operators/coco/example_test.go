@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -22,7 +23,7 @@ func Example() {
 		Update: coco.Projection, Loss: logistic, Set: set, Clip: 1, StrongConvexity: 1e-3, EmitEvery: 1,
 	}
 	mechanism := mechanisms.Config{
-		Name: "tree-gaussian", Batch: 2, Contribution: mechanisms.OneComponent(2, operator.Clip),
+		Name: "tree-gaussian", Batch: 2, Contribution: contribution.OneComponent(2, operator.Clip),
 		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Failure: operator.StepFailure(),
 		Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
 	}

@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -162,7 +163,7 @@ func TestAuditCatchesFaultsOfTheMachine(t *testing.T) {
 
 	// The clip of 1.25·L on the same lattice, over noise for L.
 	wide := m
-	wide.Contribution = mechanisms.OneComponent(wide.Dimension(), 1.25*wide.Clip())
+	wide.Contribution = contribution.OneComponent(wide.Dimension(), 1.25*wide.Clip())
 	widePlan := mechtest.Plan(t, wide)
 	if widePlan.Grid.Exp != plan.Grid.Exp {
 		t.Fatal("another lattice")

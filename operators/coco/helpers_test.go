@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -80,7 +81,7 @@ func sample(t testing.TB, set string, n int) Config {
 // mechanism is one that fits the update; ogd has no window.
 func mechanism(c Config, window, batch uint64) mechanisms.Config {
 	m := mechanisms.Config{
-		Name: "tree-gaussian", Batch: batch, Contribution: mechanisms.OneComponent(c.Set.Dimension(), c.Clip),
+		Name: "tree-gaussian", Batch: batch, Contribution: contribution.OneComponent(c.Set.Dimension(), c.Clip),
 		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Failure: c.StepFailure(),
 		Terms: protection.Terms{Scope: protection.Window{Steps: window}, Unit: protection.Event{Exchange: dp.Replace}},
 	}

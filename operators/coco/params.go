@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/convex"
 )
@@ -123,7 +124,7 @@ func (l Contributions) validate() error {
 	if !centred && !around {
 		return fmt.Errorf("coco: plan: rule %d of leaves with other numbers than it has", l.Rule)
 	}
-	return mechanisms.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
+	return contribution.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
 }
 
 // AppendBinary appends the plan's stored form.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
@@ -109,7 +110,7 @@ func (c operator) SecondTopic() *operators.Output {
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	part := c.rows.Component()
 	part.Name = "moments"
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{part}}
+	m.Contribution = contribution.Contribution{Components: []contribution.Component{part}}
 	if c.confidence > 0 && m.Scope.End() == protection.Endless {
 		return errors.New("ORIEL_CONFIDENCE: the width is proved for the steps of a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	}

@@ -9,7 +9,7 @@
 // moments cost nothing beside Σ x·y at s = 1 (PROOF.md, Theorem 1). With Blocks the rows of K arms stand in K blocks of
 // their own at that same price, and what is between blocks, and publicly zero, is neither released nor noised.
 //
-//	Rows       the mechanisms.Quantiser
+//	Rows       the contribution.Quantiser
 //	Symmetric  names the numbers of a released triangle
 //	Cholesky   factor and solutions, the same bits on every CPU
 //	Edge       the edge of the noise's spectrum, by which a released matrix is shifted until it is positive definite
@@ -20,5 +20,5 @@
 // d², a spectrum some 25d³. None allocates.
 //
 //	rows := moments.Rows{Features: 27, Label: 1024}
-//	contribution := mechanisms.Contribution{Components: []mechanisms.Component{rows.Component()}}
+//	record := contribution.Contribution{Components: []contribution.Component{rows.Component()}}
 package moments

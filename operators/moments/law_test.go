@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/sumtest"
@@ -28,7 +28,7 @@ func exact(s float64, x, y []int64, epsilon float64) float64 {
 }
 
 // worst returns the largest δ(ε) that any two contributions of a 2×2 matrix have.
-func worst(q mechanisms.Quantiser, r Rows, fine int, s, epsilon float64) float64 {
+func worst(q contribution.Quantiser, r Rows, fine int, s, epsilon float64) float64 {
 	leaves := mechtest.Quantised(coarse(fine), q, r.Size(), rows(r, fine))
 	most, seen := 0.0, map[[3]int64]bool{} // δ depends on the sizes of differences alone
 	for i, x := range leaves {

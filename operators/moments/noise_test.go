@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
@@ -17,7 +18,7 @@ func TestDescribeNoise(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-		Contribution: mechanisms.Contribution{Components: []mechanisms.Component{rows.Component()}},
+		Contribution: contribution.Contribution{Components: []contribution.Component{rows.Component()}},
 	}
 	sd, err := Deviation(m)
 	if err != nil || !(sd > 1) {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/bits"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
@@ -83,11 +83,11 @@ func (r Rows) Scales() []uint32 {
 
 // Component is a component that has these contributions, on a grid that holds the longest: (1+s²)/√2, with room for its
 // rounding. Of invalid rows it says nothing.
-func (r Rows) Component() mechanisms.Component {
+func (r Rows) Component() contribution.Component {
 	s := float64(r.Label) / Whole
 	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24) // Distances adds √D/2 + 2 units, of 2²⁴ or more
 	clip := float64(float64((1+float64(s*s))/math.Sqrt2) * room)
-	return mechanisms.Component{Size: r.Size(), Clip: clip, Quantiser: r, Scales: r.Scales()}
+	return contribution.Component{Size: r.Size(), Clip: clip, Quantiser: r, Scales: r.Scales()}
 }
 
 // units returns the fineness of rows on a grid: r = 2^fine units of x, S units of a label of 1, and the shift by which

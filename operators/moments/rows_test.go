@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
@@ -124,7 +125,7 @@ func rows(r Rows, fine int) [][]float64 {
 // Every contribution of a coarse lattice is no farther from another and from zero than is claimed, and some are nearly
 // as far; faults are farther.
 func TestDistancesByEnumeration(t *testing.T) {
-	f := func(what string, q mechanisms.Quantiser, r Rows, fine int, holds bool) {
+	f := func(what string, q contribution.Quantiser, r Rows, fine int, holds bool) {
 		t.Helper()
 		g := coarse(fine)
 		replace, zeroOut := mechtest.LargestDistances(g, q, r.Size(), rows(r, fine))
@@ -273,7 +274,7 @@ func TestSumsAreSecondMoments(t *testing.T) {
 // streams are the mechanisms that take a quantiser and have noise of known deviation.
 func streams(r Rows) []mechanisms.Config {
 	c := mechtest.Config(1)
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{r.Component()}}
+	c.Contribution = contribution.Contribution{Components: []contribution.Component{r.Component()}}
 	var all []mechanisms.Config
 	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian", "forgetting"} {
 		x := c
@@ -327,7 +328,7 @@ func TestNoiseIsTheDeclaredOne(t *testing.T) {
 func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	c := mechtest.Config(1)
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{r.Component()}}
+	c.Contribution = contribution.Contribution{Components: []contribution.Component{r.Component()}}
 	c.Name, c.Scope = "tree-gaussian", protection.Lifetime{Steps: 15, Within: 16}
 	stream := mechtest.Open(t, c, [32]byte{8})
 	d, err := stream.Deviation(0, 0)
@@ -389,8 +390,8 @@ func TestRowsValidate(t *testing.T) {
 	for _, a := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		c := mechtest.Config(1)
 		c.Unit = protection.Event{Exchange: a}
-		c.Contribution = mechanisms.Contribution{
-			Components: []mechanisms.Component{Rows{Features: 4, Label: 700}.Component()},
+		c.Contribution = contribution.Contribution{
+			Components: []contribution.Component{Rows{Features: 4, Label: 700}.Component()},
 		}
 		if err := c.Validate(); err != nil {
 			t.Error(err)

@@ -4,14 +4,14 @@ import (
 	"math"
 	"testing"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
 // DistancesAreReached checks that leaves of values are no farther apart, and no longer, than a Quantiser says, and that
 // the first two are as far apart and as long as that but for a thousandth: what it says is neither too little nor too
 // much.
-func DistancesAreReached(tb testing.TB, q mechanisms.Quantiser, g lattice.Grid, size int, values ...[]float64) {
+func DistancesAreReached(tb testing.TB, q contribution.Quantiser, g lattice.Grid, size int, values ...[]float64) {
 	tb.Helper()
 	replace, zeroOut := q.Distances(g)
 	squared := func(x lattice.Int128) float64 { return math.Ldexp(float64(x.Hi), 64) + float64(x.Lo) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
@@ -62,7 +63,7 @@ func (c operator) Extras() []schemas.Extra {
 }
 
 // component is what a record adds.
-func (c operator) component() mechanisms.Component {
+func (c operator) component() contribution.Component {
 	p := c.rows.Component()
 	p.Name = "moments"
 	return p
@@ -70,7 +71,7 @@ func (c operator) component() mechanisms.Component {
 
 // Require tells the contribution.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.component()}}
+	m.Contribution = contribution.Contribution{Components: []contribution.Component{c.component()}}
 	return checkPlan(params, params == nil)
 }
 

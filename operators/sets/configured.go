@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/actions"
@@ -62,7 +63,7 @@ const half = 0.5
 // cell.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if !c.Draws {
-		m.Contribution = mechanisms.OneComponent(1, half)
+		m.Contribution = contribution.OneComponent(1, half)
 		return nil
 	}
 	if m.Name != mechanisms.ExponentialMechanism {
@@ -71,8 +72,8 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if m.Scope.End() == protection.Endless {
 		return nil // a rule of the mechanism's own
 	}
-	m.Contribution = mechanisms.Contribution{
-		Components: []mechanisms.Component{cellQuantiser{Cells: c.cells()}.Component()}, Nonzero: 1,
+	m.Contribution = contribution.Contribution{
+		Components: []contribution.Component{cellQuantiser{Cells: c.cells()}.Component()}, Nonzero: 1,
 	}
 	r, err := c.rates(*m)
 	if params != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
@@ -172,9 +173,9 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 			"batch": func(m *mechanisms.Config) { m.Batch = 7 },
 			"tree": func(m *mechanisms.Config) {
 				m.Name, m.Scope, m.Draws = "tree-gaussian", protection.Window{Steps: 8}, mechanisms.Draws{}
-				m.Contribution, m.Budget.Delta = mechanisms.OneComponent(1, 1), 1e-6
+				m.Contribution, m.Budget.Delta = contribution.OneComponent(1, 1), 1e-6
 			},
-			"leaf": func(m *mechanisms.Config) { m.Contribution = mechanisms.OneComponent(2, 1) },
+			"leaf": func(m *mechanisms.Config) { m.Contribution = contribution.OneComponent(2, 1) },
 		} {
 			m := mechanismOf(t, c, 1)
 			plan, err := (operator{Config: c}).Params(m)

@@ -3,7 +3,7 @@ package sets
 import (
 	"math"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
@@ -16,8 +16,8 @@ type cellQuantiser struct{ Cells int }
 func (cellQuantiser) Entries() int { return 2 }
 
 // Component is a component that has these contributions.
-func (c cellQuantiser) Component() mechanisms.Component {
-	return mechanisms.Component{Name: "cells", Size: c.Cells, Clip: half, Quantiser: c}
+func (c cellQuantiser) Component() contribution.Component {
+	return contribution.Component{Name: "cells", Size: c.Cells, Clip: half, Quantiser: c}
 }
 
 // Distances are 1 and ½.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
@@ -79,11 +80,11 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 		c.length = c.lengthOf(*m)
 	}
 	if c.rule == byHistogram {
-		m.Contribution = mechanisms.Contribution{
-			Components: []mechanisms.Component{typeQuantiser{Types: len(c.types)}.Component()},
+		m.Contribution = contribution.Contribution{
+			Components: []contribution.Component{typeQuantiser{Types: len(c.types)}.Component()},
 		}
 	} else {
-		m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.component(*m)}}
+		m.Contribution = contribution.Contribution{Components: []contribution.Component{c.component(*m)}}
 	}
 	if c.rule == byDraws {
 		return c.schedule(m)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
@@ -21,9 +22,9 @@ type boundedGainsQuantiser struct {
 func (s boundedGainsQuantiser) Entries() int { return s.Positions * s.Elements }
 
 // Component is a component that has these contributions.
-func (s boundedGainsQuantiser) Component() mechanisms.Component {
+func (s boundedGainsQuantiser) Component() contribution.Component {
 	clip := float64(math.Sqrt(float64(s.Positions)) * s.Most)
-	return mechanisms.Component{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}
+	return contribution.Component{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}
 }
 
 // radius is M in units of a grid, or so many that the gains of all positions are within Λ.
@@ -92,7 +93,7 @@ func (c operator) centre() float64 {
 }
 
 // component is that of gains.
-func (c operator) component(m mechanisms.Config) mechanisms.Component {
+func (c operator) component(m mechanisms.Config) contribution.Component {
 	positions := c.pick
 	if c.rule == byShares {
 		positions = c.copiesOf(m)

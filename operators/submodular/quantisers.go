@@ -3,7 +3,7 @@ package submodular
 import (
 	"math"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
@@ -16,8 +16,8 @@ type typeQuantiser struct{ Types int }
 func (typeQuantiser) Entries() int { return 1 }
 
 // Component is a component that has these contributions.
-func (o typeQuantiser) Component() mechanisms.Component {
-	return mechanisms.Component{Name: "types", Size: o.Types, Clip: 1, Quantiser: o}
+func (o typeQuantiser) Component() contribution.Component {
+	return contribution.Component{Name: "types", Size: o.Types, Clip: 1, Quantiser: o}
 }
 
 // one is 1 in units of a grid: at most Λ.
@@ -44,8 +44,8 @@ type gainsQuantiser struct{ Size int }
 func (g gainsQuantiser) Entries() int { return g.Size }
 
 // Part is a component that has these contributions.
-func (g gainsQuantiser) Part() mechanisms.Component {
-	return mechanisms.Component{Name: "gains", Size: g.Size, Clip: math.Sqrt(float64(g.Size)) / 2, Quantiser: g}
+func (g gainsQuantiser) Part() contribution.Component {
+	return contribution.Component{Name: "gains", Size: g.Size, Clip: math.Sqrt(float64(g.Size)) / 2, Quantiser: g}
 }
 
 // half is ½ in units of a grid, or so many that Size of them are within Λ.

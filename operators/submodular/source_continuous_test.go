@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -37,7 +38,7 @@ func newLeader(t *testing.T, n, events int, norm, epsilon float64, seed byte) *l
 		t.Fatal(err)
 	}
 	l := &leader{x: make([]float64, n), stream: mechtest.Open(t, mechanisms.Config{
-		Name: "tree-gamma", Batch: 1, Contribution: mechanisms.OneComponent(n, norm), Budget: dp.Budget{Epsilon: epsilon},
+		Name: "tree-gamma", Batch: 1, Contribution: contribution.OneComponent(n, norm), Budget: dp.Budget{Epsilon: epsilon},
 		Terms: protection.Terms{
 			Scope: protection.Lifetime{Steps: uint64(events), Within: uint64(events)},
 			Unit:  protection.Event{Exchange: dp.Replace},

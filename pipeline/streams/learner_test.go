@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
 	"oriel/schemas"
@@ -56,7 +57,7 @@ type namedOperator struct {
 
 func (o namedOperator) Require(c *mechanisms.Config, params []byte) error {
 	*o.required = append(*o.required, string(params))
-	c.Contribution = mechanisms.OneComponent(2, 1)
+	c.Contribution = contribution.OneComponent(2, 1)
 	return nil
 }
 
@@ -76,7 +77,7 @@ func (named) Add(dst []operators.Decision, _ operators.Record) []operators.Decis
 func TestALearnerOpensWhatItFroze(t *testing.T) {
 	var required, opened []string
 	c := mechtest.Config(2)
-	c.Contribution = mechanisms.Contribution{}
+	c.Contribution = contribution.Contribution{}
 	l, err := NewLearner(namedOperator{required: &required, opened: &opened}, c)
 	if err != nil {
 		t.Fatal(err)

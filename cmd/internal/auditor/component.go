@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 )
 
@@ -27,8 +28,8 @@ func componentOf(
 	for _, x := range c.Contribution.Components {
 		shares += float64(x.Share)
 	}
-	c.Contribution = mechanisms.Contribution{
-		Components: []mechanisms.Component{leaf}, Nonzero: min(c.Contribution.Nonzero, leaf.Size),
+	c.Contribution = contribution.Contribution{
+		Components: []contribution.Component{leaf}, Nonzero: min(c.Contribution.Nonzero, leaf.Size),
 	}
 	one := mechanisms.Calibration{
 		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, Decay: p.Decay,

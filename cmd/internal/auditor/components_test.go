@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
@@ -48,7 +49,7 @@ func (centred) Quantise(g lattice.Grid, dst []int64, v []float64) {
 }
 
 func (v varied) Require(m *mechanisms.Config, _ []byte) error {
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{
+	m.Contribution = contribution.Contribution{Components: []contribution.Component{
 		{Name: "gradient", Size: 2, Clip: 0.75, Scales: []uint32{4, 1}, Share: 2},
 		{Name: "cells", Size: 3, Clip: 1, Quantiser: v.cells, Share: 1},
 		{Name: "centred", Size: 1, Clip: 2, Quantiser: centred{}, Scales: []uint32{3}, Share: 3},

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
 // askew is the ball around a centre with a fault: the contribution is of numbers that are changed before.
 type askew struct {
-	mechanisms.Ball
-	change func(b mechanisms.Ball, vector, centre []float64)
+	contribution.Ball
+	change func(b contribution.Ball, vector, centre []float64)
 	after  func(dst []int64)
 }
 
@@ -29,7 +30,7 @@ func (q askew) Quantise(g lattice.Grid, dst []int64, v []float64) {
 
 // in is a configuration with the fault in the ball of its contribution, if it has one.
 func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
-	ball, centred := c.Contribution.Components[0].Quantiser.(mechanisms.Ball)
+	ball, centred := c.Contribution.Components[0].Quantiser.(contribution.Ball)
 	if centred {
 		c.Contribution.Components = slices.Clone(c.Contribution.Components)
 		q.Ball = ball
@@ -46,13 +47,13 @@ func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 			dst[i] += dst[i] / 2
 		}
 	}
-	sign := func(_ mechanisms.Ball, _, centre []float64) {
+	sign := func(_ contribution.Ball, _, centre []float64) {
 		for i := range centre {
 			centre[i] = -centre[i]
 		}
 	}
-	zero := func(_ mechanisms.Ball, _, centre []float64) { clear(centre) }
-	private := func(b mechanisms.Ball, vector, centre []float64) { // the centre is where the event is
+	zero := func(_ contribution.Ball, _, centre []float64) { clear(centre) }
+	private := func(b contribution.Ball, vector, centre []float64) { // the centre is where the event is
 		norm := lattice.Norm(vector)
 		for i, x := range vector {
 			centre[i] = 0.999 * b.Reach * x / math.Max(norm, 1e-9)

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -118,7 +118,7 @@ func (c *background) arrives(event operators.Record, number uint64) (adds bool) 
 
 // beyondSensitivity says which claim of a quantiser two vectors of numbers break, if any. The second takes hostile
 // numbers afterwards, for its distance from zero alone: they may stand in the place of public ones.
-func (a *Subject) beyondSensitivity(q mechanisms.Quantiser, k int, first, second []float64) string {
+func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, second []float64) string {
 	grid, size := a.components[k].Grid, a.components[k].To-a.components[k].From
 	squareReplace, squareZero := q.Distances(grid)
 	replace, zeroOut := lattice.Grid{}.Float64(squareReplace), lattice.Grid{}.Float64(squareZero)
@@ -152,7 +152,7 @@ func (a *Subject) beyondSensitivity(q mechanisms.Quantiser, k int, first, second
 }
 
 // quantised returns the contribution of numbers in integers.
-func quantised(q mechanisms.Quantiser, grid lattice.Grid, size int, numbers []float64) []int64 {
+func quantised(q contribution.Quantiser, grid lattice.Grid, size int, numbers []float64) []int64 {
 	leaf := make([]int64, size)
 	q.Quantise(grid, leaf, numbers)
 	return leaf

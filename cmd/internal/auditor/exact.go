@@ -10,6 +10,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
@@ -132,7 +133,7 @@ func differ(x, y [][]byte) int {
 }
 
 // sums are sums of the components, which release what is recorded once the stream has scaled it.
-func (r recorded) sums(leaf mechanisms.Contribution) []mechanisms.Sum {
+func (r recorded) sums(leaf contribution.Contribution) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
 	for k, part := range leaf.Components {

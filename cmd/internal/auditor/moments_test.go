@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
@@ -45,7 +46,7 @@ func TestAuditOfSecondMomentsReachesTheClaim(t *testing.T) {
 
 // changed is a quantiser whose contributions are changed after.
 type changed struct {
-	mechanisms.Quantiser
+	contribution.Quantiser
 	after func(dst []int64)
 }
 

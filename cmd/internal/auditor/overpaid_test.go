@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/protection"
@@ -16,14 +17,14 @@ import (
 // component has x alone, and pays for no more.
 type constant struct {
 	varied
-	first mechanisms.Component
+	first contribution.Component
 	shift float64 // of x: contributions along u and −u are then not of one length
 }
 
 func (c constant) Require(m *mechanisms.Config, _ []byte) error {
 	c.first.Name, c.first.Size, c.first.Share = "sums", 2, 1
-	values := mechanisms.Component{Name: "values", Size: 1, Clip: 0.5 + math.Abs(c.shift), Share: 1}
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.first, values}}
+	values := contribution.Component{Name: "values", Size: 1, Clip: 0.5 + math.Abs(c.shift), Share: 1}
+	m.Contribution = contribution.Contribution{Components: []contribution.Component{c.first, values}}
 	return nil
 }
 
@@ -104,14 +105,14 @@ func whole(x float64) int64 { return int64(math.Floor(x)) }
 func TestOverpaidNamesWhatAnExchangeCannotMove(t *testing.T) {
 	far := math.Sqrt(1.25)
 	for _, x := range []struct {
-		first     mechanisms.Component
+		first     contribution.Component
 		adjacency dp.Adjacency
 		paid      float64 // 0: no more than is moved
 	}{
-		{mechanisms.Component{Clip: 1.25}, dp.Replace, 2.5},
-		{mechanisms.Component{Clip: 1.25}, dp.ZeroOut, 0},
-		{mechanisms.Component{Clip: 2}, dp.ZeroOut, 2},
-		{mechanisms.Component{Clip: 1.25, Quantiser: firm{}}, dp.Replace, 0},
+		{contribution.Component{Clip: 1.25}, dp.Replace, 2.5},
+		{contribution.Component{Clip: 1.25}, dp.ZeroOut, 0},
+		{contribution.Component{Clip: 2}, dp.ZeroOut, 2},
+		{contribution.Component{Clip: 1.25, Quantiser: firm{}}, dp.Replace, 0},
 	} {
 		for _, name := range []string{"blt", "tree-laplace"} {
 			m := mechanisms.Config{
@@ -142,7 +143,7 @@ func TestOverpaidIsCheap(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms:        protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace}},
-		Contribution: mechanisms.OneComponent(mostCoordinates+1, 1),
+		Contribution: contribution.OneComponent(mostCoordinates+1, 1),
 	}
 	if moves := Overpaid(m, constant{}); moves != nil {
 		t.Errorf("%+v", moves)
@@ -156,7 +157,7 @@ func TestOverpaidLooksAtBothEnds(t *testing.T) {
 			Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 			Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: adjacency}},
 		}
-		c := constant{first: mechanisms.Component{Clip: 2}, shift: 0.25}
+		c := constant{first: contribution.Component{Clip: 2}, shift: 0.25}
 		if err := c.Require(&m, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/protection"
@@ -152,7 +153,7 @@ func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 	grid, integers := a.components[k].Grid, a.integers[a.components[k].From:a.components[k].To]
 	unit := grid.Unit()
 	q := a.mechanism.Contribution.Components[k].Quantiser
-	if _, ball := q.(mechanisms.Ball); ball {
+	if _, ball := q.(contribution.Ball); ball {
 		// Half the distance that is accounted is how far a contribution is from the centre at most.
 		limit, away := math.Sqrt(lattice.Grid{}.Float64(a.plan.Component(k).Replace))/2*unit, make([]float64, len(dst))
 		for i := range dst {
@@ -185,7 +186,7 @@ func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 func (a *Subject) centres(dst, all []float64, adds bool) {
 	clear(dst)
 	for k, of := range a.components {
-		if _, ball := a.mechanism.Contribution.Components[k].Quantiser.(mechanisms.Ball); !ball || !adds {
+		if _, ball := a.mechanism.Contribution.Components[k].Quantiser.(contribution.Ball); !ball || !adds {
 			continue
 		}
 		from, to := a.bounds(a.first + k)
@@ -288,7 +289,7 @@ func (a *Subject) units(fill func(part int, u []float64)) []float64 {
 	all := make([]float64, a.wholeMechanism.Contribution.Entries())
 	vector := func(i int) []float64 { // without public numbers
 		from, to := a.bounds(i)
-		if ball, centred := a.wholeMechanism.Contribution.Components[i].Quantiser.(mechanisms.Ball); centred {
+		if ball, centred := a.wholeMechanism.Contribution.Components[i].Quantiser.(contribution.Ball); centred {
 			to = from + ball.Size
 		}
 		return all[from:to]

@@ -5,6 +5,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/residual"
+	"oriel/mechanisms/contribution"
 )
 
 // Far tails are looked for where draws are cheap: at a dimension of wide, in streams of null events, wideSteps long.
@@ -28,7 +29,7 @@ func (a *Subject) widen() (widenedSubject, bool) {
 		return widenedSubject{}, false
 	}
 	x := widenedSubject{config: a.mechanism}
-	x.config.Contribution = mechanisms.OneComponent(max(wide, a.mechanism.Dimension()), a.mechanism.Clip())
+	x.config.Contribution = contribution.OneComponent(max(wide, a.mechanism.Dimension()), a.mechanism.Clip())
 	x.config.Batch, x.config.Failure = 1, 0
 	var err error
 	if x.plan, err = mechanisms.Calibrate(x.config); err != nil {

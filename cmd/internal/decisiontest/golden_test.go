@@ -14,6 +14,7 @@ import (
 
 	"oriel/cmd/internal/replay"
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
@@ -51,7 +52,7 @@ func (c Case) plan(t *testing.T) []byte {
 	}
 	m, operator := learner.Mechanism(), learner.Operator()
 	clipped := m
-	clipped.Contribution = mechanisms.OneComponent(m.Dimension(), operator.Describe(m).Clip)
+	clipped.Contribution = contribution.OneComponent(m.Dimension(), operator.Describe(m).Clip)
 	private, err := mechanisms.Calibrate(clipped)
 	if err != nil {
 		t.Fatal(err)

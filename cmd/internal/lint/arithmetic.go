@@ -13,8 +13,8 @@ import (
 // decidesBytes are the folders in which a float can reach a decision, a state or a hash: there the arithmetic must be
 // the same on every CPU.
 var decidesBytes = []string{
-	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/decay", "mechanisms/lattice", "mechanisms/noise",
-	"mechanisms/perstep", "mechanisms/rational", "mechanisms/windowtree",
+	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/contribution", "mechanisms/decay",
+	"mechanisms/lattice", "mechanisms/noise", "mechanisms/perstep", "mechanisms/rational", "mechanisms/windowtree",
 	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/elementary",
 	"operators/loss", "operators/moments", "operators/actions", "schemas",
 }

@@ -82,7 +82,7 @@ var direction = []rule{
 	{"operators/elementary", nil, "arithmetic knows numbers and nothing else"},
 	{
 		"operators/moments",
-		[]string{"=operators", "=mechanisms", "mechanisms/lattice", "operators/elementary"},
+		[]string{"=operators", "mechanisms/contribution", "mechanisms/lattice", "operators/elementary"},
 		"second moments know no algorithm",
 	},
 	{
@@ -94,21 +94,22 @@ var direction = []rule{
 	},
 	{
 		"operators/aggregate/block",
-		[]string{"=mechanisms", "mechanisms/lattice"},
+		[]string{"mechanisms/contribution", "mechanisms/lattice"},
 		"leaves know the lattice, and no operator",
 	},
 	{"operators/aggregate/interval", nil, "intervals are functions of released numbers"},
 	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/moments", "operators/pending", "operators/actions", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
 	{"mechanisms/lattice", nil, "the lattice is a leaf"},
+	{"mechanisms/contribution", []string{"mechanisms/lattice"}, "a contribution knows integers, neither noise nor budget"},
 	{"mechanisms/noise", []string{"mechanisms/lattice"}, "noise knows integers, not mechanisms"},
 	{"mechanisms/mechtest", []string{"mechanisms"}, "test helpers may see every mechanism"},
 	{"mechanisms/audit", []string{"mechanisms"}, "an audit may see every mechanism"},
 	{"mechanisms/rational", []string{"mechanisms/dp"}, "the mathematics of filters knows numbers, not mechanisms"},
 	// The root is above its families: it makes them by name.
 	{"mechanisms", []string{
-		"mechanisms/buffer", "mechanisms/dp", "mechanisms/lattice", "mechanisms/noise",
-		"mechanisms/rational", "mechanisms/mechtest",
+		"mechanisms/buffer", "mechanisms/contribution", "mechanisms/dp", "mechanisms/lattice",
+		"mechanisms/noise", "mechanisms/rational", "mechanisms/mechtest",
 	}, "mechanisms import nothing above, and no family another"},
 	{"state", []string{"state"}, "state keeps sealed bytes and knows nothing else of ours"},
 	{"schemas", []string{"schemas"}, "wire formats know nothing else of ours"},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -26,7 +27,7 @@ func partsInput(name string) Input {
 	if strings.HasPrefix(name, "once") {
 		c.Scope = protection.PerStep{}
 	}
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{
+	c.Contribution = contribution.Contribution{Components: []contribution.Component{
 		{Name: "small", Size: 2, Clip: 0.125, Scales: []uint32{4, 1}, Share: 3}, {Name: "large", Size: 3, Clip: 8, Share: 1},
 	}}
 	return Input{Configured: c, Operator: ofParts{}}
@@ -75,7 +76,7 @@ func TestReportOfParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		plain := in
-		plain.Configured.Contribution = mechanisms.OneComponent(5, 1)
+		plain.Configured.Contribution = contribution.OneComponent(5, 1)
 		one, err := New(plain)
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -120,7 +121,7 @@ func TestHashBlocks(t *testing.T) {
 			t.Fatalf("n=%d: not the chain's seed", n)
 		}
 		in := settings[0].input()
-		in.Configured.Contribution, in.Configured.Batch = mechanisms.OneComponent(n, in.Configured.Clip()), 3
+		in.Configured.Contribution, in.Configured.Batch = contribution.OneComponent(n, in.Configured.Clip()), 3
 		r, err := New(in)
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +187,7 @@ func TestStateBytes(t *testing.T) {
 func TestMemoryBytes(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		in := settings[0].input()
-		in.Configured.Contribution = mechanisms.OneComponent(1000, in.Configured.Clip())
+		in.Configured.Contribution = contribution.OneComponent(1000, in.Configured.Clip())
 		c, _, reason := in.candidate(variant{name: name})
 		if reason != "" {
 			t.Fatal(reason)

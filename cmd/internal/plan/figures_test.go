@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 )
@@ -54,7 +55,7 @@ func TestFiguresOfTheTexts(t *testing.T) {
 		c := mechanisms.Config{
 			Name: name, Batch: 1,
 			Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-			Contribution: mechanisms.OneComponent(8, 1), Budget: dp.Budget{
+			Contribution: contribution.OneComponent(8, 1), Budget: dp.Budget{
 				Epsilon: 1,
 				Delta:   1e-6,
 			},

@@ -8,6 +8,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -108,7 +109,7 @@ var settings = []setting{
 	}},
 	{"zero-out", func(in *Input) {
 		in.Configured.Unit = protection.Event{Exchange: dp.ZeroOut}
-		in.Configured.Contribution = mechanisms.OneComponent(in.Configured.Dimension(), 2.5)
+		in.Configured.Contribution = contribution.OneComponent(in.Configured.Dimension(), 2.5)
 	}},
 	{"paper", func(in *Input) {
 		in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian-paper", 0
@@ -116,7 +117,7 @@ var settings = []setting{
 	}},
 	{"odd window", func(in *Input) { in.Configured.Scope, in.Rate, in.Age = protection.Window{Steps: 1000}, 3, 7 }},
 	{"one step", func(in *Input) {
-		in.Configured.Scope, in.Configured.Contribution = protection.Window{Steps: 1}, mechanisms.OneComponent(
+		in.Configured.Scope, in.Configured.Contribution = protection.Window{Steps: 1}, contribution.OneComponent(
 			1, in.Configured.Clip(),
 		)
 	}},
@@ -163,7 +164,7 @@ func (s setting) input() Input {
 		Configured: mechanisms.Config{
 			Name: "blt", Batch: 1,
 			Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-			Contribution: mechanisms.OneComponent(27, 1), Budget: dp.Budget{
+			Contribution: contribution.OneComponent(27, 1), Budget: dp.Budget{
 				Epsilon: 1,
 				Delta:   1e-6,
 			}, AgeWeight: 0.3,

@@ -11,6 +11,7 @@ import (
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -114,7 +115,7 @@ func naive(t *testing.T, name string, steps uint64, epsilon float64) float64 {
 	t.Helper()
 	const n = 256
 	m := mechanisms.Config{
-		Name: name, Batch: 1, Contribution: mechanisms.OneComponent(n, 1), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
+		Name: name, Batch: 1, Contribution: contribution.OneComponent(n, 1), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
 		Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	if name == "once-gamma" {

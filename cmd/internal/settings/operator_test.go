@@ -11,6 +11,7 @@ import (
 
 	"oriel/cmd/internal/registry"
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/coco"
 	"oriel/schemas"
@@ -47,7 +48,7 @@ type plantedOperator struct {
 }
 
 func (o plantedOperator) Require(c *mechanisms.Config, _ []byte) error {
-	c.Contribution = mechanisms.OneComponent(o.dimension, 1)
+	c.Contribution = contribution.OneComponent(o.dimension, 1)
 	return nil
 }
 

@@ -14,5 +14,5 @@
 // Cost: Quantise is O(size of a cell), and does not allocate. Distances is O(m²).
 //
 //	h := block.OneHot{Block: block.Block{Count: 1, Mean: 0.3}, Cells: 384, Weight: 1}
-//	contribution := mechanisms.Contribution{Components: []mechanisms.Component{h.Component()}}
+//	record := contribution.Contribution{Components: []contribution.Component{h.Component()}}
 package block

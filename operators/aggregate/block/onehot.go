@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/bits"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 )
 
@@ -43,9 +43,9 @@ func (h OneHot) Validate() error {
 
 // Component is a component that has these contributions, on a grid that holds the longest. Of an invalid h it says
 // nothing.
-func (h OneHot) Component() mechanisms.Component {
+func (h OneHot) Component() contribution.Component {
 	const room = 1 + 0x1p-22 // C/2 is rounded up, by less than a unit of which Λ has 2²⁴; the rest is float64's rounding
-	return mechanisms.Component{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
+	return contribution.Component{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
 }
 
 // units are the weights of the columns of an event of the largest weight, in units of a grid, rounded down.

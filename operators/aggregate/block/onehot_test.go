@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators/aggregate/block"
@@ -66,7 +66,7 @@ func (f fault) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 }
 
 // claims returns distances on a lattice on which their squares fit a word.
-func claims(t *testing.T, g lattice.Grid, q mechanisms.Quantiser) (replace, zeroOut uint64) {
+func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, zeroOut uint64) {
 	t.Helper()
 	near, far := q.Distances(g)
 	if near.Hi != 0 || far.Hi != 0 {
@@ -136,7 +136,7 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 // Every contribution of a coarse lattice, and a dense sample of a fine one, is no farther from another and from zero
 // than is claimed; the claims are no waste.
 func TestDistancesByEnumeration(t *testing.T) {
-	f := func(g lattice.Grid, q mechanisms.Quantiser, h block.OneHot, dense int, holds bool) {
+	f := func(g lattice.Grid, q contribution.Quantiser, h block.OneHot, dense int, holds bool) {
 		t.Helper()
 		replace, zeroOut := mechtest.LargestDistances(g, q, h.Size(), entries(h.Cells, dense))
 		claimReplace, claimZero := claims(t, g, q)

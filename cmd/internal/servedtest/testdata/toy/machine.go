@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/operators"
 	"oriel/operators/pending"
 	"oriel/schemas"
@@ -21,7 +22,7 @@ type operator struct {
 }
 
 func (c operator) Require(m *mechanisms.Config, _ []byte) error {
-	m.Contribution = mechanisms.OneComponent(1+c.dimension, c.clip)
+	m.Contribution = contribution.OneComponent(1+c.dimension, c.clip)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package mechanisms
+package contribution
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package mechanisms
+package contribution
 
 import (
 	"fmt"
@@ -9,11 +9,12 @@ import (
 
 // Limits of a Contribution.
 const (
-	// maxDimension bounds what a configuration can make a process allocate; a sealed state is far smaller.
-	maxDimension = 1 << 24
-	// maxComponents keeps an instance in the 16 bits that a node has for it, with room.
-	maxComponents = 1 << 10
-	maxName       = 255
+	// MaxDimension bounds what a configuration can make a process allocate; a sealed state is far smaller.
+	MaxDimension = 1 << 24
+	// MaxComponents keeps an instance in the 16 bits that a node has for it, with room.
+	MaxComponents = 1 << 10
+	// MaxName is the length of a component's name, bytes.
+	MaxName = 255
 )
 
 // Contribution is what one record adds to a stream: the components' integers one behind the other, absorbed at once.
@@ -81,8 +82,8 @@ type Bounded interface {
 	Bound(g lattice.Grid) int64
 }
 
-// bound returns how large an integer of a contribution is in size, at most.
-func (p Component) bound(g lattice.Grid) int64 {
+// Largest returns how large an integer of a contribution is in size, at most.
+func (p Component) Largest(g lattice.Grid) int64 {
 	if q, ok := p.Quantiser.(Bounded); ok {
 		return q.Bound(g)
 	}
@@ -131,26 +132,20 @@ func (p Component) Entries() int {
 // plain reports whether the component, alone, is the default contribution.
 func (p Component) plain() bool { return p.Quantiser == nil && p.Scales == nil }
 
-// plain reports whether the contribution is the default one.
-func (l Contribution) plain() bool { return len(l.Components) == 1 && l.Components[0].plain() }
+// Plain reports whether the contribution is the default one.
+func (l Contribution) Plain() bool { return len(l.Components) == 1 && l.Components[0].plain() }
 
-// Dimension returns the coordinates of all components: n of the default contribution.
-func (c Config) Dimension() int { return c.Contribution.Size() }
-
-// Clip returns L of the first component.
-func (c Config) Clip() float64 { return c.Contribution.Components[0].Clip }
-
-// distances returns the squares of the component's distances in units of g.
-func (p Component) distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+// Distances returns the squares of the component's distances in units of g.
+func (p Component) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	if p.Quantiser == nil {
 		return lattice.Square(2 * g.Lambda), lattice.Square(g.Lambda)
 	}
 	return p.Quantiser.Distances(g)
 }
 
-// problems reports what is wrong with a contribution.
-func (l Contribution) problems(bad func(format string, args ...any)) {
-	if len(l.Components) < 1 || len(l.Components) > maxComponents {
+// Problems reports what is wrong with a contribution.
+func (l Contribution) Problems(bad func(format string, args ...any)) {
+	if len(l.Components) < 1 || len(l.Components) > MaxComponents {
 		bad("leaf: %d parts: not in [1, 1024]", len(l.Components))
 	}
 	total := 0
@@ -166,22 +161,22 @@ func (l Contribution) problems(bad func(format string, args ...any)) {
 		if len(l.Components) > 1 && p.Share == 0 {
 			name("share 0: not at least 1")
 		}
-		total += min(max(p.Size, 0), maxDimension)
+		total += min(max(p.Size, 0), MaxDimension)
 	}
 	if l.Nonzero < 0 || l.Nonzero > total {
 		bad("leaf: %d integers that are not zero: not in [0, %d]", l.Nonzero, total)
 	}
-	if total > maxDimension && len(l.Components) > 1 {
+	if total > MaxDimension && len(l.Components) > 1 {
 		bad("leaf: dimension %d: not in [1, 2^24]", total)
 	}
 }
 
 func (p Component) problems(bad func(format string, args ...any)) {
-	if p.Size < 1 || p.Size > maxDimension {
+	if p.Size < 1 || p.Size > MaxDimension {
 		bad("dimension %d: not in [1, 2^24]", p.Size)
 	}
-	if len(p.Name) > maxName {
-		bad("name of %d bytes: above %d", len(p.Name), maxName)
+	if len(p.Name) > MaxName {
+		bad("name of %d bytes: above %d", len(p.Name), MaxName)
 	}
 	if p.Scales != nil && len(p.Scales) != p.Size {
 		bad("%d scales of %d coordinates", len(p.Scales), p.Size)
@@ -200,16 +195,16 @@ func (p Component) problems(bad func(format string, args ...any)) {
 	if p.Quantiser == nil {
 		return
 	}
-	if e := p.Quantiser.Entries(); e < 1 || e > maxDimension {
+	if e := p.Quantiser.Entries(); e < 1 || e > MaxDimension {
 		bad("%d entries: not in [1, 2^24]", e)
 	}
-	if err := checkDistances(p.Quantiser.Distances(g))(g); err != nil {
+	if err := CheckDistances(p.Quantiser.Distances(g))(g); err != nil {
 		bad("%w", err)
 	}
 }
 
-// checkDistances checks squares of distances against Λ of a grid.
-func checkDistances(replace, zeroOut lattice.Int128) func(lattice.Grid) error {
+// CheckDistances checks squares of distances against Λ of a grid.
+func CheckDistances(replace, zeroOut lattice.Int128) func(lattice.Grid) error {
 	return func(g lattice.Grid) error {
 		one, most := lattice.Int128{Lo: 1}, lattice.Square(g.Lambda)
 		short := zeroOut.Less(one) || replace.Less(one)
@@ -222,8 +217,8 @@ func checkDistances(replace, zeroOut lattice.Int128) func(lattice.Grid) error {
 	}
 }
 
-// roots returns √k_i, each correctly rounded and so the same on every CPU; nil when all are 1.
-func roots(scales []uint32) []float64 {
+// Roots returns √k_i, each correctly rounded and so the same on every CPU; nil when all are 1.
+func Roots(scales []uint32) []float64 {
 	if scales == nil {
 		return nil
 	}
