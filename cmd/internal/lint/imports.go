@@ -28,11 +28,13 @@ var direction = []rule{
 	{"pipeline/kafka", []string{"pipeline"}, "Kafka code sees bytes and offsets, never events, gradients or state"},
 	{"pipeline/embedded", []string{"pipeline"}, "the embedded broker knows Kafka alone"},
 	{
-		"pipeline/notice", []string{"pipeline/kafka", "mechanisms/protection", "=schemas", "state"},
+		"pipeline/notice",
+		[]string{"pipeline/kafka", "mechanisms/protection", "=schemas", "state"},
 		"what is said knows nothing of who says it",
 	},
 	{
-		"pipeline/deployment", []string{"pipeline/notice", "pipeline/kafka", "state"},
+		"pipeline/deployment",
+		[]string{"pipeline/notice", "pipeline/kafka", "state"},
 		"topics and their checks know no stream",
 	},
 	{"pipeline/streams", []string{"pipeline/kafka", "operators", "mechanisms", "schemas", "state"}, "the walk of records is pure: no topic, no error that a person reads"},
