@@ -90,7 +90,9 @@ func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
 func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
 	for _, name := range named() {
 		c := config(name, 1)
-		c.Contribution = contribution.Contribution{Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: near{}}}}
+		c.Contribution = contribution.Contribution{
+			Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: near{}}},
+		}
 		plan := mechtest.Plan(t, c)
 		against := c
 		against.Unit = zeroOut

@@ -248,7 +248,8 @@ func (p Calibration) checkComponents() error {
 		return errors.New("mechanisms: plan: its first part is another than it says")
 	}
 	for i, x := range p.Components {
-		if x.Size < 1 || x.Size > contribution.MaxDimension || x.Entries < 1 || x.Entries > contribution.MaxDimension || len(x.Name) > contribution.MaxName ||
+		if x.Size < 1 || x.Size > contribution.MaxDimension || x.Entries < 1 || x.Entries > contribution.MaxDimension ||
+			len(x.Name) > contribution.MaxName ||
 			len(x.Scales) != 0 && len(x.Scales) != x.Size {
 			return fmt.Errorf("mechanisms: plan: part %d: shape out of range", i)
 		}

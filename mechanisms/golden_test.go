@@ -3,6 +3,7 @@ package mechanisms_test
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"testing"
 
 	"oriel/mechanisms"
@@ -78,4 +79,61 @@ func TestGoldenStreams(t *testing.T) {
 		}
 	}
 	goldentest.Check(t, lines)
+}
+
+// goldenParts proves more than is asked for. It is written out, since calibration may differ between platforms.
+func goldenParts() mechanisms.Calibration {
+	half := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
+	one := lattice.Grid{Exp: -24, Lambda: 1 << 24}
+	square := lattice.Square(one.Lambda)
+	m := moments{d: 2, r: 1 << 12}
+	replace, zeroOut := m.Distances(one)
+	p := mechanisms.Calibration{Name: "blt", Filter: goldenFilter, Components: []mechanisms.ComponentCalibration{
+		{
+			Name: "gradient", Size: 3, Entries: 3, Grid: half, Replace: lattice.Square(2 * half.Lambda),
+			ZeroOut: lattice.Square(half.Lambda), Share: 5, Scale: noise.Scale{Mant: 12345679, Exp: 9},
+		},
+		{
+			Name: "cells", Size: 4, Entries: 1, Grid: one, Replace: square.Add(square), ZeroOut: square, Share: 2,
+			Scale: noise.Scale{Mant: 3, Exp: 31},
+		},
+		{
+			Name: "moments", Size: 3, Entries: 2, Grid: one, Replace: replace, ZeroOut: zeroOut, Share: 3, Scales: m.scales(),
+			Scale: noise.Scale{Mant: 5, Exp: 28}, ErrorBound: 2.5,
+		},
+	}}
+	p.Grid, p.Scale = half, p.Components[0].Scale
+	return p
+}
+
+// TestGoldenParts pins plan, releases and states of a stream of three components.
+func TestGoldenParts(t *testing.T) {
+	plan := goldenParts()
+	binary, err := plan.AppendBinary(nil)
+	back, errBack := mechanisms.ParseCalibration(binary)
+	if err != nil || errBack != nil || !reflect.DeepEqual(back, plan) {
+		t.Errorf("read back: %+v, %v, %v", back, err, errBack)
+	}
+	c, v := withParts("blt")
+	c.Scope, c.Batch = protection.Window{Steps: 4}, 2
+	stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{fmt.Sprintf("plan %x", binary)}
+	for i := range 9 {
+		id := noise.Identity{Topic: [16]byte{1, 15: 2}, Partition: 3, Offset: int64(7 * i), LeaderEpoch: int32(i / 5)}
+		v[3] = float64(i)
+		record := v
+		if i == 4 {
+			record = nil
+		}
+		if stream.Add(id, record) {
+			lines = append(lines, fmt.Sprintf("t=%d %x %x %x", stream.Step(), stream.Sum(0), stream.Sum(1), stream.Sum(2)))
+		}
+		if i == 0 || i == 8 {
+			lines = append(lines, fmt.Sprintf("record %d state %x", i+1, stream.AppendState(nil)))
+		}
+	}
+	goldentest.CheckFile(t, "parts.txt", lines)
 }

@@ -19,7 +19,7 @@ type Incarnation struct {
 	Topic      [16]byte // UUID of the input topic
 	Partition  int32    // of the input topic
 	Config     string   // canonical configuration
-	Params     []byte   // frozen: pipeline.Learner.Params
+	Params     []byte   // frozen: streams.Learner.Params
 	Start      int64    // first input offset of the incarnation
 	SealKey    Secret   // opens the stream's sealed states and derives no noise; stored wrapped
 	KeyVersion uint32   // of the seal key; wrapping it again under another master key keeps it

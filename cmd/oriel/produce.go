@@ -222,7 +222,7 @@ func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
 
 const keySeparatorHelp = "each line is a record key, this text, and an event, as kcat -K has it; without the text, the line has no key"
 
-// withKey is what cutKey parts, but for the value.
+// withKey returns a record key and its separator before a value.
 func withKey(key []byte, separator string) []byte {
 	if key == nil || separator == "" {
 		return nil

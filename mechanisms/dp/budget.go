@@ -63,6 +63,16 @@ func (b Budget) Validate() error {
 	return errors.Join(errs...)
 }
 
+// DeltaWarning returns why δ promises little to a window of so many events, or "" when δ ≤ 1/events: publishing one of
+// the events, drawn at random, in full is (0, 1/events)-DP.
+func DeltaWarning(delta float64, events uint64) string {
+	if newFloat().Mul(exact(delta), newFloat().SetUint64(events)).Cmp(exact(1)) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("δ = %g is too large: publishing one random event of the %d that are protected together would satisfy it. "+
+		"Use well below 1/%d", delta, events, events)
+}
+
 // Curve is µ of a Gaussian mechanism as a function of age. Its dynamic type is comparable, so that guarantees are.
 type Curve interface {
 	// Mu returns µ of all releases of an event's first age steps, rounded up. At user level these are age steps from the
@@ -77,4 +87,43 @@ type UserCurve interface {
 	// MuAll returns µ of all releases of age steps, rounded up, among all of which the user's events are exchanged. It is
 	// Mu up to the window.
 	MuAll(age uint64) float64
+}
+
+// Compose returns the curve of mechanisms whose noise is independent and whose units are the same: µ(A) =
+// √(Σµ_i(A)²), rounded up (PROOF.md, Lemma 5, for their noises one behind the other; Dong, Roth and Su 2022,
+// Corollary 3.3). At user level all must be UserCurves. It panics without a curve.
+func Compose(curves ...Curve) Curve {
+	last := len(curves) - 1
+	whole := curves[last]
+	for i := last - 1; i >= 0; i-- {
+		whole = composed{curves[i], whole}
+	}
+	return whole
+}
+
+// composed is two curves: of values, and so comparable.
+type composed struct{ first, rest Curve }
+
+// Mu returns √(Σµ_i(age)²), rounded up.
+func (t composed) Mu(age uint64) float64 {
+	return t.total(func(c Curve) float64 { return c.Mu(age) })
+}
+
+// MuAll returns √(Σµ_i²) of the curves' MuAll, rounded up.
+func (t composed) MuAll(age uint64) float64 {
+	return t.total(func(c Curve) float64 { return c.(UserCurve).MuAll(age) })
+}
+
+// total adds squares from the first to the last curve, and rounds the root once.
+func (t composed) total(mu func(Curve) float64) float64 {
+	var sum Total
+	rest, more := t, true
+	for more {
+		sum.AddMu(mu(rest.first))
+		last := rest.rest
+		if rest, more = last.(composed); !more {
+			sum.AddMu(mu(last))
+		}
+	}
+	return sum.Mu()
 }

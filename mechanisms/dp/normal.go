@@ -13,14 +13,6 @@ var (
 	root2Pi = newFloat().Sqrt(newFloat().Mul(exact(2), pi)) // √(2π)
 )
 
-func constant(digits string) *big.Float {
-	x, _, err := big.ParseFloat(digits, 10, precision, big.ToNearestEven)
-	if err != nil {
-		panic("BUG: dp: constant does not parse")
-	}
-	return x
-}
-
 // margin is the relative outward margin of every bound, 2^margin of each of its terms.
 const margin = -140
 

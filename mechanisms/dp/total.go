@@ -136,3 +136,68 @@ func (t Total) Epsilon(delta float64) float64 {
 
 // square returns µ², exactly.
 func square(mu float64) *big.Float { return newFloat().Mul(exact(mu), exact(mu)) }
+
+// Draws is what draws of a stream's own lose (mechanisms.Stream.Choose), where no sum is released beside them: for a
+// unit, of all draws there will ever be whose scores it can move, and for as many as the history has in which it moves
+// most of them. Pure ε's and zCDP ρ's are in sum, both at least 0. The zero value loses nothing, as draws from releases
+// do.
+type Draws struct{ Pure, Rho float64 }
+
+// Epsilon is what draws with no sums beside them lose at δ, rounded up.
+func (d Draws) Epsilon(delta float64) float64 {
+	total := d.Of(1)
+	return total.Epsilon(delta)
+}
+
+// Of is what draws lose for so many units at once.
+func (d Draws) Of(units uint64) Total {
+	var total Total
+	total.AddPure(d.Pure)
+	total.AddRho(d.Rho)
+	return total.Group(units)
+}
+
+// sum is a number ≥ 0, high + low: the nearest float64, and the rest rounded up. A value, unlike big.Float, and it
+// holds the square of a float64 exactly.
+type sum struct{ high, low float64 }
+
+// plus returns s + x, rounded up.
+func (s sum) plus(x *big.Float) sum {
+	total := s.float()
+	total.Add(total, x)
+	high, _ := total.Float64()
+	if math.IsInf(high, 1) {
+		return sum{high: high}
+	}
+	return sum{high, RoundUp(total.Sub(total, exact(high)))}
+}
+
+// times returns s·k, rounded up.
+func (s sum) times(k *big.Float) sum {
+	x := s.float()
+	return sum{}.plus(x.Mul(x, k))
+}
+
+// float returns s in a new big.Float that rounds up.
+func (s sum) float() *big.Float {
+	x := newFloat().SetMode(big.ToPositiveInf).SetFloat64(s.high)
+	return x.Add(x, exact(s.low))
+}
+
+// rootUp returns the least float64 that is at least √x, x ≥ 0.
+func rootUp(x *big.Float) float64 {
+	if x.IsInf() {
+		return math.Inf(1)
+	}
+	atLeast := func(root float64) bool { // a square of a float64 is exact at this precision
+		return newFloat().Mul(exact(root), exact(root)).Cmp(x) >= 0
+	}
+	root, _ := newFloat().Sqrt(x).Float64()
+	for !atLeast(root) {
+		root = math.Nextafter(root, math.Inf(1))
+	}
+	for root > 0 && atLeast(math.Nextafter(root, 0)) {
+		root = math.Nextafter(root, 0)
+	}
+	return root
+}

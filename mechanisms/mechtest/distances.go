@@ -9,7 +9,9 @@ import (
 
 // LargestDistances returns the squares of the largest distances that contributions of a size have, of two and of one
 // from zero, over all vectors given: on a lattice whose squares fit a word.
-func LargestDistances(g lattice.Grid, q contribution.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
+func LargestDistances(
+	g lattice.Grid, q contribution.Quantiser, size int, vectors [][]float64,
+) (replace, zeroOut uint64) {
 	square := func(x, y []int64) (sum uint64) {
 		for i := range x {
 			sum += uint64((x[i] - y[i]) * (x[i] - y[i]))

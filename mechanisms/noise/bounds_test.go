@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/mechanisms/noise/internal/tables"
 )
 
 // proofPrec is the precision of the proof's own arithmetic: its rounding, and that of the enclosed expansion points, is
@@ -28,9 +29,9 @@ const (
 func TestSegmentErrorBounds(t *testing.T) {
 	for name, c := range map[string]*curve{"gaussian": &gaussianCurve, "laplace": &laplaceCurve} {
 		worst, worstCoarse := 0.0, 0.0
-		for octave := range octaves {
-			for segment := range segments {
-				if tiertest.Runs(segment%8 != 0 && segment != segments-1, false) {
+		for octave := range tables.Octaves {
+			for segment := range tables.Segments {
+				if tiertest.Runs(segment%8 != 0 && segment != tables.Segments-1, false) {
 					continue
 				}
 				x := c.expand(octave, segment)
@@ -41,7 +42,7 @@ func TestSegmentErrorBounds(t *testing.T) {
 				if octave == 0 {
 					worst = max(worst, bound)
 				}
-				if octave >= coarseOctaves {
+				if octave >= tables.CoarseOctaves {
 					continue
 				}
 				bound = c.coarseError(t, x, octave, segment)
@@ -65,9 +66,9 @@ func (c *curve) expand(octave, segment int) expansion {
 // fineError bounds |x − x(v)| of curve.fine, for every v of the cell, over one segment, in units of 2^-frac. A cell is
 // 2^-64 of v, and 2^(octave+8) times that of t.
 func (c *curve) fineError(t *testing.T, x expansion, octave, segment int) float64 {
-	row := c.table[octave*segments+segment]
-	floors := 1 + float64(degree)/(1<<guard)
-	return c.segmentError(t, x, row[:], guard, floors) + toFloat(scaled(x.end[1], c.frac+octave+8-64))
+	row := c.table[octave*tables.Segments+segment]
+	floors := 1 + float64(tables.Degree)/(1<<tables.Guard)
+	return c.segmentError(t, x, row[:], tables.Guard, floors) + toFloat(scaled(x.end[1], c.frac+octave+8-64))
 }
 
 // coarseError is that of coarse.go. A float64 beside v·2^64 is 2^(10−octave) from it at most, its t one unit in 2^64 of
@@ -75,10 +76,10 @@ func (c *curve) fineError(t *testing.T, x expansion, octave, segment int) float6
 // 1 + 2^-6 cells. v may be in the next segment, or in the one before; the slope is largest at the end of the next, t
 // = 2.
 func (c *curve) coarseError(t *testing.T, x expansion, octave, segment int) float64 {
-	row := c.coarse[(coarseOctaves-1-octave)*segments+segment]
+	row := c.coarse[(tables.CoarseOctaves-1-octave)*tables.Segments+segment]
 	distance := big.NewFloat(float64(int(1)<<(10-octave)) + 1 + 1.0/64)
 	distance.Mul(distance, c.taylor(octave, segment, 2)[1])
-	return c.segmentError(t, x, row[:], 0, coarseDegree) + toFloat(scaled(distance, c.frac+octave+8-64))
+	return c.segmentError(t, x, row[:], 0, tables.CoarseDegree) + toFloat(scaled(distance, c.frac+octave+8-64))
 }
 
 // segmentError bounds |x − x(t)| over one segment, for the polynomial of row, whose coefficients but the first have
@@ -208,8 +209,8 @@ func toFloat(x *big.Float) float64 {
 // and between. The upper ends round to the next segment's float64.
 func TestEvaluationStaysWithinItsBound(t *testing.T) {
 	for name, c := range map[string]*curve{"gaussian": &gaussianCurve, "laplace": &laplaceCurve} {
-		for octave := range octaves {
-			if octave >= coarseOctaves && octave%3 != 0 {
+		for octave := range tables.Octaves {
+			if octave >= tables.CoarseOctaves && octave%3 != 0 {
 				continue
 			}
 			for i := range 40 {
@@ -230,8 +231,8 @@ func TestEvaluationStaysWithinItsBound(t *testing.T) {
 				within(c.fine(a))
 				row, place := segment(int64(a))
 				if inside := row < uint64(len(c.coarse)); inside {
-					within(c.coarse[row].eval(place), c.coarseSlack)
-				} else if octave < coarseOctaves && a+1 != 1<<63 {
+					within(eval(&c.coarse[row], place), c.coarseSlack)
+				} else if octave < tables.CoarseOctaves && a+1 != 1<<63 {
 					t.Errorf("%s a=%x: beyond the coarse table", name, a)
 				}
 			}
@@ -241,7 +242,7 @@ func TestEvaluationStaysWithinItsBound(t *testing.T) {
 
 // TestInvRootTwoPi: c²·2π = 1 with π by another formula than the generator's (Euler: π/4 = atan 1/2 + atan 1/3).
 func TestInvRootTwoPi(t *testing.T) {
-	const q = invRootTwoPiBits
+	const q = tables.InvRootTwoPiBits
 	atan := func(k int64) *big.Int {
 		power, sum := new(big.Int).Lsh(big.NewInt(1), q+64), new(big.Int)
 		power.Quo(power, big.NewInt(k))

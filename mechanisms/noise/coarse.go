@@ -3,32 +3,27 @@ package noise
 import (
 	"math"
 	"math/bits"
+
+	"oriel/mechanisms/noise/internal/tables"
 )
 
-// The coarse table: eight octaves of the fine one's segments with polynomials of degree 5. It is read through v·2^64
-// rounded to a float64: exponent and six bits of the fraction are a segment's number, the rest of the fraction is h.
-// Which neighbour the rounding gives does not matter, even in the next segment, since segment and h come from one
-// float; the error bound covers the distance. One bound for all octaves, near 2^-50, makes the loop of round short. It
-// leaves one draw in 2^8 in doubt, and more only for scales above 2^40; the fine table is for those.
-const (
-	coarseOctaves = 8
-	coarseDegree  = 5
-
-	// coarseFirst is the number of the table's first segment: v·2^64 in [2^62, 2^63) is octave 0, the last.
-	coarseFirst = (1023 + 62 - (coarseOctaves - 1)) * segments
-)
-
-// coarseRow has the coefficients of a segment, lowest degree first, all with frac fraction bits.
-type coarseRow [coarseDegree + 1]uint64
+// coarseFirst is the number of the coarse table's first segment: v·2^64 in [2^62, 2^63) is octave 0, the last.
+const coarseFirst = (1023 + 62 - (tables.CoarseOctaves - 1)) * tables.Segments
 
 // segment returns the place of a folded word in the coarse table; at is not a row's if the word is beyond the table.
+//
+// The table is read through v·2^64 rounded to a float64: exponent and six bits of the fraction are a segment's number,
+// the rest of the fraction is h. Which neighbour the rounding gives does not matter, even in the next segment, since
+// segment and h come from one float; the error bound covers the distance. One bound for all octaves, near 2^-50, makes
+// the loop of round short. It leaves one draw in 2^8 in doubt, and more only for scales above 2^40; the fine table is
+// for those.
 func segment(folded int64) (at, t uint64) {
 	b := math.Float64bits(float64(folded))
 	return b>>46 - coarseFirst, ^(b << 18)
 }
 
-// eval returns x. Horner's floors lose less than coarseDegree units, of which c0 is stored with half added.
-func (row *coarseRow) eval(t uint64) (x uint64) {
+// eval returns x. Horner's floors lose less than tables.CoarseDegree units, of which c0 is stored with half added.
+func eval(row *tables.CoarseRow, t uint64) (x uint64) {
 	s, _ := bits.Mul64(row[5], t)
 	s, _ = bits.Mul64(row[4]+s, t)
 	s, _ = bits.Mul64(row[3]+s, t)
@@ -39,7 +34,7 @@ func (row *coarseRow) eval(t uint64) (x uint64) {
 
 // rounder turns words into draws, by the coarse table.
 type rounder struct {
-	table *[coarseOctaves * segments]coarseRow
+	table *tables.Coarse
 	mant  uint64
 	shift uint
 	window
@@ -60,7 +55,7 @@ func (r *rounder) round(dst []int64) int {
 		if at >= uint64(len(table)) {
 			return i
 		}
-		y, _ := bits.Mul64(table[at].eval(t), mant)
+		y, _ := bits.Mul64(eval(&table[at], t), mant)
 		y += offset
 		if y&low >= width {
 			return i

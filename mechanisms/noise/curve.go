@@ -3,32 +3,18 @@ package noise
 import (
 	"math/big"
 	"math/bits"
-)
 
-// The tables. A lower-tail value v in (0, 1/2) with lz leading zero bits is in octave lz−1; the six bits after its
-// leading one are its segment; what follows is its place h in [0,1) in the segment. With t = 1 − h the curve is
-//
-//	x(v) = c0 + c1·t + … + c7·t^7,   every c ≥ 0,
-//
-// in unsigned fixed point. c0 and x have frac fraction bits, the other coefficients guard more. 24 octaves leave a draw
-// in 2^23 to the slow path; one octave more or less changes nothing that can be measured. A row is one cache line.
-//
-// coarse.go has a smaller table, whose bound decides nearly every draw. This one is for what it leaves in doubt.
-const (
-	octaves  = 24
-	segments = 64
-	degree   = 7
-	guard    = 9
+	"oriel/mechanisms/noise/internal/tables"
 )
 
 // curve is a symmetric law by its lower tail: x(v) = −F⁻¹(v) for v in (0, 1/2), decreasing and convex.
 type curve struct {
 	frac  int // fraction bits of x
-	table *[octaves * segments][degree + 1]uint64
-	slack *[octaves]uint64 // |evaluation − x(v')| for all v' of the cell, in units of 2^-frac, by octave
+	table *tables.Fine
+	slack *tables.Slack // |evaluation − x(v')| for all v' of the cell, in units of 2^-frac, by octave
 	tail  tail
 
-	coarse      *[coarseOctaves * segments]coarseRow
+	coarse      *tables.Coarse
 	coarseSlack uint64 // of the coarse table, for every octave of it
 }
 
@@ -37,16 +23,14 @@ type tail func(y *big.Int, p uint) (survival, density *big.Int)
 
 var (
 	gaussianCurve = curve{
-		frac: 61, table: &gaussianTable, slack: &gaussianSlack, tail: gaussianTail,
-		coarse: &gaussianCoarse, coarseSlack: gaussianCoarseSlack,
+		frac: 61, table: &tables.Gaussian, slack: &tables.GaussianSlack, tail: gaussianTail,
+		coarse: &tables.GaussianCoarse, coarseSlack: tables.GaussianCoarseSlack,
 	}
 	laplaceCurve = curve{
-		frac: 59, table: &laplaceTable, slack: &laplaceSlack, tail: laplaceTail,
-		coarse: &laplaceCoarse, coarseSlack: laplaceCoarseSlack,
+		frac: 59, table: &tables.Laplace, slack: &tables.LaplaceSlack, tail: laplaceTail,
+		coarse: &tables.LaplaceCoarse, coarseSlack: tables.LaplaceCoarseSlack,
 	}
 )
-
-//go:generate go run ./internal/gen
 
 // fold maps a word to its lower-tail half by complementing all bits if the top one is set. mask is what was xored; the
 // draw is negative where it is zero.
@@ -64,16 +48,16 @@ func signed(n int64, word uint64) int64 {
 // beyond is the error bound of a word beyond the table: more than half of any shift, so that round is in doubt.
 const beyond = 1<<63 - 1
 
-// fine evaluates the table: x is within slack of x(v') for all v' of the word's cell. Horner's floors lose less than
-// 1 + degree·2^-guard units of x; c0 is stored with half of that added.
+// fine evaluates the fine table: x is within slack of x(v') for all v' of the word's cell. Horner's floors lose less
+// than 1 + tables.Degree·2^-tables.Guard units of x; c0 is stored with half of that added.
 func (c *curve) fine(word uint64) (x, slack uint64) {
 	a, _ := fold(word)
 	octave := uint(bits.LeadingZeros64(a)) - 1
-	if octave >= octaves {
+	if octave >= tables.Octaves {
 		return 0, beyond
 	}
 	a <<= octave + 2 // the leading one leaves
-	row := &c.table[octave*segments+uint(a>>58)]
+	row := &c.table[octave*tables.Segments+uint(a>>58)]
 	t := ^(a << 6)
 	s, _ := bits.Mul64(row[7], t)
 	s, _ = bits.Mul64(row[6]+s, t)
@@ -82,7 +66,7 @@ func (c *curve) fine(word uint64) (x, slack uint64) {
 	s, _ = bits.Mul64(row[3]+s, t)
 	s, _ = bits.Mul64(row[2]+s, t)
 	s, _ = bits.Mul64(row[1]+s, t)
-	return row[0] + s>>guard, c.slack[octave]
+	return row[0] + s>>tables.Guard, c.slack[octave]
 }
 
 // far is fine for a word beyond the table, by the slow path. ok is false if x does not fit, once in 2^49 words.

@@ -75,11 +75,10 @@
 //
 // # Files
 //
-//	chain.go                      the ratchet               keystream.go words*.go   words and their extension
-//	gaussian.go laplace.go        samplers by coordinate    perword.go               what they share
-//	gamma.go slowgamma.go         the Gamma sampler         scale.go                 dyadic scales
-//	coarse.go coarse_*.go         coarse path and tables    curve.go tables_*.go     fine path and tables
-//	enclose.go tail.go            slow path                 wide.go                  integers of more than 64 bits
-//	choice.go                     exact choices
-//	internal/gen                  makes the tables          testdata                 known answers and the script that makes them
+//	chain.go           the ratchet                           keystream.go words_*.go  words and their extension
+//	perword.go         samplers by coordinate                gamma.go                 the Gamma sampler, both paths of it
+//	coarse.go          coarse path                           curve.go                 fine path, and what rounds
+//	enclose.go         slow path                             scale.go                 dyadic scales
+//	choice.go          exact choices                         testdata                 known answers and the script that makes them
+//	internal/tables    tables of coarse and fine path        internal/gen             makes them
 package noise

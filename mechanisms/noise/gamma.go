@@ -3,6 +3,8 @@ package noise
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 	"math/bits"
 )
 
@@ -132,4 +134,109 @@ func (s *squares) times(theta Scale) factor {
 	}
 	f, _ := gaussianCurve.times(product, exp, 8*(slack+2))
 	return f
+}
+
+// shiftRight returns the low 128 bits of x·2^-by; −64 ≤ by ≤ 192. The caller knows that nothing is lost at the top.
+func shiftRight(x [3]uint64, by int) (hi, lo uint64) {
+	if by < 0 { // only bits that are zero leave
+		up := uint(-by)
+		return x[1]<<up | x[0]>>(64-up), x[0] << up
+	}
+	for ; by >= 64; by -= 64 {
+		x[0], x[1], x[2] = x[1], x[2], 0
+	}
+	down := uint(by)
+	return x[2]<<(64-down) | x[1]>>down, x[1]<<(64-down) | x[0]>>down
+}
+
+// sqrt128 returns floor(√(hi·2^64 + lo)) for hi ≥ 2^62. The float only guesses; integers decide.
+func sqrt128(hi, lo uint64) uint64 {
+	guess := float64(math.Sqrt(float64(hi)) * (1 << 32))
+	r := uint64(1<<64 - 1)
+	if guess < 1<<64 {
+		r = uint64(guess)
+	}
+	if r > hi { // Newton's step; the quotient then fits a word
+		q, _ := bits.Div64(hi, lo, r)
+		r = r/2 + q/2 + r&q&1
+	}
+	for {
+		h, l := bits.Mul64(r, r)
+		if h < hi || h == hi && l <= lo {
+			break
+		}
+		r--
+	}
+	for r < 1<<64-1 {
+		h, l := bits.Mul64(r+1, r+1)
+		if h > hi || h == hi && l > lo {
+			break
+		}
+		r++
+	}
+	return r
+}
+
+// slowGamma decides entries of one vector in doubt. It keeps what is known of Y between them.
+type slowGamma struct {
+	scale  Scale
+	n      int
+	keys   keystream
+	y      []*digits
+	known  []interval
+	bits   uint // of Y in chi
+	chi    interval
+	factor *big.Int
+}
+
+func newSlowGamma(s Scale, n int, seed Seed) *slowGamma {
+	g := &slowGamma{scale: s, n: n, factor: new(big.Int).SetUint64(s.Mant)}
+	g.keys.open(seed)
+	for len(g.y) <= n {
+		var word [1]int64
+		g.keys.read(word[:])
+		g.y = append(g.y, newDigits(uint64(word[0]), g.keys.extension(uint32(len(g.y)))))
+	}
+	g.known = make([]interval, n+1)
+	return g
+}
+
+// decide returns entry i, whose word is given.
+func (g *slowGamma) decide(word uint64, i int) int64 {
+	d := newDigits(word, g.keys.extension(uint32(g.n+1+i)))
+	var z interval
+	for bits := uint(128); ; bits += 64 {
+		d.extend(bits)
+		z = gaussianCurve.enclose(d, z)
+		g.refine(bits)
+		x := interval{lo: new(big.Int).Mul(z.lo, g.chi.lo), hi: new(big.Int).Mul(z.hi, g.chi.hi), p: z.p + g.chi.p}
+		if n, ok := x.rounded(g.factor, g.scale.Exp); ok {
+			if d.negative() {
+				return -n
+			}
+			return n
+		}
+	}
+}
+
+// refine makes chi an enclosure of χ from at least the given bits of every Y.
+func (g *slowGamma) refine(bits uint) {
+	if g.bits >= bits {
+		return
+	}
+	g.bits = bits
+	p := bits + 64
+	g.chi = interval{lo: new(big.Int), hi: new(big.Int), p: p}
+	square := new(big.Int)
+	for i, d := range g.y {
+		d.extend(bits)
+		y := gaussianCurve.enclose(d, g.known[i])
+		g.known[i] = y
+		drop := 2 * (y.p - p)
+		g.chi.lo.Add(g.chi.lo, square.Rsh(square.Mul(y.lo, y.lo), drop))
+		g.chi.hi.Add(g.chi.hi, square.Rsh(square.Mul(y.hi, y.hi), drop))
+		g.chi.hi.Add(g.chi.hi, big.NewInt(1))
+	}
+	g.chi.lo.Sqrt(g.chi.lo)
+	g.chi.hi.Add(g.chi.hi.Sqrt(g.chi.hi), big.NewInt(1))
 }

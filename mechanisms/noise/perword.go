@@ -2,6 +2,48 @@ package noise
 
 import "math/bits"
 
+// Sampler draws a whole noise vector. Fill is a pure function of the sampler's parameters, len(dst) and the seed: equal
+// on every CPU. A sampler reuses buffers and is not safe for concurrent use.
+type Sampler interface {
+	Fill(dst []int64, seed Seed)
+}
+
+// Gaussian draws independent coordinates round(s·Z), Z standard normal: exactly this law, if the keystream's bits are
+// independent and uniform.
+type Gaussian struct{ draw *perWord }
+
+// NewGaussian returns the sampler of scale s, 2^-32 ≤ s < 2^50.
+func NewGaussian(s Scale) (*Gaussian, error) {
+	draw, err := newPerWord(&gaussianCurve, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Gaussian{draw: draw}, nil
+}
+
+// Fill draws dst; coordinate i takes word i of the keystream.
+func (g *Gaussian) Fill(dst []int64, seed Seed) { g.draw.fill(dst, seed) }
+
+// Round returns round(Φ⁻¹(u)·s) for u = 0.word extension…, the words in base 2^64. extend returns the words after the
+// first, one a call; it is asked only when the first leaves a doubt.
+func (g *Gaussian) Round(word uint64, extend func() uint64) int64 { return g.draw.one(word, extend) }
+
+// Laplace draws independent coordinates round(s·Y), Y with density e^-|y|/2: exactly this law, if the keystream's bits
+// are independent and uniform. Its sensitivity is measured in ℓ1.
+type Laplace struct{ draw *perWord }
+
+// NewLaplace returns the sampler of scale s, 2^-32 ≤ s < 2^50.
+func NewLaplace(s Scale) (*Laplace, error) {
+	draw, err := newPerWord(&laplaceCurve, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Laplace{draw: draw}, nil
+}
+
+// Fill draws dst; coordinate i takes word i of the keystream.
+func (l *Laplace) Fill(dst []int64, seed Seed) { l.draw.fill(dst, seed) }
+
 // chunkWords is how many words are made at a time: few, to stay in the first-level cache beside a table, but enough to
 // make the cipher's cost of a call small.
 const chunkWords = 128

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -90,6 +91,15 @@ func client(t testing.TB, addr string, change func(*kafka.Config)) *kafka.Client
 		}
 	})
 	return c
+}
+
+// together calls f(0) … f(n−1) at once and waits for all: what waits for brokers ten seconds does so once.
+func (e *env) together(n int, f func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { f(i) })
+	}
+	all.Wait()
 }
 
 func (e *env) check(err error) {

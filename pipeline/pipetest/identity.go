@@ -3,6 +3,7 @@ package pipetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -40,8 +41,14 @@ func recreated(e *env) {
 		_, err = again.Produce(e.ctx, topic, 0, batch("new", "new"))
 		e.check(err)
 	}
-	for name, r := range map[string]*fetch.Reader{"told": told, "looked up": looked} {
-		wantGone(e, name, r)
+	gone := []*fetch.Reader{told, looked}
+	lost := make([]error, len(gone))
+	e.together(len(gone), func(i int) { lost[i] = readUntilGone(e.ctx, gone[i]) })
+	for i, name := range []string{"told", "looked up"} {
+		e.wantClass(name, lost[i], kafka.Fatal)
+		if !errors.Is(lost[i], kafka.ErrTopicRecreated) {
+			e.Fatalf("%s: %v, want ErrTopicRecreated", name, lost[i])
+		}
 	}
 	if got := values(e.log(e.c, topic, 4, fetch.Options{})); got != "new new" {
 		e.Fatalf("the new topic holds %q", got)
@@ -60,21 +67,27 @@ func deleted(e *env) {
 	e.check(topics.Delete(e.ctx, e.c, topic))
 }
 
-// wantGone fetches until the reader gives up. A broker that has not heard of the deletion may still serve the old log.
+// wantGone fetches until the reader says that its topic is gone.
 func wantGone(e *env, name string, r *fetch.Reader) {
 	e.Helper()
+	err := readUntilGone(e.ctx, r)
+	e.wantClass(name, err, kafka.Fatal)
+	if !errors.Is(err, kafka.ErrTopicRecreated) {
+		e.Fatalf("%s: %v, want ErrTopicRecreated", name, err)
+	}
+}
+
+// readUntilGone fetches until the reader gives up. A broker that has not heard of the deletion may still serve the old
+// log.
+func readUntilGone(ctx context.Context, r *fetch.Reader) error {
 	for {
-		b, err := r.Fetch(e.ctx)
+		b, err := r.Fetch(ctx)
 		if err != nil {
-			e.wantClass(name, err, kafka.Fatal)
-			if !errors.Is(err, kafka.ErrTopicRecreated) {
-				e.Fatalf("%s: %v, want ErrTopicRecreated", name, err)
-			}
-			return
+			return err
 		}
 		for _, record := range b.Records {
 			if string(record.Value) != "old" {
-				e.Fatalf("%s: the reader crossed into the new topic at offset %d", name, record.Offset)
+				return fmt.Errorf("the reader crossed into the new topic at offset %d", record.Offset)
 			}
 		}
 		b.Release()
@@ -111,11 +124,6 @@ func epochs(e *env) {
 	if end != high {
 		e.Fatalf("epoch %d ends at %d, want %d", epoch, end, high)
 	}
-	end, err = topics.EpochEnd(e.ctx, e.c, topic, 0, epoch+100)
-	e.check(err)
-	if end != -1 {
-		e.Fatalf("an epoch to come ends at %d, want -1", end)
-	}
 	o := fetch.Options{MaxWait: time.Millisecond, LastEpoch: &epoch}
 	b, err = fetch.NewReader(e.c, topic, 0, high, o).Fetch(e.ctx)
 	e.check(err)
@@ -123,8 +131,20 @@ func epochs(e *env) {
 		e.Fatalf("epoch %d taken over, want %d", b.LeaderEpoch, epoch)
 	}
 	b.Release()
-	epoch += 100
-	_, err = fetch.NewReader(e.c, topic, 0, 1, o).Fetch(e.ctx)
+	toCome := epoch + 100
+	o.LastEpoch = &toCome
+	var unknown error
+	e.together(2, func(i int) {
+		if i == 0 {
+			end, unknown = topics.EpochEnd(e.ctx, e.c, topic, 0, toCome)
+		} else {
+			_, err = fetch.NewReader(e.c, topic, 0, 1, o).Fetch(e.ctx)
+		}
+	})
+	e.check(unknown)
+	if end != -1 {
+		e.Fatalf("an epoch to come ends at %d, want -1", end)
+	}
 	e.wantClass("epoch that the log does not have", err, kafka.Fatal)
 	if !errors.Is(err, kafka.ErrTruncated) {
 		e.Fatalf("epoch that the log does not have: %v, want ErrTruncated", err)

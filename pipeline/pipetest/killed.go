@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
 )
@@ -169,7 +170,8 @@ func killedInTurns(e *env) {
 	config := group.Config{ID: e.name("group"), Topic: topic}
 	workers := [2]*worker{e.work(config), e.work(config)}
 	e.held(4, workers[:]...)
-	for i, wait := range []int{5000, 300, 2500, 100, 1500, 700, 2000, 6000, 5500} {
+	turns := tiertest.Runs([]int{300, 2500, 100, 6000}, []int{5000, 300, 2500, 100, 1500, 700, 2000, 6000, 5500})
+	for i, wait := range turns {
 		slot := i * 5 / 3 % 2
 		workers[slot].kill()
 		workers[slot] = e.work(config)

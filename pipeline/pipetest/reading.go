@@ -242,10 +242,14 @@ func outOfRange(e *env) {
 	topic := e.topic(1, nil)
 	e.transact(e.producer(e.name("txn")), topic, true, "a")
 	e.settle(topic)
-	for _, offset := range []int64{-1, 3, 1 << 40} {
-		_, err := fetch.NewReader(e.c, topic, 0, offset, fetch.Options{}).Fetch(e.ctx)
+	offsets := []int64{-1, 3, 1 << 40}
+	refused := make([]error, len(offsets))
+	e.together(len(offsets), func(i int) {
+		_, refused[i] = fetch.NewReader(e.c, topic, 0, offsets[i], fetch.Options{}).Fetch(e.ctx)
+	})
+	for i, err := range refused {
 		if !errors.Is(err, kafka.ErrOffsetOutOfRange) {
-			e.Fatalf("offset %d: %v, want ErrOffsetOutOfRange", offset, err)
+			e.Fatalf("offset %d: %v, want ErrOffsetOutOfRange", offsets[i], err)
 		}
 		e.wantClass("out of range", err, kafka.Fatal)
 	}

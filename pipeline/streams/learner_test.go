@@ -23,13 +23,6 @@ func (o fakeOperator) Extras() []schemas.Extra { return o.extras }
 
 func (o fakeOperator) SecondTopic() *operators.Output { return o.output }
 
-// fakeSuccessor goes on after predecessors.
-type fakeSuccessor struct{ fakeOperator }
-
-func (fakeSuccessor) ParamsAfter(mechanisms.Config, operators.Decision) ([]byte, error) {
-	return nil, nil
-}
-
 // fakeLearner opens one machine.
 type fakeLearner struct {
 	operator operators.Operator
@@ -45,9 +38,6 @@ func (fakeLearner) ParamsAfter(operators.Decision) ([]byte, error) { return nil,
 func (l fakeLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
 	return func([32]byte) (operators.Machine, error) { return l.machine, nil }, nil
 }
-
-// modelOf is a model of an operator.
-func modelOf(o operators.Operator) Model { return Model{Learner: fakeLearner{operator: o}} }
 
 // namedOperator freezes a name, and opens no machine but tells what it was given.
 type namedOperator struct {

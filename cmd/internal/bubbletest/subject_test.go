@@ -18,7 +18,7 @@ import (
 type subject struct {
 	name     string
 	settings settings.Settings
-	env      map[string]string // over that of deploymentEnv; empty: not set
+	env      map[string]string // over the environment of a deployment; empty: not set
 	records  []records.Record
 }
 

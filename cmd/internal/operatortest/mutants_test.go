@@ -30,7 +30,8 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 	},
 	{"coco", "state/users/encode.go", "int(count), last", "0, last", "the next process does not know who was there"},
 	{
-		"coco", "pipeline/walk.go", "record.Event = s.opened.event", "record.Event, record.Null = s.opened.event, true",
+		"coco", "pipeline/streams/walk.go", "record.Event = s.opened.event",
+		"record.Event, record.Null = s.opened.event, true",
 		"no event says anything",
 	},
 	{

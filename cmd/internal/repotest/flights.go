@@ -42,7 +42,7 @@ func EachFlight(t *testing.T, file string, each func(column func(name string) st
 	})
 }
 
-// EachDemoFlight is eachFlight of the flights that the demo has.
+// EachDemoFlight is EachFlight of the flights that the demo has.
 func EachDemoFlight(t *testing.T, each func(column func(name string) string, late float64)) {
 	t.Helper()
 	home := t.TempDir()

@@ -45,6 +45,7 @@ func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 // TestAWokenLeadersLogEndsNothing: at take-over, brokers tell for seconds that what the state has taken is gone. The
 // partition is not given up, and goes on when they know better.
 func TestAWokenLeadersLogEndsNothing(t *testing.T) {
+	t.Parallel()
 	const listOffsets, offsetForLeaderEpoch = 2, 23
 	for name, c := range map[string]struct {
 		kind string

@@ -31,6 +31,7 @@ func (f *fixture) store(change func(s *state.Store) error) {
 // TestRefuseLocalStoreAheadOfTheChangelog: a broker was put back to a backup, under the same topic id. The store was
 // the only one to know, and was cleared in silence: 60 decisions got a second value.
 func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
+	t.Parallel()
 	for _, ahead := range []int64{1, 1000} { // the markers of take-overs soon fill a small gap
 		t.Run(strconv.FormatInt(ahead, 10), func(t *testing.T) {
 			t.Parallel()

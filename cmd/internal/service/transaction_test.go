@@ -271,6 +271,7 @@ func stateDir(t *testing.T, f *fixture, n int) map[string]string {
 // Each of the sixteen ways a transaction can be torn is followed by another tear, of the repair or, where nothing is to
 // be repaired, of the next transaction.
 func TestTornTransactionIsMadeWhole(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name         string
 		batch, every int
@@ -311,6 +312,7 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 // TestTornOpeningIsMadeWhole: a partition whose opening was acknowledged, and stands in some parts only, has lost
 // nothing.
 func TestTornOpeningIsMadeWhole(t *testing.T) {
+	t.Parallel()
 	for _, committed := range []parts{0, offsetPart, changelogPart, changelogPart | offsetPart} {
 		for _, again := range []parts{0, offsetPart, changelogPart} {
 			t.Run(committed.String()+" "+again.String(), func(t *testing.T) {
@@ -339,6 +341,7 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 // TestTornTransactionOfOtherBytesStops: what is committed ahead of the state and does not come out again is a second
 // history, and nothing is sent on top of it.
 func TestTornTransactionOfOtherBytesStops(t *testing.T) {
+	t.Parallel()
 	first := map[parts]string{
 		decisionsPart: "differs from the one that its events give", verdictsPart: "verdicts of the offsets",
 	}

@@ -71,6 +71,7 @@ func earlierEvent(name string, i int) records.Record {
 // TestEarlierDeploymentsGoOn: a service of this version takes over what an earlier one left, needs no hand but
 // `oriel topics`, and decides what the earlier one would have: from the state directory, and from the changelog alone.
 func TestEarlierDeploymentsGoOn(t *testing.T) {
+	t.Parallel()
 	for _, version := range earlierVersions {
 		for _, without := range []string{"nothing", "state"} {
 			t.Run(version+"/lost="+without, func(t *testing.T) {

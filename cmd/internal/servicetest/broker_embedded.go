@@ -5,7 +5,7 @@ package servicetest
 import "testing"
 
 // waiting is how many parallel tests wait beside each that computes: most have a broker and processes of their own.
-const waiting = 6
+const waiting = 12
 
 // Broker is an embedded broker of the test's own.
 func Broker(t *testing.T) string {

@@ -6,6 +6,10 @@
 // misspelt privacy setting must never be ignored. A command requires only the groups that it uses (Need). The tables in
 // deploy/SETTINGS.md and in the help of `oriel run` are made from the struct tags here and the rows there.
 //
+// To add a setting of every operator: a field of Settings with its tags, its check in check.go, and, if it decides
+// bytes, its line in canonical.go. To add a setting of one operator: a row of that operator's Definition. Then
+// `go test ./cmd/internal/settings -rewrite` writes the table of deploy/SETTINGS.md.
+//
 // Canonical gives the configuration text whose hash identifies a deployment: everything that decides bytes, and nothing
 // else.
 package settings

@@ -1,8 +1,8 @@
 // Package tiertest gives a test two forms: a short one for `go test ./...`, and a long one for TEST_LONG=1, which
 // `.ci/long` sets. There are three tiers:
 //
-//	go test ./...   every claim, in its short form: 150 s on two quiet cores
-//	.ci/run         the same, and what needs a broker, a detector or another build: an hour
+//	go test ./...   every claim, in its short form; the budget is 150 s on two quiet cores
+//	.ci/run         the same, and what needs a broker, a detector or another build; the limit is an hour
 //	.ci/long        every claim in its long form, fuzzing, soaks: hours, once an issue
 //
 // A test must not skip what only its long form does, because a claim would then lose its test in the first tier: Runs
