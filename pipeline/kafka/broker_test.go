@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/contracttest"
 )
 
 func TestContractOnARealBroker(t *testing.T) {
@@ -14,5 +14,5 @@ func TestContractOnARealBroker(t *testing.T) {
 	if addr == "" {
 		t.Fatal("ORIEL_TEST_BROKERS is not set: the build tag kafka needs a broker")
 	}
-	pipetest.Contract(t, addr)
+	contracttest.Contract(t, addr)
 }

@@ -4,9 +4,10 @@ import (
 	"testing"
 
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/contracttest"
 )
 
 func TestContractOnTheEmbeddedBroker(t *testing.T) {
 	t.Parallel()
-	pipetest.Contract(t, pipetest.Embedded(t))
+	contracttest.Contract(t, pipetest.Embedded(t))
 }

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/topics"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // heard collects the errors that a client tries again after.
@@ -40,17 +40,17 @@ func (h *heard) retried(_ string, err error) {
 // TestACoordinatorThatDeniesItIsNamed: after the death of a broker, a coordinator of Kafka 4.3 may fail for good. It
 // was told as requests that are being retried, while only a restart of one broker helped.
 func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
-	denies := pipetest.Refused(kafkago.NotCoordinatorForGroup)
+	denies := simtest.Refused(kafkago.NotCoordinatorForGroup)
 	for _, c := range []struct {
 		name   string
-		faults []pipetest.Fault
+		faults []simtest.Fault
 		call   func(context.Context, *kafka.Client) error
 		want   string // of what coordinator; "": no broker is blamed
 	}{
-		{"group", []pipetest.Fault{{Kind: kind("JoinGroup"), Count: -1, Effect: denies}}, joinOnce, `group "g"`},
+		{"group", []simtest.Fault{{Kind: kind("JoinGroup"), Count: -1, Effect: denies}}, joinOnce, `group "g"`},
 		{
 			"offset",
-			[]pipetest.Fault{{Kind: kind("OffsetFetch"), Count: -1, Effect: denies}},
+			[]simtest.Fault{{Kind: kind("OffsetFetch"), Count: -1, Effect: denies}},
 			func(ctx context.Context, c *kafka.Client) error {
 				_, err := group.CommittedOffset(ctx, c, "g", "t", 0)
 				return err
@@ -58,30 +58,30 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 		},
 		{
 			"take-over",
-			[]pipetest.Fault{{Kind: kind("InitProducerID"), Count: -1, Effect: denies}},
+			[]simtest.Fault{{Kind: kind("InitProducerID"), Count: -1, Effect: denies}},
 			func(ctx context.Context, c *kafka.Client) error {
 				_, err := produce.New(ctx, c, "d/1/0", time.Minute)
 				return err
 			}, `the transactional id "d/1/0"`,
 		},
-		{"no coordinator", []pipetest.Fault{
+		{"no coordinator", []simtest.Fault{
 			{Kind: kind("JoinGroup"), Count: -1, Effect: denies},
-			{Kind: kind("FindCoordinator"), Count: -1, Effect: pipetest.Refused(kafkago.GroupCoordinatorNotAvailable)},
+			{Kind: kind("FindCoordinator"), Count: -1, Effect: simtest.Refused(kafkago.GroupCoordinatorNotAvailable)},
 		}, joinOnce, ""},
-		{"another trouble between", []pipetest.Fault{
-			{Kind: kind("JoinGroup"), Skip: 230, Effect: pipetest.Refused(kafkago.GroupLoadInProgress)},
+		{"another trouble between", []simtest.Fault{
+			{Kind: kind("JoinGroup"), Skip: 230, Effect: simtest.Refused(kafkago.GroupLoadInProgress)},
 			{Kind: kind("JoinGroup"), Count: 430, Effect: denies}, // some 80 s
 		}, joinOnce, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := pipetest.New(t)
+				d := simtest.New(t)
 				if err := topics.Create(t.Context(), d.Client(), "t", 1, 1, nil); err != nil {
 					t.Fatal(err)
 				}
 				h := &heard{began: time.Now()}
 				d.Fail(c.faults...)
-				d.Start("a", pipetest.NewDisk(), func(ctx context.Context, m *pipetest.Member) error {
+				d.Start("a", simtest.NewDisk(), func(ctx context.Context, m *simtest.Member) error {
 					config := kafka.Config{Brokers: []string{d.Addr()}, OnRetry: h.retried}
 					m.Network(&config)
 					client, err := kafka.New(config)
@@ -120,7 +120,7 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 	}
 }
 
-func kind(api string) pipetest.Kind { return pipetest.Kind{API: api, Partition: pipetest.AnyPartition} }
+func kind(api string) simtest.Kind { return simtest.Kind{API: api, Partition: simtest.AnyPartition} }
 
 func joinOnce(ctx context.Context, c *kafka.Client) error {
 	g, err := group.Join(c, group.Config{ID: "g", Topic: "t"})

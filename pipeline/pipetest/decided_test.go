@@ -12,6 +12,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/schemas"
 )
 
@@ -19,7 +20,7 @@ import (
 // after a restart.
 func TestTheNewestCommittedDecisionIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, s := pipetest.New(t), pipetest.NewSetup()
+		d, s := simtest.New(t), pipetest.NewSetup()
 		client := d.Client()
 		if err := s.Prepare(t.Context(), client, 1); err != nil {
 			t.Fatal(err)
@@ -56,7 +57,7 @@ func TestTheNewestCommittedDecisionIsTold(t *testing.T) {
 			}
 			time.Sleep(2 * time.Second)
 		}
-		a := d.Start("a", pipetest.NewDisk(), s.Run)
+		a := d.Start("a", simtest.NewDisk(), s.Run)
 		time.Sleep(2 * time.Second)
 		wants()
 		send(3)

@@ -1,7 +1,6 @@
 package pipetest_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,62 +10,45 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
-
-// member is a process that only lends its network to the test.
-func member(t *testing.T, d *pipetest.Deployment) *kafka.Client {
-	t.Helper()
-	m := d.Start("a", pipetest.NewDisk(), func(ctx context.Context, _ *pipetest.Member) error {
-		<-ctx.Done()
-		return nil
-	})
-	config := kafka.Config{Brokers: []string{d.Addr()}}
-	m.Network(&config)
-	c, err := kafka.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	return c
-}
 
 // TestEffectsAreWhatTheySay fails the first of two Produce requests, and looks at the log while the second is held up.
 func TestEffectsAreWhatTheySay(t *testing.T) {
 	for _, test := range []struct {
-		effect  pipetest.Effect
+		effect  simtest.Effect
 		outcome string
 		after   time.Duration
 		done    int // records by then, from the first request alone
 	}{
-		{pipetest.Effect{}, "ok", 5 * time.Second, 1},
-		{pipetest.Lost, "lost", 5 * time.Second, 1},
-		{pipetest.Cut, "cut", 5 * time.Second, 0},
-		{pipetest.Refused(kafkago.NotEnoughReplicas), "NOT_ENOUGH_REPLICAS", 5 * time.Second, 0},
-		{pipetest.Late(20 * time.Second), "client gone", 22 * time.Second, 1}, // the client waits for 15 s
+		{simtest.Effect{}, "ok", 5 * time.Second, 1},
+		{simtest.Lost, "lost", 5 * time.Second, 1},
+		{simtest.Cut, "cut", 5 * time.Second, 0},
+		{simtest.Refused(kafkago.NotEnoughReplicas), "NOT_ENOUGH_REPLICAS", 5 * time.Second, 0},
+		{simtest.Late(20 * time.Second), "client gone", 22 * time.Second, 1}, // the client waits for 15 s
 	} {
 		t.Run(test.outcome, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := pipetest.New(t)
+				d := simtest.New(t)
 				if err := topics.Create(t.Context(), d.Client(), "t", 1, 1, nil); err != nil {
 					t.Fatal(err)
 				}
-				produce := pipetest.Kind{API: "Produce", Partition: pipetest.AnyPartition}
+				produce := simtest.Kind{API: "Produce", Partition: simtest.AnyPartition}
 				d.Fail(
-					pipetest.Fault{Kind: produce, Effect: test.effect},
-					pipetest.Fault{Kind: produce, Skip: 1, Count: -1, Effect: pipetest.Late(10 * time.Second)},
+					simtest.Fault{Kind: produce, Effect: test.effect},
+					simtest.Fault{Kind: produce, Skip: 1, Count: -1, Effect: simtest.Late(10 * time.Second)},
 				)
 				sent := make(chan error, 1)
-				c := member(t, d)
+				c := d.Lent("a")
 				go func() { sent <- pipetest.Send(t.Context(), c, "t", 0, records.Record{Value: []byte("v")}) }()
 				time.Sleep(test.after)
 				requests := d.Requests()
-				first := slices.IndexFunc(requests, func(r pipetest.Request) bool { return r.API == "Produce" })
+				first := slices.IndexFunc(requests, func(r simtest.Request) bool { return r.API == "Produce" })
 				if got := requests[first]; got.Outcome != test.outcome || got.Topic != "t" || got.Partition != 0 ||
 					got.Member != "a" {
 					t.Errorf("first: %v", got)
@@ -90,11 +72,11 @@ func TestEffectsAreWhatTheySay(t *testing.T) {
 }
 
 // trace runs a service over 40 events in two partitions, and gives what it did on the wire.
-func trace(t *testing.T, faults ...pipetest.Fault) (all []pipetest.Request) {
+func trace(t *testing.T, faults ...simtest.Fault) (all []simtest.Request) {
 	synctest.Test(t, func(t *testing.T) {
 		d, setup := prepared(t, 2)
 		d.Fail(faults...)
-		a := d.Start("a", pipetest.NewDisk(), setup.Run)
+		a := d.Start("a", simtest.NewDisk(), setup.Run)
 		for range 4 {
 			for p := range int32(2) {
 				send(t, d, setup, p, 5)
@@ -113,16 +95,16 @@ func trace(t *testing.T, faults ...pipetest.Fault) (all []pipetest.Request) {
 	return all
 }
 
-func prepared(t *testing.T, partitions int) (*pipetest.Deployment, pipetest.Setup) {
+func prepared(t *testing.T, partitions int) (*simtest.Deployment, pipetest.Setup) {
 	t.Helper()
-	d, setup := pipetest.New(t), pipetest.NewSetup()
+	d, setup := simtest.New(t), pipetest.NewSetup()
 	if err := setup.Prepare(t.Context(), d.Client(), partitions); err != nil {
 		t.Fatal(err)
 	}
 	return d, setup
 }
 
-func send(t *testing.T, d *pipetest.Deployment, s pipetest.Setup, p int32, n int) {
+func send(t *testing.T, d *simtest.Deployment, s pipetest.Setup, p int32, n int) {
 	t.Helper()
 	if err := pipetest.Send(t.Context(), d.Client(), s.Config.Input, p, make([]records.Record, n)...); err != nil {
 		t.Fatal(err)
@@ -130,7 +112,7 @@ func send(t *testing.T, d *pipetest.Deployment, s pipetest.Setup, p int32, n int
 }
 
 // wantTaken wants a decision for each of the first n offsets, once and in order.
-func wantTaken(t *testing.T, d *pipetest.Deployment, s pipetest.Setup, p int32, n int) {
+func wantTaken(t *testing.T, d *simtest.Deployment, s pipetest.Setup, p int32, n int) {
 	t.Helper()
 	records, err := pipetest.Read(t.Context(), d.Client(), s.Config.Decisions, p, -1, fetch.Options{})
 	if err != nil {
@@ -148,9 +130,9 @@ func wantTaken(t *testing.T, d *pipetest.Deployment, s pipetest.Setup, p int32, 
 
 // TestRunsOfOneInputAreOneTrace: to the nanosecond, whatever goroutine the scheduler lets go first.
 func TestRunsOfOneInputAreOneTrace(t *testing.T) {
-	want := pipetest.Lines(trace(t))
+	want := simtest.Lines(trace(t))
 	for range runs {
-		if text := pipetest.Difference(want, pipetest.Lines(trace(t))); text != "" {
+		if text := simtest.Difference(want, simtest.Lines(trace(t))); text != "" {
 			t.Fatal(text)
 		}
 	}
@@ -168,9 +150,9 @@ func TestEveryRequestCanBeRefused(t *testing.T) {
 			continue
 		}
 		seen[r.API] = true
-		first := pipetest.Kind{API: r.API, Partition: pipetest.AnyPartition}
-		refused := trace(t, pipetest.Fault{Kind: first, Effect: pipetest.Refused(kafkago.NotEnoughReplicas)})
-		at := slices.IndexFunc(refused, func(r pipetest.Request) bool { return r.API == first.API })
+		first := simtest.Kind{API: r.API, Partition: simtest.AnyPartition}
+		refused := trace(t, simtest.Fault{Kind: first, Effect: simtest.Refused(kafkago.NotEnoughReplicas)})
+		at := slices.IndexFunc(refused, func(r simtest.Request) bool { return r.API == first.API })
 		want := "NOT_ENOUGH_REPLICAS"
 		if r.API == "Metadata" && r.Topic == "" {
 			want = "cut" // of all topics: the answer has no place for a code
@@ -192,7 +174,7 @@ func TestAKilledMemberIsReplaced(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", point, next), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					d, setup := prepared(t, 2)
-					a := d.Start("a", pipetest.NewDisk(), setup.Run)
+					a := d.Start("a", simtest.NewDisk(), setup.Run)
 					a.KillAt(point, 2)
 					send(t, d, setup, 0, 5)
 					time.Sleep(2 * time.Second)
@@ -202,7 +184,7 @@ func TestAKilledMemberIsReplaced(t *testing.T) {
 					<-a.Done()
 					disk := a.Disk()
 					if next != a.Name {
-						disk = pipetest.NewDisk()
+						disk = simtest.NewDisk()
 					}
 					b := d.Start(next, disk, setup.Run)
 					send(t, d, setup, 0, 5)

@@ -11,13 +11,14 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // TestADescriptorIsPublishedOnce: `oriel topics` sends it once, sends what a later version says in its place, and makes
 // no topic where there is nothing to say.
 func TestADescriptorIsPublishedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, s := pipetest.New(t), pipetest.NewSetup()
+		d, s := simtest.New(t), pipetest.NewSetup()
 		client := d.Client()
 		if err := s.Prepare(t.Context(), client, 2); err != nil {
 			t.Fatal(err)

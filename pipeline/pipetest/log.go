@@ -1,6 +1,7 @@
 package pipetest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -74,6 +75,6 @@ func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, f
 
 // copied is a record that outlives its batch.
 func copied(r records.Record) records.Record {
-	r.Key, r.Value, r.Headers = clone(r.Key), clone(r.Value), r.Headers.Clone()
+	r.Key, r.Value, r.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), r.Headers.Clone()
 	return r
 }

@@ -7,17 +7,18 @@ import (
 
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // TestManifestsJustCommittedAreWaitedFor: a broker acknowledges a commit before a reader sees it. Whoever started the
 // service at once after `oriel topics` was told that the deployment had no manifest.
 func TestManifestsJustCommittedAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, s := pipetest.New(t), pipetest.NewSetup()
-		late := member(t, d)
-		d.Fail(pipetest.Fault{
-			Kind:   pipetest.Kind{API: "EndTxn", Partition: pipetest.AnyPartition},
-			Effect: pipetest.Late(3 * time.Second),
+		d, s := simtest.New(t), pipetest.NewSetup()
+		late := d.Lent("a")
+		d.Fail(simtest.Fault{
+			Kind:   simtest.Kind{API: "EndTxn", Partition: simtest.AnyPartition},
+			Effect: simtest.Late(3 * time.Second),
 		})
 		written := make(chan error, 1)
 		go func() { written <- s.Prepare(t.Context(), late, 1) }()

@@ -16,6 +16,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
 )
 
@@ -28,17 +29,17 @@ type shock struct {
 // lives tells whether the process survives it: then only its connection ends.
 func (s shock) lives() bool { return s.what == "cut" || s.what == "lost" }
 
-func (s shock) hit(d *pipetest.Deployment, a *pipetest.Member) {
+func (s shock) hit(d *simtest.Deployment, a *simtest.Member) {
 	if !s.lives() {
 		a.KillAtRequest(s.request, s.what == "died heard")
 		return
 	}
-	effect := pipetest.Cut
+	effect := simtest.Cut
 	if s.what == "lost" {
-		effect = pipetest.Lost
+		effect = simtest.Lost
 	}
-	d.Fail(pipetest.Fault{
-		Kind: pipetest.Kind{Member: a.Name, Partition: pipetest.AnyPartition}, Skip: s.request - 1, Effect: effect,
+	d.Fail(simtest.Fault{
+		Kind: simtest.Kind{Member: a.Name, Partition: simtest.AnyPartition}, Skip: s.request - 1, Effect: effect,
 	})
 }
 
@@ -54,7 +55,7 @@ func (o opened) setup() pipetest.Setup { return pipetest.NewSetup().Owing(o.owed
 func (o opened) requests(t *testing.T) (first, last int) {
 	synctest.Test(t, func(t *testing.T) {
 		h := o.prepared(t)
-		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
 		time.Sleep(2 * time.Second)
 		for i, r := range h.Requests() {
 			if r.API == "InitProducerID" && first == 0 {
@@ -73,7 +74,7 @@ func (o opened) requests(t *testing.T) (first, last int) {
 
 func (o opened) prepared(t *testing.T) *history {
 	t.Helper()
-	h := &history{t: t, Deployment: pipetest.New(t), setup: o.setup(), every: o.second}
+	h := &history{t: t, Deployment: simtest.New(t), setup: o.setup(), every: o.second}
 	if err := h.setup.Prepare(t.Context(), h.Client(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func (o opened) prepared(t *testing.T) *history {
 func (o opened) survives(t *testing.T, shocks ...shock) {
 	synctest.Test(t, func(t *testing.T) {
 		h := o.prepared(t)
-		disk := pipetest.NewDisk()
+		disk := simtest.NewDisk()
 		for i, s := range shocks {
 			a := h.Start("a", disk, h.setup.Run)
 			s.hit(h.Deployment, a)
@@ -196,11 +197,11 @@ func TestAForgottenOpeningIsContinued(t *testing.T) {
 func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 	synctest.Test(t, func(t *testing.T) {
 		h := o.prepared(t)
-		end := pipetest.Kind{API: "EndTxn", Partition: pipetest.AnyPartition}
+		end := simtest.Kind{API: "EndTxn", Partition: simtest.AnyPartition}
 		for i := range forgets { // each second one is of what an earlier owner has left open
-			h.Fail(pipetest.Fault{Kind: end, Skip: 2*i + 1, Effect: pipetest.Refused(0)})
+			h.Fail(simtest.Fault{Kind: end, Skip: 2*i + 1, Effect: simtest.Refused(0)})
 		}
-		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
 		a.KillAt(notice.PointProduced, nth)
 		time.Sleep(time.Minute)
 		h.Mend()
@@ -234,7 +235,7 @@ func TestTornOpeningsAreMadeWhole(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/%v %v", nth, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h := o.prepared(t)
-					disk := h.torn(pipetest.NewDisk(), nth, subset(parts, bits))
+					disk := h.torn(simtest.NewDisk(), nth, subset(parts, bits))
 					disk = h.torn(disk, nth, subset(parts, again))
 					send(t, h.Deployment, h.setup, 0, 4)
 					h.taken = 4
@@ -282,7 +283,7 @@ func TestTheSecretIsDurableBeforeTheFirstDecision(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := opened{owed: owed, second: 2}.prepared(t)
-			a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+			a := h.Start("a", simtest.NewDisk(), h.setup.Run)
 			time.Sleep(2 * time.Second)
 			var got []string
 			for _, r := range h.Requests() {
@@ -314,7 +315,7 @@ func TestForgedFirstDecisionsStop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
 		a.KillAt(notice.PointProduced, 2)
 		<-a.Done()
 		if err := torn.Commit(t.Context(), []pipetest.Part{pipetest.Decisions},
@@ -345,10 +346,10 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := opened{owed: 3, second: 2}
 		h := o.prepared(t)
-		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
-		h.Fail(pipetest.Fault{
-			Kind:   pipetest.Kind{API: "Produce", Topic: h.setup.Config.Decisions, Partition: 0},
-			Effect: pipetest.Cut, Count: -1,
+		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
+		h.Fail(simtest.Fault{
+			Kind:   simtest.Kind{API: "Produce", Topic: h.setup.Config.Decisions, Partition: 0},
+			Effect: simtest.Cut, Count: -1,
 		})
 		time.Sleep(5 * time.Second)
 		if n := len(h.read(h.setup.Config.Decisions, true)); n != 0 {
@@ -360,7 +361,7 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.Mend()
-		b := h.Start("b", pipetest.NewDisk(), h.setup.Run)
+		b := h.Start("b", simtest.NewDisk(), h.setup.Run)
 		send(t, h.Deployment, h.setup, 0, 4)
 		h.taken = 4
 		time.Sleep(15 * time.Second)
@@ -382,17 +383,17 @@ func TestFirstDecisionsUnderOtherSemantics(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := opened{owed: 3}
 				h := o.prepared(t)
-				h.Fail(pipetest.Fault{ // the second transaction
-					Kind:   pipetest.Kind{API: "Produce", Topic: topic, Partition: 0},
-					Effect: pipetest.Cut, Count: -1, Skip: map[bool]int{true: 1}[stops],
+				h.Fail(simtest.Fault{ // the second transaction
+					Kind:   simtest.Kind{API: "Produce", Topic: topic, Partition: 0},
+					Effect: simtest.Cut, Count: -1, Skip: map[bool]int{true: 1}[stops],
 				})
-				a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+				a := h.Start("a", simtest.NewDisk(), h.setup.Run)
 				time.Sleep(5 * time.Second)
 				a.Kill()
 				h.Mend()
 				later := h.setup
 				later.Model.Semantics++
-				b := h.Start("b", pipetest.NewDisk(), later.Run)
+				b := h.Start("b", simtest.NewDisk(), later.Run)
 				time.Sleep(20 * time.Second)
 				sent, committed := len(h.read("late.decisions", true)), len(h.read("late.decisions", false))
 				stopped := false

@@ -14,6 +14,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 )
 
@@ -65,13 +66,13 @@ type successor struct{ operators.Operator }
 func (successor) ParamsAfter(mechanisms.Config, operators.Decision) ([]byte, error) { return nil, nil }
 
 // old runs a deployment over some events of partition 0, and ends it.
-func old(t *testing.T, d *pipetest.Deployment, partitions, n int) pipetest.Setup {
+func old(t *testing.T, d *simtest.Deployment, partitions, n int) pipetest.Setup {
 	t.Helper()
 	s := pipetest.NewSetup()
 	if err := s.Prepare(t.Context(), d.Client(), partitions); err != nil {
 		t.Fatal(err)
 	}
-	a := d.Start("old", pipetest.NewDisk(), s.Run)
+	a := d.Start("old", simtest.NewDisk(), s.Run)
 	send(t, d, s, 0, n)
 	time.Sleep(3 * time.Second)
 	if err := a.Stop(); err != nil {
@@ -82,18 +83,18 @@ func old(t *testing.T, d *pipetest.Deployment, partitions, n int) pipetest.Setup
 
 // begins makes the topics of the next deployment and runs it for a while. It returns what the process has said at its
 // end.
-func (f *following) begins(t *testing.T, d *pipetest.Deployment) error {
+func (f *following) begins(t *testing.T, d *simtest.Deployment) error {
 	t.Helper()
 	if err := f.Topics(t.Context(), d.Client(), func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	a := d.Start("next", pipetest.NewDisk(), f.Run)
+	a := d.Start("next", simtest.NewDisk(), f.Run)
 	time.Sleep(20 * time.Second)
 	return a.Stop()
 }
 
 // offsets are those of the events that decisions of partition 0 are of.
-func offsets(t *testing.T, d *pipetest.Deployment, topic string) (all []float64) {
+func offsets(t *testing.T, d *simtest.Deployment, topic string) (all []float64) {
 	t.Helper()
 	records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, fetch.Options{})
 	if err != nil {
@@ -109,7 +110,7 @@ func offsets(t *testing.T, d *pipetest.Deployment, topic string) (all []float64)
 // is over: it does not come back.
 func TestADeploymentGoesOnAfterAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := pipetest.New(t)
+		d := simtest.New(t)
 		before := old(t, d, 2, 5)
 		send(t, d, before, 0, 3)
 		f := follow()
@@ -126,7 +127,7 @@ func TestADeploymentGoesOnAfterAnother(t *testing.T) {
 			t.Errorf("notes: %s", notes)
 		}
 		send(t, d, before, 0, 2)
-		a := d.Start("old", pipetest.NewDisk(), before.Run)
+		a := d.Start("old", simtest.NewDisk(), before.Run)
 		time.Sleep(20 * time.Second)
 		if err := a.Stop(); err == nil || !strings.Contains(err.Error(), `this deployment is over: "next" goes on after it`) {
 			t.Errorf("the deployment before: %v", err)
@@ -141,26 +142,26 @@ func TestADeploymentGoesOnAfterAnother(t *testing.T) {
 func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		loses func(t *testing.T, d *pipetest.Deployment, f *following)
+		loses func(t *testing.T, d *simtest.Deployment, f *following)
 		says  string // "": it goes on
 		from  float64
 	}{
-		{"nothing", func(*testing.T, *pipetest.Deployment, *following) {}, "", 5},
-		{"the changelog", func(t *testing.T, d *pipetest.Deployment, f *following) {
+		{"nothing", func(*testing.T, *simtest.Deployment, *following) {}, "", 5},
+		{"the changelog", func(t *testing.T, d *simtest.Deployment, f *following) {
 			f.Config.Predecessor.Changelog = "late.gone"
 		}, "", 5},
-		{"the topic of decisions", func(t *testing.T, d *pipetest.Deployment, f *following) {
+		{"the topic of decisions", func(t *testing.T, d *simtest.Deployment, f *following) {
 			f.Config.Predecessor.Decisions = "late.gone"
 		}, `the decision topic "late.gone" of "late" does not exist`, 0},
-		{"the group", func(t *testing.T, d *pipetest.Deployment, f *following) {
+		{"the group", func(t *testing.T, d *simtest.Deployment, f *following) {
 			f.Config.Predecessor.Group = "gone"
 		}, `group "gone" of "late" has no committed offset`, 0},
-		{"events behind its offset", func(t *testing.T, d *pipetest.Deployment, f *following) {
+		{"events behind its offset", func(t *testing.T, d *simtest.Deployment, f *following) {
 			if err := group.AlterOffset(t.Context(), d.Client(), "late", "trips", 0, 99); err != nil {
 				t.Fatal(err)
 			}
 		}, `group "late" stands at offset 99, and the input ends at 8`, 0},
-		{"events before it", func(t *testing.T, d *pipetest.Deployment, f *following) {
+		{"events before it", func(t *testing.T, d *simtest.Deployment, f *following) {
 			if err := topics.DeleteRecords(t.Context(), d.Client(), "trips", 0, 7); err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +169,7 @@ func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := pipetest.New(t)
+				d := simtest.New(t)
 				before := old(t, d, 1, 5)
 				send(t, d, before, 0, 3)
 				f := follow()
@@ -192,7 +193,7 @@ func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
 // TestAPartitionThatTheDeploymentBeforeNeverHad starts from nothing.
 func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := pipetest.New(t)
+		d := simtest.New(t)
 		before := old(t, d, 1, 5)
 		if err := topics.AddPartitions(t.Context(), d.Client(), "trips", 2); err != nil {
 			t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
@@ -130,8 +131,8 @@ func (s Setup) CheckManifests(ctx context.Context, client *kafka.Client) error {
 }
 
 // Run is a process of the service, for Deployment.Start: what `oriel run` does between its settings and its pages.
-func (s Setup) Run(ctx context.Context, m *Member) error {
-	config := kafka.Config{Brokers: []string{m.d.Addr()}, OnRetry: s.Retried}
+func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
+	config := kafka.Config{Brokers: []string{m.Broker()}, OnRetry: s.Retried}
 	m.Network(&config)
 	client, err := kafka.New(config)
 	if err != nil {

@@ -16,13 +16,14 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
 	"oriel/schemas"
 )
 
 // history is a deployment of one partition that is torn again and again.
 type history struct {
-	*pipetest.Deployment
+	*simtest.Deployment
 	t     *testing.T
 	setup pipetest.Setup
 	every uint64 // steps a decision of the second topic
@@ -32,7 +33,7 @@ type history struct {
 // tear runs a process until all records of a transaction over n events are acknowledged, and commits some of its parts.
 func (h *history) tear(name string, n int, committed []pipetest.Part) {
 	h.t.Helper()
-	a := h.Start(name, pipetest.NewDisk(), h.setup.Run)
+	a := h.Start(name, simtest.NewDisk(), h.setup.Run)
 	time.Sleep(15 * time.Second) // whatever is to be repaired is
 	torn, err := h.setup.Tear(h.t.Context(), h.Client(), 0)
 	if err != nil {
@@ -165,11 +166,11 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
 			t.Run(fmt.Sprintf("every %d/%v %v", every, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					h := &history{t: t, Deployment: pipetest.New(t), setup: setup, every: every}
+					h := &history{t: t, Deployment: simtest.New(t), setup: setup, every: every}
 					if err := setup.Prepare(t.Context(), h.Client(), 1); err != nil {
 						t.Fatal(err)
 					}
-					a := h.Start("a", pipetest.NewDisk(), setup.Run)
+					a := h.Start("a", simtest.NewDisk(), setup.Run)
 					time.Sleep(2 * time.Second)
 					checkpoint, err := replay.Checkpoint(t.Context(), h.deployment(), 0)
 					if err != nil {
@@ -183,7 +184,7 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 					}
 					h.tear("b", 17, subset(parts, bits))
 					h.tear("c", 13, subset(parts, again))
-					last := h.Start("d", pipetest.NewDisk(), setup.Run)
+					last := h.Start("d", simtest.NewDisk(), setup.Run)
 					time.Sleep(15 * time.Second)
 					if err := last.Stop(); err != nil {
 						t.Error(err)

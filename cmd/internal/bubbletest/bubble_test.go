@@ -24,12 +24,13 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 )
 
 // inprocess is a deployment whose commands run within the test, in a bubble.
 type inprocess struct {
-	*pipetest.Deployment
+	*simtest.Deployment
 	t      *testing.T
 	client *kafka.Client
 	env    map[string]string
@@ -41,13 +42,13 @@ func newInprocess(
 	t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (streams.Model, error),
 ) *inprocess {
 	t.Helper()
-	d := onDeployment(t, pipetest.New(t), more, model)
+	d := onDeployment(t, simtest.New(t), more, model)
 	d.create(partitions)
 	return d
 }
 
 func onDeployment(
-	t *testing.T, on *pipetest.Deployment, more map[string]string, model func(settings.Settings) (streams.Model, error),
+	t *testing.T, on *simtest.Deployment, more map[string]string, model func(settings.Settings) (streams.Model, error),
 ) *inprocess {
 	t.Helper()
 	d := &inprocess{Deployment: on, t: t, model: model}
@@ -65,7 +66,7 @@ func (d *inprocess) create(partitions int) {
 	if err := topics.Create(d.t.Context(), d.client, d.env["ORIEL_INPUT_TOPIC"], partitions, 1, nil); err != nil {
 		d.t.Fatal(err)
 	}
-	topics := d.start("topics", pipetest.NewDisk(), func(ctx context.Context, h service.Host) error {
+	topics := d.start("topics", simtest.NewDisk(), func(ctx context.Context, h service.Host) error {
 		return service.PrepareTopics(ctx, h, 0)
 	})
 	if err := topics.Wait(); err != nil {
@@ -82,7 +83,7 @@ func (d *inprocess) send(p int32, records ...records.Record) {
 
 // child is a command at work, as a process of its own would be.
 type child struct {
-	*pipetest.Member
+	*simtest.Member
 	out  *servicetest.Output
 	page atomic.Value // address of its pages, a string
 	code int
@@ -94,7 +95,7 @@ func (d *inprocess) start(name string, disk *vfs.MemFS, command func(context.Con
 	for _, k := range slices.Sorted(maps.Keys(d.env)) {
 		h.Environ = append(h.Environ, k+"="+d.env[k])
 	}
-	c.Member = d.Start(name, disk, func(ctx context.Context, m *pipetest.Member) error {
+	c.Member = d.Start(name, disk, func(ctx context.Context, m *simtest.Member) error {
 		h.Stderr, h.Client, h.Store.FS, h.Heard.Reached = m.Writer(c.out), m.Network, disk, m.Reached
 		h.Listen = func(network, address string) (net.Listener, error) {
 			l, err := m.Listen(network, address)

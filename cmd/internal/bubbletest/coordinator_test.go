@@ -10,7 +10,7 @@ import (
 
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // TestABrokenCoordinatorIsNamed in the log and by /readyz, and waited for: they said that requests were being retried,
@@ -19,14 +19,14 @@ func TestABrokenCoordinatorIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newInprocess(t, 1, nil, blind())
 		const wait = 75 * time.Second
-		var faults []pipetest.Fault
+		var faults []simtest.Fault
 		for _, api := range []string{"JoinGroup", "SyncGroup", "Heartbeat", "OffsetFetch", "DescribeGroups"} {
-			faults = append(faults, pipetest.Fault{
-				Kind:  pipetest.Kind{API: api, Partition: pipetest.AnyPartition},
-				Count: -1, Effect: pipetest.Refused(kafkago.NotCoordinatorForGroup),
+			faults = append(faults, simtest.Fault{
+				Kind:  simtest.Kind{API: api, Partition: simtest.AnyPartition},
+				Count: -1, Effect: simtest.Refused(kafkago.NotCoordinatorForGroup),
 			})
 		}
-		c := d.start("a", pipetest.NewDisk(), service.Run)
+		c := d.start("a", simtest.NewDisk(), service.Run)
 		time.Sleep(10 * time.Second)
 		if page := d.get(c, "/readyz"); page != "200\nready\n" {
 			t.Fatalf("/readyz says %q", page)

@@ -22,6 +22,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // TestDecisionsDependOnTheInputAlone continues one deployment of each operator many times over one input: in other
@@ -41,9 +42,9 @@ func TestDecisionsDependOnTheInputAlone(t *testing.T) {
 func (s subject) goesEachWay(t *testing.T, row int) {
 	opened := filepath.Join(t.TempDir(), "opened")
 	synctest.Test(t, func(t *testing.T) {
-		d := onDeployment(t, pipetest.NewIn(t, opened), s.env, settings.Settings.Model)
+		d := onDeployment(t, simtest.NewIn(t, opened), s.env, settings.Settings.Model)
 		d.create(courseParts)
-		a := d.start("a", pipetest.NewDisk(), service.Run)
+		a := d.start("a", simtest.NewDisk(), service.Run)
 		time.Sleep(2 * time.Second)
 		if err := a.Stop(); err != nil {
 			t.Fatal(err)
@@ -62,9 +63,9 @@ func (s subject) goesEachWay(t *testing.T, row int) {
 		"killed produced":  {batch: 7, kill: notice.PointProduced, at: 5},
 		"killed committed": {batch: 7, kill: notice.PointEnded, at: 5},
 		"disk lost": {batch: 7, kill: notice.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS {
-			return pipetest.NewDisk()
+			return simtest.NewDisk()
 		}},
-		"power lost":          {batch: 7, kill: notice.PointEnded, at: 5, disk: pipetest.AfterPowerLoss},
+		"power lost":          {batch: 7, kill: notice.PointEnded, at: 5, disk: simtest.AfterPowerLoss},
 		"moved":               {batch: 7, second: true},
 		"moved, first killed": {batch: 7, second: true, kill: notice.PointProduced, at: 7},
 	}
@@ -74,7 +75,7 @@ func (s subject) goesEachWay(t *testing.T, row int) {
 		}
 		c := courses[name]
 		t.Run(name, func(t *testing.T) {
-			if text := pipetest.Difference(want, c.run(t, s, opened)); text != "" {
+			if text := simtest.Difference(want, c.run(t, s, opened)); text != "" {
 				t.Error(text)
 			}
 		})
@@ -109,8 +110,8 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 		env["ORIEL_COMMIT_INTERVAL"] = c.interval
 	}
 	synctest.Test(t, func(t *testing.T) {
-		d := onDeployment(t, pipetest.NewIn(t, dir), env, settings.Settings.Model)
-		first := d.start("a", pipetest.NewDisk(), service.Run)
+		d := onDeployment(t, simtest.NewIn(t, dir), env, settings.Settings.Model)
+		first := d.start("a", simtest.NewDisk(), service.Run)
 		if c.kill != "" {
 			first.KillAt(c.kill, c.at)
 		}
@@ -121,7 +122,7 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 			}
 			time.Sleep(300 * time.Millisecond)
 			if c.second && len(others) == 0 && sent > courseEvents/4 {
-				others = append(others, d.start("b", pipetest.NewDisk(), service.Run))
+				others = append(others, d.start("b", simtest.NewDisk(), service.Run))
 			}
 		}
 		time.Sleep(15 * time.Second)

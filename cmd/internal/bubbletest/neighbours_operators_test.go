@@ -10,7 +10,7 @@ import (
 	"oriel/operators"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
@@ -106,7 +106,7 @@ func (s subject) neighboursLookAlike(t *testing.T) {
 	} {
 		in.value = value
 		got, _ := observe(t, model, in)
-		if text := pipetest.Difference(want, got); text != "" {
+		if text := simtest.Difference(want, got); text != "" {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
@@ -115,7 +115,7 @@ func (s subject) neighboursLookAlike(t *testing.T) {
 		want, _ := observe(t, model, in)
 		in.value = func(n, i int) string { return either(i%3 == 0, values[(at(n, i)+5)%len(values)]) }
 		got, _ := observe(t, model, in)
-		if text := pipetest.Difference(want, got); text != "" {
+		if text := simtest.Difference(want, got); text != "" {
 			t.Errorf("killed %s: %s", in.kill, text)
 		}
 	}

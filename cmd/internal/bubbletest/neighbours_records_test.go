@@ -12,29 +12,29 @@ import (
 
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // largeEvent is the size of records that may have a thousand headers.
 const largeEvent = 4200
 
 // slowly makes each commit of a member take longer than it does.
-func slowly(by time.Duration) pipetest.Fault {
-	return pipetest.Fault{
-		Kind: pipetest.Kind{API: "EndTxn", Partition: pipetest.AnyPartition}, Count: -1, Effect: pipetest.Late(by),
+func slowly(by time.Duration) simtest.Fault {
+	return simtest.Fault{
+		Kind: simtest.Kind{API: "EndTxn", Partition: simtest.AnyPartition}, Count: -1, Effect: simtest.Late(by),
 	}
 }
 
 // unhurried commits take longer than their interval, while a burst takes several fetches. So a transaction ends when
 // the one before it has ended, and some events of the burst are taken by then.
-func unhurried(burst int) (in neighbour, faults []pipetest.Fault) {
+func unhurried(burst int) (in neighbour, faults []simtest.Fault) {
 	in.partitions, in.burst, in.framing.batch = 1, burst, 130
 	in.env = map[string]string{"ORIEL_COMMIT_INTERVAL": "7ms", "ORIEL_MAX_RECORD_BYTES": "100000"}
-	late := pipetest.Fault{
-		Kind: pipetest.Kind{API: "Fetch", Topic: "late.events", Partition: 0}, Count: -1,
-		Effect: pipetest.Late(2 * time.Millisecond),
+	late := simtest.Fault{
+		Kind: simtest.Kind{API: "Fetch", Topic: "late.events", Partition: 0}, Count: -1,
+		Effect: simtest.Late(2 * time.Millisecond),
 	}
-	return in, []pipetest.Fault{slowly(2 * time.Millisecond), late}
+	return in, []simtest.Fault{slowly(2 * time.Millisecond), late}
 }
 
 // TestNeighboursLookAlikeByOneHeader: some events of an adversary have as many headers as are allowed, or one less.
@@ -71,7 +71,7 @@ func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
 	} {
 		in.record = say(c.victim, c.is)
 		got, _ := observe(t, model, in, faults...)
-		if text := pipetest.Difference(want, got); text != "" {
+		if text := simtest.Difference(want, got); text != "" {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
@@ -144,7 +144,7 @@ func burstsOf(burst int, list []records.Record) func(n, i int) records.Record {
 }
 
 // fetchesOf are the sizes of what was fetched of the input: how its batches are framed, and what they compress to.
-func fetchesOf(trace []pipetest.Request) (sizes []int) {
+func fetchesOf(trace []simtest.Request) (sizes []int) {
 	for _, r := range trace {
 		if r.API == "Fetch" && strings.Contains(r.Topic, "events") {
 			sizes = append(sizes, r.Answer)
@@ -168,7 +168,7 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 		name   string
 		size   int
 		in     neighbour
-		faults []pipetest.Fault
+		faults []simtest.Fault
 	}
 	all := []whole{
 		{"large records", largeEvent, large, late},
@@ -176,7 +176,7 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 		{"as many as a Batch takes", 100, small(2048, 2*2048), late},
 		{"one more", 100, small(2049, 2*2049), late},
 		{"around the limit of values", 200, limited, late},
-		{"two partitions", 200, both, []pipetest.Fault{slowly(30 * time.Millisecond)}},
+		{"two partitions", 200, both, []simtest.Fault{slowly(30 * time.Millisecond)}},
 	}
 	if seeds > 1 { // transactions that are full of input, and of decisions
 		input, _ := unhurried(9000)
@@ -184,10 +184,10 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 		output := small(2048, 30_000)
 		output.env["ORIEL_MEMORY_LIMIT"] = "83886080"
 		all = append(all, whole{"full of input", largeEvent, input, nil},
-			whole{"full of decisions", 100, output, []pipetest.Fault{{
+			whole{"full of decisions", 100, output, []simtest.Fault{{
 				// Not EndTxn: until it ends, nobody is told the group's offset.
-				Kind: pipetest.Kind{API: "AddOffsetsToTxn", Partition: pipetest.AnyPartition}, Count: -1,
-				Effect: pipetest.Late(3 * time.Second),
+				Kind: simtest.Kind{API: "AddOffsetsToTxn", Partition: simtest.AnyPartition}, Count: -1,
+				Effect: simtest.Late(3 * time.Second),
 			}}})
 	}
 	for _, c := range all {
@@ -207,7 +207,7 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 				random := rand.New(rand.NewPCG(seed, uint64(some)))
 				c.in.record = burstsOf(c.in.burst, exchanged(random, base, some, func(int) []records.Record { return others }))
 				got, _ := observe(t, model, c.in, c.faults...)
-				if text := pipetest.Difference(want, got); text != "" {
+				if text := simtest.Difference(want, got); text != "" {
 					t.Errorf("%s, seed %d, one in %d: %s", c.name, seed, some, text)
 				}
 			}
@@ -255,7 +255,7 @@ func TestNeighboursLookAlikeCompressed(t *testing.T) {
 			if !slices.Equal(fetchesOf(trace), fetchesOf(other)) {
 				continue
 			}
-			if text := pipetest.Difference(want, got); text != "" {
+			if text := simtest.Difference(want, got); text != "" {
 				t.Errorf("%s, %q: %s", codec, list[victim].Value, text)
 			}
 			if compared++; compared == 2 {
@@ -310,7 +310,7 @@ func (s subject) wholeRecordsLookAlike(t *testing.T) {
 			return others[i%len(others)]
 		}))
 		got, _ := observe(t, model, in, faults...)
-		if text := pipetest.Difference(want, got); text != "" {
+		if text := simtest.Difference(want, got); text != "" {
 			t.Errorf("seed %d: %s", seed, text)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
-	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/schemas"
 )
 
@@ -158,7 +158,7 @@ func TestNeighboursLookAlike(t *testing.T) {
 			}
 			in.value = values[what]
 			got, _ := observe(t, model, in)
-			if text := pipetest.Difference(want, got); text != "" {
+			if text := simtest.Difference(want, got); text != "" {
 				t.Errorf("%s, %s: %s", name, what, text)
 			}
 		}
@@ -181,7 +181,7 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 		want, _ := observe(t, model, at)
 		at.value = mixed
 		got, _ := observe(t, model, at)
-		if text := pipetest.Difference(want, got); text != "" {
+		if text := simtest.Difference(want, got); text != "" {
 			t.Errorf("%s, number %d: %s", at.kill, at.at, text)
 		}
 		if !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "killed") }) {
@@ -200,18 +200,18 @@ func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 	if len(trace) < 80 {
 		t.Errorf("a run of %d requests", len(trace))
 	}
-	effects := []pipetest.Effect{
-		pipetest.Lost, pipetest.Cut, pipetest.Refused(kafkago.NotEnoughReplicas),
-		pipetest.Refused(kafkago.MessageSizeTooLarge),
+	effects := []simtest.Effect{
+		simtest.Lost, simtest.Cut, simtest.Refused(kafkago.NotEnoughReplicas),
+		simtest.Refused(kafkago.MessageSizeTooLarge),
 	}
-	before := map[pipetest.Kind]int{}
+	before := map[simtest.Kind]int{}
 	for _, r := range trace {
 		at := (len(before) + before[r.Kind()]) % len(effects)
 		for _, effect := range tiertest.Runs(effects[at:at+1], effects) {
-			fault := pipetest.Fault{Kind: r.Kind(), Skip: before[r.Kind()], Effect: effect}
+			fault := simtest.Fault{Kind: r.Kind(), Skip: before[r.Kind()], Effect: effect}
 			want, _ := observe(t, model, in, fault)
 			got, _ := observe(t, model, neighbour, fault)
-			if text := pipetest.Difference(want, got); text != "" {
+			if text := simtest.Difference(want, got); text != "" {
 				t.Errorf("%v, number %d, %v: %s", fault.Kind, fault.Skip+1, effect, text)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 )
 
@@ -49,8 +50,8 @@ const patience = time.Minute
 
 // observe runs a service over an input, lets one request fail, and looks on.
 func observe(
-	t *testing.T, model func(settings.Settings) (streams.Model, error), in neighbour, faults ...pipetest.Fault,
-) (seen sight, trace []pipetest.Request) {
+	t *testing.T, model func(settings.Settings) (streams.Model, error), in neighbour, faults ...simtest.Fault,
+) (seen sight, trace []simtest.Request) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		env := map[string]string{
@@ -59,7 +60,7 @@ func observe(
 		maps.Copy(env, in.env)
 		d := newInprocess(t, in.partitions, env, model)
 		d.Fail(faults...)
-		a := d.start("a", pipetest.NewDisk(), service.Run)
+		a := d.start("a", simtest.NewDisk(), service.Run)
 		if in.kill != "" {
 			a.KillAt(in.kill, in.at)
 		}
@@ -88,7 +89,7 @@ func observe(
 				d.seeTopic(&seen, "late."+topic, p)
 			}
 		}
-		trace = slices.DeleteFunc(d.Requests(), func(r pipetest.Request) bool { return r.Member != "a" })
+		trace = slices.DeleteFunc(d.Requests(), func(r simtest.Request) bool { return r.Member != "a" })
 		for _, r := range trace {
 			seen.see("request", r.String())
 		}

@@ -19,6 +19,7 @@ import (
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 )
@@ -71,7 +72,7 @@ func openings(t *testing.T) (all []opening) {
 func (o opening) requests(t *testing.T) (first, last int) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newInprocess(t, 1, o.env, o.model)
-		a := d.start("a", pipetest.NewDisk(), service.Run)
+		a := d.start("a", simtest.NewDisk(), service.Run)
 		time.Sleep(3 * time.Second)
 		place := 0
 		for _, r := range d.Requests() {
@@ -101,7 +102,7 @@ const openingRecords = 12
 func (o opening) survives(t *testing.T, kills ...killing) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newInprocess(t, 1, o.env, o.model)
-		disk, said := pipetest.NewDisk(), ""
+		disk, said := simtest.NewDisk(), ""
 		for _, k := range kills {
 			a := d.start("a", disk, service.Run)
 			a.KillAtRequest(k.request, k.heard)
@@ -205,7 +206,7 @@ func TestAFirstIncarnationIsSaidAloud(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newInprocess(t, 2, map[string]string{"ORIEL_START": start}, blind())
 				d.send(1, servicetest.Events(0, 4)...)
-				a := d.start("a", pipetest.NewDisk(), service.Run)
+				a := d.start("a", simtest.NewDisk(), service.Run)
 				a.KillAt(notice.PointProduced, 1) // before anything is committed
 				time.Sleep(10 * time.Second)
 				warned := func(said string, p, from int) bool {

@@ -15,6 +15,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
 	"oriel/schemas"
 )
@@ -35,7 +36,7 @@ const handover = 15 * time.Second
 
 func (s *story) serve(t *testing.T, points []string) (checked int) {
 	t.Helper()
-	setup, d := pipetest.NewSetup(), pipetest.New(t)
+	setup, d := pipetest.NewSetup(), simtest.New(t)
 	setup.Model = s.model
 	operator := s.model.Learner.Operator()
 	if output := operators.SecondTopicOf(operator); output != nil {
@@ -47,8 +48,8 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 	if err := setup.Prepare(t.Context(), d.Client(), 1); err != nil {
 		t.Fatal(err)
 	}
-	run := func(ctx context.Context, m *pipetest.Member) error { return setup.Run(ctx, m) }
-	member := d.Start("0", pipetest.NewDisk(), run)
+	run := func(ctx context.Context, m *simtest.Member) error { return setup.Run(ctx, m) }
+	member := d.Start("0", simtest.NewDisk(), run)
 	time.Sleep(handover)
 	checkpoint := s.checkpoint(t, setup, d)
 	rest := make([]records.Record, len(s.log))
@@ -83,7 +84,7 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 	return checked
 }
 
-func (s *story) checkpoint(t *testing.T, setup pipetest.Setup, d *pipetest.Deployment) []byte {
+func (s *story) checkpoint(t *testing.T, setup pipetest.Setup, d *simtest.Deployment) []byte {
 	t.Helper()
 	deployment, err := setup.Deployment(t.Context(), d.Client())
 	if err != nil {
@@ -96,7 +97,7 @@ func (s *story) checkpoint(t *testing.T, setup pipetest.Setup, d *pipetest.Deplo
 	return checkpoint
 }
 
-func (s *story) send(t *testing.T, setup pipetest.Setup, d *pipetest.Deployment, records []records.Record) {
+func (s *story) send(t *testing.T, setup pipetest.Setup, d *simtest.Deployment, records []records.Record) {
 	t.Helper()
 	if err := pipetest.Send(t.Context(), d.Client(), setup.Config.Input, 0, records...); err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func (s *story) send(t *testing.T, setup pipetest.Setup, d *pipetest.Deployment,
 }
 
 // published wants the decisions of the story in the topics: their number, order, indices, steps and keys.
-func (s *story) published(t *testing.T, setup pipetest.Setup, d *pipetest.Deployment) {
+func (s *story) published(t *testing.T, setup pipetest.Setup, d *simtest.Deployment) {
 	t.Helper()
 	shape := func(key, line string) string {
 		t.Helper()

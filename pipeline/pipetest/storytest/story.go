@@ -21,6 +21,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // Run plays every story of a directory.
@@ -28,7 +29,7 @@ func Run(t *testing.T, dir string) {
 	t.Helper()
 	pipetest.EachStory(t, dir, func(t *testing.T, path string) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &story{members: map[string]*pipetest.Member{}}
+			s := &story{members: map[string]*simtest.Member{}}
 			datadriven.RunTest(t, path, s.play)
 		})
 	})
@@ -36,10 +37,10 @@ func Run(t *testing.T, dir string) {
 
 // story is a deployment and what has been told of it.
 type story struct {
-	*pipetest.Deployment
+	*simtest.Deployment
 	setup   pipetest.Setup
-	members map[string]*pipetest.Member // the last of each name
-	told    int                         // requests that were listed
+	members map[string]*simtest.Member // the last of each name
+	told    int                        // requests that were listed
 
 	partitions int
 	torn       map[int32]pipetest.Torn
@@ -81,7 +82,7 @@ func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 func (s *story) deployment(t *testing.T, c *datadriven.TestData) string {
 	partitions := 1
 	c.MaybeScanArgs(t, "partitions", &partitions)
-	s.Deployment, s.setup = pipetest.New(t), pipetest.NewSetup()
+	s.Deployment, s.setup = simtest.New(t), pipetest.NewSetup()
 	s.shape(t, c)
 	s.partitions, s.torn = partitions, map[int32]pipetest.Torn{}
 	if err := s.setup.Prepare(t.Context(), s.Client(), partitions); err != nil {
@@ -127,7 +128,7 @@ func (s *story) start(t *testing.T, c *datadriven.TestData) string {
 	if disk, given := c.Arg("disk"); given {
 		owner = disk.Vals[0]
 	}
-	disk := pipetest.NewDisk()
+	disk := simtest.NewDisk()
 	if last := s.members[owner]; last != nil {
 		disk = last.Disk()
 	}
@@ -138,8 +139,8 @@ func (s *story) start(t *testing.T, c *datadriven.TestData) string {
 }
 
 // run starts a process that says what its service tells, as long as it lives.
-func (s *story) run(name, group string, disk *vfs.MemFS) *pipetest.Member {
-	return s.Start(name, disk, func(ctx context.Context, m *pipetest.Member) error {
+func (s *story) run(name, group string, disk *vfs.MemFS) *simtest.Member {
+	return s.Start(name, disk, func(ctx context.Context, m *simtest.Member) error {
 		setup := s.setup
 		setup.Config.Group = group
 		setup.Listener = s.listener(m)
@@ -150,7 +151,7 @@ func (s *story) run(name, group string, disk *vfs.MemFS) *pipetest.Member {
 // process stands for the partition where a process speaks of itself.
 const process = -1
 
-func (s *story) listener(m *pipetest.Member) notice.Listener {
+func (s *story) listener(m *simtest.Member) notice.Listener {
 	say := func(p int32, format string, args ...any) {
 		if !m.Alive() {
 			return
@@ -180,7 +181,7 @@ func (s *story) listener(m *pipetest.Member) notice.Listener {
 	}
 }
 
-func (s *story) member(t *testing.T, c *datadriven.TestData) *pipetest.Member {
+func (s *story) member(t *testing.T, c *datadriven.TestData) *simtest.Member {
 	m := s.members[c.CmdArgs[0].Key]
 	if m == nil {
 		c.Fatalf(t, "no such member")

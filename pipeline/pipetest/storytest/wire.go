@@ -14,11 +14,12 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 	"oriel/schemas"
 )
 
 func (s *story) fail(t *testing.T, c *datadriven.TestData) string {
-	fault := pipetest.Fault{Kind: pipetest.Kind{Partition: pipetest.AnyPartition}}
+	fault := simtest.Fault{Kind: simtest.Kind{Partition: simtest.AnyPartition}}
 	var effect, delay string
 	var of int
 	c.MaybeScanArgs(t, "member", &fault.Kind.Member)
@@ -35,13 +36,13 @@ func (s *story) fail(t *testing.T, c *datadriven.TestData) string {
 	late, errLate := time.ParseDuration(delay)
 	switch {
 	case effect == "lost":
-		fault.Effect = pipetest.Lost
+		fault.Effect = simtest.Lost
 	case effect == "cut":
-		fault.Effect = pipetest.Cut
+		fault.Effect = simtest.Cut
 	case effect == "late" && errLate == nil:
-		fault.Effect = pipetest.Late(late)
+		fault.Effect = simtest.Late(late)
 	case errCode == nil:
-		fault.Effect = pipetest.Refused(kafka.Code(code))
+		fault.Effect = simtest.Refused(kafka.Code(code))
 	default:
 		c.Fatalf(t, "no such effect")
 	}

@@ -1,4 +1,4 @@
-package pipetest
+package simtest
 
 import (
 	"context"
@@ -45,6 +45,9 @@ type death struct {
 	left  int
 	heard bool
 }
+
+// Broker is the address of the deployment's broker.
+func (m *Member) Broker() string { return m.d.Addr() }
 
 // NewDisk is an empty disk that can crash.
 func NewDisk() *vfs.MemFS { return vfs.NewCrashableMem() }

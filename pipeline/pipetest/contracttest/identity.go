@@ -1,4 +1,4 @@
-package pipetest
+package contracttest
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest"
 )
 
 // recreated deletes a topic under two readers, one that was told the id and one that looked it up. Neither returns a
@@ -190,7 +191,7 @@ func partitionsAdded(e *env) {
 		}
 	}
 	e.wantLog(topic, "a")
-	e.check(Send(e.ctx, e.c, topic, 2, records.Record{Value: []byte("b")}))
+	e.check(pipetest.Send(e.ctx, e.c, topic, 2, records.Record{Value: []byte("b")}))
 	ctx, cancel := context.WithTimeout(e.ctx, time.Second)
 	defer cancel()
 	if err := topics.AddPartitions(ctx, e.c, e.name("missing"), 2); err == nil {

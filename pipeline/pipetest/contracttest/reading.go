@@ -1,4 +1,4 @@
-package pipetest
+package contracttest
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package pipetest
+package simtest
 
 import (
 	"reflect"

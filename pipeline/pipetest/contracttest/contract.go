@@ -1,4 +1,4 @@
-package pipetest
+package contracttest
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest"
 )
 
 // patience ends a test whose broker never answers. A group waits for a session timeout (6 s) at most.
@@ -189,16 +190,10 @@ func (e *env) tryLog(c *kafka.Client, topic string, offset int64, o fetch.Option
 	if !o.Uncommitted {
 		e.settle(topic)
 	}
-	return Read(e.ctx, c, topic, 0, offset, o)
+	return pipetest.Read(e.ctx, c, topic, 0, offset, o)
 }
 
 // clone keeps nil apart from empty.
-func clone(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	return append([]byte{}, b...)
-}
 
 func values(records []records.Record) string {
 	var s []string

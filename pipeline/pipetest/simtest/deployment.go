@@ -1,4 +1,4 @@
-package pipetest
+package simtest
 
 import (
 	"context"
@@ -78,9 +78,34 @@ func (d *Deployment) Addr() string { return d.broker.Addr() }
 // Client is the test's own client: its requests take no time, are not recorded and do not fail.
 func (d *Deployment) Client() *kafka.Client {
 	d.t.Helper()
-	return client(d.t, d.Addr(), func(c *kafka.Config) {
-		c.Dial = d.Dial
+	c, err := kafka.New(kafka.Config{Brokers: []string{d.Addr()}, ClientID: "oriel-test", Dial: d.Dial})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			d.t.Error(err)
+		}
 	})
+	return c
+}
+
+// Lent is the client of a member that does nothing but lend its network to the test: its requests take time, are
+// recorded and may fail.
+func (d *Deployment) Lent(name string) *kafka.Client {
+	d.t.Helper()
+	m := d.Start(name, NewDisk(), func(ctx context.Context, _ *Member) error {
+		<-ctx.Done()
+		return nil
+	})
+	config := kafka.Config{Brokers: []string{d.Addr()}}
+	m.Network(&config)
+	c, err := kafka.New(config)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // Dial connects the test to a listener of the deployment.
