@@ -17,6 +17,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // auditEnv is a small deployment at ε = 20: µ is 3.2, and some thousand runs bound it to a tenth.
@@ -65,7 +66,8 @@ type auditJSON struct {
 // auditors read; a seed repeats every figure.
 func TestAuditCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scores.csv")
-	args := []string{"--runs", "5000", "--seed", servicetest.Seed, "--position", "3"}
+	runs := tiertest.Runs(3000, 5000)
+	args := []string{"--runs", strconv.Itoa(runs), "--seed", servicetest.Seed, "--position", "3"}
 	text, err := runAuditCommand(t, append(args, "--scores", file)...)
 	if err != nil || !strings.HasSuffix(text, "\nNot refuted.\n") || !strings.Contains(text, "comes to 0.9") ||
 		!strings.Contains(text, "leaf moves by 2.42592 of 2.42592") {
@@ -77,10 +79,10 @@ func TestAuditCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := got.Attacks[0].Bounds[0]
-	if got.Mechanism != "blt" || len(got.Attacks) != 1 || got.Attacks[0].Runs != 5000 || got.Verdict != "not refuted" || first.Value < 0.9*first.Claim || first.Value > first.Claim {
+	if got.Mechanism != "blt" || len(got.Attacks) != 1 || got.Attacks[0].Runs != runs || got.Verdict != "not refuted" || first.Value < 0.9*first.Claim || first.Value > first.Claim {
 		t.Errorf("%+v", got)
 	}
-	if want := fmt.Sprintf("%.3f  %d of 5000", first.Value/first.Claim, first.Right); !strings.Contains(strings.Join(strings.Fields(text), "  "), strings.Join(strings.Fields(want), "  ")) {
+	if want := fmt.Sprintf("%.3f  %d of %d", first.Value/first.Claim, first.Right, runs); !strings.Contains(strings.Join(strings.Fields(text), "  "), strings.Join(strings.Fields(want), "  ")) {
 		t.Errorf("the table lacks %q:\n%s", want, text)
 	}
 
@@ -89,7 +91,7 @@ func TestAuditCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
-	if err != nil || len(rows) != 5001 || !slices.Equal(rows[0], []string{"canary", "score"}) {
+	if err != nil || len(rows) != runs+1 || !slices.Equal(rows[0], []string{"canary", "score"}) {
 		t.Fatalf("%d rows, first %v: %v", len(rows), rows[0], err)
 	}
 	right := 0

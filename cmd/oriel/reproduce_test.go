@@ -11,6 +11,7 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/reproduce"
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // reproduced runs `oriel reproduce`.
@@ -27,11 +28,13 @@ func reproduced(t *testing.T, args ...string) (string, error) {
 }
 
 // The short form of every experiment runs, prints its table and leaves its three files; a second call runs nothing
-// again and says the same; more seeds are added; a wrong call has no files.
+// again and says the same; more seeds are added; a wrong call has no files. A short form without --seeds has two seeds:
+// in the short tier every experiment plays one of them, and one experiment adds the other.
 func TestReproduceInShort(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "made")
-	whole, err := reproduced(t, "--short", "--out", folder)
+	all := tiertest.Runs([]string{"--short", "--seeds", "1"}, []string{"--short"})
+	whole, err := reproduced(t, append(all, "--out", folder)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,16 +56,18 @@ func TestReproduceInShort(t *testing.T) {
 			t.Errorf("%s: no plot: %v", name, err)
 		}
 	}
-	again, err := reproduced(t, "--short", "--out", folder)
+	again, err := reproduced(t, append(all, "--out", folder)...)
 	if err != nil || again != whole || cells("arms") != before["arms"] {
 		t.Errorf("the second call differs: %v", err)
 	}
-	if _, err := reproduced(t, "arms", "--short", "--seeds", "3", "--out", folder); err != nil {
+	one := tiertest.Runs([]string{"arms", "--short"}, []string{"arms", "--short", "--seeds", "3"})
+	if _, err := reproduced(t, append(one, "--out", folder)...); err != nil {
 		t.Fatal(err)
 	}
-	two, three := before["arms"], cells("arms")
-	if !strings.HasPrefix(three, two) || 2*strings.Count(three, "\n") != 3*strings.Count(two, "\n")-1 {
-		t.Error("a third seed is not half as much as two, behind them")
+	seeds := tiertest.Runs(1, 2)
+	few, more := before["arms"], cells("arms")
+	if !strings.HasPrefix(more, few) || seeds*strings.Count(more, "\n") != (seeds+1)*strings.Count(few, "\n")-1 {
+		t.Errorf("one seed more is not as much as each of %d, behind them", seeds)
 	}
 	if cells("bandit") != before["bandit"] {
 		t.Error("an experiment that is not named is run")

@@ -102,7 +102,7 @@ func (s stream) lines(n int) (l lines) {
 // learner gains without noise, or is within 0.02 of it; and it loses less than settings without it, or, where a label
 // is so rare that the base rate cannot be beaten in so many events, 0.005 more at most.
 func TestAdviceHelpsOnEveryStream(t *testing.T) {
-	events := tiertest.Runs(20_000, 40_000)
+	events := tiertest.Runs(14_000, 40_000)
 	for _, s := range testStreams() {
 		given := []string{
 			"ORIEL_LOSS=" + s.loss, fmt.Sprintf("ORIEL_DIMENSION=%d", s.dimension), "ORIEL_EPSILON=1", "ORIEL_MECHANISM=blt",

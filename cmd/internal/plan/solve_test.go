@@ -114,35 +114,41 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 
 // Solved for one value after the other, in a range where that can be done, the same is found.
 func TestSolveFindsTheEdge(t *testing.T) {
-	f := func(w Target, k SolvedSetting) {
+	halves := tiertest.Runs([]float64{26, 1, 1000}, []float64{24, 26, 28, 30, 1, 1000})
+	f := func(w Target, scale float64, k SolvedSetting) {
 		t.Helper()
 		w.Near = math.NaN()
-		got, failed := Solve(w, k)
-		want := ""
-		for i := range k.Values {
+		reached := make([]float64, k.Values) // whatever is wanted
+		for i := range reached {
 			in, err := k.Input(k.Text(i))
 			if err != nil {
 				t.Fatal(err)
 			}
-			reached, err := w.Error(in)
+			each, err := w.Error(in)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if reached.Half <= w.Half && (want == "" || !k.Greater) {
-				want = k.Text(i)
-			}
+			reached[i] = each.Half
 		}
-		if got.Value != want || (failed == nil) != (want != "") {
-			t.Errorf("%+v: %s, %v, want %q", w, got.Value, failed, want)
+		for _, half := range halves {
+			w.Half = scale * half
+			got, failed := Solve(w, k)
+			want := ""
+			for i, each := range reached {
+				if each <= w.Half && (want == "" || !k.Greater) {
+					want = k.Text(i)
+				}
+			}
+			if got.Value != want || (failed == nil) != (want != "") {
+				t.Errorf("%+v: %s, %v, want %q", w, got.Value, failed, want)
+			}
 		}
 	}
 	batch := func(i int) string { return strconv.Itoa(100 * (i + 1)) }
-	for _, half := range tiertest.Runs([]float64{26, 1, 1000}, []float64{24, 26, 28, 30, 1, 1000}) {
-		f(Target{Statistic: "count", Half: half}, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_STATISTICS=count,mean"))
-		f(Target{Statistic: "mean", Half: half, After: 3000}, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_BATCH=1000"))
-		f(Target{Statistic: "mean", Half: half}, knobOf("ORIEL_MEMORY", true, 40, whole, "ORIEL_BATCH=500"))
-		f(Target{Statistic: "variance", Half: 100 * half}, knobOf("ORIEL_BATCH", true, 40, batch, tumbling...))
-	}
+	f(Target{Statistic: "count"}, 1, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_STATISTICS=count,mean"))
+	f(Target{Statistic: "mean", After: 3000}, 1, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_BATCH=1000"))
+	f(Target{Statistic: "mean"}, 1, knobOf("ORIEL_MEMORY", true, 40, whole, "ORIEL_BATCH=500"))
+	f(Target{Statistic: "variance"}, 100, knobOf("ORIEL_BATCH", true, 40, batch, tumbling...))
 }
 
 // What a want asks of settings, and what is said where they do not have it.

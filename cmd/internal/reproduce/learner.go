@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
@@ -67,25 +69,47 @@ func open(list []string, key [32]byte) (operators.Machine, operators.Operator, e
 
 // parts opens the stream of a settings list, and returns what the operator opens a machine with.
 func parts(list []string, key [32]byte) (*mechanisms.Stream, operators.Operator, []byte, error) {
-	s, err := settings.Load(list, settings.Operator)
+	c, err := calibrate(list)
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	stream, err := mechanisms.Open(c.mechanism, c.private, key)
+	return stream, c.operator, c.public, err
+}
+
+// calibrated is what a settings list makes without a key: seeds have it in common.
+type calibrated struct {
+	mechanism mechanisms.Config
+	operator  operators.Operator
+	public    []byte
+	private   mechanisms.Calibration
+}
+
+// allCalibrated are those of this process, by the lines of their lists. They are only read.
+var allCalibrated sync.Map
+
+func calibrate(list []string) (calibrated, error) {
+	lines := strings.Join(list, "\n")
+	if known, ok := allCalibrated.Load(lines); ok {
+		return known.(calibrated), nil
+	}
+	s, err := settings.Load(list, settings.Operator)
+	if err != nil {
+		return calibrated{}, err
 	}
 	learner, err := s.Learner()
 	if err != nil {
-		return nil, nil, nil, err
+		return calibrated{}, err
 	}
-	mechanism, operator := learner.Mechanism(), learner.Operator()
-	public, err := operator.Params(mechanism)
-	if err != nil {
-		return nil, nil, nil, err
+	c := calibrated{mechanism: learner.Mechanism(), operator: learner.Operator()}
+	if c.public, err = c.operator.Params(c.mechanism); err != nil {
+		return calibrated{}, err
 	}
-	private, err := mechanisms.Calibrate(mechanism)
-	if err != nil {
-		return nil, nil, nil, err
+	if c.private, err = mechanisms.Calibrate(c.mechanism); err != nil {
+		return calibrated{}, err
 	}
-	stream, err := mechanisms.Open(mechanism, private, key)
-	return stream, operator, public, err
+	allCalibrated.Store(lines, c)
+	return c, nil
 }
 
 // Point is the newest decision.

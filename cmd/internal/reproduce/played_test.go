@@ -42,7 +42,7 @@ func TestRegretOfArms(t *testing.T) {
 func TestRegretOfPrivateBandit(t *testing.T) {
 	const steps = 100_000
 	for column := range privateBandit.Columns {
-		at := func(name string) float64 { return ended(t, privateBandit, name, column, steps) }
+		at := func(name string) float64 { return meanOf(t, privateBandit, name, column, steps, 2) }
 		bare, blt, gauss, laplace := at("no noise"), at("blt"), at("Gauss"), at("Laplace")
 		t.Logf("%s: %.0f without noise, blt %.0f, Gauss %.0f, Laplace %.0f", privateBandit.Columns[column].Name, bare, blt,
 			gauss, laplace)

@@ -1,9 +1,11 @@
 package servedtest
 
 import (
+	"strings"
 	"testing"
 
 	"oriel/cmd/internal/servicetest"
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m, nil) }
@@ -14,4 +16,14 @@ type fixture struct{ *servicetest.Fixture }
 func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 	t.Helper()
 	return &fixture{servicetest.New(t, partitions, more)}
+}
+
+// auditDoesNotRefute audits the settings. So few runs refute what leaks a value, and no more: the auditor's own tests
+// have many. The short form looks at the loss up to an age of 8 steps.
+func (f *fixture) auditDoesNotRefute() {
+	f.T.Helper()
+	text := f.Must("audit", "--runs", "20", "--steps", tiertest.Runs("8", "0"), "--seed", servicetest.Seed)
+	if !strings.HasSuffix(text, "\nNot refuted.\n") {
+		f.T.Errorf("audit: %s", text)
+	}
 }

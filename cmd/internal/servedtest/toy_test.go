@@ -129,7 +129,7 @@ func (g *grown) binary() string { return filepath.Join(g.out, "oriel") }
 // build builds the command as it is now.
 func (g *grown) build(binary string) {
 	g.t.Helper()
-	args := []string{"build", "-o", binary}
+	args := []string{"build", "-ldflags=-s -w", "-o", binary}
 	if g.overlay != nil {
 		replaced := map[string]string{}
 		for name, content := range g.overlay {

@@ -108,7 +108,8 @@ func buildOriel() {
 	if built.dir, built.err = os.MkdirTemp("", "oriel-test-"); built.err != nil {
 		return
 	}
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(built.dir, "oriel"), "oriel/cmd/oriel")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(built.dir, "oriel"),
+		"oriel/cmd/oriel")
 	if out, err := build.CombinedOutput(); err != nil {
 		built.err = fmt.Errorf("build oriel: %w: %s", err, out)
 	}
