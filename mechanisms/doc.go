@@ -22,7 +22,7 @@
 //	tree-gamma            θ = Δh/ε                               ε
 //	tree-laplace          √n·Δh/ε a coordinate                   ε
 //	blt                   σ of the step noise: blt/PROOF.md      µ-GDP, (ε,δ), nearly optimal
-//	  under a Decay       the same of forget/PROOF.md            µ-GDP, (ε,δ), for ever; sums decay by 1 − 1/H a step
+//	  under a Decay       the same of decay/PROOF.md            µ-GDP, (ε,δ), for ever; sums decay by 1 − 1/H a step
 //	tree-gaussian-paper   σ² = 8Δ'²h²ln²(2/δ)/ε²                 recomputed: as printed, Δ' = L + µD
 //	tree-gamma-paper      θ = Δ'h/ε                              recomputed: as printed, Δ' = L + µD
 //	once-gaussian         σ = Δ/µ of single steps, no sums       µ-GDP, (ε,δ), for ever

@@ -182,7 +182,7 @@ type drawState struct {
 	totals []int64 // of ExponentialMechanism: sums of all leaves of closed steps, which are not released; else nil
 	drawn  uint64  // of ExponentialMechanism: draws since the last step closed
 	to     int     // of ExponentialMechanism: end of the coordinates of the last of them
-	times  uint64  // of Draws.Times: how often was drawn
+	times  uint64  // of Draws.MaxDraws: how often was drawn
 
 	by func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
 }

@@ -39,11 +39,11 @@ type Stream struct {
 // Open opens a stream before its first record, with a Mechanism of its own. key is k₀, 256 secret random bits for this
 // stream and no other.
 func Open(c Config, p Calibration, key [32]byte) (*Stream, error) {
-	seat, err := NewMechanism(c, p)
+	m, err := NewMechanism(c, p)
 	if err != nil {
 		return nil, err
 	}
-	return seat.Open(key), nil
+	return m.Open(key), nil
 }
 
 // NewStream opens a stream over given sums, one a component. The guarantee is the plan's: the caller answers for the
@@ -67,7 +67,7 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.end))
 	}
-	leaf := s.contribution // scratch of the seat
+	leaf := s.contribution // scratch of the mechanism
 	if v == nil {
 		leaf = nil
 	} else {
@@ -131,7 +131,7 @@ func (s *Stream) Tag(name string) [32]byte { return s.chain.Tag(name) }
 // A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
 // states of the sums; n is that of all components, whose numbers and sums stand one behind the other. Version 1 is of
 // one part, 2 of several, 3 of ExponentialMechanism: sums of all contributions, n × i64, stand where others have the
-// last release, and with Draws.Times how often was drawn, u64, is the last number.
+// last release, and with Draws.MaxDraws how often was drawn, u64, is the last number.
 const stateHead = 1 + 32 + 4
 
 // StateLen returns the length of every state of this stream.

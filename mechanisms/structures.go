@@ -213,7 +213,7 @@ func (f filter) lossByAge(x calibratedComponent, p Calibration, c Config) lossBy
 	return event
 }
 
-// decaying is noise of steps through the filter of forget, under sums that decay.
+// decaying is noise of steps through the filter of package decay, under sums that decay.
 type decaying struct {
 	memory uint64 // H, steps
 }

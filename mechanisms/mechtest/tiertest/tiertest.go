@@ -20,21 +20,3 @@ func Slow(t testing.TB, short string) {
 		t.Skipf("the short form is %s; TEST_LONG=1 runs this one too", short)
 	}
 }
-
-// Diagonal returns the cells of a matrix of rows × columns that the tier takes: all in the long tier; in the short one
-// max(rows, columns) cells, which meet every row and every column.
-func Diagonal(rows, columns int) [][2]int {
-	if rows < 1 || columns < 1 {
-		panic("BUG: tiertest: an empty matrix")
-	}
-	var short, long [][2]int
-	for i := range max(rows, columns) {
-		short = append(short, [2]int{i % rows, i % columns})
-	}
-	for i := range rows {
-		for j := range columns {
-			long = append(long, [2]int{i, j})
-		}
-	}
-	return Runs(short, long)
-}
