@@ -259,7 +259,7 @@ func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint
 				return errors.New("mechanisms: state: partial sum is beyond its bound")
 			}
 			if s.totals() != nil {
-				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³: drawing.problems
+				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³: exponential.problems
 				if x := int64(binary.LittleEndian.Uint64(released[8*i:])); x > most || x < -most {
 					return errors.New("mechanisms: state: a sum is beyond its bound")
 				}

@@ -126,6 +126,7 @@ func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Comm
 			return nil, nil, err
 		}
 	}
+	o.Due = nil
 	if err := s.store.Replace(p, o.Log.Records()); err != nil {
 		return nil, nil, fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}

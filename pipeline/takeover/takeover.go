@@ -106,7 +106,8 @@ func Run(ctx context.Context, ports Ports, partition int32) (*Owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &t.Owned, nil
+	owned := t.Owned // without what only the take-over needs, such as a copy of the state
+	return &owned, nil
 }
 
 // fence ends the ownership of everybody else. When it returns, the last transaction has an outcome in each topic,
