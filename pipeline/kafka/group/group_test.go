@@ -6,12 +6,14 @@ import (
 	"io"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // closeLimit is the goodbye's limit and what a busy machine adds.
@@ -104,44 +106,41 @@ func TestCloseDoesNotWaitForTheBroker(t *testing.T) {
 	})
 	t.Run("silent after the join", func(t *testing.T) {
 		t.Parallel()
-		addr := pipetest.Embedded(t)
-		c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if err := topics.Create(t.Context(), c, "t", 1, 1, nil); err != nil {
-			t.Fatal(err)
-		}
-		cut := make(chan struct{})
-		muted, err := kafka.New(kafka.Config{
-			Brokers: []string{addr},
-			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-				var d net.Dialer
-				conn, err := d.DialContext(ctx, network, address)
-				return &mute{Conn: conn, cut: cut}, err
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer muted.Close()
-		g, err := group.Join(muted, group.Config{ID: "g", Topic: "t"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		held, err := g.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		close(cut)
-		select { // a session of silence ends the share
-		case <-held.Done():
-		case <-time.After(15 * time.Second):
-			t.Error("a member that hears nothing keeps its share")
-		}
-		closes(t, g, 100*time.Millisecond)
+		synctest.Test(t, closesAfterSilence)
 	})
+}
+
+func closesAfterSilence(t *testing.T) {
+	d, cut := simtest.New(t), make(chan struct{})
+	if err := topics.Create(t.Context(), d.Client(), "t", 1, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	muted, err := kafka.New(kafka.Config{
+		Brokers: []string{d.Addr()},
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := d.Dial(ctx, network, address)
+			return &mute{Conn: conn, cut: cut}, err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = muted.Close() })
+	g, err := group.Join(muted, group.Config{ID: "g", Topic: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := g.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(cut)
+	select { // a session of silence ends the share
+	case <-held.Done():
+	case <-time.After(15 * time.Second):
+		t.Error("a member that hears nothing keeps its share")
+	}
+	closes(t, g, 100*time.Millisecond)
 }
 
 // mute is a connection whose requests go nowhere once cut is closed.
