@@ -14,5 +14,5 @@ func TestContractOnARealBroker(t *testing.T) {
 	if addr == "" {
 		t.Fatal("ORIEL_TEST_BROKERS is not set: the build tag kafka needs a broker")
 	}
-	contracttest.Contract(t, addr)
+	contracttest.OnBroker(t, addr)
 }

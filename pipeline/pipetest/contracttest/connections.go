@@ -40,11 +40,10 @@ func (c *conn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-func dialer(wrap func(net.Conn) net.Conn) func(*kafka.Config) {
+func (e *env) dialer(wrap func(net.Conn) net.Conn) func(*kafka.Config) {
 	return func(config *kafka.Config) {
 		config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			var d net.Dialer
-			c, err := d.DialContext(ctx, network, address)
+			c, err := e.dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
@@ -65,7 +64,7 @@ func damaged(e *env) {
 	}
 	random := rand.New(rand.NewPCG(3, 4))
 	var left atomic.Int32
-	flipping := client(e.T, e.addr, dialer(func(c net.Conn) net.Conn {
+	flipping := e.client(e.dialer(func(c net.Conn) net.Conn {
 		return &conn{Conn: c, read: func(b []byte) error {
 			// A long piece of a Fetch answer: only there is the pattern.
 			if at := strings.Index(string(b), pattern); at >= 0 && left.Add(-1) >= 0 {
@@ -109,7 +108,7 @@ func lostConnections(e *env) {
 		}
 		return nil
 	}
-	lossy := client(e.T, e.addr, dialer(func(c net.Conn) net.Conn { return &conn{Conn: c, read: cut, write: cut} }))
+	lossy := e.client(e.dialer(func(c net.Conn) net.Conn { return &conn{Conn: c, read: cut, write: cut} }))
 	const transactions = 60
 	var p *produce.Producer
 	for done := 0; done < transactions; {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -16,79 +18,108 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
 )
 
 // patience ends a test whose broker never answers. A group waits for a session timeout (6 s) at most.
 const patience = 90 * time.Second
 
-// Contract runs the suite against the broker at addr (host:port, several separated by commas).
-func Contract(t *testing.T, addr string) {
-	for name, test := range map[string]func(*env){
-		"TransactionBecomesVisibleAsAWhole":        transactionVisible,
-		"AbortLeavesNothing":                       abortLeavesNothing,
-		"ReadableEndWaitsForWhatIsOpen":            readableEnd,
-		"TakeoverFencesEveryCallOfTheZombie":       takeoverFences,
-		"TakeoverAbortsTheOpenTransaction":         takeoverAborts,
-		"StaleGenerationCannotCommit":              staleGeneration,
-		"OffsetWaitsForTheOpenTransaction":         offsetWaits,
-		"ResentBatchIsInTheLogOnce":                resentOnce,
-		"SequenceGapAndOldEpochAreRefused":         badStamps,
-		"BatchOutsideATransactionIsRefused":        batchOutside,
-		"IdempotentProducerNeedsNoTransaction":     idempotentOnly,
-		"LostConnectionsLoseAndRepeatNothing":      lostConnections,
-		"OnlyCommittedRecordsFromEveryOffset":      committedFromEveryOffset,
-		"EveryCodecKeepsEveryField":                everyCodec,
-		"RecordsLargerThanTheFetchLimitArrive":     largeRecords,
-		"CompactedOffsetsAreSteppedOver":           compacted,
-		"LogIdentityIsKnown":                       identity,
-		"OffsetsOutsideTheLogAreRefused":           outOfRange,
-		"OperatorsAlterATopicAndItsStart":          altered,
-		"PartitionsAreAddedAndNeverTaken":          partitionsAdded,
-		"DamagedBytesNeverBecomeRecords":           damaged,
-		"TopicMadeAgainIsNotReadUnderItsOldId":     recreated,
-		"DeletedTopicEndsItsReader":                deleted,
-		"LeaderEpochsTellOfTruncation":             epochs,
-		"TooManyHeadersHideOneRecordOnly":          manyHeaders,
-		"TwoMembersShareAndTakeOver":               twoMembers,
-		"MemberRejoinsOnlyAfterGenerationIsClosed": rejoinAfterClose,
-		"MemberKilledWhileJoiningLosesItsShare":    killedWhileJoining,
-		"RestartedMemberTakesItsPlaceAgain":        placeTakenAgain,
-		"RestartedJoinerLeavesNoGhost":             joinerRestarted,
-		"AllMembersRestartedAtOnce":                allRestarted,
-		"OnePlaceForTwoIsSharedByNobody":           onePlaceForTwo,
-		"LeaverFreesItsPlaceAtOnce":                leaverFreesPlace,
-		"MembersKilledInTurnsDoNotBlockTheGroup":   killedInTurns,
-	} {
+// OnBroker runs the suite against the broker at addr (host:port, several separated by commas).
+func OnBroker(t *testing.T, addr string) {
+	for name, test := range suite {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			test(&env{T: t, ctx: ctx, addr: addr, c: client(t, addr, nil)})
+			run(&env{T: t, addr: addr, dial: new(net.Dialer).DialContext}, test)
 		})
 	}
+}
+
+// InBubbles runs each test of the suite against an embedded broker of its own, with a clock that moves when everybody
+// waits.
+func InBubbles(t *testing.T) {
+	for name, test := range suite {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := simtest.New(t)
+				run(&env{T: t, addr: d.Addr(), dial: d.Dial, bubble: true}, test)
+			})
+		})
+	}
+}
+
+// dial connects to an address.
+type dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+func run(e *env, test func(*env)) {
+	ctx, cancel := context.WithTimeout(e.Context(), patience)
+	defer cancel()
+	e.ctx, e.c = ctx, e.client(nil)
+	test(e)
+}
+
+// suite is what a broker must pass.
+var suite = map[string]func(*env){
+	"TransactionBecomesVisibleAsAWhole":        transactionVisible,
+	"AbortLeavesNothing":                       abortLeavesNothing,
+	"ReadableEndWaitsForWhatIsOpen":            readableEnd,
+	"TakeoverFencesEveryCallOfTheZombie":       takeoverFences,
+	"TakeoverAbortsTheOpenTransaction":         takeoverAborts,
+	"StaleGenerationCannotCommit":              staleGeneration,
+	"OffsetWaitsForTheOpenTransaction":         offsetWaits,
+	"ResentBatchIsInTheLogOnce":                resentOnce,
+	"SequenceGapAndOldEpochAreRefused":         badStamps,
+	"BatchOutsideATransactionIsRefused":        batchOutside,
+	"IdempotentProducerNeedsNoTransaction":     idempotentOnly,
+	"LostConnectionsLoseAndRepeatNothing":      lostConnections,
+	"OnlyCommittedRecordsFromEveryOffset":      committedFromEveryOffset,
+	"EveryCodecKeepsEveryField":                everyCodec,
+	"RecordsLargerThanTheFetchLimitArrive":     largeRecords,
+	"CompactedOffsetsAreSteppedOver":           compacted,
+	"LogIdentityIsKnown":                       identity,
+	"OffsetsOutsideTheLogAreRefused":           outOfRange,
+	"OperatorsAlterATopicAndItsStart":          altered,
+	"PartitionsAreAddedAndNeverTaken":          partitionsAdded,
+	"DamagedBytesNeverBecomeRecords":           damaged,
+	"TopicMadeAgainIsNotReadUnderItsOldId":     recreated,
+	"DeletedTopicEndsItsReader":                deleted,
+	"LeaderEpochsTellOfTruncation":             epochs,
+	"TooManyHeadersHideOneRecordOnly":          manyHeaders,
+	"TwoMembersShareAndTakeOver":               twoMembers,
+	"MemberRejoinsOnlyAfterGenerationIsClosed": rejoinAfterClose,
+	"MemberKilledWhileJoiningLosesItsShare":    killedWhileJoining,
+	"RestartedMemberTakesItsPlaceAgain":        placeTakenAgain,
+	"RestartedJoinerLeavesNoGhost":             joinerRestarted,
+	"AllMembersRestartedAtOnce":                allRestarted,
+	"OnePlaceForTwoIsSharedByNobody":           onePlaceForTwo,
+	"LeaverFreesItsPlaceAtOnce":                leaverFreesPlace,
+	"MembersKilledInTurnsDoNotBlockTheGroup":   killedInTurns,
 }
 
 // env is what each test of the suite works with.
 type env struct {
 	*testing.T
-	ctx  context.Context
-	addr string
-	c    *kafka.Client
+	ctx    context.Context
+	addr   string
+	dial   dial
+	bubble bool
+	c      *kafka.Client
 }
 
-func client(t testing.TB, addr string, change func(*kafka.Config)) *kafka.Client {
-	t.Helper()
-	config := kafka.Config{Brokers: strings.Split(addr, ","), ClientID: "oriel-contract"}
+// client connects to the broker, with a configuration that change has changed.
+func (e *env) client(change func(*kafka.Config)) *kafka.Client {
+	e.Helper()
+	config := kafka.Config{Brokers: strings.Split(e.addr, ","), ClientID: "oriel-contract", Dial: e.dial}
 	if change != nil {
 		change(&config)
 	}
 	c, err := kafka.New(config)
 	if err != nil {
-		t.Fatal(err)
+		e.Fatal(err)
 	}
-	t.Cleanup(func() {
+	e.Cleanup(func() {
 		if err := c.Close(); err != nil {
-			t.Error(err)
+			e.Error(err)
 		}
 	})
 	return c

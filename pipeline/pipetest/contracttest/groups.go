@@ -20,7 +20,7 @@ func twoMembers(e *env) {
 	if !slices.Equal(alone.Partitions, []int32{0, 1, 2, 3}) {
 		e.Fatalf("alone with partitions %v", alone.Partitions)
 	}
-	b, err := group.Join(client(e.T, e.addr, nil), config)
+	b, err := group.Join(e.client(nil), config)
 	e.check(err)
 	fromB := e.next(b)
 	<-alone.Done()
@@ -96,7 +96,7 @@ func rejoinAfterClose(e *env) {
 	defer a.Close() //nolint:errcheck // leaving is a courtesy here
 	held, err := a.Next(e.ctx)
 	e.check(err)
-	b, err := group.Join(client(e.T, e.addr, nil), config)
+	b, err := group.Join(e.client(nil), config)
 	e.check(err)
 	defer b.Close() //nolint:errcheck // leaving is a courtesy here
 	soon, cancel := context.WithTimeout(e.ctx, 3*time.Second)

@@ -95,7 +95,7 @@ func leaverFreesPlace(e *env) {
 	first := e.slowWork(configs[0], slow)
 	e.held(2, first)
 	old := first.held()
-	joining, err := group.Join(client(e.T, e.addr, nil), configs[1])
+	joining, err := group.Join(e.client(nil), configs[1])
 	e.check(err)
 	answer := e.next(joining)
 	e.pause(time.Second) // its join waits for the first
@@ -106,7 +106,7 @@ func leaverFreesPlace(e *env) {
 		e.pause(time.Millisecond)
 	}
 	e.heldWithin(promptly, 2, first)
-	sharing, err := group.Join(client(e.T, e.addr, nil), configs[2])
+	sharing, err := group.Join(e.client(nil), configs[2])
 	e.check(err)
 	generation, err := sharing.Next(e.ctx)
 	e.check(err)

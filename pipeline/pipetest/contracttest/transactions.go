@@ -182,7 +182,7 @@ func offsetWaits(e *env) {
 	topic, groupID := e.topic(1, nil), e.name("group")
 	unstable := make(chan struct{})
 	var once sync.Once
-	waiting := client(e.T, e.addr, func(c *kafka.Config) {
+	waiting := e.client(func(c *kafka.Config) {
 		c.OnRetry = func(_ string, err error) {
 			if errors.Is(err, kafkago.UnstableOffsetCommit) {
 				once.Do(func() { close(unstable) })
