@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// compactEvery is how often compacted topics are cleaned, ms. The default of an hour would never happen in a demo.
-const compactEvery = "3000"
+// compactEvery is how often compacted topics are cleaned. The default of an hour would never happen in a demo.
+const compactEvery = 3 * time.Second
 
 // Options say where a broker keeps its data and listens.
 type Options struct {
@@ -19,6 +21,10 @@ type Options struct {
 	Memory  bool // keep everything in memory instead, for a test that writes little; Close loses it
 	Port    int  // on 127.0.0.1; the first of as many as there are brokers. 0: any
 	Brokers int  // 0: one
+
+	// CompactEvery is how often compacted topics are cleaned; 0 means every 3 s. A broker of the Apache project leaves
+	// the newest records alone for as long as a segment lasts; this one cleans all but the last batch.
+	CompactEvery time.Duration
 
 	// Listen opens the listeners; nil means net.Listen.
 	Listen func(network, address string) (net.Listener, error)
@@ -35,6 +41,9 @@ func Start(o Options) (*Broker, error) {
 	if o.Listen == nil {
 		o.Listen = net.Listen
 	}
+	if o.CompactEvery == 0 {
+		o.CompactEvery = compactEvery
+	}
 	n := max(o.Brokers, 1)
 	ports := make([]int, n)
 	for i := range ports {
@@ -47,7 +56,9 @@ func Start(o Options) (*Broker, error) {
 		kfake.Ports(ports...),
 		kfake.DataDir(o.Dir),
 		kfake.ListenFn(lingering(o.Listen)),
-		kfake.BrokerConfigs(map[string]string{"log.cleaner.backoff.ms": compactEvery}),
+		kfake.BrokerConfigs(map[string]string{
+			"log.cleaner.backoff.ms": strconv.FormatInt(o.CompactEvery.Milliseconds(), 10),
+		}),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)

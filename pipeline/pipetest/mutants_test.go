@@ -47,7 +47,7 @@ var mutants = []struct{ file, text, other, breaks string }{
 	},
 	{
 		"transaction/commit.go", "topic.Name, p, &t.Decisions[i]",
-		"topic.Name, p, &t.Decisions[(i+1)%streams.DecisionTopics]",
+		"topic.Name, p, &t.Decisions[(i+1)%len(t.Decisions)]",
 		"decisions go to the topic of the others",
 	},
 	{

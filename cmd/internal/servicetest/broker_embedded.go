@@ -2,10 +2,14 @@
 
 package servicetest
 
-import "testing"
+import (
+	"testing"
+
+	"oriel/cmd/internal/repotest"
+)
 
 // waiting is how many parallel tests wait beside each that computes: most have a broker and processes of their own.
-const waiting = 12
+const waiting = 12 / repotest.Fewer
 
 // Broker is an embedded broker of the test's own.
 func Broker(t *testing.T) string {

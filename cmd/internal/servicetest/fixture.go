@@ -69,7 +69,8 @@ func Connect(t *testing.T, brokers string) *kafka.Client {
 // EmbeddedBroker is the address of an embedded broker of the test's own.
 func EmbeddedBroker(t *testing.T) string {
 	t.Helper()
-	b, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	// An opening that was aborted must last until the next process looks for it, however slow the machine is.
+	b, err := embedded.Start(embedded.Options{Dir: t.TempDir(), CompactEvery: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
