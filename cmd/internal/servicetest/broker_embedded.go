@@ -9,7 +9,7 @@ import (
 )
 
 // waiting is how many parallel tests wait beside each that computes: most have a broker and processes of their own.
-const waiting = 12 / repotest.Fewer
+const waiting = 8 / repotest.Fewer
 
 // Broker is an embedded broker of the test's own.
 func Broker(t *testing.T) string {
