@@ -57,7 +57,7 @@ func TestDistancesAroundAPublicCentre(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := centred{n: 2, r: 5}
-	claimReplace, claimZero := claims(t, g, q)
+	claimReplace, claimZero := mechtest.Claims(t, g, q)
 	most := uint64(0)
 	for _, centre := range [][]float64{{0, 0}, {3, 4}, {-5, 0}, {1, -2}, {4, 4}, {1e300, 0}, {math.NaN(), 1}} {
 		vectors := [][]float64{{math.Inf(1), 0, centre[0] * g.Unit(), centre[1] * g.Unit()}}

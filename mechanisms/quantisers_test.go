@@ -73,16 +73,6 @@ func rootHalf(x int64) int64 {
 	return (square.Sqrt(square).Int64() + 1) / 2
 }
 
-// claims returns what a quantiser says of a grid on which squares fit a word.
-func claims(t *testing.T, g lattice.Grid, q contribution.Quantiser) (replace, zeroOut uint64) {
-	t.Helper()
-	squareReplace, squareZero := q.Distances(g)
-	if squareReplace.Hi != 0 || squareZero.Hi != 0 {
-		t.Fatalf("distances %v and %v do not fit a word", squareReplace, squareZero)
-	}
-	return squareReplace.Lo, squareZero.Lo
-}
-
 // lattices returns all vectors of d numbers in −1 … 1 by steps of 1/r, and some that are none.
 func lattices(d int, r int64) [][]float64 {
 	out := [][]float64{make([]float64, d)}
@@ -111,7 +101,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f := func(what string, q contribution.Quantiser, size int, vectors [][]float64, holds bool) {
 		t.Helper()
 		replace, zeroOut := mechtest.LargestDistances(g, q, size, vectors)
-		claimReplace, claimZero := claims(t, g, q)
+		claimReplace, claimZero := mechtest.Claims(t, g, q)
 		if within := replace <= claimReplace && zeroOut <= claimZero; within != holds {
 			t.Errorf("%s: √%d and √%d, claimed √%d and √%d", what, replace, zeroOut, claimReplace, claimZero)
 		}

@@ -1,7 +1,10 @@
 package mechtest
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
@@ -38,4 +41,27 @@ func Quantised(g lattice.Grid, q contribution.Quantiser, size int, vectors [][]f
 	}
 	slices.SortFunc(leaves, slices.Compare)
 	return slices.CompactFunc(leaves, slices.Equal)
+}
+
+// OnSphere returns a vector that is uniform on the sphere of a radius around a centre.
+func OnSphere(rng *rand.Rand, centre []float64, radius float64) []float64 {
+	v, sum := make([]float64, len(centre)), 0.0
+	for i := range v {
+		v[i] = rng.NormFloat64()
+		sum += v[i] * v[i]
+	}
+	for i := range v {
+		v[i] = centre[i] + v[i]*radius/math.Sqrt(sum)
+	}
+	return v
+}
+
+// Claims returns what a quantiser says of a grid on which squares fit a word.
+func Claims(tb testing.TB, g lattice.Grid, q contribution.Quantiser) (replace, zeroOut uint64) {
+	tb.Helper()
+	squareReplace, squareZero := q.Distances(g)
+	if squareReplace.Hi != 0 || squareZero.Hi != 0 {
+		tb.Fatalf("distances %v and %v do not fit a word", squareReplace, squareZero)
+	}
+	return squareReplace.Lo, squareZero.Lo
 }

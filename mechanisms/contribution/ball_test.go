@@ -1,4 +1,4 @@
-package mechanisms_test
+package contribution_test
 
 import (
 	"math"
@@ -9,19 +9,6 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 )
-
-// onSphere is uniform on the sphere of a radius around a centre.
-func onSphere(rng *rand.Rand, centre []float64, radius float64) []float64 {
-	v, sum := make([]float64, len(centre)), 0.0
-	for i := range v {
-		v[i] = rng.NormFloat64()
-		sum += v[i] * v[i]
-	}
-	for i := range v {
-		v[i] = centre[i] + v[i]*radius/math.Sqrt(sum)
-	}
-	return v
-}
 
 // TestABallKeepsWhatIsInside: vectors on the very edge are rounded and not drawn, wherever the centre is, since ρ has
 // √n units for both roundings; the worst case is a corner, half a unit off in every coordinate.
@@ -45,8 +32,8 @@ func TestABallKeepsWhatIsInside(t *testing.T) {
 			}
 		}
 		for range 200 {
-			centre := onSphere(rng, make([]float64, n), b.Reach*rng.Float64())
-			check(onSphere(rng, centre, b.Radius*(1-1e-12)), centre)
+			centre := mechtest.OnSphere(rng, make([]float64, n), b.Reach*rng.Float64())
+			check(mechtest.OnSphere(rng, centre, b.Radius*(1-1e-12)), centre)
 		}
 		// Rounded outwards by half a unit in every coordinate, the vector up and the centre down.
 		centre, v := make([]float64, n), make([]float64, n)
@@ -69,7 +56,7 @@ func TestBallDistancesHoldForEveryVector(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		claimReplace, claimZero := claims(t, g, b)
+		claimReplace, claimZero := mechtest.Claims(t, g, b)
 		most := uint64(0)
 		for _, centre := range [][]float64{
 			{0, 0}, {b.Reach, 0}, {0, -b.Reach}, {0.6 * b.Reach, 0.8 * b.Reach}, {1.5 * b.Radius, 0}, {math.NaN(), 0},
@@ -78,7 +65,7 @@ func TestBallDistancesHoldForEveryVector(t *testing.T) {
 				{1e9, 0}, {-1e9, 0}, {math.Inf(1), 0}, {math.NaN(), math.NaN()}, {0, math.MaxFloat64}, {0, -math.MaxFloat64},
 			}
 			for range 300 {
-				vectors = append(vectors, onSphere(rng, []float64{0, 0}, math.Exp(4*rng.NormFloat64())))
+				vectors = append(vectors, mechtest.OnSphere(rng, []float64{0, 0}, math.Exp(4*rng.NormFloat64())))
 			}
 			for i := range vectors {
 				vectors[i] = append(vectors[i], centre...)
@@ -109,3 +96,24 @@ func TestBallValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestLargestIsTheClipUnlessAQuantiserSaysLess: nothing but the clip bounds one integer of a ball.
+func TestLargestIsTheClipUnlessAQuantiserSaysLess(t *testing.T) {
+	g, err := lattice.NewGrid(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		quantiser contribution.Quantiser
+		want      int64
+	}{{nil, g.Lambda}, {contribution.Ball{Size: 2, Radius: 1}, g.Lambda}, {bounded{}, 7}} {
+		if got := (contribution.Component{Size: 2, Clip: 1, Quantiser: c.quantiser}).Largest(g); got != c.want {
+			t.Errorf("%T: %d, want %d", c.quantiser, got, c.want)
+		}
+	}
+}
+
+// bounded is a ball none of whose integers is above 7.
+type bounded struct{ contribution.Ball }
+
+func (bounded) Bound(lattice.Grid) int64 { return 7 }
