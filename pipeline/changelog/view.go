@@ -14,7 +14,7 @@ import (
 )
 
 // View is what one partition of the changelog topic says: the latest value of every key, until the partition is taken
-// over. From then on the local store alone follows what is committed. Whoever reads a view owns it.
+// over. From then on the local store alone follows what is committed. The goroutine that reads a View owns it.
 type View struct {
 	topic  [16]byte          // id of the changelog topic
 	values map[string][]byte // nil once let go

@@ -38,7 +38,8 @@ type Walk struct {
 	line      []byte
 }
 
-// UserIndex is told of the users whom a partition remembers. It is safe for concurrent use by the walks of a process.
+// UserIndex knows which partition remembers which user. It must be safe for concurrent use, because all walks of a
+// process share it.
 type UserIndex interface {
 	// Add notes a user BEFORE the record is taken. An error stops the walk.
 	Add(partition int32, user users.ID) error

@@ -26,7 +26,7 @@ type Ports struct {
 	Model    streams.Model
 	Master   *state.MasterKey
 	Store    *state.Store      // local copies of the changelog; the take-over only reads them
-	Users    streams.UserIndex // of the process: it hears of the users of events that are taken again
+	Users    streams.UserIndex // of the process; the walk notes in it the users of events that it takes again
 	Listener notice.Listener   // with a function in every field but Decided
 }
 

@@ -31,14 +31,14 @@ type Transaction struct {
 	// Position is after the last record taken. Its offset is the group's, AFTER the state is sent.
 	Position state.Position
 
-	// Note is told BEFORE anything is sent; "" if there is nothing to say.
+	// Note is logged BEFORE anything is sent; "" if there is nothing to say.
 	Note string
 
 	Extent
 	Count  int    // decisions
 	Steps  uint64 // closed steps
 	End    int64  // end of the input when the last records were fetched
-	Newest []byte // line of the last decision in the first topic; empty unless it was asked for
+	Newest []byte // line of the last decision in the first topic; empty unless New was asked to keep it
 
 	keepNewest bool
 	pool       *records.Pool // memory of the decisions, shared with the partition's other transaction
@@ -47,7 +47,7 @@ type Transaction struct {
 }
 
 // New returns an empty transaction. Transactions of one pool share the memory of their decisions. keepNewest
-// asks for Newest.
+// fills Newest.
 func New(pool *records.Pool, keepNewest bool) *Transaction {
 	t := &Transaction{keepNewest: keepNewest, pool: pool}
 	for output := range t.Decisions {
