@@ -232,7 +232,7 @@ func TestHonestEventsAreNotDrawn(t *testing.T) {
 				if !c.Loss.Gradient(gradient, x, r.Event) {
 					t.Fatal("no gradient")
 				}
-				c.Set.Tangent(gradient)
+				mustTangent(t, c.Set).Project(gradient)
 				for i, got := range units(t, machine, r) {
 					if want := math.RoundToEven(gradient[i]/unit) * unit; got != want {
 						t.Fatalf("%s, n = %d, at %v: %v becomes %g at %d, want %g", set, n, x, gradient, got, i, want)

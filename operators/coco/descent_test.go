@@ -51,7 +51,7 @@ func TestDescentIsTheTextbooks(t *testing.T) {
 					noisy.Add(nil, record(offset, linear(v)))
 					exact.Add(nil, record(offset, linear(v)))
 					offset++
-					c.Set.Tangent(v)
+					mustTangent(t, c.Set).Project(v)
 					for i := range v {
 						sum[i] += v[i]
 					}

@@ -341,6 +341,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 	c.start(first)
 	copy(first, p.Past.Point)
 	return &reference{
-		config: c.Config, contributions: p.Contributions, first: first, decision: make([]float64, len(first)),
+		config: c.Config, tangent: convex.EarlierTangent(c.Set), contributions: p.Contributions, first: first,
+		decision: make([]float64, len(first)),
 	}, err
 }

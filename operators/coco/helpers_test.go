@@ -160,3 +160,12 @@ func direction(rng *rand.Rand, n int, norm float64) []float64 {
 	}
 	return v
 }
+
+func mustTangent(t testing.TB, s convex.Set) convex.Tangent {
+	t.Helper()
+	tangent, err := convex.NewTangent(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tangent
+}

@@ -22,8 +22,8 @@ type update interface {
 // Machine is an operators.Machine. Index = step; nothing is owed before the first record.
 type Machine struct {
 	operators.Base
-	loss loss.Loss
-	set  convex.Set
+	loss    loss.Loss
+	tangent convex.Tangent
 
 	objective *objective
 	update    update
@@ -80,7 +80,8 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	}
 	m := &Machine{
 		Base: operators.Base{Operator: "coco", Stream: stream, Every: c.EmitEvery},
-		loss: c.Loss, set: c.Set, objective: o, pull: p.Contributions.Pull, offset: p.Contributions.Offset,
+		loss: c.Loss, tangent: convex.EarlierTangent(c.Set), objective: o,
+		pull: p.Contributions.Pull, offset: p.Contributions.Offset,
 	}
 	if p.Past.Point != nil {
 		o.follow(p.Past)
@@ -112,12 +113,12 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	x, scratch := m.update.point(), m.Stream.Scratch()
 	gradient, centre := scratch[:len(x)], scratch[len(x):]
 	if !r.Null && m.loss.Gradient(gradient, x, r.Event) {
-		m.set.Tangent(gradient)
+		m.tangent.Project(gradient)
 		if len(centre) > 0 {
 			for i, v := range x {
 				centre[i] = float64(m.pull*v) + m.offset
 			}
-			m.set.Tangent(centre)
+			m.tangent.Project(centre)
 		}
 		adds = scratch
 	}

@@ -38,7 +38,7 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 			for i := range 60 * int(batch) {
 				v := direction(rng, 4, 0.9*rng.Float64())
 				tangent := append([]float64(nil), v...)
-				c.Set.Tangent(tangent)
+				mustTangent(t, c.Set).Project(tangent)
 				for k, x := range tangent {
 					leaf[k] += x
 				}

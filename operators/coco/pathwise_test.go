@@ -82,7 +82,7 @@ func (r *run) next() {
 		}
 		r.machine.Add(nil, record(r.events, linear(v)))
 		r.events++
-		r.config.Set.Tangent(v)
+		r.machine.tangent.Project(v)
 		for i := range v {
 			r.g[i] += v[i]
 		}

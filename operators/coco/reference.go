@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"oriel/operators"
+	"oriel/operators/convex"
 	"oriel/operators/loss"
 	"oriel/schemas"
 )
@@ -14,6 +15,7 @@ import (
 type reference struct {
 	operators.OneRecord
 	config        Config
+	tangent       convex.Tangent
 	contributions Contributions
 	first         []float64 // the decision that the stream starts from
 	decision      []float64
@@ -34,18 +36,18 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null || !t.config.Loss.Gradient(gradient, t.decision, r.Event) {
 		return false
 	}
-	t.config.Set.Tangent(gradient)
+	t.tangent.Project(gradient)
 	if len(centre) > 0 {
 		for i, x := range t.decision {
 			centre[i] = t.contributions.Offset + float64(t.contributions.Pull*x)
 		}
-		t.config.Set.Tangent(centre)
+		t.tangent.Project(centre)
 	}
 	return true
 }
 
 func (t *reference) Tangent(u []float64) {
-	t.config.Set.Tangent(u[:len(t.decision)])
+	t.tangent.Project(u[:len(t.decision)])
 	clear(u[len(t.decision):]) // the centre is no direction
 }
 

@@ -23,9 +23,6 @@ func (b Ball) MaxNorm() float64 { return b.radius }
 // Start is the centre.
 func (Ball) Start(dst []float64) { clear(dst) }
 
-// Tangent changes nothing: the ball has an interior.
-func (Ball) Tangent([]float64) {}
-
 // Projection scales what is outside to norm R. It needs no scratch.
 func (b Ball) Projection() Projection { return b }
 

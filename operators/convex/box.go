@@ -27,9 +27,6 @@ func (b Box) MaxNorm() float64 { return float64(b.radius * math.Sqrt(float64(b.n
 // Start is the centre.
 func (Box) Start(dst []float64) { clear(dst) }
 
-// Tangent changes nothing: the box has an interior.
-func (Box) Tangent([]float64) {}
-
 // Projection clips each coordinate. It needs no scratch.
 func (b Box) Projection() Projection { return b }
 

@@ -47,9 +47,6 @@ func (f Flow) Start(dst []float64) {
 	f.balance(dst)
 }
 
-// Tangent changes nothing: the projection on circulations would cost the square of the number of edges, an event.
-func (Flow) Tangent([]float64) {}
-
 // balance makes a flow of any x ≥ 0: what enters a vertex leaves it in the proportions of x, or evenly where x has
 // nothing. It moves x by its rounding if x is a flow up to that, and what it makes balances to some ulp at each
 // vertex.

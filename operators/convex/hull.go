@@ -100,9 +100,6 @@ func (h Hull) Start(dst []float64) {
 	}
 }
 
-// Tangent changes nothing: which directions the hull has is not computed.
-func (Hull) Tangent([]float64) {}
-
 // Minimise is the point of least cost, the first one in the list.
 func (h Hull) Minimise(dst, c []float64) { copy(dst, h.corners[h.minimiser(c)]) }
 
@@ -122,11 +119,7 @@ func (h Hull) start(weights []float64) {
 }
 
 func (h Hull) cost(id int, c []float64) float64 {
-	total := 0.0
-	for i, x := range h.corners[id] {
-		total += float64(x * c[i])
-	}
-	return total
+	return inner(h.corners[id], c)
 }
 
 func (h Hull) add(dst []float64, id int, weight float64) {

@@ -23,9 +23,6 @@ func (b L1Ball) MaxNorm() float64 { return b.radius }
 // Start is the centre.
 func (L1Ball) Start(dst []float64) { clear(dst) }
 
-// Tangent changes nothing: the ball has an interior.
-func (L1Ball) Tangent([]float64) {}
-
 // Minimise is −R·sign(c_j)·e_j at the largest |c_j|, lowest j first; R·e_0 for c = 0.
 func (b L1Ball) Minimise(dst, c []float64) {
 	clear(dst)

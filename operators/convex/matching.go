@@ -41,8 +41,16 @@ func (m Matching) Start(dst []float64) {
 	}
 }
 
-// Tangent subtracts the means of rows, then those of columns: all sums are the same all over the set.
-func (m Matching) Tangent(v []float64) {
+func (m Matching) tangent() (Tangent, error) { return lines{m}, nil }
+
+// lines is the tangent space of a Matching.
+type lines struct{ Matching }
+
+// Dimension is (k − 1)².
+func (m lines) Dimension() int { return (m.side - 1) * (m.side - 1) }
+
+// Project subtracts the means of rows, then those of columns: all sums are the same all over the set.
+func (m lines) Project(v []float64) {
 	for line := range 2 * m.side {
 		first, step := m.line(line)
 		mean := m.sum(v, line) / float64(m.side)

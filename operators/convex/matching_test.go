@@ -87,7 +87,7 @@ func TestDiameterOfMatchings(t *testing.T) {
 		}
 		v := normal(rand.New(rand.NewPCG(1, 1)), side*side, 1)
 		tangent := slices.Clone(v)
-		m.Tangent(tangent)
+		project(t, m, tangent)
 		for i := range v {
 			v[i] -= tangent[i] // orthogonal to every difference of points
 		}

@@ -93,9 +93,13 @@ func (p Partition) Start(dst []float64) {
 	p.each(func(_, at int, b Subsets) { b.Start(dst[at : at+b.n]) })
 }
 
-// Tangent subtracts the mean of each block.
-func (p Partition) Tangent(v []float64) {
-	p.each(func(_, at int, b Subsets) { b.Tangent(v[at : at+b.n]) })
+// tangent subtracts the mean of each block.
+func (p Partition) tangent() (Tangent, error) {
+	var sizes centred
+	for _, b := range p.blocks {
+		sizes = append(sizes, b.n)
+	}
+	return sizes, nil
 }
 
 // Linear is a linear oracle with memory of its own: in each block that of Subsets.

@@ -211,10 +211,10 @@ func TestStartDiameterAndNorm(t *testing.T) {
 		if math.Abs(s.Diameter()-want) > 1e-14*want || math.Abs(s.MaxNorm()-far) > 1e-14*far {
 			t.Errorf("diameter %v, want %v; norm %v, want %v", s.Diameter(), want, s.MaxNorm(), far)
 		}
-		// What Tangent removes is orthogonal to every difference of points of the set.
+		// What the projection on the tangent space removes is orthogonal to every difference of points of the set.
 		v := normal(rng, n, 1)
 		tangent := slices.Clone(v)
-		s.Tangent(tangent)
+		project(t, s, tangent)
 		for _, a := range corners(s) {
 			for _, b := range corners(s) {
 				gone := 0.0

@@ -80,8 +80,8 @@ func (s Ranking) Start(dst []float64) {
 	}
 }
 
-// Tangent subtracts the mean: Σx is the same all over the set.
-func (Ranking) Tangent(v []float64) { Simplex{len(v), 1}.Tangent(v) }
+// tangent subtracts the mean: Σx is the same all over the set.
+func (s Ranking) tangent() (Tangent, error) { return centred{len(s.values)}, nil }
 
 // settle brings the sum back by scaling.
 func (s Ranking) settle(x []float64) {

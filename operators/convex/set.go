@@ -13,10 +13,6 @@ type Set interface {
 	Diameter() float64   // D, the largest |x−y|₂
 	MaxNorm() float64    // the largest |x|₂
 	Start(dst []float64) // x_1
-
-	// Tangent projects v, in place, onto the directions in which the set extends. The rest of a gradient changes
-	// nothing on the set, and would only waste what the clip allows.
-	Tangent(v []float64)
 }
 
 // Projection maps to the nearest point of a set. dst and x may be the same slice.

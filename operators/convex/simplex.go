@@ -27,13 +27,8 @@ func (s Simplex) Start(dst []float64) {
 	}
 }
 
-// Tangent subtracts the mean: Σx is the same all over the set.
-func (s Simplex) Tangent(v []float64) {
-	mean := sum(v) / float64(s.n)
-	for i := range v {
-		v[i] -= mean
-	}
-}
+// tangent subtracts the mean: Σx is the same all over the set.
+func (s Simplex) tangent() (Tangent, error) { return centred{s.n}, nil }
 
 // Minimise is s·e_j at the smallest c_j, lowest j first.
 func (s Simplex) Minimise(dst, c []float64) {

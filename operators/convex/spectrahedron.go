@@ -45,8 +45,16 @@ func (s Spectrahedron) Start(dst []float64) {
 	}
 }
 
-// Tangent makes v symmetric, and subtracts the mean of its diagonal there: the trace is the same all over the set.
-func (s Spectrahedron) Tangent(v []float64) {
+func (s Spectrahedron) tangent() (Tangent, error) { return traceless{s}, nil }
+
+// traceless is the tangent space of a Spectrahedron: symmetric matrices without a trace.
+type traceless struct{ Spectrahedron }
+
+// Dimension is m(m+1)/2 − 1.
+func (s traceless) Dimension() int { return s.side*(s.side+1)/2 - 1 }
+
+// Project makes v symmetric, and subtracts the mean of its diagonal there: the trace is the same all over the set.
+func (s traceless) Project(v []float64) {
 	s.symmetric(v)
 	mean := 0.0
 	for i := range s.side {

@@ -43,8 +43,8 @@ func (s Subsets) Start(dst []float64) {
 
 func (s Subsets) total() float64 { return float64(float64(s.pick) * s.radius) }
 
-// Tangent subtracts the mean: Σx is the same all over the set.
-func (s Subsets) Tangent(v []float64) { Simplex{s.n, 1}.Tangent(v) }
+// tangent subtracts the mean: Σx is the same all over the set.
+func (s Subsets) tangent() (Tangent, error) { return centred{s.n}, nil }
 
 // Linear is a linear oracle with memory of its own.
 func (s Subsets) Linear() LinearOracle { return &fewest{s, newDescending(s.n), make([]float64, s.n)} }

@@ -41,9 +41,6 @@ func (s TraceNorm) MaxNorm() float64 { return s.radius }
 // Start is 0.
 func (s TraceNorm) Start(dst []float64) { clear(dst) }
 
-// Tangent leaves v as it is: the set has an inside.
-func (TraceNorm) Tangent([]float64) {}
-
 // settle has nothing to bring back: a mix of points is one but for rounding.
 func (TraceNorm) settle([]float64) {}
 

@@ -102,8 +102,12 @@ func (s Trees) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s
 // Start is near the point of least norm, a mix of 33 trees at most.
 func (s Trees) Start(dst []float64) { copy(dst, s.start) }
 
-// Tangent subtracts the mean: Σx is the same all over the set.
-func (s Trees) Tangent(v []float64) { Simplex{len(v), 1}.Tangent(v) }
+// tangent subtracts the mean of each block of the graph: all trees have as many edges of it. No other equation holds
+// (J. Edmonds, Submodular functions, matroids, and certain polyhedra, 1970: the bases of a matroid span as many
+// dimensions as it has elements, less its connected components).
+func (s Trees) tangent() (Tangent, error) {
+	return scattered(biconnected(s.vertices, s.from, s.to)), nil
+}
 
 // settle brings the sum back, and coordinates to [0, R]. Sums within parts of the graph, which are at most their
 // vertices less one, keep the rounding of the mixes that x is made of.

@@ -1,0 +1,43 @@
+package convex
+
+import "slices"
+
+// biconnected returns the blocks of a connected graph, edges by their numbers: two edges are in one block if a circle
+// goes through both (J. Hopcroft and R. Tarjan, Algorithm 447: efficient algorithms for graph manipulation, CACM 16,
+// 1973). Parallel edges are a circle. All spanning trees have as many edges of a block as it has vertices, less one.
+func biconnected(vertices int, from, to []int32) [][]int32 {
+	beside := make([][]int32, vertices)
+	for edge := range from {
+		beside[from[edge]] = append(beside[from[edge]], int32(edge))
+		beside[to[edge]] = append(beside[to[edge]], int32(edge))
+	}
+	var blocks [][]int32
+	var open []int32 // edges on the way
+	used, found := make([]bool, len(from)), 0
+	number, low := make([]int, vertices), make([]int, vertices) // number: by time of visit, from 1
+	var visit func(v int32)
+	visit = func(v int32) {
+		found++
+		number[v], low[v] = found, found
+		for _, edge := range beside[v] {
+			if used[edge] {
+				continue
+			}
+			used[edge] = true
+			w, before := from[edge]+to[edge]-v, len(open)
+			open = append(open, edge)
+			if number[w] > 0 {
+				low[v] = min(low[v], number[w])
+				continue
+			}
+			visit(w)
+			low[v] = min(low[v], low[w])
+			if low[w] >= number[v] {
+				block := slices.Sorted(slices.Values(open[before:]))
+				blocks, open = append(blocks, block), open[:before]
+			}
+		}
+	}
+	visit(0)
+	return blocks
+}

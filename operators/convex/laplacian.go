@@ -1,0 +1,159 @@
+package convex
+
+import "slices"
+
+// A factor has at most maxFactor numbers, or numbersPerEdge for each edge: a solve then costs no more than reading an
+// event does. Where all vertices that are left are linked with each other it has at most maxFactor, since their
+// elimination costs the cube of their number.
+const maxFactor, numbersPerEdge = 1 << 18, 16
+
+// laplacian solves with the Laplacian of a connected graph, one vertex of which is grounded: the sum over the edges of
+// a vertex of how far its potential is above the neighbour's is what flows in there. Eliminating a vertex leaves the
+// Laplacian of a graph of the others: edges of weights w_i and w_j to it, of W in all, become one of w_i·w_j/W between
+// its neighbours (the star-mesh transform). So weights are sums of positive numbers, and no digits cancel. The vertex
+// of fewest neighbours goes first (W. F. Tinney and J. W. Walker, Direct solutions of sparse network equations by
+// optimally ordered triangular factorization, Proc. IEEE 55, 1967), and the last one is grounded.
+type laplacian struct {
+	order  []int32   // vertices as they are eliminated; the grounded one is not among them
+	first  []int32   // by place in order: where its links begin; one more at the end
+	links  []link    // to vertices that are eliminated later, or grounded
+	weight []float64 // by place in order: W
+}
+
+// link is an edge to another vertex.
+type link struct {
+	vertex int32
+	weight float64
+}
+
+// newLaplacian factors that of a graph whose edges have weight 1. It reports false for a factor that is too large.
+func newLaplacian(vertices int, from, to []int32) (*laplacian, bool) {
+	e := newElimination(vertices, from, to)
+	l := &laplacian{first: []int32{0}}
+	for range vertices - 1 {
+		vertex := e.fewest()
+		links := e.rows[vertex]
+		left := len(links) * (len(links) + 1) / 2 // at least, as no other vertex has fewer neighbours
+		if left > maxFactor || len(l.links)+left > max(maxFactor, numbersPerEdge*len(from)) {
+			return nil, false
+		}
+		total := 0.0
+		for _, k := range links {
+			total += k.weight
+		}
+		l.order, l.weight = append(l.order, vertex), append(l.weight, total)
+		l.links = append(l.links, links...)
+		l.first = append(l.first, int32(len(l.links)))
+		e.eliminate(vertex, total)
+	}
+	return l, true
+}
+
+// solve replaces what flows into each vertex by its potential. What flows in sums to 0, so that of the grounded vertex
+// is not read; its potential is 0.
+func (l *laplacian) solve(b []float64) {
+	for i, vertex := range l.order {
+		share := b[vertex] / l.weight[i]
+		for _, k := range l.links[l.first[i]:l.first[i+1]] {
+			b[k.vertex] += float64(share * k.weight)
+		}
+	}
+	b[l.grounded()] = 0
+	for i := len(l.order) - 1; i >= 0; i-- {
+		total := b[l.order[i]]
+		for _, k := range l.links[l.first[i]:l.first[i+1]] {
+			total += float64(k.weight * b[k.vertex])
+		}
+		b[l.order[i]] = total / l.weight[i]
+	}
+}
+
+// grounded is the vertex that the last one is linked with.
+func (l *laplacian) grounded() int32 { return l.links[len(l.links)-1].vertex }
+
+// elimination is a graph that loses a vertex at a time.
+type elimination struct {
+	rows    [][]link  // by vertex, in the order of neighbours; nil of one that is gone
+	waiting [][]int32 // by number of neighbours, vertices that had so many; some have other numbers since
+	least   int       // below it waiting is empty
+	merged  []link    // scratch
+}
+
+func newElimination(vertices int, from, to []int32) *elimination {
+	e := &elimination{rows: make([][]link, vertices), waiting: make([][]int32, vertices)}
+	for i := range from {
+		e.rows[from[i]] = append(e.rows[from[i]], link{to[i], 1})
+		e.rows[to[i]] = append(e.rows[to[i]], link{from[i], 1})
+	}
+	for vertex, row := range e.rows {
+		slices.SortFunc(row, func(a, b link) int { return int(a.vertex) - int(b.vertex) })
+		last := 0
+		for _, k := range row[1:] {
+			if k.vertex == row[last].vertex { // parallel edges
+				row[last].weight += k.weight
+				continue
+			}
+			last++
+			row[last] = k
+		}
+		e.rows[vertex] = row[:last+1]
+		e.wait(int32(vertex))
+	}
+	return e
+}
+
+// wait notes how many neighbours a vertex has.
+func (e *elimination) wait(vertex int32) {
+	n := len(e.rows[vertex])
+	e.waiting[n] = append(e.waiting[n], vertex)
+	e.least = min(e.least, n)
+}
+
+// fewest returns a vertex that has no more neighbours than any other.
+func (e *elimination) fewest() int32 {
+	for ; ; e.least++ {
+		for waiting := e.waiting[e.least]; len(waiting) > 0; waiting = e.waiting[e.least] {
+			vertex := waiting[len(waiting)-1]
+			e.waiting[e.least] = waiting[:len(waiting)-1]
+			if row := e.rows[vertex]; row != nil && len(row) == e.least {
+				return vertex
+			}
+		}
+	}
+}
+
+// eliminate links the neighbours of a vertex, whose links weigh total, with each other.
+func (e *elimination) eliminate(vertex int32, total float64) {
+	links := e.rows[vertex]
+	for _, k := range links {
+		e.merge(k.vertex, vertex, k.weight/total, links)
+		e.wait(k.vertex)
+	}
+	e.rows[vertex] = nil
+}
+
+// merge adds a share of links to the row of one of their ends, which loses its link to the vertex that goes.
+func (e *elimination) merge(end, gone int32, share float64, links []link) {
+	row, merged := e.rows[end], e.merged[:0]
+	for i, j := 0, 0; i < len(row) || j < len(links); {
+		switch {
+		case j < len(links) && links[j].vertex == end:
+			j++
+		case i < len(row) && row[i].vertex == gone:
+			i++
+		case j == len(links) || i < len(row) && row[i].vertex < links[j].vertex:
+			merged = append(merged, row[i])
+			i++
+		default:
+			k := link{links[j].vertex, float64(share * links[j].weight)}
+			if i < len(row) && row[i].vertex == k.vertex {
+				k.weight += row[i].weight
+				i++
+			}
+			merged = append(merged, k)
+			j++
+		}
+	}
+	e.rows[end] = append(row[:0], merged...)
+	e.merged = merged
+}
