@@ -3,6 +3,7 @@ package coco
 import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
+	"oriel/operators/convex"
 	"oriel/operators/loss"
 )
 
@@ -45,6 +46,20 @@ func (c Config) contributions(m mechanisms.Config) Contributions {
 		return Contributions{Rule: ruleNorm, Radius: l.Radius}
 	}
 	return Contributions{Rule: ruleCentre, Pull: l.Pull, Offset: l.Offset, Radius: l.Radius, Reach: l.Reach}
+}
+
+// knowsMore reports whether the whole tangent space is smaller than what plans before version 4 project on.
+func (c Config) knowsMore() bool {
+	whole, err := convex.NewTangent(c.Set)
+	return err == nil && whole.Dimension() < convex.EarlierTangent(c.Set).Dimension()
+}
+
+// tangent returns the space on which contributions are projected.
+func (p Params) tangent(s convex.Set) (convex.Tangent, error) {
+	if p.Whole {
+		return convex.NewTangent(s)
+	}
+	return convex.EarlierTangent(s), nil
 }
 
 // weight is the largest weight that contributions are bounded for: the one that is set; else 1, or what the clip has

@@ -337,11 +337,15 @@ func (c operator) EmitAll() operators.Operator {
 // ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := ParseParams(params)
+	if err != nil {
+		return nil, err
+	}
+	tangent, err := p.tangent(c.Set)
 	first := make([]float64, c.Set.Dimension())
 	c.start(first)
 	copy(first, p.Past.Point)
 	return &reference{
-		config: c.Config, tangent: convex.EarlierTangent(c.Set), contributions: p.Contributions, first: first,
+		config: c.Config, tangent: tangent, contributions: p.Contributions, first: first,
 		decision: make([]float64, len(first)),
 	}, err
 }

@@ -78,16 +78,19 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	if c.OwnConvexity && c.Update != OGD {
 		o.decisions = make([]float64, n)
 	}
+	tangent, err := p.tangent(c.Set)
+	if err != nil {
+		return nil, err
+	}
 	m := &Machine{
 		Base: operators.Base{Operator: "coco", Stream: stream, Every: c.EmitEvery},
-		loss: c.Loss, tangent: convex.EarlierTangent(c.Set), objective: o,
+		loss: c.Loss, tangent: tangent, objective: o,
 		pull: p.Contributions.Pull, offset: p.Contributions.Offset,
 	}
 	if p.Past.Point != nil {
 		o.follow(p.Past)
 	}
 	m.extras = operators.AppendLifetimeMembers(nil, stream.Terms())
-	var err error
 	switch c.Update {
 	case LLO:
 		m.update, err = newLocal(c, o, stream.Batch(), bound, p.CW)

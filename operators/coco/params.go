@@ -21,6 +21,10 @@ type Params struct {
 	CW            float64       // C_W of the paper's constants; 0 where they are not used
 	Contributions Contributions // zero: the ball of the clip, of every plan of version 1
 	Past          Inherited     // zero: the stream starts from nothing
+
+	// Whole says that contributions are projected on all of the set's tangent space before they are clipped. Plans before
+	// version 4 project on what was known of it then, and so do those of sets where that is the same.
+	Whole bool
 }
 
 // Inherited is where a stream starts whose earlier life was published, as public as that (SPEC.md §5.3).
@@ -38,6 +42,8 @@ const (
 
 	pastVersion = 3 // and a past: its weight, then its point
 	pastLen     = contributionsLen + 8
+
+	wholeVersion = 4 // contributions are projected on the whole tangent space; a past may follow
 )
 
 // NewParams makes the plan of c over the mechanism m: with the rule for contributions that m has.
@@ -45,7 +51,7 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 	if err := c.Validate(); err != nil {
 		return Params{}, err
 	}
-	var p Params
+	p := Params{Whole: c.knowsMore()}
 	if sharp := c.contributions(m); reflect.DeepEqual(m.Contribution, sharp.component(c)) {
 		p.Contributions = sharp
 	}
@@ -132,17 +138,20 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	if p.Contributions.Rule == ruleClip && p.Past.Point == nil {
+	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.Whole {
 		dst = append(dst, planVersion)
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
 	}
 	l, version := p.Contributions, byte(contributionsVersion)
-	if p.Past.Point != nil {
+	switch {
+	case p.Whole:
+		version = wholeVersion
+	case p.Past.Point != nil:
 		version = pastVersion
 	}
 	dst = appendFloats(append(dst, version), []float64{p.CW})
 	dst = appendFloats(append(dst, l.Rule), []float64{l.Pull, l.Offset, l.Radius, l.Reach})
-	if version == pastVersion {
+	if p.Past.Point != nil {
 		dst = appendFloats(appendFloats(dst, []float64{p.Past.Weight}), p.Past.Point)
 	}
 	return dst, nil
@@ -150,19 +159,22 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 
 // ParseParams reads what AppendBinary has written.
 func ParseParams(b []byte) (Params, error) {
-	want := planLen
+	want, past := planLen, false
 	switch {
 	case len(b) > 0 && b[0] == contributionsVersion:
 		want = contributionsLen
-	case len(b) > 0 && b[0] == pastVersion:
-		want = max(pastLen+8, len(b)-(len(b)-pastLen)%8)
+	case len(b) > 0 && (b[0] == pastVersion || b[0] == wholeVersion):
+		want, past = contributionsLen, b[0] == pastVersion || len(b) > contributionsLen
+		if past {
+			want = max(pastLen+8, len(b)-(len(b)-pastLen)%8)
+		}
 	case len(b) > 0 && b[0] != planVersion:
-		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", b[0], planVersion, pastVersion)
+		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", b[0], planVersion, wholeVersion)
 	}
 	if len(b) != want {
 		return Params{}, fmt.Errorf("coco: plan: %d bytes, want %d", len(b), want)
 	}
-	p := Params{CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:]))}
+	p := Params{Whole: b[0] == wholeVersion, CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:]))}
 	if b[0] != planVersion {
 		var f [4]float64
 		readFloats(f[:], b[planLen+1:])
@@ -172,7 +184,7 @@ func ParseParams(b []byte) (Params, error) {
 			return Params{}, errors.New("coco: plan: not the form in which rules of leaves are written")
 		}
 	}
-	if b[0] == pastVersion {
+	if past {
 		numbers := make([]float64, (len(b)-contributionsLen)/8)
 		readFloats(numbers, b[contributionsLen:])
 		p.Past = Inherited{Weight: numbers[0], Point: numbers[1:]}
