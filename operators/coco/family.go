@@ -47,18 +47,19 @@ var settings = []operators.Setting{
 			"of a label alone the decision is a threshold that follows the stream",
 	},
 	convex.Setting("SET",
-		"feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees "+
-			"and trace-norm"),
+		"feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees, "+
+			"forests and trace-norm"),
 	convex.Setting("RADIUS",
-		"ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets and partition; amount "+
-			"of a flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices; most "+
-			"of an edge of trees; factor of ranking; trace of a spectrahedron, whose dimension is a square; sum of "+
+		"ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets, partition and those "+
+			"at most; amount of a flow; sum of a row or column of a matching, whose dimension is a square; factor of "+
+			"vertices; most of an edge of trees and forests; factor of ranking; trace of a spectrahedron, whose dimension is a square; sum of "+
 			"singular values of trace-norm"),
 	convex.LaterSetting("PICK",
-		"k of ORIEL_SET=subsets, which needs it: mixes of the sets of k out of d, the sum of a decision being k·R"),
+		"k of ORIEL_SET=subsets, which needs it: mixes of the sets of k out of d, the sum of a decision being k·R; and of "+
+			"subsets-at-most: of k or fewer, the sum being k·R or less, coordinates with costs below 0 alone"),
 	convex.LaterSetting("BLOCKS",
 		"the blocks of ORIEL_SET=partition, which needs them, coordinates in their order: mixes of the sets that "+
-			"have so many out of each block, times R"),
+			"have so many out of each block, times R; and of partition-at-most: so many or fewer"),
 	convex.LaterSetting("WORTHS",
 		"what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0: decisions are "+
 			"what each item is worth in a mix of rankings, times R, and the smallest costs come first"),
@@ -69,7 +70,7 @@ var settings = []operators.Setting{
 			"that has none out of it: decisions are flows from the one to the other, a coordinate an edge in the "+
 			"order of the file. Of ORIEL_SET=trees, which needs it too, a connected graph, directions meaning "+
 			"nothing: decisions are mixes of its spanning trees, by ORIEL_UPDATE=llo and ORIEL_CONSTANTS=search. "+
-			"Replay needs the same file"),
+			"Of ORIEL_SET=forests any graph, in the same way: edges with costs below 0 alone. Replay needs the same file"),
 	convex.LaterSetting("VERTICES",
 		"the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and "+
 			"ORIEL_CONSTANTS=search. Replay needs the same file"),
@@ -180,9 +181,9 @@ func wantSet(v *operators.Values) convex.Set {
 	set, err := convex.Parse(spec)
 	name := "SET"
 	switch {
-	case spec.Name == "flow" || spec.Name == "trees" || len(spec.Edges) > 0:
+	case spec.Name == "flow" || spec.Name == "trees" || spec.Name == "forests" || len(spec.Edges) > 0:
 		name = "EDGES"
-	case spec.Name == "partition" || len(spec.Blocks) > 0:
+	case spec.Name == "partition" || spec.Name == "partition-at-most" || len(spec.Blocks) > 0:
 		name = "BLOCKS"
 	case spec.Name == "trace-norm" || spec.Rows > 0:
 		name = "ROWS"
@@ -190,7 +191,7 @@ func wantSet(v *operators.Values) convex.Set {
 		name = "WORTHS"
 	case spec.Name == "vertices" || len(spec.Corners) > 0:
 		name = "VERTICES"
-	case spec.Name == "subsets" || spec.Pick > 0:
+	case spec.Name == "subsets" || spec.Name == "subsets-at-most" || spec.Pick > 0:
 		name = "PICK"
 	}
 	v.Want(name, err == nil || !convex.Sound(v), "%v", err)
@@ -204,8 +205,11 @@ func wantReleases(v *operators.Values) {
 	_, decays := v.Terms.Scope.Memory()
 	v.Want("UPDATE", update != OGD || once, "ogd: learns from releases of single steps, ORIEL_MECHANISM=%s releases prefix "+
 		"sums; take once-gaussian or once-gamma, or ORIEL_UPDATE=projection", v.Mechanism)
-	v.Want("UPDATE", !decays || update == Projection, "%s: with ORIEL_MEMORY sums decay, and only ORIEL_UPDATE=projection "+
-		"learns from such", update)
+	v.Want("UPDATE", !decays || update != OGD, "ogd: with ORIEL_MEMORY sums decay, and ORIEL_UPDATE=projection, or llo with "+
+		"ORIEL_CONSTANTS=search, learn from such")
+	v.Want("CONSTANTS", !decays || update != LLO || v.Text("CONSTANTS") == Search, "%s: what these constants bound is regret of sums "+
+		"that do not decay, and with ORIEL_MEMORY they do; take ORIEL_CONSTANTS=search, which has no bound to lose, or "+
+		"ORIEL_UPDATE=projection", v.Text("CONSTANTS"))
 	v.Want("OWN_CONVEXITY", !decays || !v.Flag("OWN_CONVEXITY"),
 		"true: with ORIEL_MEMORY the regulariser is the public one")
 	v.Want("UPDATE", update == OGD || !once, "%s: learns from prefix sums, ORIEL_MECHANISM=%s releases single steps; take "+
@@ -342,8 +346,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 	}
 	tangent, err := p.tangent(c.Set)
 	first := make([]float64, c.Set.Dimension())
-	c.start(first)
-	copy(first, p.Past.Point)
+	c.start(first, p.Past)
 	return &reference{
 		config: c.Config, tangent: tangent, contributions: p.Contributions, first: first,
 		decision: make([]float64, len(first)),

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
 	"oriel/operators/loss"
 	"oriel/schemas"
 )
@@ -44,13 +46,20 @@ func TestGoldenDecisions(t *testing.T) {
 	} {
 		c := sample(t, later.set, 7)
 		c.Update, c.Constants = later.update, later.constants
-		m := quiet(t, c, mechanism(c, 4, 1))
+		m := quietEarlier(t, c, mechanism(c, 4, 1))
 		lines = append(lines, fmt.Sprintf("%s %s %s linear %s", later.update, later.constants, later.set, digest(m)))
 	}
 	for _, set := range []string{"box", "flow", "subsets", "trees"} {
 		c := sample(t, set, 7)
 		c.Update, c.Constants, c.First = LLO, Search, Vertex
-		lines = append(lines, fmt.Sprintf("llo search %s vertex linear %s", set, digest(quiet(t, c, mechanism(c, 4, 1)))))
+		lines = append(lines, fmt.Sprintf("llo search %s vertex linear %s", set, digest(quietEarlier(t, c, mechanism(c, 4, 1)))))
+	}
+	for _, set := range []string{"flow", "chain", "segment"} { // contributions on the whole tangent space
+		c := sample(t, set, 7)
+		c.Update, c.Constants = LLO, Search
+		lines = append(lines,
+			fmt.Sprintf("llo search %s whole linear %s", set, digest(quiet(t, c, mechanism(c, 4, 1)))),
+			fmt.Sprintf("llo search %s whole memory linear %s", set, digest(quiet(t, c, remembering(c, 64, 1)))))
 	}
 	if *rewrite {
 		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
@@ -71,6 +80,18 @@ func TestGoldenDecisions(t *testing.T) {
 	if in.Scan() {
 		t.Errorf("stored beyond the last: %q", in.Text())
 	}
+}
+
+// quietEarlier is quiet with a plan from before version 4.
+func quietEarlier(t *testing.T, c Config, m mechanisms.Config) *Machine {
+	t.Helper()
+	p := mustPlan(t, c, m)
+	p.Whole = false
+	machine, err := build(c, p, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
 }
 
 // goldenLines has a line for each of some losses, of which the first has a number among all.

@@ -33,17 +33,17 @@ func mustLoss(t testing.TB, name string) loss.Loss {
 
 // byOracle are the sets that have no projection, searched those that only a searched step learns on.
 var (
-	byOracle = []string{"flow", "matching", "vertices", "trees", "trace-norm"}
-	searched = []string{"vertices", "trees", "ranking", "spectrahedron", "trace-norm"}
+	byOracle = []string{"flow", "matching", "vertices", "trees", "trace-norm", "forests"}
+	searched = []string{"vertices", "trees", "ranking", "spectrahedron", "trace-norm", "subsets-at-most", "partition-at-most", "forests"}
 )
 
 func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 	t.Helper()
 	spec := convex.Spec{Name: name, Dimension: n, Radius: radius}
 	switch name {
-	case "subsets":
-		spec.Pick = n / 2
-	case "partition":
+	case "subsets", "subsets-at-most":
+		spec.Pick = max(1, n/2)
+	case "partition", "partition-at-most":
 		spec.Blocks = []string{"2:1", fmt.Sprintf("%d:%d", n-2, (n-1)/2)}
 	case "vertices":
 		for i := range 2 * n { // corners of a cross, and the middle of a side
@@ -53,9 +53,20 @@ func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 		}
 	case "ranking":
 		spec.Places = []string{"1", "0.5"}
-	case "trees": // a circle
+	case "trees", "forests": // a circle
 		for i := range n {
 			spec.Edges = append(spec.Edges, fmt.Sprintf("v%d>v%d", i, (i+1)%n))
+		}
+	case "chain": // trees, of two or three edges from each vertex to the next
+		spec.Name = "trees"
+		for i := range n {
+			from := i / 2 % (n / 2)
+			spec.Edges = append(spec.Edges, fmt.Sprintf("v%d>v%d", from, from+1))
+		}
+	case "segment":
+		spec.Name = "vertices"
+		for _, end := range []float64{-1, 1} {
+			spec.Corners = append(spec.Corners, strings.Trim(fmt.Sprint(slices.Repeat([]float64{end}, n)), "[]"))
 		}
 	case "trace-norm":
 		spec.Rows = 2

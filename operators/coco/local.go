@@ -11,14 +11,11 @@ import (
 type local struct {
 	objective *objective
 	constants constants
+	set       convex.Set
 	oracle    convex.LocalOracle
-	first     []float64 // x_1
-	slope     []float64 // c
-
-	// Of Search alone.
-	linear convex.LinearOracle
-	vertex []float64 // v, the linear minimiser
-	reach  float64   // D: within it are all points, so that a move goes towards v
+	first     []float64      // x_1
+	slope     []float64      // c
+	search    *convex.Search // of constants search alone: the steps of SPEC.md §6.1
 }
 
 func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, error) {
@@ -28,6 +25,7 @@ func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, 
 	}
 	u := &local{
 		objective: o,
+		set:       c.Set,
 		constants: newConstants(c, o, oracle.Ratio(), batch, bound, cw),
 		oracle:    oracle,
 		first:     make([]float64, c.Set.Dimension()),
@@ -36,7 +34,7 @@ func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, 
 	copy(u.first, oracle.Point())
 	if c.Constants == Search {
 		u.constants.anchor = 0
-		u.linear, u.vertex, u.reach = convex.NewLinearOracle(c.Set), make([]float64, c.Set.Dimension()), c.Set.Diameter()
+		u.search = convex.NewSearch(c.Set, oracle)
 	}
 	return u, nil
 }
@@ -61,15 +59,21 @@ func newOracle(c Config) (convex.LocalOracle, error) {
 	return oracle, nil
 }
 
-// start writes x_1.
-func (c Config) start(dst []float64) {
+// start writes x_1, of a stream that goes on after a past if there is one.
+func (c Config) start(dst []float64, past Inherited) {
 	c.Set.Start(dst)
-	if c.First == Vertex {
+	switch {
+	case c.Update == LLO && (c.First == Vertex || past.Point != nil):
 		oracle, err := newOracle(c)
 		if err != nil {
-			panic("BUG: coco: a vertex of a set that was not validated: " + err.Error())
+			panic("BUG: coco: the oracle of a set that was not validated: " + err.Error())
+		}
+		if past.Point != nil {
+			convex.Begin(c.Set, oracle, past.Point)
 		}
 		copy(dst, oracle.Point())
+	default:
+		copy(dst, past.Point)
 	}
 }
 
@@ -83,33 +87,15 @@ func (u *local) step(t uint64, sum []float64) {
 	for i, pull := range u.slope {
 		u.slope[i] = float64(curvature*x[i]) + float64(u.constants.anchor*(x[i]-u.first[i])) - pull
 	}
-	if u.linear != nil {
-		u.search(curvature)
+	if u.search != nil {
+		u.search.Step(u.slope, curvature)
 		return
 	}
 	u.oracle.Move(u.constants.alpha, u.constants.radius(t), u.slope)
 }
 
-// search moves to the least point of Ĵ_t on the way to v: Ĵ_t(x + γ(v−x)) = Ĵ_t(x) − γ⟨c, x−v⟩ + γ²b|v−x|²/2 with the
-// curvature b, least at γ = ⟨c, x−v⟩/(b|v−x|²) or at 1 (Jaggi, Revisiting Frank-Wolfe, ICML 2013, algorithm 2).
-func (u *local) search(curvature float64) {
-	u.linear.Minimise(u.vertex, u.slope)
-	gap, square := 0.0, 0.0
-	for i, x := range u.oracle.Point() {
-		away := x - u.vertex[i]
-		gap += float64(u.slope[i] * away)
-		square += float64(away * away)
-	}
-	if !(gap > 0 && square > 0) {
-		return
-	}
-	share := min(1, gap/float64(curvature*square))
-	if o, ok := u.oracle.(convex.Toward); ok {
-		o.Toward(share, u.vertex)
-		return
-	}
-	u.oracle.Move(share, u.reach, u.slope)
-}
+// begin moves to a point of the set.
+func (u *local) begin(x []float64) { convex.Begin(u.set, u.oracle, x) }
 
 func (u *local) AppendState(dst []byte) []byte { return u.oracle.AppendState(dst) }
 

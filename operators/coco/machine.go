@@ -15,6 +15,7 @@ import (
 // update is the component in which the algorithms differ. It owns the released decision x_t.
 type update interface {
 	point() []float64
+	begin(x []float64)            // before the first step: point is x, a point of the set that convex.Nearest has found
 	step(t uint64, sum []float64) // sum is ĝ_t, or y_t of a stream of single steps; point is x_{t+1} afterwards
 	operators.Field
 }
@@ -54,8 +55,9 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("coco: plan: a past of %d coordinates: the set has %d, and only a stream with a memory goes on after one",
 			len(past), c.Set.Dimension())
 	}
-	if decays && (c.Update != Projection || c.OwnConvexity) {
-		return nil, fmt.Errorf("coco: update %s with memory %d: only projection with the public regulariser has one", c.Update, memory)
+	if decays && (!c.remembers() || c.OwnConvexity) {
+		return nil, fmt.Errorf("coco: update %s with memory %d: only projection, and llo with constants search, have one, both with "+
+			"the public regulariser", c.Update, memory)
 	}
 	bound := stream.ErrorBound()
 	if !(bound >= 0 && bound <= math.MaxFloat64) {
@@ -103,7 +105,7 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 		return nil, err
 	}
 	if p.Past.Point != nil {
-		copy(m.update.point(), p.Past.Point)
+		m.update.begin(p.Past.Point)
 	}
 	m.defineState()
 	return m, nil

@@ -10,6 +10,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/decay"
+	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -95,9 +96,13 @@ func TestMemoryFollowsAChange(t *testing.T) {
 	}
 }
 
-func TestOnlyProjectionHasAMemory(t *testing.T) {
+// The bounds of llo's constants are of sums that do not decay, and so are those of losses that are strongly convex.
+func TestUpdatesThatHaveNoMemory(t *testing.T) {
 	for _, change := range []func(*Config){
-		func(c *Config) { c.Update = LLO }, func(c *Config) { c.OwnConvexity = true },
+		func(c *Config) { c.Update = LLO },
+		func(c *Config) { c.Update, c.Constants = LLO, Paper },
+		func(c *Config) { c.OwnConvexity = true },
+		func(c *Config) { c.Update, c.Constants, c.OwnConvexity = LLO, Search, true },
 	} {
 		c := sample(t, "box", 2)
 		change(&c)
@@ -105,9 +110,69 @@ func TestOnlyProjectionHasAMemory(t *testing.T) {
 		m.Failure = 0.01
 		stream := mechtest.Open(t, m, [32]byte{1})
 		if _, err := New(c, Params{}, stream); err == nil ||
-			!strings.Contains(err.Error(), "with memory 8: only projection") {
+			!strings.Contains(err.Error(), "with memory 8: only projection, and llo with constants search") {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// What settings say of it: which constants have no memory and why, and that a searched step has one.
+func TestMemoryOfConstants(t *testing.T) {
+	for _, c := range []struct{ constants, want string }{
+		{Proved, "ORIEL_CONSTANTS: proved: what these constants bound is regret of sums that do not decay"},
+		{Paper, "ORIEL_CONSTANTS: paper: what these constants bound"},
+		{Search, ""},
+	} {
+		m := mechanisms.Config{
+			Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+			Terms: protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
+		}
+		_, err := optest.Configure(Definition, m, "UPDATE=llo", "CONSTANTS="+c.constants, "LOSS=linear", "SET=matching",
+			"RADIUS=1", "DIMENSION=9", "STRONG_CONVEXITY=0.001", "CLIP=1", "CONFIDENCE=0.99")
+		if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.constants, err, c.want)
+		}
+	}
+}
+
+// A path that was the best for long, then another one: the searched step with a memory is on the new one after some
+// memories, and without one still on the old one.
+func TestSearchWithAMemoryFollowsAChange(t *testing.T) {
+	c := sample(t, "box", 1)
+	c.Update, c.Constants, c.Set, c.StrongConvexity = LLO, Search, square(t, 3), 0.01
+	edges := c.Set.Dimension()
+	forgets, keeps := quiet(t, c, remembering(c, 16, 1)), quiet(t, c, mechanism(c, 1024, 1))
+	var cost [2]float64
+	for i := range 800 {
+		v := make([]float64, edges)
+		v[0] = 0.5 // the first edge out of the source, then the second one
+		if i >= 600 {
+			v[0], v[1] = 0, 0.5
+		}
+		for k, m := range []*Machine{forgets, keeps} {
+			x := m.Add(nil, record(i, linear(v)))[0].Point
+			cost[k] = x[1]
+		}
+	}
+	if !(cost[0] < 0.01) || !(cost[1] > 0.99) {
+		t.Errorf("on the dearer edge: %g of the flow with a memory, %g without", cost[0], cost[1])
+	}
+}
+
+// The conformance suite over a searched step with a memory, on each set that has no projection.
+func TestConformanceOfSearchWithMemory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	for _, set := range byOracle {
+		c := sample(t, set, 4)
+		c.Update, c.Constants = LLO, Search
+		events := make([]schemas.Event, 24)
+		for i := range events {
+			events[i] = linear(direction(rng, 4, rng.Float64()))
+		}
+		m := remembering(c, 4, 2)
+		optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
+			return newMachine(tb, c, m, open(m))
+		}, events)
 	}
 }
 

@@ -72,13 +72,8 @@ func (c Config) pastOf(m mechanisms.Config, last operators.Decision) (Inherited,
 		return Inherited{}, fmt.Errorf("coco: the decision of step %d that it goes on after has %d coordinates: ORIEL_DIMENSION is %d",
 			last.Step, len(last.Point), n)
 	}
-	projection, err := convex.NewProjection(c.Set)
-	if err != nil {
-		return Inherited{}, err
-	}
-	past := Inherited{Point: slices.Clone(last.Point), Weight: mechanisms.Weight(m.Scope, last.Step)}
-	projection.Project(past.Point, past.Point)
-	return past, nil
+	near, err := convex.Nearest(c.Set, last.Point)
+	return Inherited{Point: near, Weight: mechanisms.Weight(m.Scope, last.Step)}, err
 }
 
 // paperCW is C_W as SPEC.md §6 prints it, reading A (a = α = 1/(2ρ²)), n for the paper's d:

@@ -70,6 +70,64 @@ func TestALifeAfterABreakGoesOnWhereTheFirstEnded(t *testing.T) {
 	}
 }
 
+// A searched life goes on at the last decision: exactly on sets whose points can be told, near to it on others, and in
+// the set on all. The reference model of an audit starts where the machine does.
+func TestASearchedLifeGoesOnAfterABreak(t *testing.T) {
+	for _, set := range []string{
+		"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "vertices", "trees", "ranking",
+		"spectrahedron", "trace-norm", "subsets-at-most", "partition-at-most", "forests",
+	} {
+		rng := rand.New(rand.NewPCG(5, 10))
+		c := sample(t, set, 4)
+		c.Update, c.Constants = LLO, Search
+		m := remembering(c, 8, 1)
+		whole, drift := quiet(t, c, m), direction(rng, 4, 0.5)
+		var last operators.Decision
+		cost := func(i int) operators.Record {
+			v := direction(rng, 4, 0.1)
+			floats.Add(v, drift)
+			return record(i, linear(v))
+		}
+		for i := range 60 {
+			last = whole.Add(nil, cost(i))[0]
+		}
+		last.Point = append([]float64(nil), last.Point...)
+		p := after(t, c, m, last)
+		part, err := build(c, p, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near := 1e-12
+		switch set {
+		case "l1-ball", "vertices", "trees", "trace-norm", "forests":
+			near = 0.05 * c.Set.Diameter()
+		}
+		x := append([]float64(nil), part.update.point()...)
+		if off := floats.Distance(x, last.Point, 2); off > near {
+			t.Errorf("%s: starts at %v, %g from the last decision %v", set, x, off, last.Point)
+		}
+		stored, err := p.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		played, err := operator{Config: c}.ReferenceModel(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		played.Begin()
+		if y := played.(*reference).decision; !floats.Equal(x, y) {
+			t.Errorf("%s: the machine starts at %v, the reference model at %v", set, x, y)
+		}
+		for i := range 20 {
+			r := cost(100 + i)
+			from, to := whole.Add(nil, r)[0].Point, part.Add(nil, r)[0].Point
+			if off := floats.Distance(from, to, 2); off > 0.2*c.Set.Diameter() {
+				t.Fatalf("%s, step %d: %v without a break, %v after one", set, i, from, to)
+			}
+		}
+	}
+}
+
 // With noise the start fades: after ten memories nothing is left of another one.
 func TestThePastIsForgotten(t *testing.T) {
 	c := sample(t, "l2-ball", 2)

@@ -32,6 +32,8 @@ func newProjected(c Config, o *objective) (*projected, error) {
 
 func (u *projected) point() []float64 { return u.x }
 
+func (u *projected) begin(x []float64) { copy(u.x, x) }
+
 func (u *projected) step(t uint64, sum []float64) {
 	u.objective.pull(t, u.x, sum)
 	curvature := u.objective.curvature(t)

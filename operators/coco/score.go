@@ -8,7 +8,7 @@ import (
 // Score is the configured loss, without the public regulariser.
 func (c operator) Score() *operators.Score {
 	s := &operators.Score{Start: make([]float64, c.Set.Dimension()), Loss: c.Loss.Value, Predict: loss.Predict}
-	c.start(s.Start)
+	c.start(s.Start, Inherited{})
 	switch l := c.Loss.(type) {
 	case loss.Logistic:
 		s.Predicts = operators.LogOdds

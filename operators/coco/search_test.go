@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
@@ -91,42 +92,51 @@ func TestSearchFollowsWhereProvedConstantsFreeze(t *testing.T) {
 func TestSearchIsExact(t *testing.T) {
 	for _, name := range []string{
 		"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "vertices", "trees", "ranking",
-		"spectrahedron", "trace-norm",
+		"spectrahedron", "trace-norm", "subsets-at-most", "partition-at-most", "forests",
 	} {
 		c := sample(t, name, 4)
 		c.Update, c.Constants, c.Failure = LLO, Search, 0.01
-		o := &objective{convexity: 0.7, start: 0.2, scope: protection.Window{Steps: 8}}
-		u, err := newLocal(c, o, 1, 0, 0)
-		if err != nil {
-			t.Fatal(err)
+		searchIsExact(t, c, protection.Window{Steps: 8}, 1)
+		searchIsExact(t, c, protection.Decay{Steps: 8}, float64(decay.Decay(8))/(1<<30))
+	}
+}
+
+// searchIsExact takes what sums and weights keep of a step.
+func searchIsExact(t *testing.T, c Config, scope protection.Scope, gamma float64) {
+	t.Helper()
+	name, weight := c.Set.Name(), 0.0
+	o := &objective{convexity: 0.7, start: 0.2, scope: scope}
+	u, err := newLocal(c, o, 1, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	linear, v, sum := convex.NewLinearOracle(c.Set), make([]float64, 4), make([]float64, 4)
+	for step := uint64(1); step < 60; step++ {
+		for i := range sum {
+			sum[i] = gamma*sum[i] + rng.NormFloat64()
 		}
-		rng := rand.New(rand.NewPCG(3, 3))
-		linear, v, sum := convex.NewLinearOracle(c.Set), make([]float64, 4), make([]float64, 4)
-		for step := uint64(1); step < 60; step++ {
-			for i := range sum {
-				sum[i] += rng.NormFloat64()
+		weight = gamma*weight + 1
+		curvature := 0.7*weight + 0.2
+		value := func(x []float64) (j float64) { // Ĵ_t
+			for i := range x {
+				j += sum[i]*x[i] + curvature*x[i]*x[i]/2
 			}
-			curvature := o.curvature(step)
-			value := func(x []float64) (j float64) { // Ĵ_t
-				for i := range x {
-					j += sum[i]*x[i] + curvature*x[i]*x[i]/2
-				}
-				return j
+			return j
+		}
+		before, slope := slices.Clone(u.point()), make([]float64, 4)
+		for i, x := range before {
+			slope[i] = sum[i] + curvature*x
+		}
+		linear.Minimise(v, slope)
+		u.step(step, sum)
+		got, y := value(u.point()), make([]float64, 4)
+		for k := range 1001 {
+			for i := range y {
+				y[i] = before[i] + float64(k)/1000*(v[i]-before[i])
 			}
-			before, slope := slices.Clone(u.point()), make([]float64, 4)
-			for i, x := range before {
-				slope[i] = sum[i] + curvature*x
-			}
-			linear.Minimise(v, slope)
-			u.step(step, sum)
-			got, y := value(u.point()), make([]float64, 4)
-			for k := range 1001 {
-				for i := range y {
-					y[i] = before[i] + float64(k)/1000*(v[i]-before[i])
-				}
-				if value(y) < got-1e-9*(1+math.Abs(got)) {
-					t.Fatalf("%s, step %d: %g, and %g at %d/1000 of the way", name, step, got, value(y), k)
-				}
+			if value(y) < got-1e-9*(1+math.Abs(got)) {
+				t.Fatalf("%s, step %d: %g, and %g at %d/1000 of the way", name, step, got, value(y), k)
 			}
 		}
 	}

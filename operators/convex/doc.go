@@ -28,10 +28,9 @@
 //
 //   - Projection: the nearest point of the set.
 //   - LinearOracle: a vertex that minimises ⟨c, ·⟩.
+//   - Tangent: the directions in which the set extends, and the projection on them.
 //   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns the
 //     point x that it moves, because the general form needs x as a mix of vertices.
-//
-//   - Tangent: the directions in which the set extends, and the projection on them.
 //
 // A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: one of each for a machine.
 //

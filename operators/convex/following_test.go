@@ -13,7 +13,9 @@ import (
 // TestFollowing: what a point moves to costs no more than any vertex, whatever r says, Toward is Move with the vertex
 // known, and points stay in the set.
 func TestFollowing(t *testing.T) {
-	for name, n := range map[string]int{"trees": 8, "ranking": 6, "spectrahedron": 9, "trace-norm": 8} {
+	for name, n := range map[string]int{
+		"trees": 8, "ranking": 6, "spectrahedron": 9, "trace-norm": 8, "subsets-at-most": 7, "partition-at-most": 7, "forests": 8,
+	} {
 		for _, radius := range []float64{1, 0.01, 7} {
 			t.Run(fmt.Sprintf("%s/R=%g", name, radius), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(n), 5))

@@ -17,9 +17,9 @@ func mustParse(t testing.TB, name string, n int, radius float64) Set {
 	t.Helper()
 	spec := Spec{Name: name, Dimension: n, Radius: radius}
 	switch name {
-	case "subsets":
+	case "subsets", "subsets-at-most":
 		spec.Pick = max(1, n/3)
-	case "partition":
+	case "partition", "partition-at-most":
 		spec.Blocks = blocksOf(n)
 	case "vertices":
 		rng := rand.New(rand.NewPCG(uint64(n), 4))
@@ -28,7 +28,7 @@ func mustParse(t testing.TB, name string, n int, radius float64) Set {
 		}
 	case "ranking":
 		spec.Places = placesOf(n)
-	case "trees":
+	case "trees", "forests":
 		spec.Edges = wheel(n)
 	case "flow":
 		spec.Edges = ladder(n)
@@ -156,15 +156,12 @@ func excess(s Set, x []float64) float64 {
 		return off
 	case Trees:
 		off := max(math.Abs(total/s.all().total()-1), -least*math.MaxFloat64)
-		for some := range 1 << s.vertices { // what is within some vertices is no more than a tree of them
-			within := 0.0
-			for edge, v := range x {
-				if some>>s.from[edge]&1 == 1 && some>>s.to[edge]&1 == 1 {
-					within += v
-				}
-			}
-			off = max(off, within/s.radius-max(0, float64(bits.OnesCount(uint(some))-1)))
-		}
+		return max(off, excessWithin(s.from, s.to, s.vertices, s.radius, x))
+	case Forests:
+		return max(-least*math.MaxFloat64, excessWithin(s.from, s.to, s.vertices, s.radius, x))
+	case AtMost:
+		off := max(largest/s.bases.radius-1, -least*math.MaxFloat64)
+		s.bases.each(func(_, at int, b Subsets) { off = max(off, sum(x[at:at+b.n])/b.total()-1) })
 		return off
 	case Spectrahedron:
 		var eigen mat.EigenSym
@@ -219,6 +216,20 @@ func excess(s Set, x []float64) float64 {
 	panic("unknown set")
 }
 
+// excessWithin says by how much what is within some vertices is more than a tree of them.
+func excessWithin(from, to []int32, vertices int, radius float64, x []float64) (off float64) {
+	for some := range 1 << vertices {
+		within := 0.0
+		for edge, v := range x {
+			if some>>from[edge]&1 == 1 && some>>to[edge]&1 == 1 {
+				within += v
+			}
+		}
+		off = max(off, within/radius-max(0, float64(bits.OnesCount(uint(some))-1)))
+	}
+	return off
+}
+
 // corners lists the vertices of a polytope of few dimensions.
 func corners(s Set) [][]float64 {
 	var list [][]float64
@@ -269,6 +280,30 @@ func corners(s Set) [][]float64 {
 				}
 			}
 			if trees {
+				list = append(list, v)
+			}
+		}
+	case Forests:
+		for mask := range 1 << n {
+			forest, free, v := newForest(s.vertices), true, make([]float64, n)
+			for i := range v {
+				if mask>>i&1 == 1 {
+					free = free && forest.join(s.from[i], s.to[i])
+					v[i] = s.radius
+				}
+			}
+			if free {
+				list = append(list, v)
+			}
+		}
+	case AtMost:
+		for mask := range 1 << n {
+			free, v := true, make([]float64, n)
+			for i := range v {
+				v[i] = s.bases.radius * float64(mask>>i&1)
+			}
+			s.bases.each(func(_, at int, b Subsets) { free = free && sum(v[at:at+b.n]) <= b.total() })
+			if free {
 				list = append(list, v)
 			}
 		}

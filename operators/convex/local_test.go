@@ -182,6 +182,7 @@ func TestFeasibleAfterAMillionMoves(t *testing.T) {
 	moves := tiertest.Runs(50_000, 1_000_000)
 	for _, name := range []string{
 		"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "trees", "ranking",
+		"subsets-at-most", "partition-at-most", "forests",
 	} {
 		s := mustParse(t, name, 4, 3)
 		o, err := NewLocalOracle(s)

@@ -53,6 +53,16 @@ func slowProject(s Set, x []float64) []float64 {
 		return slowRanking(s, x)
 	case Partition:
 		s.each(func(_, at int, b Subsets) { copy(out[at:], slowProject(b, x[at:at+b.n])) })
+	case AtMost:
+		s.bases.each(func(_, at int, b Subsets) {
+			block := out[at : at+b.n]
+			for i, v := range x[at : at+b.n] {
+				block[i] = math.Min(math.Max(v, 0), b.radius)
+			}
+			if sum(block) > b.total() {
+				copy(block, slowProject(b, x[at:at+b.n]))
+			}
+		})
 	case Subsets:
 		mass := func(tau float64) float64 {
 			total := 0.0
@@ -86,14 +96,15 @@ func slowProject(s Set, x []float64) []float64 {
 
 // projected tells the sets that have a projection.
 func projected(name string) bool {
-	return !slices.Contains([]string{"flow", "matching", "vertices", "trees", "trace-norm"}, name)
+	return !slices.Contains([]string{"flow", "matching", "vertices", "trees", "trace-norm", "forests"}, name)
 }
 
 // everySet is for those.
 func everySet(t *testing.T, f func(t *testing.T, s Set, rng *rand.Rand)) {
 	for _, name := range Names() {
 		for _, n := range []int{1, 2, 3, 5, 8} {
-			if n == 1 && slices.Contains([]string{"simplex", "subsets", "partition", "ranking"}, name) || !projected(name) ||
+			plural := []string{"simplex", "subsets", "partition", "ranking", "partition-at-most"}
+			if n == 1 && slices.Contains(plural, name) || !projected(name) ||
 				name == "ranking" && n == 8 || // has 40 320 vertices
 				name == "spectrahedron" { // has tests of its own
 				continue

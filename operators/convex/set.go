@@ -53,7 +53,7 @@ type Toward interface {
 func Names() []string {
 	return []string{
 		"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching", "vertices", "partition", "trees",
-		"ranking", "spectrahedron", "trace-norm",
+		"ranking", "spectrahedron", "trace-norm", "subsets-at-most", "partition-at-most", "forests",
 	}
 }
 
@@ -65,9 +65,9 @@ type Spec struct {
 	Name      string
 	Dimension int
 	Radius    float64  // R of every set, s of the simplex, and what the points of vertices are multiplied by
-	Pick      int      // k of subsets; 0 for others
-	Edges     []string // of a flow and of trees, from>to; none for others
-	Blocks    []string // of a partition, size:pick; none for others
+	Pick      int      // k of subsets and subsets-at-most; 0 for others
+	Edges     []string // of a flow, of trees and of forests, from>to; none for others
+	Blocks    []string // of partition and partition-at-most, size:pick; none for others
 	Places    []string // of a ranking, numbers that fall; none for others
 	Rows      int      // of a trace-norm ball's matrices; 0 for others
 	Corners   []string // of vertices, numbers with spaces between them; none for others
@@ -83,13 +83,13 @@ func Parse(spec Spec) (Set, error) {
 	if !(radius >= minRadius && radius <= maxRadius) {
 		errs = append(errs, fmt.Errorf("convex: radius %g: not in [%g, %g]", radius, minRadius, maxRadius))
 	}
-	if spec.Pick != 0 && spec.Name != "subsets" {
+	if spec.Pick != 0 && spec.Name != "subsets" && spec.Name != "subsets-at-most" {
 		errs = append(errs, fmt.Errorf("convex: pick %d: set %s has none", spec.Pick, spec.Name))
 	}
-	if len(spec.Edges) > 0 && spec.Name != "flow" && spec.Name != "trees" {
+	if len(spec.Edges) > 0 && spec.Name != "flow" && spec.Name != "trees" && spec.Name != "forests" {
 		errs = append(errs, fmt.Errorf("convex: edges: set %s has none", spec.Name))
 	}
-	if len(spec.Blocks) > 0 && spec.Name != "partition" {
+	if len(spec.Blocks) > 0 && spec.Name != "partition" && spec.Name != "partition-at-most" {
 		errs = append(errs, fmt.Errorf("convex: blocks: set %s has none", spec.Name))
 	}
 	if len(spec.Places) > 0 && spec.Name != "ranking" {
@@ -133,6 +133,12 @@ func Parse(spec Spec) (Set, error) {
 		set, err = newSpectrahedron(n, radius)
 	case "trace-norm":
 		set, err = newTraceNorm(n, spec.Rows, radius)
+	case "subsets-at-most":
+		set, err = newSubsetsAtMost(n, spec.Pick, radius)
+	case "partition-at-most":
+		set, err = newPartitionAtMost(spec.Blocks, n, radius)
+	case "forests":
+		set, err = newForests(spec.Edges, n, radius)
 	default:
 		err = fmt.Errorf("convex: name %q: not one of %s", spec.Name, strings.Join(Names(), ", "))
 	}

@@ -7,15 +7,15 @@ var rows = []operators.Setting{
 	{Name: "SET", Kind: operators.Text, Unit: "name", Choices: Names(), Required: true},
 	{Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true},
 	{
-		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",
+		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets, and subsets-at-most up to the dimension",
 		Default: "0",
 	},
 	{
-		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow, trees", Entry: ParseEdge,
+		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow, trees, forests", Entry: ParseEdge,
 	},
 	{
 		Name: "BLOCKS", Kind: operators.List, Unit: "size:pick,…", Entry: ParseBlock,
-		Range: "whole numbers, 1 ≤ pick < size, all sizes together the dimension; partition",
+		Range: "whole numbers, 1 ≤ pick < size, all sizes together the dimension; partition, partition-at-most",
 	},
 	{
 		Name: "WORTHS", Kind: operators.List, Unit: "worth,…", Entry: ParsePlace,

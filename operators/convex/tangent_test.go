@@ -72,7 +72,9 @@ func flat(t testing.TB) []Set {
 		out = append(out, s)
 	}
 	for n := 2; n <= 8; n++ {
-		for _, name := range []string{"simplex", "box", "l1-ball", "subsets", "partition", "flow", "trees"} {
+		for _, name := range []string{
+			"simplex", "box", "l1-ball", "subsets", "partition", "flow", "trees", "subsets-at-most", "partition-at-most", "forests",
+		} {
 			out = append(out, mustParse(t, name, n, 2))
 		}
 	}

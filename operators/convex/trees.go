@@ -22,26 +22,11 @@ const startRounds = 32
 // newTrees reads entries of ParseEdge, whose direction means nothing: an edge a dimension. Its errors name the place in
 // the list, from 1, and the vertices, which are public.
 func newTrees(edges []string, n int, radius float64) (Trees, error) {
-	s := Trees{radius: radius}
-	if len(edges) != n || n > MaxEdges {
-		return s, fmt.Errorf("convex: %d edges: not one for each of %d dimensions, at most %d", len(edges), n, MaxEdges)
+	from, to, names, err := readEdges(edges, n)
+	s := Trees{from: from, to: to, vertices: len(names), radius: radius}
+	if err != nil {
+		return s, err
 	}
-	number, names := map[string]int32{}, []string(nil)
-	for i, text := range edges {
-		edge, ok := ParseEdge(text)
-		if !ok {
-			return s, fmt.Errorf("convex: edge %d: not from>to, two different names", i+1)
-		}
-		from, to, _ := strings.Cut(edge, ">")
-		for _, name := range []string{from, to} {
-			if _, ok := number[name]; !ok {
-				number[name] = int32(len(names))
-				names = append(names, name)
-			}
-		}
-		s.from, s.to = append(s.from, number[from]), append(s.to, number[to])
-	}
-	s.vertices = len(names)
 	if n < s.vertices {
 		return s, fmt.Errorf("convex: edges: %d for %d vertices: at least as many are wanted, or there is one tree at most",
 			n, s.vertices)
@@ -57,6 +42,30 @@ func newTrees(edges []string, n int, radius float64) (Trees, error) {
 	}
 	s.mix()
 	return s, nil
+}
+
+// readEdges reads entries of ParseEdge, an edge a dimension, and numbers vertices as they come.
+func readEdges(edges []string, n int) (from, to []int32, names []string, err error) {
+	if len(edges) != n || n > MaxEdges {
+		return nil, nil, nil, fmt.Errorf("convex: %d edges: not one for each of %d dimensions, at most %d", len(edges), n,
+			MaxEdges)
+	}
+	number := map[string]int32{}
+	for i, text := range edges {
+		edge, ok := ParseEdge(text)
+		if !ok {
+			return nil, nil, nil, fmt.Errorf("convex: edge %d: not from>to, two different names", i+1)
+		}
+		tail, head, _ := strings.Cut(edge, ">")
+		for _, name := range []string{tail, head} {
+			if _, ok := number[name]; !ok {
+				number[name] = int32(len(names))
+				names = append(names, name)
+			}
+		}
+		from, to = append(from, number[tail]), append(to, number[head])
+	}
+	return from, to, names, nil
 }
 
 // mix fills start: some steps of the conditional gradient method towards the point of least norm, from the first tree.
@@ -141,27 +150,39 @@ func (s Trees) LocalOracle() LocalOracle { return newFollowing(s) }
 
 // Linear is a linear oracle with memory of its own.
 func (s Trees) Linear() LinearOracle {
-	n := len(s.from)
-	return &kruskal{set: s, order: newDescending(n), keys: make([]float64, n), forest: newForest(s.vertices)}
+	return newKruskal(s.from, s.to, s.vertices, s.radius, false)
 }
 
 // kruskal takes edges by rising cost, the first in the list of equal ones, unless one closes a circle: the greedy
 // algorithm (J. B. Kruskal, Proc. AMS 7, 1956), O(n log n).
 type kruskal struct {
-	set    Trees
-	order  descending
-	keys   []float64 // −c
-	forest forest
+	from, to []int32
+	radius   float64
+	gains    bool // takes no edge whose cost is not below 0
+	order    descending
+	keys     []float64 // −c
+	forest   forest
+}
+
+func newKruskal(from, to []int32, vertices int, radius float64, gains bool) *kruskal {
+	n := len(from)
+	return &kruskal{
+		from: from, to: to, radius: radius, gains: gains,
+		order: newDescending(n), keys: make([]float64, n), forest: newForest(vertices),
+	}
 }
 
 func (o *kruskal) Minimise(dst, c []float64) {
 	o.order.cheapest(o.keys, c)
 	clear(dst)
 	o.forest.clear()
-	for left := o.set.vertices - 1; left > 0; {
+	for left := len(o.forest.above) - 1; left > 0; {
 		edge := o.order.next()
-		if o.forest.join(o.set.from[edge], o.set.to[edge]) {
-			dst[edge] = o.set.radius
+		if edge < 0 || o.gains && !(c[edge] < 0) {
+			return
+		}
+		if o.forest.join(o.from[edge], o.to[edge]) {
+			dst[edge] = o.radius
 			left--
 		}
 	}

@@ -265,6 +265,30 @@ var Inputs = []struct {
 		"BINS=16",
 		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other", "ARMS=carrier",
 	}},
+	{"linear-flow-tangent", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/square.edges", "RADIUS=3",
+		"DIMENSION=4", "WINDOW=lifetime", "MEMORY=16", "STRONG_CONVEXITY=0.01", "START_REGULARIZER=1",
+	}},
+	{"linear-vertices-tangent", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=vertices", "VERTICES=testdata/segment.points",
+		"RADIUS=2", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
+	}},
+	{"linear-trees-tangent", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=trees", "EDGES=testdata/chain.edges", "RADIUS=1",
+		"DIMENSION=4", "WINDOW=lifetime", "MEMORY=16", "STRONG_CONVEXITY=0.01", "START_REGULARIZER=1",
+	}},
+	{"linear-at-most", []string{
+		"LOSS=linear", "UPDATE=projection", "SET=subsets-at-most", "PICK=2", "RADIUS=1", "DIMENSION=4", "WINDOW=16",
+		"STRONG_CONVEXITY=0.01",
+	}},
+	{"linear-partition-at-most", []string{
+		"LOSS=linear", "UPDATE=projection", "SET=partition-at-most", "BLOCKS=2:1,2:1", "RADIUS=2", "DIMENSION=4",
+		"WINDOW=lifetime", "MEMORY=16", "STRONG_CONVEXITY=0.01", "START_REGULARIZER=1",
+	}},
+	{"linear-forests", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=forests", "EDGES=testdata/square.edges", "RADIUS=1",
+		"DIMENSION=4", "WINDOW=lifetime", "MEMORY=16", "STRONG_CONVEXITY=0.01", "START_REGULARIZER=1",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -291,6 +315,8 @@ var onlyUnder = map[string]string{
 	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
 	"aggregate-memory-shown": "blt", "contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
 	"gains-short": "blt", "sets-gains": "blt",
+	"linear-flow-tangent": "blt", "linear-vertices-tangent": "tree-gaussian", "linear-trees-tangent": "blt",
+	"linear-at-most": "tree-gamma", "linear-partition-at-most": "blt", "linear-forests": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
@@ -302,6 +328,14 @@ func (c Case) steady() bool {
 // with such a plan keep it, and their bytes.
 func (c Case) unmarked() bool {
 	return slices.Contains([]string{"contexts-served", "contexts-products"}, c.Events)
+}
+
+// projectsPart tells the cases whose plan is older than the projection of contributions on the whole tangent space.
+// Deployments with such a plan keep it, and their bytes.
+func (c Case) projectsPart() bool {
+	return slices.Contains([]string{
+		"linear-flow", "linear-vertices", "linear-trees", "linear-sparse-flow",
+	}, c.Events)
 }
 
 // Plays tells the cases of bandits, whose records name plays in their keys.

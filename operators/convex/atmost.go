@@ -1,0 +1,153 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// AtMost is a product of sets {0 ≤ x ≤ R, Σx ≤ kR}: mixes of the sets of k or fewer out of n, the independence polytope
+// of a uniform matroid (subsets-at-most) or of a partition matroid (partition-at-most). It has an interior.
+type AtMost struct {
+	name  string
+	bases Partition // of the same blocks, Σx = kR
+}
+
+// newSubsetsAtMost wants 1 ≤ k ≤ n.
+func newSubsetsAtMost(n, pick int, radius float64) (AtMost, error) {
+	if pick < 1 || pick > n {
+		return AtMost{}, fmt.Errorf("convex: pick %d: not from 1 to %d, the dimension", pick, n)
+	}
+	return AtMost{"subsets-at-most", Partition{[]Subsets{{n, pick, radius}}, n, radius}}, nil
+}
+
+// newPartitionAtMost reads entries of ParseBlock.
+func newPartitionAtMost(blocks []string, n int, radius float64) (AtMost, error) {
+	p, err := newPartition(blocks, n, radius)
+	return AtMost{"partition-at-most", p}, err
+}
+
+// Name is subsets-at-most or partition-at-most.
+func (s AtMost) Name() string { return s.name }
+
+// Dimension is the sum of sizes.
+func (s AtMost) Dimension() int { return s.bases.n }
+
+// Diameter is that of a product: two full sets of a block that have as little in common as they can, or a full set and
+// its complement.
+func (s AtMost) Diameter() float64 {
+	apart := 0
+	for _, b := range s.bases.blocks {
+		apart += min(2*b.pick, b.n)
+	}
+	return float64(s.bases.radius * math.Sqrt(float64(apart)))
+}
+
+// MaxNorm is R times the root of all picks, at a vertex.
+func (s AtMost) MaxNorm() float64 { return s.bases.MaxNorm() }
+
+// Start is 0, the empty set.
+func (AtMost) Start(dst []float64) { clear(dst) }
+
+// Inside writes the centre of a ball that is in the set and returns its radius: r = min(R/2, kR/(n + √n)) of the block
+// where that is least, each block's coordinates at its own.
+func (s AtMost) Inside(centre []float64) float64 {
+	least := math.Inf(1)
+	s.bases.each(func(_, at int, b Subsets) {
+		n := float64(b.n)
+		r := min(b.radius/2, b.total()/(n+math.Sqrt(n)))
+		for i := range b.n {
+			centre[at+i] = r
+		}
+		least = min(least, r)
+	})
+	return least
+}
+
+// Linear is a linear oracle with memory of its own.
+func (s AtMost) Linear() LinearOracle {
+	return &gains{set: s, order: newDescending(s.Dimension()), keys: make([]float64, s.Dimension())}
+}
+
+// gains takes the costs below 0 of each block, the k smallest if there are more, lowest position first: the greedy
+// algorithm on an independence polytope.
+type gains struct {
+	set   AtMost
+	order descending
+	keys  []float64 // −c
+}
+
+func (o *gains) Minimise(dst, c []float64) {
+	clear(dst)
+	o.set.bases.each(func(_, at int, b Subsets) {
+		o.order.cheapest(o.keys[at:at+b.n], c[at:at+b.n])
+		for range b.pick {
+			i := at + o.order.next()
+			if !(c[i] < 0) {
+				break
+			}
+			dst[i] = b.radius
+		}
+	})
+}
+
+// Projection clips each coordinate, and shifts a block by what brings its sum to kR where that is not enough.
+func (s AtMost) Projection() Projection { return cappedAtMost{s} }
+
+type cappedAtMost struct{ set AtMost }
+
+func (p cappedAtMost) Project(dst, x []float64) {
+	p.set.bases.each(func(_, at int, b Subsets) {
+		c, from, to := capped{b}, x[at:at+b.n], dst[at:at+b.n]
+		if c.sum(from, 0) > b.total() { // the multiplier of Σx ≤ kR is above 0, so that Σx = kR
+			c.Project(to, from)
+			return
+		}
+		for i, v := range from {
+			to[i] = c.clip(v)
+		}
+	})
+}
+
+// settle brings a mix of points back, coordinate by coordinate and then in sum.
+func (s AtMost) settle(x []float64) {
+	s.bases.each(func(_, at int, b Subsets) { b.atMost(x[at : at+b.n]) })
+}
+
+// atMost brings coordinates to [0, R], and a sum above kR to kR, but for some ulp.
+func (s Subsets) atMost(x []float64) {
+	for i, v := range x {
+		x[i] = min(v, s.radius)
+		if v < dust*s.radius {
+			x[i] = 0
+		}
+	}
+	if sum(x) > s.total() {
+		s.settle(x)
+	}
+}
+
+// checkAtMost wants coordinates in [0, R] whose sum is at most kR, from a place on.
+func (s Subsets) checkAtMost(at func(int) float64, from int) error {
+	total := 0.0
+	for i := range s.n {
+		v := at(from + i)
+		if !(v >= 0 && v <= s.radius) {
+			return errors.New("convex: state: coordinate out of range")
+		}
+		total += v
+	}
+	if !(total <= float64(s.total()*(1+sumTolerance))) {
+		return errors.New("convex: state: coordinates whose sum is too large")
+	}
+	return nil
+}
+
+func (s AtMost) check(at func(int) float64) error {
+	var err error
+	s.bases.each(func(_, from int, b Subsets) { err = errors.Join(err, b.checkAtMost(at, from)) })
+	return err
+}
+
+// LocalOracle is no local one: none is known whose ρ is small.
+func (s AtMost) LocalOracle() LocalOracle { return newFollowing(s) }
