@@ -9,7 +9,7 @@ import (
 
 // Operator is an algorithm with its settings. These five methods are all that every operator has. What only some have
 // is an interface of its own, which callers find by assertion: Formatted, Writer, Descriptive, Scorer, Reporter,
-// Thinning, Cautious, Successor, Audited and Padded.
+// Thinning, Cautious, Successor, Audited, Padded and Costed.
 type Operator interface {
 	// Require adds to c what the operator requires of a mechanism: the contribution of a record (c.Contribution), and
 	// perhaps a bound on the mechanism's error, or draws. params are those that Params made when the incarnation was

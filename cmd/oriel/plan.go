@@ -19,6 +19,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/dp"
+	"oriel/operators"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
@@ -33,6 +34,7 @@ type planOptions struct {
 	rate     float64
 	age      uint64
 	after    uint64
+	costs    string
 	measure  bool
 	frontier bool
 	epsilons []float64
@@ -48,7 +50,7 @@ const measureFor = 200 * time.Millisecond
 func planCommand() *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
-		Use: "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--json] [--plot FILE.svg|FILE.png]\n" +
+		Use: "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--costs LOW:HIGH] [--json] [--plot FILE.svg|FILE.png]\n" +
 			"  oriel plan --want-count|--want-sum|--want-mean|--want-variance ± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --want-quantile NAME=± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n" +
@@ -64,6 +66,8 @@ func planCommand() *cobra.Command {
 			"and 92 % of events are below) it finds the least ε, the longest memory or the least batch that gives it, as --solve says,\n" +
 			"and the plan is that of the solution. A batch is found for the events that memory and batch have together, or\n" +
 			"those of --over; of tumbling windows, for a mean over each cell's even share. All else stays as it is configured.\n\n" +
+			"Of costs (ORIEL_LOSS=linear) it says how many directions decisions can move in, on which costs are projected before the\n" +
+			"clip; and with --costs LOW:HIGH, a range that is public, what norm they have then at most: the clip that shortens none.\n\n" +
 			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
 			"With --rate, the events that one stream takes a second, lengths are also times. With --plot it draws ε against age and the\n" +
 			"errors on a slide of 16:9. With --frontier it prints, instead, the certified variance of the filters of blt for windows and\n" +
@@ -82,6 +86,7 @@ func planCommand() *cobra.Command {
 	f.Float64Var(&o.rate, "rate", 0, "events a second of one stream")
 	f.Uint64Var(&o.age, "age", 0, "an age in steps, such as that of a stream, to show beside those of whole windows")
 	f.Uint64Var(&o.after, "after", 0, "`EVENTS` of a cell, to show ± of means and other ratios at beside powers of ten")
+	f.StringVar(&o.costs, "costs", "", "the public range `LOW:HIGH` of each cost of an event, to say which clip shortens none")
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
 	f.BoolVar(&o.frontier, "frontier", false, "print what the filters of blt reach")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
@@ -165,6 +170,9 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if o.measure {
 		in.Measure = measureFor
 	}
+	if in.Costs, err = o.costRange(operator); err != nil {
+		return nil, err
+	}
 	compared := len(o.epsilons)+len(o.windows) > 0
 	if compared && !operator.Describe(mechanism).Draws {
 		return compare(in, o) // needs no plan of the configured setting
@@ -187,6 +195,22 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 		return compare(in, o)
 	}
 	return plan.New(in)
+}
+
+// costRange is that of --costs, nil where it is not given.
+func (o planOptions) costRange(operator operators.Operator) (*operators.Range, error) {
+	if o.costs == "" {
+		return nil, nil
+	}
+	low, high, _ := strings.Cut(o.costs, ":")
+	r, ok := operators.ParseRange(low, high)
+	switch {
+	case !ok:
+		return nil, exit.WrongUse("--costs: %q is not LOW:HIGH, the first below the second", o.costs)
+	case operators.CostsOf(operator) == nil:
+		return nil, exit.WrongUse("--costs: events are no vectors of costs; ORIEL_OPERATOR=coco with ORIEL_LOSS=linear takes such")
+	}
+	return &r, nil
 }
 
 // compare sets the lists beside each other; a list that is not given is what is configured.

@@ -263,3 +263,52 @@ func TestPlanCompares(t *testing.T) {
 	f.Fails("epsilon -1, window 8", "plan", "--epsilon", "-1")
 	f.Fails("window 9", "plan", "--window", "9") // no power of two
 }
+
+// What plan says of costs: the directions, and of a range which clip shortens none. On two layers of two vertices all
+// paths have three edges, so that nothing is left of equal costs: h√n = ½√8.
+func TestPlanOfCosts(t *testing.T) {
+	edges := filepath.Join(t.TempDir(), "edges")
+	if err := os.WriteFile(edges, []byte("s>a\ns>b\na>c\na>d\nb>c\nb>d\nc>t\nd>t\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flow := []string{
+		"ORIEL_LOSS=linear", "ORIEL_UPDATE=llo", "ORIEL_CONSTANTS=search", "ORIEL_SET=flow", "ORIEL_EDGES=" + edges,
+		"ORIEL_RADIUS=1", "ORIEL_DIMENSION=8",
+	}
+	said := func(o planOptions, changes ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		if err := runPlan(&out, planEnviron(changes...), o); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{said(planOptions{}, flow...), []string{"on the 3 directions in which decisions can move, of 8", "with --costs LOW:HIGH"}},
+		{said(planOptions{costs: "2:3"}, flow...), []string{
+			"costs from 2 to 3: no vector then has a norm above 1.415 (8.486 as it comes): ORIEL_CLIP=1.415 shortens none",
+			"have about 0.5: a clip of that size takes 35 % of the noise",
+		}},
+		{said(planOptions{costs: "0:1"}, "ORIEL_LOSS=linear"), []string{
+			"decisions can move in all directions", "no vector then has a norm above 2.829 (2.829 as it comes)",
+		}},
+	} {
+		for _, part := range c.want {
+			if !strings.Contains(c.text, part) {
+				t.Errorf("%q is not in\n%s", part, c.text)
+			}
+		}
+	}
+	if text := said(planOptions{}); strings.Contains(text, "cost vector") {
+		t.Errorf("of features it says\n%s", text)
+	}
+	for costs, want := range map[string]string{"1:0": "not LOW:HIGH", "0:1": "events are no vectors of costs"} {
+		err := runPlan(&bytes.Buffer{}, planEnviron(), planOptions{costs: costs})
+		if err == nil || !strings.Contains(err.Error(), "--costs: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("--costs %s of features: %v", costs, err)
+		}
+	}
+}

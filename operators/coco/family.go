@@ -232,9 +232,8 @@ var (
 	_ operators.Cautious  = operator{}
 	_ operators.Successor = operator{}
 	_ operators.Audited   = operator{}
+	_ operators.Costed    = operator{}
 )
-
-var _ operators.Cautious = operator{}
 
 // Cautions warns about a start without a regulariser where decisions are divided by almost nothing at first.
 func (c operator) Cautions() []string {

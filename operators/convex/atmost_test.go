@@ -18,7 +18,8 @@ func independent(t testing.TB) (out []Set) {
 		}
 	}
 	for _, spec := range []Spec{
-		{Name: "subsets-at-most", Dimension: 1, Pick: 1}, {Name: "subsets-at-most", Dimension: 4, Pick: 4}, // [0, R]
+		{Name: "subsets-at-most", Dimension: 1, Pick: 1},
+		{Name: "subsets-at-most", Dimension: 4, Pick: 4}, // [0, R]
 		{Name: "partition-at-most", Dimension: 8, Blocks: []string{"2:1", "4:2", "2:1"}},
 		{Name: "forests", Dimension: 1, Edges: []string{"a>b"}},
 		{Name: "forests", Dimension: 4, Edges: []string{"a>b", "c>d", "d>c", "c>d"}}, // two components

@@ -31,6 +31,7 @@ func New(in Input) (*Report, error) {
 	}}
 	d := in.Operator.Describe(c)
 	r.Setting.Radius, r.Setting.Rule, r.Setting.Steps = none, d.Distance, d.Steps
+	r.Setting.Costs = costsOf(in.Operator, in.Costs)
 	if d.Damping != nil && d.Radius > 0 {
 		r.Setting.Radius = Number(d.Radius)
 	}

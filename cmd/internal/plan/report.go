@@ -13,16 +13,17 @@ import (
 type Input struct {
 	Configured  mechanisms.Config
 	Operator    operators.Operator
-	AgeWeight   float64       // of blt, when another mechanism is configured
-	Rate        float64       // events a second of one stream; 0 when not known
-	Age         uint64        // steps, an age beside those of whole windows; 0 for none
-	Measure     time.Duration // for measuring steps, of all mechanisms together; 0 for no measurement
-	SealedState int           // bytes of a sealed state of the configured stream
-	Second      bool          // the deployment goes on after another one: a second life
-	Published   Published     // what the configured stream publishes
-	Draws       dp.Draws      // of a stream that releases no sum
-	Solved      *Solution     // shown with the report, which is of its value
-	After       uint64        // events of a cell, at which ratios are shown beside powers of ten; 0 for none
+	AgeWeight   float64          // of blt, when another mechanism is configured
+	Rate        float64          // events a second of one stream; 0 when not known
+	Age         uint64           // steps, an age beside those of whole windows; 0 for none
+	Measure     time.Duration    // for measuring steps, of all mechanisms together; 0 for no measurement
+	SealedState int              // bytes of a sealed state of the configured stream
+	Second      bool             // the deployment goes on after another one: a second life
+	Published   Published        // what the configured stream publishes
+	Draws       dp.Draws         // of a stream that releases no sum
+	Solved      *Solution        // shown with the report, which is of its value
+	Costs       *operators.Range // that each cost of an event is in; nil: unknown
+	After       uint64           // events of a cell, at which ratios are shown beside powers of ten; 0 for none
 
 	only bool // no mechanism but the configured one
 }
@@ -62,6 +63,7 @@ type Setting struct {
 	Sensitivity      float64 `json:"sensitivity"`                // Δ: how far one exchange moves the sum of one step, loss units
 	Rule             string  `json:"sensitivity_rule,omitempty"` // what Δ follows from
 	Steps            string  `json:"steps_rule,omitempty"`       // how far a decision moves in a step
+	Costs            *Costs  `json:"costs,omitempty"`            // what becomes of vectors of costs before they are clipped
 	LatticeUnits     int64   `json:"sensitivity_lattice_units"`  // Δ, exactly
 	LatticeUnit      float64 `json:"lattice_unit"`               // q, loss units
 	Radius           Number  `json:"radius"`                     // of the decisions' set; null when it is not known what noise becomes there

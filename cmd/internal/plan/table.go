@@ -99,6 +99,9 @@ func (r *Report) sensitivityLine() string {
 	if s.Steps != "" {
 		text += "\n" + s.Steps
 	}
+	if s.Costs != nil {
+		text += s.Costs.lines()
+	}
 	if s.SealedStateBytes > 0 {
 		text += "\nsealed state of a stream, all included: " + bytesOf(uint64(s.SealedStateBytes))
 	}

@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"oriel/cmd/internal/figure"
+	"oriel/operators"
+)
+
+// Costs is what becomes of vectors of costs before they are clipped, for --json. Norms are of events of weight 1, in
+// loss units; null without a range.
+type Costs struct {
+	Directions int    `json:"directions"`   // in which decisions can move
+	Before     Number `json:"norm_before"`  // the largest norm of costs in the range
+	Longest    Number `json:"norm_largest"` // none is longer after the projection
+	Usual      Number `json:"norm_rms"`     // of costs that are independent and even over the range
+
+	costs operators.Costs
+	in    *operators.Range
+}
+
+// costsOf is nil for an operator whose events are no costs, and where there is nothing to say of them.
+func costsOf(o operators.Operator, in *operators.Range) *Costs {
+	c := operators.CostsOf(o)
+	if c == nil || in == nil && c.Directions == c.Coordinates && c.Reason == "" {
+		return nil
+	}
+	out := &Costs{Directions: c.Directions, Before: none, Longest: none, Usual: none, costs: *c, in: in}
+	if in != nil {
+		out.Before, out.Longest, out.Usual = Number(c.Before(*in)), Number(c.Longest(*in)), Number(c.Usual(*in))
+	}
+	return out
+}
+
+// lines are for a person.
+func (c *Costs) lines() string {
+	var b strings.Builder
+	switch {
+	case c.costs.Reason != "":
+		fmt.Fprintf(&b, "\ncosts are clipped as they are: %s", strings.TrimPrefix(c.costs.Reason, "convex: "))
+	case c.Directions < c.costs.Coordinates:
+		fmt.Fprintf(&b, "\na cost vector is projected on the %s in which decisions can move, of %d, and then clipped: "+
+			"no decision\nis another one for the projection, and the clip, with the noise, can be smaller",
+			figure.Counted(c.Directions, "direction"), c.costs.Coordinates)
+	default:
+		b.WriteString("\ndecisions can move in all directions: a cost vector is clipped as it is")
+	}
+	if c.in == nil {
+		b.WriteString("\nwith --costs LOW:HIGH, the range that each cost is in, plan says which clip shortens none")
+		return b.String()
+	}
+	longest, usual := float64(c.Longest), float64(c.Usual)
+	fmt.Fprintf(&b, "\ncosts from %g to %g: no vector then has a norm above %s (%s as it comes): ORIEL_CLIP=%s shortens none;\n"+
+		"vectors of independent costs all over the range have about %s: a clip of that size takes %.0f %% of the noise, and "+
+		"shortens longer ones", c.in.Low, c.in.High, figure.Upper(longest), figure.Upper(float64(c.Before)),
+		figure.Upper(longest), figure.Digits(usual), 100*usual/longest)
+	return b.String()
+}
