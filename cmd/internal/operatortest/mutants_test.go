@@ -39,6 +39,51 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"the next process starts from another mix of paths",
 	},
 	{
+		"coco", "operators/coco/machine.go", "\t\tm.tangent.Project(gradient)\n", "",
+		"what all decisions cost takes what the clip allows",
+	},
+	{
+		"coco", "operators/coco/machine.go", "\t\tm.tangent.Project(gradient)\n",
+		"\t\tlong := 1.0\n\t\tfor _, g := range gradient {\n\t\t\tlong = math.Hypot(long, g)\n\t\t}\n" +
+			"\t\tfor i := range gradient {\n\t\t\tgradient[i] /= long\n\t\t}\n\t\tm.tangent.Project(gradient)\n",
+		"costs are shortened before they are projected",
+	},
+	{
+		"coco", "operators/convex/laplacian.go", "l.links[len(l.links)-1].vertex", "l.links[0].vertex",
+		"another vertex than the last one is grounded",
+	},
+	{
+		"coco", "operators/convex/circulations.go", "v[edge] -= p[g.to[edge]] - p[g.from[edge]]",
+		"v[edge] -= p[g.to[edge]]", "costs lose more than a difference of potentials",
+	},
+	{
+		"coco", "operators/convex/trees.go", "scattered(biconnected(s.vertices, s.from, s.to))", "centred{len(s.from)}",
+		"what all edges of a block cost takes what the clip allows",
+	},
+	{
+		"coco", "operators/coco/objective.go", "weight := mechanisms.Weight(o.scope, t)",
+		"weight := float64(0*mechanisms.Weight(o.scope, t)) + float64(t)",
+		"the regulariser grows for ever, and the sum does not",
+	},
+	{
+		"coco", "operators/convex/trees.go", "o.gains && !(c[edge] < 0)", "o.gains && !(c[edge] < 1)",
+		"a forest takes edges that cost",
+	},
+	{
+		"coco", "operators/convex/atmost.go", "if !(c[i] < 0) {", "if !(c[i] < 1) {", "a set takes what costs",
+	},
+	{
+		"coco", "operators/convex/atmost.go", "for range b.pick {", "for range b.n {", "a set takes more than it may",
+	},
+	{
+		"coco", "operators/convex/atmost.go", "c.sum(from, 0) > b.total()", "c.sum(from, 0) > 2*b.total()",
+		"a projected point has more than it may",
+	},
+	{
+		"coco", "operators/convex/search.go", "share := min(1, gap/float64(curvature*square))", "share := gap / gap",
+		"a searched step goes all the way",
+	},
+	{
 		"aggregate", "operators/aggregate/machine.go", "if !ok || cell < 0 {\n\t\treturn nil\n",
 		"if !ok || cell < 0 {\n\t\tcell = 0\n",
 		"what is in no cell counts in the first",
