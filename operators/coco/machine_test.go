@@ -161,3 +161,31 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// Projecting costs before a clip that cuts nothing moves no decision but by rounding, on each set whose plan has more of
+// the tangent space than plans before version 4: the searched step and the proved one.
+func TestProjectingCostsMovesNoDecision(t *testing.T) {
+	for _, set := range []string{"flow", "chain", "segment"} {
+		for _, constants := range []string{Search, Proved} {
+			c := sample(t, set, 6)
+			c.Update, c.Constants, c.Clip = LLO, constants, 100
+			if constants == Proved && set != "flow" {
+				continue // has no ρ
+			}
+			m := mechanism(c, 64, 1)
+			whole, earlier := quiet(t, c, m), quietEarlier(t, c, m)
+			if !mustPlan(t, c, m).Whole {
+				t.Fatalf("%s: an earlier plan", set)
+			}
+			rng := rand.New(rand.NewPCG(4, 4))
+			for i := range 200 {
+				r := record(i, linear(direction(rng, 6, 20)))
+				x, y := whole.Add(nil, r)[0].Point, earlier.Add(nil, r)[0].Point
+				// A lattice rounds what is projected to other units: 2⁻²⁵ of the clip in each coordinate.
+				if off := floats.Distance(x, y, 2); off > 1e-4 {
+					t.Fatalf("%s, %s, step %d: %v, without the projection %v", set, constants, i+1, x, y)
+				}
+			}
+		}
+	}
+}

@@ -3,8 +3,15 @@ package coco
 import (
 	"bytes"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/operators/convex"
 )
 
 // TestPaperCW compares with 25-digit values of SPEC.md §6, reading A: n = 8 on the simplex (ρ = 2, a = 1/8), W = 128,
@@ -74,4 +81,74 @@ func FuzzParsePlan(f *testing.F) {
 			t.Errorf("plan %v is stored as %v, %v", b, again, err)
 		}
 	})
+}
+
+// A plan whose contributions are projected on the whole tangent space has version 4, with a past or without one.
+func TestPlanBytesOfTheWholeTangentSpace(t *testing.T) {
+	golden := append([]byte{4, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f}, make([]byte, 1+4*8)...)
+	past := append(bytes.Clone(golden), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0xe0, 0xbf)
+	for _, c := range []struct {
+		plan  Params
+		bytes []byte
+	}{
+		{Params{CW: 1.5, Whole: true}, golden},
+		{Params{CW: 1.5, Whole: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
+	} {
+		stored, err := c.plan.AppendBinary(nil)
+		if err != nil || !bytes.Equal(stored, c.bytes) {
+			t.Fatalf("%+v is stored as %v, %v, want %v", c.plan, stored, err, c.bytes)
+		}
+		if p, err := ParseParams(stored); err != nil || !reflect.DeepEqual(p, c.plan) {
+			t.Errorf("%v is %+v, %v", stored, p, err)
+		}
+	}
+	for name, bad := range map[string][]byte{
+		"short": golden[:40], "half a past": past[:len(past)-8], "half a coordinate": past[:len(past)-4],
+		"rule": append(append([]byte{4}, make([]byte, 8)...), append([]byte{9}, make([]byte, 32)...)...),
+	} {
+		if p, err := ParseParams(bad); err == nil {
+			t.Errorf("%s: read as %+v", name, p)
+		}
+	}
+}
+
+// New plans of sets whose whole tangent space was known before keep the version they had, so that their bytes stay.
+func TestSetsWhosePlansAreWhole(t *testing.T) {
+	for _, set := range convex.Names() {
+		c := sample(t, set, 4)
+		if slices.Contains(byOracle, set) || slices.Contains(searched, set) {
+			c.Update, c.Constants = LLO, Search
+		}
+		want := set == "flow"
+		if p := mustPlan(t, c, mechanism(c, 8, 1)); p.Whole != want {
+			t.Errorf("%s: whole %v, want %v", set, p.Whole, want)
+		}
+	}
+}
+
+// A stored plan of an earlier version opens a machine that does not project what its version did not.
+func TestStoredPlansKeepTheirTangentSpace(t *testing.T) {
+	c := sample(t, "flow", 3)
+	c.Update, c.Constants = LLO, Search
+	for _, plan := range []struct {
+		stored []byte
+		want   []float64
+	}{
+		{[]byte{1, 0, 0, 0, 0, 0, 0, 0, 0}, []float64{0.5, 0, 0}},
+		{append([]byte{4}, make([]byte, 8+1+4*8)...), []float64{1. / 3, -1. / 6, -1. / 6}},
+	} {
+		p, err := ParseParams(plan.stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := mechanism(c, 4, 1)
+		machine, err := build(c, p, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine.Add(nil, record(0, linear([]float64{0.5, 0, 0})))
+		if sum := machine.Stream.Sum(0); !floats.EqualApprox(sum, plan.want, 1e-7) {
+			t.Errorf("version %d adds %v, want %v", plan.stored[0], sum, plan.want)
+		}
+	}
 }

@@ -125,7 +125,8 @@ func (g *graph) sort() error {
 		for edge, vertex := range g.to {
 			if waits[vertex] > 0 && waits[g.from[edge]] > 0 {
 				from := g.names[g.from[edge]]
-				return fmt.Errorf("convex: edge %d: %s>%s is on a cycle or behind one", edge+1, from, g.names[vertex])
+				return fmt.Errorf("convex: edge %d: %s>%s is on a cycle or behind one: a graph without cycles is wanted", edge+1,
+					from, g.names[vertex])
 			}
 		}
 	}
