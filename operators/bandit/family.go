@@ -30,8 +30,10 @@ const (
 var settings = append([]operators.Setting{
 	convex.Setting("SET", "feasible set of centres, and with ORIEL_SHRINK of plays"),
 	convex.Setting("RADIUS",
-		"ball radius; box [-R, R]^d; scale of the simplex; most of a coordinate of subsets and partition; amount "+
-			"of a flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices"),
+		"ball radius; box [-R, R]^d, where ORIEL_LOW and ORIEL_HIGH do not say it; scale of the simplex; most of a "+
+			"coordinate of subsets and partition; amount of a flow; sum of a row or column of a matching, whose "+
+			"dimension is a square; factor of vertices; most of an edge of trees; factor of ranking; trace of a "+
+			"spectrahedron, whose dimension is a square; sum of singular values of trace-norm"),
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
 		Text: "dimension n of plays",
@@ -47,6 +49,8 @@ var settings = append([]operators.Setting{
 		"of the matrices of ORIEL_SET=trace-norm, which needs it: plays are matrices, row by row"),
 	convex.LaterSetting("VERTICES",
 		"the points whose mixes ORIEL_SET=vertices has, times the radius. Replay needs the same file"),
+	convex.LaterSetting("LOW", "least of each coordinate of ORIEL_SET=box, beside ORIEL_HIGH and in place of ORIEL_RADIUS"),
+	convex.LaterSetting("HIGH", "most of each coordinate of ORIEL_SET=box, beside ORIEL_LOW"),
 	{
 		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: those outside are clamped to it",

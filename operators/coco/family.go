@@ -50,7 +50,7 @@ var settings = []operators.Setting{
 		"feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees "+
 			"and trace-norm"),
 	convex.Setting("RADIUS",
-		"ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets and partition; amount "+
+		"ball radius; scale of the simplex; box [-R, R]^d, where ORIEL_LOW and ORIEL_HIGH do not say it; most of a coordinate of subsets and partition; amount "+
 			"of a flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices; most "+
 			"of an edge of trees; factor of ranking; trace of a spectrahedron, whose dimension is a square; sum of "+
 			"singular values of trace-norm"),
@@ -73,6 +73,8 @@ var settings = []operators.Setting{
 	convex.LaterSetting("VERTICES",
 		"the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and "+
 			"ORIEL_CONSTANTS=search. Replay needs the same file"),
+	convex.LaterSetting("LOW", "least of each coordinate of ORIEL_SET=box, beside ORIEL_HIGH and in place of ORIEL_RADIUS"),
+	convex.LaterSetting("HIGH", "most of each coordinate of ORIEL_SET=box, beside ORIEL_LOW"),
 	operators.Dimension("dimension d of decisions and feature vectors"),
 	{
 		Name: "CLIP", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Required: true,
@@ -132,7 +134,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0 && quantile < 1,
 		"%g: not between 0 and 1, which ORIEL_LOSS=quantile needs",
 		quantile)
-	for _, name := range []string{"RADIUS", "STRONG_CONVEXITY", "CLIP"} {
+	for _, name := range []string{"STRONG_CONVEXITY", "CLIP"} {
 		v.Positive(name, v.Number(name))
 	}
 	start, confidence, every := v.Number("START_REGULARIZER"), v.Number("CONFIDENCE"), v.Count("EMIT_EVERY")
@@ -192,6 +194,8 @@ func wantSet(v *operators.Values) convex.Set {
 		name = "VERTICES"
 	case spec.Name == "subsets" || spec.Pick > 0:
 		name = "PICK"
+	case len(spec.Low) > 0 || len(spec.High) > 0:
+		name = "LOW"
 	}
 	v.Want(name, err == nil || !convex.Sound(v), "%v", err)
 	return set
