@@ -58,7 +58,8 @@ var settings = append([]operators.Setting{
 	{
 		Name: "BASELINE", Kind: operators.Number, Unit: "share", Range: "0 to 1", Default: "0",
 		Text: "where losses mostly are in their range, from its lower end: they are measured from there, which moves " +
-			"nothing in the mean and is less noise than measuring from far away",
+			"nothing in the mean and is less noise than measuring from far away. It is a first guess: deployments find " +
+			"the mean of losses in what they released (those from before decisions had a baseline keep to the guess)",
 	},
 	{
 		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
@@ -76,8 +77,8 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
-		Text: "keep plays in the set, which takes one with an inside (balls and the box); false: plays leave it by " +
-			"ORIEL_SMOOTHING",
+		Text: "keep plays in the set: centres are drawn to a point within it, by the share of ORIEL_SMOOTHING in the radius " +
+			"of a ball there; false: plays leave the set by ORIEL_SMOOTHING",
 	},
 	{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
@@ -147,8 +148,8 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
 		Actions: table,
 	}
-	v.Want("SHRINK", !c.Shrink || c.inside() > 0,
-		"true: %s has no inside; false lets plays leave it by ORIEL_SMOOTHING", set.Name())
+	c.shape, err = newShape(set, c.Shrink)
+	v.Want(map[bool]string{true: "SHRINK", false: "SET"}[c.Shrink], err == nil, "%t: %v", c.Shrink, err)
 	v.Want("PRECISION", c.Precision >= 0 && c.Precision <= set.Diameter(), "%g: not from 0 to the set's diameter %g",
 		c.Precision, set.Diameter())
 	v.Want("PRECISION", c.Precision == 0 || !c.Projected, "%g: ORIEL_UPDATE=projection is exact", c.Precision)
@@ -179,13 +180,23 @@ var (
 // Padded reports whether noise is what the paper prints.
 func (c operator) Padded() bool { return c.Printed }
 
-// Extras are the centre, and the memory, where there is one, and the window of users.
-func (c operator) Extras() []schemas.Extra {
-	return append([]schemas.Extra{{
+// Extras are those of the newest plan.
+func (c operator) Extras() []schemas.Extra { return extras(c.terms, true) }
+
+// extras are the centre, the baseline where one is found, and the memory, where there is one, and the window of users.
+func extras(terms protection.Terms, found bool) []schemas.Extra {
+	all := []schemas.Extra{{
 		Name: "centre", Kind: schemas.ExtraNumbers,
 		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
 			"this.",
-	}}, operators.LifetimeMembers(c.terms)...)
+	}}
+	if found {
+		all = append(all, schemas.Extra{
+			Name: "baseline", Kind: schemas.ExtraNumber, Later: true,
+			Text: "What losses of the open step are measured from: their mean, as found in what was released before.",
+		})
+	}
+	return append(all, operators.LifetimeMembers(terms)...)
 }
 
 // Require tells the contribution: loss·u, in units of half the range of losses, about a centre on the line of u, which
@@ -270,5 +281,8 @@ func (c operator) EmitAll() operators.Operator {
 // ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := ParseParams(params)
-	return &reference{Config: c.Config, plan: p}, err
+	if err != nil {
+		return nil, err
+	}
+	return newReference(c.Config, p)
 }

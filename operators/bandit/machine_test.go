@@ -75,7 +75,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		for _, c := range []Config{c, audited.Config} {
 			n := c.Set.Dimension()
 			m := mechanism(c, "blt", 1)
-			machine, other := open(t, c, m, 1, true), &reference{Config: c, plan: c.NewParams()}
+			machine, other := open(t, c, m, 1, true), referenceOf(t, c)
 			other.Begin()
 			other.Observe(machine.Open(nil))
 			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
@@ -110,7 +110,7 @@ func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 		for i, loss := range []float64{-1e9, 1e9} {
 			dst := [][]float64{low, high}[i]
 			machine.u.write(dst[:n], 7)
-			c.contribution(dst, c.mapped(loss))
+			contribute(dst, c.mapped(loss), 2*c.Baseline-1)
 		}
 		apart := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
 		if want := float64(n) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(apart-want) > 1e-9*want {
@@ -202,7 +202,7 @@ func TestFrankWolfeFindsTheCentre(t *testing.T) {
 			counted.calls = 0
 			machine.mirror.move(rate, sum)
 			for i, s := range sum {
-				want[i] = machine.start[i] - rate*s
+				want[i] = machine.middle[i] - rate*s
 			}
 			projection.Project(want, want)
 			if off := floats.Distance(machine.mirror.centre, want, 2); off > c.Set.Diameter()/20 || counted.calls > 400 {

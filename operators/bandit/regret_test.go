@@ -89,7 +89,7 @@ type offer struct {
 func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64 {
 	tb.Helper()
 	rng, fate := rand.New(rand.NewPCG(seed, 9)), rand.New(rand.NewPCG(seed, 10))
-	n := len(m.start)
+	n := len(m.middle)
 	c := make([]float64, n)
 	length := 0.0
 	for i := range c {

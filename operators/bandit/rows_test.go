@@ -213,7 +213,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 	}
 }
 
-func machineGain(c Config) float64 { return c.gain(c.NewParams().Episodes[0]) }
+func machineGain(c Config) float64 { return c.gain(c.NewParams(), c.NewParams().Episodes[0]) }
 
 // TestLengthsOfManyDirections is Lemma 9: of k independent directions the matrix U has |U| ≤ 10·ln((n+k)/δ) + √((1 +
 // k/n)·10·ln((n+k)/δ)), and so |Σc_i·u_i| ≤ |U||c|, for adversarial c, too: those that all point along one direction.
