@@ -49,7 +49,7 @@ func (b *baseline) value() float64 {
 	return max(-b.most, min(b.most, found))
 }
 
-// add notes the direction of an answer in the open step.
+// add notes the direction of an answer in the open step. One that says nothing counts as one at the baseline.
 func (b *baseline) add(u []float64) {
 	for i, x := range u {
 		b.along[i] += x

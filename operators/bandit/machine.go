@@ -119,14 +119,18 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.mapped(actions.Number(r)))
 	var adds []float64
-	if a, some := m.table.Next(); some && a.Usable() {
+	if a, some := m.table.Next(); some && (m.baseline != nil || a.Usable()) {
 		adds = m.Stream.Scratch()
 		direction := adds[:len(m.middle)]
 		m.u.write(direction, a.Action)
 		if m.baseline != nil {
-			m.baseline.add(direction)
+			m.baseline.add(direction) // of every answer: whether it says anything is private
 		}
-		contribute(adds, a.Value, m.beta())
+		if a.Usable() {
+			contribute(adds, a.Value, m.beta())
+		} else {
+			adds = nil
+		}
 	}
 	if !m.Stream.Add(r.Identity, adds) {
 		return dst
