@@ -136,8 +136,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		"paper: is printed for all of a run, of ORIEL_ROUNDS steps, and not for ORIEL_DOUBLING")
 	v.Want("NOISE", v.Text("NOISE") != printed || !known || facts.Tree && facts.Law != mechanisms.Gamma,
 		"paper: none is printed for %s; tree-laplace and tree-gaussian have some", v.Mechanism)
-	set, err := convex.Parse(convex.Read(v))
-	v.Want("SET", err == nil || !convex.Sound(v), "%v", err)
+	set := convex.Want(v)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
@@ -148,8 +147,13 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
 		Actions: table,
 	}
-	c.shape, err = newShape(set, c.Shrink)
-	v.Want(map[bool]string{true: "SHRINK", false: "SET"}[c.Shrink], err == nil, "%t: %v", c.Shrink, err)
+	var err error
+	c.shape, err = newShape(set)
+	v.Want("SET", err == nil, "%v", err)
+	if err == nil && c.Shrink {
+		err = c.shape.stay(set)
+		v.Want("SHRINK", err == nil, "true: %v; false lets plays leave the set by ORIEL_SMOOTHING", err)
+	}
 	v.Want("PRECISION", c.Precision >= 0 && c.Precision <= set.Diameter(), "%g: not from 0 to the set's diameter %g",
 		c.Precision, set.Diameter())
 	v.Want("PRECISION", c.Precision == 0 || !c.Projected, "%g: ORIEL_UPDATE=projection is exact", c.Precision)

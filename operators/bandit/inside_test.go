@@ -30,7 +30,9 @@ type member struct {
 
 func sumsTo(x []float64, want float64) bool { return math.Abs(floats.Sum(x)-want) <= rounding*want }
 
-func within(x []float64, low, high float64) bool { return floats.Min(x) >= low && floats.Max(x) <= high }
+func within(x []float64, low, high float64) bool {
+	return floats.Min(x) >= low && floats.Max(x) <= high
+}
 
 // members are sets of all kinds.
 func members() []member {

@@ -85,20 +85,16 @@ func (m *Machine) open() error {
 		m.u = directions{axes: coordinates(m.config.axes, n, nil)}
 		return nil
 	}
-	shape, err := m.config.shape, error(nil)
-	if shape == nil {
-		shape, err = newShape(m.config.Set, m.config.Shrink)
-	}
-	if err != nil {
-		return fmt.Errorf("bandit: %w", err)
-	}
+	shape := m.config.geometry()
 	if shape.dimension != m.plan.Dimension {
 		return fmt.Errorf("bandit: plan: directions of %d dimensions, and the set has %d", m.plan.Dimension, shape.dimension)
 	}
 	if shape.dimension < n {
-		if m.u.tangent, err = convex.NewTangent(m.config.Set); err != nil {
+		tangent, err := convex.NewTangent(m.config.Set)
+		if err != nil {
 			return fmt.Errorf("bandit: %w", err)
 		}
+		m.u.tangent = tangent
 	}
 	m.u.axes = coordinates(m.config.axes, n, m.u.tangent)
 	copy(m.middle, shape.centre)

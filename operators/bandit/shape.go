@@ -13,8 +13,8 @@ type shape struct {
 	radius    float64   // of a ball about it that is in the set, within its affine hull; only where plays stay in the set
 }
 
-// newShape computes the shape of a set, and the ball in it if plays are to stay there.
-func newShape(set convex.Set, stay bool) (*shape, error) {
+// newShape computes the shape of a set, without a ball in it.
+func newShape(set convex.Set) (*shape, error) {
 	tangent, err := convex.NewTangent(set)
 	if err != nil {
 		return nil, err
@@ -24,13 +24,13 @@ func newShape(set convex.Set, stay bool) (*shape, error) {
 		return nil, fmt.Errorf("set %s: of one point, which leaves nothing to learn", set.Name())
 	}
 	set.Start(s.centre)
-	if !stay {
-		return s, nil
-	}
-	if s.radius, err = convex.Inner(set, s.centre); err != nil {
-		return nil, fmt.Errorf("%w; false lets plays leave the set by ORIEL_SMOOTHING", err)
-	}
 	return s, nil
+}
+
+// stay computes the ball in the set, about which plays stay there.
+func (s *shape) stay(set convex.Set) (err error) {
+	s.radius, err = convex.Inner(set, s.centre)
+	return err
 }
 
 // geometry returns the shape, which configure has computed. A Config that was made otherwise must have a set that has
@@ -39,7 +39,10 @@ func (c Config) geometry() *shape {
 	if c.shape != nil {
 		return c.shape
 	}
-	s, err := newShape(c.Set, c.Shrink)
+	s, err := newShape(c.Set)
+	if err == nil && c.Shrink {
+		err = s.stay(c.Set)
+	}
 	if err != nil {
 		panic("BUG: bandit: " + err.Error())
 	}

@@ -155,7 +155,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("FIRST", v.Text("FIRST") != Vertex || v.Text("UPDATE") == LLO && v.Text("CONSTANTS") == Search,
 		"vertex: only ORIEL_UPDATE=llo with ORIEL_CONSTANTS=search begins there")
 	wantReleases(v)
-	set := wantSet(v)
+	set := convex.Want(v)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
@@ -174,31 +174,6 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		form = schemas.Sparse
 	}
 	return operator{Config: c, radius: v.Number("RADIUS"), terms: v.Terms, form: form}, c.Validate()
-}
-
-// wantSet returns the set. What is wrong with it alone is said of the setting that makes it.
-func wantSet(v *operators.Values) convex.Set {
-	spec := convex.Read(v)
-	set, err := convex.Parse(spec)
-	name := "SET"
-	switch {
-	case spec.Name == "flow" || spec.Name == "trees" || len(spec.Edges) > 0:
-		name = "EDGES"
-	case spec.Name == "partition" || len(spec.Blocks) > 0:
-		name = "BLOCKS"
-	case spec.Name == "trace-norm" || spec.Rows > 0:
-		name = "ROWS"
-	case spec.Name == "ranking" || len(spec.Places) > 0:
-		name = "WORTHS"
-	case spec.Name == "vertices" || len(spec.Corners) > 0:
-		name = "VERTICES"
-	case spec.Name == "subsets" || spec.Pick > 0:
-		name = "PICK"
-	case len(spec.Low) > 0 || len(spec.High) > 0:
-		name = "LOW"
-	}
-	v.Want(name, err == nil || !convex.Sound(v), "%v", err)
-	return set
 }
 
 // wantReleases refuses an update with releases that it cannot learn from.

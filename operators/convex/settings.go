@@ -60,8 +60,8 @@ func LaterSetting(name, text string) operators.Setting {
 	return row
 }
 
-// Read reads a Spec from the settings of Setting and from DIMENSION. It wants a radius, but of a box with ends.
-func Read(v *operators.Values) Spec {
+// read reads a Spec from the settings of Setting and from DIMENSION. It wants a radius, but of a box with ends.
+func read(v *operators.Values) Spec {
 	s := Spec{
 		Name: v.Text("SET"), Dimension: int(min(v.Count("DIMENSION"), operators.MaxDimension)), Radius: v.Number("RADIUS"),
 		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
@@ -78,8 +78,33 @@ func Read(v *operators.Values) Spec {
 	return s
 }
 
-// Sound reports whether the settings that Read reads are right so far, SET aside: what is wrong with the set is then
+// sound reports whether the settings that read reads are right so far, SET aside: what is wrong with the set is then
 // wrong with all of them together.
-func Sound(v *operators.Values) bool {
+func sound(v *operators.Values) bool {
 	return v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES", "LOW", "HIGH")
+}
+
+// Want returns the set that settings say. It reports a wrong set under the setting that makes it.
+func Want(v *operators.Values) Set {
+	spec := read(v)
+	set, err := Parse(spec)
+	name := "SET"
+	switch {
+	case spec.Name == "flow" || spec.Name == "trees" || len(spec.Edges) > 0:
+		name = "EDGES"
+	case spec.Name == "partition" || len(spec.Blocks) > 0:
+		name = "BLOCKS"
+	case spec.Name == "trace-norm" || spec.Rows > 0:
+		name = "ROWS"
+	case spec.Name == "ranking" || len(spec.Places) > 0:
+		name = "WORTHS"
+	case spec.Name == "vertices" || len(spec.Corners) > 0:
+		name = "VERTICES"
+	case spec.Name == "subsets" || spec.Pick > 0:
+		name = "PICK"
+	case spec.ended():
+		name = "LOW"
+	}
+	v.Want(name, err == nil || !sound(v), "%v", err)
+	return set
 }
