@@ -69,7 +69,10 @@ func members() []member {
 					math.Abs(x[1]+x[2]-x[4]) < 5*rounding && math.Abs(x[3]+x[4]-x[5]) < 5*rounding
 			},
 		},
-		{convex.Spec{Name: "trees", Dimension: 6, Radius: 1, Edges: []string{"a>b", "b>c", "c>a", "c>d", "d>a", "d>e"}}, treesOf},
+		{
+			convex.Spec{Name: "trees", Dimension: 6, Radius: 1, Edges: []string{"a>b", "b>c", "c>a", "c>d", "d>a", "d>e"}},
+			treesOf,
+		},
 		{convex.Spec{Name: "ranking", Dimension: 4, Radius: 1, Places: []string{"1", "0.5", "0.25"}}, func(x []float64) bool {
 			sorted := slices.Sorted(slices.Values(x))
 			return sorted[0] >= 0 && sorted[3] <= 1 && sorted[3]+sorted[2] <= 1.5 && sorted[3]+sorted[2]+sorted[1] <= 1.75 &&

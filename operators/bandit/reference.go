@@ -35,7 +35,7 @@ func newReference(c Config, p Params) (*reference, error) {
 
 func (t *reference) Begin() {
 	t.History, t.points = actions.NewHistory(t.Actions), map[uint64][]float64{}
-	t.beta = 2*t.Baseline - 1
+	t.beta = float64(2*t.Baseline) - 1
 }
 
 func (t *reference) Observe(decisions []operators.Decision) {
@@ -47,7 +47,7 @@ func (t *reference) Observe(decisions []operators.Decision) {
 			t.points[d.Index][i] = (t.points[d.Index][i] - x) / t.plan.Episodes[e].Smoothing
 		}
 		if !t.plan.earlier() {
-			t.beta = 2 * t.Losses.Centred(d.Extras[1].Number)
+			t.beta = float64(2 * t.Losses.Centred(d.Extras[1].Number))
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (t *reference) Tangent(u []float64) {
 	axis, sign := t.nearest(u[:n])
 	clear(u[n:])
 	for i, x := range t.along[axis] {
-		u[i] = sign * x
+		u[i] = float64(sign * x)
 	}
 }
 

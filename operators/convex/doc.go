@@ -28,9 +28,7 @@
 // listed point (vertices). Decisions of spectrahedron and trace-norm are matrices.
 //
 //   - Projection: the nearest point of the set.
-//
 //   - LinearOracle: a vertex that minimises ⟨c, ·⟩.
-//
 //   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns the
 //     point x that it moves, because the general form needs x as a mix of vertices.
 //

@@ -265,6 +265,18 @@ var Inputs = []struct {
 		"BINS=16",
 		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other", "ARMS=carrier",
 	}},
+	{"plays-simplex-found", []string{
+		"OPERATOR=bandit", "SET=simplex", "RADIUS=1", "DIMENSION=4", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=lifetime",
+		"MEMORY=16", "SMOOTHING=0.25", "RATE=0.03125", "PRECISION=0.0625", "LOSS_RANGE=-1:2", "EPSILON=40",
+	}},
+	{"plays-flow-found", []string{
+		"OPERATOR=bandit", "SET=flow", "EDGES=testdata/square.edges", "RADIUS=3", "DIMENSION=4", "BATCH=4", "PLAYS=6",
+		"DELAY=0", "WINDOW=horizon", "HORIZON=64", "PRECISION=0.0625", "EPSILON=40",
+	}},
+	{"plays-box-found", []string{
+		"OPERATOR=bandit", "SET=box", "LOW=0,-1", "HIGH=2", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=2", "WINDOW=64",
+		"HORIZON=64", "UPDATE=projection", "BASELINE=0.5", "ADJACENCY=zero-out", "EPSILON=40",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -291,6 +303,7 @@ var onlyUnder = map[string]string{
 	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
 	"aggregate-memory-shown": "blt", "contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
 	"gains-short": "blt", "sets-gains": "blt",
+	"plays-simplex-found": "blt", "plays-flow-found": "tree-gaussian", "plays-box-found": "tree-gamma",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
@@ -302,6 +315,12 @@ func (c Case) steady() bool {
 // with such a plan keep it, and their bytes.
 func (c Case) unmarked() bool {
 	return slices.Contains([]string{"contexts-served", "contexts-products"}, c.Events)
+}
+
+// told tells the cases of `bandit` whose plan is older than tangent spaces and baselines that are found. Deployments
+// with such a plan keep it, and their bytes.
+func (c Case) told() bool {
+	return c.Settings.Operator == "bandit" && !strings.HasSuffix(c.Events, "-found")
 }
 
 // Plays tells the cases of bandits, whose records name plays in their keys.

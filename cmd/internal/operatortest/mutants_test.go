@@ -96,7 +96,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"the baseline of a step knows its losses",
 	},
 	{
-		"bandit", "operators/bandit/baseline.go", "inner + float64(beta*long)", "inner",
+		"bandit", "operators/bandit/baseline.go", "inner + float64(beta*long)", "inner + float64(0*beta*long)",
 		"a step's mean loss is found without what it was measured from",
 	},
 	{
