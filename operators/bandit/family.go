@@ -250,10 +250,11 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 
 // Describe tells how far plays go, and how much noise the paper prints.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
-	all := c.NewParams().Episodes
+	p := c.NewParams()
+	all := p.Episodes
 	last := all[len(all)-1]
-	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
-		c.Actions.Actions, last.Smoothing, c.Actions.Delay+1, last.Rate) + c.regret()
+	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g. %s",
+		c.Actions.Actions, last.Smoothing, c.Actions.Delay+1, last.Rate, c.shapes(p, last)) + c.regret()
 	if !c.Projected {
 		steps += fmt.Sprintf("; centres are within %.3g of exact ones", c.off())
 	}
@@ -269,6 +270,22 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 		}
 	}
 	return operators.Description{Radius: c.radius, Mechanisms: names, Steps: steps}
+}
+
+// shapes tells where plays go, and what losses are measured from.
+func (c operator) shapes(p Params, e Episode) string {
+	text := fmt.Sprintf("Directions of plays have %d dimensions", p.Dimension)
+	if n := c.Set.Dimension(); p.Dimension < n {
+		text += fmt.Sprintf(" of %d, those in which the set extends", n)
+	}
+	if c.Shrink {
+		text += fmt.Sprintf(". Plays stay in the set: it holds a ball of radius %.3g in those, and centres are drawn to the middle of "+
+			"the ball, by %.3g of the way", c.shape.radius, 1-p.share(e))
+	} else {
+		text += fmt.Sprintf(". Plays leave the set by up to %.3g", e.Smoothing)
+	}
+	first := c.Losses.Low + float64(c.Baseline*(c.Losses.High-c.Losses.Low))
+	return text + fmt.Sprintf(". Losses are measured from a baseline: %.3g at first, and then their mean, as it is found in releases", first)
 }
 
 // EmitAll is the operator whose plays go along each coordinate in turn, a play of each for each record: contributions

@@ -239,3 +239,50 @@ func TestTangentPlansAreOfTheirSet(t *testing.T) {
 		}
 	}
 }
+
+// TestRegretOnASimplex: with the paper's constants and an optimum at the edge, plays that stay in the simplex lose some
+// more than those of earlier plans, nearly all of which leave it.
+func TestRegretOnASimplex(t *testing.T) {
+	total := tiertest.Runs(20_000, 100_000)
+	best := []float64{0.4, 0.3, 0.2, 0.1, 0}
+	play := func(c Config, p Params) (regret, outside float64) {
+		machine := opened(t, c, p, mechanism(c, "blt", 1), 1, true)
+		made, batch := machine.Open(nil), c.Actions.Records
+		plays := int(c.Rounds) * batch
+		for i := range plays {
+			d := made[i%batch]
+			far := floats.Distance(d.Point, best, 2)
+			regret += far * far / 2 / float64(plays)
+			if floats.Min(d.Point) < 0 || !sumsTo(d.Point, 1) {
+				outside += 1 / float64(plays)
+			}
+			r := operators.Record{
+				Key: strconv.AppendUint(nil, d.Index, 10), Event: schemas.Event{Numbers: []float64{far * far / 2}},
+			}
+			r.Identity.Offset = int64(i)
+			if next := machine.Add(nil, r); len(next) > 0 {
+				made = next
+			}
+		}
+		return regret, outside
+	}
+	batch := int(math.Sqrt(float64(total)))
+	c := Config{
+		Set: set(t, "simplex", 5, 1), Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: uint64(total / batch),
+		Shrink: true, Actions: actions.Config{Records: batch, Actions: batch},
+	}
+	stay, left := play(c, c.NewParams())
+	full := earlier(c)
+	root, long := math.Sqrt(5), float64(total)
+	full.Episodes[0] = Episode{
+		Smoothing: math.Sqrt2 * root / math.Pow(long, 0.25), Rate: math.Sqrt2 / (math.Pow(long, 0.75) * root), Shrink: 1,
+	}
+	leave, outside := play(c, full)
+	bound := c.lost(c.episode(long), long)
+	t.Logf("T = %d: regret %.4f a play in the simplex, %.4f with %.0f %% of plays outside; bound %.3f",
+		total, stay, leave, 100*outside, bound)
+	if left > 0 || !(outside > 0.5) || !(stay < 1.5*leave) || !(stay < bound/4) {
+		t.Errorf("T = %d: regret %.4f a play with %.0f %% outside, %.4f with %.0f %% outside; bound %.3f",
+			total, stay, 100*left, leave, 100*outside, bound)
+	}
+}
