@@ -8,14 +8,13 @@ import (
 // lost is Theorem 1 of SPEC.md without its noise: what a play costs on average above the best point of the set, at
 // most, of so many.
 func (c Config) lost(e Episode, total float64) float64 {
-	n, diameter, records := float64(c.Set.Dimension()), c.Set.Diameter(), float64(c.Actions.Records)
-	size := (c.Losses.High - c.Losses.Low) * max(c.Baseline, 1-c.Baseline) // of a loss about the baseline
-	leaf := n * size / e.Smoothing
+	shape, diameter, records := c.geometry(), c.Set.Diameter(), float64(c.Actions.Records)
+	leaf := float64(shape.dimension) * (c.Losses.High - c.Losses.Low) / e.Smoothing // the baseline may be anywhere
 	out := diameter*diameter/(2*e.Rate*total) +
 		e.Rate*float64(c.Actions.Delay+1)*(leaf*leaf+records*c.Lipschitz*c.Lipschitz) + c.Lipschitz*3*e.Smoothing
 	out += c.Lipschitz * c.off()
 	if c.Shrink {
-		out += c.Lipschitz * e.Smoothing * diameter / c.inside()
+		out += c.Lipschitz * (e.Smoothing/shape.radius + margin) * diameter
 	}
 	return out
 }
@@ -41,7 +40,7 @@ func (c Config) regret() string {
 	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // that any play can cost above the best
 	lost := c.lost(e, total)
 	text := fmt.Sprintf(". Proved, if losses are convex and change by at most %g a length: over %.3g plays the mean cost is at most "+
-		"%.3g above the best point, and %.3g times the rms of a release's noise", c.Lipschitz, total, lost, c.Lipschitz*e.Rate*c.gain(e))
+		"%.3g above the best point, and %.3g times the rms of a release's noise", c.Lipschitz, total, lost, c.Lipschitz*e.Rate*c.gain(c.NewParams(), e))
 	if lost < most {
 		return text
 	}

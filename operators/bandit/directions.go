@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"oriel/mechanisms"
+	"oriel/operators/convex"
 	"oriel/operators/elementary"
 )
 
@@ -14,13 +15,14 @@ import (
 // before any event, and of the play's number. So they depend on nothing that events say, a replay finds them again, and
 // an answer needs nothing but its play's number to be learned from.
 type directions struct {
-	seed   [seedLen]byte
-	axes   bool         // coordinates in turn
-	keyed  cipher.Block // AES-128 under the seed
-	action uint64
-	block  uint64 // of the play, the next
-	buffer [aes.BlockSize]byte
-	full   bool // its second half is not used yet
+	seed    [seedLen]byte
+	axes    [][]float64    // what directions are in turn, for an audit; nil: they are drawn
+	tangent convex.Tangent // of the set, whose unit sphere they are on; nil: they fill R^n
+	keyed   cipher.Block   // AES-128 under the seed
+	action  uint64
+	block   uint64 // of the play, the next
+	buffer  [aes.BlockSize]byte
+	full    bool // its second half is not used yet
 }
 
 const seedLen = 16
@@ -41,12 +43,17 @@ func (d *directions) use(seed [seedLen]byte) {
 	d.seed, d.keyed = seed, block
 }
 
+// leastTangent is the part of the squares of normal numbers that their projection must keep. Rounding would be more
+// than 2⁻³⁰ of a shorter one. Other numbers are then drawn, which changes no direction's law: that of a normal vector
+// is independent of how long it is.
+const leastTangent = 0x1p-40
+
 // write writes the direction of a play: normal numbers by Marsaglia's polar method (Marsaglia and Bray, "A convenient
-// method for generating normal variables", SIAM Review 1964), over their length.
+// method for generating normal variables", SIAM Review 1964), over their length. On a tangent space it is that of their
+// orthogonal projection, a normal vector of that space.
 func (d *directions) write(dst []float64, play uint64) {
-	if d.axes {
-		clear(dst)
-		dst[(play-1)%uint64(len(dst))] = 1
+	if d.axes != nil {
+		copy(dst, d.axes[(play-1)%uint64(len(d.axes))])
 		return
 	}
 	d.action, d.block, d.full = play, 0, false
@@ -61,6 +68,13 @@ func (d *directions) write(dst []float64, play uint64) {
 				squares += float64(b * b)
 			}
 		}
+		if d.tangent != nil {
+			d.tangent.Project(dst)
+			all := squares
+			if squares = sumOfSquares(dst); squares < leastTangent*all {
+				continue
+			}
+		}
 		if squares == 0 {
 			continue
 		}
@@ -70,6 +84,45 @@ func (d *directions) write(dst []float64, play uint64) {
 		}
 		return
 	}
+}
+
+func sumOfSquares(v []float64) float64 {
+	total := 0.0
+	for _, x := range v {
+		total += float64(x * x)
+	}
+	return total
+}
+
+// coordinates are the directions that an audit plays: each coordinate, or where there is a tangent space its projection
+// there, over its length. A coordinate that is constant on the set has the direction of another. nil where directions
+// are drawn.
+func coordinates(audited bool, n int, tangent convex.Tangent) [][]float64 {
+	if !audited {
+		return nil
+	}
+	axes, some := make([][]float64, n), []float64(nil)
+	for i := range axes {
+		u := make([]float64, n)
+		u[i] = 1
+		if tangent != nil {
+			tangent.Project(u)
+			long := sumOfSquares(u)
+			if long < leastTangent {
+				continue
+			}
+			for j := range u {
+				u[j] /= math.Sqrt(long)
+			}
+		}
+		axes[i], some = u, u
+	}
+	for i, u := range axes {
+		if u == nil {
+			axes[i] = some
+		}
+	}
+	return axes
 }
 
 // pair returns two independent standard normal numbers.

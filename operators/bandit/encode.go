@@ -10,7 +10,8 @@ import (
 )
 
 // The fields of a state are the seed of directions, 16 bytes, the centre, and the table. With Doubling two vectors
-// follow the centre: where the episode started, and the release before it.
+// follow the centre: where the episode started, and the release before it. Plans from planOfTangents on have the
+// baseline behind: its sums, the last release, and directions of the open step.
 const stateVersion = 1
 
 // defineState makes the state of what New has made.
@@ -27,6 +28,11 @@ func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{&m.u, vector(m.mirror.centre, inside)}
 	if m.config.Doubling {
 		m.Fields = append(m.Fields, vector(m.mirror.start, inside), vector(m.begun.before, math.MaxFloat64))
+	}
+	if b := m.baseline; b != nil {
+		for _, numbers := range [][]float64{b.sums, b.last, b.along} {
+			m.Fields = append(m.Fields, operators.Floats(numbers, b.check))
+		}
 	}
 	m.Fields = append(m.Fields, m.table)
 	m.Check = func() error { return actions.Check(m.table, m.Stream) }

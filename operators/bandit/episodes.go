@@ -10,7 +10,19 @@ import (
 type Episode struct {
 	Smoothing float64 // ζ
 	Rate      float64 // η
-	Shrink    float64 // 1 − ζ/r, by which centres are drawn to the start of the set; 1: they are not
+	Shrink    float64 // 1 − ζ/r, by which centres are drawn to the centre of the inner ball; 1: they are not
+}
+
+// margin is the share of the inner ball's centre in each play, so that rounding moves no play across a face. Plans from
+// before planOfTangents have none.
+const margin = 0x1p-20
+
+// share is the share of a centre in what is played about.
+func (p Params) share(e Episode) float64 {
+	if p.earlier() || e.Shrink == 1 {
+		return e.Shrink
+	}
+	return max(0, e.Shrink-margin)
 }
 
 // episodeOf returns the number e of the episode that a round is in, and its first round.

@@ -28,7 +28,7 @@ func TestEpisodesStartAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng, centre, start := rand.New(rand.NewPCG(6, 6)), make([]float64, 2), make([]float64, 2)
-		leaves := [][]float64{nil} // of rounds, from 1
+		losses, directions, leaves := []float64{0}, [][]float64{nil}, [][]float64{nil} // of rounds, from 1
 		made := machine.Open(nil)
 		for round := 1; round <= 99; round++ {
 			first := 1
@@ -42,7 +42,7 @@ func TestEpisodesStartAnew(t *testing.T) {
 			if last := round - 1 - int(delay); last >= first {
 				copy(centre, start)
 				for _, leaf := range leaves[first : last+1] {
-					floats.AddScaled(centre, -plan.Rate*c.gain(plan), leaf)
+					floats.AddScaled(centre, -plan.Rate*c.gain(machine.plan, plan), leaf)
 				}
 				projection.Project(centre, centre)
 			}
@@ -51,11 +51,17 @@ func TestEpisodesStartAnew(t *testing.T) {
 				t.Fatalf("delay %d, round %d: centre %v, want %v", delay, round, got, want)
 			}
 			loss := rng.Float64()
-			leaf := make([]float64, 2)
+			u := make([]float64, 2)
+			losses = append(losses, loss)
 			for i, x := range made[0].Point {
-				leaf[i] = 2 * loss * (x - want[i]) / plan.Smoothing
+				u[i] = (x - want[i]) / plan.Smoothing
 			}
-			leaves = append(leaves, leaf)
+			directions = append(directions, u)
+			if added := round - int(delay); added > 0 { // measured from the baseline of now
+				leaf := make([]float64, 2)
+				floats.AddScaled(leaf, 2*(losses[added]-made[0].Extras[1].Number), directions[added])
+				leaves = append(leaves, leaf)
+			}
 			made = machine.Add(made[:0], operators.Record{
 				Key: strconv.AppendInt(nil, int64(round), 10), Event: schemas.Event{Numbers: []float64{loss}},
 			})

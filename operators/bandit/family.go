@@ -30,8 +30,10 @@ const (
 var settings = append([]operators.Setting{
 	convex.Setting("SET", "feasible set of centres, and with ORIEL_SHRINK of plays"),
 	convex.Setting("RADIUS",
-		"ball radius; box [-R, R]^d; scale of the simplex; most of a coordinate of subsets and partition; amount "+
-			"of a flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices"),
+		"ball radius; box [-R, R]^d, where ORIEL_LOW and ORIEL_HIGH do not say it; scale of the simplex; most of a "+
+			"coordinate of subsets and partition; amount of a flow; sum of a row or column of a matching, whose "+
+			"dimension is a square; factor of vertices; most of an edge of trees; factor of ranking; trace of a "+
+			"spectrahedron, whose dimension is a square; sum of singular values of trace-norm"),
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
 		Text: "dimension n of plays",
@@ -47,6 +49,8 @@ var settings = append([]operators.Setting{
 		"of the matrices of ORIEL_SET=trace-norm, which needs it: plays are matrices, row by row"),
 	convex.LaterSetting("VERTICES",
 		"the points whose mixes ORIEL_SET=vertices has, times the radius. Replay needs the same file"),
+	convex.LaterSetting("LOW", "least of each coordinate of ORIEL_SET=box, beside ORIEL_HIGH and in place of ORIEL_RADIUS"),
+	convex.LaterSetting("HIGH", "most of each coordinate of ORIEL_SET=box, beside ORIEL_LOW"),
 	{
 		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: those outside are clamped to it",
@@ -54,7 +58,8 @@ var settings = append([]operators.Setting{
 	{
 		Name: "BASELINE", Kind: operators.Number, Unit: "share", Range: "0 to 1", Default: "0",
 		Text: "where losses mostly are in their range, from its lower end: they are measured from there, which moves " +
-			"nothing in the mean and is less noise than measuring from far away",
+			"nothing in the mean and is less noise than measuring from far away. It is a first guess: deployments find " +
+			"the mean of losses in what they released (those from before decisions had a baseline keep to the guess)",
 	},
 	{
 		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
@@ -72,8 +77,8 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
-		Text: "keep plays in the set, which takes one with an inside (balls and the box); false: plays leave it by " +
-			"ORIEL_SMOOTHING",
+		Text: "keep plays in the set: centres are drawn to a point within it, by the share of ORIEL_SMOOTHING in the radius " +
+			"of a ball there; false: plays leave the set by ORIEL_SMOOTHING",
 	},
 	{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
@@ -131,8 +136,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		"paper: is printed for all of a run, of ORIEL_ROUNDS steps, and not for ORIEL_DOUBLING")
 	v.Want("NOISE", v.Text("NOISE") != printed || !known || facts.Tree && facts.Law != mechanisms.Gamma,
 		"paper: none is printed for %s; tree-laplace and tree-gaussian have some", v.Mechanism)
-	set, err := convex.Parse(convex.Read(v))
-	v.Want("SET", err == nil || !convex.Sound(v), "%v", err)
+	set := convex.Want(v)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
@@ -143,8 +147,13 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
 		Actions: table,
 	}
-	v.Want("SHRINK", !c.Shrink || c.inside() > 0,
-		"true: %s has no inside; false lets plays leave it by ORIEL_SMOOTHING", set.Name())
+	var err error
+	c.shape, err = newShape(set)
+	v.Want("SET", err == nil, "%v", err)
+	if err == nil && c.Shrink {
+		err = c.shape.stay(set)
+		v.Want("SHRINK", err == nil, "true: %v; false lets plays leave the set by ORIEL_SMOOTHING", err)
+	}
 	v.Want("PRECISION", c.Precision >= 0 && c.Precision <= set.Diameter(), "%g: not from 0 to the set's diameter %g",
 		c.Precision, set.Diameter())
 	v.Want("PRECISION", c.Precision == 0 || !c.Projected, "%g: ORIEL_UPDATE=projection is exact", c.Precision)
@@ -175,13 +184,23 @@ var (
 // Padded reports whether noise is what the paper prints.
 func (c operator) Padded() bool { return c.Printed }
 
-// Extras are the centre, and the memory, where there is one, and the window of users.
-func (c operator) Extras() []schemas.Extra {
-	return append([]schemas.Extra{{
+// Extras are those of the newest plan.
+func (c operator) Extras() []schemas.Extra { return extras(c.terms, true) }
+
+// extras are the centre, the baseline where one is found, and the memory, where there is one, and the window of users.
+func extras(terms protection.Terms, found bool) []schemas.Extra {
+	all := []schemas.Extra{{
 		Name: "centre", Kind: schemas.ExtraNumbers,
 		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
 			"this.",
-	}}, operators.LifetimeMembers(c.terms)...)
+	}}
+	if found {
+		all = append(all, schemas.Extra{
+			Name: "baseline", Kind: schemas.ExtraNumber, Later: true,
+			Text: "What losses of the open step are measured from: their mean, as found in what was released before.",
+		})
+	}
+	return append(all, operators.LifetimeMembers(terms)...)
 }
 
 // Require tells the contribution: loss·u, in units of half the range of losses, about a centre on the line of u, which
@@ -231,10 +250,11 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 
 // Describe tells how far plays go, and how much noise the paper prints.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
-	all := c.NewParams().Episodes
+	p := c.NewParams()
+	all := p.Episodes
 	last := all[len(all)-1]
-	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
-		c.Actions.Actions, last.Smoothing, c.Actions.Delay+1, last.Rate) + c.regret()
+	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g. %s",
+		c.Actions.Actions, last.Smoothing, c.Actions.Delay+1, last.Rate, c.shapes(p, last)) + c.regret()
 	if !c.Projected {
 		steps += fmt.Sprintf("; centres are within %.3g of exact ones", c.off())
 	}
@@ -252,6 +272,22 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{Radius: c.radius, Mechanisms: names, Steps: steps}
 }
 
+// shapes tells where plays go, and what losses are measured from.
+func (c operator) shapes(p Params, e Episode) string {
+	text := fmt.Sprintf("Directions of plays have %d dimensions", p.Dimension)
+	if n := c.Set.Dimension(); p.Dimension < n {
+		text += fmt.Sprintf(" of %d, those in which the set extends", n)
+	}
+	if c.Shrink {
+		text += fmt.Sprintf(". Plays stay in the set: it holds a ball of radius %.3g in those, and centres are drawn to the middle of "+
+			"the ball, by %.3g of the way", c.shape.radius, 1-p.share(e))
+	} else {
+		text += fmt.Sprintf(". Plays leave the set by up to %.3g", e.Smoothing)
+	}
+	first := c.Losses.Low + float64(c.Baseline*(c.Losses.High-c.Losses.Low))
+	return text + fmt.Sprintf(". Losses are measured from a baseline: %.3g at first, and then their mean, as it is found in releases", first)
+}
+
 // EmitAll is the operator whose plays go along each coordinate in turn, a play of each for each record: contributions
 // are as long as others, and an audit can aim. Where a table of so many plays would be too large, answers wait a
 // shorter time.
@@ -266,5 +302,8 @@ func (c operator) EmitAll() operators.Operator {
 // ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
 	p, err := ParseParams(params)
-	return &reference{Config: c.Config, plan: p}, err
+	if err != nil {
+		return nil, err
+	}
+	return newReference(c.Config, p)
 }

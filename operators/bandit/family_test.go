@@ -13,8 +13,11 @@ import (
 
 // configOf returns the operator of settings, NAME=value, for a mechanism.
 func configOf(m mechanisms.Config, lines ...string) (operator, error) {
-	square := func(string) ([]byte, error) { return []byte("a>b\na>c\nb>d\nc>d\n"), nil }
-	c, err := optest.ConfigureFrom(square, Definition, m, lines...)
+	graphs := map[string]string{
+		"square": "a>b\na>c\nb>d\nc>d\n", "path": "a>b\nb>c\n", "double": strings.Repeat("a>b\n", 200),
+	}
+	read := func(name string) ([]byte, error) { return []byte(graphs[name]), nil }
+	c, err := optest.ConfigureFrom(read, Definition, m, lines...)
 	if err != nil {
 		return operator{}, err
 	}
@@ -109,8 +112,17 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_PRECISION: 0.1: ORIEL_UPDATE=projection is exact": {
 			under("blt", 4, ending), []string{"PRECISION=0.1", "UPDATE=projection"},
 		},
-		"ORIEL_SHRINK: true: simplex has no inside": {
-			under("blt", 4, ending), []string{"SET=simplex"},
+		"ORIEL_SET: set flow: of one point": {
+			under("blt", 4, ending), []string{"SET=flow", "DIMENSION=2", "EDGES=path"},
+		},
+		"ORIEL_SHRINK: true: convex: trees of 200 edges": {
+			under("blt", 4, ending), []string{"SET=trees", "DIMENSION=200", "EDGES=double"},
+		},
+		"ORIEL_LOW: convex: box: coordinate 2 from 1 to 1": {
+			under("blt", 4, ending), []string{"SET=box", "RADIUS=", "LOW=0,1", "HIGH=1"},
+		},
+		"ORIEL_RADIUS: not set; every set has one but a box": {
+			under("blt", 4, ending), []string{"RADIUS="},
 		},
 	} {
 		if _, err := configOf(x.m, append(append([]string(nil), disc...), x.lines...)...); err == nil ||

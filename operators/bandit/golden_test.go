@@ -15,7 +15,7 @@ func TestGoldenPlays(t *testing.T) {
 		"ed7876ee19be3caf9d0e8eec709837f9", "a7b3e3c8edcd58ec5fe61a954bb45200",
 	} {
 		c := kinds(t)[i]
-		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
+		machine := opened(t, c, earlier(c), mechanism(c, "blt", 1), 1, true)
 		digest := optest.NewDigest()
 		made := machine.Open(nil)
 		for k, e := range optest.Answers(60, -2, 3) {

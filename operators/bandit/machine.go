@@ -21,13 +21,15 @@ type Machine struct {
 	mirror mirror // its centre is x̃ of the round that is out
 	begun  begun  // with Doubling
 
-	start  []float64 // of the set
+	baseline *baseline // nil: Config.Baseline, for ever
+
+	middle []float64 // that centres are drawn to
 	points []float64 // of a round
 	shown  []float64 // its centre, where plays stay in the set
 	extras []schemas.ExtraValue
 }
 
-var _ operators.Machine = (*Machine)(nil)
+var _ operators.Versioned = (*Machine)(nil)
 
 // New returns the machine at step 0 over a stream of the set's dimension. It takes the stream over.
 func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
@@ -49,11 +51,14 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	m := &Machine{
 		Base:   operators.Base{Operator: "bandit", Stream: stream},
 		config: c, plan: p, table: table, mirror: newMirror(c.Set, c.Actions.Records, c.Precision),
-		start: make([]float64, n), points: make([]float64, n*c.Actions.Actions), shown: make([]float64, n),
-		u: directions{axes: c.axes},
+		middle: make([]float64, n), points: make([]float64, n*c.Actions.Actions), shown: make([]float64, n),
+	}
+	c.Set.Start(m.middle)
+	if err := m.open(); err != nil {
+		return nil, err
 	}
 	for _, e := range p.Episodes {
-		m.gains = append(m.gains, c.gain(e))
+		m.gains = append(m.gains, c.gain(p, e))
 	}
 	if c.Projected {
 		if m.mirror.projection, err = convex.NewProjection(c.Set); err != nil {
@@ -64,11 +69,41 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 		m.begun = begun{before: make([]float64, n), since: make([]float64, n)}
 	}
 	m.u.use([seedLen]byte{}) // until Open or Restore
-	c.Set.Start(m.start)
-	m.extras = operators.AppendLifetimeMembers([]schemas.ExtraValue{{Numbers: m.shown}}, stream.Terms())
+	m.extras = []schemas.ExtraValue{{Numbers: m.shown}}
+	if m.baseline != nil {
+		m.extras = append(m.extras, schemas.ExtraValue{})
+	}
+	m.extras = operators.AppendLifetimeMembers(m.extras, stream.Terms())
 	m.defineState()
 	return m, nil
 }
+
+// open sets what a plan decides: where directions are, which point centres are drawn to, and the baseline.
+func (m *Machine) open() error {
+	n := len(m.middle)
+	if m.plan.earlier() {
+		m.u = directions{axes: coordinates(m.config.axes, n, nil)}
+		return nil
+	}
+	shape := m.config.geometry()
+	if shape.dimension != m.plan.Dimension {
+		return fmt.Errorf("bandit: plan: directions of %d dimensions, and the set has %d", m.plan.Dimension, shape.dimension)
+	}
+	if shape.dimension < n {
+		tangent, err := convex.NewTangent(m.config.Set)
+		if err != nil {
+			return fmt.Errorf("bandit: %w", err)
+		}
+		m.u.tangent = tangent
+	}
+	m.u.axes = coordinates(m.config.axes, n, m.u.tangent)
+	copy(m.middle, shape.centre)
+	m.baseline = newBaseline(n, m.config.Baseline, m.plan.Centres)
+	return nil
+}
+
+// OwnExtras are those of the plan: decisions of an earlier plan have no baseline.
+func (m *Machine) OwnExtras() []schemas.Extra { return extras(m.Stream.Terms(), m.baseline != nil) }
 
 // Open draws the seed of directions and returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
@@ -80,10 +115,18 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.mapped(actions.Number(r)))
 	var adds []float64
-	if a, some := m.table.Next(); some && a.Usable() {
+	if a, some := m.table.Next(); some && (m.baseline != nil || a.Usable()) {
 		adds = m.Stream.Scratch()
-		m.u.write(adds[:len(m.start)], a.Action)
-		m.config.contribution(adds, a.Value)
+		direction := adds[:len(m.middle)]
+		m.u.write(direction, a.Action)
+		if m.baseline != nil {
+			m.baseline.add(direction) // of every answer: whether it says anything is private
+		}
+		if a.Usable() {
+			contribute(adds, a.Value, m.beta())
+		} else {
+			adds = nil
+		}
 	}
 	if !m.Stream.Add(r.Identity, adds) {
 		return dst
@@ -92,8 +135,19 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	if m.Stream.Ended() {
 		return dst
 	}
+	if m.baseline != nil {
+		m.baseline.learn(m.Stream.Sum(0))
+	}
 	m.move(m.table.Step())
 	return m.publish(dst, m.table.Step())
+}
+
+// beta is what losses are measured from now, as they are mapped.
+func (m *Machine) beta() float64 {
+	if m.baseline == nil {
+		return float64(2*m.config.Baseline) - 1
+	}
+	return m.baseline.value()
 }
 
 // move brings the centre to where the round has it. With Doubling an episode starts where the last one ends, and its
@@ -110,17 +164,19 @@ func (m *Machine) move(round uint64) {
 		}
 	}
 	m.mirror.move(float64(m.plan.Episodes[e].Rate*m.gains[e]), sum)
+	if !m.plan.earlier() {
+		convex.Settle(m.config.Set, m.mirror.centre)
+	}
 }
 
-// contribution makes the contribution of an answer, and the centre that it is within 1 of, from the direction of its
-// play. Losses are measured from the baseline: it is the same for all directions, whose mean is 0, and so moves no
+// contribute makes the contribution of an answer, and the centre that it is within 1 of, from the direction of its
+// play. Losses are measured from the baseline β: it is the same for all directions, whose mean is 0, and so moves no
 // gradient.
-func (c Config) contribution(dst []float64, value float64) {
+func contribute(dst []float64, value, beta float64) {
 	n := len(dst) / 2
-	middle := 1 - float64(2*c.Baseline)
 	for i, u := range dst[:n] {
-		dst[n+i] = float64(u * middle)
-		dst[i] = float64(u * (value + middle))
+		dst[n+i] = -float64(u * beta)
+		dst[i] = float64(u * (value - beta))
 	}
 }
 
@@ -129,11 +185,15 @@ func (c Config) mapped(loss float64) float64 { return float64(2 * c.Losses.Centr
 
 // publish publishes a round about the centre.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
-	n, first := len(m.start), m.config.Actions.First(round)
+	n, first := len(m.middle), m.config.Actions.First(round)
 	e, _ := m.config.episodeOf(round)
 	episode := m.plan.Episodes[e]
+	share := m.plan.share(episode)
 	for i, x := range m.mirror.centre {
-		m.shown[i] = m.start[i] + float64(episode.Shrink*(x-m.start[i]))
+		m.shown[i] = m.middle[i] + float64(share*(x-m.middle[i]))
+	}
+	if m.baseline != nil {
+		m.extras[1].Number = m.config.Losses.Middle() + float64(m.beta()*m.config.Losses.Half())
 	}
 	for k := range m.config.Actions.Actions {
 		point := m.points[k*n : (k+1)*n]

@@ -50,6 +50,16 @@ func kinds(tb testing.TB) []Config {
 	}
 }
 
+// referenceOf is the reference model of the newest plan.
+func referenceOf(tb testing.TB, c Config) *reference {
+	tb.Helper()
+	r, err := newReference(c, c.NewParams())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
 func TestConformance(t *testing.T) {
 	for i, c := range kinds(t) {
 		for _, name := range []string{"blt", "tree-gamma"} {
@@ -75,7 +85,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		for _, c := range []Config{c, audited.Config} {
 			n := c.Set.Dimension()
 			m := mechanism(c, "blt", 1)
-			machine, other := open(t, c, m, 1, true), &reference{Config: c, plan: c.NewParams()}
+			machine, other := open(t, c, m, 1, true), referenceOf(t, c)
 			other.Begin()
 			other.Observe(machine.Open(nil))
 			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
@@ -98,11 +108,11 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	}
 }
 
-// TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor: two losses of a play make contributions (n/ζ)·Φ apart, in loss
+// TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor: two losses of a play make contributions (m/ζ)·Φ apart, in loss
 // units, and no two are further; so say canaries of an audit, too.
 func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 	for _, c := range kinds(t) {
-		n, p := c.Set.Dimension(), c.NewParams().Episodes[0]
+		n, p, dimension := c.Set.Dimension(), c.NewParams().Episodes[0], c.NewParams().Dimension
 		m := mechanism(c, "blt", 1)
 		machine := open(t, c, m, 1, true)
 		machine.Open(nil)
@@ -110,10 +120,10 @@ func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 		for i, loss := range []float64{-1e9, 1e9} {
 			dst := [][]float64{low, high}[i]
 			machine.u.write(dst[:n], 7)
-			c.contribution(dst, c.mapped(loss))
+			contribute(dst, c.mapped(loss), 2*c.Baseline-1)
 		}
 		apart := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
-		if want := float64(n) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(apart-want) > 1e-9*want {
+		if want := float64(dimension) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(apart-want) > 1e-9*want {
 			t.Errorf("%+v: leaves %g apart, want %g", c, apart, want)
 		}
 		for _, leaf := range [][]float64{low, high} { // within the ball about their centre
@@ -202,7 +212,7 @@ func TestFrankWolfeFindsTheCentre(t *testing.T) {
 			counted.calls = 0
 			machine.mirror.move(rate, sum)
 			for i, s := range sum {
-				want[i] = machine.start[i] - rate*s
+				want[i] = machine.middle[i] - rate*s
 			}
 			projection.Project(want, want)
 			if off := floats.Distance(machine.mirror.centre, want, 2); off > c.Set.Diameter()/20 || counted.calls > 400 {

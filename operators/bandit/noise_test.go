@@ -74,7 +74,7 @@ func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
 		leaf := make([]float64, 2*4)
 		for _, value := range []float64{-1, 1} {
 			u.write(leaf[:4], 1)
-			c.contribution(leaf, value)
+			contribute(leaf, value, 2*c.Baseline-1)
 			if long := floats.Norm(leaf[:4], 2); long > far+1e-12 {
 				t.Errorf("baseline %g: a leaf is %g long, above %g", baseline, long, far)
 			}

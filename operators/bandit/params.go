@@ -31,7 +31,8 @@ type Config struct {
 	Printed   bool    // noise is what the paper prints
 	Actions   actions.Config
 
-	axes bool // directions are coordinates in turn, for an audit, whose canaries need one that they know
+	axes  bool   // directions are coordinates in turn, for an audit, whose canaries need one that they know
+	shape *shape // of Set; nil: not computed yet
 }
 
 // Validate reports what is wrong.
@@ -39,36 +40,24 @@ func (c Config) Validate() error {
 	return errors.Join(c.Actions.Validate(), c.NewParams().validate())
 }
 
-// inside is the radius of the largest ball about the set's start that is in it; 0: there is none.
-func (c Config) inside() float64 {
-	switch s := c.Set.(type) {
-	case convex.Ball, convex.Box:
-		x := make([]float64, s.Dimension())
-		for i := range x {
-			x[i] = 1
-		}
-		far := make([]float64, len(x))
-		convex.NewLinearOracle(s).Minimise(far, x)
-		if s.Name() == "box" {
-			return math.Abs(far[0])
-		}
-		return s.MaxNorm()
-	case convex.L1Ball:
-		return s.MaxNorm() / math.Sqrt(float64(s.Dimension()))
-	}
-	return 0
-}
-
 // Params holds what only a platform's math library can compute: made once, when a stream is opened.
 type Params struct {
 	Episodes []Episode // one, but with Doubling
 	Reach    float64   // that noise is made for, in units of a leaf's: 1, but where it is the paper's
 	Centres  float64   // how far centres of leaves are from zero at most, in the same unit: 1, or less where it counts
+
+	// Dimension is m, that of the set's tangent space, in which directions are. 0: a plan from before planOfTangents,
+	// whose directions fill R^n, and whose losses are measured from Config.Baseline for ever.
+	Dimension int
 }
+
+// earlier reports whether a plan is from before planOfTangents.
+func (p Params) earlier() bool { return p.Dimension == 0 }
 
 // NewParams has the constants of all episodes, and noise that is exact.
 func (c Config) NewParams() Params {
-	p := Params{Reach: 1, Centres: 1}
+	c.shape = c.geometry()
+	p := Params{Reach: 1, Centres: 1, Dimension: c.shape.dimension}
 	for e := range c.episodes() {
 		rounds := c.Rounds
 		if c.Doubling {
@@ -79,22 +68,22 @@ func (c Config) NewParams() Params {
 	return p
 }
 
-// episode has the paper's ζ = D√n/T^¼, not above D, and with Shrink not above half of what is inside, and η =
-// D/(T^¾·√n·L), T plays (SPEC.md §2), or what was given.
+// episode has the paper's ζ = D√m/T^¼, not above D, and with Shrink not above half of the inner radius, and η =
+// D/(T^¾·√m·L), T plays and m the dimension of directions (SPEC.md §2), or what was given.
 func (c Config) episode(total float64) Episode {
-	p := Episode{Smoothing: c.Smoothing, Rate: c.Rate, Shrink: 1}
-	n, diameter := float64(c.Set.Dimension()), c.Set.Diameter()
+	p, shape := Episode{Smoothing: c.Smoothing, Rate: c.Rate, Shrink: 1}, c.geometry()
+	m, diameter := float64(shape.dimension), c.Set.Diameter()
 	if p.Smoothing == 0 {
-		p.Smoothing = min(diameter, diameter*math.Sqrt(n)/math.Pow(total, 0.25))
+		p.Smoothing = min(diameter, diameter*math.Sqrt(m)/math.Pow(total, 0.25))
 		if c.Shrink {
-			p.Smoothing = min(p.Smoothing, c.inside()/2)
+			p.Smoothing = min(p.Smoothing, shape.radius/2)
 		}
 	}
 	if p.Rate == 0 {
-		p.Rate = diameter / (math.Pow(total, 0.75) * math.Sqrt(n) * c.Lipschitz)
+		p.Rate = diameter / (math.Pow(total, 0.75) * math.Sqrt(m) * c.Lipschitz)
 	}
 	if c.Shrink {
-		p.Shrink = 1 - p.Smoothing/c.inside()
+		p.Shrink = 1 - p.Smoothing/shape.radius
 	}
 	return p
 }
@@ -102,7 +91,7 @@ func (c Config) episode(total float64) Episode {
 // printed is the scale of noise that the paper prints for each coordinate of a node, loss units: λ = √T·n·L·ln T/ε of
 // Laplace noise (Lemma 7), σ = T^¼·√n·L·ln T·ln(T/δ)·√((1 + √T/n)·ln((n+T)/δ))/ε of Gaussian noise (Lemma 10).
 func (c Config) printed(law mechanisms.Law, b dp.Budget) float64 {
-	n, total := float64(c.Set.Dimension()), float64(c.Rounds)*float64(c.Actions.Records)
+	n, total := float64(c.geometry().dimension), float64(c.Rounds)*float64(c.Actions.Records)
 	if law == mechanisms.Laplace {
 		return math.Sqrt(total) * n * c.Lipschitz * math.Log(total) / b.Epsilon
 	}
@@ -131,7 +120,8 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 	if facts.Law == mechanisms.Gaussian {
 		needed = apart * math.Sqrt(h) / dp.GaussianMu(m.Budget)
 	}
-	return max(1, c.printed(facts.Law, m.Budget)/c.gain(c.NewParams().Episodes[0])/needed), nil
+	p := c.NewParams()
+	return max(1, c.printed(facts.Law, m.Budget)/c.gain(p, p.Episodes[0])/needed), nil
 }
 
 // reach is the radius of the ball that noise of the paper's size is made for: two of its vectors are so many times 2
@@ -154,9 +144,13 @@ func (c Config) centres(m mechanisms.Config) float64 {
 	return 1
 }
 
-// gain is of a contribution and of a release: n/ζ times half of the range of losses.
-func (c Config) gain(e Episode) float64 {
-	return float64(float64(float64(c.Set.Dimension())/e.Smoothing) * c.Losses.Half())
+// gain is of a contribution and of a release: m/ζ times half of the range of losses.
+func (c Config) gain(p Params, e Episode) float64 {
+	m := p.Dimension
+	if p.earlier() {
+		m = c.Set.Dimension()
+	}
+	return float64(float64(float64(m)/e.Smoothing) * c.Losses.Half())
 }
 
 func (p Params) validate() error {
@@ -169,6 +163,9 @@ func (p Params) validate() error {
 				"stay in it", e.Smoothing)
 		}
 	}
+	if p.Dimension < 0 || p.Dimension > operators.MaxDimension {
+		return fmt.Errorf("bandit: directions of %d dimensions", p.Dimension)
+	}
 	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) ||
 		!(p.Centres >= 0 && p.Centres <= 1) {
 		return fmt.Errorf("bandit: %d episodes, noise for %g leaves, centres of %g", len(p.Episodes), p.Reach, p.Centres)
@@ -176,18 +173,25 @@ func (p Params) validate() error {
 	return nil
 }
 
-// Versions of a stored plan, of which each plan has the first that can hold it.
+// Versions of a stored plan. Those before planOfTangents have full directions and a baseline that stays, and each of
+// their plans has the first version that can hold it. A stream keeps its version.
 const (
-	planVersion   = 1 // ‖ episode
-	planOfMore    = 2 // ‖ reach ‖ episodes
-	planOfCentres = 3 // ‖ centres ‖ reach ‖ episodes
-	episodeLen    = 3 * 8
+	planVersion    = 1 // ‖ episode
+	planOfMore     = 2 // ‖ reach ‖ episodes
+	planOfCentres  = 3 // ‖ centres ‖ reach ‖ episodes
+	planOfTangents = 4 // ‖ dimension ‖ centres ‖ reach ‖ episodes
+	episodeLen     = 3 * 8
 )
 
 // AppendBinary appends the plan's stored form.
 func (p Params) AppendBinary(dst []byte) []byte {
 	number := func(x float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x)) }
 	switch {
+	case !p.earlier():
+		dst = append(dst, planOfTangents)
+		number(float64(p.Dimension))
+		number(p.Centres)
+		number(p.Reach)
 	case p.Centres < 1:
 		dst = append(dst, planOfCentres)
 		number(p.Centres)
@@ -224,8 +228,15 @@ func ParseParams(b []byte) (Params, error) {
 		rest = b[1:]
 		p.Centres = number()
 		p.Reach = number()
+	case len(b) > 1+24 && b[0] == planOfTangents && (len(b)-1-24)%episodeLen == 0:
+		rest = b[1:]
+		if p.Dimension = int(max(0, min(number(), operators.MaxDimension))); p.earlier() {
+			return Params{}, errors.New("bandit: plan: directions of no dimension")
+		}
+		p.Centres = number()
+		p.Reach = number()
 	default:
-		return Params{}, fmt.Errorf("bandit: plan: not one of versions %d to %d", planVersion, planOfCentres)
+		return Params{}, fmt.Errorf("bandit: plan: not one of versions %d to %d", planVersion, planOfTangents)
 	}
 	for len(rest) > 0 {
 		p.Episodes = append(p.Episodes, Episode{Smoothing: number(), Rate: number(), Shrink: number()})

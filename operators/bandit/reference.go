@@ -6,6 +6,7 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/actions"
+	"oriel/operators/convex"
 )
 
 // reference is the operators.ReferenceModel of a machine: it finds each play's direction from the others of its round.
@@ -15,10 +16,26 @@ type reference struct {
 
 	plan   Params
 	points map[uint64][]float64 // directions of plays
+	beta   float64              // the baseline of the last decision, as losses are mapped
+	along  [][]float64          // directions in turn, of an audit
+}
+
+func newReference(c Config, p Params) (*reference, error) {
+	r := &reference{Config: c, plan: p}
+	if !c.axes {
+		return r, nil
+	}
+	tangent, err := convex.NewTangent(c.Set)
+	if p.earlier() {
+		tangent = nil
+	}
+	r.along = coordinates(true, c.Set.Dimension(), tangent)
+	return r, err
 }
 
 func (t *reference) Begin() {
 	t.History, t.points = actions.NewHistory(t.Actions), map[uint64][]float64{}
+	t.beta = float64(2*t.Baseline) - 1
 }
 
 func (t *reference) Observe(decisions []operators.Decision) {
@@ -29,6 +46,9 @@ func (t *reference) Observe(decisions []operators.Decision) {
 		for i, x := range d.Extras[0].Numbers {
 			t.points[d.Index][i] = (t.points[d.Index][i] - x) / t.plan.Episodes[e].Smoothing
 		}
+		if !t.plan.earlier() {
+			t.beta = float64(2 * t.Losses.Centred(d.Extras[1].Number))
+		}
 	}
 }
 
@@ -38,40 +58,50 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if !adds.Usable() {
 		return false
 	}
-	n, middle := len(dst)/2, 1-float64(2*t.Baseline)
+	n := len(dst) / 2
 	for i, u := range t.points[adds.Action] {
-		dst[i], dst[n+i] = float64((adds.Value+middle)*u), float64(middle*u)
+		dst[i], dst[n+i] = float64((adds.Value-t.beta)*u), -float64(t.beta*u)
 	}
 	return true
 }
 
-// Canary is of a play along the coordinate that u is, or where plays go in directions of their own of the first one
+// Canary is of a play along the direction that u is, or where plays go in directions of their own of the first one
 // that is open.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if !t.axes {
 		return actions.Opposite(t.Open(), t.Losses, 1, factor)
 	}
 	n := uint64(t.Set.Dimension())
-	axis := slices.IndexFunc(u[:n], func(x float64) bool { return x != 0 })
+	axis, sign := t.nearest(u[:n])
 	step, place := t.Place()
 	play := t.Actions.First(step) + place*n + uint64(axis)
-	return actions.Opposite(play, t.Losses, u[axis], factor)
+	return actions.Opposite(play, t.Losses, sign, factor)
 }
 
-// Tangent leaves the largest coordinate: an audit's plays go along these (Config.axes).
+// Tangent leaves the direction in turn that is nearest: an audit's plays go along these (Config.axes).
 func (t *reference) Tangent(u []float64) {
 	if !t.axes {
 		return
 	}
-	largest := 0
-	for i, x := range u[:t.Set.Dimension()] {
-		if math.Abs(x) > math.Abs(u[largest]) {
-			largest = i
+	n := t.Set.Dimension()
+	axis, sign := t.nearest(u[:n])
+	clear(u[n:])
+	for i, x := range t.along[axis] {
+		u[i] = float64(sign * x)
+	}
+}
+
+// nearest returns the direction in turn that u is along most, and whether it is along it (1) or against it (−1).
+func (t *reference) nearest(u []float64) (axis int, sign float64) {
+	most := -1.0
+	for k, v := range t.along {
+		along := 0.0
+		for i, x := range v {
+			along += float64(x * u[i])
+		}
+		if math.Abs(along) > most {
+			axis, most, sign = k, math.Abs(along), math.Copysign(1, along)
 		}
 	}
-	for i := range u {
-		if i != largest {
-			u[i] = 0
-		}
-	}
+	return axis, sign
 }

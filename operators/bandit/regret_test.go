@@ -57,13 +57,25 @@ func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
 	return m
 }
 
+// earlier are the params of a plan from before planOfTangents.
+func earlier(c Config) Params {
+	p := c.NewParams()
+	p.Dimension = 0
+	return p
+}
+
 func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *Machine {
+	tb.Helper()
+	return opened(tb, c, c.NewParams(), m, key, exact)
+}
+
+func opened(tb testing.TB, c Config, p Params, m mechanisms.Config, key byte, exact bool) *Machine {
 	tb.Helper()
 	stream := mechtest.Open(tb, m, [32]byte{key})
 	if exact {
 		stream = mechtest.Planted(tb, m, mechtest.Plan(tb, m), mechtest.Zero{})
 	}
-	machine, err := New(c, c.NewParams(), stream)
+	machine, err := New(c, p, stream)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -89,7 +101,7 @@ type offer struct {
 func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64 {
 	tb.Helper()
 	rng, fate := rand.New(rand.NewPCG(seed, 9)), rand.New(rand.NewPCG(seed, 10))
-	n := len(m.start)
+	n := len(m.middle)
 	c := make([]float64, n)
 	length := 0.0
 	for i := range c {

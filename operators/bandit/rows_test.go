@@ -170,8 +170,9 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 	}
 }
 
-// TestNeighboursDifferInOneLeaf: two runs that differ in one loss, without noise, with the same plays forced: releases
-// are equal before the step that adds it, and (n/ζ)Φ apart at most and by one vector ever after.
+// TestNeighboursDifferInOneLeaf: two runs that differ in one loss, without noise, with the same plays and
+// baseline forced: releases are equal before the step that adds it, and (m/ζ)Φ apart at most and by one vector ever
+// after.
 func TestNeighboursDifferInOneLeaf(t *testing.T) {
 	for _, c := range kinds(t) {
 		const changed = 16
@@ -179,6 +180,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 		n, all := c.Set.Dimension(), [2][][]float64{}
 		for run := range all {
 			machine := open(t, c, m, 1, true)
+			machine.baseline.most = 0
 			machine.Open(nil)
 			for i, e := range optest.Answers(60, -2, 3) {
 				if i == changed && run == 1 {
@@ -202,7 +204,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 			case step == closes:
 				moved = d
 				apart := machineGain(c) * floats.Norm(d, 2)
-				most := float64(n) / c.NewParams().Episodes[0].Smoothing * (c.Losses.High - c.Losses.Low)
+				most := float64(c.NewParams().Dimension) / c.NewParams().Episodes[0].Smoothing * (c.Losses.High - c.Losses.Low)
 				if !(apart > 0.999*most && apart < 1.001*most) {
 					t.Fatalf("%+v: releases are %g apart, want %g", c, apart, most)
 				}
@@ -213,7 +215,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 	}
 }
 
-func machineGain(c Config) float64 { return c.gain(c.NewParams().Episodes[0]) }
+func machineGain(c Config) float64 { return c.gain(c.NewParams(), c.NewParams().Episodes[0]) }
 
 // TestLengthsOfManyDirections is Lemma 9: of k independent directions the matrix U has |U| ≤ 10·ln((n+k)/δ) + √((1 +
 // k/n)·10·ln((n+k)/δ)), and so |Σc_i·u_i| ≤ |U||c|, for adversarial c, too: those that all point along one direction.

@@ -50,9 +50,10 @@ var settings = []operators.Setting{
 		"feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees, "+
 			"forests and trace-norm"),
 	convex.Setting("RADIUS",
-		"ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets, partition and those "+
-			"at most; amount of a flow; sum of a row or column of a matching, whose dimension is a square; factor of "+
-			"vertices; most of an edge of trees and forests; factor of ranking; trace of a spectrahedron, whose dimension is a square; sum of "+
+		"ball radius; scale of the simplex; box [-R, R]^d, where ORIEL_LOW and ORIEL_HIGH do not say it; most of a "+
+			"coordinate of subsets, partition and those at most; amount of a flow; sum of a row or column of a "+
+			"matching, whose dimension is a square; factor of vertices; most of an edge of trees and forests; factor "+
+			"of ranking; trace of a spectrahedron, whose dimension is a square; sum of "+
 			"singular values of trace-norm"),
 	convex.LaterSetting("PICK",
 		"k of ORIEL_SET=subsets, which needs it: mixes of the sets of k out of d, the sum of a decision being k·R; and of "+
@@ -74,6 +75,8 @@ var settings = []operators.Setting{
 	convex.LaterSetting("VERTICES",
 		"the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and "+
 			"ORIEL_CONSTANTS=search. Replay needs the same file"),
+	convex.LaterSetting("LOW", "least of each coordinate of ORIEL_SET=box, beside ORIEL_HIGH and in place of ORIEL_RADIUS"),
+	convex.LaterSetting("HIGH", "most of each coordinate of ORIEL_SET=box, beside ORIEL_LOW"),
 	operators.Dimension("dimension d of decisions and feature vectors"),
 	{
 		Name: "CLIP", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Required: true,
@@ -133,7 +136,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0 && quantile < 1,
 		"%g: not between 0 and 1, which ORIEL_LOSS=quantile needs",
 		quantile)
-	for _, name := range []string{"RADIUS", "STRONG_CONVEXITY", "CLIP"} {
+	for _, name := range []string{"STRONG_CONVEXITY", "CLIP"} {
 		v.Positive(name, v.Number(name))
 	}
 	start, confidence, every := v.Number("START_REGULARIZER"), v.Number("CONFIDENCE"), v.Count("EMIT_EVERY")
@@ -154,7 +157,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("FIRST", v.Text("FIRST") != Vertex || v.Text("UPDATE") == LLO && v.Text("CONSTANTS") == Search,
 		"vertex: only ORIEL_UPDATE=llo with ORIEL_CONSTANTS=search begins there")
 	wantReleases(v)
-	set := wantSet(v)
+	set := convex.Want(v)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
@@ -173,29 +176,6 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		form = schemas.Sparse
 	}
 	return operator{Config: c, radius: v.Number("RADIUS"), terms: v.Terms, form: form}, c.Validate()
-}
-
-// wantSet returns the set. What is wrong with it alone is said of the setting that makes it.
-func wantSet(v *operators.Values) convex.Set {
-	spec := convex.Read(v)
-	set, err := convex.Parse(spec)
-	name := "SET"
-	switch {
-	case spec.Name == "flow" || spec.Name == "trees" || spec.Name == "forests" || len(spec.Edges) > 0:
-		name = "EDGES"
-	case spec.Name == "partition" || spec.Name == "partition-at-most" || len(spec.Blocks) > 0:
-		name = "BLOCKS"
-	case spec.Name == "trace-norm" || spec.Rows > 0:
-		name = "ROWS"
-	case spec.Name == "ranking" || len(spec.Places) > 0:
-		name = "WORTHS"
-	case spec.Name == "vertices" || len(spec.Corners) > 0:
-		name = "VERTICES"
-	case spec.Name == "subsets" || spec.Name == "subsets-at-most" || spec.Pick > 0:
-		name = "PICK"
-	}
-	v.Want(name, err == nil || !convex.Sound(v), "%v", err)
-	return set
 }
 
 // wantReleases refuses an update with releases that it cannot learn from.

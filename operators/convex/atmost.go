@@ -49,9 +49,9 @@ func (s AtMost) MaxNorm() float64 { return s.bases.MaxNorm() }
 // Start is 0, the empty set.
 func (AtMost) Start(dst []float64) { clear(dst) }
 
-// Inside writes the centre of a ball that is in the set and returns its radius: r = min(R/2, kR/(n + √n)) of the block
+// inner writes the centre of a ball that is in the set and returns its radius: r = min(R/2, kR/(n + √n)) of the block
 // where that is least, each block's coordinates at its own.
-func (s AtMost) Inside(centre []float64) float64 {
+func (s AtMost) inner(centre []float64) float64 {
 	least := math.Inf(1)
 	s.bases.each(func(_, at int, b Subsets) {
 		n := float64(b.n)

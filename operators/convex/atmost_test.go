@@ -72,7 +72,7 @@ func TestGreedyTakesGainsAlone(t *testing.T) {
 }
 
 // The diameter is that of the vertices, or of forests at most more; the start is the point of least norm; and the ball
-// of Inside is in the set: so are its points in the directions of all facets.
+// of Inner is in the set: so are its points in the directions of all facets.
 func TestMeasuresOfIndependencePolytopes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, s := range independent(t) {
@@ -94,9 +94,9 @@ func TestMeasuresOfIndependencePolytopes(t *testing.T) {
 		if floats.Norm(start, 2) != 0 {
 			t.Errorf("%s: starts at %v", s.Name(), start)
 		}
-		r := s.(interface{ Inside([]float64) float64 }).Inside(centre)
-		if !(r > 0) {
-			t.Fatalf("%s of %d: a ball of %g", s.Name(), n, r)
+		r, err := Inner(s, centre)
+		if err != nil || !(r > 0) {
+			t.Fatalf("%s of %d: a ball of %g, %v", s.Name(), n, r, err)
 		}
 		for trial := range 1 << n {
 			u := normal(rng, n, 1)

@@ -7,6 +7,7 @@
 //		l1-ball   |x|₁ ≤ R                2R      R        0          sort and threshold  √n/R, 2√n
 //		simplex   x ≥ 0, Σx = s, n ≥ 2    √2·s    s        uniform    sort and threshold  √n/(2s), √(n/2)
 //		box       |x_i| ≤ R               2R√n    R√n      0          clip                direct, √n
+//		          or low_i ≤ x_i ≤ high_i of its corners   middle     clip                direct, √n
 //		subsets   0 ≤ x ≤ R, Σx = kR      R√(2k)  R√k      uniform    bisect              direct, √n
 //		partition subsets of each block   R√Σ2k'  R√Σk     uniform    bisect              direct, √n
 //		flow      s–t flows of amount R   R√(2ℓ)  R√ℓ      even       none that is cheap  √n/R, √(2nℓ)

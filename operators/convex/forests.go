@@ -51,10 +51,10 @@ func (s Forests) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64
 // Start is 0, the empty forest.
 func (Forests) Start(dst []float64) { clear(dst) }
 
-// Inside writes the centre of a ball that is in the set and returns its radius. Where all coordinates are r, a ball of
+// inner writes the centre of a ball that is in the set and returns its radius. Where all coordinates are r, a ball of
 // radius r takes r(m + √m) ≤ 2rm of m edges that p vertices connect, at most min(n, qp(p−1)/2) for q parallel ones, and
 // R(p − 1) is allowed: r = R/2A for the largest A = m/(p − 1).
-func (s Forests) Inside(centre []float64) float64 {
+func (s Forests) inner(centre []float64) float64 {
 	densest := 1.0
 	for p := 2; p <= s.vertices; p++ {
 		own := float64(float64(s.parallel) * float64(p) / 2)

@@ -140,7 +140,11 @@ func excess(s Set, x []float64) float64 {
 	case Simplex:
 		return max(math.Abs(total/s.scale-1), -least*math.MaxFloat64)
 	case Box:
-		return largest/s.radius - 1
+		off := math.Inf(-1)
+		for i, v := range x {
+			off = max(off, (v-s.high[i])/s.wide, (s.low[i]-v)/s.wide)
+		}
+		return off
 	case Subsets:
 		return max(math.Abs(total/s.total()-1), largest/s.radius-1, -least*math.MaxFloat64)
 	case Partition:
@@ -344,7 +348,7 @@ func corners(s Set) [][]float64 {
 		for mask := range 1 << n {
 			v := make([]float64, n)
 			for i := range v {
-				v[i] = s.radius * float64(1-mask>>i&1*2)
+				v[i] = [2]float64{s.high[i], s.low[i]}[mask>>i&1]
 			}
 			list = append(list, v)
 		}
@@ -369,25 +373,25 @@ func (v simplexVertices) cost(id int, c []float64) float64          { return v.s
 func (v simplexVertices) add(dst []float64, id int, weight float64) { dst[id] += weight * v.s.scale }
 func (v simplexVertices) minimiser(c []float64) int                 { return smallest(c) }
 
-// boxVertices numbers a corner by the mask of its negative coordinates. κ = √n/(2R): ψ = ξ = 1 on [0,1]^n.
+// boxVertices numbers a corner of a cube by the mask of its negative coordinates. κ = √n/(2R): ψ = ξ = 1 on [0,1]^n.
 type boxVertices struct{ b Box }
 
-func (v boxVertices) dimension() int          { return v.b.n }
-func (v boxVertices) count() int              { return 1 << v.b.n }
-func (v boxVertices) kappa() float64          { return math.Sqrt(float64(v.b.n)) / (2 * v.b.radius) }
+func (v boxVertices) dimension() int          { return v.b.Dimension() }
+func (v boxVertices) count() int              { return 1 << v.b.Dimension() }
+func (v boxVertices) kappa() float64          { return math.Sqrt(float64(v.b.Dimension())) / (2 * v.b.high[0]) }
 func (v boxVertices) diameter() float64       { return v.b.Diameter() }
 func (v boxVertices) start(weights []float64) { weights[0], weights[len(weights)-1] = 0.5, 0.5 }
 func (v boxVertices) cost(id int, c []float64) float64 {
 	total := 0.0
 	for i, x := range c {
-		total += x * v.b.radius * float64(1-id>>i&1*2)
+		total += x * v.b.high[0] * float64(1-id>>i&1*2)
 	}
 	return total
 }
 
 func (v boxVertices) add(dst []float64, id int, weight float64) {
 	for i := range dst {
-		dst[i] += weight * v.b.radius * float64(1-id>>i&1*2)
+		dst[i] += weight * v.b.high[0] * float64(1-id>>i&1*2)
 	}
 }
 

@@ -31,7 +31,7 @@ func slowProject(s Set, x []float64) []float64 {
 		}
 	case Box:
 		for i, v := range x {
-			out[i] = math.Min(math.Max(v, -s.radius), s.radius)
+			out[i] = math.Min(math.Max(v, s.low[i]), s.high[i])
 		}
 	case Simplex:
 		mass := func(tau float64) float64 {

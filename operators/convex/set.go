@@ -71,7 +71,11 @@ type Spec struct {
 	Places    []string // of a ranking, numbers that fall; none for others
 	Rows      int      // of a trace-norm ball's matrices; 0 for others
 	Corners   []string // of vertices, numbers with spaces between them; none for others
+	Low, High []string // of a box without a radius, where each coordinate ends; none for others
 }
+
+// ended reports whether a Spec says where coordinates end.
+func (s Spec) ended() bool { return len(s.Low)+len(s.High) > 0 }
 
 // Parse returns the set that a Spec says, or all that is wrong with it.
 func Parse(spec Spec) (Set, error) {
@@ -80,7 +84,12 @@ func Parse(spec Spec) (Set, error) {
 	if n < 1 {
 		errs = append(errs, fmt.Errorf("convex: dimension %d: less than 1", n))
 	}
-	if !(radius >= minRadius && radius <= maxRadius) {
+	switch ends := spec.ended(); {
+	case ends && spec.Name != "box":
+		errs = append(errs, fmt.Errorf("convex: low and high ends: set %s has none", spec.Name))
+	case ends && radius != 0:
+		errs = append(errs, fmt.Errorf("convex: radius %g: a box with low and high ends has none", radius))
+	case !ends && !(radius >= minRadius && radius <= maxRadius):
 		errs = append(errs, fmt.Errorf("convex: radius %g: not in [%g, %g]", radius, minRadius, maxRadius))
 	}
 	if spec.Pick != 0 && spec.Name != "subsets" && spec.Name != "subsets-at-most" {
@@ -114,7 +123,9 @@ func Parse(spec Spec) (Set, error) {
 			err = errors.New("convex: dimension 1: a simplex of one point leaves nothing to learn")
 		}
 	case "box":
-		set = Box{n, radius}
+		if set = newCube(max(0, n), radius); spec.ended() {
+			set, err = newBox(spec.Low, spec.High, n)
+		}
 	case "subsets":
 		set, err = newSubsets(n, spec.Pick, radius)
 	case "flow":

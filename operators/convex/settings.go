@@ -5,7 +5,10 @@ import "oriel/operators"
 // rows are the settings that say a Spec: the kind, the unit and the limits of each, and whether it is required.
 var rows = []operators.Setting{
 	{Name: "SET", Kind: operators.Text, Unit: "name", Choices: Names(), Required: true},
-	{Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true},
+	{
+		Name: "RADIUS", Kind: operators.Number, Unit: "length",
+		Range: "1e-15 to 1e15; every set has one but a box with ORIEL_LOW and ORIEL_HIGH",
+	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets, and subsets-at-most up to the dimension",
 		Default: "0",
@@ -29,6 +32,14 @@ var rows = []operators.Setting{
 		Name: "VERTICES", Kind: operators.File, Unit: "file", Entry: ParseCorner,
 		Range: "numbers with spaces between them, a point a line; vertices",
 	},
+	{
+		Name: "LOW", Kind: operators.List, Unit: "length,…", Entry: ParseEnd,
+		Range: "numbers up to 1e15 in size, one for each coordinate or one for all; box, without ORIEL_RADIUS",
+	},
+	{
+		Name: "HIGH", Kind: operators.List, Unit: "length,…", Entry: ParseEnd,
+		Range: "as ORIEL_LOW, each above its low end",
+	},
 }
 
 // Setting returns the row of a setting that says a Spec, with a text of the operator's own.
@@ -49,18 +60,51 @@ func LaterSetting(name, text string) operators.Setting {
 	return row
 }
 
-// Read reads a Spec from the settings of Setting and from DIMENSION.
-func Read(v *operators.Values) Spec {
-	return Spec{
+// read reads a Spec from the settings of Setting and from DIMENSION. It wants a radius, but of a box with ends.
+func read(v *operators.Values) Spec {
+	s := Spec{
 		Name: v.Text("SET"), Dimension: int(min(v.Count("DIMENSION"), operators.MaxDimension)), Radius: v.Number("RADIUS"),
 		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
 		Blocks: v.Entries("BLOCKS"), Places: v.Entries("WORTHS"),
 		Rows: int(min(v.Count("ROWS"), operators.MaxDimension)), Corners: v.Entries("VERTICES"),
+		Low: v.Entries("LOW"), High: v.Entries("HIGH"),
 	}
+	if !s.ended() {
+		if s.Radius == 0 {
+			v.Break("RADIUS", "not set; every set has one but a box with ORIEL_LOW and ORIEL_HIGH")
+		}
+		v.Positive("RADIUS", s.Radius)
+	}
+	return s
 }
 
-// Sound reports whether the settings that Read reads are right so far, SET aside: what is wrong with the set is then
+// sound reports whether the settings that read reads are right so far, SET aside: what is wrong with the set is then
 // wrong with all of them together.
-func Sound(v *operators.Values) bool {
-	return v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES")
+func sound(v *operators.Values) bool {
+	return v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES", "LOW", "HIGH")
+}
+
+// Want returns the set that settings say. It reports a wrong set under the setting that makes it.
+func Want(v *operators.Values) Set {
+	spec := read(v)
+	set, err := Parse(spec)
+	name := "SET"
+	switch {
+	case spec.Name == "flow" || spec.Name == "trees" || spec.Name == "forests" || len(spec.Edges) > 0:
+		name = "EDGES"
+	case spec.Name == "partition" || spec.Name == "partition-at-most" || len(spec.Blocks) > 0:
+		name = "BLOCKS"
+	case spec.Name == "trace-norm" || spec.Rows > 0:
+		name = "ROWS"
+	case spec.Name == "ranking" || len(spec.Places) > 0:
+		name = "WORTHS"
+	case spec.Name == "vertices" || len(spec.Corners) > 0:
+		name = "VERTICES"
+	case spec.Name == "subsets" || spec.Name == "subsets-at-most" || spec.Pick > 0:
+		name = "PICK"
+	case spec.ended():
+		name = "LOW"
+	}
+	v.Want(name, err == nil || !sound(v), "%v", err)
+	return set
 }

@@ -30,6 +30,14 @@ var kindsOfPlays = [][]string{
 		"ORIEL_OPERATOR=bandit", "ORIEL_SET=box", "ORIEL_RADIUS=1", "ORIEL_DIMENSION=2", "ORIEL_MECHANISM=blt",
 		"ORIEL_WINDOW=8", "ORIEL_SMOOTHING=0.2", "ORIEL_RATE=0.1", "ORIEL_ADJACENCY=zero-out", "ORIEL_BASELINE=0.5",
 	},
+	{
+		"ORIEL_OPERATOR=bandit", "ORIEL_SET=simplex", "ORIEL_RADIUS=1", "ORIEL_DIMENSION=3", "ORIEL_MECHANISM=tree-gaussian",
+		"ORIEL_WINDOW=8", "ORIEL_SMOOTHING=0.2", "ORIEL_RATE=0.1",
+	},
+	{
+		"ORIEL_OPERATOR=bandit", "ORIEL_SET=partition", "ORIEL_BLOCKS=2:1,3:2", "ORIEL_RADIUS=1", "ORIEL_DIMENSION=5",
+		"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_SMOOTHING=0.2", "ORIEL_RATE=0.1",
+	},
 }
 
 // Losses of canaries show all of the claim at the first step, whatever the noise, and none passes it.

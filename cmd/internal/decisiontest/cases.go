@@ -289,6 +289,18 @@ var Inputs = []struct {
 		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=forests", "EDGES=testdata/square.edges", "RADIUS=1",
 		"DIMENSION=4", "WINDOW=lifetime", "MEMORY=16", "STRONG_CONVEXITY=0.01", "START_REGULARIZER=1",
 	}},
+	{"plays-simplex-found", []string{
+		"OPERATOR=bandit", "SET=simplex", "RADIUS=1", "DIMENSION=4", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=lifetime",
+		"MEMORY=16", "SMOOTHING=0.25", "RATE=0.03125", "PRECISION=0.0625", "LOSS_RANGE=-1:2", "EPSILON=40",
+	}},
+	{"plays-flow-found", []string{
+		"OPERATOR=bandit", "SET=flow", "EDGES=testdata/square.edges", "RADIUS=3", "DIMENSION=4", "BATCH=4", "PLAYS=6",
+		"DELAY=0", "WINDOW=horizon", "HORIZON=64", "PRECISION=0.0625", "EPSILON=40",
+	}},
+	{"plays-box-found", []string{
+		"OPERATOR=bandit", "SET=box", "LOW=0,-1", "HIGH=2", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=2", "WINDOW=64",
+		"HORIZON=64", "UPDATE=projection", "BASELINE=0.5", "ADJACENCY=zero-out", "EPSILON=40",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -317,6 +329,7 @@ var onlyUnder = map[string]string{
 	"gains-short": "blt", "sets-gains": "blt",
 	"linear-flow-tangent": "blt", "linear-vertices-tangent": "tree-gaussian", "linear-trees-tangent": "blt",
 	"linear-at-most": "tree-gamma", "linear-partition-at-most": "blt", "linear-forests": "blt",
+	"plays-simplex-found": "blt", "plays-flow-found": "tree-gaussian", "plays-box-found": "tree-gamma",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
@@ -336,6 +349,12 @@ func (c Case) projectsPart() bool {
 	return slices.Contains([]string{
 		"linear-flow", "linear-vertices", "linear-trees", "linear-sparse-flow",
 	}, c.Events)
+}
+
+// told tells the cases of `bandit` whose plan is older than tangent spaces and baselines that are found. Deployments
+// with such a plan keep it, and their bytes.
+func (c Case) told() bool {
+	return c.Settings.Operator == "bandit" && !strings.HasSuffix(c.Events, "-found")
 }
 
 // Plays tells the cases of bandits, whose records name plays in their keys.

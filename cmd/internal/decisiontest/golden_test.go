@@ -8,7 +8,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +32,9 @@ func (c Case) plan(t *testing.T) []byte {
 	if c.unmarked() {
 		fresh[4+binary.LittleEndian.Uint32(fresh)] = '1'
 		return fresh
+	}
+	if c.told() {
+		return toldPlan(fresh)
 	}
 	if c.steady() {
 		return fresh
@@ -88,6 +93,22 @@ func earlier(t *testing.T, public []byte) []byte {
 		t.Fatal(err)
 	}
 	return public
+}
+
+// toldPlan is the earlier form of a plan of `bandit`: the first that can hold its centres, reach and episodes.
+func toldPlan(fresh []byte) []byte {
+	const number = 8
+	at := 4 + binary.LittleEndian.Uint32(fresh)
+	head, public := fresh[:at:at], fresh[at:]
+	centres, reach, episodes := public[1+number:][:number], public[1+2*number:][:number], public[1+3*number:]
+	one := binary.LittleEndian.AppendUint64(nil, math.Float64bits(1))
+	switch {
+	case !bytes.Equal(centres, one):
+		return slices.Concat(head, []byte{3}, centres, reach, episodes)
+	case !bytes.Equal(reach, one) || len(episodes) > 3*number:
+		return slices.Concat(head, []byte{2}, reach, episodes)
+	}
+	return slices.Concat(head, []byte{1}, episodes)
 }
 
 // block is what the golden file holds of a case: its plan, frozen, the digest of all decisions, and some of them to

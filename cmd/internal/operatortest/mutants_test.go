@@ -120,6 +120,40 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"the next process does not know where an episode has begun",
 	},
 	{
+		"bandit", "operators/bandit/directions.go", "d.tangent.Project(dst)", "_ = dst",
+		"directions fill all of R^n, and plays leave the set",
+	},
+	{
+		"bandit", "operators/bandit/params.go", "m := p.Dimension\n", "m := c.Set.Dimension()\n",
+		"gradients are scaled by n, and not by the dimension of directions",
+	},
+	{
+		"bandit", "operators/convex/inner.go", "s.scale / math.Sqrt(float64(n*(n-1)))", "s.scale / math.Sqrt(n)",
+		"the inner ball of a simplex sticks out of it",
+	},
+	{
+		"bandit", "operators/bandit/machine.go", "share := m.plan.share(episode)", "share := 1.0\n\t_ = episode",
+		"centres are not drawn to the middle",
+	},
+	{
+		"bandit", "operators/bandit/machine.go", "m.baseline.add(direction) //",
+		"m.baseline.add(direction)\n\t\t\tm.baseline.sums[weights], m.baseline.sums[means] = 1, a.Value //",
+		"the baseline of a step knows its losses",
+	},
+	{
+		"bandit", "operators/bandit/baseline.go", "inner + float64(beta*long)", "inner + float64(0*beta*long)",
+		"a step's mean loss is found without what it was measured from",
+	},
+	{
+		"bandit", "operators/bandit/encode.go", "b.sums, b.last, b.along}", "b.sums, b.last}",
+		"the next process does not know which directions a step has added",
+	},
+	{
+		"bandit", "operators/convex/box.go", "dst[i] = b.high[i]\n\t\tif v > 0 {\n\t\t\tdst[i] = b.low[i]",
+		"dst[i] = b.low[i]\n\t\tif v > 0 {\n\t\t\tdst[i] = b.high[i]",
+		"low and high ends of a box are exchanged",
+	},
+	{
 		"linucb", "operators/pending/table.go", "return Row{}, Again", "return t.give(at, taken), Done",
 		"a second reward counts",
 	},

@@ -1,0 +1,172 @@
+package bandit
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
+	"oriel/operators/actions"
+	"oriel/operators/convex"
+	"oriel/operators/optest"
+	"oriel/schemas"
+)
+
+// slowBaseline is β, from all releases and sums of directions there were, and what each step measured losses from.
+func slowBaseline(first, most float64, releases, along [][]float64, betas []float64) float64 {
+	n := len(releases[0])
+	last, means, weights, squares, steps := make([]float64, n), 0.0, 0.0, 0.0, 0.0
+	for i, release := range releases {
+		more := make([]float64, n)
+		floats.SubTo(more, release, last)
+		last = release
+		if long := floats.Dot(along[i], along[i]); long > 0 {
+			means += floats.Dot(more, along[i]) + betas[i]*long
+			weights += long
+			squares += floats.Dot(more, more)
+			steps++
+		}
+	}
+	if steps == 0 {
+		return first
+	}
+	told := 3 * squares / (steps * float64(n)) // of a uniform law on [−1, 1] the variance is a third
+	return math.Max(-most, math.Min(most, (means+told*first)/(weights+told)))
+}
+
+// TestBaselinesAreThoseOfTheTwin: what decisions say is what the slow formula makes of the releases, of plays as they
+// were published, and of the answers that each step has.
+func TestBaselinesAreThoseOfTheTwin(t *testing.T) {
+	for _, c := range kinds(t) {
+		for _, mech := range []string{"blt", "tree-gamma"} {
+			machine := open(t, c, mechanism(c, mech, 50), 5, false)
+			n, first := c.Set.Dimension(), 2*c.Baseline-1
+			directions, history := map[uint64][]float64{}, actions.NewHistory(c.Actions)
+			var releases, along [][]float64
+			betas, step, moved := []float64{first}, make([]float64, n), 0.0
+			observe := func(made []operators.Decision) {
+				history.Observe(made)
+				for _, d := range made {
+					e, _ := c.episodeOf(d.Step + 1)
+					u := slices.Clone(d.Point)
+					floats.AddScaled(u, -1, d.Extras[0].Numbers)
+					floats.Scale(1/machine.plan.Episodes[e].Smoothing, u)
+					directions[d.Index] = u
+				}
+			}
+			observe(machine.Open(nil))
+			for i, e := range optest.Answers(60, -2, 3) {
+				r := operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e}
+				if adds := history.Next(r.Key, c.mapped(actions.Number(r))); adds.Action > 0 {
+					floats.Add(step, directions[adds.Action])
+				}
+				made := machine.Add(nil, r)
+				if len(made) == 0 {
+					continue
+				}
+				releases, along = append(releases, slices.Clone(machine.Stream.Sum(0))), append(along, step)
+				step = make([]float64, n)
+				want := slowBaseline(first, machine.plan.Centres, releases, along, betas)
+				got := 2 * c.Losses.Centred(made[0].Extras[1].Number)
+				if math.Abs(got-want) > 1e-9 {
+					t.Fatalf("%s, %s, step %d: the baseline is %g, want %g", c.Set.Name(), mech, len(releases), got, want)
+				}
+				moved = max(moved, math.Abs(want-first))
+				betas = append(betas, got)
+				observe(made)
+			}
+			if moved < 1e-3 {
+				t.Errorf("%s, %s: the baseline stays", c.Set.Name(), mech)
+			}
+		}
+	}
+}
+
+// prices is of three products, from 0 to 12 each, of which one is bought by chance 1 − price/worth: a loss is what is
+// earned, below 0.
+type prices struct{ worth []float64 }
+
+func (w prices) earned(p []float64) (sum float64) {
+	for i, x := range p {
+		sum += x * max(0, 1-x/w.worth[i])
+	}
+	return sum
+}
+
+// regret plays so many rounds. It returns what is earned less than at the best prices, per play, and the baseline at
+// last.
+func (w prices) regret(t *testing.T, c Config, p Params, m mechanisms.Config, key byte) (mean, beta float64) {
+	t.Helper()
+	machine, rng := opened(t, c, p, m, key, false), rand.New(rand.NewPCG(uint64(key), 77))
+	best := make([]float64, len(w.worth))
+	floats.AddScaled(best, 0.5, w.worth)
+	made, total := machine.Open(nil), int(c.Rounds)*c.Actions.Records
+	for play := range total {
+		d, loss := made[play%c.Actions.Records], 0.0
+		mean += (w.earned(best) - w.earned(d.Point)) / float64(total)
+		for i, x := range d.Point {
+			if rng.Float64() < 1-x/w.worth[i] {
+				loss -= x
+			}
+		}
+		r := operators.Record{
+			Key: strconv.AppendUint(nil, d.Index, 10), Event: schemas.Event{Numbers: []float64{loss}},
+		}
+		r.Identity.Offset = int64(play)
+		if next := machine.Add(nil, r); len(next) > 0 {
+			made = next
+		}
+	}
+	return mean, machine.beta()
+}
+
+// TestABaselineIsFound: in prices of three products at ε = 1, over a horizon and for life, who is told no baseline
+// loses nearly what is lost with a good one that stays, and far less than what is lost with none, which is what earlier
+// plans did; and what is found is near the mean loss.
+func TestABaselineIsFound(t *testing.T) {
+	box, err := convex.Parse(convex.Spec{Name: "box", Dimension: 3, Low: []string{"0"}, High: []string{"12"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := prices{[]float64{10, 8, 12}}
+	for _, scope := range []protection.Scope{nil, protection.Decay{Steps: 256}} {
+		mean := func(told float64, found bool) (regret, beta float64) {
+			runs := tiertest.Runs(1, 8)
+			for key := range runs {
+				c := Config{
+					Set: box, Losses: operators.Range{Low: -30}, Baseline: told, Lipschitz: 1, Rounds: 470, Shrink: true,
+					Precision: 0.1, Actions: actions.Config{Records: 128, Actions: 128},
+				}
+				m, p := mechanism(c, "blt", 1), c.NewParams()
+				if scope != nil {
+					m.Scope = scope
+				}
+				if !found {
+					p = earlier(c)
+				}
+				lost, last := w.regret(t, c, p, m, byte(key+1))
+				regret, beta = regret+lost/float64(runs), beta+last/float64(runs)
+			}
+			return regret, beta
+		}
+		none, _ := mean(0, false)
+		good, _ := mean(0.77, false) // 7 of 30 are earned
+		found, beta := mean(0, true)
+		t.Logf("%v: regret %.3f a play without a baseline, %.3f with one that is told, %.3f with one that is found, %.2f",
+			scope, none, good, found, beta)
+		if !(found < 1.15*good) || !(found < 0.7*none) {
+			t.Errorf("%v: regret %.3f a play without a baseline, %.3f with one that is told, %.3f with one that is found",
+				scope, none, good, found)
+		}
+		if math.Abs(beta-0.54) > 0.25 { // three standard errors of noise over 60 000 plays
+			t.Errorf("%v: the baseline is found at %.2f, of a mean of 0.54", scope, beta)
+		}
+	}
+}

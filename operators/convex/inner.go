@@ -1,0 +1,295 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// mostExact bounds the edges of a flow whose inner ball counts how far each edge can move: it costs a projection an
+// edge.
+const mostExact = 4096
+
+// Inner writes the centre of a ball within the affine hull of a set that is all in the set, and returns its radius.
+// For the sets of which more than a list of points is known, it is the largest ball about that centre.
+//
+// A face ⟨a, x⟩ ≤ b is (b − ⟨a, c⟩)/|Pa| from a centre c, P the projection on the set's tangent space, and a ball that
+// reaches no face is in the set. Where faces are coordinates, |Pe_i|² is 1 − 1/n for vectors of one sum, and (1 −
+// 1/k)² for the k × k matrices of one sum a line.
+func Inner(s Set, centre []float64) (radius float64, err error) {
+	s.Start(centre)
+	n := float64(s.Dimension())
+	switch s := s.(type) {
+	case Ball:
+		return s.radius, nil
+	case Box:
+		return s.inner(), nil
+	case L1Ball: // |x|₁ ≤ √n·|x|₂
+		return s.radius / math.Sqrt(n), nil
+	case TraceNorm: // the same of singular values
+		return s.radius / math.Sqrt(float64(min(s.rows, s.columns))), nil
+	case Simplex:
+		return s.scale / math.Sqrt(float64(n*(n-1))), nil
+	case Subsets:
+		return s.inner(), nil
+	case Partition: // a face is one of a block's
+		radius = math.Inf(1)
+		for _, b := range s.blocks {
+			radius = min(radius, b.inner())
+		}
+		return radius, nil
+	case Matching:
+		return s.amount / float64(s.side-1), nil
+	case Spectrahedron: // symmetric Y of trace 0 has no eigenvalue below −|Y|·√(1 − 1/m)
+		m := float64(s.side)
+		return s.trace / math.Sqrt(float64(m*(m-1))), nil
+	case Ranking:
+		return s.inner(), nil
+	case Flow:
+		return s.inner(centre)
+	case Trees:
+		return s.inner(centre)
+	case AtMost:
+		return s.inner(centre), nil
+	case Forests:
+		return s.inner(centre), nil
+	case Hull:
+		return s.inner()
+	}
+	return 0, errors.New("convex: set " + s.Name() + ": no ball in it is known")
+}
+
+// inner is from kR/n to the nearer of 0 and R, over √(1 − 1/n).
+func (s Subsets) inner() float64 {
+	n := float64(s.n)
+	return float64(s.radius*float64(min(s.pick, s.n-s.pick))) / math.Sqrt(float64(n*(n-1)))
+}
+
+// inner is the least over j of how far j coordinates at the mean are from being worth the first j places, over the
+// norm √(j(n − j)/n) of their face.
+func (s Ranking) inner() float64 {
+	n := float64(len(s.values))
+	radius, first, mean := math.Inf(1), 0.0, s.total/n
+	for i, worth := range s.values[:len(s.values)-1] {
+		first += worth
+		j := float64(i + 1)
+		radius = min(radius, (first-float64(j*mean))/math.Sqrt(float64(j*(n-j))/n))
+	}
+	return radius
+}
+
+// inner is about the better of two flows: that which divides evenly at each vertex, and the mean of all paths. Both
+// have some of each edge.
+func (f Flow) inner(centre []float64) (float64, error) {
+	free, err := f.freedom()
+	if err != nil {
+		return 0, err
+	}
+	least := func(x []float64) float64 {
+		radius := math.Inf(1)
+		for edge, share := range free {
+			if share > narrow {
+				radius = min(radius, x[edge]/math.Sqrt(share))
+			}
+		}
+		return radius
+	}
+	paths := f.meanPath()
+	even, mean := least(centre), least(paths)
+	if mean > even {
+		copy(centre, paths)
+	}
+	if radius := max(even, mean); radius > 0 && !math.IsInf(radius, 1) {
+		return radius, nil
+	}
+	return 0, errors.New("convex: flow: no ball in it: there is one path alone, or far too many")
+}
+
+// freedom is |Pe|² of each edge, 0 where all flows have the same; of many edges 1, which is no less.
+func (f Flow) freedom() ([]float64, error) {
+	n := f.Dimension()
+	free, unit := make([]float64, n), make([]float64, n)
+	tangent, err := NewTangent(f)
+	if err != nil {
+		return nil, err
+	}
+	for edge := range free {
+		if free[edge] = 1; n <= mostExact {
+			clear(unit)
+			unit[edge] = 1
+			tangent.Project(unit)
+			free[edge] = unit[edge]
+		}
+	}
+	return free, nil
+}
+
+// meanPath is the flow that takes all paths alike: at each vertex it divides as there are paths on.
+func (f Flow) meanPath() []float64 {
+	g, x := f.graph, make([]float64, f.Dimension())
+	paths := make([]float64, g.vertices())
+	paths[len(paths)-1] = 1
+	for vertex := len(paths) - 2; vertex >= 0; vertex-- {
+		for _, edge := range g.leaving(vertex) {
+			paths[vertex] += paths[g.to[edge]]
+		}
+	}
+	for edge := range x {
+		x[edge] = 1
+		if paths[0] <= math.MaxFloat64 {
+			x[edge] = paths[g.to[edge]]
+		}
+	}
+	f.balance(x)
+	return x
+}
+
+// mostTrees bounds the edges of a graph of which a ball of trees is computed.
+const mostTrees = 128
+
+// inner is that of the hull of some trees: those that are grown from each edge on, forwards and backwards in the list,
+// and where these do not span all directions, those of one edge exchanged for another. Each direction is a mix of such
+// exchanges from any tree (J. Edmonds, as at tangent).
+func (s Trees) inner(centre []float64) (float64, error) {
+	n := s.Dimension()
+	if n > mostTrees {
+		return 0, fmt.Errorf("convex: trees of %d edges: a ball in them is computed for %d at most", n, mostTrees)
+	}
+	tangent, err := NewTangent(s)
+	if err != nil || tangent.Dimension() == 0 {
+		return 0, errors.Join(err, errors.New("convex: trees: one tree alone"))
+	}
+	linear, costs := s.Linear(), make([]float64, n)
+	var list Hull
+	grow := func() {
+		tree := make([]float64, n)
+		linear.Minimise(tree, costs)
+		list.corners = append(list.corners, tree)
+	}
+	for first := range n {
+		for i := range n {
+			costs[(first+i)%n] = float64(i)
+		}
+		grow()
+		for i := range n {
+			costs[(first+n-i)%n] = float64(i)
+		}
+		grow()
+	}
+	list.wide = s.Diameter()
+	if space, err := list.tangent(); err != nil || space.Dimension() < tangent.Dimension() {
+		first := list.corners[0]
+		for out := range n {
+			for in := range n {
+				if first[out] > 0 && first[in] == 0 { // the cheapest with in and without out, where that is a tree
+					for i, x := range first {
+						costs[i] = 2 - x/s.radius
+					}
+					costs[in], costs[out] = 0, 3
+					grow()
+				}
+			}
+		}
+	}
+	list.Start(centre)
+	return list.inner()
+}
+
+// inner is about the mean of the points: with x_i from there to a point, and G = Σ x_i·x_iᵀ, the mean moves by y where
+// the weight 1/N of each point moves by ⟨x_i, G⁻¹y⟩. No weight is negative as long as |y| ≤ 1/(N·max|G⁻¹x_i|).
+func (h Hull) inner() (float64, error) {
+	tangent, err := h.tangent()
+	if err != nil {
+		return 0, err
+	}
+	m := tangent.Dimension()
+	if m == 0 || m > mostSolved {
+		return 0, fmt.Errorf("convex: vertices: of %d dimensions; a ball in them is computed for 1 to %d", m, mostSolved)
+	}
+	middle := make([]float64, h.Dimension())
+	h.Start(middle)
+	points, g := make([][]float64, len(h.corners)), newSymmetric(m)
+	for i, corner := range h.corners {
+		x := make([]float64, len(corner))
+		for j, v := range corner {
+			x[j] = (v - middle[j]) / h.wide
+		}
+		if flat, ok := tangent.(*span); ok {
+			x = flat.along(x)
+		}
+		points[i] = x
+		g.add(x)
+	}
+	if !g.factor() {
+		return 0, errors.New("convex: vertices: too flat for a ball in them")
+	}
+	far := 0.0
+	for _, x := range points {
+		g.solve(x)
+		far = max(far, length(x, nil))
+	}
+	return h.wide / float64(float64(len(h.corners))*far), nil
+}
+
+// along returns the coordinates of v in the basis.
+func (s *span) along(v []float64) []float64 {
+	x := make([]float64, len(s.basis))
+	for k, b := range s.basis {
+		x[k] = inner(v, b)
+	}
+	return x
+}
+
+// mostSolved bounds the dimensions of a system of equations.
+const mostSolved = 512
+
+// symmetric is a positive definite matrix, of which the lower half is kept, or its factor LLᵀ.
+type symmetric [][]float64
+
+func newSymmetric(m int) symmetric {
+	a := make(symmetric, m)
+	for i := range a {
+		a[i] = make([]float64, i+1)
+	}
+	return a
+}
+
+// add adds x·xᵀ.
+func (a symmetric) add(x []float64) {
+	for i, row := range a {
+		for j := range row {
+			row[j] += float64(x[i] * x[j])
+		}
+	}
+}
+
+// factor replaces the matrix by L, by Cholesky's method, and reports whether it is positive definite.
+func (a symmetric) factor() bool {
+	for i, row := range a {
+		for j := range row {
+			rest := row[j] - inner(row[:j], a[j][:j])
+			switch {
+			case j < i:
+				row[j] = rest / a[j][j]
+			case !(rest > 0):
+				return false
+			default:
+				row[i] = math.Sqrt(rest)
+			}
+		}
+	}
+	return true
+}
+
+// solve replaces b by the x of LLᵀx = b.
+func (a symmetric) solve(b []float64) {
+	for i, row := range a {
+		b[i] = (b[i] - inner(row[:i], b[:i])) / row[i]
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		b[i] /= a[i][i]
+		for j, l := range a[i][:i] {
+			b[j] -= float64(l * b[i])
+		}
+	}
+}
