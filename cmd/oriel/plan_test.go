@@ -287,7 +287,9 @@ func TestPlanOfCosts(t *testing.T) {
 		text string
 		want []string
 	}{
-		{said(planOptions{}, flow...), []string{"on the 3 directions in which decisions can move, of 8", "with --costs LOW:HIGH"}},
+		{said(planOptions{}, flow...), []string{
+			"on the 3 directions in which decisions can move, of 8", "with --costs LOW:HIGH",
+		}},
 		{said(planOptions{costs: "2:3"}, flow...), []string{
 			"costs from 2 to 3: no vector then has a norm above 1.415 (8.486 as it comes): ORIEL_CLIP=1.415 shortens none",
 			"have about 0.5: a clip of that size takes 35 % of the noise",

@@ -11,7 +11,7 @@ import (
 	"oriel/operators/convex"
 )
 
-// No costs in the range are longer than is said after the projection, also at its ends; and even ones have the root mean
+// No costs in the range are longer than is said after the projection, also at its ends. Even ones have the root mean
 // square that is said, within 6.11 standard errors of the mean of squares.
 func TestNormsOfCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))

@@ -187,9 +187,9 @@ func wantReleases(v *operators.Values) {
 		"sums; take once-gaussian or once-gamma, or ORIEL_UPDATE=projection", v.Mechanism)
 	v.Want("UPDATE", !decays || update != OGD, "ogd: with ORIEL_MEMORY sums decay, and ORIEL_UPDATE=projection, or llo with "+
 		"ORIEL_CONSTANTS=search, learn from such")
-	v.Want("CONSTANTS", !decays || update != LLO || v.Text("CONSTANTS") == Search, "%s: what these constants bound is regret of sums "+
-		"that do not decay, and with ORIEL_MEMORY they do; take ORIEL_CONSTANTS=search, which has no bound to lose, or "+
-		"ORIEL_UPDATE=projection", v.Text("CONSTANTS"))
+	v.Want("CONSTANTS", !decays || update != LLO || v.Text("CONSTANTS") == Search, "%s: what these constants bound is "+
+		"regret of sums that do not decay, and with ORIEL_MEMORY they do; take ORIEL_CONSTANTS=search, which has no bound "+
+		"to lose, or ORIEL_UPDATE=projection", v.Text("CONSTANTS"))
 	v.Want("OWN_CONVEXITY", !decays || !v.Flag("OWN_CONVEXITY"),
 		"true: with ORIEL_MEMORY the regulariser is the public one")
 	v.Want("UPDATE", update == OGD || !once, "%s: learns from prefix sums, ORIEL_MECHANISM=%s releases single steps; take "+

@@ -69,8 +69,8 @@ func drive(m *Machine, s convex.Set, w world, steps int, seed uint64) (cost, lea
 	return cost, least, start
 }
 
-// private is a searched step over roads at ε, with a memory or, for 0, a window of 1024. The clip is what costs all over
-// [0, 1] have in root mean square, with or without the projection; λ_0 is start times the clip.
+// private is a searched step over roads at ε, with a memory or, for 0, a window of 1024. The clip is the root mean
+// square of costs all over [0, 1], with or without the projection; λ_0 is start times the clip.
 func private(t testing.TB, s convex.Set, epsilon float64, memory uint64, whole bool, start float64, key byte) *Machine {
 	t.Helper()
 	c := sample(t, "box", 1)
@@ -109,9 +109,9 @@ func worldOf(n int, seed uint64, share func(step int) float64) (w world) {
 	return w
 }
 
-// Still costs on 300 edges at ε = 1, each step with the decision that was public before: of what the cheapest path costs
-// less than the start, more than 77 % are learned on the tangent space in 6000 events, and without the projection, at
-// the clip that costs need then, at least 5 points less. Seeds are fixed: the same figures come each time.
+// Still costs on 300 edges at ε = 1, each step with the decision that was public before. Of what the cheapest path
+// costs less than the start, 6000 events teach more than 77 % on the tangent space. Without the projection, at the clip
+// that costs need then, it is at least 5 points less. Seeds are fixed: the same figures come each time.
 func TestFlowsLearnMoreOnTheirTangentSpace(t *testing.T) {
 	for seed := range uint64(tiertest.Runs(1, 4)) {
 		s := roads(t, seed)

@@ -52,7 +52,8 @@ func TestGoldenDecisions(t *testing.T) {
 	for _, set := range []string{"box", "flow", "subsets", "trees"} {
 		c := sample(t, set, 7)
 		c.Update, c.Constants, c.First = LLO, Search, Vertex
-		lines = append(lines, fmt.Sprintf("llo search %s vertex linear %s", set, digest(quietEarlier(t, c, mechanism(c, 4, 1)))))
+		m := quietEarlier(t, c, mechanism(c, 4, 1))
+		lines = append(lines, fmt.Sprintf("llo search %s vertex linear %s", set, digest(m)))
 	}
 	for _, set := range []string{"flow", "chain", "segment"} { // contributions on the whole tangent space
 		c := sample(t, set, 7)

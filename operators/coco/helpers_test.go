@@ -34,7 +34,9 @@ func mustLoss(t testing.TB, name string) loss.Loss {
 // byOracle are the sets that have no projection, searched those that only a searched step learns on.
 var (
 	byOracle = []string{"flow", "matching", "vertices", "trees", "trace-norm", "forests"}
-	searched = []string{"vertices", "trees", "ranking", "spectrahedron", "trace-norm", "subsets-at-most", "partition-at-most", "forests"}
+	searched = []string{
+		"vertices", "trees", "ranking", "spectrahedron", "trace-norm", "subsets-at-most", "partition-at-most", "forests",
+	}
 )
 
 func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {

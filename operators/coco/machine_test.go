@@ -162,8 +162,8 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 	}
 }
 
-// Projecting costs before a clip that cuts nothing moves no decision but by rounding, on each set whose plan has more of
-// the tangent space than plans before version 4: the searched step and the proved one.
+// Projecting costs before a clip that cuts nothing moves no decision but by rounding, with a searched step or a proved
+// one. The sets are those whose plan has more of the tangent space than plans before version 4.
 func TestProjectingCostsMovesNoDecision(t *testing.T) {
 	for _, set := range []string{"flow", "chain", "segment"} {
 		for _, constants := range []string{Search, Proved} {

@@ -16,24 +16,29 @@
 //		trees     spanning trees times R  R√(2k') R√k      even-ish   none that is cheap  none                all of x may move
 //		spectrahedron  X ⪰ 0, tr X = R    R√2     R        R/m·I      eigenvalues         none: not a polytope
 //		trace-norm     singular values ≤ R  2R    R        0          none that is cheap  none: not a polytope
+//		subsets-at-most    0 ≤ x ≤ R, Σx ≤ kR   R√k'  R√k  0      bisect              none                all of x may move
+//		partition-at-most  those of each block  R√Σk' R√Σk 0      bisect              none                all of x may move
+//		forests   of a graph, times R R√k'    R√k      0          none that is cheap  none                all of x may move
 //		vertices  hull of a list          of all  of all  mean       none                all of x may move
 //
 //	 w̄ is w in reverse;
-//	 of subsets D has k' = min(k, n−k) for k, of a partition each block; of trees D is at most that,
-//	 with k edges of a tree; ℓ is the number of edges of the longest path, n that of all edges, and D of a flow
-//	 at most R√n
+//	 of subsets D has k' = min(k, n−k) for k, of a partition each block; of sets at most k' = min(2k, n); of trees and
+//	 forests D is at most that, with k edges of the largest one; ℓ is the number of edges of the longest path, n that
+//	 of all edges, and D of a flow at most R√n
 //
 // With a linear cost of each coordinate decisions approach the cheapest path (flow), assignment of rows to columns
 // (matching), k of d (subsets), so many of each block (partition), spanning tree (trees), order of items (ranking) or
-// listed point (vertices). Decisions of spectrahedron and trace-norm are matrices.
+// listed point (vertices); or as many as gain, k at most (subsets-at-most), so many of each block at most
+// (partition-at-most), without a circle (forests). Decisions of spectrahedron and trace-norm are matrices.
 //
 //   - Projection: the nearest point of the set.
 //   - LinearOracle: a vertex that minimises ⟨c, ·⟩.
 //   - Tangent: the directions in which the set extends, and the projection on them.
-//   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns the
-//     point x that it moves, because the general form needs x as a mix of vertices.
+//   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns
+//     the point x that it moves, because the general form needs x as a mix of vertices.
 //
-// A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: one of each for a machine.
+// A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: one machine, one of
+// each.
 //
 // Everything here decides published bytes: fixed order of summation, ties by lowest index, products rounded before they
 // are added, no function of package math but Sqrt, Abs and their like. Points stay feasible to a few ulp for ever: sums

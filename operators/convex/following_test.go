@@ -14,7 +14,8 @@ import (
 // known, and points stay in the set.
 func TestFollowing(t *testing.T) {
 	for name, n := range map[string]int{
-		"trees": 8, "ranking": 6, "spectrahedron": 9, "trace-norm": 8, "subsets-at-most": 7, "partition-at-most": 7, "forests": 8,
+		"trees": 8, "ranking": 6, "spectrahedron": 9, "trace-norm": 8,
+		"subsets-at-most": 7, "partition-at-most": 7, "forests": 8,
 	} {
 		for _, radius := range []float64{1, 0.01, 7} {
 			t.Run(fmt.Sprintf("%s/R=%g", name, radius), func(t *testing.T) {

@@ -39,7 +39,7 @@ func (Forests) Name() string { return "forests" }
 // Dimension is the number of edges.
 func (s Forests) Dimension() int { return len(s.from) }
 
-// Diameter is at most R·√min(2k, n), k edges of the largest forest: forests that have as little in common as their sizes
+// Diameter is at most R·√min(2k, n), k edges of the largest forest: forests with as little in common as their sizes
 // allow.
 func (s Forests) Diameter() float64 {
 	return float64(s.radius * math.Sqrt(float64(min(2*s.rank, len(s.from)))))

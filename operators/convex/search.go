@@ -72,8 +72,8 @@ func Nearest(s Set, x []float64) ([]float64, error) {
 	return near, nil
 }
 
-// Begin moves a new oracle of a set to a point that Nearest has returned. An oracle that keeps weights of vertices comes
-// near to it alone.
+// Begin moves a new oracle of a set to a point that Nearest has returned. An oracle that keeps weights of vertices only
+// comes near to it.
 func Begin(s Set, o LocalOracle, x []float64) {
 	if _, weights := o.(*localVertices); weights || o.Restore(appendFloats(nil, x)) != nil {
 		NewSearch(s, o).approach(x)

@@ -10,8 +10,8 @@ var rows = []operators.Setting{
 		Range: "1e-15 to 1e15; every set has one but a box with ORIEL_LOW and ORIEL_HIGH",
 	},
 	{
-		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets, and subsets-at-most up to the dimension",
-		Default: "0",
+		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Default: "0",
+		Range: "0, or 1 to the dimension less 1; subsets, and subsets-at-most up to the dimension",
 	},
 	{
 		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow, trees, forests", Entry: ParseEdge,

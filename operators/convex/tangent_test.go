@@ -73,7 +73,8 @@ func flat(t testing.TB) []Set {
 	}
 	for n := 2; n <= 8; n++ {
 		for _, name := range []string{
-			"simplex", "box", "l1-ball", "subsets", "partition", "flow", "trees", "subsets-at-most", "partition-at-most", "forests",
+			"simplex", "box", "l1-ball", "subsets", "partition", "flow", "trees", "subsets-at-most", "partition-at-most",
+			"forests",
 		} {
 			out = append(out, mustParse(t, name, n, 2))
 		}
