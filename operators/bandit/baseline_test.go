@@ -136,7 +136,7 @@ func TestABaselineIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := prices{[]float64{10, 8, 12}}
-	for _, scope := range []protection.Scope{nil, protection.Decay{Steps: 256}} {
+	for _, scope := range tiertest.Runs([]protection.Scope{nil}, []protection.Scope{nil, protection.Decay{Steps: 256}}) {
 		mean := func(told float64, found bool) (regret, beta float64) {
 			runs := tiertest.Runs(1, 8)
 			for key := range runs {

@@ -166,7 +166,7 @@ func TestNoPlayLeavesItsSet(t *testing.T) {
 // TestDirectionsAreUniformOnTheTangentSphere: they are of norm 1, in the tangent space, and of mean 0 and covariance
 // P/m, P the projection on that space and m its dimension.
 func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
-	const draws = 20_000
+	const draws = 10_000
 	for _, x := range members() {
 		set, err := convex.Parse(x.spec)
 		if err != nil {
@@ -198,7 +198,7 @@ func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
 			square.RankOne(square, 1.0/draws, v, v)
 		}
 		// each has variance 1/draws at most: 6.2 standard errors, of some 600 numbers
-		const off = 6.2 / 141.4
+		const off = 6.2 / 100
 		if floats.Norm(mean, math.Inf(1)) > off {
 			t.Errorf("%s: directions have the mean %v", x.spec.Name, mean)
 		}
@@ -231,8 +231,10 @@ func TestTangentPlansAreOfTheirSet(t *testing.T) {
 		if err != nil || fmt.Sprint(again) != fmt.Sprint(p) {
 			t.Errorf("%s: %+v, %v; want %+v", x.spec.Name, again, err, p)
 		}
-		m := mechanism(c, "blt", 1)
-		stream := open(t, c, m, 1, true).Stream
+		if x.spec.Name != "flow" {
+			continue
+		}
+		stream := open(t, c, mechanism(c, "blt", 1), 1, true).Stream
 		p.Dimension++
 		if _, err := New(c, p, stream); err == nil || !strings.Contains(err.Error(), "dimensions, and the set has") {
 			t.Errorf("%s: directions of %d dimensions: %v", x.spec.Name, p.Dimension, err)

@@ -23,6 +23,7 @@ var privateBandit = Experiment{
 	Notes: []string{
 		"A step is a play. ½|x − z|², z within 0.1 of a point that is 0.3 from the middle of the ball of diameter 1.",
 		"Losses are clipped to what they can be; √T rounds of √T plays, ε = 1, δ = 1e-6.",
+		"Losses are measured from their mean, as it is found in releases; the paper measures them from 0.",
 		"Printed noise has the same guarantee as exact noise, and never works: it is most of the regret at any T.",
 		"No privacy: the same code at ε = 10⁹.",
 	},
