@@ -133,7 +133,7 @@ func differ(x, y [][]byte) int {
 }
 
 // sums are sums of the components, which release what is recorded once the stream has scaled it.
-func (r recorded) sums(leaf contribution.Contribution) []mechanisms.Sum {
+func (r *recorded) sums(leaf contribution.Contribution) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
 	for k, part := range leaf.Components {
@@ -204,14 +204,18 @@ func (a *Subject) decisions(steps uint64) (Check, []recordedDraw, error) {
 	if err != nil {
 		return check, nil, err
 	}
+	var original recorded
+	repeats, err := a.scripted(&original).openBackground(steps)
+	if err != nil {
+		return check, nil, err
+	}
 	var draws []recordedDraw
 	for run := range runs {
-		original, err := record(c, "crowd", run, false)
-		if err != nil {
+		if original, err = record(c, "crowd", run, false); err != nil {
 			return check, nil, err
 		}
 		draws = append(draws, original.draws...)
-		fault, err := a.repeated(original, run, steps)
+		fault, err := repeats.repeated(original, run)
 		if err != nil {
 			return check, nil, err
 		}
@@ -226,16 +230,17 @@ func (a *Subject) decisions(steps uint64) (Check, []recordedDraw, error) {
 	return check, draws, nil
 }
 
-// repeated plays other events over the releases and draws of a run, and says what is not as it was.
-func (a *Subject) repeated(original recorded, run, steps uint64) (fault string, err error) {
-	scripted := *a
-	scripted.stream = func(m mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
+// scripted is the subject over the releases of a run, which may be recorded anew between two runs of it.
+func (a *Subject) scripted(original *recorded) *Subject {
+	b := *a
+	b.stream = func(m mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 		return mechanisms.NewStream(m, p, key, original.sums(m.Contribution)...)
 	}
-	c, err := scripted.openBackground(steps)
-	if err != nil {
-		return "", err
-	}
+	return &b
+}
+
+// repeated plays other events over the releases and draws of a run, and says what is not as it was.
+func (c *background) repeated(original recorded, run uint64) (fault string, err error) {
 	draws := &scriptedDraws{draws: original.draws}
 	c.observe(draws.choose)
 	var again recorded
@@ -248,7 +253,7 @@ func (a *Subject) repeated(original recorded, run, steps uint64) (fault string, 
 	if t := differ(original.owed, again.owed); t > 0 {
 		return fmt.Sprintf("step %d: the decision owes something to events beside releases", t), nil
 	}
-	if draws.affected && !a.drawing() { // whose guarantee is of its draws
+	if draws.affected && !c.subject.drawing() { // whose guarantee is of its draws
 		return "scores of a draw depend on events, and the guarantee is that of the sums alone", nil
 	}
 	return "", nil
