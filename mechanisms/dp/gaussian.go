@@ -63,9 +63,10 @@ func gaussianDelta(epsilon *big.Float, mu float64) *big.Float {
 	case a.Cmp(exact(-tail)) <= 0:
 		return exact(1)
 	}
-	second := newFloat().Mul(density(a), mills(ratio.Add(ratio, half)))
+	phi := density(a)
+	second := newFloat().Mul(phi, mills(ratio.Add(ratio, half)))
 	b := newBound()
-	b.add(upperTail(a), second.Neg(second))
+	b.add(upperTail(a, phi), second.Neg(second))
 	return b.up()
 }
 
@@ -140,12 +141,12 @@ func roughDelta(epsilon, mu float64) float64 {
 	return first - second
 }
 
-// upperTail returns Φ(−x) for |x| ≤ tail.
-func upperTail(x *big.Float) *big.Float {
+// upperTail returns Φ(−x) for |x| ≤ tail and the density φ(x).
+func upperTail(x, phi *big.Float) *big.Float {
 	if x.Sign() >= 0 {
-		return newFloat().Mul(density(x), mills(x))
+		return newFloat().Mul(phi, mills(x))
 	}
 	opposite := newFloat().Neg(x)
-	lower := newFloat().Mul(density(x), mills(opposite))
+	lower := newFloat().Mul(phi, mills(opposite))
 	return lower.Sub(exact(1), lower)
 }
