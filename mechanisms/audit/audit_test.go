@@ -14,8 +14,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// reaches wants a canary of an honest mechanism to show a share of the claim at least, and an audit to bound nine tenths
-// of what it shows, in the short form three quarters, and no more.
+// reaches wants a canary of an honest mechanism to show a share of the claim at least, and an audit to bound nine
+// tenths of what it shows, in the short form three quarters, and no more.
 func reaches(t *testing.T, what string, c mechanisms.Config, step, age uint64, ofClaim float64) {
 	t.Helper()
 	p, k, stream := mechtest.Plan(t, c), canary(t, c, step, age), mechtest.Open(t, c, [32]byte{16})

@@ -88,7 +88,8 @@ func TestCovarianceIsThatOfTheFilter(t *testing.T) {
 	sampler := sumtest.Gaussian(t, s)
 	for _, window := range []uint64{64, 1024, 16384} {
 		f := fitFilter(t, window, 0.3, 0)
-		if z, where := covarianceError(t, f, sampler, s, 130, tiertest.Runs(25_000, 100_000), []int{1, 2, 3, 17, 64, 100, 129, 130}); z > limit {
+		n, at := tiertest.Runs(25_000, 100_000), []int{1, 2, 3, 17, 64, 100, 129, 130}
+		if z, where := covarianceError(t, f, sampler, s, 130, n, at); z > limit {
 			t.Errorf("W=%d: covariance of %s is %.1f standard errors off", window, where, z)
 		}
 	}

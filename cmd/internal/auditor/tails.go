@@ -21,8 +21,9 @@ type widenedSubject struct {
 	noise  *residual.Noise
 }
 
-// widen makes runs of at most so many draws, where draws is not 0. It returns false where it does not help: Gamma noise is one draw of its vector's length, however many entries
-// there are; nor where noise at that dimension has no sampler.
+// widen makes runs of about so many draws at most, where draws is not 0. It returns false where it does not help: Gamma
+// noise is one draw of its vector's length, however many entries there are; nor where noise at that dimension has no
+// sampler.
 func (a *Subject) widen(draws int) (widenedSubject, bool) {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if facts.Law == mechanisms.Gamma {
