@@ -89,7 +89,7 @@ func (a *Subject) claimed() float64 {
 }
 
 // honest audits a subject that nothing is refuted of. In the short form it plays few runs: checks that are exact have
-// tests with faults, which play all, and so has noise.
+// tests with faults, which play all of theirs, and noise has tests of more runs.
 func honest(t *testing.T, a *Subject) *Result {
 	t.Helper()
 	a.repeated = fewRepeats()
