@@ -86,22 +86,33 @@ func oneAtMost(v []int64) bool {
 
 // NewMechanism checks a plan against a configuration, and computes what it proves.
 func NewMechanism(c Config, p Calibration) (*Mechanism, error) {
-	frame, err := newFrame(c, p)
+	guarantee, err := p.Guarantee(c)
 	if err != nil {
 		return nil, err
 	}
+	return opened(c, p, guarantee)
+}
+
+// Clone returns the mechanism with scratch of its own, for another goroutine. It proves nothing again: what the plan
+// proves is a function of configuration and plan.
+func (s *Mechanism) Clone() *Mechanism {
+	clone, err := opened(s.config, s.plan, s.guarantee)
+	if err != nil {
+		panic("BUG: mechanisms: an opened plan has no sums: " + err.Error())
+	}
+	return clone
+}
+
+// opened is NewMechanism of a plan that proves the guarantee.
+func opened(c Config, p Calibration, guarantee protection.Guarantee) (*Mechanism, error) {
 	fresh, err := p.sums(c, nil)
 	if err != nil {
 		return nil, fmt.Errorf("mechanisms: plan: %w", err)
 	}
-	return &Mechanism{frame, fresh}, nil
+	return &Mechanism{newFrame(c, p, guarantee), fresh}, nil
 }
 
-func newFrame(c Config, p Calibration) (frame, error) {
-	guarantee, err := p.Guarantee(c)
-	if err != nil {
-		return frame{}, err
-	}
+func newFrame(c Config, p Calibration, guarantee protection.Guarantee) frame {
 	f := frame{
 		config: c, plan: p, guarantee: guarantee, end: c.Scope.End(),
 		scratch: noise.NewScratch(), contribution: make([]int64, c.Dimension()),
@@ -127,7 +138,7 @@ func newFrame(c Config, p Calibration) (frame, error) {
 	if c.Contribution.Nonzero > 0 {
 		f.pairs = make([]int64, 0, c.Contribution.Absorbed())
 	}
-	return f, nil
+	return f
 }
 
 // absorbed returns what the chain absorbs of a contribution: all integers, or, for those that are not zero, in order,

@@ -23,8 +23,8 @@ func seatOf(tb testing.TB) *mechanisms.Mechanism {
 	return seat
 }
 
-// Streams of one opened mechanism take turns, record by record and through states, and give the bytes of streams with
-// seats of their own.
+// Streams of one opened mechanism and of its clone take turns, record by record and through states, and give the bytes
+// of streams with seats of their own.
 func TestStreamsOfASeatAreApart(t *testing.T) {
 	h := records(40, 3)
 	for _, name := range mechanisms.Names() {
@@ -36,8 +36,8 @@ func TestStreamsOfASeatAreApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		var shared, alone [3]*mechanisms.Stream
-		for k := range shared {
-			shared[k] = seat.Open([32]byte{byte(k)})
+		for k, of := range []*mechanisms.Mechanism{seat, seat, seat.Clone()} {
+			shared[k] = of.Open([32]byte{byte(k)})
 			if alone[k], err = mechanisms.Open(c, plan, [32]byte{byte(k)}); err != nil {
 				t.Fatal(err)
 			}

@@ -50,10 +50,11 @@ func Open(c Config, p Calibration, key [32]byte) (*Stream, error) {
 // sums having the plan's noise. Open is the way to get a stream; this one is for tests, which put zero noise or a
 // planted fault in its place.
 func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, error) {
-	frame, err := newFrame(c, p)
+	guarantee, err := p.Guarantee(c)
 	if err != nil {
 		return nil, err
 	}
+	frame := newFrame(c, p, guarantee)
 	if len(sums) != len(frame.components) {
 		return nil, fmt.Errorf("mechanisms: %d sums of %d parts", len(sums), len(frame.components))
 	}

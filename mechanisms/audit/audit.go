@@ -210,10 +210,7 @@ func (l *Law) RunsFor(share, delta, alpha float64) (runs int, ok bool) {
 	}
 	if !l.Gaussian() {
 		o := l.likelihoodRatio()
-		enough = func(n int) bool {
-			_, bound := o.best(n, delta, alpha)
-			return bound >= share*l.reach
-		}
+		enough = func(n int) bool { return o.promises(share*l.reach, n, delta, alpha) }
 	}
 	runs = least(limit, enough)
 	return runs, runs < limit

@@ -43,7 +43,8 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 	if len(places) == 0 {
 		return residual.Test{Name: "clip", Looked: "no part has one", P: 1}, nil
 	}
-	count := max(1, min(len(places), clippedPlaces, clippedNumbers/n, int(clippedRecords/c.Batch)))
+	places = spread(places, n, c.Batch)
+	count := len(places)
 	steps := int(min(residual.MaxSteps, uint64(count), c.Scope.End()))
 	law, err := residual.New(c, p, steps)
 	if err != nil {
@@ -60,7 +61,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 			}
 			rebuild.Start()
 		}
-		i, sign := places[k*len(places)/count], float64(1-2*(k%2))
+		i, sign := places[k], float64(1-2*(k%2))
 		gradient[i], leaf[i] = sign*huge*clips[i], sign*clips[i]
 		for place := range c.Batch {
 			id.Offset++
@@ -75,6 +76,16 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 		gradient[i], leaf[i] = 0, 0
 	}
 	return residual.Normals("clip", "gradients far beyond the clip, along each coordinate alone", "gradient", along), nil
+}
+
+// spread returns as many of the places, at equal distances, as CheckClip has room for in dimension n.
+func spread(places []int, n int, batch uint64) []int {
+	count := max(1, min(len(places), clippedPlaces, clippedNumbers/n, int(clippedRecords/batch)))
+	out := make([]int, count)
+	for k := range out {
+		out[k] = places[k*len(places)/count]
+	}
+	return out
 }
 
 // RawContributions returns the configuration and the plan with every quantiser in the place of which numbers are

@@ -69,10 +69,4 @@ func TestCheckClip(t *testing.T) {
 			}
 		}
 	}
-	c := config("blt")
-	c.Contribution = contribution.OneComponent(1<<16, c.Clip())
-	if test, err := audit.CheckClip(c, mechtest.Plan(t, c), mechtest.Open(t, c, [32]byte{6})); err != nil ||
-		test.Count != 1<<10 || test.P < alpha {
-		t.Errorf("a large dimension: %+v, %v", test, err)
-	}
 }

@@ -100,6 +100,22 @@ func run(t *testing.T, play audit.Play, law *audit.Law, g protection.Guarantee, 
 	return a.Report()
 }
 
+// enough is how many times the runs of audit.Law.RunsFor bound a share of a loss with probability 0.999. Right guesses
+// are binomial, so that a bound at confidence 1 − α is about (z_α + z)·s below the loss, where s falls as the root of
+// the runs and z standard deviations are for bad luck. RunsFor takes z = 1, and 0.999 is z = 3.1. z_α is 3.8 for two
+// bounds and 4 for three: ((3.8 + 3.1)/(3.8 + 1))² < 2.1.
+const enough = 2.1
+
+// runsFor is how many runs bound a share of what the law lets a canary show, with probability 0.999.
+func runsFor(t *testing.T, what string, law *audit.Law, share, delta float64) int {
+	t.Helper()
+	runs, ok := law.RunsFor(share, delta, alpha)
+	if !ok {
+		t.Fatalf("%s: no number of runs is enough", what)
+	}
+	return int(enough * float64(runs))
+}
+
 func newLaw(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, k audit.Canary) *audit.Law {
 	t.Helper()
 	law, err := audit.NewLaw(c, p, k)

@@ -101,9 +101,24 @@ func (o likelihoodRatio) best(runs int, delta, alpha float64) (threshold, epsilo
 	threshold = math.Inf(1)
 	for i := len(o.losses); i > 0; i = i * 7 / 8 {
 		r := int(float64(runs) * float64(i) / float64(len(o.losses)))
-		if b := bound.Epsilon(expected(o.right[i-1], r), r, runs, delta, alpha); b > epsilon {
+		right := expected(o.right[i-1], r)
+		if !bound.EpsilonAbove(epsilon, right, r, runs, delta, alpha) {
+			continue
+		}
+		if b := bound.Epsilon(right, r, runs, delta, alpha); b > epsilon {
 			threshold, epsilon = o.losses[i-1], b
 		}
 	}
 	return threshold, epsilon
+}
+
+// promises reports whether some threshold promises a bound above ε in so many runs.
+func (o likelihoodRatio) promises(epsilon float64, runs int, delta, alpha float64) bool {
+	for i := len(o.losses); i > 0; i = i * 7 / 8 {
+		r := int(float64(runs) * float64(i) / float64(len(o.losses)))
+		if bound.EpsilonAbove(epsilon, expected(o.right[i-1], r), r, runs, delta, alpha) {
+			return true
+		}
+	}
+	return false
 }

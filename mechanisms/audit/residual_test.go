@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
 	"oriel/mechanisms/audit/residual"
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
@@ -17,13 +18,26 @@ import (
 // rebuilt runs a planted sum for so many releases and returns what the residual tests say.
 func rebuilt(t *testing.T, c mechanisms.Config, steps, runs int, f fault) []residual.Test {
 	t.Helper()
+	return rebuiltAfter(t, c, 0, steps, runs, f)
+}
+
+// rebuiltAfter does so with a memory, behind so many steps of which a stream holds nothing.
+func rebuiltAfter(t *testing.T, c mechanisms.Config, late uint64, steps, runs int, f fault) []residual.Test {
+	t.Helper()
 	p := mechtest.Plan(t, c)
 	x, err := residual.New(c, p, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stream := open(t, c, p, f(t, c, p))
-	start, battery, observer := stream.AppendState(nil), residual.NewBattery(x), x.Observe()
+	start := stream.AppendState(nil)
+	if late > 0 {
+		x = x.After(late)
+		if start, err = audit.At(c, p, start, late); err != nil {
+			t.Fatal(err)
+		}
+	}
+	battery, observer := residual.NewBattery(x), x.Observe()
 	none, leaf := make([]float64, c.Dimension()), make([]float64, c.Dimension())
 	for run := range runs {
 		if err := stream.Restore(start); err != nil {
@@ -131,7 +145,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 			c.Scope = protection.Window{Steps: 64} // single nodes
 		}
 		for _, x := range unlikePlan {
-			finds(t, name+", "+x.what, rebuilt(t, c, 40, 600, x.fault), x.name)
+			finds(t, name+", "+x.what, rebuilt(t, c, 40, 250, x.fault), x.name)
 		}
 	}
 	for _, name := range []string{"tree-laplace", "tree-gamma", "once-gamma"} {
@@ -140,7 +154,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 		for _, what := range []string{"scale", "coordinates", "runs", "leaves"} {
 			for _, x := range unlikePlan {
 				if x.name == what {
-					finds(t, name+", "+x.what, rebuilt(t, c, 8, 600, x.fault), what)
+					finds(t, name+", "+x.what, rebuilt(t, c, 8, 250, x.fault), what)
 				}
 			}
 		}
@@ -181,16 +195,16 @@ func TestResidualsCatchMissingNodesOfLaterBlocks(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gaussian, zero-out", "tree-gamma", "tree-laplace"} {
 		kind, more, _ := strings.Cut(name, ", ")
 		c := config(kind)
-		test := "scale"
+		test, runs := "scale", 300
 		if kind != "tree-gaussian" {
-			test = "later blocks"
+			test, runs = "later blocks", 900
 		}
 		if more != "" {
 			c.Unit = protection.Event{Exchange: dp.ZeroOut}
 		}
-		finds(t, name+", noise of the block before missing", rebuilt(t, c, 20, 900, all), test)
-		finds(t, name+", its leaves' noise missing", rebuilt(t, c, 20, 900, leaves), test)
-		for _, honest := range rebuilt(t, c, 20, 900, without(func(noise.NodeID) bool { return false })) {
+		finds(t, name+", noise of the block before missing", rebuilt(t, c, 20, runs, all), test)
+		finds(t, name+", its leaves' noise missing", rebuilt(t, c, 20, runs, leaves), test)
+		for _, honest := range rebuilt(t, c, 20, runs, without(func(noise.NodeID) bool { return false })) {
 			if honest.P < alpha/12 {
 				t.Errorf("%s: a false alarm: %+v", name, honest)
 			}

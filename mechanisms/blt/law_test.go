@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 )
 
@@ -81,13 +82,14 @@ func inverse(f Filter, terms int) []float64 {
 	return beta
 }
 
-// 100 000 coordinates, each an independent stream. s = 2²⁰, so that rounding adds 2⁻⁴⁰ to a relative variance.
+// Coordinates are independent streams. s = 2²⁰, so that rounding adds 2⁻⁴⁰ to a relative variance.
 func TestCovarianceIsThatOfTheFilter(t *testing.T) {
 	const s = 1 << 20
 	sampler := sumtest.Gaussian(t, s)
 	for _, window := range []uint64{64, 1024, 16384} {
 		f := fitFilter(t, window, 0.3, 0)
-		if z, where := covarianceError(t, f, sampler, s, 130, 100_000, []int{1, 2, 3, 17, 64, 100, 129, 130}); z > limit {
+		n, at := tiertest.Runs(25_000, 100_000), []int{1, 2, 3, 17, 64, 100, 129, 130}
+		if z, where := covarianceError(t, f, sampler, s, 130, n, at); z > limit {
 			t.Errorf("W=%d: covariance of %s is %.1f standard errors off", window, where, z)
 		}
 	}
@@ -115,11 +117,12 @@ func (s *stuck) Fill(dst []int64, seed noise.Seed) {
 // A canary pair has leaves +Λ and −Λ at one step and zeros elsewhere; the statistic is that of the likelihood ratio
 // over the window, Σ d_j·(β∗y)_{i+j}.
 const (
-	auditRuns   = 10_000 // for each of the two
 	auditWindow = 8
 	auditAlpha  = 1e-6 // of each Clopper-Pearson bound
-	auditMu     = 2.9  // a bound within a tenth of it takes few runs
+	auditMu     = 2.9  // a bound near it takes few runs
 )
+
+var auditRuns = tiertest.Runs(2500, 10_000) // for each of the two
 
 // auditBound returns a lower bound on µ at confidence 1 − 2·auditAlpha; the
 // threshold is half way between the two means.
@@ -177,7 +180,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	for _, i := range []int{1, 2, 11} {
 		got := auditBound(t, newCarry(t, f, s, 1, sampler), i, likelihood(f, i))
 		t.Logf("event %d: bound %.4f, claim %.4f, ratio %.3f", i, got, auditMu, got/auditMu)
-		if got < 0.9*auditMu || got > auditMu {
+		if got < sumtest.PromisedMu(auditMu, auditRuns, auditAlpha) || got > auditMu {
 			t.Errorf("event %d: bound %g, claim %g", i, got, auditMu)
 		}
 	}

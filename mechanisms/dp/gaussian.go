@@ -63,9 +63,10 @@ func gaussianDelta(epsilon *big.Float, mu float64) *big.Float {
 	case a.Cmp(exact(-tail)) <= 0:
 		return exact(1)
 	}
-	second := newFloat().Mul(density(a), mills(ratio.Add(ratio, half)))
+	phi := density(a)
+	second := newFloat().Mul(phi, mills(ratio.Add(ratio, half)))
 	b := newBound()
-	b.add(upperTail(a), second.Neg(second))
+	b.add(upperTail(a, phi), second.Neg(second))
 	return b.up()
 }
 
@@ -89,14 +90,23 @@ func GaussianMu(b Budget) float64 {
 	}
 	mu, _ := border(0, maxMu,
 		func(mu float64) bool { return roughDelta(b.Epsilon, mu) <= b.Delta },
-		func(mu float64) bool { return GaussianDelta(b.Epsilon, mu) <= b.Delta })
+		func(mu float64) (bool, float64) {
+			delta := GaussianDelta(b.Epsilon, mu)
+			return delta <= b.Delta, b.Delta - delta
+		})
 	return mu
 }
 
+// straight is how often border takes an exact function for straight between two points, before it halves.
+const straight = 4
+
 // border returns adjacent float64 x < y between low and high, 0 ≤ low < high, such that exact holds at x and not at y;
 // it holds at low and not at high by the caller's word, is not asked there, and holds up to one point and not after it.
-// rough is a cheap guess of exact: where it turns, the search starts, and only a wrong guess costs time.
-func border(low, high float64, rough, exact func(float64) bool) (x, y float64) {
+//
+// rough is a cheap guess of exact: where it turns, the search starts, and only a wrong guess costs time. off says how
+// far a point is from the turn, up to sign and in any unit, NaN if that is not known. Because exact is slow, it is then
+// asked where a straight line turns. What border returns depends on neither.
+func border(low, high float64, rough func(float64) bool, exact func(float64) (holds bool, off float64)) (x, y float64) {
 	// Bits of floats that are not negative are ordered as the floats are.
 	a, b := math.Float64bits(low), math.Float64bits(high)
 	from, to := a, b
@@ -107,22 +117,32 @@ func border(low, high float64, rough, exact func(float64) bool) (x, y float64) {
 			to = middle
 		}
 	}
+	offA, offB := math.NaN(), math.NaN()
+	ask := func(at uint64) (holds bool) {
+		holds, off := exact(math.Float64frombits(at))
+		if holds {
+			a, offA = at, math.Abs(off)
+		} else {
+			b, offB = at, math.Abs(off)
+		}
+		return holds
+	}
 	for step, at := uint64(8), from; b-a > 1; step *= 8 { // away from the guess, until exact turns
 		if at <= a || at >= b {
 			break
 		}
-		if exact(math.Float64frombits(at)) {
-			a, at = at, at+step
+		if ask(at) {
+			at += step
 		} else {
-			b, at = at, at-min(step, at)
+			at -= min(step, at)
 		}
 	}
-	for b-a > 1 {
-		if middle := a + (b-a)/2; exact(math.Float64frombits(middle)) {
-			a = middle
-		} else {
-			b = middle
+	for asked := 0; b-a > 1; asked++ {
+		middle := a + (b-a)/2
+		if share := offA / (offA + offB); asked < straight && share >= 0 { // not NaN
+			middle = min(max(a+uint64(share*float64(b-a)), a+1), b-1)
 		}
+		ask(middle)
 	}
 	return math.Float64frombits(a), math.Float64frombits(b)
 }
@@ -140,12 +160,12 @@ func roughDelta(epsilon, mu float64) float64 {
 	return first - second
 }
 
-// upperTail returns Φ(−x) for |x| ≤ tail.
-func upperTail(x *big.Float) *big.Float {
+// upperTail returns Φ(−x) for |x| ≤ tail and the density φ(x).
+func upperTail(x, phi *big.Float) *big.Float {
 	if x.Sign() >= 0 {
-		return newFloat().Mul(density(x), mills(x))
+		return newFloat().Mul(phi, mills(x))
 	}
 	opposite := newFloat().Neg(x)
-	lower := newFloat().Mul(density(x), mills(opposite))
+	lower := newFloat().Mul(phi, mills(opposite))
 	return lower.Sub(exact(1), lower)
 }

@@ -53,6 +53,8 @@ const maxExponent = tail * tail / 2
 // negligible returns a bound on Φ(−tail) and on e^−maxExponent that is below the least float64.
 func negligible() *big.Float { return newFloat().SetMantExp(exact(1), -1154) }
 
+// Operands and results of the loops here are apart: big.Float then reuses the space of a result.
+
 // exponential returns e^x for |x| ≤ maxExponent: x = k·ln 2 + r, then the Taylor series of r·2⁻⁶ and 6 squarings.
 func exponential(x *big.Float) *big.Float {
 	const halvings = 6
@@ -60,10 +62,10 @@ func exponential(x *big.Float) *big.Float {
 	k := math.Round(quotient)
 	r := newFloat().Sub(x, newFloat().Mul(exact(k), ln2))
 	r.SetMantExp(r, -halvings)
-	sum, term := exact(1), exact(1)
+	sum, term, product, whole := exact(1), exact(1), newFloat(), newFloat()
 	for i := 1; i <= 24; i++ { // |r| < 2⁻⁶, so term 25 is below 2⁻¹⁵⁰/25! < 2⁻²³³
-		term.Mul(term, r)
-		term.Quo(term, exact(float64(i)))
+		product.Mul(term, r)
+		term.Quo(product, whole.SetFloat64(float64(i)))
 		sum.Add(sum, term)
 	}
 	for range halvings {
@@ -83,11 +85,11 @@ func mills(x *big.Float) *big.Float {
 		return fraction(x, 30+int(5000/(approximate*approximate)))
 	}
 	square := newFloat().Mul(x, x)
-	sum, term := newFloat(), newFloat().Set(x)
+	sum, term, product, odd := newFloat(), newFloat().Set(x), newFloat(), newFloat()
 	for k := 1; term.Sign() != 0 && term.MantExp(nil) > -precision; k++ {
 		sum.Add(sum, term)
-		term.Mul(term, square)
-		term.Quo(term, exact(float64(2*k+1)))
+		product.Mul(term, square)
+		term.Quo(product, odd.SetFloat64(float64(2*k+1)))
 	}
 	r := newFloat().Mul(exact(2), density(x))
 	r.Quo(exact(1), r)
@@ -95,10 +97,9 @@ func mills(x *big.Float) *big.Float {
 }
 
 func fraction(x *big.Float, terms int) *big.Float {
-	r := newFloat().Set(x)
+	r, quotient, whole := newFloat().Set(x), newFloat(), newFloat()
 	for k := terms; k >= 1; k-- {
-		r.Quo(exact(float64(k)), r)
-		r.Add(r, x)
+		r.Add(quotient.Quo(whole.SetFloat64(float64(k)), r), x)
 	}
 	return r.Quo(exact(1), r)
 }

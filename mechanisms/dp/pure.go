@@ -37,7 +37,9 @@ func PureMu(epsilon float64) float64 {
 	rough, _ := corner.Float64()
 	_, half := border(0, tail,
 		func(half float64) bool { return math.Erfc(half/math.Sqrt2)/2 > rough },
-		func(half float64) bool { return outward(upperTail(exact(half))).Cmp(corner) > 0 })
+		func(half float64) (bool, float64) {
+			return outward(upperTail(exact(half), density(exact(half)))).Cmp(corner) > 0, math.NaN()
+		})
 	return 2 * half
 }
 

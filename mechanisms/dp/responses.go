@@ -71,8 +71,11 @@ func mixedDelta(epsilon *big.Float, law []outcome, mu float64) *big.Float {
 
 // mixedEpsilon inverts mixedDelta: the least float64 ε with δ(ε) ≤ δ, or +Inf.
 func mixedEpsilon(law []outcome, mu, delta float64) float64 {
-	above := func(epsilon float64) bool { return probability(mixedDelta(exact(epsilon), law, mu)) > delta }
-	if !above(0) {
+	above := func(epsilon float64) (bool, float64) {
+		bound := probability(mixedDelta(exact(epsilon), law, mu))
+		return bound > delta, bound - delta
+	}
+	if some, _ := above(0); !some {
 		return 0
 	}
 	_, epsilon := border(0, math.Inf(1), func(epsilon float64) bool { return roughMixed(epsilon, law, mu) > delta }, above)

@@ -44,7 +44,7 @@ func ZCDPRho(b Budget) float64 {
 	}
 	rho, _ := border(0, math.Inf(1),
 		func(rho float64) bool { return roughRenyi{rho: rho}.delta(b.Epsilon) <= b.Delta },
-		func(rho float64) bool { return ZCDPDelta(b.Epsilon, rho) <= b.Delta })
+		func(rho float64) (bool, float64) { return ZCDPDelta(b.Epsilon, rho) <= b.Delta, math.NaN() })
 	return rho
 }
 
@@ -198,6 +198,6 @@ func (r roughRenyi) epsilon(delta float64) float64 {
 
 // root returns a positive t at which below turns from true to false, within bounds in which 1/t and t² are finite.
 func root(below func(float64) bool) float64 {
-	_, t := border(0x1p-500, 0x1p+500, below, below)
+	_, t := border(0x1p-500, 0x1p+500, below, func(t float64) (bool, float64) { return below(t), math.NaN() })
 	return t
 }

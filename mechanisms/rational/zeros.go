@@ -79,11 +79,12 @@ func (p polynomial) derivative() polynomial {
 	return out
 }
 
-// Bits of a zero that bisection finds, and steps of Newton's method after it, which reach zeroBits when zeros lie 2⁻⁶⁰
-// apart.
+// Bits of a zero that bisection finds, and steps of Newton's method after it. The first few bits are mostly enough; all
+// reach zeroBits in so many steps when zeros lie 2⁻⁶⁰ apart.
 const (
-	bisections  = 80
-	newtonSteps = 4
+	firstBisections = 20
+	bisections      = 80
+	newtonSteps     = 6
 )
 
 // guesses returns points near zeros of p in (0, 1), falling: between two zeros of its derivative p has one zero at
@@ -105,8 +106,13 @@ func (p polynomial) guesses() []*big.Int {
 }
 
 // guess returns a point near the zero of p between low, where p has the sign given, and high.
-func (p polynomial) guess(slope polynomial, low, high *big.Int, sign int) *big.Int {
-	for range bisections {
+func (p polynomial) guess(slope polynomial, low, high *big.Int, sign int) (z *big.Int) {
+	for n := range bisections {
+		if n == firstBisections {
+			if z, ok := p.newton(slope, low, high); ok {
+				return z
+			}
+		}
 		middle := new(big.Int).Add(low, high)
 		middle.Rsh(middle, 1)
 		if p.at(middle).Sign() == sign {
@@ -115,11 +121,26 @@ func (p polynomial) guess(slope polynomial, low, high *big.Int, sign int) *big.I
 			high = middle
 		}
 	}
-	z := new(big.Int).Set(low)
+	z, _ = p.newton(slope, low, high)
+	return z
+}
+
+// newton returns where Newton's method gets from the middle of an interval. It is ok where it has come to rest within
+// the interval.
+func (p polynomial) newton(slope polynomial, low, high *big.Int) (z *big.Int, ok bool) {
+	z = new(big.Int).Add(low, high)
+	z.Rsh(z, 1)
+	one := big.NewInt(1)
 	for range newtonSteps {
-		if s := slope.at(z); s.Sign() != 0 {
-			z.Sub(z, s.Quo(p.at(z), s))
+		s := slope.at(z)
+		if s.Sign() == 0 {
+			return z, false
+		}
+		s.Quo(p.at(z), s)
+		z.Sub(z, s)
+		if s.CmpAbs(one) <= 0 {
+			return z, z.Cmp(low) > 0 && z.Cmp(high) < 0
 		}
 	}
-	return z
+	return z, false
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
@@ -340,8 +341,8 @@ func TestForgettingFollowsAChange(t *testing.T) {
 // TestFeedbackThatFails: answers that are lost, doubled, late and forged cost regret as fewer plays do, and no privacy:
 // plays go out by their numbers, once each, and decisions say the same.
 func TestFeedbackThatFails(t *testing.T) {
-	const total = 100_000
-	c := paper(t, 2, total)
+	total := tiertest.Runs(60_000, 100_000)
+	c := paper(t, 2, float64(total))
 	p := c.NewParams().Episodes[0]
 	c.Smoothing, c.Rate = p.Smoothing, p.Rate
 	c.Rounds *= 2 // second and forged records take places

@@ -10,6 +10,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -33,7 +34,10 @@ func halfNoise(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*me
 func TestAuditFailsWhenAClaimIsRefuted(t *testing.T) {
 	a := subject(t, "ORIEL_MECHANISM=tree-gaussian")
 	a.stream = halfNoise
-	result := audited(t, a, 3000)
+	half := a.plan
+	half.Components = slices.Clone(half.Components)
+	half.Components[0].Scale.Exp--
+	result := audited(t, a, a.runsToRefute(t, half, alpha*alphaOfAttacks/2))
 	var table, document bytes.Buffer
 	if err := errors.Join(result.Print(&table), result.PrintJSON(&document)); err != nil {
 		t.Fatal(err)
@@ -79,23 +83,20 @@ func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 	if got := a.followed(1, Options{}); got != 18 {
 		t.Errorf("followed for %d steps, want memory and window of users", got)
 	}
-	a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
-		one := c
-		user := one.Unit.(protection.User)
+	asOne := func(c mechanisms.Config) (mechanisms.Config, mechanisms.Calibration) {
+		user := c.Unit.(protection.User)
 		user.Steps = 1
-		one.Unit = user
-		short, err := mechanisms.Calibrate(one)
-		if err != nil {
-			return nil, err
-		}
-		seat, err := mechanisms.NewMechanism(one, short)
-		if err != nil {
-			return nil, err
-		}
-		return seat.Open(key), nil
+		c.Unit = user
+		return c, mechtest.Plan(t, c)
 	}
-	if err := audited(t, a, tiertest.Runs(1000, 3000)).Verdict(); !errors.Is(err, audit.ErrClaim) {
-		t.Errorf("verdict %v", err)
+	_, short := asOne(a.mechanism)
+	proved, runs := a.stream, a.runsToRefute(t, short, alpha)
+	a.stream = func(c mechanisms.Config, _ mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
+		c, short := asOne(c)
+		return proved(c, short, key)
+	}
+	if err := a.attacked(t, 1, runs).Report.Err(); !errors.Is(err, audit.ErrClaim) {
+		t.Errorf("%d runs: %v", runs, err)
 	}
 }
 
@@ -103,13 +104,14 @@ func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 func TestAuditOfAllKindsOfSettings(t *testing.T) {
 	for _, more := range settingsOfAllKinds {
 		a, checks := subject(t, more...), 5
+		a.repeated = fewRepeats()
 		if a.hasQuantiser() {
 			checks++ // distances
 		}
 		if _, decays := a.mechanism.Scope.Memory(); decays {
 			checks++ // reset
 		}
-		runs := tiertest.Runs(100, 200)
+		runs := tiertest.Runs(40, 200)
 		r := audited(t, a, runs)
 		var table, document bytes.Buffer
 		if err := errors.Join(r.Verdict(), r.Print(&table), r.PrintJSON(&document)); err != nil {
@@ -125,7 +127,7 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 
 // Noise that is not large beside the lattice is not rebuilt, and the table says so.
 func TestAuditSaysWhatItLeaves(t *testing.T) {
-	r := audited(t, subject(t, "ORIEL_MECHANISM=tree-laplace", "ORIEL_EPSILON=1e6"), 50)
+	r := honest(t, subject(t, "ORIEL_MECHANISM=tree-laplace", "ORIEL_EPSILON=1e6"))
 	var table bytes.Buffer
 	if err := errors.Join(r.Verdict(), r.Print(&table)); err != nil {
 		t.Fatal(err)
@@ -133,7 +135,9 @@ func TestAuditSaysWhatItLeaves(t *testing.T) {
 	if !strings.Contains(table.String(), "Not tested with these settings: residual: noise of scale") {
 		t.Errorf("%s", table.String())
 	}
-	r = audited(t, subject(t, "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=524288", "ORIEL_DIMENSION=1"), 2)
+	long := subject(t, "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=524288", "ORIEL_DIMENSION=1")
+	long.repeated = 2
+	r = audited(t, long, leastRuns)
 	if err := r.Verdict(); err != nil || len(r.notAttacked) != 1 ||
 		!strings.Contains(r.notAttacked[0], "blocks after the first") {
 		t.Errorf("%v, left %v", err, r.notAttacked)
@@ -174,8 +178,8 @@ func TestLowerNeverRoundsUp(t *testing.T) {
 }
 
 // Leaves around a public centre: canaries can show all of the claim with the diameter of contributions, which is less
-// than the clip's, at the first step, later, and for all events of a user; and one attack is long enough to bound nine
-// tenths.
+// than the clip's, at the first step, later, and for all events of a user; and one attack is long enough to bound most
+// of it.
 func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
 	for _, more := range [][]string{
 		{"ORIEL_CLIP=1"},
@@ -185,7 +189,7 @@ func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
 		{"ORIEL_CLIP=9", "ORIEL_LOSS=squared", "ORIEL_LABEL_MAX=1", "ORIEL_RADIUS=1"},
 	} {
 		a := subject(t, more...)
-		r := audited(t, a, tiertest.Runs(100, 300))
+		r := honest(t, a)
 		if err := r.Verdict(); err != nil {
 			t.Errorf("%v: %v", more, err)
 		}
@@ -200,5 +204,5 @@ func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
 		}
 	}
 	a := subject(t, "ORIEL_CLIP=1")
-	a.boundsNineTenths(t, 13)
+	a.boundsItsReach(t, 13)
 }

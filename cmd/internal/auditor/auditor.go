@@ -141,14 +141,16 @@ func (r *Result) compareDeployed() error {
 		}
 		r.checks = append(r.checks, repetition)
 	}
-	restart, errRestart := a.restart(steps)
+	restart, decisions, draws, err := a.replays(steps)
+	if err != nil {
+		return err
+	}
 	r.restarts = restart.Holds
-	decisions, draws, errDecisions := a.decisions(steps)
 	r.checks = append(r.checks, restart, decisions)
 	if len(draws) > 0 {
 		r.tests = append(r.tests, a.drawTest(draws))
 	}
-	return errors.Join(errRestart, errDecisions)
+	return nil
 }
 
 func (r *Result) attack(ctx context.Context) error {
@@ -182,7 +184,7 @@ func (r *Result) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wide, widens := a.widen()
+	wide, widens := a.widen(o.Runs * tailDraws)
 	limit := time.Duration(float64(o.Time) * timeOfResiduals)
 	if !widens {
 		limit = time.Duration(float64(o.Time) * (1 - timeOfAttacks))

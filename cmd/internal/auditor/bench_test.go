@@ -11,7 +11,7 @@ func BenchmarkFarTails(b *testing.B) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-laplace"} {
 		b.Run("mechanism="+name, func(b *testing.B) {
 			a := subject(b, "ORIEL_MECHANISM="+name, "ORIEL_WINDOW=64")
-			x, ok := a.widen()
+			x, ok := a.widen(0)
 			if !ok {
 				b.Fatal("not widened")
 			}

@@ -70,10 +70,10 @@ func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 			"a centre that the event decides": {change: private},
 		} {
 			a := subject(t, more...)
-			honest := a.stream
+			proved := a.stream
 			a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 				c, _ = fault.in(c)
-				return honest(c, p, key)
+				return proved(c, p, key)
 			}
 			refutes(t, what+", in the stream", a, "leaves", ErrNoise)
 		}

@@ -41,8 +41,12 @@ func (a *Subject) distances() (Check, error) {
 		check.Count, check.Found = 0, "no event adds anything within the horizon"
 		return check, nil
 	}
+	c, err := a.openBackground(shortRun)
+	if err != nil {
+		return check, err
+	}
 	for pair := range uint64(pairs) {
-		first, second, err := a.pairOf(pair)
+		first, second, err := c.pairOf(pair)
 		if pair == 0 && errors.Is(err, errUnseen) {
 			check.Count, check.Found = 0, "no event of these settings adds to the sums"
 			return check, nil
@@ -66,17 +70,14 @@ func (a *Subject) distances() (Check, error) {
 }
 
 // pairOf returns the numbers of two events that come after the same history.
-func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
+func (c *background) pairOf(pair uint64) (first, second []float64, err error) {
 	var both [2][]float64
-	steps := 1 + pair%shortRun
+	a := c.subject
+	c.steps = 1 + pair%shortRun
 	if end := a.wholeMechanism.Scope.End(); end != protection.Endless {
-		steps = min(steps, end-a.earliest())
+		c.steps = min(c.steps, end-a.earliest())
 	}
 	for i := range both {
-		c, err := a.openBackground(steps)
-		if err != nil {
-			return nil, nil, err
-		}
 		if err := c.play("pair", pair, false, func(step) {}); err != nil {
 			return nil, nil, err
 		}

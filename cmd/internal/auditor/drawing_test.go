@@ -24,7 +24,7 @@ func TestAuditOfDraws(t *testing.T) {
 	for _, more := range [][]string{
 		{}, {"ORIEL_ADJACENCY=zero-out", "ORIEL_BATCH=2"}, {"ORIEL_DELTA=0", "ORIEL_EMIT_EVERY=1"},
 	} {
-		r := audited(t, drawingSubject(t, more...), 20)
+		r := honest(t, drawingSubject(t, more...))
 		var out bytes.Buffer
 		if err := r.Print(&out); err != nil || r.Err() != nil {
 			t.Errorf("%v: %v, %v", more, err, r.Err())
@@ -50,7 +50,7 @@ func TestAuditOfPlayedSets(t *testing.T) {
 	for _, more := range [][]string{
 		{}, {"ORIEL_ADJACENCY=zero-out", "ORIEL_BATCH=2", "ORIEL_SHARE=1"}, {"ORIEL_DELTA=0", "ORIEL_COINS=capped"},
 	} {
-		r := audited(t, playedSubject(t, more...), 20)
+		r := honest(t, playedSubject(t, more...))
 		var out bytes.Buffer
 		if err := r.Print(&out); err != nil || r.Err() != nil {
 			t.Errorf("%v: %v, %v", more, err, r.Err())
@@ -61,7 +61,7 @@ func TestAuditOfPlayedSets(t *testing.T) {
 	}
 	a := subjectOf(t, "ORIEL_OPERATOR=sets", "ORIEL_PICK=2", "ORIEL_ELEMENTS=a,b,c", "ORIEL_MECHANISM=once-gamma",
 		"ORIEL_WINDOW=lifetime", "ORIEL_BATCH=2")
-	r := audited(t, a, 300)
+	r := honest(t, a)
 	if err := r.Verdict(); err != nil {
 		t.Error(err)
 	}

@@ -36,7 +36,7 @@ const (
 // repetitions is how many runs of how many steps a check plays.
 func (a *Subject) repetitions(steps uint64) (runs, each uint64) {
 	each = min(steps, max(2, repeatedNumbers/uint64(a.mechanism.Dimension())))
-	return max(2, min(mostRepeated, repeatedRecords/(each*a.mechanism.Batch))), each
+	return max(2, min(a.repeated, repeatedRecords/(each*a.mechanism.Batch))), each
 }
 
 // recorded is a run's releases and decisions, step by step, as bytes, its draws, and of sums that have them the
@@ -133,7 +133,7 @@ func differ(x, y [][]byte) int {
 }
 
 // sums are sums of the components, which release what is recorded once the stream has scaled it.
-func (r recorded) sums(leaf contribution.Contribution) []mechanisms.Sum {
+func (r *recorded) sums(leaf contribution.Contribution) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
 	for k, part := range leaf.Components {
@@ -163,79 +163,76 @@ func unscaled(y, root float64) float64 {
 	panic("BUG: auditor: a release that no sum has")
 }
 
-// restart plays runs with and without breaking them off.
-func (a *Subject) restart(steps uint64) (Check, error) {
+// replays plays runs three times: as they are, broken off and taken up again, and with other events over the same
+// releases and draws, over which a decision is the same, since it is computed from them alone. It returns what it found
+// of restarts and of decisions, and the draws of all runs.
+func (a *Subject) replays(steps uint64) (restart, decisions Check, draws []recordedDraw, err error) {
 	runs, steps := a.repetitions(steps)
-	check := Check{
+	restart = Check{
 		Name: "restart", Looked: "runs written down and read back, anywhere", Count: runs,
 		Found: "releases and decisions are those of unbroken runs", Holds: true,
 	}
-	c, err := a.openBackground(steps)
-	if err != nil {
-		return check, err
-	}
-	for run := range runs {
-		whole, err := record(c, "crowd", run, false)
-		if err != nil {
-			return check, err
-		}
-		broken, err := record(c, "crowd", run, true)
-		if err != nil {
-			check.Holds, check.Found = false, fmt.Sprintf("run %d: a state is refused: %v", run, err)
-			return check, nil
-		}
-		if t := max(differ(whole.releases, broken.releases), differ(whole.decisions, broken.decisions)); t > 0 {
-			check.Holds, check.Found = false, fmt.Sprintf("run %d, step %d: another release or decision after a restart", run, t)
-			return check, nil
-		}
-	}
-	return check, nil
-}
-
-// decisions plays other events over the releases and the draws of a run: a decision is computed from them alone, or it
-// is another one. It returns the draws of all runs.
-func (a *Subject) decisions(steps uint64) (Check, []recordedDraw, error) {
-	runs, steps := a.repetitions(steps)
-	check := Check{
+	decisions = Check{
 		Name: "decisions", Looked: "runs of other events over the same releases", Count: runs,
 		Found: "decisions are the same bytes", Holds: true,
 	}
-	c, err := a.openBackground(steps)
-	if err != nil {
-		return check, nil, err
+	var original recorded
+	c, errOpen := a.openBackground(steps)
+	repeats, errScript := a.scripted(&original).openBackground(steps)
+	if err := errors.Join(errOpen, errScript); err != nil {
+		return restart, decisions, nil, err
 	}
-	var draws []recordedDraw
-	for run := range runs {
-		original, err := record(c, "crowd", run, false)
-		if err != nil {
-			return check, nil, err
+	for run := uint64(0); run < runs && (restart.Holds || decisions.Holds); run++ {
+		if original, err = record(c, "crowd", run, false); err != nil {
+			return restart, decisions, nil, err
+		}
+		if restart.Holds {
+			if fault := c.restarted(original, run); fault != "" {
+				restart.Holds, restart.Found = false, fmt.Sprintf("run %d%s", run, fault)
+			}
+		}
+		if !decisions.Holds {
+			continue
 		}
 		draws = append(draws, original.draws...)
-		fault, err := a.repeated(original, run, steps)
+		fault, err := repeats.repeated(original, run)
 		if err != nil {
-			return check, nil, err
+			return restart, decisions, nil, err
 		}
 		if fault != "" {
-			check.Holds, check.Found = false, fmt.Sprintf("run %d, %s", run, fault)
-			return check, draws, nil
+			decisions.Holds, decisions.Found = false, fmt.Sprintf("run %d, %s", run, fault)
 		}
 	}
 	if len(draws) > 0 {
-		check.Looked = "runs of other events over the same releases and draws"
+		decisions.Looked = "runs of other events over the same releases and draws"
 	}
-	return check, draws, nil
+	return restart, decisions, draws, nil
+}
+
+// restarted plays a run again, broken off and taken up, and says what is not as it was.
+func (c *background) restarted(original recorded, run uint64) (fault string) {
+	broken, err := record(c, "crowd", run, true)
+	if err != nil {
+		return fmt.Sprintf(": a state is refused: %v", err)
+	}
+	t := max(differ(original.releases, broken.releases), differ(original.decisions, broken.decisions))
+	if t > 0 {
+		return fmt.Sprintf(", step %d: another release or decision after a restart", t)
+	}
+	return ""
+}
+
+// scripted is the subject over the releases of a run, which may be recorded anew between two runs of it.
+func (a *Subject) scripted(original *recorded) *Subject {
+	b := *a
+	b.stream = func(m mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
+		return mechanisms.NewStream(m, p, key, original.sums(m.Contribution)...)
+	}
+	return &b
 }
 
 // repeated plays other events over the releases and draws of a run, and says what is not as it was.
-func (a *Subject) repeated(original recorded, run, steps uint64) (fault string, err error) {
-	scripted := *a
-	scripted.stream = func(m mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
-		return mechanisms.NewStream(m, p, key, original.sums(m.Contribution)...)
-	}
-	c, err := scripted.openBackground(steps)
-	if err != nil {
-		return "", err
-	}
+func (c *background) repeated(original recorded, run uint64) (fault string, err error) {
 	draws := &scriptedDraws{draws: original.draws}
 	c.observe(draws.choose)
 	var again recorded
@@ -248,7 +245,7 @@ func (a *Subject) repeated(original recorded, run, steps uint64) (fault string, 
 	if t := differ(original.owed, again.owed); t > 0 {
 		return fmt.Sprintf("step %d: the decision owes something to events beside releases", t), nil
 	}
-	if draws.affected && !a.drawing() { // whose guarantee is of its draws
+	if draws.affected && !c.subject.drawing() { // whose guarantee is of its draws
 		return "scores of a draw depend on events, and the guarantee is that of the sums alone", nil
 	}
 	return "", nil

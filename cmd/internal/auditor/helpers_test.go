@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/mechtest/tiertest"
 )
@@ -79,37 +80,106 @@ func audited(t *testing.T, a *Subject, runs int) *Result {
 	return r
 }
 
+// claimed is the loss that Law.Reach is compared with: µ, or ε of pure noise.
+func (a *Subject) claimed() float64 {
+	if a.guarantee.Mu == 0 {
+		return a.guarantee.Epsilon
+	}
+	return a.guarantee.Mu
+}
+
+// honest audits a subject that nothing is refuted of. In the short form it plays few runs: checks that are exact have
+// tests with faults, which play all of theirs, and noise has tests of more runs.
+func honest(t *testing.T, a *Subject) *Result {
+	t.Helper()
+	a.repeated = fewRepeats()
+	return audited(t, a, honestRuns())
+}
+
+func honestRuns() int { return tiertest.Runs(20, 300) }
+
+func fewRepeats() uint64 { return tiertest.Runs[uint64](8, mostRepeated) }
+
 // reachesClaim audits a subject: it is not refuted, canaries of the first step reach a share of the claim, and none
 // passes it.
 func reachesClaim(t *testing.T, a *Subject, share float64, name string) {
 	t.Helper()
-	r := audited(t, a, tiertest.Runs(100, 300))
+	r := honest(t, a)
 	if err := r.Verdict(); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
+	claim := a.claimed()
 	for _, attack := range r.attacks {
-		claim := a.guarantee.Mu
 		if reach := attack.law.Reach(); reach > claim*(1+1e-9) || attack.Canary.Step == 1 && reach < share*claim {
 			t.Errorf("%s, step %d: a canary reaches %g of %g", name, attack.Canary.Step, reach, claim)
 		}
 	}
 }
 
-// boundsNineTenths wants one attack at a step to bound nine tenths of the claim, in the short form eight, and not to
-// pass it: a quarter of the runs doubles what a bound leaves to chance.
-func (a *Subject) boundsNineTenths(t *testing.T, step uint64) {
+// aimedAt is an attack at a step, before its first run.
+func (a *Subject) aimedAt(t testing.TB, step uint64) *Attack {
 	t.Helper()
-	o, least := options(tiertest.Runs(2000, 8000)), tiertest.Runs(0.8, 0.9)
-	attack, err := a.newAttack(step, a.dense(a.random("direction", 0)), o)
+	attack, err := a.newAttack(step, a.dense(a.random("direction", 0)), options(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := attack.run(t.Context(), a, o, 1, 0, func(audit.Run) {}); err != nil {
+	return attack
+}
+
+// attacked is an attack at a step alone, after so many runs: all of alpha is its own.
+func (a *Subject) attacked(t testing.TB, step uint64, runs int) *Attack {
+	t.Helper()
+	attack := a.aimedAt(t, step)
+	if err := attack.run(t.Context(), a, options(runs), 1, 0, func(audit.Run) {}); err != nil {
 		t.Fatal(err)
 	}
+	return attack
+}
+
+// enough is how many times the runs of audit.Law.RunsFor bound a share of a loss with probability 0.999. Right guesses
+// are binomial, so that a bound at confidence 1 − α is about (z_α + z)·s below the loss, where s falls as the root of
+// the runs and z standard deviations are for bad luck. RunsFor takes z = 1, and 0.999 is z = 3.1. z_α is 3.4 for the
+// three bounds of one attack, and more is better: ((3.4 + 3.1)/(3.4 + 1))² < 2.2.
+const enough = 2.2
+
+// runsFor is how many runs bound a share of what the law lets a canary show, with probability 0.999.
+func runsFor(t testing.TB, law *audit.Law, share, alpha float64) int {
+	t.Helper()
+	runs, ok := law.RunsFor(share, 1e-6, alpha)
+	if !ok {
+		t.Fatalf("no number of runs bounds %g of %g", share, law.Reach())
+	}
+	return int(enough * float64(runs))
+}
+
+// runsToRefute is how many runs of an attack at step 1 refute the claim with probability 0.999, if the noise is that of
+// another calibration.
+func (a *Subject) runsToRefute(t testing.TB, loud mechanisms.Calibration, alpha float64) int {
+	t.Helper()
+	law := a.lawUnder(t, loud)
+	return runsFor(t, law, a.guarantee.Mu/law.Reach(), alpha)
+}
+
+// lawUnder is the law of the canary of step 1 under another calibration's noise.
+func (a *Subject) lawUnder(t testing.TB, other mechanisms.Calibration) *audit.Law {
+	t.Helper()
+	law, err := audit.NewLaw(a.mechanism, other, a.aimedAt(t, 1).Canary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return law
+}
+
+// boundsItsReach wants one attack at a step to bound a share of what its canary can show, nine tenths in the long form,
+// and not to pass the claim.
+func (a *Subject) boundsItsReach(t *testing.T, step uint64) {
+	t.Helper()
+	share := tiertest.Runs(0.75, 0.9)
+	attack := a.aimedAt(t, step)
+	attack = a.attacked(t, step, runsFor(t, attack.law, share, alpha))
 	first := attack.Report.Bounds[0]
 	t.Logf("%+v", first)
-	if err := attack.Report.Err(); err != nil || first.Value < least*first.Claim || first.Value > first.Claim {
+	if err := attack.Report.Err(); err != nil || first.Value < share*attack.law.Reach() || first.Value > first.Claim {
 		t.Errorf("%v: bound %+v", err, first)
 	}
 }

@@ -82,7 +82,7 @@ func TestAuditTakesKeysForPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := a.Audit(t.Context(), options(100))
+		r, err := a.Audit(t.Context(), options(honestRuns()))
 		if err := errors.Join(err, r.Err()); err != nil {
 			t.Errorf("%v: %v", adjacency, err)
 		}

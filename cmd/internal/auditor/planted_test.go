@@ -46,7 +46,7 @@ func TestAuditOfMachinesAsConfigured(t *testing.T) {
 	for name, lines := range asConfigured {
 		t.Run(name, func(t *testing.T) {
 			a := subjectOf(t, append([]string{"ORIEL_EPSILON=1"}, lines...)...)
-			r := audited(t, a, 100)
+			r := audited(t, a, honestRuns())
 			if err := r.Verdict(); err != nil {
 				t.Error(err)
 			}

@@ -1,10 +1,10 @@
 package auditor
 
 import (
+	"strings"
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // kindsOfPlays are bandits of all kinds.
@@ -43,20 +43,7 @@ var kindsOfPlays = [][]string{
 // Losses of canaries show all of the claim at the first step, whatever the noise, and none passes it.
 func TestAuditOfPlaysReachesTheClaim(t *testing.T) {
 	for _, lines := range kindsOfPlays {
-		a := subjectOf(t, lines...)
-		r := audited(t, a, tiertest.Runs(100, 300))
-		if err := r.Verdict(); err != nil {
-			t.Errorf("%v: %v", lines, err)
-		}
-		claim := a.guarantee.Mu
-		if claim == 0 { // pure
-			claim = a.guarantee.Epsilon
-		}
-		for _, attack := range r.attacks {
-			if reach := attack.law.Reach(); reach > claim*(1+1e-9) || attack.Canary.Step == 1 && reach < 0.99*claim {
-				t.Errorf("%v, step %d: a canary reaches %g of %g", lines, attack.Canary.Step, reach, claim)
-			}
-		}
+		reachesClaim(t, subjectOf(t, lines...), 0.99, strings.Join(lines, " "))
 	}
 }
 
@@ -69,9 +56,9 @@ func TestAuditCatchesLongLeavesOfPlays(t *testing.T) {
 		}
 	}}
 	a := subjectOf(t, kindsOfPlays[3]...)
-	honest := a.stream
+	proved := a.stream
 	a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
-		return honest(fault.in(c), p, key)
+		return proved(fault.in(c), p, key)
 	}
 	refutesIn(t, 400, "long leaves in the stream", a, "leaves", ErrNoise)
 	a = subjectOf(t, kindsOfPlays[3]...)

@@ -238,10 +238,12 @@ func TestAuditOfLeavesOutOfReach(t *testing.T) {
 		"ORIEL_OPERATOR=arms", "ORIEL_ARMS=a,b", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime",
 	}
 	for want, lines := range map[string][]string{
-		"attacks: an event adds nothing before step 20001":  append([]string{"ORIEL_DELAY=20000"}, arms...),
+		"attacks: an event adds nothing before step 16385":  append([]string{"ORIEL_DELAY=16384"}, arms...),
 		"attack at step 2: no event of these settings adds": append([]string{"ORIEL_WAIT=1"}, frequent...),
 	} {
-		r := audited(t, subjectOf(t, lines...), 4)
+		a := subjectOf(t, lines...)
+		a.repeated = 2
+		r := audited(t, a, leastRuns)
 		var out bytes.Buffer
 		if err := r.Print(&out); err != nil || r.Err() != nil {
 			t.Errorf("%v, %v", err, r.Err())

@@ -38,7 +38,8 @@ type Subject struct {
 	guarantee        protection.Guarantee
 	secret           [32]byte
 	late             uint64 // steps that were before a run, of which the private sum holds nothing
-	// stream opens the machine's private sum: mechanisms.Open, or in tests one with a planted fault. So does machine
+	repeated         uint64 // runs that a check plays again, at most
+	// stream opens the machine's private sum: as mechanisms.Open, or in tests one with a planted fault. So does machine
 	// with an operator that has a plan.
 	stream  func(mechanisms.Config, mechanisms.Calibration, [32]byte) (*mechanisms.Stream, error)
 	machine func(operators.Operator, []byte, *mechanisms.Stream) (operators.Machine, error)
@@ -64,8 +65,7 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part
 	var err error
 	a := &Subject{
 		wholeMechanism: m, first: max(0, part), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret,
-		stream:  mechanisms.Open,
-		machine: openMachine,
+		stream: new(proofs).open, machine: openMachine, repeated: mostRepeated,
 	}
 	if a.wholePlan, err = mechanisms.Calibrate(m); err != nil {
 		return nil, err

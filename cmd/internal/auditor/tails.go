@@ -21,9 +21,10 @@ type widenedSubject struct {
 	noise  *residual.Noise
 }
 
-// widen returns false where it does not help: Gamma noise is one draw of its vector's length, however many entries
-// there are; nor where noise at that dimension has no sampler.
-func (a *Subject) widen() (widenedSubject, bool) {
+// widen makes runs of about so many draws at most, where draws is not 0. It returns false where it does not help: Gamma
+// noise is one draw of its vector's length, however many entries there are; nor where noise at that dimension has no
+// sampler.
+func (a *Subject) widen(draws int) (widenedSubject, bool) {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if facts.Law == mechanisms.Gamma {
 		return widenedSubject{}, false
@@ -36,6 +37,9 @@ func (a *Subject) widen() (widenedSubject, bool) {
 		return widenedSubject{}, false
 	}
 	steps := uint64(wideSteps)
+	if n := x.config.Dimension(); draws > 0 {
+		steps = min(steps, uint64((draws+n-1)/n))
+	}
 	if facts.Tree {
 		steps = min(steps, x.config.Scope.Span()) // single nodes
 	}

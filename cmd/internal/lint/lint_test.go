@@ -1,31 +1,24 @@
 package lint
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // TestModuleImports runs the import rules on every build, since files and their imports differ between builds.
 func TestModuleImports(t *testing.T) {
-	root := moduleRoot(t)
 	var found []Finding
 	for _, build := range Builds {
-		packages, err := List(root, build, "./...")
-		if err != nil {
-			t.Fatal(err)
-		}
-		found = append(found, CheckImports(packages)...)
+		found = append(found, CheckImports(listed(t, build, "./..."))...)
 	}
 	report(t, found)
 }
 
 func TestModuleCalls(t *testing.T) {
-	packages, err := List(moduleRoot(t), Builds[0], "./...")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := CheckCalls(packages)
+	found, err := CheckCalls(listed(t, Builds[0], "./..."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,36 +27,45 @@ func TestModuleCalls(t *testing.T) {
 
 // TestModuleTiers: no claim loses its test in the first tier.
 func TestModuleTiers(t *testing.T) {
-	packages, err := List(moduleRoot(t), Builds[0], "./...")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := CheckTiers(packages)
+	found, err := CheckTiers(listed(t, Builds[0], "./..."))
 	if err != nil {
 		t.Fatal(err)
 	}
 	report(t, found)
 }
 
+// TestModuleArithmetic looks at each package once, and again in builds in which it has other files.
 func TestModuleArithmetic(t *testing.T) {
-	root := moduleRoot(t)
 	var found []Finding
 	seen := make(map[string]bool)
-	for _, build := range Builds {
-		packages, err := List(root, build, "-deps", "./mechanisms/...", "./operators/...", "./schemas/...")
-		if err != nil {
-			t.Fatal(err)
+	for _, p := range typedModule(t) {
+		seen[p.Folder] = true
+		found = append(found, CheckArithmetic(p)...)
+	}
+	before, again := make(map[string][]string), 0
+	for i, build := range Builds {
+		packages := slices.Clone(listed(t, build, "-deps", "./mechanisms/...", "./operators/...", "./schemas/..."))
+		for k, p := range packages {
+			files := strings.Join(p.GoFiles, " ")
+			packages[k].DepOnly = p.DepOnly || i == 0 || slices.Contains(before[p.ImportPath], files)
+			before[p.ImportPath] = append(before[p.ImportPath], files)
+		}
+		if i == 0 {
+			continue
 		}
 		typed, err := Check(packages, build)
 		if err != nil {
 			t.Errorf("GOARCH=%s, tags %q: %v", build.Arch, build.Tags, err)
 		}
 		for _, p := range typed {
-			seen[p.Folder] = true
+			again++
 			found = append(found, CheckArithmetic(p)...)
 		}
 	}
 	report(t, found)
+	if again == 0 {
+		t.Error("no package has other files in another build")
+	}
 	for _, dir := range decidesBytes {
 		if !seen[dir] {
 			t.Errorf("%s: in the table of packages that decide bytes, but not in the module", dir)
@@ -73,39 +75,21 @@ func TestModuleArithmetic(t *testing.T) {
 
 // TestModuleContents: code that decides ends and requests reads what is public of a record.
 func TestModuleContents(t *testing.T) {
-	build := Builds[0]
-	var patterns []string
-	for _, folder := range decidesEnds {
-		patterns = append(patterns, "./"+folder)
+	checked := 0
+	for _, p := range typedModule(t) {
+		if slices.Contains(decidesEnds, p.Folder) {
+			checked++
+			report(t, CheckContents(p))
+		}
 	}
-	packages, err := List(moduleRoot(t), build, append([]string{"-deps"}, patterns...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	typed, err := Check(packages, build)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(typed) != len(decidesEnds) {
-		t.Errorf("%d packages are checked, want %d", len(typed), len(decidesEnds))
-	}
-	for _, p := range typed {
-		report(t, CheckContents(p))
+	if checked != len(decidesEnds) {
+		t.Errorf("%d packages are checked, want %d", checked, len(decidesEnds))
 	}
 }
 
 // TestModuleTerms: scopes and units answer for themselves.
 func TestModuleTerms(t *testing.T) {
-	build := Builds[0]
-	packages, err := List(moduleRoot(t), build, "-deps", "./...")
-	if err != nil {
-		t.Fatal(err)
-	}
-	typed, err := Check(packages, build)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range typed {
+	for _, p := range typedModule(t) {
 		report(t, CheckTerms(p))
 	}
 }
@@ -178,6 +162,38 @@ func TestExceptionsHaveReasons(t *testing.T) {
 			t.Errorf("%s: no reason", row.folder)
 		}
 	}
+}
+
+// lists holds what listed has listed: tests only read it.
+var lists = map[string][]Package{}
+
+// listed are the packages of a build.
+func listed(t *testing.T, build Build, args ...string) []Package {
+	t.Helper()
+	key := fmt.Sprint(build, args)
+	if lists[key] == nil {
+		packages, err := List(moduleRoot(t), build, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists[key] = packages
+	}
+	return lists[key]
+}
+
+// typed holds what typedModule has checked.
+var typed []Typed
+
+// typedModule are all packages of the module, in the first build.
+func typedModule(t *testing.T) []Typed {
+	t.Helper()
+	if typed == nil {
+		var err error
+		if typed, err = Check(listed(t, Builds[0], "-deps", "./..."), Builds[0]); err != nil {
+			t.Error(err)
+		}
+	}
+	return typed
 }
 
 func moduleRoot(t *testing.T) string {

@@ -41,12 +41,18 @@ func Check(packages []Package, b Build) ([]Typed, error) {
 	}
 	var failed []error
 	for _, p := range packages {
+		if !s.wanted(p) { // loaded where it is imported
+			continue
+		}
 		if _, err := s.load(p.ImportPath); err != nil {
 			failed = append(failed, err)
 		}
 	}
 	return s.typed, errors.Join(failed...)
 }
+
+// wanted reports whether a package is one of ours, and no mere dependency.
+func (s *source) wanted(p Package) bool { return ours(p.ImportPath) && !p.DepOnly }
 
 func (s *source) load(importPath string) (*types.Package, error) {
 	if done, ok := s.checked[importPath]; ok {
@@ -56,7 +62,7 @@ func (s *source) load(importPath string) (*types.Package, error) {
 	if !ok {
 		return nil, fmt.Errorf("lint: package %s is not listed", importPath)
 	}
-	wanted := ours(importPath) && !p.DepOnly
+	wanted := s.wanted(p)
 	var files []*ast.File
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(s.fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)

@@ -35,7 +35,7 @@ var unwanted = []struct {
 	{regexp.MustCompile(`(^|[^\w.$}-])/(wo` + `rk|ro` + `ot|tmp/` + `w|home/[a-z]+)/`), "a path of one machine"},
 	{regexp.MustCompile(`(proxy|sum)\.gol` + `ang\.org|repo1?\.maven\.(apache\.)?org|deb\.deb` + `ian\.org|pyp` + `i\.org|registry\.npm` + `js\.org`), "the host of a package registry"},
 	{regexp.MustCompile(`shared/des` + `ign`), "a document that is not in the repository"},
-	{regexp.MustCompile(`^(<{7}|>{7})( |$)`), "an unresolved merge"},
+	{regexp.MustCompile(`(?m)^(<{7}|>{7})( |\r?$)`), "an unresolved merge"},
 }
 
 // notText are files whose lines are not read: data and locks that nobody writes by hand.
@@ -95,10 +95,13 @@ func wordsIn(name string, content []byte) []Finding {
 	if bytes.IndexByte(content, 0) >= 0 {
 		return nil // binary
 	}
-	number := 0
-	for line := range bytes.Lines(content) {
-		number++
-		for _, word := range unwanted {
+	for _, word := range unwanted {
+		if !word.pattern.Match(content) { // much faster than line by line
+			continue
+		}
+		number := 0
+		for line := range bytes.Lines(content) {
+			number++
 			if at := word.pattern.Find(bytes.TrimRight(line, "\r\n")); at != nil {
 				found = append(found, Finding{fmt.Sprintf("%s:%d", name, number), fmt.Sprintf("%q: %s", at, word.reason)})
 			}

@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/schemas"
@@ -312,9 +313,16 @@ func spreadOf(t testing.TB, in Input, promised Spread, first, every, samples int
 	return float64(inside) / float64(n), math.Sqrt(sum/float64(n)) / float64(promised.Deviation)
 }
 
-// ± of counts covers, in the noise of real streams: 2048 cells, each at 12 steps that have forgotten each other, make
-// 24 576 numbers. The standard error of a share of 0.95 is 0.0014, and that of their deviation 0.45 %: 6.11 of them
-// are 0.85 % and 2.8 %.
+// looks is at how many steps that have forgotten each other spreadOf looks.
+func looks() int { return tiertest.Runs(3, 12) }
+
+// sixth is 6.11 standard errors of a rate p of n, which chance passes once in 10⁹.
+func sixth(p float64, n int) float64 { return 6.11 * math.Sqrt(p*(1-p)/float64(n)) }
+
+// sixthOfDeviation is so many of a root mean square of n normal numbers, relative.
+func sixthOfDeviation(n int) float64 { return 6.11 / math.Sqrt(2*float64(n)) }
+
+// ± of counts covers, in the noise of real streams: each of 2048 cells at some steps.
 func TestCountsAreWithinTheirError(t *testing.T) {
 	for name, x := range map[string]struct {
 		changes      []string
@@ -329,19 +337,20 @@ func TestCountsAreWithinTheirError(t *testing.T) {
 			changes := append([]string{"ORIEL_CELLS=place=0:2048:2048", "ORIEL_STATISTICS=count", "ORIEL_VALUE="}, x.changes...)
 			in := countingInput(t, changes...)
 			promised := numbersOf(t, changes...).Numbers.Views[0].Count
-			covered, ratio := spreadOf(t, in, promised, x.first, x.every, 12)
-			if math.Abs(covered-0.95) > 0.0085 || math.Abs(ratio-1) > 0.028 {
+			covered, ratio := spreadOf(t, in, promised, x.first, x.every, looks())
+			n := 2048 * looks()
+			if math.Abs(covered-0.95) > sixth(0.95, n) || math.Abs(ratio-1) > sixthOfDeviation(n) {
 				t.Errorf("%.4f are within ±, and the deviation is %.4f of what was promised", covered, ratio)
 			}
 		})
 	}
 }
 
-// ± of sums, means and variances covers, in tumbling windows of 64 cells with 100 events each: 100 windows make 6400
-// numbers, 6.11 standard errors of the share are 1.7 %. Values are at one end of the range in half of the cells,
-// whose mean has the error at ends; ± of a variance is an upper bound.
+// ± of sums, means and variances covers, in tumbling windows of 64 cells with 100 events each. Values are at one end of
+// the range in half of the cells, whose mean has the error at ends; ± of a variance is an upper bound.
 func TestRatiosAreWithinTheirError(t *testing.T) {
-	const cells, events, windows = 64, 100, 100
+	const cells, events = 64, 100
+	windows := tiertest.Runs(30, 100)
 	changes := append([]string{
 		"ORIEL_CELLS=place=0:64:64", "ORIEL_EPSILON=8",
 		fmt.Sprintf("ORIEL_BATCH=%d", cells*events),
@@ -387,9 +396,9 @@ func TestRatiosAreWithinTheirError(t *testing.T) {
 	}
 	for statistic, sides := range inside {
 		for k, n := range sides {
-			share := float64(n) / (cells / 2 * windows)
+			share := float64(n) / float64(cells/2*windows)
 			t.Logf("%s, side %d: %.4f", statistic, k, share)
-			low, high := 0.95-0.024, 0.95+0.024 // 3200 numbers a side
+			low, high := 0.95-sixth(0.95, cells/2*windows), 0.95+sixth(0.95, cells/2*windows)
 			if statistic == "variance" || statistic == "mean" && k == 1 {
 				high = 1 // numbers are held within the range of a mean, and ± of a variance is an upper bound
 			}

@@ -38,13 +38,28 @@ func Mu(k, n int, alpha float64) float64 {
 // most T of the runs tell their coin, T ~ Binomial(n, δ), and all other guesses are right with probability e^ε/(1 +
 // e^ε) at most. A tenth of α is for T to be larger than what is taken off k here.
 func Epsilon(k, r, n int, delta, alpha float64) float64 {
-	if delta > 0 {
-		told := 0
-		for told < n && mathext.RegIncBeta(float64(told+1), float64(n-told), delta) > alpha/10 { // P(T ≥ told + 1)
-			told++
-		}
-		k, alpha = k-told, alpha*0.9
-	}
-	p := Lower(k, r, alpha)
+	told, alpha := untold(n, delta, alpha)
+	p := Lower(k-told, r, alpha)
 	return max(0, math.Log(p)-math.Log1p(-p))
+}
+
+// EpsilonAbove reports whether Epsilon is above a bound of at least 0, up to rounding. It is much cheaper than Epsilon,
+// for a search that Epsilon's last digits do not matter to: one tail, which is below α if e^ε/(1 + e^ε) is refuted.
+func EpsilonAbove(epsilon float64, k, r, n int, delta, alpha float64) bool {
+	told, alpha := untold(n, delta, alpha)
+	if k -= told; k <= 0 || r <= 0 {
+		return false
+	}
+	return mathext.RegIncBeta(float64(k), float64(r-k+1), 1/(1+math.Exp(-epsilon))) < alpha
+}
+
+// untold returns how many of n runs Epsilon takes for told, and what is left of α.
+func untold(n int, delta, alpha float64) (told int, left float64) {
+	if delta == 0 {
+		return 0, alpha
+	}
+	for told < n && mathext.RegIncBeta(float64(told+1), float64(n-told), delta) > alpha/10 { // P(T ≥ told + 1)
+		told++
+	}
+	return told, alpha * 0.9
 }

@@ -110,3 +110,17 @@ func TestEpsilonBoundAllowsWhatDeltaTells(t *testing.T) {
 		t.Error("all right guesses may have been told: not 0")
 	}
 }
+
+// One tail decides what the bisection finds, but for the 2⁻³⁰ that a limit is rounded down by.
+func TestEpsilonAboveIsOfEpsilon(t *testing.T) {
+	for _, delta := range []float64{0, 1e-6, 0.01} {
+		for _, r := range []int{1, 30, 400, 20_000} {
+			for _, k := range []int{0, r / 2, r * 9 / 10, r - 1, r} {
+				at := Epsilon(k, r, 2*r, delta, 1e-3)
+				if EpsilonAbove(at+1e-5, k, r, 2*r, delta, 1e-3) || at > 1e-5 && !EpsilonAbove(at-1e-5, k, r, 2*r, delta, 1e-3) {
+					t.Errorf("%d of %d, δ = %g: the bound is %g", k, r, delta, at)
+				}
+			}
+		}
+	}
+}

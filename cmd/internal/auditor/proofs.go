@@ -1,0 +1,38 @@
+package auditor
+
+import (
+	"reflect"
+	"sync"
+
+	"oriel/mechanisms"
+)
+
+// proofs opens streams as mechanisms.Open does, and proves each configuration and plan once: an audit opens a machine
+// some dozen times, and the proof of a long window takes seconds.
+type proofs struct {
+	mutex  sync.Mutex
+	proved []proved
+}
+
+type proved struct {
+	config    mechanisms.Config
+	plan      mechanisms.Calibration
+	mechanism *mechanisms.Mechanism
+}
+
+// open opens a stream, which shares nothing with another that could be written to.
+func (x *proofs) open(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	for _, y := range x.proved {
+		if reflect.DeepEqual(y.config, c) && reflect.DeepEqual(y.plan, p) {
+			return y.mechanism.Clone().Open(key), nil
+		}
+	}
+	mechanism, err := mechanisms.NewMechanism(c, p)
+	if err != nil {
+		return nil, err
+	}
+	x.proved = append(x.proved, proved{c, p, mechanism})
+	return mechanism.Clone().Open(key), nil
+}
