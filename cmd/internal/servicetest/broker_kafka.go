@@ -5,6 +5,8 @@ package servicetest
 import (
 	"os"
 	"testing"
+
+	"oriel/pipeline/kafka/topics"
 )
 
 // waiting is smaller than on embedded brokers, because all tests share one broker, and some measure take-overs.
@@ -18,4 +20,12 @@ func Broker(t *testing.T) string {
 		t.Fatal("ORIEL_TEST_BROKERS is not set; build tag kafka needs a broker")
 	}
 	return addr
+}
+
+// awaitMarkers waits until the end of each transaction shows in a partition: a broker answers before it writes there.
+func (f *Fixture) awaitMarkers(topic string, partition int32) {
+	f.T.Helper()
+	if _, err := topics.ReadableEnd(f.Ctx(), f.Client, topic, partition); err != nil {
+		f.T.Fatal(err)
+	}
 }
