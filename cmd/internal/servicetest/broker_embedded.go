@@ -4,12 +4,20 @@ package servicetest
 
 import (
 	"testing"
+	"time"
 
 	"oriel/cmd/internal/repotest"
 )
 
 // waiting is how many parallel tests wait beside each that computes: most have a broker and processes of their own.
 const waiting = 8 / repotest.Fewer
+
+// doubtFor is three looks. An embedded broker does not forget what it has acknowledged.
+const doubtFor = 2500 * time.Millisecond * repotest.Fewer
+
+// SessionTimeout is the shortest that a loaded machine keeps, for tests that wait until a killed process has lost its
+// partitions. An embedded broker takes it.
+const SessionTimeout = 2 * time.Second * repotest.Fewer
 
 // Broker is an embedded broker of the test's own.
 func Broker(t *testing.T) string {

@@ -70,7 +70,7 @@ func Connect(t *testing.T, brokers string) *kafka.Client {
 func EmbeddedBroker(t *testing.T) string {
 	t.Helper()
 	// An opening that was aborted must last until the next process looks for it, however slow the machine is.
-	b, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 30 * time.Second})
+	b, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 30 * time.Second, MinSession: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
