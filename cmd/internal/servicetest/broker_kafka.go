@@ -16,8 +16,8 @@ const waiting = 2
 // doubtFor is the product's own: a real broker that was away may answer from an old log.
 const doubtFor = 0
 
-// SessionTimeout is the shortest that a broker takes by default, for tests that wait until a killed process has lost its
-// partitions.
+// SessionTimeout is the shortest that a broker takes by default, for tests that wait until a killed process has lost
+// its partitions.
 const SessionTimeout = 6 * time.Second
 
 // Broker is the real broker that ORIEL_TEST_BROKERS names; without one the tests fail.
