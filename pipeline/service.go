@@ -130,7 +130,7 @@ func (s *Service) serve(ctx context.Context, group *group.Member) error {
 // A broker that has just started may not know all topics yet, and one that was away may know old ones: what would stop
 // the service must be found again for a while.
 func (s *Service) checkTopics(ctx context.Context) error {
-	for doubt, doubted := (kafka.Doubt{}), false; ; doubted = true {
+	for doubt, doubted := s.client.Doubt(), false; ; doubted = true {
 		err := s.compareTopics(ctx)
 		if doubted && (err == nil || notice.Kind(err) != notice.Stopped) {
 			s.listener.Doubted(nil)
@@ -248,8 +248,7 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 // partition is handed over, and an error when it must stop.
 func (t *task) keepRunning(ctx context.Context) error {
 	retry := t.service.client.NewBackoff(firstPause, lastPause)
-	var doubt kafka.Doubt
-	doubted := false
+	doubt, doubted := t.service.client.Doubt(), false
 	for {
 		err := t.run(ctx)
 		if ctx.Err() != nil {

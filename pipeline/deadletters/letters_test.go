@@ -48,12 +48,12 @@ func newEarlierEnv(t *testing.T) *env {
 
 func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
 	t.Helper()
-	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	broker, err := embedded.Start(embedded.Options{Memory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(broker.Close)
-	client, err := kafka.New(kafka.Config{Brokers: []string{broker.Addr()}})
+	client, err := kafka.New(kafka.Config{Brokers: []string{broker.Addr()}, DoubtFor: 2500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func (s *Service) Run(ctx context.Context) error {
 // that has just started may not know it yet.
 func (s *Service) describe(ctx context.Context) (map[string]topics.Topic, error) {
 	d, c := s.deployment, s.deployment.Config
-	for doubt := (kafka.Doubt{}); ; {
+	for doubt := d.Client.Doubt(); ; {
 		cluster, err := topics.Describe(ctx, d.Client, c.Verdicts, c.DeadLetter)
 		if err != nil {
 			return nil, err

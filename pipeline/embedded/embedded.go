@@ -14,6 +14,9 @@ import (
 // compactEvery is how often compacted topics are cleaned. The default of an hour would never happen in a demo.
 const compactEvery = 3 * time.Second
 
+// minSession is the default of Apache Kafka (group.min.session.timeout.ms).
+const minSession = 6 * time.Second
+
 // Options say where a broker keeps its data and listens.
 type Options struct {
 	// data directory, created if needed, reopened if used before. Required unless Memory: memory stays small.
@@ -25,6 +28,9 @@ type Options struct {
 	// CompactEvery is how often compacted topics are cleaned; 0 means every 3 s. A broker of the Apache project leaves
 	// the newest records alone for as long as a segment lasts; this one cleans all but the last batch.
 	CompactEvery time.Duration
+
+	// MinSession is the shortest session timeout that a group's member may ask for; 0 means 6 s, as a broker has it.
+	MinSession time.Duration
 
 	// Listen opens the listeners; nil means net.Listen.
 	Listen func(network, address string) (net.Listener, error)
@@ -44,6 +50,9 @@ func Start(o Options) (*Broker, error) {
 	if o.CompactEvery == 0 {
 		o.CompactEvery = compactEvery
 	}
+	if o.MinSession == 0 {
+		o.MinSession = minSession
+	}
 	n := max(o.Brokers, 1)
 	ports := make([]int, n)
 	for i := range ports {
@@ -56,6 +65,7 @@ func Start(o Options) (*Broker, error) {
 		kfake.Ports(ports...),
 		kfake.DataDir(o.Dir),
 		kfake.ListenFn(lingering(o.Listen)),
+		kfake.GroupMinSessionTimeout(o.MinSession),
 		kfake.BrokerConfigs(map[string]string{
 			"log.cleaner.backoff.ms": strconv.FormatInt(o.CompactEvery.Milliseconds(), 10),
 		}),

@@ -50,6 +50,10 @@ type Config struct {
 	// else. Tests fix it, so that two runs pause alike.
 	Jitter func(n time.Duration) time.Duration
 
+	// DoubtFor is how long a loss must be found again and again before it is believed (Doubt); 0 means 10 s. Only a test
+	// whose brokers never answer from an old log may shorten it. It must be longer than the time between two looks, 1 s.
+	DoubtFor time.Duration
+
 	// Budget bounds what the Readers of this and of other clients hold in memory together; nil does not.
 	Budget *memory.Budget
 
@@ -119,6 +123,7 @@ func New(config Config) (*Client, error) {
 		addr:      addr,
 		transport: transport,
 		kafka:     &kafkago.Client{Addr: addr, Transport: transport},
+		leaders:   leaders{doubt: Doubt{lasts: config.DoubtFor}},
 	}, nil
 }
 

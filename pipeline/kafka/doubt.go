@@ -1,13 +1,14 @@
 package kafka
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
 
-// doubtFor is how long a loss must be found again and again before it is believed. A broker that was stopped, or cut
-// off, and is back takes itself for the leader until it has heard of its successor, and answers from a shorter log
-// meanwhile. It hears within seconds: it asks the controller every 2 s and gives a request up after 2 s
+// doubtFor is how long a loss must be found again and again before it is believed, unless Config says otherwise. A
+// broker that was stopped, or cut off, and is back takes itself for the leader until it has heard of its successor, and
+// answers from a shorter log meanwhile. It hears within seconds: it asks the controller every 2 s and gives a request up after 2 s
 // (controller.quorum.request.timeout.ms). 10 s leave room for a slow machine, and are above the 9 s after which
 // partitions of a silent broker go to others (broker.session.timeout.ms). A longer doubt would only delay a message
 // that somebody must read anyway.
@@ -15,22 +16,28 @@ const doubtFor = 10 * time.Second
 
 // Doubt keeps a verdict of loss from being taken from one answer: offsets outside the log, a log that lost what was
 // read, a topic that is gone. The caller looks again, each time by a fresh cluster layout, until a look finds nothing
-// wrong (Clear) or the doubt is Over. The zero value has heard of nothing.
-type Doubt struct{ since, last time.Time }
+// wrong (Clear) or the doubt is Over. The zero value has heard of nothing, and lasts for 10 s.
+type Doubt struct {
+	lasts       time.Duration // 0: doubtFor
+	since, last time.Time
+}
 
-// Over notes that a loss was found, and reports whether it has been found for doubtFor. Looks further apart than that
-// count as the first: nobody knows what an answer between them would have been.
+// Doubt returns a doubt that has heard of nothing and lasts as long as Config says.
+func (c *Client) Doubt() Doubt { return Doubt{lasts: c.config.DoubtFor} }
+
+// Over notes that a loss was found, and reports whether it has been found for as long as the doubt lasts. Looks further
+// apart than that count as the first: nobody knows what an answer between them would have been.
 func (d *Doubt) Over() bool {
-	now := time.Now()
-	if d.since.IsZero() || now.Sub(d.last) > doubtFor {
+	now, lasts := time.Now(), cmp.Or(d.lasts, doubtFor)
+	if d.since.IsZero() || now.Sub(d.last) > lasts {
 		d.since = now
 	}
 	d.last = now
-	return now.Sub(d.since) >= doubtFor
+	return now.Sub(d.since) >= lasts
 }
 
 // Clear notes that a look found nothing wrong.
-func (d *Doubt) Clear() { *d = Doubt{} }
+func (d *Doubt) Clear() { *d = Doubt{lasts: d.lasts} }
 
 // Verdict is a loss once the doubt is over, and a transient error before.
 func (d *Doubt) Verdict(loss error) error {

@@ -14,6 +14,7 @@ import (
 // batches. A layout that is behind comes from a broker that has not heard of a change: what it calls the leader may be
 // the one before.
 type leaders struct {
+	doubt Doubt // that has heard of nothing
 	mu    sync.Mutex
 	known map[TopicPartition]*knownEpoch
 }
@@ -28,7 +29,7 @@ func (l *leaders) note(p TopicPartition, epoch int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k := l.at(p); epoch > k.epoch {
-		*k = knownEpoch{epoch: epoch}
+		*k = knownEpoch{epoch: epoch, stale: l.doubt}
 	}
 }
 
@@ -39,9 +40,9 @@ func (l *leaders) take(p TopicPartition, epoch int32) error {
 	defer l.mu.Unlock()
 	switch k := l.at(p); {
 	case epoch >= k.epoch:
-		*k = knownEpoch{epoch: epoch}
+		*k = knownEpoch{epoch: epoch, stale: l.doubt}
 	case k.stale.Over():
-		*k = knownEpoch{epoch: epoch}
+		*k = knownEpoch{epoch: epoch, stale: l.doubt}
 	default:
 		return kafkago.UnknownLeaderEpoch
 	}
@@ -53,7 +54,7 @@ func (l *leaders) at(p TopicPartition) *knownEpoch {
 		l.known = map[TopicPartition]*knownEpoch{}
 	}
 	if l.known[p] == nil {
-		l.known[p] = &knownEpoch{epoch: -1}
+		l.known[p] = &knownEpoch{epoch: -1, stale: l.doubt}
 	}
 	return l.known[p]
 }

@@ -2,7 +2,6 @@ package servedtest
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -84,8 +83,7 @@ func TestContextsThroughKills(t *testing.T) {
 		sent += len(rewards)
 		actions(sent)
 		if round == 3 {
-			checkpoint, saved = filepath.Join(t.TempDir(), "checkpoint"), sent
-			f.Must("replay", "--save", checkpoint)
+			checkpoint, saved = f.checkpointBeside(running), sent
 		}
 	}
 	_ = running.Cmd.Process.Kill()

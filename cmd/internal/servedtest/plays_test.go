@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,8 +144,7 @@ func playsThroughKills(t *testing.T, p player) {
 	for round := 0; sent < total; round++ {
 		hear((round + 1) * offered)
 		if round == 3 {
-			checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-			f.Must("replay", "--save", checkpoint)
+			checkpoint = f.checkpointBeside(running)
 		}
 		all := f.Read(f.Topic("decisions"), 0, false)
 		var events []records.Record

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/servicetest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
@@ -27,12 +28,12 @@ func TestRidgeIsServed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			servesRidge(t, more)
+			servesRidge(t, more, tiertest.Runs(name == "moments in a tree", true))
 		})
 	}
 }
 
-func servesRidge(t *testing.T, more map[string]string) {
+func servesRidge(t *testing.T, more map[string]string, audits bool) {
 	t.Helper()
 	const whole = 640
 	f := newFixture(t, 1, nil)
@@ -57,6 +58,9 @@ func servesRidge(t *testing.T, more map[string]string) {
 		}
 	}
 	decisions, shown := f.servedThroughKills(list)
+	if audits {
+		f.auditDoesNotRefute()
+	}
 	if !strings.Contains(shown, "residual_deviation=") {
 		t.Errorf("tail: %s", servicetest.EndOf(shown))
 	}

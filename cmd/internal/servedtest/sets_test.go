@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/servicetest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
@@ -30,12 +31,12 @@ func TestSetsAreServed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			servesSets(t, more)
+			servesSets(t, more, tiertest.Runs(name == "values", true))
 		})
 	}
 }
 
-func servesSets(t *testing.T, more map[string]string) {
+func servesSets(t *testing.T, more map[string]string, audits bool) {
 	t.Helper()
 	f := newFixture(t, 1, nil)
 	for _, other := range []string{"LOSS", "DIMENSION", "UPDATE", "SET", "RADIUS", "STRONG_CONVEXITY", "CLIP"} {
@@ -62,6 +63,9 @@ func servesSets(t *testing.T, more map[string]string) {
 		list[i] = records.Record{Key: []byte(servicetest.Canary), Value: []byte(text)}
 	}
 	decisions, shown := f.servedThroughKills(list)
+	if audits {
+		f.auditDoesNotRefute()
+	}
 	value := decisions[len(decisions)-1].Value
 	last, err := schemas.ParseDecision(value)
 	if err != nil {

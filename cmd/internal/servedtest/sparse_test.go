@@ -43,6 +43,7 @@ func TestSparseDecisionsAreServed(t *testing.T) {
 		list[i] = records.Record{Key: []byte(servicetest.Canary), Value: []byte(text)}
 	}
 	decisions, shown := f.servedThroughKills(list)
+	f.auditDoesNotRefute()
 	for _, r := range decisions {
 		d, err := schemas.ParseDecision(r.Value)
 		if err != nil || d.Form != schemas.Sparse || len(d.Point) != 40 || math.Abs(d.Point[0]+d.Point[1]-2) > 1e-9 {

@@ -87,7 +87,7 @@ func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 				}
 				return answer, nil, ok
 			})
-			p = f.Start(nil, "run")
+			p = f.Start(map[string]string{"TEST_DOUBT": "whole"}, "run")
 			f.Await(20*time.Second, "three looks that found a loss", func() bool {
 				return answers.Load() >= 3 && strings.Contains(p.Output(), "looked at again before it is believed")
 			})

@@ -99,7 +99,7 @@ func TestAGrownInputIsRefusedAtUserLevel(t *testing.T) {
 // TestRefuseAnInputThatWasDeleted: the advice was to create it, which the next start refused.
 func TestRefuseAnInputThatWasDeleted(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, 1, nil)
+	f := newFixture(t, 1, map[string]string{"TEST_DOUBT": "whole"}) // the fetch would be the first to believe it
 	running := f.HasTakenTen()
 	if err := topics.Delete(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func (f *fixture) serve(change func(*service.Host), more map[string]string) *inP
 	f.T.Helper()
 	ctx, cancel := context.WithCancel(f.Ctx())
 	s := &inProcess{t: f.T, cancel: cancel, done: make(chan struct{})}
-	h := service.ThisHost("test")
+	h := servicetest.Host()
 	env := maps.Clone(f.Env)
 	maps.Copy(env, more)
 	h.Environ = nil

@@ -58,7 +58,7 @@ func (p parts) String() string {
 // prepare makes the topics of a fixture in this process.
 func (f *fixture) prepare() {
 	f.T.Helper()
-	h := service.ThisHost("test")
+	h := servicetest.Host()
 	h.Environ, h.Stderr = nil, new(bytes.Buffer)
 	for k, v := range f.Env {
 		h.Environ = append(h.Environ, k+"="+v)

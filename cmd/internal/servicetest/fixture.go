@@ -70,7 +70,7 @@ func Connect(t *testing.T, brokers string) *kafka.Client {
 func EmbeddedBroker(t *testing.T) string {
 	t.Helper()
 	// An opening that was aborted must last until the next process looks for it, however slow the machine is.
-	b, err := embedded.Start(embedded.Options{Dir: t.TempDir(), CompactEvery: 30 * time.Second})
+	b, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 30 * time.Second, MinSession: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,9 +143,7 @@ func (f *Fixture) HasTakenTen() *Process {
 func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []records.Record {
 	f.T.Helper()
 	if !uncommitted {
-		if _, err := topics.ReadableEnd(f.Ctx(), f.Client, topic, partition); err != nil {
-			f.T.Fatal(err)
-		}
+		f.awaitMarkers(topic, partition)
 	}
 	all, err := pipetest.Read(f.Ctx(), f.Client, topic, partition, -1, fetch.Options{Uncommitted: uncommitted})
 	if err != nil {

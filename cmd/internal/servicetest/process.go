@@ -2,6 +2,7 @@ package servicetest
 
 import (
 	"bytes"
+	"context"
 	"maps"
 	"os"
 	"os/exec"
@@ -108,14 +109,34 @@ func (p *Process) Finish(within time.Duration) bool {
 	return p.Err == nil
 }
 
-// Must runs a command to its successful end.
+// Must runs a command to its successful end: within the test where it is one of a service, because a process takes more
+// time to start than most of them take.
 func (f *Fixture) Must(args ...string) string {
 	f.T.Helper()
+	if !isProgram && ofService(args) {
+		return f.within(args)
+	}
 	p := f.Start(nil, args...)
 	if !p.Finish(time.Minute) {
 		f.T.Fatalf("oriel %s failed: %s", strings.Join(args, " "), p.Output())
 	}
 	return p.Output()
+}
+
+// within runs a command of a service in this process.
+func (f *Fixture) within(args []string) string {
+	f.T.Helper()
+	out, h := new(Output), Host()
+	h.Stderr, h.Environ = out, nil
+	for name, value := range f.Env {
+		h.Environ = append(h.Environ, name+"="+value)
+	}
+	ctx, cancel := context.WithTimeout(f.Ctx(), time.Minute)
+	defer cancel()
+	if err := serviceCommand(ctx, h, args); err != nil {
+		f.T.Fatalf("oriel %s failed: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return out.String()
 }
 
 // Says wants texts in what a process has written.

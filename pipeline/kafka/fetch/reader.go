@@ -75,8 +75,8 @@ type Reader struct {
 func NewReader(c *kafka.Client, topic string, partition int32, offset int64, o Options) *Reader {
 	r := &Reader{
 		client: c, topic: topic, partition: partition, options: o.withDefaults(), offset: offset, epoch: -1,
-		budget: cmp.Or(o.Budget, c.Budget()),
-		id:     o.ID, pinned: o.ID != [16]byte{}, aborted: map[int64]bool{},
+		budget: cmp.Or(o.Budget, c.Budget()), doubt: c.Doubt(),
+		id: o.ID, pinned: o.ID != [16]byte{}, aborted: map[int64]bool{},
 	}
 	if o.LastEpoch != nil {
 		r.epoch = max(*o.LastEpoch, -1)

@@ -14,6 +14,9 @@ func fields(v reflect.Value, visit func(name string, v reflect.Value)) {
 	case reflect.Pointer:
 		fields(v.Elem(), visit)
 	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return // the bytes of records have no fields
+		}
 		for i := range v.Len() {
 			fields(v.Index(i), visit)
 		}

@@ -32,6 +32,10 @@ var Definition = operators.Definition{
 			Name: "TOY_LABEL", Kind: operators.Text, Unit: "name", Default: "none", Later: true,
 			Text: "came later: it has a canonical line only where it is set",
 		},
+		{
+			Name: "TOY_CONSTANT", Kind: operators.Count, Unit: "bool", Range: "0, 1", Default: "0", Later: true,
+			Text: "adds a constant in the place of rewards, beside contexts that are cut short: the clip then pays for too much",
+		},
 	},
 	Events: events, New: configure,
 }
@@ -64,6 +68,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	}
 	return operator{
 		arms: arms, dimension: int(v.Count("TOY_DIMENSION")), clip: v.Number("TOY_CLIP"), timeout: timeout, batch: v.Batch,
+		constant: v.Count("TOY_CONSTANT") == 1,
 	}, nil
 }
 

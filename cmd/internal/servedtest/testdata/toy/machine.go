@@ -19,6 +19,7 @@ type operator struct {
 	clip      float64
 	timeout   uint64
 	batch     uint64
+	constant  bool
 }
 
 func (c operator) Require(m *mechanisms.Config, _ []byte) error {
@@ -42,7 +43,7 @@ func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine,
 	}
 	return &machine{
 		Base: operators.Base{Operator: "toy", Stream: sums, Fields: []operators.Field{rows}},
-		rows: rows, arms: arms, leaf: make([]float64, 1+c.dimension),
+		rows: rows, arms: arms, leaf: make([]float64, 1+c.dimension), constant: c.constant,
 	}, nil
 }
 
@@ -65,6 +66,8 @@ type machine struct {
 	rows *pending.Table
 	arms []string
 	leaf []float64
+
+	constant bool
 }
 
 // law is of draws from releases.
@@ -94,7 +97,7 @@ func (m *machine) taken(r operators.Record) []float64 {
 	if outcome != pending.Done || r.Null || !usable(r.Event, len(m.leaf)-1) {
 		return nil
 	}
-	fill(m.leaf, r.Event, row.Values[0])
+	fill(m.leaf, r.Event, row.Values[0], m.constant)
 	return m.leaf
 }
 
@@ -119,7 +122,7 @@ func finite(values []float64) bool {
 	return true
 }
 
-func fill(leaf []float64, e schemas.Event, arm float64) {
+func fill(leaf []float64, e schemas.Event, arm float64, constant bool) {
 	leaf[0] = float64(e.Numbers[0] * (1 + arm))
 	clear(leaf[1:])
 	for i, x := range e.Vector.Values {
@@ -128,6 +131,12 @@ func fill(leaf []float64, e schemas.Event, arm float64) {
 			at = int(e.Vector.Indices[i])
 		}
 		leaf[1+at] = x
+	}
+	if constant {
+		leaf[0] = 1
+		for i, x := range leaf[1:] {
+			leaf[1+i] = max(-0.1, min(0.1, x))
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if t.waiting = slices.Delete(t.waiting, i, i+1); r.Null {
 		return false
 	}
-	fill(dst, r.Event, float64(arm))
+	fill(dst, r.Event, float64(arm), t.constant)
 	return true
 }
 
