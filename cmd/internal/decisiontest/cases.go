@@ -265,6 +265,14 @@ var Inputs = []struct {
 		"BINS=16",
 		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other", "ARMS=carrier",
 	}},
+	{"gains-led-noise", []string{
+		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=lifetime", "MEMORY=64", "EMIT_EVERY=4",
+		"EPSILON=200",
+	}},
+	{"gains-shares-noise", []string{
+		"OPERATOR=submodular", "RULE=shares", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "COPIES=3", "RATE=bounded",
+		"EPSILON=100",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -290,7 +298,7 @@ var onlyUnder = map[string]string{
 	"worths-drawn":     mechanisms.ExponentialMechanism,
 	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
 	"aggregate-memory-shown": "blt", "contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
-	"gains-short": "blt", "sets-gains": "blt",
+	"gains-short": "blt", "sets-gains": "blt", "gains-led-noise": "blt", "gains-shares-noise": "tree-laplace",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
@@ -302,6 +310,12 @@ func (c Case) steady() bool {
 // with such a plan keep it, and their bytes.
 func (c Case) unmarked() bool {
 	return slices.Contains([]string{"contexts-served", "contexts-products"}, c.Events)
+}
+
+// printed tells the cases of leaders and shares whose plan is older than a regulariser that follows from the noise.
+// Deployments with such a plan keep it, and their bytes.
+func (c Case) printed() bool {
+	return slices.Contains([]string{"gains-led", "gains-shares", "gains-quadratic"}, c.Events)
 }
 
 // Plays tells the cases of bandits, whose records name plays in their keys.

@@ -1,0 +1,103 @@
+package submodular
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+)
+
+// expertMisses bounds how many units of gain an expert misses of the best point in the mean (PROOF.md, Theorem 1), over
+// eventsOf events; with a memory over all, each by its weight in the memory.
+//
+//	(1) G·p + w·V + (a/2)·Λ_T + Σ_j G²/4·min(ρ_j, q/Λ_j)   Gaussian noise whose deviation grows, in all by V
+//	(2) G·p + (a/2)·Λ_T + Σ_j (G²·q/4 + G·s·σ*)/Λ_j        noise of any law
+//
+// G counts the events between decisions, and j goes over decisions.
+func (c operator) expertMisses(m mechanisms.Config, law noiseLaw, r regulariser) float64 {
+	x, between := c.expert(), float64(c.every)*float64(m.Batch)
+	steady, loose := 0.0, 0.0
+	add := func(decisions, lambda, deviation float64) {
+		own := between * x.bend / 4
+		steady += decisions * between * min(between*law.smoothing(x, deviation)/4, own/lambda)
+		loose += decisions * between * (own + x.shift*law.worst) / lambda
+	}
+	last, variation := r.at(eventsOf(m)), law.worst
+	if law.memory > 0 {
+		kept := math.Exp(float64(c.every) * math.Log1p(-1/float64(law.memory))) // of an event, until the next decision
+		add(1/(1-kept), last, law.steady)
+		variation *= 2 // it starts again once in a memory at most
+	} else {
+		decisions := min(m.Scope.Span(), m.Scope.End()) / c.every
+		if decisions == 0 {
+			return eventsOf(m)
+		}
+		for j := uint64(1); j <= decisions; {
+			next := min(decisions+1, j+max(1, j/16))
+			deviation := law.worst // of (1) alone
+			if law.grows {
+				deviation = law.at(j * c.every)
+			}
+			add(float64(next-j), r.at(float64(j)*between), deviation)
+			j = next
+		}
+		if law.grows {
+			variation = law.at(decisions * c.every)
+		}
+	}
+	common := between*x.pick + x.spread/2*last
+	if !law.grows {
+		return common + loose
+	}
+	return common + min(x.width*variation+steady, loose)
+}
+
+// describeExperts says in words what H is, and what sets or points lack at most.
+func (c operator) describeExperts(m mechanisms.Config) string {
+	law, err := noiseLawOf(m)
+	if err != nil {
+		return ""
+	}
+	r, err := c.regulariserOf(m)
+	if err != nil {
+		return ""
+	}
+	text := fmt.Sprintf("; H = %.4g: after n events points are those nearest to the released sums over ", r.strength)
+	switch events := eventsOf(m); {
+	case r.relief == 0 && !r.printed:
+		text += "H·√n"
+	case r.printed:
+		text += "H·n, as the source has it for any noise"
+	case r.at(events) > 1:
+		text += fmt.Sprintf("H·√n − %.4g, at least 1. Noise of standard deviation %.4g saves the %[1]g", r.relief, law.worst)
+	default:
+		text += fmt.Sprintf("1, because noise of standard deviation %.4g keeps them as steady as H·√n would: it saves %.4g, more than H·√n = %.4g at n = %.4g",
+			law.worst, r.relief, r.strength*math.Sqrt(events), events)
+	}
+	events, best := eventsOf(m), "set"
+	if c.rule == byShares {
+		best = "point"
+	}
+	lacked := c.lackedBy(c.expertMisses(m, law, r), events, c.copiesOf(m))
+	if lacked >= events {
+		return text + fmt.Sprintf(". No bound says anything of %.4g events here: ORIEL_RATE=%s and a smaller ORIEL_EMIT_EVERY bound more", events, bounded)
+	}
+	return text + fmt.Sprintf(". In the mean %.4g events lack at most %.4g of 1 − 1/e of the best %s", events, lacked, best)
+}
+
+// lackedBy bounds (1−1/e)-regret by what each expert misses: k times that of leaders (Proposition 3 of the source), and
+// of shares the mean of copies and what points move behind one another (its Lemma 7).
+func (c operator) lackedBy(missed, events float64, copies int) float64 {
+	k := float64(c.pick)
+	if c.rule == byLeaders {
+		return k * c.function.most(c.pick) * missed
+	}
+	switch c.function {
+	case modular: // gradients do not fall
+		return missed / k
+	case quadratic: // by 2 along a point
+		return 2*missed/k + events/float64(copies)
+	default:
+		return missed + k*k*events/(2*float64(copies))
+	}
+}
