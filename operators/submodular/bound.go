@@ -52,6 +52,18 @@ func (c operator) expertMisses(m mechanisms.Config, law noiseLaw, r regulariser)
 	return common + min(x.width*variation+steady, loose)
 }
 
+// describeNoise says in words which gains noise drowns: the largest of the noises of N elements, w·σ* in the mean, over
+// all events.
+func (c operator) describeNoise(m mechanisms.Config) string {
+	law, err := noiseLawOf(m)
+	if err != nil {
+		return ""
+	}
+	events := eventsOf(m)
+	return fmt.Sprintf("; noise of sums has standard deviation %.4g and grows with k: after %.4g events it drowns a lead of %.2g or less an event at a position",
+		law.worst, events, c.expert().width*law.worst/events)
+}
+
 // describeExperts says in words what H is, and what sets or points lack at most.
 func (c operator) describeExperts(m mechanisms.Config) string {
 	law, err := noiseLawOf(m)
@@ -62,17 +74,16 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	if err != nil {
 		return ""
 	}
-	text := fmt.Sprintf("; H = %.4g: after n events points are those nearest to the released sums over ", r.strength)
-	switch events := eventsOf(m); {
-	case r.relief == 0 && !r.printed:
-		text += "H·√n"
+	text := fmt.Sprintf("; H = %.4g: after n events points are those nearest to released sums over H·", r.strength)
+	switch {
 	case r.printed:
-		text += "H·n, as the source has it for any noise"
-	case r.at(events) > 1:
-		text += fmt.Sprintf("H·√n − %.4g, at least 1. Noise of standard deviation %.4g saves the %[1]g", r.relief, law.worst)
+		text += "n, as the source has it for any noise"
+	case r.relief == 0:
+		text += "√n"
 	default:
-		text += fmt.Sprintf("1, because noise of standard deviation %.4g keeps them as steady as H·√n would: it saves %.4g, more than H·√n = %.4g at n = %.4g",
-			law.worst, r.relief, r.strength*math.Sqrt(events), events)
+		alone := r.relief / r.strength
+		text += fmt.Sprintf("√n − %.4g, at least 1: their noise, of standard deviation %.4g, stands for the difference, and alone for %.3g events", r.relief,
+			law.worst, alone*alone)
 	}
 	events, best := eventsOf(m), "set"
 	if c.rule == byShares {
@@ -80,9 +91,9 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	}
 	lacked := c.lackedBy(c.expertMisses(m, law, r), events, c.copiesOf(m))
 	if lacked >= events {
-		return text + fmt.Sprintf(". No bound says anything of %.4g events here: ORIEL_RATE=%s and a smaller ORIEL_EMIT_EVERY bound more", events, bounded)
+		return text + fmt.Sprintf("; no bound says anything of %.4g events here, and fewer from one decision to the next allow one", events)
 	}
-	return text + fmt.Sprintf(". In the mean %.4g events lack at most %.4g of 1 − 1/e of the best %s", events, lacked, best)
+	return text + fmt.Sprintf("; %.4g events lack at most %.4g of 1 − 1/e of the best %s, in the mean", events, lacked, best)
 }
 
 // lackedBy bounds (1−1/e)-regret by what each expert misses: k times that of leaders (Proposition 3 of the source), and

@@ -173,6 +173,9 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 				size, c.length, positions, 2*positions, math.Sqrt(2*positions)*c.length)
 		}
 		d.Steps = fmt.Sprintf("%d of %d elements", c.pick, c.elements)
+		if c.rule == byArgmax {
+			d.Steps += c.describeNoise(m)
+		}
 		if c.rule == byShares {
 			d.Steps = fmt.Sprintf("of each of %d elements a chance, %d together, by %d copies", c.elements, c.pick,
 				c.copiesOf(m))

@@ -25,7 +25,7 @@ func (r regulariser) at(n float64) float64 {
 }
 
 // expert has the constants of one leader or copy (PROOF.md, What leaders and shares miss). Its points are on {0 ≤ x ≤
-// 1, Σx = p}, where p is 1 for a leader and k for a copy.
+// 1, Σx = p}, where p is 1 for a leader and k for a copy, or N − k where that is less: what is not taken mirrors what is.
 type expert struct {
 	pick   float64 // p
 	spread float64 // a = p − p²/N, the largest |x|² less the smallest
@@ -39,11 +39,10 @@ func (c operator) expert() expert {
 	n := float64(c.elements)
 	x := expert{pick: 1, bend: n - 1, shift: n / 2}
 	if c.rule == byShares {
-		x.pick = float64(c.pick)
+		x.pick = float64(min(c.pick, c.elements-c.pick))
 	}
 	x.spread = x.pick - float64(x.pick*x.pick)/n
-	few := min(x.pick, n-x.pick) // the largest p add up to what the others lack, which is as wide
-	x.width = float64(few * math.Sqrt(2*elementary.Log(n/few)))
+	x.width = float64(x.pick * math.Sqrt(2*elementary.Log(n/x.pick)))
 	if c.norm > 0 {
 		x.bend = min(x.bend, float64(2*float64(c.norm*c.norm)))
 		x.shift = min(x.shift, float64(c.norm*math.Sqrt(n)))
