@@ -117,7 +117,8 @@ func (w exemplars) play(t *testing.T, rule string, seed byte, more ...string) (g
 	t.Helper()
 	m := whole(uint64(len(w.events)), 1)
 	m.Name, m.Budget.Delta = "blt", 1e-6
-	c, m, p := config(t, m, append(more, "RULE="+rule, "PICK="+strconv.Itoa(w.pick), "ELEMENTS="+strconv.Itoa(len(w.events[0])))...)
+	c, m, p := config(t, m, append(more, "RULE="+rule, "PICK="+strconv.Itoa(w.pick),
+		"ELEMENTS="+strconv.Itoa(len(w.events[0])))...)
 	machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{seed, 3}))
 	if err != nil {
 		t.Fatal(err)
@@ -166,8 +167,8 @@ func TestExemplarsOfFlights(t *testing.T) {
 	}
 }
 
-// The more elements stand in a set, the less is each position's lead, and the more noise its sums have: what argmax finds
-// falls with k.
+// The more elements stand in a set, the less is each position's lead, and the more noise its sums have: what argmax
+// finds falls with k.
 func TestSetsFallWithTheirSize(t *testing.T) {
 	points := flightPoints(t)
 	sizes, worlds := tiertest.Runs([]int{2, 8}, []int{1, 2, 3, 5, 8}), tiertest.Runs(1, 4)

@@ -111,14 +111,15 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mecha
 // derived from noise.
 func before(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, params) {
 	t.Helper()
-	c, m, p := config(t, m, lines...)
+	c, m, _ := config(t, m, lines...)
 	source := c
 	source.printed = true
 	b, err := source.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err = c.read(b); err != nil || b[0] != planVersion {
+	p, err := c.read(b)
+	if err != nil || b[0] != planVersion {
 		t.Fatalf("a plan of version %d: %v", b[0], err)
 	}
 	return c.withParams(p), m, p

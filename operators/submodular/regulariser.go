@@ -25,7 +25,8 @@ func (r regulariser) at(n float64) float64 {
 }
 
 // expert has the constants of one leader or copy (PROOF.md, What leaders and shares miss). Its points are on {0 ≤ x ≤
-// 1, Σx = p}, where p is 1 for a leader and k for a copy, or N − k where that is less: what is not taken mirrors what is.
+// 1, Σx = p}, where p is 1 for a leader and k for a copy, or N − k where that is less: what is not taken mirrors what
+// is.
 type expert struct {
 	pick   float64 // p
 	spread float64 // a = p − p²/N, the largest |x|² less the smallest

@@ -41,27 +41,32 @@ func TestRegulariserFollowsTheNoise(t *testing.T) {
 	one, two := 1-1/n, 2-4/n // a
 	wide := func(p float64) float64 { return p * math.Sqrt(2*math.Log(n/p)) }
 	for _, x := range []struct {
-		m       mechanisms.Config
-		lines   []string
-		h       float64
-		relief  func(m mechanisms.Config) float64
-		between float64 // of the lines
+		m      mechanisms.Config
+		lines  []string
+		h      float64
+		relief func(m mechanisms.Config) float64
 	}{
 		{optest.Life(64), []string{"RULE=leaders"}, math.Sqrt(5 / one), func(m mechanisms.Config) float64 {
 			return 20 * deviation(m) / wide(1)
-		}, 1},
-		{optest.Window("blt"), []string{"RULE=shares", "RATE=bounded"}, math.Sqrt(3 * 5 / two), func(m mechanisms.Config) float64 {
-			return 20 * deviation(m) / wide(2)
-		}, 3},
+		}},
+		{
+			optest.Window("blt"),
+			[]string{"RULE=shares", "RATE=bounded"},
+			math.Sqrt(3 * 5 / two),
+			func(m mechanisms.Config) float64 { return 20 * deviation(m) / wide(2) },
+		},
 		{optest.Window("tree-gaussian"), []string{"RULE=leaders"}, math.Sqrt(5 / one), func(m mechanisms.Config) float64 {
 			return 20 * deviation(m) / wide(1)
-		}, 1},
-		{optest.Window("tree-laplace"), []string{"RULE=shares", "VALUES_NORM=1"}, math.Sqrt(2 / two), func(m mechanisms.Config) float64 {
-			return 8 * scale(m) / 2
-		}, 1},
+		}},
+		{
+			optest.Window("tree-laplace"),
+			[]string{"RULE=shares", "VALUES_NORM=1"},
+			math.Sqrt(2 / two),
+			func(m mechanisms.Config) float64 { return 8 * scale(m) / 2 },
+		},
 		{optest.Window("tree-gamma"), []string{"RULE=leaders"}, math.Sqrt(5 / one), func(m mechanisms.Config) float64 {
 			return 20 * scale(m) / math.Sqrt(one)
-		}, 1},
+		}},
 	} {
 		_, m, p := config(t, x.m, append(x.lines, "PICK=2", "ELEMENTS=6", "EMIT_EVERY=3")...)
 		r, want := p.regulariser, x.relief(m)
@@ -74,7 +79,8 @@ func TestRegulariserFollowsTheNoise(t *testing.T) {
 			}
 		}
 	}
-	_, m, p := config(t, optest.Window("tree-laplace"), "RULE=leaders", "RATE=bounded", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=3")
+	_, m, p := config(t, optest.Window("tree-laplace"), "RULE=leaders", "RATE=bounded", "PICK=2", "ELEMENTS=6",
+		"EMIT_EVERY=3")
 	worst := math.Sqrt2 * scale(m) * math.Sqrt(float64(levels(t, m)))
 	if want := math.Sqrt((15 + 12*worst) / one); math.Abs(p.strength/want-1) > 1e-12 || p.relief != 0 {
 		t.Errorf("bounded, over a tree: %+v, want H = %g alone", p.regulariser, want)
@@ -96,7 +102,9 @@ func TestPointsAreSteady(t *testing.T) {
 	const n, draws = 6, 4000
 	rng := rand.New(rand.NewPCG(1, 5))
 	for _, c := range []operator{
-		{rule: byLeaders, pick: 3, elements: n}, {rule: byShares, pick: 2, elements: n}, {rule: byShares, pick: 5, elements: n},
+		{rule: byLeaders, pick: 3, elements: n},
+		{rule: byShares, pick: 2, elements: n},
+		{rule: byShares, pick: 5, elements: n},
 		{rule: byShares, pick: 2, elements: n, norm: 1},
 	} {
 		x, taken := c.expert(), 1
