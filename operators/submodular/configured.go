@@ -15,11 +15,12 @@ import (
 type operator struct {
 	rule      string  // by…
 	copies    int     // of shares; 0: as computed
+	twice     bool    // leaders may draw an element twice, as plans of the first version say
 	published bool    // decisions of an audit have the points of all copies
 	norm      float64 // ORIEL_VALUES_NORM
 	length    float64 // M, of what is gained at a position; 0: gains are about ½
-	printed   bool    // draws, or copies, as the source prints them
-	bounded   bool    // draws no faster than their bound is proved for
+	printed   bool    // rates and copies as the source prints them
+	bounded   bool    // no faster than a bound on regret is proved for
 	function  function
 	types     []place // none where events say what elements are worth
 	elements  int     // N
@@ -65,8 +66,8 @@ func (c operator) named() bool {
 	return c.rule != byShares && len(c.types) > 0 && c.types[0].values == nil
 }
 
-// repeats tells whether an element can stand in a set twice: one that is drawn can.
-func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders }
+// repeats tells whether an element can stand in a set twice: one that is drawn can, of leaders as printed alone.
+func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders && c.twice }
 
 // Require tells the contribution.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
@@ -94,14 +95,21 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 
 // Params freezes names of places, and what events at each gain from each: a platform computes sines as it likes.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
-	b, err := c.encode()
+	b := c.encode()
 	if c.tuned() {
-		b = appendTuned(b, c.copiesOf(m), c.strength(m))
+		r, err := c.regulariserOf(m)
+		if err != nil {
+			return nil, err
+		}
+		if !r.printed {
+			b[0] = planOfRelief
+		}
+		b = appendTuned(b, c.copiesOf(m), r)
 	}
 	if c.listed() {
 		b = appendLength(b, c.lengthOf(m))
 	}
-	return b, err
+	return b, nil
 }
 
 // tuned tells whether a plan holds copies and a regulariser.
@@ -109,12 +117,12 @@ func (c operator) tuned() bool { return c.rule == byLeaders || c.rule == byShare
 
 // withParams is what is configured, as a plan has it.
 func (c operator) withParams(p params) operator {
-	c.copies, c.length = p.copies, p.length
+	c.copies, c.length, c.twice = p.copies, p.length, p.regulariser.printed
 	return c
 }
 
 func (c operator) read(b []byte) (params, error) {
-	copies, h, length := 0, 0.0, c.norm
+	copies, r, length := 0, regulariser{}, c.norm
 	if c.listed() {
 		var ok bool
 		if b, length, ok = readLength(b); !ok {
@@ -123,15 +131,16 @@ func (c operator) read(b []byte) (params, error) {
 	}
 	if c.tuned() {
 		var ok bool
-		if b, copies, h, ok = readTuned(b); !ok || c.copies > 0 && copies != c.copies {
+		printed := len(b) > 0 && b[0] == planVersion
+		if b, copies, r, ok = readTuned(b, printed); !ok || c.copies > 0 && copies != c.copies {
 			return params{}, errPlan
 		}
 	}
-	p, err := parsePlan(b, c.elements)
+	p, err := parsePlan(b, c.elements, c.tuned())
 	if err != nil {
 		return params{}, err
 	}
-	p.copies, p.strength, p.length = copies, h, length
+	p.copies, p.regulariser, p.length = copies, r, length
 	return p, p.check(c)
 }
 
@@ -164,13 +173,22 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 				size, c.length, positions, 2*positions, math.Sqrt(2*positions)*c.length)
 		}
 		d.Steps = fmt.Sprintf("%d of %d elements", c.pick, c.elements)
+		if c.rule == byArgmax {
+			d.Steps += c.describeNoise(m)
+		}
 		if c.rule == byShares {
 			d.Steps = fmt.Sprintf("of each of %d elements a chance, %d together, by %d copies", c.elements, c.pick,
 				c.copiesOf(m))
 		}
 		if c.rule == byLeaders {
 			d.Draws = true
-			d.Steps += ", each drawn from a point of the simplex that follows from what is released, and perhaps twice"
+			d.Steps += ", each drawn from a point of the simplex that follows from released sums"
+			if c.printed {
+				d.Steps += ", and perhaps twice"
+			}
+		}
+		if c.tuned() {
+			d.Steps += c.describeExperts(m)
 		}
 	}
 	return d

@@ -10,6 +10,8 @@
 //	leaders   for any f_t: at each position an element, drawn from a point of the simplex that follows a sum with noise
 //	shares    no set, but of each element a probability to be taken; the probabilities add up to k
 //
+// How far points of leaders and shares stand back from sums follows from the noise that the mechanism declares.
+//
 // Where events want few of many elements, gains have a public length, and argmax, leaders and shares less noise.
 //
 // A decision is the set, in greedy's order, or the probabilities, every ORIEL_EMIT_EVERY steps. Greedy has at least 1 −

@@ -91,9 +91,9 @@ var settings = []operators.Setting{
 	{
 		Name: "RATE", Kind: operators.Text, Unit: "name", Default: tight, Later: true,
 		Choices: []string{tight, bounded, printed},
-		Text: "of ORIEL_RULE=draws, how fast it learns: tight as fast as ε and δ allow over all draws there will be; bounded no faster than the " +
-			"bound on regret is proved for, which is for worths that may change as they like; printed as the source says, which is far slower and " +
-			"loses less",
+		Text: "of draws, leaders and shares, how fast they learn: tight as fast as the noise allows, of draws as ε and δ allow over all draws there will " +
+			"be; bounded no faster than the bound on regret is proved for, which is for worths that may change as they like; printed as the source says, " +
+			"which is far slower. Draws then lose less",
 	},
 }
 
@@ -168,9 +168,8 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("VALUES_NORM", c.norm == 0 || c.rule != byHistogram && c.rule != byDraws,
 		"%g: ORIEL_RULE=%s has no gains that are summed", c.norm, c.rule)
 	v.Want("CATCHMENT", c.catchment >= 0.001 && c.catchment <= 20100, "%g: not from 0.001 to 20100", c.catchment)
-	v.Want("RATE", c.rule == byDraws || c.rule == byShares || !c.printed, "%s: only ORIEL_RULE=%s and %s have one",
-		printed, byDraws, byShares)
-	v.Want("RATE", c.rule == byDraws || !c.bounded, "%s: only ORIEL_RULE=%s has one", bounded, byDraws)
+	v.Want("RATE", c.rule == byDraws || c.tuned() || !c.printed && !c.bounded, "%s: only ORIEL_RULE=%s, %s and %s have one",
+		v.Text("RATE"), byDraws, byLeaders, byShares)
 	v.Want("COPIES", c.copies <= maxCopies, "%d: above %d", v.Count("COPIES"), maxCopies)
 	v.Want("COPIES", c.rule == byShares || c.copies == 0, "%d: only ORIEL_RULE=%s has any", c.copies, byShares)
 	v.Want("COPIES", c.copies*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers", c.copies,

@@ -186,8 +186,16 @@ func TestSetsOnFlights(t *testing.T) {
 			return draws("ELEMENTS="+n, seed, "EMIT_EVERY=1000")
 		}},
 		{"draws", 0.40, 0.60, func(seed int) score { return draws("PLACES=given", seed, "EMIT_EVERY=1") }},
-		{"leaders", 0.3, 0.5, func(seed int) score {
+		{"argmax of six", 0.65, 0.95, func(seed int) score {
+			w := w
+			w.pick = 6
+			return w.machine(t, whole(1), byte(seed), "RULE=argmax", "ELEMENTS="+n)
+		}},
+		{"leaders", 0.9, 1.1, func(seed int) score {
 			return w.machine(t, whole(1), byte(seed), "RULE=leaders", "ELEMENTS="+n)
+		}},
+		{"leaders, as printed", 0.3, 0.5, func(seed int) score {
+			return w.machine(t, whole(1), byte(seed), "RULE=leaders", "RATE=printed", "ELEMENTS="+n)
 		}},
 		{"draws, as printed", -0.1, 0.25, func(seed int) score {
 			return draws("PLACES=given", seed, "EMIT_EVERY=1", "RATE=printed")

@@ -1,5 +1,7 @@
 package submodular
 
+import "slices"
+
 // greedy builds sets element by element: the next one is that which gains most, of equal ones the first (Nemhauser,
 // Wolsey and Fisher, "An analysis of approximations for maximizing submodular set functions I", Mathematical
 // Programming 14, 1978). Of a monotone submodular function its set has 1 − (1 − 1/k)^k of the best one's value.
@@ -60,17 +62,13 @@ func (g *greedy) weighted(table, counts []float64) (set []int, value float64) {
 	return g.set, value
 }
 
-// byPosition finds the set whose element at each position has the largest of the numbers of that position.
-func (g *greedy) byPosition(gains []float64) []int {
-	g.reset()
-	for i := range g.pick {
-		best := -1
-		for element := range g.elements {
-			if !g.member[element] && (best < 0 || gains[i*g.elements+element] > gains[i*g.elements+best]) {
-				best = element
-			}
+// bestOther returns the element with the largest sum that is not in the set, of equal ones the first.
+func bestOther(sums []float64, set []int) int {
+	best := -1
+	for a, g := range sums {
+		if (best < 0 || g > sums[best]) && !slices.Contains(set, a) {
+			best = a
 		}
-		g.add(best)
 	}
-	return g.set
+	return best
 }

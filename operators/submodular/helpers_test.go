@@ -107,6 +107,24 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mecha
 	return c.withParams(p), m, p
 }
 
+// before is config with a plan of the first version: one that leaders and shares had before their regulariser was
+// derived from noise.
+func before(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, params) {
+	t.Helper()
+	c, m, _ := config(t, m, lines...)
+	source := c
+	source.printed = true
+	b, err := source.Params(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.read(b)
+	if err != nil || b[0] != planVersion {
+		t.Fatalf("a plan of version %d: %v", b[0], err)
+	}
+	return c.withParams(p), m, p
+}
+
 // configOf reads settings; PLACES=towns and PLACES=given name the places that are given, TYPES=segments segments.
 func configOf(places string, m mechanisms.Config, lines ...string) (operator, error) {
 	read := func(name string) ([]byte, error) {

@@ -1,8 +1,8 @@
 package submodular
 
 import (
-	"encoding/binary"
 	"math"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -10,9 +10,10 @@ import (
 	"oriel/operators/elementary"
 )
 
-// strength is H, the regulariser of a leader for an event: that of private follow-the-approximate-leader as the source
-// uses it, L/R·√(N·ln^{2.5}T/(ε·T)) for gains of norm L, half of how far an exchange moves a leader's, points of norm R
-// at most, T events and a leader's part ε/√K of one release of all K, and at least L/(R·√T), the rate without privacy.
+// strength is the H of ORIEL_RATE=printed, the regulariser of a leader for an event: that of private
+// follow-the-approximate-leader as the source uses it for any noise, L/R·√(N·ln^{2.5}T/(ε·T)) for gains of norm L, half
+// of how far an exchange moves a leader's, points of norm R at most, T events and a leader's part ε/√K of one release
+// of all K, and at least L/(R·√T), the rate without privacy.
 func (c operator) strength(m mechanisms.Config) float64 {
 	n, events, leaders, radius := float64(c.elements), eventsOf(m), float64(c.pick), 1.0
 	if c.rule == byShares {
@@ -31,7 +32,7 @@ func (c operator) strength(m mechanisms.Config) float64 {
 // nothing.
 type leadersRule struct {
 	prefixes
-	strength      float64 // H
+	regulariser
 	to            convex.Projection
 	probabilities []float64
 	scaled        []float64
@@ -39,7 +40,7 @@ type leadersRule struct {
 	among         []int   // which these are
 }
 
-func newLeaders(behind prefixes, strength float64) (*leadersRule, error) {
+func newLeaders(behind prefixes, r regulariser) (*leadersRule, error) {
 	n := behind.elements
 	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: n, Radius: 1})
 	if err != nil {
@@ -47,18 +48,24 @@ func newLeaders(behind prefixes, strength float64) (*leadersRule, error) {
 	}
 	to, err := convex.NewProjection(set)
 	return &leadersRule{
-		prefixes: behind, strength: strength, to: to, probabilities: make([]float64, n),
+		prefixes: behind, regulariser: r, to: to, probabilities: make([]float64, n),
 		scaled: make([]float64, n), scores: make([]int64, 0, n), among: make([]int, 0, n),
 	}, err
 }
 
-// decide draws the element of each position from Π(ĝ/(H·n)) on the simplex, ĝ what is released of its gains in n
-// events: Duchi and others' projection is exact, and what has no probability is not drawn. Behind the last step of a
-// stream, where nothing more is drawn, it takes those with the largest probabilities.
+// decide draws the element of each position from Π(ĝ/Λ_n) on the simplex, ĝ the released sums of its gains in n events:
+// Duchi and others' projection is exact, and what has no probability is not drawn. Behind the last step of a stream,
+// where nothing more is drawn, it takes those with the largest probabilities. An element that stands already gives way
+// to the best other one, which gains at least as much; as printed it stands twice.
 func (l *leadersRule) decide(stream *mechanisms.Stream) {
-	by := float64(l.strength * l.weight(stream))
+	by := l.at(l.weight(stream))
 	for i := range l.set {
-		l.set[i] = l.draw(stream, stream.Sum(0)[i*l.elements:][:l.elements], by)
+		sums := stream.Sum(0)[i*l.elements:][:l.elements]
+		element := l.draw(stream, sums, by)
+		if !l.printed && slices.Contains(l.set[:i], element) {
+			element = bestOther(sums, l.set[:i])
+		}
+		l.set[i] = element
 	}
 }
 
@@ -87,19 +94,4 @@ func (l *leadersRule) draw(stream *mechanisms.Stream, sum []float64, by float64)
 		return best
 	}
 	return l.among[stream.Choose(0, l.scores, operators.ByProbabilities)]
-}
-
-// appendTuned and readTuned are the end of a plan of leaders and shares: copies u32, H f64.
-func appendTuned(b []byte, copies int, h float64) []byte {
-	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(b, uint32(copies)), math.Float64bits(h))
-}
-
-func readTuned(b []byte) (rest []byte, copies int, h float64, ok bool) {
-	at := len(b) - 12
-	if at < 0 {
-		return nil, 0, 0, false
-	}
-	copies = int(binary.LittleEndian.Uint32(b[at:]))
-	h = math.Float64frombits(binary.LittleEndian.Uint64(b[at+4:]))
-	return b[:at], copies, h, copies >= 1 && copies <= maxCopies && h > 0 && h <= math.MaxFloat64
 }

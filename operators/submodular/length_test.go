@@ -160,8 +160,8 @@ func TestLengthsOfLists(t *testing.T) {
 	}
 }
 
-// Without noise sets and shares are those of gains about ½, as long as events are within the length; leaders draw from
-// sharper points, as H follows what an exchange moves.
+// Without noise sets and shares are those of gains about ½, as long as events are within the length; as printed
+// leaders draw from sharper points, as H follows what an exchange moves; otherwise H² is 2M² in the place of N − 1.
 func TestLengthsMoveNoSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for _, lines := range [][]string{
@@ -193,9 +193,12 @@ func TestLengthsMoveNoSets(t *testing.T) {
 			}
 		}
 	}
-	_, _, about := config(t, pure(64, 40), "RULE=leaders", "PICK=2", "ELEMENTS=8")
-	_, _, short := config(t, pure(64, 40), "RULE=leaders", "PICK=2", "ELEMENTS=8", "VALUES_NORM=1")
-	if math.Abs(about.strength/short.strength-2) > 1e-12 { // √8 and √2
-		t.Errorf("H = %g, with a length of 1 %g: want half", about.strength, short.strength)
+	for rate, want := range map[string]float64{"printed": 2, "tight": math.Sqrt(7.0 / 2)} { // √8 and √2
+		lines := []string{"RULE=leaders", "PICK=2", "ELEMENTS=8", "RATE=" + rate}
+		_, _, about := config(t, pure(64, 40), lines...)
+		_, _, short := config(t, pure(64, 40), append(lines, "VALUES_NORM=1")...)
+		if math.Abs(about.strength/short.strength/want-1) > 1e-12 {
+			t.Errorf("%s: H = %g, with a length of 1 %g: want %g times as much", rate, about.strength, short.strength, want)
+		}
 	}
 }

@@ -62,7 +62,7 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		kind.m.Batch = 2
-		c, m, p := config(t, kind.m, kind.lines...)
+		c, m, p := before(t, kind.m, kind.lines...)
 		machine, err := newMachine(c, p, mechtest.ZeroStream(t, m))
 		if err != nil {
 			t.Fatal(err)
@@ -337,12 +337,9 @@ func TestSettingsAreRefused(t *testing.T) {
 		_, err := newMachine(c, p, stream)
 		return err
 	})
-	good, err := c.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := c.encode()
 	for i := range good {
-		if _, err := parsePlan(good[:i], c.elements); err == nil {
+		if _, err := parsePlan(good[:i], c.elements, c.tuned()); err == nil {
 			t.Fatalf("a plan cut at %d is taken", i)
 		}
 	}

@@ -103,18 +103,23 @@ type params struct {
 	names []string // of types, which are elements too
 	table []float64
 
-	copies   int     // of shares and leaders, else 0
-	strength float64 // H of these
+	copies      int // of shares and leaders, else 0
+	regulariser     // of these
 
 	length float64 // M, of what is gained at a position; 0: gains are about ½
 }
 
-const planVersion = 1
+// The versions of a plan: the first has the regulariser of the source for leaders and shares, the second one that is
+// derived from noise.
+const (
+	planVersion  = 1
+	planOfRelief = 2
+)
 
 var errPlan = errors.New("submodular: plan: not one that this software has made for these settings")
 
 // encode writes: version u8, places u32, of each the length of its name u8 and the name, then the table, u32 each.
-func (c operator) encode() ([]byte, error) {
+func (c operator) encode() []byte {
 	b := binary.LittleEndian.AppendUint32([]byte{planVersion}, uint32(len(c.types)))
 	for _, p := range c.types {
 		b = append(append(b, byte(len(p.name))), p.name...)
@@ -122,12 +127,12 @@ func (c operator) encode() ([]byte, error) {
 	for _, v := range values(c.types, c.catchment) {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
-	return b, nil
+	return b
 }
 
-// parsePlan reads it.
-func parsePlan(b []byte, elements int) (params, error) {
-	if len(b) < 5 || b[0] != planVersion {
+// parsePlan reads it. Only plans of leaders and shares are of the second version.
+func parsePlan(b []byte, elements int, tuned bool) (params, error) {
+	if len(b) < 5 || b[0] != planVersion && !(tuned && b[0] == planOfRelief) {
 		return params{}, errPlan
 	}
 	n := int(binary.LittleEndian.Uint32(b[1:]))

@@ -29,11 +29,11 @@ func (c operator) newRule(p params, set []int) (rule, error) {
 	case byDraws:
 		return &drawsRule{prefixes: behind}, nil
 	case byLeaders:
-		return newLeaders(behind, p.strength)
+		return newLeaders(behind, p.regulariser)
 	case byShares:
 		return newShares(behind.eventReader, p, set)
 	default:
-		return &argmaxRule{prefixes: behind, greedy: newGreedy(c.function, 0, c.elements, c.pick)}, nil
+		return &argmaxRule{behind}, nil
 	}
 }
 
@@ -121,11 +121,10 @@ func writeSet(dst []float64, set []int) {
 }
 
 // argmaxRule takes at each position the element whose released gains are the largest.
-type argmaxRule struct {
-	prefixes
-	greedy *greedy
-}
+type argmaxRule struct{ prefixes }
 
 func (a *argmaxRule) decide(stream *mechanisms.Stream) {
-	copy(a.set, a.greedy.byPosition(stream.Sum(0)))
+	for i := range a.set {
+		a.set[i] = bestOther(stream.Sum(0)[i*a.elements:][:a.elements], a.set[:i])
+	}
 }

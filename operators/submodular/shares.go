@@ -14,7 +14,7 @@ import (
 const maxCopies = 1 << 10
 
 // copiesOf is K of Algorithm 4 of the source, as it is configured, or (T/ln^{2.5}T)^{1/4} of its proof, of T events;
-// printed is √(√T/ln^{2.5}T), of its box.
+// printed is √(√T/ln^{2.5}T), of its box. Plans of leaders have the number of the proof, which nothing reads.
 func (c operator) copiesOf(m mechanisms.Config) int {
 	if c.copies > 0 {
 		return c.copies
@@ -22,7 +22,7 @@ func (c operator) copiesOf(m mechanisms.Config) int {
 	events := eventsOf(m)
 	ln := elementary.Log(events)
 	by := float64(float64(ln*ln) * math.Sqrt(ln))
-	if c.printed {
+	if c.printed && c.rule == byShares {
 		return int(min(maxCopies, math.Ceil(math.Sqrt(math.Sqrt(events)/by))))
 	}
 	return int(min(maxCopies, math.Ceil(math.Sqrt(math.Sqrt(events/by)))))
@@ -37,13 +37,13 @@ func eventsOf(m mechanisms.Config) float64 {
 // is their mean. Copy i hears the gradient at (1/K)·Σ of the points before its own.
 type continuousRule struct {
 	eventReader
-	strength float64 // H
-	to       convex.Projection
-	points   []float64 // of K copies, N each
-	at       []float64 // scratch: sum of points so far, through K
-	scaled   []float64
-	order    []int     // scratch: elements by value, the largest first
-	behind   []float64 // scratch
+	regulariser
+	to     convex.Projection
+	points []float64 // of K copies, N each
+	sofar  []float64 // scratch: sum of points so far, through K
+	scaled []float64
+	order  []int     // scratch: elements by value, the largest first
+	behind []float64 // scratch
 }
 
 func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
@@ -55,7 +55,7 @@ func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
 	}
 	to, err := convex.NewProjection(set)
 	s := &continuousRule{
-		eventReader: w, strength: p.strength, to: to, points: make([]float64, p.copies*n), at: make([]float64, n),
+		eventReader: w, regulariser: p.regulariser, to: to, points: make([]float64, p.copies*n), sofar: make([]float64, n),
 		scaled: make([]float64, n), order: make([]int, n), behind: make([]float64, n+1),
 	}
 	for i := range s.copies {
@@ -66,9 +66,9 @@ func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
 	return s, err
 }
 
-// decide finds the points: private follow-the-approximate-leader, Π(ĝ/(H·n)), ĝ what is released of a copy's gradients.
+// decide finds the points: private follow-the-approximate-leader, Π(ĝ/Λ_n), ĝ the released sums of a copy's gradients.
 func (s *continuousRule) decide(stream *mechanisms.Stream) {
-	by := float64(s.strength * s.weight(stream))
+	by := s.at(s.weight(stream))
 	for i := range s.copies {
 		for a, g := range stream.Sum(0)[i*s.elements:][:s.elements] {
 			s.scaled[a] = g / by
@@ -101,7 +101,7 @@ func (s *continuousRule) contribution(dst []float64, e schemas.Event) bool {
 
 // gradients writes those of all copies, less the centre, of an event that values elements so.
 func (s *continuousRule) gradients(dst, values []float64, f function) {
-	clear(s.at)
+	clear(s.sofar)
 	for a := range s.order {
 		s.order[a] = a
 	}
@@ -114,7 +114,7 @@ func (s *continuousRule) gradients(dst, values []float64, f function) {
 		s.gradient(gradient, values, f)
 		for a := range gradient {
 			gradient[a] -= centre
-			s.at[a] += s.points[i*s.elements+a] / float64(s.copies)
+			s.sofar[a] += s.points[i*s.elements+a] / float64(s.copies)
 		}
 	}
 }
@@ -129,27 +129,27 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 		s.behind[n] = 0
 		for j := n - 1; j >= 0; j-- {
 			a := s.order[j]
-			s.behind[j] = float64(values[a]*s.at[a]) + float64((1-s.at[a])*s.behind[j+1])
+			s.behind[j] = float64(values[a]*s.sofar[a]) + float64((1-s.sofar[a])*s.behind[j+1])
 		}
 		none := 1.0
 		for j, a := range s.order {
 			dst[a] = float64(none * (values[a] - s.behind[j+1]))
-			none = float64(none * (1 - s.at[a]))
+			none = float64(none * (1 - s.sofar[a]))
 		}
 	case probabilistic: // v_a·Π_{b≠a}(1 − v_b·x_b)
 		s.behind[n] = 1
 		for a := n - 1; a >= 0; a-- {
-			s.behind[a] = float64(s.behind[a+1] * (1 - float64(values[a]*s.at[a])))
+			s.behind[a] = float64(s.behind[a+1] * (1 - float64(values[a]*s.sofar[a])))
 		}
 		none := 1.0
 		for a := range dst {
 			dst[a] = float64(float64(values[a]*none) * s.behind[a+1])
-			none = float64(none * (1 - float64(values[a]*s.at[a])))
+			none = float64(none * (1 - float64(values[a]*s.sofar[a])))
 		}
 	case quadratic: // v_a·(1 − z)
 		left := 1.0
 		for a, v := range values {
-			left -= float64(v*s.at[a]) / float64(s.pick)
+			left -= float64(v*s.sofar[a]) / float64(s.pick)
 		}
 		for a, v := range values {
 			dst[a] = float64(v * left)

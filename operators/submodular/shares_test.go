@@ -51,7 +51,7 @@ func TestExtensionsToChances(t *testing.T) {
 				t.Fatalf("%s: %g, want %g", functions[f], got, want)
 			}
 			gradient := func(at []float64) []float64 {
-				copy(s.at, at)
+				copy(s.sofar, at)
 				dst := make([]float64, 5)
 				for a := range s.order {
 					s.order[a] = a
@@ -95,7 +95,7 @@ func TestQuadraticAtShares(t *testing.T) {
 		t.Errorf("all shares of a full budget are worth %g", got)
 	}
 	slopes := func(x, v []float64) []float64 {
-		copy(s.at, x)
+		copy(s.sofar, x)
 		dst := make([]float64, 5)
 		s.gradient(dst, v, quadratic)
 		return dst
@@ -224,7 +224,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 // Copies are as many as the source says, in its proof and in its box.
 func TestCopies(t *testing.T) {
 	m := pure(1<<20, 1)
-	c, _, p := config(t, m, "RULE=shares", "PICK=2", "ELEMENTS=6")
+	c, required, p := config(t, m, "RULE=shares", "PICK=2", "ELEMENTS=6")
 	ln := math.Log(1 << 20)
 	if want := math.Ceil(math.Pow((1<<20)/math.Pow(ln, 2.5), 0.25)); float64(p.copies) != want || want < 3 {
 		t.Errorf("%d copies, want %g", p.copies, want)
@@ -233,20 +233,28 @@ func TestCopies(t *testing.T) {
 	if want := math.Ceil(math.Sqrt(1024 / math.Pow(ln, 2.5))); float64(p.copies) != want {
 		t.Errorf("%d copies as printed, want %g", p.copies, want)
 	}
-	_, _, p = config(t, m, "RULE=shares", "PICK=2", "ELEMENTS=6", "COPIES=7")
+	_, _, p = config(t, m, "RULE=shares", "PICK=2", "ELEMENTS=6", "COPIES=7", "RATE=printed")
 	want := math.Sqrt(6) / (2 * math.Sqrt(2)) * math.Sqrt(6*math.Pow(ln, 2.5)*math.Sqrt(7)/(1<<20))
 	if p.copies != 7 || math.Abs(p.strength/want-1) > 1e-12 {
 		t.Errorf("%d copies of H = %g, want 7 of %g", p.copies, p.strength, want)
 	}
-	b, err := c.Params(m)
+	b, err := c.Params(required)
 	if err != nil {
 		t.Fatal(err)
 	}
+	first := slices.Clone(b[:len(b)-8])
+	first[0] = planVersion
 	for what, bad := range map[string][]byte{
-		"none": nil, "short": b[1:], "no copies": append(slices.Clone(b[:len(b)-12]), make([]byte, 12)...),
+		"none": nil, "short": b[1:], "no copies": append(slices.Clone(b[:len(b)-20]), make([]byte, 20)...),
+		"the first version, too long": append([]byte{planVersion}, b[1:]...), "the second, too short": b[:len(b)-8],
+		"the third":           append([]byte{planOfRelief + 1}, b[1:]...),
+		"less than no relief": append(b[:len(b)-1:len(b)-1], b[len(b)-1]|0x80),
 	} {
 		if _, err := c.read(bad); err == nil {
 			t.Errorf("a plan of %s is taken", what)
 		}
+	}
+	if p, err = c.read(first); err != nil || !p.regulariser.printed {
+		t.Errorf("a plan of the first version is %+v, %v", p, err)
 	}
 }

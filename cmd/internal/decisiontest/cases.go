@@ -301,6 +301,14 @@ var Inputs = []struct {
 		"OPERATOR=bandit", "SET=box", "LOW=0,-1", "HIGH=2", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=2", "WINDOW=64",
 		"HORIZON=64", "UPDATE=projection", "BASELINE=0.5", "ADJACENCY=zero-out", "EPSILON=40",
 	}},
+	{"gains-led-noise", []string{
+		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=lifetime", "MEMORY=64", "EMIT_EVERY=4",
+		"EPSILON=200",
+	}},
+	{"gains-shares-noise", []string{
+		"OPERATOR=submodular", "RULE=shares", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "COPIES=3", "RATE=bounded",
+		"EPSILON=100",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -330,6 +338,7 @@ var onlyUnder = map[string]string{
 	"linear-flow-tangent": "blt", "linear-vertices-tangent": "tree-gaussian", "linear-trees-tangent": "blt",
 	"linear-at-most": "tree-gamma", "linear-partition-at-most": "blt", "linear-forests": "blt",
 	"plays-simplex-found": "blt", "plays-flow-found": "tree-gaussian", "plays-box-found": "tree-gamma",
+	"gains-short": "blt", "sets-gains": "blt", "gains-led-noise": "blt", "gains-shares-noise": "tree-laplace",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
@@ -355,6 +364,12 @@ func (c Case) projectsPart() bool {
 // with such a plan keep it, and their bytes.
 func (c Case) told() bool {
 	return c.Settings.Operator == "bandit" && !strings.HasSuffix(c.Events, "-found")
+}
+
+// printed tells the cases of leaders and shares whose plan is older than a regulariser that follows from the noise.
+// Deployments with such a plan keep it, and their bytes.
+func (c Case) printed() bool {
+	return slices.Contains([]string{"gains-led", "gains-shares", "gains-quadratic"}, c.Events)
 }
 
 // Plays tells the cases of bandits, whose records name plays in their keys.

@@ -25,6 +25,9 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
 // plan computes the plan of a case.
 func (c Case) plan(t *testing.T) []byte {
 	t.Helper()
+	if c.printed() {
+		c.Settings = Load(t, append(Env(c.mechanism, c.env()), "RATE=printed")...)
+	}
 	fresh, err := Model(t, c.Settings).Learner.Params()
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +112,16 @@ func toldPlan(fresh []byte) []byte {
 		return slices.Concat(head, []byte{2}, reach, episodes)
 	}
 	return slices.Concat(head, []byte{1}, episodes)
+}
+
+// env returns the settings of the case's input.
+func (c Case) env() []string {
+	for _, input := range Inputs {
+		if input.Name == c.Events {
+			return input.Env
+		}
+	}
+	return nil
 }
 
 // block is what the golden file holds of a case: its plan, frozen, the digest of all decisions, and some of them to

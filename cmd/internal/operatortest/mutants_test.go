@@ -191,6 +191,35 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"submodular", "operators/submodular/rule.go", "before = p.function.with(before, p.values[element], p.pick)",
 		"_ = element", "what a set has already gains again",
 	},
+	{
+		"submodular", "operators/submodular/regulariser.go", "switch n.law {\n\tcase mechanisms.Laplace:",
+		"switch mechanisms.Laplace {\n\tcase mechanisms.Laplace:", "Gaussian noise has the regulariser of Laplace noise",
+	},
+	{
+		"submodular", "operators/submodular/regulariser.go", "deviation.At, deviation.Worst(),",
+		"deviation.At, deviation.At(1),", "the noise of the first step stands for that of all",
+	},
+	{
+		"submodular", "operators/submodular/regulariser.go",
+		"\t\tr.relief = math.Float64frombits(binary.LittleEndian.Uint64(b[at+12:]))\n", "",
+		"what is frozen of a rate is not what it learns by",
+	},
+	{
+		"submodular", "operators/submodular/regulariser.go", "float64(r.strength*math.Sqrt(n))-r.relief",
+		"float64(r.strength*n)-r.relief", "points stand back from sums more and more",
+	},
+	{
+		"submodular", "operators/submodular/leaders.go", "* math.Sqrt(leaders) / m.Budget.Epsilon", "/ m.Budget.Epsilon",
+		"each of k leaders has an ε of its own",
+	},
+	{
+		"submodular", "operators/submodular/leaders.go", "if !l.printed && slices.Contains",
+		"if l.printed && slices.Contains", "an element stands twice",
+	},
+	{
+		"submodular", "operators/submodular/shares.go", "s.to.Project(s.points[i*s.elements:][:s.elements], s.scaled)",
+		"copy(s.points[i*s.elements:][:s.elements], s.scaled)", "shares do not add up to the budget",
+	},
 }
 
 // TestStoriesSeeFaults plants each fault and plays the stories of the operator. It takes some two minutes.

@@ -200,6 +200,11 @@ func TestLongSets(t *testing.T) {
 		{"halving", "BanditDP", 0, 5},
 		{"BanditDP", "BanditDP, printed", 0, 1.2},
 		{"halving", "BanditDP", 1, 1.1},
+		{"leaders, blt", "leaders", 0, 4},
+		{"shares", "leaders", 0, 2},
+		{"Streeter–Golovin", "FI-DP", 0, 3},
+		{"BanditDP", "BanditDP, k²", 0, 1.2},
+		{"BanditDP", "BanditDP, B.1", 0, 1.2},
 	})
 	if most := 0.05 * got["printed"][0]; math.Abs(got["histogram"][0]) > most || math.Abs(got["none"][0]) > most {
 		t.Errorf("a histogram misses %g, and %g without noise", got["histogram"][0], got["none"][0])

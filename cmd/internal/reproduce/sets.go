@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -34,6 +35,7 @@ var sets = Experiment{
 		"Drawn for each event is the source's FI-DP at the rate that zCDP allows, and printed at its own.",
 		"Of worths alone: an event says how good the set was that it saw, and sets that are tried count like others.",
 		"Halving begins anew five times in a stream that turns. γ: the share of events that explore.",
+		"Over the Γ tree leaders have the source's H, over `blt` one that follows from the noise. `shares` are scored by their mean.",
 	},
 }
 
@@ -42,6 +44,12 @@ const (
 	setSites = 20
 	setPick  = 3
 )
+
+// printedRate has rates as the source prints them.
+const printedRate = "ORIEL_RATE=printed"
+
+// sharesRule is the rule whose decisions are probabilities of sites.
+const sharesRule = "shares"
 
 // setBudgets are the ε of columns, in turns.
 var setBudgets = []float64{1, 0.1}
@@ -71,11 +79,11 @@ var setsPlayers = []player{
 	},
 	{
 		Row{Name: "printed", Text: "the same at the printed rate", Gives: forLife + ", (ε, δ)"},
-		setsOf(0, "draws", 1, "", "ORIEL_RATE=printed"),
+		setsOf(0, "draws", 1, "", printedRate),
 	},
 	{
 		Row{Name: "leaders", Text: "`leaders`, Γ tree of the whole run", Gives: forLife + ", ε"},
-		setsOf(0, "leaders", 100, ""),
+		setsOf(0, "leaders", 100, "", printedRate),
 	},
 	{Row{Name: "halving", Text: "halving, of worths alone", Gives: "for ever, ε", Drawn: true}, halvingOf},
 	{
@@ -84,7 +92,27 @@ var setsPlayers = []player{
 	},
 	{
 		Row{Name: "BanditDP, printed", Text: "the same at printed rates, γ = 1", Gives: forLife + ", (ε, δ)"},
-		explorersOf("ORIEL_RATE=printed"),
+		explorersOf(printedRate),
+	},
+	{
+		Row{Name: "BanditDP, k²", Text: "the same with k² in place of k, γ = 1", Gives: forLife + ", (ε, δ)"},
+		explorersOf("ORIEL_RATE=theorem"),
+	},
+	{
+		Row{Name: "BanditDP, B.1", Text: "drawn anew behind each round, B.1", Gives: forLife + ", (ε, δ)"},
+		explorersOf("ORIEL_RATE=direct"),
+	},
+	{
+		Row{Name: "Streeter–Golovin", Text: "drawn for each event, no privacy", Gives: "none"},
+		setsOf(public, "draws", 1, "", "ORIEL_RATE=bounded"),
+	},
+	{
+		Row{Name: "leaders, blt", Text: "`leaders`, `blt` of the whole run", Gives: forLife + ", (ε, δ)"},
+		setsOf(0, "leaders", 100, ""),
+	},
+	{
+		Row{Name: "shares", Text: "`shares`, `blt` of the whole run", Gives: forLife + ", (ε, δ)"},
+		setsOf(0, sharesRule, 100, ""),
 	},
 }
 
@@ -138,10 +166,10 @@ func setsOf(epsilon float64, rule string, every int, memory string, more ...stri
 		if rule != "histogram" {
 			list = append(list, "ORIEL_ELEMENTS="+strconv.Itoa(setSites))
 		}
-		switch rule {
-		case "leaders":
+		switch {
+		case rule == "leaders" && slices.Contains(more, printedRate):
 			list = append(list, "ORIEL_MECHANISM=tree-gamma")
-		case "draws":
+		case rule == "draws":
 			list = append(list, "ORIEL_MECHANISM=draws", "ORIEL_DELTA=1e-6")
 		default:
 			list = append(list, "ORIEL_MECHANISM=blt", "ORIEL_DELTA=1e-6")
@@ -214,6 +242,21 @@ func (w *square) value(of int, set []float64) (value float64) {
 	return value
 }
 
+// mean is the mean value to a type of a random set that has each site with its probability.
+func (w *square) mean(of int, shares []float64) (value float64) {
+	order := make([]int, setSites)
+	for a := range order {
+		order[a] = a
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w.worth[of][b], w.worth[of][a]) })
+	none := 1.0
+	for _, a := range order { // the best one that is there counts
+		value += none * shares[a] * w.worth[of][a]
+		none *= 1 - shares[a]
+	}
+	return value
+}
+
 // draw is the type of an event.
 func (w *square) draw() int {
 	at, j := w.rng.Float64(), 0
@@ -282,7 +325,11 @@ func playSets(ctx context.Context, c Cell) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, step := []float64{0, 1, 2}, uint64(0) // before the first decision
+	set, step, value := []float64{0, 1, 2}, uint64(0), w.value // before the first decision
+	if slices.Contains(list, "ORIEL_RULE="+sharesRule) {
+		set, value = make([]float64, setSites), w.mean
+		set[0], set[1], set[2] = 1, 1, 1
+	}
 	var r operators.Record
 	var made []operators.Decision
 	return measure(ctx, c.Steps, func() {
@@ -291,7 +338,7 @@ func playSets(ctx context.Context, c Cell) ([]Point, error) {
 		}
 		step++
 		of := w.draw()
-		w.lost += w.value(of, w.best) - w.value(of, set)
+		w.lost += w.value(of, w.best) - value(of, set)
 		r.Identity.Offset++
 		r.Event = schemas.Event{Vector: schemas.Vector{Values: w.worth[of]}}
 		if typed {

@@ -1,0 +1,114 @@
+package submodular
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+)
+
+// expertMisses bounds how many units of gain an expert misses of the best point in the mean (PROOF.md, Theorem 1), over
+// eventsOf events; with a memory over all, each by its weight in the memory.
+//
+//	(1) G·p + w·V + (a/2)·Λ_T + Σ_j G²/4·min(ρ_j, q/Λ_j)   Gaussian noise whose deviation grows, in all by V
+//	(2) G·p + (a/2)·Λ_T + Σ_j (G²·q/4 + G·s·σ*)/Λ_j        noise of any law
+//
+// G counts the events between decisions, and j goes over decisions.
+func (c operator) expertMisses(m mechanisms.Config, law noiseLaw, r regulariser) float64 {
+	x, between := c.expert(), float64(c.every)*float64(m.Batch)
+	steady, loose := 0.0, 0.0
+	add := func(decisions, lambda, deviation float64) {
+		own := between * x.bend / 4
+		steady += decisions * between * min(between*law.smoothing(x, deviation)/4, own/lambda)
+		loose += decisions * between * (own + x.shift*law.worst) / lambda
+	}
+	last, variation := r.at(eventsOf(m)), law.worst
+	if law.memory > 0 {
+		kept := math.Exp(float64(c.every) * math.Log1p(-1/float64(law.memory))) // of an event, until the next decision
+		add(1/(1-kept), last, law.steady)
+		variation *= 2 // it starts again once in a memory at most
+	} else {
+		decisions := min(m.Scope.Span(), m.Scope.End()) / c.every
+		if decisions == 0 {
+			return eventsOf(m)
+		}
+		for j := uint64(1); j <= decisions; {
+			next := min(decisions+1, j+max(1, j/16))
+			deviation := law.worst // of (1) alone
+			if law.grows {
+				deviation = law.at(j * c.every)
+			}
+			add(float64(next-j), r.at(float64(j)*between), deviation)
+			j = next
+		}
+		if law.grows {
+			variation = law.at(decisions * c.every)
+		}
+	}
+	common := between*x.pick + x.spread/2*last
+	if !law.grows {
+		return common + loose
+	}
+	return common + min(x.width*variation+steady, loose)
+}
+
+// describeNoise says in words which gains noise drowns: the largest of the noises of N elements, w·σ* in the mean, over
+// all events.
+func (c operator) describeNoise(m mechanisms.Config) string {
+	law, err := noiseLawOf(m)
+	if err != nil {
+		return ""
+	}
+	events := eventsOf(m)
+	return fmt.Sprintf("; noise of sums has standard deviation %.4g and grows with k: after %.4g events it drowns a lead of %.2g or less an event at a position",
+		law.worst, events, c.expert().width*law.worst/events)
+}
+
+// describeExperts says in words what H is, and what sets or points lack at most.
+func (c operator) describeExperts(m mechanisms.Config) string {
+	law, err := noiseLawOf(m)
+	if err != nil {
+		return ""
+	}
+	r, err := c.regulariserOf(m)
+	if err != nil {
+		return ""
+	}
+	text := fmt.Sprintf("; H = %.4g: after n events points are those nearest to released sums over H·", r.strength)
+	switch {
+	case r.printed:
+		text += "n, as the source has it for any noise"
+	case r.relief == 0:
+		text += "√n"
+	default:
+		alone := r.relief / r.strength
+		text += fmt.Sprintf("√n − %.4g, at least 1: their noise, of standard deviation %.4g, stands for the difference, and alone for %.3g events", r.relief,
+			law.worst, alone*alone)
+	}
+	events, best := eventsOf(m), "set"
+	if c.rule == byShares {
+		best = "point"
+	}
+	lacked := c.lackedBy(c.expertMisses(m, law, r), events, c.copiesOf(m))
+	if lacked >= events {
+		return text + fmt.Sprintf("; no bound says anything of %.4g events here, and fewer from one decision to the next allow one", events)
+	}
+	return text + fmt.Sprintf("; %.4g events lack at most %.4g of 1 − 1/e of the best %s, in the mean", events, lacked, best)
+}
+
+// lackedBy bounds (1−1/e)-regret by what each expert misses: k times that of leaders (Proposition 3 of the source), and
+// of shares the mean of copies and what points move behind one another (its Lemma 7).
+func (c operator) lackedBy(missed, events float64, copies int) float64 {
+	k := float64(c.pick)
+	if c.rule == byLeaders {
+		return k * c.function.most(c.pick) * missed
+	}
+	switch c.function {
+	case modular: // gradients do not fall
+		return missed / k
+	case quadratic: // by 2 along a point
+		return 2*missed/k + events/float64(copies)
+	default:
+		return missed + k*k*events/(2*float64(copies))
+	}
+}

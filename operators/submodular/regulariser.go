@@ -1,0 +1,165 @@
+package submodular
+
+import (
+	"encoding/binary"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/operators/elementary"
+)
+
+// regulariser says how far points of leaders and shares stand back from released sums: after n events a point is the
+// one nearest to ĝ/Λ_n, with ĝ the released sums of its gains. Λ_n is in units of gain.
+type regulariser struct {
+	strength float64 // H
+	relief   float64 // C, the regularisation that noise supplies by itself; 0 if printed
+	printed  bool    // Λ_n = H·n, of the source; otherwise Λ_n = max(1, H·√n − C)
+}
+
+// at returns Λ_n.
+func (r regulariser) at(n float64) float64 {
+	if r.printed {
+		return float64(r.strength * n)
+	}
+	return max(1, float64(r.strength*math.Sqrt(n))-r.relief)
+}
+
+// expert has the constants of one leader or copy (PROOF.md, What leaders and shares miss). Its points are on {0 ≤ x ≤
+// 1, Σx = p}, where p is 1 for a leader and k for a copy, or N − k where that is less: what is not taken mirrors what
+// is.
+type expert struct {
+	pick   float64 // p
+	spread float64 // a = p − p²/N, the largest |x|² less the smallest
+	width  float64 // w: E max_x ⟨Z, x⟩ ≤ w for N independent standard normal Z
+	bend   float64 // q: an event gains q/(4Λ) at most from moving the point by its own gains
+	shift  float64 // s: noise of deviation σ changes what a point gains of an event by s·σ/Λ at most, in the mean
+}
+
+// expert returns these constants. q = N − 1 and s = N/2; gains of length M have 2M² and M√N, where that is less.
+func (c operator) expert() expert {
+	n := float64(c.elements)
+	x := expert{pick: 1, bend: n - 1, shift: n / 2}
+	if c.rule == byShares {
+		x.pick = float64(min(c.pick, c.elements-c.pick))
+	}
+	x.spread = x.pick - float64(x.pick*x.pick)/n
+	x.width = float64(x.pick * math.Sqrt(2*elementary.Log(n/x.pick)))
+	if c.norm > 0 {
+		x.bend = min(x.bend, float64(2*float64(c.norm*c.norm)))
+		x.shift = min(x.shift, float64(c.norm*math.Sqrt(n)))
+	}
+	return x
+}
+
+// regulariserOf derives H and C from the noise that m declares. H = √(G·q/a) balances what points miss because of the
+// regulariser against what they miss because they move. C = 4q/ρ is the Λ_n up to which the noise alone keeps points
+// steadier than the regulariser would. G counts the events between decisions if the rate is bounded, and is 1 if it is
+// tight. If the rate is bounded, and the noise is not Gaussian or comes and goes with the nodes of a tree, then
+// H = √((G·q + 4s·σ*)/a) has to damp the noise, and C is 0.
+func (c operator) regulariserOf(m mechanisms.Config) (regulariser, error) {
+	if c.printed {
+		return regulariser{strength: c.strength(m), printed: true}, nil
+	}
+	law, err := noiseLawOf(m)
+	if err != nil {
+		return regulariser{}, err
+	}
+	x, between := c.expert(), 1.0
+	if c.bounded {
+		between, _ = c.spans(m)
+	}
+	if c.bounded && !law.grows {
+		return regulariser{
+			strength: math.Sqrt((float64(between*x.bend) + float64(float64(4*x.shift)*law.worst)) / x.spread),
+		}, nil
+	}
+	return regulariser{
+		strength: math.Sqrt(float64(between*x.bend) / x.spread),
+		relief:   float64(4*x.bend) / law.smoothing(x, law.worst),
+	}, nil
+}
+
+// noiseLaw is the law of the noise of a released sum, as the calibration of a mechanism declares it.
+type noiseLaw struct {
+	law    mechanisms.Law
+	grows  bool                      // Gaussian noise of a filter: the deviation rises, but where a memory's starts again
+	at     func(step uint64) float64 // of Gaussian noise, the standard deviation after a step
+	worst  float64                   // σ*, the largest standard deviation of a released number
+	steady float64                   // the one long after the start
+	node   float64                   // scale of a draw, units of gain
+	memory uint64                    // of sums that decay, steps; else 0
+}
+
+// noiseLawOf reads the law from a calibration.
+func noiseLawOf(m mechanisms.Config) (noiseLaw, error) {
+	calibration, err := mechanisms.Calibrate(m)
+	if err != nil {
+		return noiseLaw{}, err
+	}
+	facts, _ := mechanisms.FactsOf(m.Name)
+	component := calibration.Component(0)
+	n := noiseLaw{law: facts.Law, node: float64(component.Scale.Float64() * component.Grid.Unit())}
+	n.memory, _ = m.Scope.Memory()
+	nodes := math.Sqrt(float64(max(1, calibration.Levels)))
+	switch facts.Law {
+	case mechanisms.Laplace: // a number has variance 2b²
+		n.worst = float64(nodes * float64(math.Sqrt2*n.node))
+	case mechanisms.Gamma: // the norm of n numbers has the mean square n(n + 1)θ²
+		n.worst = float64(nodes * float64(n.node*math.Sqrt(float64(m.Dimension())+1)))
+	default:
+		stream, err := mechanisms.Open(m, calibration, [32]byte{})
+		if err != nil {
+			return noiseLaw{}, err
+		}
+		deviation, err := stream.Deviation(0, 0)
+		if err != nil {
+			return noiseLaw{}, err
+		}
+		n.at, n.worst, n.steady, n.grows = deviation.At, deviation.Worst(), deviation.SteadyState(), !facts.Tree
+	}
+	return n, nil
+}
+
+// smoothing is ρ: by noise alone, a unit of gain moves a point by ρ at most in the mean, the trace of the derivative of
+// its mean. It is w/σ for Gaussian noise of deviation σ, p/b for Laplace noise of scale b and √a/θ for Γ noise of scale
+// θ.
+func (n noiseLaw) smoothing(x expert, deviation float64) float64 {
+	switch n.law {
+	case mechanisms.Laplace:
+		return x.pick / n.node
+	case mechanisms.Gamma:
+		return math.Sqrt(x.spread) / n.node
+	default:
+		return x.width / deviation
+	}
+}
+
+// appendTuned and readTuned are the end of a plan of leaders and shares: copies u32, H f64, and C f64 if the plan has
+// one.
+func appendTuned(b []byte, copies int, r regulariser) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(copies))
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(r.strength))
+	if !r.printed {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(r.relief))
+	}
+	return b
+}
+
+func readTuned(b []byte, printed bool) (rest []byte, copies int, r regulariser, ok bool) {
+	size := 20
+	if printed {
+		size = 12
+	}
+	at := len(b) - size
+	if at < 0 {
+		return nil, 0, regulariser{}, false
+	}
+	copies = int(binary.LittleEndian.Uint32(b[at:]))
+	r = regulariser{strength: math.Float64frombits(binary.LittleEndian.Uint64(b[at+4:])), printed: printed}
+	if !printed {
+		r.relief = math.Float64frombits(binary.LittleEndian.Uint64(b[at+12:]))
+	}
+	ok = copies >= 1 && copies <= maxCopies && r.strength > 0 && r.strength <= math.MaxFloat64
+	ok = ok && r.relief >= 0 && r.relief <= math.MaxFloat64
+	return b[:at], copies, r, ok
+}
