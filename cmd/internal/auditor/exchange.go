@@ -1,0 +1,155 @@
+package auditor
+
+import (
+	"math"
+	"slices"
+
+	"oriel/operators"
+	"oriel/operators/neighbours"
+)
+
+// exchangeKind makes the two events of a pair of streams.
+type exchangeKind struct {
+	name string
+	both func(a *Subject, canary func(factor float64) (with, without operators.Record)) (first, second operators.Record)
+}
+
+// Extremes of factors of canaries.
+const (
+	tiny = 0x1p-24
+	huge = 0x1p40
+)
+
+// exchangeKinds are the pairs that are tried: events at both ends of what the clip leaves, beyond them and far below, a
+// null event in the place of one, and numbers that no decoder gives.
+var exchangeKinds = []exchangeKind{
+	{"an event and its opposite", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
+		return canary(1)
+	}},
+	{"an event and none", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
+		with, _ := canary(1)
+		return with, operators.Record{Null: true, Key: with.Key}
+	}},
+	{"none and the opposite event", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
+		_, without := canary(1)
+		return operators.Record{Null: true, Key: without.Key}, without
+	}},
+	{"a huge event and a tiny one", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
+		with, _ := canary(huge)
+		_, without := canary(tiny)
+		return with, without
+	}},
+	{"a tiny event and none", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
+		with, _ := canary(tiny)
+		return with, operators.Record{Null: true, Key: with.Key}
+	}},
+	{"an event and one that is not finite", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
+		with, without := canary(1)
+		return with, spoiled(without, math.NaN())
+	}},
+	{"an event and one beyond all numbers", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
+		with, without := canary(1)
+		return spoiled(with, math.MaxFloat64), without
+	}},
+}
+
+// spoiled is an event whose numbers are all another one.
+func spoiled(r operators.Record, x float64) operators.Record {
+	r.Event.Vector.Values, r.Event.Numbers = slices.Clone(r.Event.Vector.Values), slices.Clone(r.Event.Numbers)
+	for i := range r.Event.Vector.Values {
+		r.Event.Vector.Values[i] = x
+	}
+	for i := range r.Event.Numbers {
+		r.Event.Numbers[i] = x
+	}
+	return r
+}
+
+// exchange is a neighbours.Source: a stream in which the event of one canary is exchanged, and the records that carry
+// it with it. After it comes an event under the same key, the same in both.
+type exchange struct {
+	subject   *Subject
+	reference operators.ReferenceModel
+	kind      exchangeKind
+	direction []float64
+	at        []uint64 // steps in which the contributions are to be added
+	traffic   *traffic // at the other places; nil: null events
+	carrying  [2][]operators.Record
+	all       []float64 // scratch of the reference model
+}
+
+// newExchange makes a pair of streams; number decides its other events.
+func (a *Subject) newExchange(kind exchangeKind, direction []float64, number uint64, busy bool, at ...uint64) (*exchange, error) {
+	reference, err := operators.ReferenceModelOf(a.operator, a.public)
+	if err != nil {
+		return nil, err
+	}
+	reference.Begin()
+	e := &exchange{
+		subject: a, reference: reference, kind: kind, direction: direction, at: at,
+		all: make([]float64, a.wholeMechanism.Contribution.Entries()),
+	}
+	if busy {
+		e.traffic = a.newTraffic(reference)
+		e.traffic.begin("neighbours", number)
+	}
+	return e, nil
+}
+
+// Next is that of neighbours.Source.
+func (e *exchange) Next(step uint64, place int) neighbours.Couple {
+	c := e.couple(step, place)
+	e.reference.Contribution(e.all, c.Record)
+	return c
+}
+
+func (e *exchange) couple(step uint64, place int) neighbours.Couple {
+	if place == 0 && e.traffic != nil {
+		e.traffic.step()
+	}
+	a := e.subject
+	for i := range a.carriers {
+		if place != 0 || !slices.Contains(e.at, step+a.lag+uint64(a.carriers-1-i)) {
+			continue
+		}
+		if i == 0 {
+			e.aim()
+		}
+		return neighbours.Couple{Record: e.carrying[0][i], Neighbour: e.carrying[1][i], Exchanged: true}
+	}
+	r := operators.Record{Null: true}
+	switch last := step - 1 + a.lag; {
+	case place == 0 && step > 1 && slices.Contains(e.at, last):
+		r = e.echo()
+	case e.traffic != nil && place < 2:
+		r = e.traffic.next()
+	}
+	return neighbours.Couple{Record: r, Neighbour: r}
+}
+
+// aim makes the records of the next canary.
+func (e *exchange) aim() {
+	canary := func(factor float64) (with, without operators.Record) { return e.reference.Canary(e.direction, factor) }
+	first, second := e.kind.both(e.subject, canary)
+	if e.subject.mechanism.Unit.AgainstNull() && !first.Null && !second.Null {
+		second = operators.Record{Null: true, Key: first.Key}
+	}
+	e.carrying[0], _ = e.reference.Records(first)
+	e.carrying[1], _ = e.reference.Records(second)
+}
+
+// echo is an event under the key of the canary.
+func (e *exchange) echo() operators.Record {
+	key := e.carrying[0][0].Key
+	if len(key) == 0 {
+		return operators.Record{Null: true}
+	}
+	event, _ := e.reference.Canary(e.direction, 1)
+	all, _ := e.reference.Records(event)
+	r := all[len(all)-1]
+	r.Key = key
+	return r
+}
+
+// Observe is that of neighbours.Source.
+func (e *exchange) Observe(decisions []operators.Decision) { e.reference.Observe(decisions) }

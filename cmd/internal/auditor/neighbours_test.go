@@ -1,0 +1,27 @@
+package auditor
+
+import (
+	"testing"
+	"time"
+)
+
+func TestNeighbours(t *testing.T) {
+	for name, lines := range asConfigured {
+		t.Run(name, func(t *testing.T) {
+			a := subjectOf(t, append([]string{"ORIEL_EPSILON=1"}, lines...)...)
+			d, err := a.deployed()
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			c, err := d.neighbours()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v %+v", time.Since(start), c)
+			if !c.Holds {
+				t.Error(c.Found)
+			}
+		})
+	}
+}
