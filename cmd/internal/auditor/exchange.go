@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -67,6 +68,8 @@ func spoiled(r operators.Record, x float64) operators.Record {
 
 // exchange is a neighbours.Source: a stream in which the event of one canary is exchanged, and the records that carry
 // it with it. After it comes an event under the same key, the same in both.
+//
+// Of a user all events are exchanged; some more come too soon, and must add nothing.
 type exchange struct {
 	subject   *Subject
 	reference operators.ReferenceModel
@@ -75,6 +78,7 @@ type exchange struct {
 	at        []uint64 // steps in which the contributions are to be added
 	traffic   *traffic // at the other places; nil: null events
 	carrying  [2][]operators.Record
+	people    int       // users so far
 	all       []float64 // scratch of the reference model
 }
 
@@ -99,6 +103,9 @@ func (a *Subject) newExchange(kind exchangeKind, direction []float64, number uin
 // Next is that of neighbours.Source.
 func (e *exchange) Next(step uint64, place int) neighbours.Couple {
 	c := e.couple(step, place)
+	if e.subject.users != nil {
+		c = e.named(c, step, place)
+	}
 	e.reference.Contribution(e.all, c.Record)
 	return c
 }
@@ -125,6 +132,24 @@ func (e *exchange) couple(step uint64, place int) neighbours.Couple {
 		r = e.traffic.next()
 	}
 	return neighbours.Couple{Record: r, Neighbour: r}
+}
+
+// named gives records their users: exchanged ones are of one, and each other record of another one. What comes between
+// the events of that one is exchanged too.
+func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours.Couple {
+	soon := place == 1 && slices.Contains(e.at, step) ||
+		place == 0 && slices.Contains(e.at, step-1) && !slices.Contains(e.at, step)
+	if soon {
+		e.aim()
+		c = neighbours.Couple{Record: e.carrying[1][0], Neighbour: e.carrying[0][0], Exchanged: true}
+	}
+	e.people++
+	name := fmt.Appendf(nil, "user %d", e.people)
+	if c.Exchanged {
+		name = []byte("the user")
+	}
+	c.Record.Key, c.Neighbour.Key = name, name
+	return c
 }
 
 // aim makes the records of the next canary.

@@ -11,7 +11,7 @@ import (
 
 // How much a check of neighbours plays.
 const (
-	exchangedRecords = 1 << 13 // of all pairs together, about
+	exchangedRecords = 1 << 12 // of all pairs together, about
 	leastExchanges   = 8
 	mostAxes         = 6
 	shortExchange    = 12 // steps of a pair of runs, at least
@@ -26,64 +26,86 @@ func (a *Subject) neighbours() (Check, error) {
 	if err != nil {
 		return check, err
 	}
-	s := a.subjectOfNeighbours()
-	var moved [][]int64
-	largest := map[int]float64{}
-	fault := ""
+	p := &neighbouring{Subject: a, machine: a.subjectOfNeighbours(), steps: steps, largest: map[int]float64{}}
+	share := 0.0
+	fault, err := p.deployed()
 	for number, pair := range a.exchanges(steps) {
-		source, err := a.newExchange(pair.kind, pair.direction, uint64(number), pair.busy, pair.at...)
-		if err != nil {
-			return check, err
-		}
-		report, err := s.Compare(source, steps, pair.at)
-		if err != nil {
-			return check, err
-		}
-		check.Count++
-		if fault = report.Fault; fault != "" {
-			fault = fmt.Sprintf("%s, %s", pair.kind.name, fault)
+		if fault != "" || err != nil {
 			break
 		}
-		moved = farther(moved, report.Moved, largest)
+		fault, err = p.play(pair, uint64(number))
+		check.Count++
 	}
-	if fault == "" {
-		fault, err = s.SumsAlone()
-		if err != nil {
-			return check, err
-		}
+	if fault == "" && err == nil {
+		fault, err = p.machine.SumsAlone()
 	}
-	share := 0.0
-	if fault == "" && len(largest) > 0 {
-		share, fault, err = s.Loss(moved)
-		if err != nil {
-			return check, err
-		}
+	if fault == "" && err == nil && len(p.largest) > 0 {
+		share, fault, err = p.machine.Loss(p.moved)
 	}
-	check.Found = fmt.Sprintf("control flow, decisions and public state are equal; contributions differ once, and lose %.3f of the claim", share)
+	check.Found = "draws, decisions and public state are the same; contributions differ as the unit does"
+	if share > 0 {
+		check.Found += fmt.Sprintf(", and lose %.3f of the claim", share)
+	}
 	if check.Holds = fault == ""; !check.Holds {
 		check.Found = fault
 	}
-	return check, nil
+	return check, err
 }
 
-// farther keeps, by component, the longer of two differences.
-func farther(moved, more [][]int64, largest map[int]float64) [][]int64 {
-	if moved == nil {
-		moved = slices.Clone(more)
+// neighbouring are the pairs of runs of a subject.
+type neighbouring struct {
+	*Subject
+	machine *neighbours.Subject
+	steps   uint64
+	moved   [][]int64 // by component, the longest difference of contributions
+	largest map[int]float64
+}
+
+// deployed plays the machine over a stream as the service opens it.
+func (p *neighbouring) deployed() (fault string, err error) {
+	source, err := p.newExchange(exchangeKinds[0], p.dense(p.random("neighbours", 0)), 0, true)
+	if err != nil {
+		return "", err
 	}
-	none := []int64{}
-	for k, v := range more {
-		if d := square(v, append(none, make([]int64, len(v))...)); d > largest[k] {
-			moved[k], largest[k] = v, d
+	stream, err := p.stream(p.wholeMechanism, p.wholePlan, p.key())
+	if err != nil {
+		return "", err
+	}
+	return p.machine.CompareDeployed(source, min(p.steps, shortExchange), stream)
+}
+
+// play plays one pair.
+func (p *neighbouring) play(pair pairOfStreams, number uint64) (fault string, err error) {
+	source, err := p.newExchange(pair.kind, pair.direction, number, pair.busy, pair.at...)
+	if err != nil {
+		return "", err
+	}
+	report, err := p.machine.Compare(source, p.steps, pair.at)
+	if err != nil {
+		return "", err
+	}
+	if p.moved == nil {
+		p.moved = slices.Clone(report.Moved)
+	}
+	for k, v := range report.Moved {
+		if d := square(v, make([]int64, len(v))); d > p.largest[k] {
+			p.moved[k], p.largest[k] = v, d
 		}
 	}
-	return moved
+	if report.Fault != "" {
+		return fmt.Sprintf("%s in step %d: %s", pair.kind.name, pair.at[0], report.Fault), nil
+	}
+	return "", nil
 }
 
 // subjectOfNeighbours is the machine with what opens it.
 func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
 	s := neighbours.New(a.wholeMechanism, a.wholePlan, a.key(), func(stream *mechanisms.Stream) (operators.Machine, error) {
-		return a.machine(a.operator, a.public, stream)
+		m, err := a.machine(a.operator, a.public, stream)
+		if err != nil {
+			return nil, err
+		}
+		return a.walkOf(m)
 	})
 	if output := operators.SecondTopicOf(a.operator); output != nil && output.Own {
 		s.Own = true
@@ -129,8 +151,18 @@ func (a *Subject) exchanges(steps uint64) []pairOfStreams {
 	for i := range count {
 		all = append(all, pairOfStreams{
 			kind: exchangeKinds[i%len(exchangeKinds)], direction: directions[i%len(directions)], busy: i%3 != 1,
-			at: []uint64{places[i%len(places)]},
+			at: a.eventsFrom(places[i%len(places)], steps),
 		})
 	}
 	return all
+}
+
+// eventsFrom are the steps of all events of a unit, from a first one on.
+func (a *Subject) eventsFrom(first, steps uint64) []uint64 {
+	at := []uint64{first}
+	separation, several := a.mechanism.Unit.EventSeparation()
+	for t := first + separation; several && t <= steps && t < first+a.mechanism.ExchangeSteps(); t += separation {
+		at = append(at, t)
+	}
+	return at
 }
