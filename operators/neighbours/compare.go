@@ -44,10 +44,11 @@ func identityOf(i int) noise.Identity {
 func (f *frame) record(source Source, steps uint64) (out *recording, fault string, err error) {
 	out = &recording{}
 	r := f.run(out)
-	m, err := f.machine(r)
+	seat, err := f.seat(0, r)
 	if err != nil {
 		return nil, "", err
 	}
+	m := seat.machine
 	defer func() {
 		if stopped := recover(); stopped != nil {
 			fault = fmt.Sprintf("step %d: the machine stops", m.Steps()+1)
@@ -132,10 +133,11 @@ func due(m operators.Machine, decisions []operators.Decision) string {
 func (f *frame) replay(r *run) error {
 	var both [2]operators.Machine
 	for i := range both {
-		var err error
-		if both[i], err = f.machine(r); err != nil {
+		seat, err := f.seat(1+i, r)
+		if err != nil {
 			return err
 		}
+		both[i] = seat.machine
 	}
 	m, other := both[0], both[1]
 	defer func() {

@@ -12,7 +12,7 @@ import (
 	"oriel/operators"
 )
 
-// Subject is a machine as it is configured.
+// Subject is a machine as it is configured. It must stay as it is from the first comparison on.
 type Subject struct {
 	Mechanism   mechanisms.Config
 	Calibration mechanisms.Calibration
@@ -28,6 +28,8 @@ type Subject struct {
 	// among its extras of the key that it answers, −1 for none.
 	Own     bool
 	KeyText int
+
+	opened *frame
 }
 
 // New returns the subject of a machine whose decisions all follow from releases.
@@ -71,9 +73,13 @@ type frame struct {
 	kept       float64          // of a release in the next one
 	prefix     bool             // releases hold contributions: all but those of draws
 	law        mechanisms.Exponential
+	seats      []*seat
 }
 
 func (s *Subject) frame() (*frame, error) {
+	if s.opened != nil {
+		return s.opened, nil
+	}
 	c, p := s.Mechanism, s.Calibration
 	facts, known := mechanisms.FactsOf(c.Name)
 	if !known {
@@ -92,7 +98,11 @@ func (s *Subject) frame() (*frame, error) {
 	if facts.Draws {
 		f.law = p.DrawLaw(c)
 	}
-	return f, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	s.opened = f
+	return f, nil
 }
 
 // claimed is the square of how far the exchange of an event moves a component, by its quantiser, lattice units.
@@ -118,28 +128,41 @@ func samplerOf(law mechanisms.Law, scale noise.Scale, n int) (noise.Sampler, err
 	return nil, nil
 }
 
-// stream opens a stream whose sums are taps of a run.
-func (f *frame) stream(r *run) (*mechanisms.Stream, error) {
-	sums, err := f.Sums(r.script)
+// seat returns a machine at step 0, for a run: that of the number, which may have played others before.
+func (f *frame) seat(number int, r *run) (*seat, error) {
+	if number == len(f.seats) {
+		s := &seat{run: r}
+		stream, err := f.stream(s)
+		if err != nil {
+			return nil, err
+		}
+		if s.machine, err = f.Open(stream); err != nil {
+			return nil, err
+		}
+		s.start = s.machine.AppendState(nil)
+		f.seats = append(f.seats, s)
+	}
+	s := f.seats[number]
+	s.run = r
+	if err := s.machine.Restore(s.start); err != nil {
+		return nil, fmt.Errorf("neighbours: the state before any record is refused: %w", err)
+	}
+	return s, nil
+}
+
+// stream opens a stream whose sums are taps of a seat.
+func (f *frame) stream(s *seat) (*mechanisms.Stream, error) {
+	sums, err := f.Sums(s)
 	if err != nil {
 		return nil, err
 	}
 	for k := range sums {
-		sums[k] = &tap{Sum: sums[k], run: r, part: k}
+		sums[k] = &tap{Sum: sums[k], seat: s, part: k}
 	}
-	stream, err := mechanisms.NewStream(checked(f.Mechanism, r), f.Calibration, f.Key, sums...)
+	stream, err := mechanisms.NewStream(checked(f.Mechanism, s), f.Calibration, f.Key, sums...)
 	if err != nil {
 		return nil, err
 	}
-	stream.DrawBy(r.draw)
+	stream.DrawBy(func(d mechanisms.Draw, index int) int { return s.run.draw(d, index) })
 	return stream, nil
-}
-
-// machine opens a machine of a run.
-func (f *frame) machine(r *run) (operators.Machine, error) {
-	stream, err := f.stream(r)
-	if err != nil {
-		return nil, err
-	}
-	return f.Open(stream)
 }

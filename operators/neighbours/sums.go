@@ -52,7 +52,8 @@ type sums struct {
 }
 
 func (f *frame) sums(r *run) (*sums, error) {
-	taps, err := f.Sums(r.script)
+	seat := &seat{run: r}
+	taps, err := f.Sums(seat)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (f *frame) sums(r *run) (*sums, error) {
 				return nil, fmt.Errorf("neighbours: sums at step %d: %w", r.recorded.before, err)
 			}
 		}
-		taps[k] = &tap{Sum: sum, run: r, part: k}
+		taps[k] = &tap{Sum: sum, seat: seat, part: k}
 	}
 	return &sums{r, taps, noise.NewChain(f.Key)}, nil
 }

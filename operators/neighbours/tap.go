@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
+	"oriel/operators"
 )
 
 // fill is a noise vector that was drawn, and its seed.
@@ -29,8 +30,17 @@ type script struct {
 	drawn    map[noise.Seed][]int64
 }
 
-// Fill is that of noise.Sampler.
-func (s *script) Fill(dst []int64, seed noise.Seed) {
+// seat is a machine that plays one run after the other.
+type seat struct {
+	run     *run
+	machine operators.Machine
+	start   []byte // its state before any record
+}
+
+// Fill is that of noise.Sampler, by the script of the run.
+func (s *seat) Fill(dst []int64, seed noise.Seed) { s.run.script.fill(dst, seed) }
+
+func (s *script) fill(dst []int64, seed noise.Seed) {
 	if values, known := s.drawn[seed]; s.restores && known && len(values) == len(dst) {
 		copy(dst, values)
 		return
@@ -54,7 +64,7 @@ func (s *script) Fill(dst []int64, seed noise.Seed) {
 // releases what was recorded.
 type tap struct {
 	mechanisms.Sum
-	run        *run
+	seat       *seat
 	part       int
 	own        []float64        // of a replay, what the sum would release
 	increments []lattice.Int128 // of the last release
@@ -64,7 +74,8 @@ var _ mechanisms.Incremental = (*tap)(nil)
 
 // Add takes the contribution sum of a step.
 func (t *tap) Add(dst []float64, v []int64, chain *noise.Chain) {
-	r, s := t.run, t.run.script
+	r := t.seat.run
+	s := r.script
 	step := t.Steps() + 1
 	s.part, s.fills, s.want = t.part, nil, nil
 	if !s.replays {
@@ -102,17 +113,17 @@ func (t *tap) Increments() []lattice.Int128 { return t.increments }
 
 // Restore is that of the sum.
 func (t *tap) Restore(state []byte) error {
-	s := t.run.script
+	s := t.seat.run.script
 	s.part, s.restores = t.part, true
 	defer func() { s.restores = false }()
 	return t.Sum.Restore(state)
 }
 
 // checked returns a configuration whose quantisers are watched: none writes a contribution that is longer than it says.
-func checked(c mechanisms.Config, r *run) mechanisms.Config {
+func checked(c mechanisms.Config, s *seat) mechanisms.Config {
 	components := slices.Clone(c.Contribution.Components)
 	for k, part := range components {
-		watched := watchedQuantiser{part.Quantiser, r, k}
+		watched := watchedQuantiser{part.Quantiser, s, k}
 		switch part.Quantiser.(type) {
 		case nil:
 		case contribution.Bounded:
@@ -128,7 +139,7 @@ func checked(c mechanisms.Config, r *run) mechanisms.Config {
 // watchedQuantiser is a quantiser whose contributions are held against its own claim.
 type watchedQuantiser struct {
 	contribution.Quantiser
-	run  *run
+	seat *seat
 	part int
 }
 
@@ -136,7 +147,7 @@ type watchedQuantiser struct {
 func (q watchedQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	q.Quantiser.Quantise(g, dst, v)
 	if _, zeroOut := q.Distances(g); zeroOut.Less(lattice.SquaredLength(dst)) {
-		q.run.refuse("%sa contribution is longer than its quantiser says", q.run.component(q.part))
+		q.seat.run.refuse("%sa contribution is longer than its quantiser says", q.seat.run.component(q.part))
 	}
 }
 
