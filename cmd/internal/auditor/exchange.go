@@ -3,6 +3,7 @@ package auditor
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"oriel/operators"
@@ -12,7 +13,7 @@ import (
 // exchangeKind makes the two events of a pair of streams.
 type exchangeKind struct {
 	name string
-	both func(a *Subject, canary func(factor float64) (with, without operators.Record)) (first, second operators.Record)
+	both func(e *exchange) (first, second operators.Record)
 }
 
 // Extremes of factors of canaries.
@@ -21,37 +22,60 @@ const (
 	huge = 0x1p40
 )
 
-// exchangeKinds are the pairs that are tried: events at both ends of what the clip leaves, beyond them and far below, a
-// null event in the place of one, and numbers that no decoder gives.
+// exchangeKinds are the pairs that are tried: events at both ends of what the clip leaves, beyond them and far below,
+// events of any cell, type or arm, a null event in the place of one, and numbers that no decoder gives.
 var exchangeKinds = []exchangeKind{
-	{"an event and its opposite", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
-		return canary(1)
+	{"an event and its opposite", func(e *exchange) (first, second operators.Record) { return e.canary(1) }},
+	{"an event and none", func(e *exchange) (first, second operators.Record) {
+		with, _ := e.canary(1)
+		return with, none(with)
 	}},
-	{"an event and none", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
-		with, _ := canary(1)
-		return with, operators.Record{Null: true, Key: with.Key}
+	{"any event and any other", func(e *exchange) (first, second operators.Record) { return e.any(), e.any() }},
+	{"any event and none", func(e *exchange) (first, second operators.Record) {
+		r := e.any()
+		return r, none(r)
 	}},
-	{"none and the opposite event", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
-		_, without := canary(1)
-		return operators.Record{Null: true, Key: without.Key}, without
+	{"none and the opposite event", func(e *exchange) (first, second operators.Record) {
+		_, without := e.canary(1)
+		return none(without), without
 	}},
-	{"a huge event and a tiny one", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
-		with, _ := canary(huge)
-		_, without := canary(tiny)
+	{"a huge event and a tiny one", func(e *exchange) (first, second operators.Record) {
+		with, _ := e.canary(huge)
+		_, without := e.canary(tiny)
 		return with, without
 	}},
-	{"a tiny event and none", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
-		with, _ := canary(tiny)
-		return with, operators.Record{Null: true, Key: with.Key}
+	{"a tiny event and none", func(e *exchange) (first, second operators.Record) {
+		with, _ := e.canary(tiny)
+		return with, none(with)
 	}},
-	{"an event and one that is not finite", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
-		with, without := canary(1)
+	{"an event and one that is not finite", func(e *exchange) (first, second operators.Record) {
+		with, without := e.canary(1)
 		return with, spoiled(without, math.NaN())
 	}},
-	{"an event and one beyond all numbers", func(_ *Subject, canary func(float64) (with, without operators.Record)) (first, second operators.Record) {
-		with, without := canary(1)
+	{"an event and one beyond all numbers", func(e *exchange) (first, second operators.Record) {
+		with, without := e.canary(1)
 		return spoiled(with, math.MaxFloat64), without
 	}},
+}
+
+// none is the null event in the place of an event. Keys are public.
+func none(r operators.Record) operators.Record { return operators.Record{Null: true, Key: r.Key} }
+
+// canary returns the next events of the reference model.
+func (e *exchange) canary(factor float64) (with, without operators.Record) {
+	return e.reference.Canary(e.direction, factor)
+}
+
+// any returns an event that the decoder could give; without a decoder one of the reference model.
+func (e *exchange) any() operators.Record {
+	r, other := e.canary(math.Exp2(float64(8 - e.rng.IntN(16))))
+	switch {
+	case len(e.subject.events.Body.Members) > 0:
+		r.Event = e.subject.anyEvent(e.rng, r.Event)
+	case e.rng.IntN(2) == 0:
+		return other
+	}
+	return r
 }
 
 // spoiled is an event whose numbers are all another one.
@@ -75,7 +99,9 @@ type exchange struct {
 	reference operators.ReferenceModel
 	kind      exchangeKind
 	direction []float64
+	place     int      // of the canary's records in their steps
 	at        []uint64 // steps in which the contributions are to be added
+	rng       *rand.Rand
 	traffic   *traffic // at the other places; nil: null events
 	carrying  [2][]operators.Record
 	people    int       // users so far
@@ -83,17 +109,17 @@ type exchange struct {
 }
 
 // newExchange makes a pair of streams; number decides its other events.
-func (a *Subject) newExchange(kind exchangeKind, direction []float64, number uint64, busy bool, at ...uint64) (*exchange, error) {
+func (a *Subject) newExchange(pair pairOfStreams, number uint64) (*exchange, error) {
 	reference, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
 		return nil, err
 	}
 	reference.Begin()
 	e := &exchange{
-		subject: a, reference: reference, kind: kind, direction: direction, at: at,
-		all: make([]float64, a.wholeMechanism.Contribution.Entries()),
+		subject: a, reference: reference, kind: pair.kind, direction: pair.direction, place: pair.place, at: pair.at,
+		rng: a.random("exchanged", number), all: make([]float64, a.wholeMechanism.Contribution.Entries()),
 	}
-	if busy {
+	if pair.busy {
 		e.traffic = a.newTraffic(reference)
 		e.traffic.begin("neighbours", number)
 	}
@@ -116,7 +142,7 @@ func (e *exchange) couple(step uint64, place int) neighbours.Couple {
 	}
 	a := e.subject
 	for i := range a.carriers {
-		if place != 0 || !slices.Contains(e.at, step+a.lag+uint64(a.carriers-1-i)) {
+		if place != e.place || !slices.Contains(e.at, step+a.lag+uint64(a.carriers-1-i)) {
 			continue
 		}
 		if i == 0 {
@@ -129,7 +155,9 @@ func (e *exchange) couple(step uint64, place int) neighbours.Couple {
 	case place == 0 && step > 1 && slices.Contains(e.at, last):
 		r = e.echo()
 	case e.traffic != nil && place < 2:
-		r = e.traffic.next()
+		if r = e.traffic.next(); !r.Null && e.traffic.own.rng.IntN(2) == 0 && a.carriers == 1 && len(a.events.Body.Members) > 0 {
+			r.Event = a.anyEvent(e.rng, r.Event)
+		}
 	}
 	return neighbours.Couple{Record: r, Neighbour: r}
 }
@@ -137,8 +165,9 @@ func (e *exchange) couple(step uint64, place int) neighbours.Couple {
 // named gives records their users: exchanged ones are of one, and each other record of another one. What comes between
 // the events of that one is exchanged too.
 func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours.Couple {
-	soon := place == 1 && slices.Contains(e.at, step) ||
-		place == 0 && slices.Contains(e.at, step-1) && !slices.Contains(e.at, step)
+	separation, _ := e.subject.mechanism.Unit.EventSeparation()
+	soon := place == e.place+1 && slices.Contains(e.at, step) ||
+		place == 0 && separation > 1 && slices.Contains(e.at, step-1) && !slices.Contains(e.at, step)
 	if soon {
 		e.aim()
 		c = neighbours.Couple{Record: e.carrying[1][0], Neighbour: e.carrying[0][0], Exchanged: true}
@@ -154,10 +183,9 @@ func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours
 
 // aim makes the records of the next canary.
 func (e *exchange) aim() {
-	canary := func(factor float64) (with, without operators.Record) { return e.reference.Canary(e.direction, factor) }
-	first, second := e.kind.both(e.subject, canary)
+	first, second := e.kind.both(e)
 	if e.subject.mechanism.Unit.AgainstNull() && !first.Null && !second.Null {
-		second = operators.Record{Null: true, Key: first.Key}
+		second = none(first)
 	}
 	e.carrying[0], _ = e.reference.Records(first)
 	e.carrying[1], _ = e.reference.Records(second)

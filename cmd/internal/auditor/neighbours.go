@@ -12,7 +12,9 @@ import (
 // How much a check of neighbours plays.
 const (
 	exchangedRecords = 1 << 12 // of all pairs together, about
-	leastExchanges   = 8
+	leastExchanges   = 16
+	mostExchanges    = 64
+	plainKinds       = 4 // of exchangeKinds, which are tried where a decision is published next, and at the start
 	mostAxes         = 6
 	shortExchange    = 12 // steps of a pair of runs, at least
 )
@@ -63,7 +65,7 @@ type neighbouring struct {
 
 // deployed plays the machine over a stream as the service opens it.
 func (p *neighbouring) deployed() (fault string, err error) {
-	source, err := p.newExchange(exchangeKinds[0], p.dense(p.random("neighbours", 0)), 0, true)
+	source, err := p.newExchange(pairOfStreams{kind: exchangeKinds[0], direction: p.dense(p.random("neighbours", 0)), busy: true}, 0)
 	if err != nil {
 		return "", err
 	}
@@ -76,7 +78,7 @@ func (p *neighbouring) deployed() (fault string, err error) {
 
 // play plays one pair.
 func (p *neighbouring) play(pair pairOfStreams, number uint64) (fault string, err error) {
-	source, err := p.newExchange(pair.kind, pair.direction, number, pair.busy, pair.at...)
+	source, err := p.newExchange(pair, number)
 	if err != nil {
 		return "", err
 	}
@@ -123,18 +125,13 @@ type pairOfStreams struct {
 	kind      exchangeKind
 	direction []float64
 	busy      bool // with other events
+	place     int  // of the exchanged records in their steps
 	at        []uint64
 }
 
 // exchanges are the pairs that are played.
 func (a *Subject) exchanges(steps uint64) []pairOfStreams {
-	var places []uint64
-	first := a.earliest()
-	for _, at := range []uint64{first, a.mechanism.Scope.Span(), a.mechanism.Scope.Span() + 1, first + 1, steps - 1, steps} {
-		if at >= first && at <= steps && !slices.Contains(places, at) {
-			places = append(places, at)
-		}
-	}
+	places := a.places(steps)
 	if len(places) == 0 {
 		return nil
 	}
@@ -146,15 +143,38 @@ func (a *Subject) exchanges(steps uint64) []pairOfStreams {
 		}
 		directions = append(directions, a.axis(number))
 	}
+	rng, last := a.random("pairs", 0), int(a.mechanism.Batch)-1
 	var all []pairOfStreams
-	count := max(leastExchanges, len(directions), len(exchangeKinds), min(64, exchangedRecords/int(steps*a.mechanism.Batch)))
-	for i := range count {
+	add := func(kind exchangeKind, at uint64, place int) {
 		all = append(all, pairOfStreams{
-			kind: exchangeKinds[i%len(exchangeKinds)], direction: directions[i%len(directions)], busy: i%3 != 1,
-			at: a.eventsFrom(places[i%len(places)], steps),
+			kind: kind, direction: directions[len(all)%len(directions)], busy: rng.IntN(3) > 0, place: place,
+			at: a.eventsFrom(at, steps),
 		})
 	}
+	for _, kind := range exchangeKinds[:plainKinds] {
+		for _, at := range slices.Compact([]uint64{places[0], steps}) {
+			for _, place := range slices.Compact([]int{0, last}) {
+				add(kind, at, place)
+			}
+		}
+	}
+	count := max(leastExchanges, exchangedRecords/int(steps*a.mechanism.Batch))
+	for i := 0; i < len(exchangeKinds) || len(all) < min(count, mostExchanges); i++ {
+		add(exchangeKinds[i%len(exchangeKinds)], places[rng.IntN(len(places))], last*rng.IntN(2))
+	}
 	return all
+}
+
+// places are the steps that the first contribution of an exchanged unit is added in: the first ones, the ends of a
+// block, the last ones, and one behind the run, where the event of the last step waits for it.
+func (a *Subject) places(steps uint64) (places []uint64) {
+	first, span := a.earliest(), a.mechanism.Scope.Span()
+	for _, at := range []uint64{first, steps, steps + first - 1, span, span + 1, first + 1, steps - 1} {
+		if at >= first && at < steps+first && first <= steps && !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	return places
 }
 
 // eventsFrom are the steps of all events of a unit, from a first one on.

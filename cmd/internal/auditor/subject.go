@@ -17,6 +17,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/streams"
+	"oriel/schemas"
 )
 
 // Subject is the configured machine. What an audit knows of its operator is an operators.ReferenceModel.
@@ -38,6 +39,7 @@ type Subject struct {
 	lag              uint64 // steps from the last of them to the leaf
 	guarantee        protection.Guarantee
 	users            *streams.Users // who is kept apart; nil: nobody
+	events           schemas.EventConfig
 	secret           [32]byte
 	late             uint64 // steps that were before a run, of which the private sum holds nothing
 	// stream opens the machine's private sum: mechanisms.Open, or in tests one with a planted fault. So does machine
@@ -61,7 +63,7 @@ func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error
 	if err != nil {
 		return nil, err
 	}
-	a.users = model.Users
+	a.users, a.events = model.Users, model.Events
 	return a, nil
 }
 
