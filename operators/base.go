@@ -83,8 +83,8 @@ func (b *Base) AppendState(dst []byte) []byte {
 	return b.Stream.AppendState(dst)
 }
 
-// AppendPublic appends what neighbouring streams share of the state while their releases are equal: all but the state of
-// the stream and what a PrivateField holds.
+// AppendPublic appends what neighbouring streams share of the state while their releases are equal: all but the state
+// of the stream, and what a PrivateField holds.
 func (b *Base) AppendPublic(dst []byte) []byte {
 	dst = append(dst, b.Version)
 	for _, f := range b.Fields {

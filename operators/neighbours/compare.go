@@ -17,7 +17,7 @@ const (
 )
 
 // Compare plays a pair of streams of so many steps. at are the steps in which contributions may differ, nil for those
-// that the unit allows. A fault is one of the machine; an error is one of the caller, or a stream that cannot be opened.
+// that the unit allows. A fault is the machine's; an error is the caller's, or of a stream that cannot be opened.
 func (s *Subject) Compare(source Source, steps uint64, at []uint64) (Report, error) {
 	f, err := s.frame()
 	if err != nil {
@@ -163,14 +163,19 @@ func (f *frame) replay(r *run) error {
 	return nil
 }
 
-// breaks are records behind which the replay is written down: the first that is exchanged, and some others.
+// breaks are records behind which the replay is written down: the first and the last that are exchanged, and some
+// others.
 func (r *recording) breaks() (at []int) {
+	first, last := -1, -1
 	for i, c := range r.couples {
+		if c.Exchanged && first < 0 {
+			first = i
+		}
 		if c.Exchanged {
-			at = append(at, i)
-			break
+			last = i
 		}
 	}
+	at = append(at, first, last)
 	for k := range restarts {
 		at = append(at, (2*k+1)*len(r.couples)/(2*restarts))
 	}

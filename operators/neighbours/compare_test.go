@@ -177,7 +177,9 @@ func TestFaultsAreNamed(t *testing.T) {
 			}
 			return false
 		}}, "the public part of the state"},
-		"a null record left out": {toyFault{takes: func(_ *toy, r operators.Record) bool { return r.Null }}, "step 1: it does not close"},
+		"a null record left out": {
+			toyFault{takes: func(_ *toy, r operators.Record) bool { return r.Null }}, "step 1: it does not close",
+		},
 		"a draw for an event": {toyFault{takes: func(m *toy, r operators.Record) bool {
 			if !r.Null && r.Event.Vector.Values[0] > 1 {
 				m.Stream.Choose(1, []int64{1, 2}, mechanisms.ByLogs(3))

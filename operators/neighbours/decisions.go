@@ -50,8 +50,8 @@ func (r *run) answersExchanged(i, k int) bool {
 // differs says in what two decisions differ. The answer to an exchanged record may say something else, in as many
 // bytes.
 func (r *run) differs(want, got operators.Decision, exchanged bool) string {
-	if want.Index != got.Index || want.Step != got.Step || want.Output != got.Output || len(want.Point) != len(got.Point) ||
-		len(want.Extras) != len(got.Extras) {
+	if want.Index != got.Index || want.Step != got.Step || want.Output != got.Output ||
+		len(want.Point) != len(got.Point) || len(want.Extras) != len(got.Extras) {
 		return "a decision has another index, step, topic or size in the neighbouring stream"
 	}
 	differs := func(what string) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/noise"
 )
@@ -21,15 +22,18 @@ const (
 // resets are those that the sums are played across.
 var resets = []uint64{1, 2, 5}
 
-// SumsAlone plays the sums of the calibration without a machine: two streams of null events, one of which has an event
-// as far from them as the unit allows, about the ends of blocks; and two that differ in the noise before a reset, which
-// must add the same behind it.
+// SumsAlone plays the sums of the calibration without a machine, about the ends of blocks: two streams of null events,
+// one of which has an event as far from them as the unit allows; two that differ in all noise, whose releases must differ
+// by what they hold of it; and two that differ in the noise before a reset, which must add the same behind it.
 func (s *Subject) SumsAlone() (fault string, err error) {
 	f, err := s.frame()
 	if err != nil || !f.prefix {
 		return "", err
 	}
 	if fault, err = f.acrossBlocks(); fault != "" || err != nil {
+		return fault, err
+	}
+	if fault, err = f.allNoise(); fault != "" || err != nil {
 		return fault, err
 	}
 	memory, decays := s.Mechanism.Scope.Memory()
@@ -98,20 +102,24 @@ func (f *frame) contributions(moved bool) [][]int64 {
 	return all
 }
 
+// steps is for how long sums are played: two blocks, if they are short.
+func (f *frame) steps() uint64 {
+	most := max(aboutReset, uint64(aloneNumbers/f.Mechanism.Dimension()))
+	return max(1, min(2*f.Mechanism.Scope.Span()+2, aloneSteps, most, f.Mechanism.Scope.End()))
+}
+
 // acrossBlocks plays events at the first step, and at the ends of the first block.
 func (f *frame) acrossBlocks() (fault string, err error) {
-	span := f.Mechanism.Scope.Span()
-	steps := min(2*span+2, aloneSteps, max(aboutReset, uint64(aloneNumbers/f.Mechanism.Dimension())), f.Mechanism.Scope.End())
-	steps = max(1, steps)
+	span, steps := f.Mechanism.Scope.Span(), f.steps()
 	recorded := &recording{}
-	if _, err := f.alone(recorded, steps, 0); err != nil {
+	if _, err := f.alone(recorded, steps, 0, 0); err != nil {
 		return "", err
 	}
 	for _, at := range []uint64{1, span, span + 1} {
 		if at < 1 || at > steps {
 			continue
 		}
-		r, err := f.alone(recorded, steps, at)
+		r, err := f.alone(recorded, steps, at, 0)
 		if err != nil {
 			return "", err
 		}
@@ -122,9 +130,40 @@ func (f *frame) acrossBlocks() (fault string, err error) {
 	return "", nil
 }
 
-// alone plays null events, but for one at a step; 0: for none.
-func (f *frame) alone(recorded *recording, steps, at uint64) (*run, error) {
+// louder is by how much all noise of a run is larger.
+const louder = 1 << 24
+
+// allNoise plays two recordings whose noise differs by a constant. Releases must differ by so many times that constant
+// as they hold of noise all of whose numbers are 1: noise that is left out, or is in no later release, shows.
+func (f *frame) allNoise() (fault string, err error) {
+	var both [2]*recording
+	for i := range both {
+		both[i] = &recording{}
+		if _, err := f.alone(both[i], f.steps(), 0, int64(i*louder)); err != nil {
+			return "", err
+		}
+	}
+	for t, held := range definition.NoiseWeights(f.Mechanism, f.Calibration, len(both[0].steps)) {
+		want := float64(louder * held)
+		for k, x := range both[0].steps[t] {
+			unit := f.components[k].Grid.Unit()
+			for i, release := range both[1].steps[t][k].release {
+				got := (release - x.release[i]) / unit
+				size := (math.Abs(release) + math.Abs(x.release[i])) / unit
+				if !(math.Abs(got-want) <= float64(want*0x1p-12)+float64(size*0x1p-51)) {
+					return fmt.Sprintf("sums alone: step %d: the release of coordinate %d holds %.6g times the noise, by definition %.6g",
+						t+1, i+1, got/louder, held), nil
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+// alone plays null events, but for one at a step; 0: for none. In a recording, all noise is larger by so many units.
+func (f *frame) alone(recorded *recording, steps, at uint64, more int64) (*run, error) {
 	r := f.run(recorded)
+	r.script.more = more
 	s, err := f.sums(r)
 	if err != nil {
 		return nil, err

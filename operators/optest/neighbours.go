@@ -48,7 +48,8 @@ func changesOf(c mechanisms.Config) []string {
 	names, h := slices.Sorted(maps.Keys(otherEvents())), fnv.New32a()
 	fmt.Fprintf(h, "%s %d %d %v", c.Name, c.Dimension(), c.Batch, c.Terms)
 	first := int(h.Sum32()%uint32(len(names))) + len(names)
-	return slices.Concat([]string{"null", "opposite"}, slices.Concat(names, names, names)[first:][:tiertest.Runs(3, len(names))])
+	more := slices.Concat(names, names, names)[first:]
+	return slices.Concat([]string{"null", "opposite"}, more[:tiertest.Runs(3, len(names))])
 }
 
 // subject is the machine with what opens it: over one stream.

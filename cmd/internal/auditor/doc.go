@@ -16,8 +16,8 @@
 //	residuals    events of all kinds whose contributions are known: is the rest the plan's noise?
 //	far tails    the mechanism at a large dimension, where draws are cheap: are there as many far out as there should be?
 //
-// Checks that compare bytes (neighbours, history, restart, decisions) play the machine exactly as it is configured. The others need
-// to know leaves: their machine publishes each decision, `bandit` plays along coordinates, and `sets` explores from the
+// Checks that compare bytes (neighbours, history, restart, decisions) play the machine exactly as it is configured. The
+// others need to know leaves: their machine publishes each decision, `bandit` plays along coordinates, and `sets` explores from the
 // start. In both, answers wait for their round and contexts for their reward, so a canary is sent early enough for its
 // contribution to be added where the attack looks. With a memory, half of the runs of the residuals start two steps
 // before a reset, on the private sum alone.

@@ -155,7 +155,8 @@ func (e *exchange) couple(step uint64, place int) neighbours.Couple {
 	case place == 0 && step > 1 && slices.Contains(e.at, last):
 		r = e.echo()
 	case e.traffic != nil && place < 2:
-		if r = e.traffic.next(); !r.Null && e.traffic.own.rng.IntN(2) == 0 && a.carriers == 1 && len(a.events.Body.Members) > 0 {
+		r = e.traffic.next()
+		if any := e.rng.IntN(2) == 0 && a.carriers == 1 && len(a.events.Body.Members) > 0; any && !r.Null {
 			r.Event = a.anyEvent(e.rng, r.Event)
 		}
 	}

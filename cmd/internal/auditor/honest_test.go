@@ -48,8 +48,9 @@ func randomSettings(rng *rand.Rand, operator string) []string {
 	once := func() { add("ORIEL_MECHANISM="+one("once-gamma", "once-gaussian"), "ORIEL_WINDOW=lifetime") }
 	switch operator {
 	case "coco":
-		add("ORIEL_LOSS="+one("linear", "logistic", "hinge", "squared", "absolute"), "ORIEL_SET="+one("l2-ball", "box", "l1-ball", "simplex"),
-			"ORIEL_RADIUS="+one("0.5", "1", "5"), "ORIEL_DIMENSION="+count(1, 5), "ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_CLIP="+one("0.3", "1", "9"))
+		add("ORIEL_LOSS="+one("linear", "logistic", "hinge", "squared", "absolute"),
+			"ORIEL_SET="+one("l2-ball", "box", "l1-ball", "simplex"), "ORIEL_RADIUS="+one("0.5", "1", "5"),
+			"ORIEL_DIMENSION="+count(1, 5), "ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_CLIP="+one("0.3", "1", "9"))
 		emit()
 		if rng.IntN(4) == 0 {
 			add("ORIEL_UPDATE=ogd")
@@ -69,7 +70,8 @@ func randomSettings(rng *rand.Rand, operator string) []string {
 		emit()
 		users()
 	case "ridge":
-		add(one("ORIEL_UPDATE=moments", "ORIEL_UPDATE=innovation ORIEL_RESIDUAL_MAX=100"), "ORIEL_DIMENSION="+count(1, 4), "ORIEL_LABEL_RANGE=-60:180")
+		add(one("ORIEL_UPDATE=moments", "ORIEL_UPDATE=innovation ORIEL_RESIDUAL_MAX=100"), "ORIEL_DIMENSION="+count(1, 4),
+			"ORIEL_LABEL_RANGE=-60:180")
 		scope(false)
 		emit()
 		users()
@@ -78,8 +80,8 @@ func randomSettings(rng *rand.Rand, operator string) []string {
 		plays()
 		once()
 	case "bandit":
-		add("ORIEL_SET="+one("box", "l2-ball"), "ORIEL_RADIUS=1", "ORIEL_DIMENSION="+count(1, 3), "ORIEL_SMOOTHING=0.2", "ORIEL_RATE=0.1",
-			"ORIEL_BASELINE="+one("0", "0.5"))
+		add("ORIEL_SET="+one("box", "l2-ball"), "ORIEL_RADIUS=1", "ORIEL_DIMENSION="+count(1, 3),
+			"ORIEL_SMOOTHING=0.2", "ORIEL_RATE=0.1", "ORIEL_BASELINE="+one("0", "0.5"))
 		scope(true)
 		plays()
 	case "linucb":
@@ -101,7 +103,8 @@ func randomSettings(rng *rand.Rand, operator string) []string {
 		add("ORIEL_PICK="+count(1, 2), "ORIEL_ELEMENTS=a,b,c,d", "ORIEL_TRIES="+count(1, 3))
 		plays()
 		if rng.IntN(3) == 0 {
-			add("ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON="+one("20", "64"), "ORIEL_SHARE=0.5")
+			add("ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON="+one("20", "64"),
+				"ORIEL_SHARE=0.5")
 		} else {
 			once()
 		}

@@ -65,7 +65,8 @@ type neighbouring struct {
 
 // deployed plays the machine over a stream as the service opens it.
 func (p *neighbouring) deployed() (fault string, err error) {
-	source, err := p.newExchange(pairOfStreams{kind: exchangeKinds[0], direction: p.dense(p.random("neighbours", 0)), busy: true}, 0)
+	busy := pairOfStreams{kind: exchangeKinds[0], direction: p.dense(p.random("neighbours", 0)), busy: true}
+	source, err := p.newExchange(busy, 0)
 	if err != nil {
 		return "", err
 	}
@@ -102,13 +103,14 @@ func (p *neighbouring) play(pair pairOfStreams, number uint64) (fault string, er
 
 // subjectOfNeighbours is the machine with what opens it.
 func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
-	s := neighbours.New(a.wholeMechanism, a.wholePlan, a.key(), func(stream *mechanisms.Stream) (operators.Machine, error) {
+	open := func(stream *mechanisms.Stream) (operators.Machine, error) {
 		m, err := a.machine(a.operator, a.public, stream)
 		if err != nil {
 			return nil, err
 		}
 		return a.walkOf(m)
-	})
+	}
+	s := neighbours.New(a.wholeMechanism, a.wholePlan, a.key(), open)
 	if output := operators.SecondTopicOf(a.operator); output != nil && output.Own {
 		s.Own = true
 		for i, x := range a.operator.Extras() {

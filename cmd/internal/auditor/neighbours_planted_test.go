@@ -21,7 +21,8 @@ func recordedMachines() map[string][]string {
 			"ORIEL_MEMORIES=8,4", "ORIEL_EMIT_EVERY=4", "ORIEL_BATCH=2",
 		},
 		"ridge": {
-			"ORIEL_OPERATOR=ridge", "ORIEL_UPDATE=innovation", "ORIEL_RESIDUAL_MAX=100", "ORIEL_DIMENSION=3", "ORIEL_LABEL_RANGE=-60:180",
+			"ORIEL_OPERATOR=ridge", "ORIEL_UPDATE=innovation", "ORIEL_RESIDUAL_MAX=100", "ORIEL_DIMENSION=3",
+			"ORIEL_LABEL_RANGE=-60:180",
 			"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8",
 		},
 		"submodular": {
@@ -84,12 +85,14 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 	},
 	{
 		"mechanisms/lattice/quantise.go", "\t\tfor i, x := range v {\n\t\t\tdst[i] = nearest(float64(float64(x*scale) * factor))\n\t\t}\n\t\tif g.Contains(dst) {",
-		"\t\tfor i, x := range v {\n\t\t\tdst[i] = nearest(float64(float64(x*scale) * factor))\n\t\t}\n\t\tif ok := g.Contains(dst); ok {\n\t\t\tif last := len(v) - 1; factor < 1 {\n\t\t\t\tdst[last] = nearest(min(1e9, max(-1e9, float64(v[last]*scale))))\n\t\t\t}",
+		"\t\tfor i, x := range v {\n\t\t\tdst[i] = nearest(float64(float64(x*scale) * factor))\n\t\t}\n" +
+			"\t\tif ok := g.Contains(dst); ok {\n\t\t\tif last := len(v) - 1; factor < 1 {\n" +
+			"\t\t\t\tdst[last] = nearest(min(1e9, max(-1e9, float64(v[last]*scale))))\n\t\t\t}",
 		"users", "the last coordinate is not clipped",
 	},
 	{
 		"mechanisms/contribution/ball.go", "return lattice.Square(2 * radius), lattice.Square(min(2*radius, g.Lambda))",
-		"return lattice.Square(radius).Add(lattice.Square(radius)), lattice.Square(min(2*radius, g.Lambda))",
+		"half := lattice.Square(radius).Add(lattice.Square(radius))\n\treturn half, half",
 		"bandit", "the distance of a ball is short by a root of 2",
 	},
 	{
@@ -154,7 +157,8 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 	},
 	{
 		"operators/linucb/serve.go", "\tm.answer(r.Key, int(m.row[0]), toContext)\n\treturn false",
-		"\tm.answer(r.Key, int(m.row[0]), toContext)\n\tcopy(leaf[len(leaf)-len(m.row):], m.row[1:])\n\treturn m.row[0] >= 0",
+		"\tm.answer(r.Key, int(m.row[0]), toContext)\n\tcopy(leaf[len(leaf)-len(m.row):], m.row[1:])\n" +
+			"\treturn m.row[0] >= 0",
 		"served in batches", "a context adds a contribution, and its reward another",
 	},
 	{
@@ -179,7 +183,8 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 	},
 	{
 		"operators/ridge/machine.go", "prediction := m.middle + float64(m.features*lattice.Dot(leaf[:d], m.point))",
-		"prediction := m.middle + float64(m.features*lattice.Dot(leaf[:d], m.point))\n\t\tm.point[0] += 1e-9 * r.Event.Label",
+		"prediction := m.middle + float64(m.features*lattice.Dot(leaf[:d], m.point))\n" +
+			"\t\tm.point[0] += 1e-9 * r.Event.Label",
 		"ridge", "an event moves the weights beside the sums",
 	},
 	{
