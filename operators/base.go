@@ -38,6 +38,14 @@ type Field interface {
 	Restore(state []byte) error
 }
 
+// PrivateField is a Field that holds what records say, for example contexts that wait for their feedback.
+type PrivateField interface {
+	Field
+
+	// AppendShared appends the rest of the state, which neighbouring streams share.
+	AppendShared(dst []byte) []byte
+}
+
 // Open owes nothing.
 func (b *Base) Open(dst []Decision) []Decision { return dst }
 
@@ -73,6 +81,20 @@ func (b *Base) AppendState(dst []byte) []byte {
 		dst = f.AppendState(dst)
 	}
 	return b.Stream.AppendState(dst)
+}
+
+// AppendPublic appends what neighbouring streams share of the state while their releases are equal: all but the state
+// of the stream, and what a PrivateField holds.
+func (b *Base) AppendPublic(dst []byte) []byte {
+	dst = append(dst, b.Version)
+	for _, f := range b.Fields {
+		if private, ok := f.(PrivateField); ok {
+			dst = private.AppendShared(dst)
+		} else {
+			dst = f.AppendState(dst)
+		}
+	}
+	return dst
 }
 
 // Restore reads a state that AppendState of the same configuration has written. After an error nothing has changed.

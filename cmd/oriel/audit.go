@@ -39,6 +39,8 @@ func auditCommand() *cobra.Command {
 		Long: "Audit runs the machine that the settings configure many times and looks at what leaves it. It needs the settings of\n" +
 			"`oriel run` about learning and privacy, and no brokers; events are its own, and every run has noise of its own, under\n" +
 			"a key that no service uses. The command fails when anything is refuted.\n\n" +
+			"Neighbours: pairs of streams that differ in one event, or in all events of a user, are recorded and replayed over the\n" +
+			"same noise. Control flow, decisions and the public state must be the same, contributions as near as is claimed.\n" +
 			"Attack: two neighbouring streams differ in one event, the canary (at user level: in all events of one user in a window),\n" +
 			"made to move the private sum as far as the clip allows, in a random direction; at step 1 and in the middle of the second\n" +
 			"block. How often releases tell which stream a run had bounds the privacy loss from below, by exact binomial limits\n" +

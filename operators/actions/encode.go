@@ -47,13 +47,26 @@ func (t *Table) AppendState(dst []byte) []byte {
 // Public returns a copy of a state without what answers say: neighbours share it.
 func (c Config) Public(state []byte) []byte {
 	public := append([]byte(nil), state...)
+	c.hide(public)
+	return public
+}
+
+// hide clears what answers say in a state.
+func (c Config) hide(state []byte) {
 	for i := range c.Rounds() {
-		answers := public[headLen+(i+1)*c.roundLen()-12*c.Records:]
+		answers := state[headLen+(i+1)*c.roundLen()-12*c.Records:]
 		for k := range c.Records {
 			clear(answers[12*k+4 : 12*k+12])
 		}
 	}
-	return public
+}
+
+// AppendShared appends the state without what answers say.
+func (t *Table) AppendShared(dst []byte) []byte {
+	start := len(dst)
+	dst = t.AppendState(dst)
+	t.config.hide(dst[start:])
+	return dst
 }
 
 // Restore puts the table where AppendState was called, on a table of the same configuration. After an error it is

@@ -90,6 +90,16 @@ func (a *actions) AppendState(dst []byte) []byte {
 	return append(dst, make([]byte, (int(a.batch)-len(a.actions))*a.actionLen())...)
 }
 
+// AppendShared appends the state without the choices: each follows from its own context too.
+func (a *actions) AppendShared(dst []byte) []byte {
+	start := len(dst)
+	dst = a.AppendState(dst)
+	for k := range a.actions {
+		clear(dst[start+4+k*a.actionLen():][:4])
+	}
+	return dst
+}
+
 func (a *actions) Restore(state []byte) error {
 	m, count := (*Machine)(a), binary.LittleEndian.Uint32(state)
 	if uint64(count) != uint64(m.Stream.Place()) || !m.actionsHold(state[4:], int(count)) {

@@ -74,6 +74,7 @@ func (s suite) run(t *testing.T, key func(place int) []byte) {
 		{"UselessRecordIsNull", s.uselessRecordIsNull},
 		{"LaterRecordsChangeNoEarlierDecision", s.laterRecordsChangeNothingEarlier},
 		{"DecisionsArePostProcessing", s.decisionsArePostProcessing},
+		{"NeighboursDifferAsClaimed", s.neighboursDifferAsClaimed},
 		{"EventsAreNotKept", s.eventsAreNotKept},
 		{"DestinationIsAppendedTo", s.destinationIsAppendedTo},
 	} {

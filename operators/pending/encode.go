@@ -36,6 +36,14 @@ func (t *Table) AppendState(dst []byte) []byte {
 	return dst
 }
 
+// AppendShared appends the state without the values of what waits.
+func (t *Table) AppendShared(dst []byte) []byte {
+	start := len(dst)
+	dst = t.AppendState(dst)
+	t.config.hide(dst[start:])
+	return dst
+}
+
 // Restore puts the table where AppendState was called, on a table of the same configuration. After an error it is
 // unchanged.
 func (t *Table) Restore(state []byte) error {
@@ -64,10 +72,15 @@ func (t *Table) Restore(state []byte) error {
 // Public returns a copy of a state without the values of what waits: neighbours share it.
 func (c Config) Public(state []byte) []byte {
 	public := append([]byte(nil), state...)
-	for at := range c.Capacity {
-		clear(stateView{c, public}.row(at)[metaLen+c.Name:])
-	}
+	c.hide(public)
 	return public
+}
+
+// hide clears the values of what waits in a state.
+func (c Config) hide(state []byte) {
+	for at := range c.Capacity {
+		clear(stateView{c, state}.row(at)[metaLen+c.Name:])
+	}
 }
 
 // stateView reads a state of the right length in place.

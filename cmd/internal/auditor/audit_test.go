@@ -103,7 +103,7 @@ func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 // The whole way: nothing is refuted, and everything is tried.
 func TestAuditOfAllKindsOfSettings(t *testing.T) {
 	for _, more := range settingsOfAllKinds {
-		a, checks := subject(t, more...), 5
+		a, checks := subject(t, more...), 6
 		a.repeated = fewRepeats()
 		if a.hasQuantiser() {
 			checks++ // distances

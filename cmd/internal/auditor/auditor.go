@@ -129,6 +129,11 @@ func (r *Result) compareDeployed() error {
 	if a.lag != r.subject.lag {
 		r.notAttacked = append(r.notAttacked, fmt.Sprintf("attacks on and noise beside answers that wait %d steps: they wait %d there", a.lag, r.subject.lag))
 	}
+	neighbours, err := a.neighbours()
+	if err != nil {
+		return err
+	}
+	r.checks = append(r.checks, neighbours)
 	steps, left, err := a.shownSteps(r.steps)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@
 // `oriel run` would, without brokers, under a key that no service uses, and looks at what leaves it: releases of the
 // private sum, and decisions.
 //
+//	neighbours   pairs of streams over the same noise, recorded and replayed: package operators/neighbours
 //	attack       two streams that differ in one canary: which one had a run? A bound on the loss
 //	history      the same records twice, and records that differ in next to nothing: noise is a function of all
 //	restart      a machine that is written down and read back anywhere gives the bytes of one that is not
@@ -15,8 +16,8 @@
 //	residuals    events of all kinds whose contributions are known: is the rest the plan's noise?
 //	far tails    the mechanism at a large dimension, where draws are cheap: are there as many far out as there should be?
 //
-// Checks that compare bytes (history, restart, decisions) play the machine exactly as it is configured. The others need
-// to know leaves: their machine publishes each decision, `bandit` plays along coordinates, and `sets` explores from the
+// Checks that compare bytes (neighbours, history, restart, decisions) play the machine exactly as it is configured. The
+// others need to know leaves: their machine publishes each decision, `bandit` plays along coordinates, and `sets` explores from the
 // start. In both, answers wait for their round and contexts for their reward, so a canary is sent early enough for its
 // contribution to be added where the attack looks. With a memory, half of the runs of the residuals start two steps
 // before a reset, on the private sum alone.

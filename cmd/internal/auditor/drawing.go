@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"oriel/mechanisms"
+	"oriel/operators/neighbours"
 )
 
 // drawing reports whether nothing is released but draws: then there is no noise to rebuild and no sum to attack, and
@@ -82,17 +82,17 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 			return check, err
 		}
 		again, fault := &scriptedDraws{draws: with}, ""
-		accounted := drawAccount{law: a.plan.DrawLaw(a.mechanism), alone: d.Disjoint}
+		accounted := neighbours.Account{Law: a.plan.DrawLaw(a.mechanism), Disjoint: d.Disjoint}
 		err = p.pairing(run, steps, at, u, false, func(d mechanisms.Draw, index int) int {
 			if again.next < len(with) && fault == "" {
-				fault = accounted.add(with[again.next], d)
+				fault = accounted.Add(with[again.next].Draw, d)
 			}
 			return again.choose(d, index)
 		})
 		if err != nil {
 			return check, err
 		}
-		if made := accounted.count; fault == "" && (made > due || d.Every > 0 && made != due) {
+		if made := accounted.Count; fault == "" && (made > due || d.Every > 0 && made != due) {
 			fault = fmt.Sprintf("%d draws in %d steps, the account has %d", made, steps, due)
 		}
 		if fault == "" {
@@ -102,51 +102,10 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 			check.Holds, check.Found = false, fmt.Sprintf("run %d: %s", run, fault)
 			return check, nil
 		}
-		share = max(share, accounted.share)
+		share = max(share, accounted.Share)
 	}
 	check.Found = fmt.Sprintf("draws are those of the account, and their laws move by up to %.3f of it", share)
 	return check, nil
-}
-
-// drawAccount holds draws of two neighbours to the loss that the account has of them. Draws by another law are of
-// scores that say nothing of events.
-type drawAccount struct {
-	law   mechanisms.Exponential
-	alone bool // of draws behind one step, all together, an exchange moves as much as of one
-
-	count    uint64
-	step     uint64
-	affected float64 // of the draws behind step
-	share    float64 // the largest there was
-}
-
-// add takes a draw of both, and says what is wrong if its scores move too far.
-func (a *drawAccount) add(d recordedDraw, other mechanisms.Draw) (fault string) {
-	if len(d.Scores) != len(other.Scores) {
-		return "" // as the script says
-	}
-	differences := make([]int64, len(d.Scores))
-	for i, q := range d.Scores {
-		differences[i] = q - other.Scores[i]
-	}
-	least, most := slices.Min(differences), slices.Max(differences)
-	if d.Law != a.law {
-		if least != most {
-			return fmt.Sprintf("a draw by %+v, the account has %+v", d.Law, a.law)
-		}
-		return ""
-	}
-	a.count++
-	if !a.alone || d.Step != a.step {
-		a.step, a.affected = d.Step, 0
-	}
-	sensitivity := float64(d.Law.Sensitivity.Num) / float64(d.Law.Sensitivity.Den)
-	a.affected += float64(most-least) / (2 * sensitivity)
-	a.share = max(a.share, a.affected)
-	if a.affected > 1 {
-		return fmt.Sprintf("scores of a draw move by %d to %d, the account has %g", least, most, sensitivity)
-	}
-	return ""
 }
 
 // pairing plays a run of null events but for one, the canary or what is in its place.

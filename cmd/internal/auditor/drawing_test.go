@@ -74,37 +74,6 @@ func TestAuditOfPlayedSets(t *testing.T) {
 	}
 }
 
-// An account takes what it allows, of one draw or of all behind a step, and no more.
-func TestAccountOfDraws(t *testing.T) {
-	one, ten := mechanisms.Ratio{Num: 1, Den: 1}, mechanisms.Ratio{Num: 10, Den: 1}
-	law := mechanisms.Exponential{Epsilon: one, Sensitivity: ten}
-	of := func(step uint64, a, b int64) recordedDraw {
-		return recordedDraw{Draw: mechanisms.Draw{Step: step, Law: law, Scores: []int64{a, b, 0}}}
-	}
-	for _, row := range []struct {
-		alone bool
-		with  []recordedDraw // the other run has zeros
-		fault bool
-	}{
-		{false, []recordedDraw{of(1, 10, -10), of(1, -10, 10), of(2, 20, 0)}, false},
-		{false, []recordedDraw{of(1, 10, -11)}, true},
-		{false, []recordedDraw{of(1, 0, 21)}, true},
-		{true, []recordedDraw{of(1, 20, 0), of(2, 0, 20), of(2, 0, 0)}, false},
-		{true, []recordedDraw{of(1, 10, 0), of(1, 0, -10)}, false},
-		{true, []recordedDraw{of(1, 10, 0), of(1, 0, -11)}, true},
-	} {
-		a, fault := drawAccount{law: law, alone: row.alone}, ""
-		for _, d := range row.with {
-			if fault == "" {
-				fault = a.add(d, of(d.Step, 0, 0).Draw)
-			}
-		}
-		if (fault != "") != row.fault {
-			t.Errorf("%+v: %q", row, fault)
-		}
-	}
-}
-
 // dealt plants a fault in the draws of a machine, which has its stream.
 type dealt struct {
 	operators.Machine

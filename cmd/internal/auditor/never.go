@@ -2,7 +2,7 @@ package auditor
 
 // NotAttacked is what no audit looks at. deploy/PRIVACY.md has the same list.
 var NotAttacked = []string{
-	"decoding, the limiter of a user's events, the pipeline, sealing, times",
+	"decoding, the header that names a user, the pipeline behind its walk of records, sealing, times",
 	"a second life of a deployment (`ORIEL_AFTER`)",
 	"attacks and noise beside leaves on plays as they go out: `bandit` plays along coordinates there, `sets` explores from the start, and each step's decision is published; repetition, restart and decisions are checked on the machine as configured",
 	"the leaf of a reward that comes in the same step as its context",

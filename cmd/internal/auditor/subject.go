@@ -16,6 +16,8 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/pipeline/streams"
+	"oriel/schemas"
 )
 
 // Subject is the configured machine. What an audit knows of its operator is an operators.ReferenceModel.
@@ -36,6 +38,8 @@ type Subject struct {
 	carriers         int    // records that carry an event, each in a step of its own
 	lag              uint64 // steps from the last of them to the leaf
 	guarantee        protection.Guarantee
+	users            *streams.Users // who is kept apart; nil: nobody
+	events           schemas.EventConfig
 	secret           [32]byte
 	late             uint64 // steps that were before a run, of which the private sum holds nothing
 	repeated         uint64 // runs that a check plays again, at most
@@ -52,8 +56,16 @@ func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error
 	if err != nil {
 		return nil, err
 	}
-	m, c := learner.Mechanism(), learner.Operator()
-	return newSubject(m, c, secret, part)
+	model, err := s.Model()
+	if err != nil {
+		return nil, err
+	}
+	a, err := newSubject(learner.Mechanism(), learner.Operator(), secret, part)
+	if err != nil {
+		return nil, err
+	}
+	a.users, a.events = model.Users, model.Events
+	return a, nil
 }
 
 // openMachine returns the machine of an operator.

@@ -334,7 +334,6 @@ var onlyUnder = map[string]string{
 	"worths-drawn":     mechanisms.ExponentialMechanism,
 	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
 	"aggregate-memory-shown": "blt", "contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
-	"gains-short": "blt", "sets-gains": "blt",
 	"linear-flow-tangent": "blt", "linear-vertices-tangent": "tree-gaussian", "linear-trees-tangent": "blt",
 	"linear-at-most": "tree-gamma", "linear-partition-at-most": "blt", "linear-forests": "blt",
 	"plays-simplex-found": "blt", "plays-flow-found": "tree-gaussian", "plays-box-found": "tree-gamma",

@@ -77,6 +77,7 @@ var direction = []rule{
 	},
 	{"pipeline", []string{"operators", "mechanisms", "state", "schemas"}, "pipeline drives the layers below"},
 	{"operators/optest", []string{"operators", "mechanisms", "=schemas"}, "the conformance suite runs any operator"},
+	{"operators/neighbours", []string{"=operators", "mechanisms", "=schemas"}, "a pair of runs is of any operator"},
 	{"operators/loss", []string{"operators", "mechanisms", "=schemas"}, "losses know no algorithm"},
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
 	{"operators/pending", nil, "rows that wait know no algorithm"},

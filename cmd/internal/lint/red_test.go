@@ -106,6 +106,9 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"cmd/internal/registry", "oriel/operators/coco", false, false},
 		{"cmd/internal/settings", "oriel/operators/coco", true, false},
 		{"operators/optest", "oriel/operators/coco", true, false},
+		{"operators/neighbours", "oriel/operators/coco", true, false},
+		{"operators/coco", "oriel/operators/neighbours", true, false},
+		{"cmd/internal/auditor", "oriel/operators/neighbours", false, false},
 		{"operators/unheard", "oriel/operators", false, false}, // an operator
 		{"pipeline/kafka", "oriel/operators", true, false},
 		{"pipeline/kafka", "oriel/state", true, false},

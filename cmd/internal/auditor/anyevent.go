@@ -1,0 +1,67 @@
+package auditor
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"oriel/schemas"
+)
+
+// mostCount is how far above the least a count is drawn: arms that there are, for example, are fewer than may be.
+const mostCount = 4
+
+// anyEvent draws an event that the decoder could give, of any cell, type or arm. What a body bounds is within its
+// bounds; other numbers are about as large as those of a like event.
+func (a *Subject) anyEvent(rng *rand.Rand, like schemas.Event) schemas.Event {
+	e, number := schemas.Event{Weight: 1}, 0
+	for _, m := range a.events.Body.Members {
+		switch m.Kind {
+		case schemas.KindVector, schemas.KindFeatures, schemas.KindRelatives:
+			e.Vector.Values = make([]float64, a.events.Dimension)
+			size := math.Exp2(float64(rng.IntN(24) - 12))
+			for i := range e.Vector.Values {
+				x := float64(size * rng.NormFloat64())
+				if m.Kind == schemas.KindRelatives || m.Least == 0 && m.Most > 0 {
+					x = math.Abs(x)
+				}
+				if m.Most > m.Least {
+					x = max(m.Least, min(m.Most, x))
+				}
+				e.Vector.Values[i] = x
+			}
+		case schemas.KindClass:
+			e.Label = float64(1 - 2*rng.IntN(2))
+		case schemas.KindTarget:
+			e.Label = anyNumber(rng, like.Label)
+		case schemas.KindWeight:
+			e.Weight = math.Abs(anyNumber(rng, like.Weight))
+		case schemas.KindNumber, schemas.KindCount, schemas.KindChoice:
+			e.Numbers = append(e.Numbers, anyMember(rng, m, like, number))
+			number++
+		}
+	}
+	return e
+}
+
+// anyMember draws a number of an event.
+func anyMember(rng *rand.Rand, m schemas.Member, like schemas.Event, number int) float64 {
+	switch {
+	case m.Kind == schemas.KindChoice:
+		return float64(rng.IntN(len(m.Choices)))
+	case m.Kind == schemas.KindCount && m.Most > m.Least:
+		return m.Least + float64(rng.IntN(int(min(m.Most-m.Least, mostCount))+1))
+	case m.Most > m.Least:
+		return m.Least + float64((m.Most-m.Least)*rng.Float64())
+	case number < len(like.Numbers):
+		return anyNumber(rng, like.Numbers[number])
+	}
+	return anyNumber(rng, 1)
+}
+
+// anyNumber draws one about as large as another.
+func anyNumber(rng *rand.Rand, like float64) float64 {
+	if !(math.Abs(like) > 0) {
+		like = 1
+	}
+	return float64(like * (4*rng.Float64() - 1))
+}

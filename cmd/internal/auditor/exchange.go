@@ -1,0 +1,209 @@
+package auditor
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"oriel/operators"
+	"oriel/operators/neighbours"
+)
+
+// exchangeKind makes the two events of a pair of streams.
+type exchangeKind struct {
+	name string
+	both func(e *exchange) (first, second operators.Record)
+}
+
+// Extremes of factors of canaries.
+const (
+	tiny = 0x1p-24
+	huge = 0x1p40
+)
+
+// exchangeKinds are the pairs that are tried: events at both ends of what the clip leaves, beyond them and far below,
+// events of any cell, type or arm, a null event in the place of one, and numbers that no decoder gives.
+var exchangeKinds = []exchangeKind{
+	{"an event and its opposite", func(e *exchange) (first, second operators.Record) { return e.canary(1) }},
+	{"an event and none", func(e *exchange) (first, second operators.Record) {
+		with, _ := e.canary(1)
+		return with, none(with)
+	}},
+	{"any event and any other", func(e *exchange) (first, second operators.Record) { return e.any(), e.any() }},
+	{"any event and none", func(e *exchange) (first, second operators.Record) {
+		r := e.any()
+		return r, none(r)
+	}},
+	{"none and the opposite event", func(e *exchange) (first, second operators.Record) {
+		_, without := e.canary(1)
+		return none(without), without
+	}},
+	{"a huge event and a tiny one", func(e *exchange) (first, second operators.Record) {
+		with, _ := e.canary(huge)
+		_, without := e.canary(tiny)
+		return with, without
+	}},
+	{"a tiny event and none", func(e *exchange) (first, second operators.Record) {
+		with, _ := e.canary(tiny)
+		return with, none(with)
+	}},
+	{"an event and one that is not finite", func(e *exchange) (first, second operators.Record) {
+		with, without := e.canary(1)
+		return with, spoiled(without, math.NaN())
+	}},
+	{"an event and one beyond all numbers", func(e *exchange) (first, second operators.Record) {
+		with, without := e.canary(1)
+		return spoiled(with, math.MaxFloat64), without
+	}},
+}
+
+// none is the null event in the place of an event. Keys are public.
+func none(r operators.Record) operators.Record { return operators.Record{Null: true, Key: r.Key} }
+
+// canary returns the next events of the reference model.
+func (e *exchange) canary(factor float64) (with, without operators.Record) {
+	return e.reference.Canary(e.direction, factor)
+}
+
+// any returns an event that the decoder could give; without a decoder one of the reference model.
+func (e *exchange) any() operators.Record {
+	r, other := e.canary(math.Exp2(float64(8 - e.rng.IntN(16))))
+	switch {
+	case len(e.subject.events.Body.Members) > 0:
+		r.Event = e.subject.anyEvent(e.rng, r.Event)
+	case e.rng.IntN(2) == 0:
+		return other
+	}
+	return r
+}
+
+// spoiled is an event whose numbers are all another one.
+func spoiled(r operators.Record, x float64) operators.Record {
+	r.Event.Vector.Values, r.Event.Numbers = slices.Clone(r.Event.Vector.Values), slices.Clone(r.Event.Numbers)
+	for i := range r.Event.Vector.Values {
+		r.Event.Vector.Values[i] = x
+	}
+	for i := range r.Event.Numbers {
+		r.Event.Numbers[i] = x
+	}
+	return r
+}
+
+// exchange is a neighbours.Source: a stream in which the event of one canary is exchanged, and the records that carry
+// it with it. After it comes an event under the same key, the same in both.
+//
+// Of a user all events are exchanged; some more come too soon, and must add nothing.
+type exchange struct {
+	subject   *Subject
+	reference operators.ReferenceModel
+	kind      exchangeKind
+	direction []float64
+	place     int      // of the canary's records in their steps
+	at        []uint64 // steps in which the contributions are to be added
+	rng       *rand.Rand
+	traffic   *traffic // at the other places; nil: null events
+	carrying  [2][]operators.Record
+	people    int       // users so far
+	all       []float64 // scratch of the reference model
+}
+
+// newExchange makes a pair of streams; number decides its other events.
+func (a *Subject) newExchange(pair pairOfStreams, number uint64) (*exchange, error) {
+	reference, err := operators.ReferenceModelOf(a.operator, a.public)
+	if err != nil {
+		return nil, err
+	}
+	reference.Begin()
+	e := &exchange{
+		subject: a, reference: reference, kind: pair.kind, direction: pair.direction, place: pair.place, at: pair.at,
+		rng: a.random("exchanged", number), all: make([]float64, a.wholeMechanism.Contribution.Entries()),
+	}
+	if pair.busy {
+		e.traffic = a.newTraffic(reference)
+		e.traffic.begin("neighbours", number)
+	}
+	return e, nil
+}
+
+// Next is that of neighbours.Source.
+func (e *exchange) Next(step uint64, place int) neighbours.Couple {
+	c := e.couple(step, place)
+	if e.subject.users != nil {
+		c = e.named(c, step, place)
+	}
+	e.reference.Contribution(e.all, c.Record)
+	return c
+}
+
+func (e *exchange) couple(step uint64, place int) neighbours.Couple {
+	if place == 0 && e.traffic != nil {
+		e.traffic.step()
+	}
+	a := e.subject
+	for i := range a.carriers {
+		if place != e.place || !slices.Contains(e.at, step+a.lag+uint64(a.carriers-1-i)) {
+			continue
+		}
+		if i == 0 {
+			e.aim()
+		}
+		return neighbours.Couple{Record: e.carrying[0][i], Neighbour: e.carrying[1][i], Exchanged: true}
+	}
+	r := operators.Record{Null: true}
+	switch last := step - 1 + a.lag; {
+	case place == 0 && step > 1 && slices.Contains(e.at, last):
+		r = e.echo()
+	case e.traffic != nil && place < 2:
+		r = e.traffic.next()
+		if any := e.rng.IntN(2) == 0 && a.carriers == 1 && len(a.events.Body.Members) > 0; any && !r.Null {
+			r.Event = a.anyEvent(e.rng, r.Event)
+		}
+	}
+	return neighbours.Couple{Record: r, Neighbour: r}
+}
+
+// named gives records their users: exchanged ones are of one, and each other record of another one. What comes between
+// the events of that one is exchanged too.
+func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours.Couple {
+	separation, _ := e.subject.mechanism.Unit.EventSeparation()
+	soon := place == e.place+1 && slices.Contains(e.at, step) ||
+		place == 0 && separation > 1 && slices.Contains(e.at, step-1) && !slices.Contains(e.at, step)
+	if soon {
+		e.aim()
+		c = neighbours.Couple{Record: e.carrying[1][0], Neighbour: e.carrying[0][0], Exchanged: true}
+	}
+	e.people++
+	name := fmt.Appendf(nil, "user %d", e.people)
+	if c.Exchanged {
+		name = []byte("the user")
+	}
+	c.Record.Key, c.Neighbour.Key = name, name
+	return c
+}
+
+// aim makes the records of the next canary.
+func (e *exchange) aim() {
+	first, second := e.kind.both(e)
+	if e.subject.mechanism.Unit.AgainstNull() && !first.Null && !second.Null {
+		second = none(first)
+	}
+	e.carrying[0], _ = e.reference.Records(first)
+	e.carrying[1], _ = e.reference.Records(second)
+}
+
+// echo is an event under the key of the canary.
+func (e *exchange) echo() operators.Record {
+	key := e.carrying[0][0].Key
+	if len(key) == 0 {
+		return operators.Record{Null: true}
+	}
+	event, _ := e.reference.Canary(e.direction, 1)
+	all, _ := e.reference.Records(event)
+	r := all[len(all)-1]
+	r.Key = key
+	return r
+}
+
+// Observe is that of neighbours.Source.
+func (e *exchange) Observe(decisions []operators.Decision) { e.reference.Observe(decisions) }

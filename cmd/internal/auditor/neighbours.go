@@ -1,0 +1,190 @@
+package auditor
+
+import (
+	"fmt"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/neighbours"
+)
+
+// How much a check of neighbours plays.
+const (
+	exchangedRecords = 1 << 12 // of all pairs together, about
+	leastExchanges   = 16
+	mostExchanges    = 64
+	plainKinds       = 4 // of exchangeKinds, which are tried where a decision is published next, and at the start
+	mostAxes         = 6
+	shortExchange    = 12 // steps of a pair of runs, at least
+)
+
+// neighbours records and replays pairs of runs of the machine as the settings say it.
+func (a *Subject) neighbours() (Check, error) {
+	check := Check{
+		Name: "neighbours", Looked: "pairs of streams that differ in one unit, over the same noise", Holds: true,
+	}
+	steps, _, err := a.shownSteps(max(shortExchange, a.earliest()+2))
+	if err != nil {
+		return check, err
+	}
+	p := &neighbouring{Subject: a, machine: a.subjectOfNeighbours(), steps: steps, largest: map[int]float64{}}
+	share := 0.0
+	fault, err := p.deployed()
+	for number, pair := range a.exchanges(steps) {
+		if fault != "" || err != nil {
+			break
+		}
+		fault, err = p.play(pair, uint64(number))
+		check.Count++
+	}
+	if fault == "" && err == nil {
+		fault, err = p.machine.SumsAlone()
+	}
+	if fault == "" && err == nil && len(p.largest) > 0 {
+		share, fault, err = p.machine.Loss(p.moved)
+	}
+	check.Found = "draws, decisions and public state are the same; contributions differ as the unit does"
+	if share > 0 {
+		check.Found += fmt.Sprintf(", and lose %.3f of the claim", share)
+	}
+	if check.Holds = fault == ""; !check.Holds {
+		check.Found = fault
+	}
+	return check, err
+}
+
+// neighbouring are the pairs of runs of a subject.
+type neighbouring struct {
+	*Subject
+	machine *neighbours.Subject
+	steps   uint64
+	moved   [][]int64 // by component, the longest difference of contributions
+	largest map[int]float64
+}
+
+// deployed plays the machine over a stream as the service opens it.
+func (p *neighbouring) deployed() (fault string, err error) {
+	busy := pairOfStreams{kind: exchangeKinds[0], direction: p.dense(p.random("neighbours", 0)), busy: true}
+	source, err := p.newExchange(busy, 0)
+	if err != nil {
+		return "", err
+	}
+	stream, err := p.stream(p.wholeMechanism, p.wholePlan, p.key())
+	if err != nil {
+		return "", err
+	}
+	return p.machine.CompareDeployed(source, min(p.steps, shortExchange), stream)
+}
+
+// play plays one pair.
+func (p *neighbouring) play(pair pairOfStreams, number uint64) (fault string, err error) {
+	source, err := p.newExchange(pair, number)
+	if err != nil {
+		return "", err
+	}
+	report, err := p.machine.Compare(source, p.steps, pair.at)
+	if err != nil {
+		return "", err
+	}
+	if p.moved == nil {
+		p.moved = slices.Clone(report.Moved)
+	}
+	for k, v := range report.Moved {
+		if d := square(v, make([]int64, len(v))); d > p.largest[k] {
+			p.moved[k], p.largest[k] = v, d
+		}
+	}
+	if report.Fault != "" {
+		return fmt.Sprintf("%s in step %d: %s", pair.kind.name, pair.at[0], report.Fault), nil
+	}
+	return "", nil
+}
+
+// subjectOfNeighbours is the machine with what opens it.
+func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
+	open := func(stream *mechanisms.Stream) (operators.Machine, error) {
+		m, err := a.machine(a.operator, a.public, stream)
+		if err != nil {
+			return nil, err
+		}
+		return a.walkOf(m)
+	}
+	s := neighbours.New(a.wholeMechanism, a.wholePlan, a.key(), open)
+	if output := operators.SecondTopicOf(a.operator); output != nil && output.Own {
+		s.Own = true
+		for i, x := range a.operator.Extras() {
+			if x.Name == output.Key {
+				s.KeyText = i
+			}
+		}
+	}
+	return s
+}
+
+// pairOfStreams is what a pair of runs differs in, and where.
+type pairOfStreams struct {
+	kind      exchangeKind
+	direction []float64
+	busy      bool // with other events
+	place     int  // of the exchanged records in their steps
+	at        []uint64
+}
+
+// exchanges are the pairs that are played.
+func (a *Subject) exchanges(steps uint64) []pairOfStreams {
+	places := a.places(steps)
+	if len(places) == 0 {
+		return nil
+	}
+	directions := [][]float64{a.dense(a.random("neighbours", 0)), a.dense(a.random("neighbours", 1))}
+	for i := range min(mostAxes, a.numbers()) {
+		number := i
+		if i == mostAxes-1 {
+			number = a.numbers() - 1
+		}
+		directions = append(directions, a.axis(number))
+	}
+	rng, last := a.random("pairs", 0), int(a.mechanism.Batch)-1
+	var all []pairOfStreams
+	add := func(kind exchangeKind, at uint64, place int) {
+		all = append(all, pairOfStreams{
+			kind: kind, direction: directions[len(all)%len(directions)], busy: rng.IntN(3) > 0, place: place,
+			at: a.eventsFrom(at, steps),
+		})
+	}
+	for _, kind := range exchangeKinds[:plainKinds] {
+		for _, at := range slices.Compact([]uint64{places[0], steps}) {
+			for _, place := range slices.Compact([]int{0, last}) {
+				add(kind, at, place)
+			}
+		}
+	}
+	count := max(leastExchanges, exchangedRecords/int(steps*a.mechanism.Batch))
+	for i := 0; i < len(exchangeKinds) || len(all) < min(count, mostExchanges); i++ {
+		add(exchangeKinds[i%len(exchangeKinds)], places[rng.IntN(len(places))], last*rng.IntN(2))
+	}
+	return all
+}
+
+// places are the steps that the first contribution of an exchanged unit is added in: the first ones, the ends of a
+// block, the last ones, and one behind the run, where the event of the last step waits for it.
+func (a *Subject) places(steps uint64) (places []uint64) {
+	first, span := a.earliest(), a.mechanism.Scope.Span()
+	for _, at := range []uint64{first, steps, steps + first - 1, span, span + 1, first + 1, steps - 1} {
+		if at >= first && at < steps+first && first <= steps && !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	return places
+}
+
+// eventsFrom are the steps of all events of a unit, from a first one on.
+func (a *Subject) eventsFrom(first, steps uint64) []uint64 {
+	at := []uint64{first}
+	separation, several := a.mechanism.Unit.EventSeparation()
+	for t := first + separation; several && t <= steps && t < first+a.mechanism.ExchangeSteps(); t += separation {
+		at = append(at, t)
+	}
+	return at
+}

@@ -1,0 +1,130 @@
+package auditor
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/operators"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/streams"
+	"oriel/schemas"
+)
+
+// walked is a machine whose records take the way of the service's: an event of a user who comes too soon takes its
+// place as a null event, and a record key is read by machines with keys alone. Of the values of records it stands in
+// for the decoder: an event is one that is decoded, a null event is malformed.
+//
+// A record's key names its user, where there are users.
+type walked struct {
+	operators.Machine
+	walk    streams.Walk
+	handing *handing
+}
+
+// handing is the machine behind the walk. It puts events in the place of what the decoder has read.
+type handing struct {
+	operators.Machine
+	event     schemas.Event
+	decisions []operators.Decision // of the last call
+}
+
+// Open is that of the machine.
+func (h *handing) Open(dst []operators.Decision) []operators.Decision {
+	h.decisions = h.Machine.Open(h.decisions[:0])
+	return append(dst, h.decisions...)
+}
+
+// Add is that of the machine.
+func (h *handing) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	if r.Event = (schemas.Event{}); !r.Null {
+		r.Event = h.event
+	}
+	h.decisions = h.Machine.Add(h.decisions[:0], r)
+	return append(dst, h.decisions...)
+}
+
+// opener is a streams.Opener of one machine.
+type opener struct {
+	operator operators.Operator
+	machine  operators.Machine
+}
+
+func (o opener) Operator() operators.Operator { return o.operator }
+
+func (o opener) Params() ([]byte, error) { return nil, nil }
+
+func (o opener) ParamsAfter(operators.Decision) ([]byte, error) {
+	return nil, errors.New("audit: a stream without a predecessor")
+}
+
+func (o opener) Open([]byte) (func(key [32]byte) (operators.Machine, error), error) {
+	return func([32]byte) (operators.Machine, error) { return o.machine, nil }, nil
+}
+
+// The values of records: the decoder of walked takes the first.
+var (
+	decoded   = []byte(`{"event":1}`)
+	malformed = []byte(`{`)
+)
+
+// walkOf returns a machine behind a walk.
+func (a *Subject) walkOf(m operators.Machine) (*walked, error) {
+	h := &handing{Machine: m}
+	body := schemas.Body{Name: "audit", Members: []schemas.Member{{Name: "event", Kind: schemas.KindNumber}}}
+	users := a.users
+	if users != nil {
+		byKey := *users
+		byKey.Header, users = "", &byKey
+	}
+	model := streams.Model{
+		Events: schemas.EventConfig{Body: body, MaxBytes: len(decoded)}, Users: users, Keyed: a.users == nil,
+		Semantics: streams.Semantics, Learner: opener{a.operator, h},
+	}
+	stream, err := streams.OpenStream(model, nil, a.key(), a.key(), "audit", [16]byte{})
+	if err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	return &walked{Machine: m, handing: h, walk: streams.Walk{
+		Stream: stream, Decided: func(uint8, []byte, []byte) {}, Taken: func(*records.Record, int64, schemas.Code) {},
+	}}, nil
+}
+
+// Open is that of the machine.
+func (w *walked) Open(dst []operators.Decision) []operators.Decision {
+	w.walk.Start()
+	return append(dst, w.handing.decisions...)
+}
+
+// Add takes a record as the service does.
+func (w *walked) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	of := records.Record{Key: r.Key, Value: decoded}
+	if of.Offset, of.LeaderEpoch = r.Identity.Offset, r.Identity.LeaderEpoch; r.Null {
+		of.Value = malformed
+	}
+	w.handing.event = r.Event
+	w.walk.Partition, w.walk.Position.Topic, w.walk.Position.Next = r.Identity.Partition, r.Identity.Topic, of.Offset
+	batch := fetch.Batch{Records: []records.Record{of}, From: of.Offset, Next: of.Offset + 1, LeaderEpoch: of.LeaderEpoch}
+	if err := w.walk.Take(&batch, func() int64 { return math.MaxInt64 }); err != nil {
+		panic("BUG: auditor: a walk stops: " + err.Error())
+	}
+	return append(dst, w.handing.decisions...)
+}
+
+// AppendState appends the state with that of users.
+func (w *walked) AppendState(dst []byte) []byte { return w.walk.Stream.AppendState(dst) }
+
+// StateLen is how long it is.
+func (w *walked) StateLen() int { return len(w.walk.Stream.AppendState(nil)) }
+
+// Restore reads it.
+func (w *walked) Restore(state []byte) error { return w.walk.Stream.Restore(state) }
+
+// AppendPublic appends what neighbours share: of users, who they are and when they came.
+func (w *walked) AppendPublic(dst []byte) []byte {
+	if shared, ok := w.Machine.(interface{ AppendPublic(dst []byte) []byte }); ok {
+		dst = shared.AppendPublic(dst)
+	}
+	return append(dst, w.AppendState(nil)[w.Machine.StateLen():]...)
+}

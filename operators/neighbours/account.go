@@ -1,0 +1,51 @@
+package neighbours
+
+import (
+	"fmt"
+	"slices"
+
+	"oriel/mechanisms"
+)
+
+// Account holds the draws of two neighbouring streams to the loss that is accounted of them. A draw by another law than
+// the account's is of scores that follow from releases.
+type Account struct {
+	Law      mechanisms.Exponential
+	Disjoint bool // of draws behind one step, all together, an exchange moves as much as of one
+
+	Count uint64  // draws by the law
+	Share float64 // the largest share of the account that the exchange has moved a draw by
+
+	step     uint64
+	affected float64 // of the draws behind step
+}
+
+// Add takes a draw of both, and returns how they differ by more than the account has; empty: they do not.
+func (a *Account) Add(d, other mechanisms.Draw) (fault string) {
+	if d.Step != other.Step || d.Place != other.Place || d.Instance != other.Instance || d.Law != other.Law ||
+		len(d.Scores) != len(other.Scores) {
+		return "another draw than the recorded stream has: at another place, by another law or among another number of scores"
+	}
+	differences := make([]int64, len(d.Scores))
+	for i, q := range d.Scores {
+		differences[i] = q - other.Scores[i]
+	}
+	least, most := slices.Min(differences), slices.Max(differences)
+	if d.Law != a.Law {
+		if least != 0 || most != 0 {
+			return "scores of a draw depend on events beside releases, and no guarantee has the price"
+		}
+		return ""
+	}
+	a.Count++
+	if !a.Disjoint || d.Step != a.step {
+		a.step, a.affected = d.Step, 0
+	}
+	sensitivity := float64(d.Law.Sensitivity.Num) / float64(d.Law.Sensitivity.Den)
+	a.affected += float64(most-least) / (2 * sensitivity)
+	a.Share = max(a.Share, a.affected)
+	if a.affected > 1 {
+		return fmt.Sprintf("scores of a draw move by %d to %d, the account has %g", least, most, sensitivity)
+	}
+	return ""
+}

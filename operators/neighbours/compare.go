@@ -1,0 +1,218 @@
+package neighbours
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// Limits of a pair of runs.
+const (
+	publicBytes   = 1 << 19 // of public states that are kept
+	afterExchange = 3       // looks at the public state, from an exchanged record on
+	restarts      = 3       // of a replay, at places that Compare chooses
+)
+
+// Compare plays a pair of streams of so many steps. at are the steps in which contributions may differ, nil for those
+// that the unit allows. A fault is the machine's; an error is the caller's, or of a stream that cannot be opened.
+func (s *Subject) Compare(source Source, steps uint64, at []uint64) (Report, error) {
+	f, err := s.frame()
+	if err != nil {
+		return Report{}, err
+	}
+	record, fault, err := f.record(source, steps)
+	if err != nil || fault != "" {
+		return Report{Fault: fault}, err
+	}
+	r := f.run(record)
+	if err := f.replay(r); err != nil {
+		return Report{}, err
+	}
+	r.finish(at)
+	return Report{Fault: r.fault, Steps: r.steps, Moved: r.moved}, nil
+}
+
+// identityOf is the place of a record in the log of both streams.
+func identityOf(i int) noise.Identity {
+	return noise.Identity{Topic: [16]byte{5}, Partition: 1, Offset: int64(i), LeaderEpoch: 2}
+}
+
+// record plays the first stream.
+func (f *frame) record(source Source, steps uint64) (out *recording, fault string, err error) {
+	out = &recording{}
+	r := f.run(out)
+	seat, err := f.seat(0, r)
+	if err != nil {
+		return nil, "", err
+	}
+	m := seat.machine
+	defer func() {
+		if stopped := recover(); stopped != nil {
+			fault = fmt.Sprintf("step %d: the machine stops", m.Steps()+1)
+		}
+	}()
+	every, recent := max(1, int(steps*f.Mechanism.Batch)*m.StateLen()/publicBytes), 0 // records
+	show := func(decisions []operators.Decision) {
+		x := shown{decisions: appendCopies(nil, decisions), steps: m.Steps(), draws: len(out.draws)}
+		if recent--; recent > 0 || len(out.shown)%every == 0 {
+			x.public = publicOf(m)
+		}
+		out.shown = append(out.shown, x)
+		source.Observe(decisions)
+	}
+	show(m.Open(nil))
+	for place := 0; m.Steps() < steps; {
+		before := m.Steps()
+		c := source.Next(before+1, place)
+		c.Record.Identity = identityOf(len(out.couples))
+		c.Neighbour.Identity = c.Record.Identity
+		out.couples = append(out.couples, c)
+		if c.Exchanged {
+			recent = afterExchange
+		}
+		decisions := m.Add(nil, c.Record)
+		if place++; m.Steps() > before {
+			place = 0
+			if fault := due(m, decisions); fault != "" {
+				return out, fault, nil
+			}
+		}
+		if place > int(f.Mechanism.Batch) {
+			return out, fmt.Sprintf("step %d: it does not close after %d records", before+1, f.Mechanism.Batch), nil
+		}
+		show(decisions)
+	}
+	if r.fault == "" {
+		r.freshNoise()
+	}
+	return out, r.fault, nil
+}
+
+// freshNoise refuses a noise vector that is drawn twice: two sums, or two steps, would share it.
+func (r *run) freshNoise() {
+	seen := map[noise.Seed]bool{}
+	for t, parts := range r.recorded.steps {
+		for _, x := range parts {
+			for _, fill := range x.fills {
+				if seen[fill.seed] {
+					r.refuse("step %d: noise that was drawn before is drawn again", t+1)
+				}
+				seen[fill.seed] = true
+			}
+		}
+	}
+}
+
+// publicOf returns the public part of a state; nil where the machine has none to show.
+func publicOf(m operators.Machine) []byte {
+	if shared, ok := m.(interface{ AppendPublic(dst []byte) []byte }); ok {
+		return shared.AppendPublic([]byte{})
+	}
+	return nil
+}
+
+// due says in what the decisions of a step are not those that are due.
+func due(m operators.Machine, decisions []operators.Decision) string {
+	step := m.Steps()
+	first, count := m.Due(step)
+	if len(decisions) != count {
+		return fmt.Sprintf("step %d: %d decisions, %d are due", step, len(decisions), count)
+	}
+	for i, d := range decisions {
+		if d.Index != first+uint64(i) || d.Step != step {
+			return fmt.Sprintf("step %d: a decision has another index or step than is due", step)
+		}
+	}
+	return ""
+}
+
+// replay plays the neighbouring stream, which is written down and read back on the way.
+func (f *frame) replay(r *run) error {
+	var both [2]operators.Machine
+	for i := range both {
+		seat, err := f.seat(1+i, r)
+		if err != nil {
+			return err
+		}
+		both[i] = seat.machine
+	}
+	m, other := both[0], both[1]
+	defer func() {
+		if stopped := recover(); stopped != nil {
+			r.refuse("step %d: the machine stops in the neighbouring stream", m.Steps()+1)
+		}
+	}()
+	breaks := r.recorded.breaks()
+	r.look(0, m, m.Open(nil))
+	for i, c := range r.recorded.couples {
+		if r.fault != "" {
+			return nil
+		}
+		r.look(i+1, m, m.Add(nil, c.Neighbour))
+		if slices.Contains(breaks, i) {
+			if err := other.Restore(m.AppendState(nil)); err != nil {
+				r.refuse("step %d: the machine refuses its own state", m.Steps()+1)
+				return nil
+			}
+			m, other = other, m
+		}
+	}
+	return nil
+}
+
+// breaks are records behind which the replay is written down: the first and the last that are exchanged, and some
+// others.
+func (r *recording) breaks() (at []int) {
+	first, last := -1, -1
+	for i, c := range r.couples {
+		if c.Exchanged && first < 0 {
+			first = i
+		}
+		if c.Exchanged {
+			last = i
+		}
+	}
+	at = append(at, first, last)
+	for k := range restarts {
+		at = append(at, (2*k+1)*len(r.couples)/(2*restarts))
+	}
+	return at
+}
+
+// look compares what a record leaves for others to see with what was recorded.
+func (r *run) look(i int, m operators.Machine, decisions []operators.Decision) {
+	want := r.recorded.shown[i]
+	where := fmt.Sprintf("step %d", want.steps)
+	if m.Steps() != want.steps {
+		r.refuse("%s: the neighbouring stream has closed %d", where, m.Steps())
+		return
+	}
+	if r.draws != want.draws {
+		r.refuse("%s: %d draws so far, %d in the neighbouring stream", where, want.draws, r.draws)
+	}
+	if fault := r.sameDecisions(i, want.decisions, decisions); fault != "" {
+		r.refuse("%s: %s", where, fault)
+	}
+	if want.public != nil && !bytes.Equal(publicOf(m), want.public) {
+		r.refuse("%s: the public part of the state depends on events beside releases", where)
+	}
+}
+
+// finish checks what a whole run shows.
+func (r *run) finish(at []uint64) {
+	separation, several := r.frame.Mechanism.Unit.EventSeparation()
+	for k, step := range r.steps {
+		switch {
+		case at != nil && !slices.Contains(at, step):
+			r.refuse("step %d: contributions differ there, and no exchanged event is to be added in it", step)
+		case k > 0 && !several:
+			r.refuse("step %d: contributions differ in step %d already, and one event was exchanged", step, r.steps[0])
+		case k > 0 && step-r.steps[k-1] < separation:
+			r.refuse("step %d: contributions differ %d steps after the last time, events of a user are %d apart", step,
+				step-r.steps[k-1], separation)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package neighbours
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// toy is a machine that publishes its release. A fault changes what it does with a record, or what it says.
+type toy struct {
+	operators.Base
+	seen  uint64 // in the state
+	fault toyFault
+	point []float64
+}
+
+type toyFault struct {
+	takes func(m *toy, r operators.Record) (skip bool)
+	says  func(m *toy, d *operators.Decision, r operators.Record)
+	sum   func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum)
+}
+
+func (m *toy) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	if m.fault.takes != nil && m.fault.takes(m, r) {
+		return dst
+	}
+	var adds []float64
+	if !r.Null {
+		adds = r.Event.Vector.Values
+	}
+	if !m.Stream.Add(r.Identity, adds) {
+		return dst
+	}
+	t := m.Stream.Step()
+	m.point = append(m.point[:0], m.Stream.Sum(0)...)
+	d := operators.Decision{Index: t, Step: t, Point: m.point}
+	if m.fault.says != nil {
+		m.fault.says(m, &d, r)
+	}
+	return append(dst, d)
+}
+
+// bent is a sum with a fault.
+type bent struct {
+	mechanisms.Sum
+	add func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum)
+}
+
+func (b bent) Add(dst []float64, v []int64, chain *noise.Chain) { b.add(dst, v, chain, b.Sum) }
+
+// subjectOf is the toy over a mechanism.
+func subjectOf(t *testing.T, c mechanisms.Config, fault toyFault) *Subject {
+	t.Helper()
+	p := mechtest.Plan(t, c)
+	s := New(c, p, [32]byte{1}, func(stream *mechanisms.Stream) (operators.Machine, error) {
+		m := &toy{Base: operators.Base{Operator: "toy", Stream: stream}, fault: fault}
+		m.Fields = []operators.Field{operators.Counter(&m.seen)}
+		return m, nil
+	})
+	if fault.sum != nil {
+		s.Sums = func(sampler noise.Sampler) ([]mechanisms.Sum, error) {
+			sums, err := p.SumsOver(c, sampler)
+			for k := range sums {
+				sums[k] = bent{sums[k], fault.sum}
+			}
+			return sums, err
+		}
+	}
+	return s
+}
+
+// list is a Source: null records, but for some events and an exchanged one.
+type list struct{ first, second operators.Record }
+
+func (l list) Next(step uint64, place int) Couple {
+	switch {
+	case step == 5 && place == 1:
+		return Couple{l.first, l.second, true}
+	case step%2 == 0 && place == 0:
+		r := event(0.1, float64(step)/100)
+		return Couple{Record: r, Neighbour: r}
+	}
+	return Couple{Record: operators.Record{Null: true}, Neighbour: operators.Record{Null: true}}
+}
+
+func (list) Observe([]operators.Decision) {}
+
+func event(values ...float64) operators.Record {
+	return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: values}}}
+}
+
+// compared plays the exchange of an event, for its opposite and for none.
+func compared(t *testing.T, s *Subject) (fault string, moved [][]int64) {
+	t.Helper()
+	for _, second := range []operators.Record{event(-30, 2), {Null: true}} {
+		report, err := s.Compare(list{event(30, -2), second}, 10, []uint64{5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Fault != "" {
+			return report.Fault, nil
+		}
+		if moved == nil {
+			moved = report.Moved
+		}
+	}
+	fault, err := s.SumsAlone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fault, moved
+}
+
+func toyConfig(name string, scope protection.Scope) mechanisms.Config {
+	c := mechtest.Config(2)
+	c.Name, c.Batch, c.Scope = name, 2, scope
+	return c
+}
+
+// No honest machine has a fault, and the pair loses all of the claim.
+func TestHonestMachinesHaveNoFault(t *testing.T) {
+	window := protection.Window{Steps: 4}
+	for _, c := range []mechanisms.Config{
+		toyConfig("tree-gaussian", window), toyConfig("tree-gamma", window), toyConfig("tree-laplace", window),
+		toyConfig("blt", window), toyConfig("blt", protection.Decay{Steps: 8}), toyConfig("once-gaussian", protection.PerStep{}),
+	} {
+		s := subjectOf(t, c, toyFault{})
+		fault, moved := compared(t, s)
+		if fault != "" {
+			t.Errorf("%s: %s", c.Name, fault)
+			continue
+		}
+		share, fault, err := s.Loss(moved)
+		if err != nil || fault != "" || share < 0.7 || share > 1+rounding {
+			t.Errorf("%s: share %g, %s, %v", c.Name, share, fault, err)
+		}
+		for i := range moved[0] {
+			moved[0][i] += moved[0][i] / 2
+		}
+		if _, fault, err := s.Loss(moved); err != nil || share > 0.9 && !strings.Contains(fault, "the guarantee says") {
+			t.Errorf("%s: contributions half as far again lose no more: %q, %v", c.Name, fault, err)
+		}
+		stream := mechtest.Open(t, c, s.Key)
+		if fault, err := s.CompareDeployed(list{event(30, -2), event(30, -2)}, 10, stream); err != nil || fault != "" {
+			t.Errorf("%s: as deployed: %s, %v", c.Name, fault, err)
+		}
+	}
+}
+
+// Each fault is named, with the step where it shows.
+func TestFaultsAreNamed(t *testing.T) {
+	for what, c := range map[string]struct {
+		fault toyFault
+		says  string
+	}{
+		"a decision with an event": {toyFault{says: func(_ *toy, d *operators.Decision, r operators.Record) {
+			if !r.Null {
+				d.Point[0] += 1e-6 * r.Event.Vector.Values[0]
+			}
+		}}, "step 5: decision 5: its point"},
+		"a longer decision": {toyFault{says: func(_ *toy, d *operators.Decision, r operators.Record) {
+			if r.Null {
+				d.Point = d.Point[:1]
+			}
+		}}, "step 5: a decision has another index"},
+		"a count in the state": {toyFault{takes: func(m *toy, r operators.Record) bool {
+			if !r.Null {
+				m.seen++
+			}
+			return false
+		}}, "the public part of the state"},
+		"a null record left out": {
+			toyFault{takes: func(_ *toy, r operators.Record) bool { return r.Null }}, "step 1: it does not close",
+		},
+		"a draw for an event": {toyFault{takes: func(m *toy, r operators.Record) bool {
+			if !r.Null && r.Event.Vector.Values[0] > 1 {
+				m.Stream.Choose(1, []int64{1, 2}, mechanisms.ByLogs(3))
+			}
+			return false
+		}}, "draws so far"},
+		"scores of an event": {toyFault{takes: func(m *toy, r operators.Record) bool {
+			m.Stream.Choose(1, []int64{1, int64(len(r.Event.Vector.Values))}, mechanisms.ByLogs(3))
+			return false
+		}}, "scores of a draw depend on events"},
+		"an event that stops": {toyFault{takes: func(_ *toy, r operators.Record) bool {
+			if !r.Null && r.Event.Vector.Values[0] < -1 {
+				panic("a number")
+			}
+			return false
+		}}, "step 5: the machine stops in the neighbouring stream"},
+		"another step": {toyFault{sum: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
+			more := slices.Clone(v)
+			if v[0] > lattice.CoarseBits {
+				more[0] *= 2
+			}
+			sum.Add(dst, more, chain)
+		}}, "the release of coordinate 1 differs"},
+		"noise for events alone": {toyFault{sum: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
+			sum.Add(dst, v, chain)
+			if v[0] < 0 {
+				other := bent{Sum: sum}
+				state := sum.AppendState(nil)
+				other.Sum.Add(slices.Clone(dst), v, chain)
+				_ = sum.Restore(state)
+			}
+		}}, "noise vectors are drawn"},
+	} {
+		fault, _ := compared(t, subjectOf(t, toyConfig("once-gaussian", protection.PerStep{}), c.fault))
+		if !strings.Contains(fault, c.says) {
+			t.Errorf("%s: %q, want %q", what, fault, c.says)
+		}
+	}
+}
+
+// A stream that was opened over half of the noise is not that of the calibration.
+func TestDeployedNoiseIsThatOfTheCalibration(t *testing.T) {
+	c := toyConfig("blt", protection.Window{Steps: 4})
+	s := subjectOf(t, c, toyFault{})
+	half := s.Calibration.Scale
+	half.Exp--
+	sampler, err := noise.NewGaussian(half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := mechanisms.NewStream(c, s.Calibration, s.Key, mechtest.Sums(t, c, s.Calibration, sampler)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fault, err := s.CompareDeployed(list{event(1, 2), event(1, 2)}, 4, stream)
+	if err != nil || !strings.Contains(fault, "step 1: another release") {
+		t.Errorf("%q, %v", fault, err)
+	}
+}

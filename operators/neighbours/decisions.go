@@ -1,0 +1,87 @@
+package neighbours
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// appendCopies appends decisions that stay as they are.
+func appendCopies(dst, decisions []operators.Decision) []operators.Decision {
+	for _, d := range decisions {
+		d.Point, d.Extras = slices.Clone(d.Point), slices.Clone(d.Extras)
+		for i := range d.Extras {
+			d.Extras[i].Numbers = slices.Clone(d.Extras[i].Numbers)
+		}
+		dst = append(dst, d)
+	}
+	return dst
+}
+
+// sameDecisions says in what the decisions behind a record are not those that were recorded.
+func (r *run) sameDecisions(i int, want, got []operators.Decision) string {
+	if len(got) != len(want) {
+		return fmt.Sprintf("%d decisions, %d in the neighbouring stream", len(want), len(got))
+	}
+	own := 0 // answers so far
+	for k, d := range want {
+		exchanged := false
+		if r.frame.Own && d.Output == 1 {
+			exchanged = r.answersExchanged(i, own)
+			own++
+		}
+		if fault := r.differs(d, got[k], exchanged); fault != "" {
+			return fault
+		}
+	}
+	return ""
+}
+
+// answersExchanged reports whether the k-th record of the step that record i has closed, counted from Open, was
+// exchanged.
+func (r *run) answersExchanged(i, k int) bool {
+	first := i - int(r.frame.Mechanism.Batch)
+	return first >= 0 && first+k < i && r.recorded.couples[first+k].Exchanged
+}
+
+// differs says in what two decisions differ. The answer to an exchanged record may say something else, in as many
+// bytes.
+func (r *run) differs(want, got operators.Decision, exchanged bool) string {
+	if want.Index != got.Index || want.Step != got.Step || want.Output != got.Output ||
+		len(want.Point) != len(got.Point) || len(want.Extras) != len(got.Extras) {
+		return "a decision has another index, step, topic or size in the neighbouring stream"
+	}
+	differs := func(what string) string {
+		return fmt.Sprintf("decision %d: its %s depends on events beside releases", want.Index, what)
+	}
+	if exchanged {
+		if length(want) != length(got) {
+			return fmt.Sprintf("answer %d: its length depends on the record that it is for", want.Index)
+		}
+	} else if !slices.EqualFunc(want.Point, got.Point, sameBits) {
+		return differs("point")
+	}
+	for i, x := range want.Extras {
+		y := got.Extras[i]
+		if !sameBits(x.Number, y.Number) || !slices.EqualFunc(x.Numbers, y.Numbers, sameBits) ||
+			x.Text != y.Text && (!exchanged || i == r.frame.KeyText) {
+			return differs(fmt.Sprintf("member %d", i+1))
+		}
+	}
+	return ""
+}
+
+// sameBits compares bits: 0 and −0 differ, as they could in published bytes.
+func sameBits(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+
+// length is how many bytes a decision's point and texts take.
+func length(d operators.Decision) int {
+	n := len(schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil))
+	for _, x := range d.Extras {
+		n += len(x.Text)
+	}
+	return n
+}

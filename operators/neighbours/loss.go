@@ -1,0 +1,61 @@
+package neighbours
+
+import (
+	"errors"
+	"fmt"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/audit/definition"
+)
+
+// longestAge bounds for how many releases Loss follows an event.
+const longestAge = 1024
+
+// rounding is what the law of an exchange, in floating point, may be above a guarantee, relative.
+const rounding = 1e-9
+
+// Loss holds contributions that differ by moved, as reports have it, against the guarantee: with all events of a unit
+// exchanged from the first step on, the law of the releases loses no more than is claimed, by definitions that share no
+// code with the calibration. It returns which share of the claim is lost, and a fault where that is above 1.
+func (s *Subject) Loss(moved [][]int64) (share float64, fault string, err error) {
+	c, p := s.Mechanism, s.Calibration
+	facts, _ := mechanisms.FactsOf(c.Name)
+	guarantee, err := p.Guarantee(c)
+	if err != nil || facts.Draws {
+		return 0, "", err
+	}
+	age := max(1, min(c.Scope.Span(), longestAge, c.Scope.End()))
+	if _, decays := c.Scope.Memory(); decays {
+		age = longestAge
+	}
+	k, err := audit.NewCanary(c, 1, age)
+	if err != nil {
+		return 0, "", err
+	}
+	k.Without = make([]float64, c.Dimension())
+	for _, part := range moved {
+		for _, x := range part {
+			k.With = append(k.With, float64(x))
+		}
+	}
+	for i, unit := range definition.Integers(c, p) {
+		k.With[i] = float64(k.With[i] * unit)
+	}
+	law, err := audit.NewLaw(c, p, k)
+	if err != nil {
+		return 0, "", errors.Join(errors.New("neighbours: no pair of records moves a contribution"), err)
+	}
+	claim, name := guarantee.Epsilon, "epsilon"
+	if law.Gaussian() {
+		claim, name = guarantee.Mu, "mu"
+		if guarantee.Curve != nil {
+			claim = min(claim, guarantee.Curve.Mu(age))
+		}
+	}
+	share = law.Reach() / claim
+	if share > 1+rounding {
+		fault = fmt.Sprintf("contributions that are as far apart lose %s = %.6g, the guarantee says %.6g", name, law.Reach(), claim)
+	}
+	return share, fault, nil
+}

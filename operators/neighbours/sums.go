@@ -1,0 +1,207 @@
+package neighbours
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/decay"
+	"oriel/mechanisms/noise"
+)
+
+// How long the sums are played alone.
+const (
+	aloneNumbers = 1 << 16 // steps times coordinates
+	aloneSteps   = 1 << 12
+	aboutReset   = 4 // steps before a reset, and behind it
+)
+
+// resets are those that the sums are played across.
+var resets = []uint64{1, 2, 5}
+
+// SumsAlone plays the sums of the calibration without a machine, about the ends of blocks: two streams of null events,
+// one of which has an event as far from them as the unit allows; two that differ in all noise, whose releases must differ
+// by what they hold of it; and two that differ in the noise before a reset, which must add the same behind it.
+func (s *Subject) SumsAlone() (fault string, err error) {
+	f, err := s.frame()
+	if err != nil || !f.prefix {
+		return "", err
+	}
+	if fault, err = f.acrossBlocks(); fault != "" || err != nil {
+		return fault, err
+	}
+	if fault, err = f.allNoise(); fault != "" || err != nil {
+		return fault, err
+	}
+	memory, decays := s.Mechanism.Scope.Memory()
+	if !decays {
+		return "", nil
+	}
+	for _, reset := range resets {
+		if fault, err = f.acrossReset(reset * decay.Period(memory)); fault != "" || err != nil {
+			return fault, err
+		}
+	}
+	return "", nil
+}
+
+// sums are the sums of one run, behind so many steps of which they hold nothing.
+type sums struct {
+	*run
+	taps  []mechanisms.Sum
+	chain *noise.Chain
+}
+
+func (f *frame) sums(r *run) (*sums, error) {
+	seat := &seat{run: r}
+	taps, err := f.Sums(seat)
+	if err != nil {
+		return nil, err
+	}
+	for k, sum := range taps {
+		if r.recorded.before > 0 {
+			state := sum.AppendState(nil)
+			binary.LittleEndian.PutUint64(state, r.recorded.before) // which the states of all sums start with
+			if err := sum.Restore(state); err != nil {
+				return nil, fmt.Errorf("neighbours: sums at step %d: %w", r.recorded.before, err)
+			}
+		}
+		taps[k] = &tap{Sum: sum, seat: seat, part: k}
+	}
+	return &sums{r, taps, noise.NewChain(f.Key)}, nil
+}
+
+// step adds the contributions of a step, by component.
+func (s *sums) step(contributions [][]int64) {
+	step := s.taps[0].Steps() + 1
+	s.chain.Absorb(step, 0, identityOf(int(step)), slices.Concat(contributions...))
+	for k, sum := range s.taps {
+		sum.Add(make([]float64, len(contributions[k])), contributions[k], s.chain)
+	}
+}
+
+// contributions are as long as an exchange may move them, or zero.
+func (f *frame) contributions(moved bool) [][]int64 {
+	var all [][]int64
+	for k, part := range f.components {
+		v := make([]int64, part.To-part.From)
+		if moved {
+			each := max(1, int64(root(f.claimed[k])/math.Sqrt(float64(len(v)))*(1-0x1p-40)))
+			for i := range v {
+				v[i] = each - 2*each*int64(i%2)
+			}
+			if each == 1 {
+				clear(v[1:])
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// steps is for how long sums are played: two blocks, if they are short.
+func (f *frame) steps() uint64 {
+	most := max(aboutReset, uint64(aloneNumbers/f.Mechanism.Dimension()))
+	return max(1, min(2*f.Mechanism.Scope.Span()+2, aloneSteps, most, f.Mechanism.Scope.End()))
+}
+
+// acrossBlocks plays events at the first step, and at the ends of the first block.
+func (f *frame) acrossBlocks() (fault string, err error) {
+	span, steps := f.Mechanism.Scope.Span(), f.steps()
+	recorded := &recording{}
+	if _, err := f.alone(recorded, steps, 0, 0); err != nil {
+		return "", err
+	}
+	for _, at := range []uint64{1, span, span + 1} {
+		if at < 1 || at > steps {
+			continue
+		}
+		r, err := f.alone(recorded, steps, at, 0)
+		if err != nil {
+			return "", err
+		}
+		if r.finish([]uint64{at}); r.fault != "" {
+			return "sums alone: " + r.fault, nil
+		}
+	}
+	return "", nil
+}
+
+// louder is by how much all noise of a run is larger.
+const louder = 1 << 24
+
+// allNoise plays two recordings whose noise differs by a constant. Releases must differ by so many times that constant
+// as they hold of noise all of whose numbers are 1: noise that is left out, or is in no later release, shows.
+func (f *frame) allNoise() (fault string, err error) {
+	var both [2]*recording
+	for i := range both {
+		both[i] = &recording{}
+		if _, err := f.alone(both[i], f.steps(), 0, int64(i*louder)); err != nil {
+			return "", err
+		}
+	}
+	for t, held := range definition.NoiseWeights(f.Mechanism, f.Calibration, len(both[0].steps)) {
+		want := float64(louder * held)
+		for k, x := range both[0].steps[t] {
+			unit := f.components[k].Grid.Unit()
+			for i, release := range both[1].steps[t][k].release {
+				got := (release - x.release[i]) / unit
+				size := (math.Abs(release) + math.Abs(x.release[i])) / unit
+				if !(math.Abs(got-want) <= float64(want*0x1p-12)+float64(size*0x1p-51)) {
+					return fmt.Sprintf("sums alone: step %d: the release of coordinate %d holds %.6g times the noise, by definition %.6g",
+						t+1, i+1, got/louder, held), nil
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+// alone plays null events, but for one at a step; 0: for none. In a recording, all noise is larger by so many units.
+func (f *frame) alone(recorded *recording, steps, at uint64, more int64) (*run, error) {
+	r := f.run(recorded)
+	r.script.more = more
+	s, err := f.sums(r)
+	if err != nil {
+		return nil, err
+	}
+	for t := uint64(1); t <= steps; t++ {
+		s.step(f.contributions(t == at))
+	}
+	return r, nil
+}
+
+// acrossReset plays two recordings with other noise in a step before a reset.
+func (f *frame) acrossReset(reset uint64) (fault string, err error) {
+	var both [2]*recording
+	for i := range both {
+		both[i] = &recording{before: reset - aboutReset}
+		r := f.run(both[i])
+		s, err := f.sums(r)
+		if err != nil {
+			return "", err
+		}
+		for t := range uint64(2 * aboutReset) {
+			if r.script.more = 0; i == 1 && t == 1 {
+				r.script.more = 1 << 12
+			}
+			s.step(f.contributions(false))
+		}
+	}
+	for t, parts := range both[0].steps {
+		step, same := reset-aboutReset+uint64(t)+1, true
+		for k, x := range parts {
+			same = same && slices.Equal(x.increments, both[1].steps[t][k].increments)
+		}
+		switch {
+		case step > reset && !same:
+			return fmt.Sprintf("sums alone: step %d adds noise from before the reset after step %d", step, reset), nil
+		case t > 0 && step <= reset && same:
+			return fmt.Sprintf("sums alone: step %d owes nothing to the noise of steps before it", step), nil
+		}
+	}
+	return "", nil
+}

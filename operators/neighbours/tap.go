@@ -1,0 +1,168 @@
+package neighbours
+
+import (
+	"fmt"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// fill is a noise vector that was drawn, and its seed.
+type fill struct {
+	seed   noise.Seed
+	values []int64
+}
+
+// script is the noise of a run. A recording draws from the samplers of the calibration; a replay repeats what was drawn
+// there, in order.
+type script struct {
+	samplers []noise.Sampler
+	part     int // of the sum that draws
+	fills    []fill
+	want     []fill // of a replay, those of the same step and component
+	replays  bool
+	more     int64 // that each number has besides
+	restores bool  // a sum is read back, and may draw again
+	drawn    map[noise.Seed][]int64
+}
+
+// seat is a machine that plays one run after the other.
+type seat struct {
+	run     *run
+	machine operators.Machine
+	start   []byte // its state before any record
+}
+
+// Fill is that of noise.Sampler, by the script of the run.
+func (s *seat) Fill(dst []int64, seed noise.Seed) { s.run.script.fill(dst, seed) }
+
+func (s *script) fill(dst []int64, seed noise.Seed) {
+	if values, known := s.drawn[seed]; s.restores && known && len(values) == len(dst) {
+		copy(dst, values)
+		return
+	}
+	switch at := len(s.fills); {
+	case !s.replays && s.samplers[s.part] != nil:
+		s.samplers[s.part].Fill(dst, seed)
+		for i := range dst {
+			dst[i] += s.more
+		}
+	case at < len(s.want) && len(s.want[at].values) == len(dst):
+		copy(dst, s.want[at].values)
+	default:
+		clear(dst)
+	}
+	s.fills = append(s.fills, fill{seed, slices.Clone(dst)})
+	s.drawn[seed] = s.fills[len(s.fills)-1].values
+}
+
+// tap is a private sum of a run. In a recording it keeps what goes in and what comes out. In a replay it compares, and
+// releases what was recorded.
+type tap struct {
+	mechanisms.Sum
+	seat       *seat
+	part       int
+	own        []float64        // of a replay, what the sum would release
+	increments []lattice.Int128 // of the last release
+}
+
+var _ mechanisms.Incremental = (*tap)(nil)
+
+// Add takes the contribution sum of a step.
+func (t *tap) Add(dst []float64, v []int64, chain *noise.Chain) {
+	r := t.seat.run
+	s := r.script
+	step := t.Steps() + 1
+	s.part, s.fills, s.want = t.part, nil, nil
+	if !s.replays {
+		t.Sum.Add(dst, v, chain)
+		t.increments = slices.Clone(t.inner())
+		r.keep(step, t.part, partStep{slices.Clone(v), slices.Clone(dst), t.increments, s.fills})
+		return
+	}
+	want, some := r.recorded.at(step, t.part)
+	if !some {
+		r.refuse("step %d: the stream that was recorded has not closed it", step)
+		t.Sum.Add(dst, v, chain)
+		return
+	}
+	if t.own == nil {
+		t.own = make([]float64, len(dst))
+	}
+	s.want = want.fills
+	t.Sum.Add(t.own, v, chain)
+	r.compare(step, t.part, want, partStep{v, t.own, t.inner(), s.fills})
+	copy(dst, want.release)
+	t.increments = want.increments
+}
+
+// inner returns the increments of the sum, nil of one that has none.
+func (t *tap) inner() []lattice.Int128 {
+	if x, ok := t.Sum.(mechanisms.Incremental); ok {
+		return x.Increments()
+	}
+	return nil
+}
+
+// Increments returns those of the last release.
+func (t *tap) Increments() []lattice.Int128 { return t.increments }
+
+// Restore is that of the sum.
+func (t *tap) Restore(state []byte) error {
+	s := t.seat.run.script
+	s.part, s.restores = t.part, true
+	defer func() { s.restores = false }()
+	return t.Sum.Restore(state)
+}
+
+// checked returns a configuration whose quantisers are watched: none writes a contribution that is longer than it says.
+func checked(c mechanisms.Config, s *seat) mechanisms.Config {
+	components := slices.Clone(c.Contribution.Components)
+	for k, part := range components {
+		watched := watchedQuantiser{part.Quantiser, s, k}
+		switch part.Quantiser.(type) {
+		case nil:
+		case contribution.Bounded:
+			components[k].Quantiser = watchedBounded{watched}
+		default:
+			components[k].Quantiser = watched
+		}
+	}
+	c.Contribution.Components = components
+	return c
+}
+
+// watchedQuantiser is a quantiser whose contributions are held against its own claim.
+type watchedQuantiser struct {
+	contribution.Quantiser
+	seat *seat
+	part int
+}
+
+// Quantise is that of the quantiser.
+func (q watchedQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	q.Quantiser.Quantise(g, dst, v)
+	if _, zeroOut := q.Distances(g); zeroOut.Less(lattice.SquaredLength(dst)) {
+		q.seat.run.refuse("%sa contribution is longer than its quantiser says", q.seat.run.component(q.part))
+	}
+}
+
+// watchedBounded is one of a quantiser that bounds each integer.
+type watchedBounded struct{ watchedQuantiser }
+
+// Bound is that of the quantiser.
+func (q watchedBounded) Bound(g lattice.Grid) int64 {
+	return q.Quantiser.(contribution.Bounded).Bound(g)
+}
+
+// component names a component where there are several.
+func (r *run) component(k int) string {
+	if len(r.frame.components) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("component %d: ", k)
+}

@@ -1,0 +1,107 @@
+package optest
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/operators"
+	"oriel/operators/neighbours"
+	"oriel/schemas"
+)
+
+// neighboursDifferAsClaimed records a run and replays it with one record exchanged, for each change and at several
+// places: package neighbours says what must be equal, and how far contributions may differ. In its short form each
+// machine takes some of the changes, and all machines together take all.
+func (s suite) neighboursDifferAsClaimed(t *testing.T) {
+	subject := s.subject(t)
+	for i, name := range changesOf(subject.Mechanism) {
+		at := (1 + 7*i) % len(s.records)
+		source, some := exchanged(s.records, at, otherEvents()[name], subject.Mechanism.Unit.AgainstNull())
+		if !some {
+			continue
+		}
+		report, err := subject.Compare(source, uint64(len(s.records))/subject.Mechanism.Batch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Fault != "" {
+			t.Errorf("%s at record %d: %s", name, at, report.Fault)
+		}
+	}
+	fault, err := subject.SumsAlone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fault != "" {
+		t.Error(fault)
+	}
+}
+
+// changesOf are the changes that a machine over a mechanism takes, the first of them at a place that its configuration
+// decides.
+func changesOf(c mechanisms.Config) []string {
+	names, h := slices.Sorted(maps.Keys(otherEvents())), fnv.New32a()
+	fmt.Fprintf(h, "%s %d %d %v", c.Name, c.Dimension(), c.Batch, c.Terms)
+	first := int(h.Sum32()%uint32(len(names))) + len(names)
+	more := slices.Concat(names, names, names)[first:]
+	return slices.Concat([]string{"null", "opposite"}, more[:tiertest.Runs(3, len(names))])
+}
+
+// subject is the machine with what opens it: over one stream.
+func (s suite) subject(tb testing.TB) *neighbours.Subject {
+	tb.Helper()
+	var configs []mechanisms.Config
+	s.make(tb, func(c mechanisms.Config) *mechanisms.Stream {
+		tb.Helper()
+		configs = append(configs, c)
+		return s.plans.of(tb, c).mechanism.Open([32]byte{9})
+	})
+	if len(configs) != 1 {
+		tb.Fatalf("the machine opens %d streams, want one", len(configs))
+	}
+	subject := neighbours.New(configs[0], s.plans.of(tb, configs[0]).calibration, [32]byte{9},
+		func(stream *mechanisms.Stream) (operators.Machine, error) {
+			return s.make(tb, func(mechanisms.Config) *mechanisms.Stream { return stream }), nil
+		})
+	subject.Own = s.serves
+	return subject
+}
+
+// listed is a neighbours.Source of records that stand before anything is published.
+type listed struct {
+	couples []neighbours.Couple
+	next    int
+}
+
+func (l *listed) Next(uint64, int) neighbours.Couple {
+	l.next++
+	return l.couples[l.next-1]
+}
+
+func (l *listed) Observe([]operators.Decision) {}
+
+// exchanged makes neighbouring streams of records that differ in one, or reports false where a change makes none.
+// Against the null event, the change is made first.
+func exchanged(
+	records []operators.Record, at int, change func(*operators.Record), againstNull bool,
+) (source *listed, some bool) {
+	source = &listed{}
+	for i, r := range records {
+		c := neighbours.Couple{Record: r, Neighbour: r}
+		if i == at {
+			c.Exchanged = true
+			c.Neighbour.Event.Vector.Values = slices.Clone(r.Event.Vector.Values)
+			if change(&c.Neighbour); againstNull {
+				c.Record.Null, c.Record.Event = true, schemas.Event{}
+			}
+			some = !c.Record.Null || !c.Neighbour.Null
+		}
+		source.couples = append(source.couples, c)
+	}
+	return source, some
+}
