@@ -265,6 +265,10 @@ var Inputs = []struct {
 		"BINS=16",
 		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other", "ARMS=carrier",
 	}},
+	{"contexts-weights", []string{
+		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=lifetime", "MEMORY=64",
+		"EMIT_EVERY=8", "EPSILON=1000", "NOISE_SHIFT=0.5",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -290,7 +294,8 @@ var onlyUnder = map[string]string{
 	"worths-drawn":     mechanisms.ExponentialMechanism,
 	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
 	"aggregate-memory-shown": "blt", "contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
-	"gains-short": "blt", "sets-gains": "blt",
+	"contexts-weights": "blt",
+	"gains-short":      "blt", "sets-gains": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
@@ -298,10 +303,17 @@ func (c Case) steady() bool {
 	return slices.Contains([]string{"ridge", "arms", "bandit", "linucb", "submodular", "sets"}, c.Settings.Operator)
 }
 
-// unmarked tells the cases of served contexts whose plan is older than the mark of what an action answers. Deployments
-// with such a plan keep it, and their bytes.
-func (c Case) unmarked() bool {
-	return slices.Contains([]string{"contexts-served", "contexts-products"}, c.Events)
+// earlier is the version of the plan of a case of contexts that is older than the largest norm of weights, which its
+// second line says: 2 where actions say what they answer, else 1. It is 0 for all others. Deployments with such a plan
+// keep it, and their bytes.
+func (c Case) earlier() byte {
+	switch c.Events {
+	case "contexts-served", "contexts-products", "contexts-logged", "contexts-printed":
+		return '1'
+	case "contexts-marked", "contexts-candidates-marked":
+		return '2'
+	}
+	return 0
 }
 
 // Plays tells the cases of bandits, whose records name plays in their keys.
