@@ -12,6 +12,7 @@ var All = []Experiment{
 	regression,
 	limits,
 	windows,
+	gaps,
 }
 
 // Experiment is a table of a paper, or what a table of it says, measured.
