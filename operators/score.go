@@ -12,7 +12,11 @@ const (
 	Side                       // its sign is the label
 	Mean                       // of the label
 	Quantile                   // of the label, at Score.Level
+	Growth                     // nothing: the loss is minus the growth of the logarithm of wealth
 )
+
+// Labels reports whether ⟨a, x⟩ predicts something of a label.
+func (p Prediction) Labels() bool { return p != Nothing && p != Growth }
 
 // Score says what a decision is worth on events that come after it, for programs that try settings. The service never
 // asks.
@@ -28,6 +32,6 @@ type Score struct {
 
 	// Loss is that of one event, times its weight; NaN where it is not defined.
 	Loss func(x []float64, e schemas.Event) float64
-	// Predict is ⟨a, x⟩, NaN where the event has another dimension; not read where Predicts is Nothing.
+	// Predict is ⟨a, x⟩, NaN where the event has another dimension; not read where Predicts is Nothing or Growth.
 	Predict func(x []float64, e schemas.Event) float64
 }

@@ -26,7 +26,7 @@ type Setting struct {
 	Kind     Kind
 	Unit     string
 	Range    string // for people; empty: Choices
-	Default  string // never changes
+	Default  string // never changes, but with Before
 	Text     string
 	Required bool     // no default: it must be set
 	Decodes  bool     // of Definition.Events, which sees no others
@@ -35,6 +35,11 @@ type Setting struct {
 	// Entry brings an entry of a List or File to the form that is hashed and handed out, or says that it breaks the
 	// rule in Range. Where it is nil, entries stay as they stand.
 	Entry func(text string) (canonical string, ok bool)
+
+	// Before is the default of earlier versions in canonical form, where a later version chose another. The canonical
+	// configuration has it in place of Default, so that a deployment keeps its configuration. The operator must freeze
+	// the value in its Params, and take Before under Params that are older than that.
+	Before string
 
 	// Later marks a setting that came after the operator's first version. It has no line in the canonical configuration
 	// while it is at its default, so that its arrival changed no deployment.

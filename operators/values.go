@@ -185,11 +185,16 @@ func (v *Values) Distinct(name string, list []string) {
 }
 
 // Canonical returns the lines NAME=value of all settings, but for later ones at their default: what identifies a
-// deployment. Lists and files stand there as a hash of their entries.
+// deployment. Lists and files stand there as a hash of their entries, and a default that has changed as it was before.
 func (v *Values) Canonical() []string {
 	var lines []string
 	for _, s := range v.table {
-		if text := v.values[s.Name].canonical(s.Kind); !s.Later || text != byDefault(s) {
+		text := v.values[s.Name].canonical(s.Kind)
+		initial := (s.Later || s.Before != "") && text == byDefault(s)
+		switch {
+		case initial && s.Before != "":
+			lines = append(lines, s.Name+"="+s.Before)
+		case !initial:
 			lines = append(lines, s.Name+"="+text)
 		}
 	}

@@ -24,6 +24,7 @@ var table = []Setting{
 	{Name: "CELLS", Kind: File, Unit: "file", Range: "words", Entry: letters},
 	{Name: "BONUS", Kind: Number, Unit: "nats", Default: "0.50", Later: true},
 	{Name: "MORE", Kind: List, Unit: "name,…", Default: "x", Later: true},
+	{Name: "CAP", Kind: Number, Unit: "m", Default: "0", Before: "2.5"},
 }
 
 var files = map[string]string{"cells.txt": "# cells\nNorth\n\n  south \n", "bad.txt": "north\nsecret 17\n"}
@@ -98,7 +99,7 @@ func TestWhatIsNotNeededIsNotAskedFor(t *testing.T) {
 }
 
 // TestCanonicalLines: equal values are equal lines, however they are written; later settings appear when they are not
-// at their default.
+// at their default, and a default that has changed is as before.
 func TestCanonicalLines(t *testing.T) {
 	lines := func(more ...string) string {
 		v, p := read(all, append([]string{"RATE=1e-3", "DIMENSION=07"}, more...)...)
@@ -109,19 +110,22 @@ func TestCanonicalLines(t *testing.T) {
 	}
 	const left = "sha256:96e7ae6fca908dd4b33c795f596c58d8f56c92f36be557d65f8b5d79cf0e98a4"
 	first := lines("ARMS=left,right")
-	want := "KIND=plain\nRATE=0.001\nDIMENSION=7\nSTRICT=false\nARMS=" + left + "\nCELLS="
+	want := "KIND=plain\nRATE=0.001\nDIMENSION=7\nSTRICT=false\nARMS=" + left + "\nCELLS=\nCAP=2.5"
 	if first != want {
 		t.Errorf("canonical lines\n%s\nwant\n%s", first, want)
 	}
-	if again := lines("ARMS= Left ,RIGHT", "BONUS=5e-1", "MORE=x"); again != first {
+	if again := lines("ARMS= Left ,RIGHT", "BONUS=5e-1", "MORE=x", "CAP=0"); again != first {
 		t.Errorf("the same values are other lines:\n%s", again)
 	}
 	if other := lines("ARMS=right,left"); other == first {
 		t.Error("the order of entries changes no line")
 	}
 	other := lines("ARMS=left,right", "BONUS=0.25", "MORE=x,y")
-	if !strings.HasPrefix(other, first+"\nBONUS=0.25\nMORE=sha256:") {
+	if !strings.Contains(other, "\nCELLS=\nBONUS=0.25\nMORE=sha256:") {
 		t.Errorf("later settings that are set: %s", other)
+	}
+	if other := lines("ARMS=left,right", "CAP=3"); other != strings.Replace(first, "CAP=2.5", "CAP=3", 1) {
+		t.Errorf("a setting whose default has changed: %s", other)
 	}
 	if a, b := lines("CELLS=cells.txt"), lines(); a == b || strings.Contains(a, "north") {
 		t.Errorf("a file's canonical line: %s", a)

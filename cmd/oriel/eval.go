@@ -43,8 +43,9 @@ func evalCommand() *cobra.Command {
 		Use:   "eval (--ndjson FILE | --csv FILE … | --topic TOPIC) [--epsilon LIST] [--window LIST] [--memory LIST] [--seeds N] [--delay N] [--plot FILE.svg|FILE.png]",
 		Short: "See how well settings do on events that you have",
 		Long: "Eval runs the configured operator over events as the service would, and scores each event with the decision that was public\n" +
-			"before it: loss, and for labels of two classes AUC, accuracy and calibration; along the streams, too. Beside it stand the same\n" +
-			"learner without noise and the running base rate, both computed without privacy. With --epsilon, --window and --memory, lists\n" +
+			"before it: loss, for labels of two classes AUC, accuracy and calibration, of portfolios the logarithm of wealth; along the\n" +
+			"streams, too. Beside it stand the same learner without noise and the running base rate, or where nothing is predicted the first\n" +
+			"decision, both computed without privacy. With --epsilon, --window and --memory, lists\n" +
 			"separated by commas, it compares all of them in one pass. Decoding, null events, batches, users and noise are those of `oriel run`.\n\n" +
 			"It needs the settings of `oriel run` about learning and privacy, and brokers for --topic only: of a topic it reads what is there\n" +
 			"when it starts. Files map to events as `oriel produce` maps them, are read twice, and make one stream, or --partitions of them.\n" +

@@ -20,6 +20,8 @@ func (c operator) Score() *operators.Score {
 		s.Predicts, s.Level = operators.Quantile, 0.5
 	case loss.Quantile:
 		s.Predicts, s.Level, s.Predict = operators.Quantile, l.Tau, l.Predict
+	case loss.Portfolio:
+		s.Predicts = operators.Growth
 	}
 	return s
 }

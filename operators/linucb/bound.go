@@ -5,14 +5,69 @@ import (
 	"math"
 
 	"oriel/mechanisms"
+	"oriel/operators/elementary"
 	"oriel/operators/moments"
 )
+
+// bounds are of the noise of an arm's released moments, constant from the first step on, and what follows of the width.
+// With ORIEL_CONFIDENCE all hold at once with that probability: PROOF.md, Theorem 2.
+type bounds struct {
+	shift    float64 // κ
+	least    float64 // ρ_min: the smallest eigenvalue of noise and shift and λ
+	most     float64 // ρ_max: the largest
+	side     float64 // γ: the noise of u in the norm of their inverse
+	level    float64 // 2·ln(2K/α)
+	size     float64 // S
+	rounding float64 // of features and rewards, over all steps
+	features float64 // d
+}
+
+// units are at least as many as a feature of 1 has.
+const units = 1 << 12
+
+// bound returns the bounds for noise of a standard deviation, off the diagonal.
+func (c operator) bound(sd float64) bounds {
+	d := c.rows.Features
+	edge := moments.Edge(d, sd)
+	if c.confidence == 0 {
+		return bounds{shift: float64(c.shift * edge)}
+	}
+	arms, releases := float64(c.blocks()), float64((c.terms.Scope.End()+c.every-1)/c.every)
+	failure := 1 - c.confidence
+	tail := float64(2 * float64(sd*math.Sqrt(elementary.Log(float64(8*arms)*releases/failure))))
+	upsilon := edge + tail // on the norm of each noise matrix
+	side := float64(sd*moments.Whole) / float64(c.rows.Label)
+	length := math.Sqrt(float64(2 * elementary.Log(float64(float64(4*arms)*releases)/failure)))
+	length += math.Sqrt(float64(d)) // of d normal numbers
+	b := bounds{
+		level: float64(2 * elementary.Log(float64(2*arms)/failure)), size: c.most, features: float64(d),
+	}
+	b.shift = c.shifted(float64(2*upsilon), sd, float64(arms*releases))
+	b.least, b.most = b.shift-upsilon+c.start, b.shift+upsilon+c.start
+	off := float64(c.most*(float64(2*math.Sqrt(float64(d)))+2)) + moments.Whole/float64(c.rows.Label)
+	b.rounding = float64(math.Sqrt(c.events())*off) / units
+	if b.least > 0 {
+		b.side = float64(side*length) / math.Sqrt(b.least)
+	}
+	return b
+}
+
+// width is β of an arm: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS 2018),
+// Proposition 4, for rewards in [−1, 1], which are sub-Gaussian with σ = 1.
+func (b bounds) width(a *arm) float64 {
+	if !a.known || !(b.least > 0) {
+		return 0
+	}
+	grown := a.system.LogDeterminant() - float64(b.features*elementary.Log(b.least))
+	return math.Sqrt(max(0, b.level+grown)) + float64(b.size*math.Sqrt(b.most)) + b.side + b.rounding
+}
 
 // regret tells people what is proved of the regret over the horizon, in rewards: SPEC.md, or that nothing is, and what
 // the shift is.
 func (c operator) regret(m mechanisms.Config) string {
 	if c.confidence == 0 {
 		told := moments.DescribeNoise(m, c.rows.Features, c.shift)
+		told += fmt.Sprintf(". Weights of an arm are drawn to a norm of %.3g half reward ranges", c.most)
 		return told + ". The width of ORIEL_WIDTH has no proof; that of ORIEL_CONFIDENCE has one"
 	}
 	if c.doubling {
@@ -32,9 +87,11 @@ func (c operator) regret(m mechanisms.Config) string {
 		text += ", where every play has its reward"
 	}
 	if bound >= most {
-		text += ": at this horizon the bound says nothing"
+		return text + ": at this horizon the bound says nothing"
 	}
-	return text
+	least, times := c.gapBound(sd)
+	return text + fmt.Sprintf("; where each choice but the best brings less by a gap of at least %.3g, within %.3g over that gap",
+		least, times)
 }
 
 // events is nB, as a float: the product may be beyond 64 bits.
@@ -61,11 +118,28 @@ func (c operator) lag() float64 {
 // (NeurIPS 2018), Theorem 5, in a form that holds for small bounds, too, and for models that are late. sd is of a
 // released number; n counts events.
 func (c operator) regretBound(sd float64) float64 {
+	squares, rounding := c.losses(sd)
+	return (math.Sqrt(c.events()*squares) + float64(c.events()*rounding)) * c.half
+}
+
+// gapBound is that of PROOF.md for plays of which each loses nothing or a gap at least: the regret is within times over
+// the gap, for each gap of least or more, both in rewards (Theorem 6 of the same source). At the least gap it is
+// regretBound; below it says less.
+func (c operator) gapBound(sd float64) (least, times float64) {
+	squares, rounding := c.losses(sd)
+	above := math.Sqrt(squares / c.events())
+	gap := above + rounding
+	return gap * c.half, squares * float64(gap/above) * float64(gap/above) * float64(c.half*c.half)
+}
+
+// losses bounds what plays lose, half ranges: the loss of each is at most a + rounding, and squares of a add up to
+// squares at most.
+func (c operator) losses(sd float64) (squares, rounding float64) {
 	b, n, d := c.bound(sd), c.events(), float64(c.rows.Features)
 	whole := d * float64(c.blocks())
 	grown := d * math.Log((b.most+n/d)/b.least)
 	width := math.Sqrt(b.level+grown) + b.size*math.Sqrt(b.most) + b.side + b.rounding
-	late := math.Sqrt(1 + c.lag()/b.least)
-	rounded := 2 * width * n * (2*math.Sqrt(d) + 2) / units / math.Sqrt(b.least)
-	return (late*max(1, width)*math.Sqrt(8*n*whole*math.Log(1+n/(whole*b.least))) + rounded) * c.half
+	late, largest := 1+c.lag()/b.least, max(1, width)
+	return float64(late*largest*largest) * 8 * whole * math.Log(1+n/(whole*b.least)),
+		2 * width * (2*math.Sqrt(d) + 2) / units / math.Sqrt(b.least)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
@@ -31,6 +30,7 @@ type operator struct {
 	width          float64 // β
 	confidence     float64 // with which probability β is proved; 0: it is not
 	most           float64 // S
+	derived        bool    // S follows from d: settings do not say it
 	noise          string  // one of noises
 	every          uint64
 	doubling       bool // solve only when an arm's determinant has doubled
@@ -122,44 +122,6 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	}
 	_, err := c.read(params)
 	return err
-}
-
-// Versions start what Plan stores.
-const (
-	planVersion = "1" // of logged events; of served ones, their actions do not say what they answer
-	planOfMarks = "2" // of served ones, whose actions say it
-)
-
-// Params freezes the list of arms, a line each behind the version, with their features where they have some.
-func (c operator) Params(mechanisms.Config) ([]byte, error) {
-	lines, version := c.arms, planVersion
-	if c.products.length > 0 {
-		lines = c.lines
-	}
-	if c.served {
-		version = planOfMarks
-	}
-	return []byte(strings.Join(append([]string{version}, lines...), "\n")), nil
-}
-
-// read returns what is configured, with the arms of a plan.
-func (c operator) read(params []byte) (operator, error) {
-	lines := strings.Split(string(params), "\n")
-	known := lines[0] == planVersion || lines[0] == planOfMarks && c.served
-	if !known || len(lines)-1 != len(c.arms) {
-		return c, errors.New("linucb: plan: not one of version " + planVersion + ", or of served events " + planOfMarks +
-			", with as many arms as ORIEL_ARMS")
-	}
-	c.arms, c.withoutAnswers = lines[1:], lines[0] == planVersion
-	if c.products.length == 0 {
-		return c, nil
-	}
-	arms, p, ok := readProducts(c.arms)
-	if !ok || p.length != c.products.length {
-		return c, errors.New("linucb: plan: not of arms with as many features as those of ORIEL_ARM_FEATURES")
-	}
-	c.arms, c.products = arms, p
-	return c, nil
 }
 
 // Open returns a Machine.

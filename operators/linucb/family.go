@@ -91,9 +91,11 @@ var settings = []operators.Setting{
 			"ORIEL_WINDOW=horizon. 0: ORIEL_WIDTH",
 	},
 	{
-		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges", Range: "1e-6 to 1e6", Default: "2.5",
+		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges", Range: "0, or 1e-6 to 1e6", Default: "0",
+		Before: "2.5",
 		Text: "S, largest norm of an arm's weights, in half reward ranges a feature norm of ORIEL_FEATURES_MAX: they are drawn to it, or with " +
-			"ORIEL_CONFIDENCE supposed to be within",
+			"ORIEL_CONFIDENCE supposed to be within. 0: the larger of 1 and √d/4, at most 2.5, with d weights of an arm; 2.5 with ORIEL_CONFIDENCE, and in deployments that began " +
+			"before it followed from d",
 	},
 	moments.EmitEvery,
 	{
@@ -157,7 +159,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		shift:      v.Within("NOISE_SHIFT", 0, 1000),
 		width:      v.Within("WIDTH", 0, 1000),
 		confidence: v.Number("CONFIDENCE"),
-		most:       v.Within("WEIGHTS_MAX", 1e-6, 1e6),
+		most:       v.Number("WEIGHTS_MAX"),
 		every:      v.EmitEvery(), batch: v.Batch, terms: v.Terms,
 		waiting: pending.Config{
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
@@ -167,7 +169,11 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	c.noise, c.doubling = v.Text("NOISE"), v.Text("SOLVE") == doubled
 	v.Want("SOLVE", !c.doubling || !decays,
 		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
+	v.Want("WEIGHTS_MAX", c.most == 0 || c.most >= 1e-6 && c.most <= 1e6, "%g: not 0, or from 1e-6 to 1e6", c.most)
 	c.configureArms(v)
+	if c.derived = c.most == 0; c.derived {
+		c.most = c.derivedMost()
+	}
 	c.rows.Label = moments.ReadLabel(v)
 	rewards := v.Range("REWARD_RANGE")
 	c.middle, c.half = rewards.Middle(), rewards.Half()

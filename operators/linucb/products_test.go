@@ -169,7 +169,10 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 		}
 	}
 	c, m := config(t, optest.Life(16), append(lines, sizes)...)
-	for _, bad := range []string{"1\na:1:2\nb:1:2", "1\na:1:2\nb:1:2\nc:1", "1\na\nb\nc", "2\na:1:2\nb:1:2\nc:1:2"} {
+	for _, bad := range []string{
+		"1\na:1:2\nb:1:2", "1\na:1:2\nb:1:2\nc:1", "1\na\nb\nc", "2\na:1:2\nb:1:2\nc:1:2",
+		"3\na:1:2\nb:1:2\nc:1:2",
+	} {
 		if _, err := c.Open([]byte(bad), mechtest.ZeroStream(t, m)); err == nil {
 			t.Errorf("plan %q is taken", bad)
 		}
@@ -185,7 +188,7 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 		t.Errorf("plan says %q", said)
 	}
 	plan, err := c.Params(m)
-	if want := "1\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {
+	if want := "3\n1\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {
 		t.Errorf("plan %q, want %q, %v", plan, want, err)
 	}
 }

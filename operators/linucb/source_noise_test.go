@@ -8,11 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"oriel/mechanisms/mechtest"
-	"oriel/mechanisms/noise"
-	"oriel/operators"
 	"oriel/operators/moments"
-	"oriel/operators/optest"
 )
 
 // chiSquared draws χ² of f ≥ 2 degrees of freedom exactly: twice a Gamma number of shape f/2 (Marsaglia and Tsang, "A
@@ -199,59 +195,5 @@ func TestAnyRegularisersAreCovered(t *testing.T) {
 	t.Logf("%d of %d runs are not covered, least slack %.3g", misses, runs, tight)
 	if misses > runs/10 || tight > b.side {
 		t.Errorf("%d of %d runs are not covered, least slack %g", misses, runs, tight)
-	}
-}
-
-// Where one arm is better by a gap at all contexts, regret without noise grows like a logarithm of the steps: in the
-// mean of 16 seeds four times the steps have half as much again at most, where a root has twice as much. Half the gap
-// has about twice the regret, and each run is within 16β²·ln(1 + n)/Δ (PROOF.md's argument, with r ≤ r²/Δ).
-func TestRegretOfGaps(t *testing.T) {
-	const seeds = 16
-	regretOf := func(gap float64, steps int, seed uint64) (float64, float64) {
-		m := horizon(optest.Window("blt"), 16000)
-		m.Budget.Epsilon = 20
-		c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=1", "EMIT_EVERY=1", "CONFIDENCE=0.9",
-			"REWARD_RANGE=-1:1", "WEIGHTS_MAX=1")
-		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
-		if err != nil {
-			t.Fatal(err)
-		}
-		machine.model.bounds = c.bound(0)
-		machine.model.reset()
-		rng, z, sum, widest := rand.New(rand.NewPCG(seed, 14)), make([]float64, 1), 0.0, 0.0
-		for i := range steps {
-			e := context(1)
-			choice := machine.choose(z, operators.Record{Event: e})
-			mean := gap/2 - gap*float64(choice)
-			sum += gap * float64(choice)
-			reward := -1.0
-			if rng.Float64() < (1+mean)/2 {
-				reward = 1
-			}
-			e.Numbers = []float64{float64(choice), reward}
-			machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
-			width, _ := machine.model.widest()
-			widest = max(widest, width)
-		}
-		// each of two blocks of one feature, λ = 1: Σ min(1, |z|²) ≤ 2·ln(1 + n)
-		return sum, 4 * widest * widest * 2 * 2 * math.Log(1+float64(steps)) / gap
-	}
-	regret := func(gap float64, steps int) (mean, bound float64) {
-		for seed := range uint64(seeds) {
-			r, most := regretOf(gap, steps, seed)
-			if r > most {
-				t.Errorf("gap %g, %d steps: regret %g is above its bound, %g", gap, steps, r, most)
-			}
-			mean, bound = mean+r/seeds, most
-		}
-		return mean, bound
-	}
-	large, bound := regret(0.8, 4000)
-	longer, longBound := regret(0.8, 16000)
-	narrow, narrowBound := regret(0.4, 16000)
-	t.Logf("gap 0.8: regret %.1f of 4000 steps, bound %.0f; %.1f of 16000, bound %.0f; gap 0.4: %.1f, bound %.0f", large,
-		bound, longer, longBound, narrow, narrowBound)
-	if longer > 1.5*large || narrow < 1.4*longer || narrow > 2.8*longer {
-		t.Errorf("regret %g of 4000 steps, %g of 16000, and %g at half the gap", large, longer, narrow)
 	}
 }

@@ -309,6 +309,10 @@ var Inputs = []struct {
 		"OPERATOR=submodular", "RULE=shares", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "COPIES=3", "RATE=bounded",
 		"EPSILON=100",
 	}},
+	{"contexts-weights", []string{
+		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=lifetime", "MEMORY=64",
+		"EMIT_EVERY=8", "EPSILON=1000", "NOISE_SHIFT=0.5",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -338,6 +342,7 @@ var onlyUnder = map[string]string{
 	"linear-at-most": "tree-gamma", "linear-partition-at-most": "blt", "linear-forests": "blt",
 	"plays-simplex-found": "blt", "plays-flow-found": "tree-gaussian", "plays-box-found": "tree-gamma",
 	"gains-short": "blt", "sets-gains": "blt", "gains-led-noise": "blt", "gains-shares-noise": "tree-laplace",
+	"contexts-weights": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
@@ -345,10 +350,17 @@ func (c Case) steady() bool {
 	return slices.Contains([]string{"ridge", "arms", "bandit", "linucb", "submodular", "sets"}, c.Settings.Operator)
 }
 
-// unmarked tells the cases of served contexts whose plan is older than the mark of what an action answers. Deployments
-// with such a plan keep it, and their bytes.
-func (c Case) unmarked() bool {
-	return slices.Contains([]string{"contexts-served", "contexts-products"}, c.Events)
+// earlier is the version of the plan of a case of contexts that is older than the largest norm of weights, which its
+// second line says: 2 where actions say what they answer, else 1. It is 0 for all others. Deployments with such a plan
+// keep it, and their bytes.
+func (c Case) earlier() byte {
+	switch c.Events {
+	case "contexts-served", "contexts-products", "contexts-logged", "contexts-printed":
+		return '1'
+	case "contexts-marked", "contexts-candidates-marked":
+		return '2'
+	}
+	return 0
 }
 
 // projectsPart tells the cases whose plan is older than the projection of contributions on the whole tangent space.

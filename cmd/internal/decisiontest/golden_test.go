@@ -32,9 +32,13 @@ func (c Case) plan(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.unmarked() {
-		fresh[4+binary.LittleEndian.Uint32(fresh)] = '1'
-		return fresh
+	if version := c.earlier(); version > 0 {
+		private := 4 + binary.LittleEndian.Uint32(fresh)
+		_, arms, some := bytes.Cut(fresh[private+2:], []byte("\n")) // behind the version and the norm
+		if some {
+			arms = append([]byte("\n"), arms...)
+		}
+		return slices.Concat(fresh[:private], []byte{version}, arms)
 	}
 	if c.told() {
 		return toldPlan(fresh)

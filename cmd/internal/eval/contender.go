@@ -25,7 +25,7 @@ type contender interface {
 }
 
 func predict(rule *operators.Score, x []float64, e *event) (loss, prediction float64) {
-	if rule.Predicts != operators.Nothing {
+	if rule.Predicts.Labels() {
 		prediction = rule.Predict(x, e.decoded)
 	}
 	return rule.Loss(x, e.decoded), prediction
@@ -94,7 +94,7 @@ func (b *baseRate) predict(e *event) (loss, prediction float64) {
 		prediction = s.mean.mean
 	case operators.Quantile:
 		prediction = s.quantile.value()
-	case operators.Nothing:
+	case operators.Nothing, operators.Growth:
 		return b.rule.Loss(b.rule.Start, e.decoded), 0
 	}
 	b.point[0] = prediction - b.rule.Offset

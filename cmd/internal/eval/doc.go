@@ -2,7 +2,8 @@
 // it, and only then learned from, as the service would learn from it. It is the part of `oriel eval` that knows no
 // file, topic or flag.
 //
-//	contender   what predicts and learns: the configured machine with one seed, the same without noise, the running base rate
+//	contender   what predicts and learns: the configured machine with one seed, the same without noise, and the
+//	            running base rate, or the first decision where nothing is predicted
 //	stretch     one of Stretches equal parts of each stream
 //	numbers     of an operator that publishes statistics of its events: nothing to score, but held beside the truth, which is
 //	            the same operator over sums without noise

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -250,6 +251,54 @@ func TestEveryLossHasItsFigures(t *testing.T) {
 		"ORIEL_START_REGULARIZER=20",
 		"ORIEL_STRONG_CONVEXITY=1e-6").Coverage.Mean; math.Abs(float64(share)-0.9) > 0.03 {
 		t.Errorf("nine of ten labels are below the threshold: %g", share)
+	}
+}
+
+// TestWealthIsCounted: the uniform portfolio, which is the last row, has the logarithm of wealth that plain
+// multiplication gives; who learns has more of it, and the table says both in place of a loss near 0.
+func TestWealthIsCounted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	events, wealth := lines{}, 1.0
+	for range 2000 {
+		r := [3]float64{1 + 0.02*rng.Float64(), 1, 0.98 + 0.02*rng.Float64()}
+		wealth *= (r[0] + r[1] + r[2]) / 3
+		events = append(events, fmt.Sprintf(`{"relatives":[%v,%v,%v]}`, r[0], r[1], r[2]))
+	}
+	s := load(t, "ORIEL_LOSS=portfolio", "ORIEL_SET=simplex", "ORIEL_RADIUS=1", "ORIEL_STRONG_CONVEXITY=1e-4")
+	r := evaluate(t, Input{Settings: []settings.Settings{s}}, events)
+	bare, base := r.Rows[1], r.Rows[2]
+	if got := float64(base.Wealth.Mean); base.Name != "uniform portfolio" || math.Abs(got-math.Log(wealth)) > 1e-9 {
+		t.Errorf("%s: log wealth %g, want %g", base.Name, got, math.Log(wealth))
+	}
+	if got := float64(bare.Wealth.Mean); !(got > math.Log(wealth)+5) {
+		t.Errorf("log wealth %g without noise, %g evenly", got, math.Log(wealth))
+	}
+	var table strings.Builder
+	if err := r.Print(&table); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"log wealth", "uniform portfolio: all wealth spread evenly", strconv.FormatFloat(math.Log(wealth), 'f', 3, 64)}
+	for _, text := range want {
+		if !strings.Contains(table.String(), text) {
+			t.Errorf("%q is not said: %s", text, table.String())
+		}
+	}
+	if strings.Contains(table.String(), " loss") || strings.Contains(table.String(), "base rate") {
+		t.Errorf("a loss or a base rate: %s", table.String())
+	}
+}
+
+// TestFirstDecisionIsNoBaseRate: where losses predict nothing the last row keeps the first decision.
+func TestFirstDecisionIsNoBaseRate(t *testing.T) {
+	events := lines{}
+	for range 200 {
+		events = append(events, `{"cost":[0.5,1,0]}`)
+	}
+	r := evaluate(t, Input{Settings: []settings.Settings{
+		load(t, "ORIEL_LOSS=linear", "ORIEL_SET=simplex", "ORIEL_RADIUS=1"),
+	}}, events)
+	if base := r.Rows[2]; base.Name != "first decision" || math.Abs(float64(base.Loss.Mean)-0.5) > 1e-9 {
+		t.Errorf("%s: loss %g, want 0.5", base.Name, float64(base.Loss.Mean))
 	}
 }
 

@@ -17,11 +17,23 @@ import (
 const (
 	KindPrivate   = "private"   // configured
 	KindReference = "reference" // the same learner over the same leaves, without noise
-	KindBase      = "base"      // the running base rate
+	KindBase      = "base"      // the running base rate, or the first decision where nothing is predicted
 
 	NoPrivacy = "no privacy"
 	BaseRate  = "base rate"
 )
+
+// baseName names the last row.
+func baseName(p operators.Prediction) string {
+	switch p {
+	case operators.Growth:
+		return "uniform portfolio"
+	case operators.Nothing:
+		return "first decision"
+	default:
+		return BaseRate
+	}
+}
 
 // Report is the object that `oriel eval --json` prints. A figure that does not exist is null.
 type Report struct {
@@ -35,7 +47,7 @@ type Report struct {
 	Predicts  string `json:"predicts"`
 
 	Reasons map[string]int `json:"null_reasons"`
-	Rows    []Row          `json:"rows"` // private ones as configured, references, the base rate last
+	Rows    []Row          `json:"rows"` // private ones as configured, references, the base last
 
 	first string // null event
 }
@@ -61,14 +73,16 @@ type Row struct {
 	ECE      Figure `json:"calibration_error"`
 	R2       Figure `json:"r_squared"`
 	Coverage Figure `json:"coverage"`           // share of labels at or below the prediction
+	Wealth   Figure `json:"log_wealth"`         // Σ log⟨x, r⟩, natural, of wealth 1 in each stream
 	Bare     Number `json:"loss_without_noise"` // of the same learner
-	Gain     Number `json:"gain"`               // share of what the learner without privacy gains over the base rate, by the mean loss
+	Gain     Number `json:"gain"`               // share of what the learner without privacy gains over the last row, by the mean loss
 
 	Curve       []Number `json:"loss_so_far"`     // after each of Stretches equal parts of the streams
 	Stretch     []Number `json:"loss_by_stretch"` // within each
 	Reliability []Bin    `json:"reliability"`     // by predicted probability
 
-	learner string // what decides decisions beside noise
+	learner    string // what decides decisions beside noise
+	bareWealth Number // Wealth of the same learner without noise
 }
 
 // Number is null in JSON where it does not exist.
@@ -154,7 +168,7 @@ func (f *field) exact() *machine {
 
 var predicts = map[operators.Prediction]string{
 	operators.Nothing: "nothing", operators.LogOdds: "log-odds", operators.Side: "class", operators.Mean: "mean",
-	operators.Quantile: "quantile",
+	operators.Quantile: "quantile", operators.Growth: "nothing",
 }
 
 // figures are means over seeds, and the worst of them.
@@ -185,6 +199,7 @@ func (row *Row) figures(racers []*contestant) {
 	row.R2 = figure(when(p == operators.Mean, func(s *score) float64 { return 1 - s.squares/s.labels.squares }), least)
 	row.Coverage = figure(when(p == operators.Quantile, func(s *score) float64 { return s.covered / s.labels.weight }),
 		least)
+	row.Wealth = figure(when(p == operators.Growth, func(s *score) float64 { return -s.total().loss }), least)
 	row.curves(racers, odds)
 }
 
@@ -221,12 +236,12 @@ func (r *Report) gains() {
 	base := float64(r.Rows[len(r.Rows)-1].Loss.Mean)
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		row.Gain, row.Bare = Number(math.NaN()), Number(math.NaN())
+		row.Gain, row.Bare, row.bareWealth = none, none, none
 		for _, reference := range r.Rows {
 			if reference.Kind != KindReference || row.Kind != KindPrivate || reference.learner != row.learner {
 				continue
 			}
-			row.Bare = reference.Loss.Mean
+			row.Bare, row.bareWealth = reference.Loss.Mean, reference.Wealth.Mean
 			if whole := base - float64(row.Bare); whole > 0 {
 				row.Gain = Number((base - float64(row.Loss.Mean)) / whole)
 			}

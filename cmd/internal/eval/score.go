@@ -81,7 +81,7 @@ func (s *score) add(stretch int, e *schemas.Event, loss, prediction float64) {
 		if e.Label <= prediction {
 			s.covered += e.Weight
 		}
-	case operators.Nothing:
+	case operators.Nothing, operators.Growth:
 	}
 }
 

@@ -3,11 +3,13 @@ package eval
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"oriel/cmd/internal/figure"
+	"oriel/operators"
 )
 
 // Warning is said wherever figures are shown.
@@ -31,15 +33,24 @@ func (r *Report) Print(out io.Writer) error {
 	if r.references() > 1 {
 		name = "without noise"
 	}
+	base := r.Rows[len(r.Rows)-1].Name
 	b.WriteString("\n" + name + ": the same learner over the same clipped gradients; computed without privacy.\n" +
-		"base rate: what fits all events before best and looks at no feature, running; computed without privacy.\n")
+		base + ": " + bases[base] + "\n")
 	if r.Rows[0].Gain.Known() {
-		b.WriteString("gain: the share of what " + name + " is gained over the base rate.\n")
+		b.WriteString("gain: the share of what " + name + " is gained over the " + base + ".\n")
 	}
 	r.printReliability(&b)
 	fmt.Fprintf(&b, "\n%s\n", Warning)
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// bases say what the last row is, by its name.
+var bases = map[string]string{
+	BaseRate: "what fits all events before best and looks at no feature, running; computed without privacy.",
+	baseName(operators.Growth): "all wealth spread evenly before each event. log wealth: the natural logarithm of what 1 " +
+		"has become, 0 at first.",
+	baseName(operators.Nothing): "the decision before any event, kept for ever.",
 }
 
 // column is a figure of the table; those that no row has are left out.
@@ -59,6 +70,9 @@ func measured(head string, digits int, several bool, of func(*Row) Figure) colum
 		return text
 	}}
 }
+
+// none is a figure that does not exist.
+var none = Number(math.NaN())
 
 func number(x Number, digits int) string {
 	if !x.Known() {
@@ -91,7 +105,13 @@ func (r *Report) columns() []column {
 		{"W", func(row *Row) string { return steps(row.Window) }},
 		{"memory", func(row *Row) string { return steps(row.Memory) }},
 		{"ε at 10⁶ steps", private(func(row *Row) string { return figure.Upper(row.Aged) })},
-		measured("loss", 4, several, func(row *Row) Figure { return row.Loss }),
+		measured("loss", 4, several, func(row *Row) Figure {
+			if row.Wealth.Mean.Known() { // says the same, in units that can be read
+				return Figure{none, none}
+			}
+			return row.Loss
+		}),
+		measured("log wealth", 3, several, func(row *Row) Figure { return row.Wealth }),
 		measured("AUC", 3, several, func(row *Row) Figure { return row.AUC }),
 		measured("AUC, 2nd half", 3, several, func(row *Row) Figure { return row.LateAUC }),
 		measured("accuracy", 3, several, func(row *Row) Figure { return row.Accuracy }),
@@ -101,6 +121,9 @@ func (r *Report) columns() []column {
 		{"without noise", func(row *Row) string {
 			if r.references() == 1 {
 				return "" // a row of its own
+			}
+			if row.bareWealth.Known() {
+				return number(row.bareWealth, 3)
 			}
 			return number(row.Bare, 4)
 		}},
@@ -127,7 +150,7 @@ func (r *Report) PrintRows(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	for _, c := range used {
 		head := c.head
-		if r.Seeds > 1 && (head == "loss" || head == "AUC") {
+		if r.Seeds > 1 && (head == "loss" || head == "AUC" || head == "log wealth") {
 			head += ", mean (worst)"
 		}
 		fmt.Fprintf(w, "%s\t", head)

@@ -70,7 +70,7 @@ func (m *machine) advice(o operators.Operator) (Advice, bool) {
 		factor = rangeNoise / min(d.Radius, m.config.Clip())
 	case operators.Quantile:
 		factor = rangeNoise / d.Radius
-	case operators.Nothing:
+	case operators.Nothing, operators.Growth:
 		return m.adviceOfCosts(d)
 	}
 	sigma, _ := m.rms()

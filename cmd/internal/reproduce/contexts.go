@@ -81,6 +81,7 @@ func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uin
 		list := append([]string{
 			"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_WAIT=4", "ORIEL_ARMS=a,b,c,d",
 			"ORIEL_DIMENSION=" + strconv.Itoa(contextFeatures), "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
+			"ORIEL_WEIGHTS_MAX=2.5", // of the rows with ORIEL_CONFIDENCE it is 1, which is behind it
 		}, more...)
 		if mechanism == "" {
 			return append(list, "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=32768")

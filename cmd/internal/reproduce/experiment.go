@@ -11,6 +11,8 @@ var All = []Experiment{
 	sets,
 	regression,
 	limits,
+	windows,
+	gaps,
 }
 
 // Experiment is a table of a paper, or what a table of it says, measured.
@@ -24,7 +26,8 @@ type Experiment struct {
 	Steps   uint64   // of a cell's run
 	Short   uint64   // the same in the short form
 	Seeds   int      // of each row and column, 1 or more
-	Panels  [2]int   // the columns that the plot shows
+	Panels  [2]int   // the columns whose curves the plot shows
+	Sweeps  [2]Sweep // that the plot shows in place of them; none: no columns
 	Notes   []string // under the table
 
 	// Play runs a cell and returns its curve: a point at every one of Marks(steps), in their order. It is a pure function
@@ -45,6 +48,13 @@ type Row struct {
 type Column struct {
 	Name string // short: in files
 	Text string // in the table
+}
+
+// Sweep is a number that columns differ by, and nothing else.
+type Sweep struct {
+	Name    string
+	Columns []int
+	At      []float64 // the number in each of them
 }
 
 // Cell is one run.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"oriel/cmd/internal/reproduce/online"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
@@ -41,20 +42,20 @@ type configured struct {
 
 // newConfigured opens the operator of a settings list. Of a stream of targets it is given gradients at its own
 // decision, which is what a linear loss takes.
-func newConfigured(t task, environ []string, key [32]byte) (*configured, error) {
-	machine, operator, err := open(t.coco(environ), key)
+func newConfigured(t online.Task, environ []string, key [32]byte) (*configured, error) {
+	machine, operator, err := open(cocoSettings(t, environ), key)
 	if err != nil {
 		return nil, err
 	}
 	return &configured{
-		machine: machine, convexity: t.convexity, point: slices.Clone(operators.ScoreOf(operator).Start),
-		gradient: make([]float64, t.set.Dimension),
+		machine: machine, convexity: t.Convexity, point: slices.Clone(operators.ScoreOf(operator).Start),
+		gradient: make([]float64, t.Set.Dimension),
 	}, nil
 }
 
-// coco are the settings of a task and those of a method.
-func (t task) coco(environ []string) []string {
-	return slices.Concat([]string{"ORIEL_OPERATOR=coco"}, t.settings, environ)
+// cocoSettings are those of a task and those of a method.
+func cocoSettings(t online.Task, environ []string) []string {
+	return slices.Concat([]string{"ORIEL_OPERATOR=coco"}, t.Settings, environ)
 }
 
 // open opens the machine of a settings list.
@@ -134,8 +135,8 @@ func (l *configured) Step(f baselines.Loss) {
 const dampedBy = 0.1
 
 // damping is the public default of λ₀: E|ν|/(dampedBy·D), which is 10·E|ν|/D, with E|ν| ≤ √n·sd of the worst release.
-func damping(t task, environ []string) (string, error) {
-	stream, _, _, err := parts(t.coco(environ), [32]byte{})
+func damping(t online.Task, environ []string) (string, error) {
+	stream, _, _, err := parts(cocoSettings(t, environ), [32]byte{})
 	if err != nil {
 		return "", err
 	}
@@ -143,11 +144,11 @@ func damping(t task, environ []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	set, _, err := t.open(1)
+	set, _, err := t.Open(1)
 	if err != nil {
 		return "", err
 	}
-	noise := deviation.Worst() * math.Sqrt(float64(t.set.Dimension))
+	noise := deviation.Worst() * math.Sqrt(float64(t.Set.Dimension))
 	return "ORIEL_START_REGULARIZER=" + number(noise/(dampedBy*set.Diameter())), nil
 }
 

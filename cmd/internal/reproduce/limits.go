@@ -65,7 +65,7 @@ func limitsOf(row, column int, steps uint64) []string {
 	return []string{
 		"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=logged", "ORIEL_ARMS=" + arms, "ORIEL_DIMENSION=2", "ORIEL_MECHANISM=blt",
 		"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=" + strconv.FormatUint(steps, 10), "ORIEL_EPSILON=" + number(epsilon),
-		"ORIEL_DELTA=1e-6",
+		"ORIEL_DELTA=1e-6", "ORIEL_WEIGHTS_MAX=2.5",
 	}
 }
 

@@ -70,9 +70,9 @@ func summary(values []float64) string {
 	return figure.Three(mean) + " ± " + figure.Three(deviation)
 }
 
-// slide is the plot: means along the run in the two columns that the experiment shows.
+// slide is the plot: means along the run in the two columns that the experiment shows, or at its end along two sweeps.
 func (r report) slide() *figure.Slide {
-	left, right := r.chart(r.Panels[0]), r.chart(r.Panels[1])
+	left, right := r.chart(0), r.chart(1)
 	for i := range left.Lines {
 		left.Lines[i].End = left.Lines[i].Name
 	}
@@ -82,16 +82,25 @@ func (r report) slide() *figure.Slide {
 	}
 }
 
-func (r report) chart(column int) *figure.Chart {
+func (r report) chart(panel int) *figure.Chart {
+	column, sweep := r.Panels[panel], r.Sweeps[panel]
 	c := &figure.Chart{
 		X: figure.Axis{Name: "steps: " + r.Columns[column].Text, Log: true}, Y: figure.Axis{Name: r.Measure, Log: true},
 	}
+	if sweep.Columns != nil {
+		c.X = figure.Axis{Name: sweep.Name, Log: true, Full: true}
+	}
 	for row, method := range r.Rows {
-		if method.Drawn {
-			c.Lines = append(c.Lines, figure.Line{
-				Name: method.Name, Look: figure.Look(len(c.Lines)), Width: 1.8, Points: r.curve(row, column),
-			})
+		if !method.Drawn {
+			continue
 		}
+		points := r.curve(row, column)
+		if sweep.Columns != nil {
+			points = r.ends(row, sweep)
+		}
+		c.Lines = append(c.Lines, figure.Line{
+			Name: method.Name, Look: figure.Look(len(c.Lines)), Width: 1.8, Points: points,
+		})
 	}
 	return c
 }
@@ -105,4 +114,13 @@ func (r report) curve(row, column int) []figure.Point {
 		curve = append(curve, figure.Point{X: float64(step), Y: stat.Mean(r.at(row, column, mark), nil)})
 	}
 	return curve
+}
+
+// ends are the means of a row at the end of the run, along a sweep.
+func (r report) ends(row int, s Sweep) (points []figure.Point) {
+	last := len(Marks(r.steps)) - 1
+	for i, column := range s.Columns {
+		points = append(points, figure.Point{X: s.At[i], Y: stat.Mean(r.at(row, column, last), nil)})
+	}
+	return points
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"oriel/cmd/internal/reproduce/online"
 	"oriel/mechanisms/dp"
 	"oriel/operators/baselines"
 )
@@ -29,6 +30,9 @@ var tableOne = Experiment{
 	},
 }
 
+// tasks are streams A and B.
+var tasks = []online.Task{online.Targets(10), online.Squares}
+
 // budgets are the ε of a stream's columns.
 var budgets = []float64{1, 10}
 
@@ -42,7 +46,7 @@ func tableOneColumns() []Column {
 		for _, epsilon := range budgets {
 			letter := string(rune('A' + i))
 			all = append(all, Column{
-				Name: fmt.Sprintf("%s, ε = %g", letter, epsilon), Text: fmt.Sprintf("%s %s, ε = %g", letter, t.name, epsilon),
+				Name: fmt.Sprintf("%s, ε = %g", letter, epsilon), Text: fmt.Sprintf("%s %s, ε = %g", letter, t.Name, epsilon),
 			})
 		}
 	}
@@ -57,7 +61,7 @@ type method struct {
 
 // opening is what a method is opened for.
 type opening struct {
-	task    task
+	task    online.Task
 	epsilon float64
 	steps   uint64
 	key     [32]byte
@@ -203,9 +207,9 @@ func damped(update, mechanism string, more ...string) func(opening) (learner, er
 
 // baseline is the configuration of an algorithm that is no operator.
 func (o opening) baseline() (baselines.Config, error) {
-	set, _, err := o.task.open(1)
+	set, _, err := o.task.Open(1)
 	return baselines.Config{
-		Set: set, Convexity: o.task.convexity, Clip: o.task.clip, Steps: o.steps, Budget: o.budget(),
+		Set: set, Convexity: o.task.Convexity, Clip: o.task.Clip, Steps: o.steps, Budget: o.budget(),
 	}, err
 }
 
@@ -225,7 +229,7 @@ func pqftl(mechanism string) func(opening) (learner, error) {
 		if err != nil {
 			return nil, err
 		}
-		return baselines.NewPQFTL(c, mechanism, squaresLabel, o.key)
+		return baselines.NewPQFTL(c, mechanism, online.SquaresLabel, o.key)
 	}
 }
 
@@ -242,20 +246,20 @@ func playTableOne(ctx context.Context, c Cell) ([]Point, error) {
 }
 
 // play plays a cell's stream against a learner and measures its regret.
-func play(ctx context.Context, t task, l learner, c Cell) ([]Point, error) {
-	set, draw, err := t.open(c.Seed)
+func play(ctx context.Context, t online.Task, l learner, c Cell) ([]Point, error) {
+	set, draw, err := t.Open(c.Seed)
 	if err != nil {
 		return nil, err
 	}
-	h, err := newHindsight(t.convexity, set)
+	h, err := online.NewHindsight(t.Convexity, set)
 	if err != nil {
 		return nil, err
 	}
 	return measure(ctx, c.Steps, func() {
 		f := draw()
-		h.pay(l.Point(), f)
+		h.Pay(l.Point(), f)
 		l.Step(f)
-	}, h.regret)
+	}, h.Regret)
 }
 
 // measure takes so many steps, and asks for the regret at every mark.

@@ -1,4 +1,4 @@
-package reproduce
+package online
 
 import (
 	"gonum.org/v1/gonum/floats"
@@ -8,9 +8,9 @@ import (
 	"oriel/operators/convex"
 )
 
-// hindsight holds what the losses so far add up to: ½xᵀHx − ⟨b, x⟩ + c, H = Σvvᵀ + µtI, b = Σyv + µΣz, c = ½Σy² +
+// Hindsight holds what the losses so far add up to: ½xᵀHx − ⟨b, x⟩ + c, H = Σvvᵀ + µtI, b = Σyv + µΣz, c = ½Σy² +
 // (µ/2)Σ|z|².
-type hindsight struct {
+type Hindsight struct {
 	convexity  float64
 	projection convex.Projection
 
@@ -22,13 +22,14 @@ type hindsight struct {
 	best, next, slope []float64 // the best fixed point when it was last asked for, and scratch
 }
 
-func newHindsight(convexity float64, set convex.Set) (*hindsight, error) {
+// NewHindsight returns one of no loss, each of which is convexity-strongly convex.
+func NewHindsight(convexity float64, set convex.Set) (*Hindsight, error) {
 	projection, err := convex.NewProjection(set)
 	if err != nil {
 		return nil, err
 	}
 	n := set.Dimension()
-	h := &hindsight{
+	h := &Hindsight{
 		convexity: convexity, projection: projection, hessian: mat.NewSymDense(n, nil), linear: make([]float64, n),
 		best: make([]float64, n), next: make([]float64, n), slope: make([]float64, n),
 	}
@@ -36,8 +37,8 @@ func newHindsight(convexity float64, set convex.Set) (*hindsight, error) {
 	return h, nil
 }
 
-// pay counts f_t(x_t).
-func (h *hindsight) pay(x []float64, f baselines.Loss) {
+// Pay counts f_t(x_t).
+func (h *Hindsight) Pay(x []float64, f baselines.Loss) {
 	h.paid += f.Value(x, h.convexity)
 	for i := range h.linear {
 		h.hessian.SetSym(i, i, h.hessian.At(i, i)+h.convexity)
@@ -52,8 +53,8 @@ func (h *hindsight) pay(x []float64, f baselines.Loss) {
 	h.rest += f.Label * f.Label / 2
 }
 
-// regret is Σ f_t(x_t) less what the best fixed point of the set would have paid.
-func (h *hindsight) regret() float64 {
+// Regret is Σ f_t(x_t) less what the best fixed point of the set would have paid.
+func (h *Hindsight) Regret() float64 {
 	h.solve()
 	x := mat.NewVecDense(len(h.best), h.best)
 	return h.paid - (mat.Inner(x, h.hessian, x)/2 - floats.Dot(h.linear, h.best) + h.rest)
@@ -64,7 +65,7 @@ const mostRounds = 100_000
 
 // solve moves best to the minimiser over the set by projected gradient steps of 1/tr H, until a step moves it no more
 // than rounding does. The trace is at least the largest eigenvalue, so every step lowers the sum.
-func (h *hindsight) solve() {
+func (h *Hindsight) solve() {
 	rate := 1 / mat.Trace(h.hessian)
 	slope := mat.NewVecDense(len(h.slope), h.slope)
 	for range mostRounds {

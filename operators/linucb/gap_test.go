@@ -1,0 +1,109 @@
+package linucb
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/operators/optest"
+)
+
+// Where one arm is better by a gap at all contexts, regret without noise grows like a logarithm of the steps: in the
+// mean of 16 seeds four times the steps have half as much again at most, where a root has twice as much. Half the gap
+// has about twice the regret, and each run is within 16β²·ln(1 + n)/Δ (PROOF.md's argument, with r ≤ r²/Δ).
+func TestRegretOfGaps(t *testing.T) {
+	const seeds = 16
+	regretOf := func(gap float64, steps int, seed uint64) (float64, float64) {
+		m := horizon(optest.Window("blt"), 16000)
+		m.Budget.Epsilon = 20
+		c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=1", "EMIT_EVERY=1", "CONFIDENCE=0.9",
+			"REWARD_RANGE=-1:1", "WEIGHTS_MAX=1")
+		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine.model.bounds = c.bound(0)
+		machine.model.reset()
+		rng, z, sum, widest := rand.New(rand.NewPCG(seed, 14)), make([]float64, 1), 0.0, 0.0
+		for i := range steps {
+			e := context(1)
+			choice := machine.choose(z, operators.Record{Event: e})
+			mean := gap/2 - gap*float64(choice)
+			sum += gap * float64(choice)
+			reward := -1.0
+			if rng.Float64() < (1+mean)/2 {
+				reward = 1
+			}
+			e.Numbers = []float64{float64(choice), reward}
+			machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+			width, _ := machine.model.widest()
+			widest = max(widest, width)
+		}
+		// each of two blocks of one feature, λ = 1: Σ min(1, |z|²) ≤ 2·ln(1 + n)
+		return sum, 4 * widest * widest * 2 * 2 * math.Log(1+float64(steps)) / gap
+	}
+	regret := func(gap float64, steps int) (mean, bound float64) {
+		for seed := range uint64(seeds) {
+			r, most := regretOf(gap, steps, seed)
+			if r > most {
+				t.Errorf("gap %g, %d steps: regret %g is above its bound, %g", gap, steps, r, most)
+			}
+			mean, bound = mean+r/seeds, most
+		}
+		return mean, bound
+	}
+	large, bound := regret(0.8, 4000)
+	longer, longBound := regret(0.8, 16000)
+	narrow, narrowBound := regret(0.4, 16000)
+	t.Logf("gap 0.8: regret %.1f of 4000 steps, bound %.0f; %.1f of 16000, bound %.0f; gap 0.4: %.1f, bound %.0f", large,
+		bound, longer, longBound, narrow, narrowBound)
+	if longer > 1.5*large || narrow < 1.4*longer || narrow > 2.8*longer {
+		t.Errorf("regret %g of 4000 steps, %g of 16000, and %g at half the gap", large, longer, narrow)
+	}
+}
+
+// The bound of gaps is the bound without one at the least gap that it is for, and without rounding q/Δ. With noise, at
+// ε = 100, two arms that are 0.8 apart at all contexts lose less than it, and it is less than there is to lose.
+func TestGapsAreWithinTheirBound(t *testing.T) {
+	const steps, gap = 20_000, 0.8
+	m := horizon(optest.Window("blt"), steps)
+	m.Budget.Epsilon = 100
+	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=1", "EMIT_EVERY=1", "CONFIDENCE=0.9", "REWARD_RANGE=-1:1",
+		"WEIGHTS_MAX=1")
+	private, err := newMachine(c, mechtest.Open(t, m, [32]byte{5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deviation, err := private.Stream.Deviation(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sd := deviation.Worst()
+	least, times := c.gapBound(sd)
+	if whole := c.regretBound(sd); math.Abs(times/least/whole-1) > 1e-9 || least*steps < whole*(1-1e-9) {
+		t.Errorf("at a gap of %g within %g, and %g without one", least, times/least, whole)
+	}
+	squares, rounding := c.losses(sd)
+	if most := squares * math.Pow(1+rounding/math.Sqrt(squares/steps), 2); math.Abs(times/most-1) > 1e-9 {
+		t.Errorf("within %g over the gap, want %g", times, most)
+	}
+	rng, z, lost := rand.New(rand.NewPCG(3, 14)), make([]float64, 1), 0.0
+	for i := range steps {
+		e := context(1)
+		choice := private.choose(z, operators.Record{Event: e})
+		lost += gap * float64(choice)
+		reward := -1.0
+		if rng.Float64() < (1+gap/2-gap*float64(choice))/2 {
+			reward = 1
+		}
+		e.Numbers = []float64{float64(choice), reward}
+		private.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+	}
+	t.Logf("regret %.0f within %.0f, for gaps of at least %.3g", lost, times/gap, least)
+	if lost > times/gap || times/gap > gap*steps || gap < least {
+		t.Errorf("regret %g, bound %g, of %g that there are; gaps of at least %g", lost, times/gap, gap*steps, least)
+	}
+}

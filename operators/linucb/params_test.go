@@ -1,0 +1,93 @@
+package linucb
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/operators/optest"
+)
+
+// Weights are drawn to max(1, √d/4), 2.5 at most, d that of an arm, its products counted; to what settings say; with a
+// proved width nothing is drawn, and S is supposed to be 2.5.
+func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
+	for _, c := range []struct {
+		want  float64
+		lines []string
+	}{
+		{1, []string{"ARMS=a,b", "DIMENSION=1"}},
+		{1, []string{"ARMS=a,b", "DIMENSION=16"}},
+		{math.Sqrt(20) / 4, []string{"ARMS=a,b", "DIMENSION=20"}},
+		{math.Sqrt(40) / 4, []string{sizes, "DIMENSION=20"}},
+		{2.5, []string{"CANDIDATES=2", "DIMENSION=101"}},
+		{0.125, []string{"ARMS=a,b", "DIMENSION=20", "WEIGHTS_MAX=0.125"}},
+	} {
+		o, _ := config(t, optest.Life(64), append(c.lines, "PLAYED=logged")...)
+		if o.most != c.want {
+			t.Errorf("%v: weights up to %g, want %g", c.lines, o.most, c.want)
+		}
+	}
+	proved, _ := config(t, horizon(optest.Window("blt"), 64), "ARMS=a,b", "DIMENSION=20", "PLAYED=logged", "CONFIDENCE=0.9")
+	if proved.most != 2.5 {
+		t.Errorf("with a proved width S is %g", proved.most)
+	}
+}
+
+// drawnNorm is the norm of the weights of an arm whose every reward is 1, under a plan.
+func drawnNorm(t *testing.T, plan string, lines ...string) (float64, error) {
+	t.Helper()
+	c, m := config(t, optest.Life(4096), append(lines, "PLAYED=logged", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=1",
+		"NOISE_SHIFT=0")...)
+	opened, err := c.Open([]byte(plan), mechtest.ZeroStream(t, m))
+	if err != nil {
+		return 0, err
+	}
+	point := []float64(nil)
+	for i := range 4000 { // a reward of ½ + 2·z_1, where z_1 is ¼ at most
+		e := context(0.25, 0.9, 0, 0)
+		if i%2 == 1 {
+			e = context(-0.25, 0.9, 0, 0)
+		}
+		e.Numbers = []float64{0, 0.5 + 2*e.Vector.Values[0]}
+		for _, d := range opened.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
+			point = d.Point
+		}
+	}
+	return 2 * math.Sqrt(square(point[:4])), nil // in half ranges
+}
+
+// A deployment keeps the largest norm that it began with: 2.5 under plans of before it followed from d, and what its
+// plan says under others. Settings that say another number than the plan are refused, those that say none are not.
+func TestDeploymentsKeepTheirLargestWeights(t *testing.T) {
+	for _, c := range []struct {
+		plan string
+		want float64
+		more []string
+	}{
+		{"1\na\nb", 2.5, nil},
+		{"3\n1\na\nb", 1, nil},
+		{"3\n1.75\na\nb", 1.75, nil},
+		{"3\n1.75\na\nb", 1.75, []string{"WEIGHTS_MAX=1.75"}},
+		{"1\na\nb", 1.75, []string{"WEIGHTS_MAX=1.75"}},
+	} {
+		if got, err := drawnNorm(t, c.plan, c.more...); err != nil || math.Abs(got/c.want-1) > 1e-9 {
+			t.Errorf("plan %q, %v: weights up to %g, want %g; %v", c.plan, c.more, got, c.want, err)
+		}
+	}
+	if _, err := drawnNorm(t, "3\n1\na\nb", "WEIGHTS_MAX=2.5"); err == nil {
+		t.Error("settings say 2.5 and the plan 1")
+	}
+	for _, bad := range []string{"", "3", "3\n1", "3\n1\na", "3\na\nb", "3\nNaN\na\nb", "3\n0\na\nb", "3\n1\na\nb\nc", "4\n1\na\nb"} {
+		if _, err := drawnNorm(t, bad); err == nil {
+			t.Errorf("plan %q is taken", bad)
+		}
+	}
+	c, m := config(t, optest.Life(64), "PLAYED=logged", "ARMS=a,b", "DIMENSION=20")
+	plan, err := c.Params(m)
+	if want := "3\n" + strconv.FormatFloat(math.Sqrt(20)/4, 'g', -1, 64) + "\na\nb"; err != nil || string(plan) != want {
+		t.Errorf("plan %q, want %q, %v", plan, want, err)
+	}
+}
