@@ -8,10 +8,10 @@ import (
 
 // doubtFor is how long a loss must be found again and again before it is believed, unless Config says otherwise. A
 // broker that was stopped, or cut off, and is back takes itself for the leader until it has heard of its successor, and
-// answers from a shorter log meanwhile. It hears within seconds: it asks the controller every 2 s and gives a request up after 2 s
-// (controller.quorum.request.timeout.ms). 10 s leave room for a slow machine, and are above the 9 s after which
-// partitions of a silent broker go to others (broker.session.timeout.ms). A longer doubt would only delay a message
-// that somebody must read anyway.
+// answers from a shorter log meanwhile. It hears within seconds: it asks the controller every 2 s and gives a request
+// up after 2 s (controller.quorum.request.timeout.ms). 10 s leave room for a slow machine, and are above the 9 s after
+// which partitions of a silent broker go to others (broker.session.timeout.ms). A longer doubt would only delay a
+// message that somebody must read anyway.
 const doubtFor = 10 * time.Second
 
 // Doubt keeps a verdict of loss from being taken from one answer: offsets outside the log, a log that lost what was

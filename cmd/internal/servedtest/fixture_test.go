@@ -22,7 +22,8 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 // have many. The short form looks at the loss up to an age of 8 steps, and audits one row of each table.
 func (f *fixture) auditDoesNotRefute() {
 	f.T.Helper()
-	text := f.Must("audit", "--runs", tiertest.Runs("2", "20"), "--steps", tiertest.Runs("8", "0"), "--seed", servicetest.Seed)
+	runs, steps := tiertest.Runs("2", "20"), tiertest.Runs("8", "0")
+	text := f.Must("audit", "--runs", runs, "--steps", steps, "--seed", servicetest.Seed)
 	if !strings.HasSuffix(text, "\nNot refuted.\n") {
 		f.T.Errorf("audit: %s", text)
 	}

@@ -52,8 +52,8 @@ func (f *fixture) servedThroughKills(records []records.Record) (decisions []reco
 	return f.Read(f.Topic("decisions"), 0, false), shown
 }
 
-// checkpointBeside kills a service anywhere, and saves a checkpoint while another one takes its place: that one ends the
-// transaction which the killed one has left open, and is killed too. The test starts the next.
+// checkpointBeside kills a service anywhere, and saves a checkpoint while another one takes its place: that one ends
+// the transaction which the killed one has left open, and is killed too. The test starts the next.
 func (f *fixture) checkpointBeside(running *servicetest.Process) (file string) {
 	f.T.Helper()
 	_ = running.Cmd.Process.Kill()

@@ -274,7 +274,8 @@ func (g *grown) promises() {
 			g.t.Errorf("plan lacks %q:\n%s", want, shown)
 		}
 	}
-	whole := g.run(g.binary(), "audit", "--runs", tiertest.Runs("300", "2500"), "--seed", servicetest.Seed, "--position", "1")
+	runs := tiertest.Runs("300", "2500")
+	whole := g.run(g.binary(), "audit", "--runs", runs, "--seed", servicetest.Seed, "--position", "1")
 	if !strings.HasSuffix(whole, "\nNot refuted.\n") || strings.Contains(whole, "Not tested") ||
 		!strings.Contains(whole, "the same releases and draws") {
 		g.t.Errorf("audit: %s", whole)
