@@ -191,7 +191,7 @@ func TestPointsAreSteady(t *testing.T) {
 // Theorem 1 of PROOF.md: in the mean of keys, positions miss no more of the best element than what plan says,
 // where gains turn as if to mislead, and where they do not; and what it says is not all.
 func TestExpertsAreWithinTheirBound(t *testing.T) {
-	const events, elements = 1024, 4
+	const events, elements = 512, 4
 	keys := tiertest.Runs(byte(2), 8)
 	for _, x := range []struct {
 		m     mechanisms.Config

@@ -35,7 +35,7 @@ var sets = Experiment{
 		"Drawn for each event is the source's FI-DP at the rate that zCDP allows, and printed at its own.",
 		"Of worths alone: an event says how good the set was that it saw, and sets that are tried count like others.",
 		"Halving begins anew five times in a stream that turns. γ: the share of events that explore.",
-		"Over the Γ tree leaders have the source's H, over `blt` one that follows from the noise. `shares` are scored by their mean.",
+		"Over the Γ tree leaders have the source's H, over `blt` that of the noise. `shares` are scored by their mean.",
 	},
 }
 
