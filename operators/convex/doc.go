@@ -29,12 +29,12 @@
 //
 //   - Projection: the nearest point of the set.
 //   - LinearOracle: a vertex that minimises ⟨c, ·⟩.
-//   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns the
-//     point x that it moves, because the general form needs x as a mix of vertices.
-//
 //   - Tangent: the directions in which the set extends, and the projection on them.
+//   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns
+//     the point x that it moves, because the general form needs x as a mix of vertices.
 //
-// A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: one of each for a machine.
+// A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: one machine, one of
+// each.
 //
 // Everything here decides published bytes: fixed order of summation, ties by lowest index, products rounded before they
 // are added, no function of package math but Sqrt, Abs and their like. Points stay feasible to a few ulp for ever: sums
