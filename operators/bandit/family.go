@@ -164,7 +164,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return operator{Config: c, radius: v.Number("RADIUS"), terms: v.Terms}, c.Validate()
+	return operator{Config: c, radius: convex.Radius(v, c.Set), terms: v.Terms}, c.Validate()
 }
 
 // operator is the operators.Operator.

@@ -175,7 +175,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	if v.Text("DECISIONS") == sparse {
 		form = schemas.Sparse
 	}
-	return operator{Config: c, radius: v.Number("RADIUS"), terms: v.Terms, form: form}, c.Validate()
+	return operator{Config: c, radius: convex.Radius(v, c.Set), terms: v.Terms, form: form}, c.Validate()
 }
 
 // wantReleases refuses an update with releases that it cannot learn from.

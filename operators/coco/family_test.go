@@ -1,6 +1,7 @@
 package coco
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -55,6 +56,29 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 		_, err := settingsOf("blt", line)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s alone", line, err, want)
+		}
+	}
+}
+
+// A box has ends of its own for each coordinate in place of a radius, and what is wrong with them is said of them.
+func TestBoxesWithEnds(t *testing.T) {
+	c, err := settingsOf("blt", "SET=box", "RADIUS=", "LOW=0,-1,2", "HIGH=6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := c.Describe(mechanisms.Config{Name: "blt", Batch: 1}); d.Radius != 3.5 || d.Diameter != math.Sqrt(36+49+16) {
+		t.Errorf("radius %g, diameter %g", d.Radius, d.Diameter)
+	}
+	for want, lines := range map[string][]string{
+		"ORIEL_LOW: convex: box: 0 low ends":            {"SET=box", "RADIUS=", "HIGH=6"},
+		"ORIEL_LOW: convex: box: coordinate 1 from 7":   {"SET=box", "RADIUS=", "LOW=7", "HIGH=6"},
+		"ORIEL_LOW: convex: radius 5: a box with low":   {"SET=box", "LOW=0", "HIGH=6"},
+		"ORIEL_LOW: convex: low and high ends: set l2":  {"LOW=0", "HIGH=6"},
+		`ORIEL_HIGH: entry 2: "b": not as ORIEL_LOW, e`: {"SET=box", "RADIUS=", "LOW=0", "HIGH=6,b,7"},
+		"ORIEL_RADIUS: not set; every set has one":      {"SET=box", "RADIUS="},
+	} {
+		if _, err := settingsOf("blt", lines...); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", lines, err, want)
 		}
 	}
 }

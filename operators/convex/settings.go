@@ -84,6 +84,17 @@ func sound(v *operators.Values) bool {
 	return v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES", "LOW", "HIGH")
 }
 
+// Radius is RADIUS, or of a box with ends half of its longest side.
+func Radius(v *operators.Values, s Set) float64 {
+	radius := v.Number("RADIUS")
+	if b, ok := s.(Box); ok && radius == 0 {
+		for i, low := range b.low {
+			radius = max(radius, b.high[i]/2-low/2)
+		}
+	}
+	return radius
+}
+
 // Want returns the set that settings say. It reports a wrong set under the setting that makes it.
 func Want(v *operators.Values) Set {
 	spec := read(v)
