@@ -14,7 +14,8 @@ var rows = []operators.Setting{
 		Range: "0, or 1 to the dimension less 1; subsets, and subsets-at-most up to the dimension",
 	},
 	{
-		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow, trees, forests", Entry: ParseEdge,
+		Name: "EDGES", Kind: operators.File, Unit: "file", Entry: ParseEdge,
+		Range: "from>to, an edge a line; flow, trees, forests",
 	},
 	{
 		Name: "BLOCKS", Kind: operators.List, Unit: "size:pick,…", Entry: ParseBlock,
