@@ -60,7 +60,7 @@ func (c operator) describeNoise(m mechanisms.Config) string {
 		return ""
 	}
 	events := eventsOf(m)
-	return fmt.Sprintf("; noise of sums has standard deviation %.4g and grows with k: after %.4g events it drowns a lead of %.2g or less an event at a position",
+	return fmt.Sprintf("; noise of sums has standard deviation %.4g and grows with k: after %.6g events it drowns a lead of %.2g or less an event at a position",
 		law.worst, events, c.expert().width*law.worst/events)
 }
 
@@ -91,9 +91,9 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	}
 	lacked := c.lackedBy(c.expertMisses(m, law, r), events, c.copiesOf(m))
 	if lacked >= events {
-		return text + fmt.Sprintf("; no bound says anything of %.4g events here, and fewer from one decision to the next allow one", events)
+		return text + fmt.Sprintf("; no bound says anything of %.6g events here: more of them, less noise, or fewer between decisions allow one", events)
 	}
-	return text + fmt.Sprintf("; %.4g events lack at most %.4g of 1 − 1/e of the best %s, in the mean", events, lacked, best)
+	return text + fmt.Sprintf("; %.6g events lack at most %.4g of 1 − 1/e of the best %s, in the mean", events, lacked, best)
 }
 
 // lackedBy bounds (1−1/e)-regret by what each expert misses: k times that of leaders (Proposition 3 of the source), and

@@ -1,6 +1,7 @@
 package submodular
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -254,5 +255,19 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 				t.Errorf("%s, %v, %s: %g is missed, at most %g", m.Name, x.lines, world, missed, bound)
 			}
 		}
+	}
+}
+
+// People are told of the sets of argmax how large a lead the noise drowns, and it grows with the set.
+func TestPlanSaysWhatNoiseDrowns(t *testing.T) {
+	last := 0.0
+	for _, pick := range []string{"2", "8"} {
+		c, m, _ := config(t, optest.Life(4096), "RULE=argmax", "PICK="+pick, "ELEMENTS=30")
+		_, text, found := strings.Cut(c.Describe(m).Steps, "drowns a lead of ")
+		var lead float64
+		if _, err := fmt.Sscan(text, &lead); err != nil || !found || lead < 1.5*last {
+			t.Errorf("%s of 30: a lead of %g, after %g; plan says %q", pick, lead, last, c.Describe(m).Steps)
+		}
+		last = lead
 	}
 }
