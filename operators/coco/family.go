@@ -30,7 +30,7 @@ var settings = []operators.Setting{
 	{
 		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Paper, Search}, Default: Proved,
 		Text: "constants of the llo update: proved here, or as the paper prints them; search has none and goes as far as lowers the noisy " +
-			"objective most, with no bound on regret, where the proved ones move too little, as on flows",
+			"objective most, with no bound on regret, where the proved ones move too little, as on flows, and where ORIEL_MEMORY is set",
 	},
 	{
 		Name: "FIRST", Kind: operators.Text, Unit: "name", Choices: []string{Spread, Vertex}, Default: Spread, Later: true,

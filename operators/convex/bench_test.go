@@ -113,3 +113,22 @@ func BenchmarkMatching(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkTangent projects costs of flows: layers of a few vertices, and squares.
+func BenchmarkTangent(b *testing.B) {
+	for name, edges := range map[string][]string{
+		"layers/V=42/d=272": layered(5, 8), "square/V=529/d=1012": grid(23), "square/V=5041/d=9940": grid(71),
+	} {
+		b.Run(name, func(b *testing.B) {
+			tangent, err := NewTangent(parseFlow(b, edges, 1))
+			if err != nil {
+				b.Fatal(err)
+			}
+			v := normal(rand.New(rand.NewPCG(1, 1)), len(edges), 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				tangent.Project(v)
+			}
+		})
+	}
+}

@@ -18,10 +18,11 @@ func NewSearch(s Set, o LocalOracle) *Search {
 // algorithm 2). It reports false at the minimiser of J, where no way leads down.
 func (s *Search) Step(slope []float64, curvature float64) bool {
 	s.linear.Minimise(s.vertex, slope)
-	gap, square := 0.0, 0.0
-	for i, x := range s.oracle.Point() {
-		away := x - s.vertex[i]
-		gap += float64(slope[i] * away)
+	x, gap, square := s.oracle.Point(), 0.0, 0.0
+	v, c := s.vertex[:len(x)], slope[:len(x)]
+	for i := range x {
+		away := x[i] - v[i]
+		gap += float64(c[i] * away)
 		square += float64(away * away)
 	}
 	if !(gap > 0 && square > 0) {
