@@ -45,12 +45,12 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 		return s.trace / math.Sqrt(float64(m*(m-1))), nil
 	case Ranking:
 		return s.inner(), nil
-	case Flow:
-		return s.inner(centre)
-	case Trees:
-		return s.inner(centre)
 	case Hull:
 		return s.inner()
+	case interface {
+		inner(centre []float64) (float64, error)
+	}:
+		return s.inner(centre)
 	}
 	return 0, errors.New("convex: set " + s.Name() + ": no ball in it is known")
 }
