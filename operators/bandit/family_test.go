@@ -181,8 +181,9 @@ func TestPlaysThatMayLeaveNeedNoTangentSpace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lines[0] == "SET=flow" && c.NewParams().Dimension != 2 || lines[0] == "SET=trees" && c.NewParams().Dimension != 199 {
-			t.Errorf("%v: directions of %d dimensions", lines, c.NewParams().Dimension)
+		want := map[string]int{"SET=flow": 2, "SET=trees": 199}[lines[0]]
+		if got := c.NewParams().Dimension; got != want {
+			t.Errorf("%v: directions of %d dimensions, want %d", lines, got, want)
 		}
 	}
 }

@@ -48,6 +48,10 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 	case Hull:
 		return s.inner()
 	case interface {
+		Inside(centre []float64) float64
+	}:
+		return s.Inside(centre), nil
+	case interface {
 		inner(centre []float64) (float64, error)
 	}:
 		return s.inner(centre)
