@@ -148,12 +148,8 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		Actions: table,
 	}
 	var err error
-	c.shape, err = newShape(set)
-	v.Want("SET", err == nil, "%v", err)
-	if err == nil && c.Shrink {
-		err = c.shape.stay(set)
-		v.Want("SHRINK", err == nil, "true: %v; false lets plays leave the set by ORIEL_SMOOTHING", err)
-	}
+	c.shape, err = newShape(set, c.Shrink)
+	v.Want("SHRINK", err == nil, "true: %v; false lets plays leave the set by ORIEL_SMOOTHING", err)
 	v.Want("PRECISION", c.Precision >= 0 && c.Precision <= set.Diameter(), "%g: not from 0 to the set's diameter %g",
 		c.Precision, set.Diameter())
 	v.Want("PRECISION", c.Precision == 0 || !c.Projected, "%g: ORIEL_UPDATE=projection is exact", c.Precision)

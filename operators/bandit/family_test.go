@@ -112,7 +112,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_PRECISION: 0.1: ORIEL_UPDATE=projection is exact": {
 			under("blt", 4, ending), []string{"PRECISION=0.1", "UPDATE=projection"},
 		},
-		"ORIEL_SET: set flow: of one point": {
+		"ORIEL_SHRINK: true: set flow: of one point": {
 			under("blt", 4, ending), []string{"SET=flow", "DIMENSION=2", "EDGES=path"},
 		},
 		"ORIEL_SHRINK: true: convex: trees of 200 edges": {
@@ -166,6 +166,24 @@ func TestThereIsNoUserLevel(t *testing.T) {
 			if err := c.Require(&users, frozen); err == nil || !strings.Contains(err.Error(), "no user level") {
 				t.Errorf("users, delay %s: %v", delay, err)
 			}
+		}
+	}
+}
+
+// A deployment whose plays may leave the set needs no tangent space: earlier ones have sets that have none. Directions
+// then fill R^n.
+func TestPlaysThatMayLeaveNeedNoTangentSpace(t *testing.T) {
+	m := under("blt", 4, protection.Lifetime{Steps: 64, Within: 64})
+	for _, lines := range [][]string{
+		{"SET=flow", "DIMENSION=2", "EDGES=path"}, {"SET=trees", "DIMENSION=200", "EDGES=double"},
+	} {
+		c, err := configOf(m, append(append([]string{"SHRINK=false"}, disc...), lines...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{"SET=flow": 2, "SET=trees": 199}[lines[0]]
+		if got := c.NewParams().Dimension; got != want {
+			t.Errorf("%v: directions of %d dimensions, want %d", lines, got, want)
 		}
 	}
 }

@@ -13,24 +13,25 @@ type shape struct {
 	radius    float64   // of a ball about it that is in the set, within its affine hull; only where plays stay in the set
 }
 
-// newShape computes the shape of a set, without a ball in it.
-func newShape(set convex.Set) (*shape, error) {
+// newShape computes the shape of a set, with the ball in it if plays are to stay there. Where they are not, a set whose
+// tangent space costs too much has directions that fill R^n.
+func newShape(set convex.Set, stay bool) (*shape, error) {
+	s := &shape{dimension: set.Dimension(), centre: make([]float64, set.Dimension())}
+	set.Start(s.centre)
 	tangent, err := convex.NewTangent(set)
+	if known := err == nil && tangent.Dimension() > 0; !stay && !known {
+		return s, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := &shape{dimension: tangent.Dimension(), centre: make([]float64, set.Dimension())}
-	if s.dimension == 0 {
+	if s.dimension = tangent.Dimension(); s.dimension == 0 {
 		return nil, fmt.Errorf("set %s: of one point, which leaves nothing to learn", set.Name())
 	}
-	set.Start(s.centre)
-	return s, nil
-}
-
-// stay computes the ball in the set, about which plays stay there.
-func (s *shape) stay(set convex.Set) (err error) {
-	s.radius, err = convex.Inner(set, s.centre)
-	return err
+	if stay {
+		s.radius, err = convex.Inner(set, s.centre)
+	}
+	return s, err
 }
 
 // geometry returns the shape, which configure has computed. A Config that was made otherwise must have a set that has
@@ -39,10 +40,7 @@ func (c Config) geometry() *shape {
 	if c.shape != nil {
 		return c.shape
 	}
-	s, err := newShape(c.Set)
-	if err == nil && c.Shrink {
-		err = s.stay(c.Set)
-	}
+	s, err := newShape(c.Set, c.Shrink)
 	if err != nil {
 		panic("BUG: bandit: " + err.Error())
 	}
