@@ -128,6 +128,30 @@ func samplerOf(law mechanisms.Law, scale noise.Scale, n int) (noise.Sampler, err
 	return nil, nil
 }
 
+// vectors is how many noise vectors each step draws by definition: those of the nodes that its release is the first to
+// show, or one.
+func (f *frame) vectors(steps int) []int {
+	count := make([]int, steps)
+	facts, _ := mechanisms.FactsOf(f.Mechanism.Name)
+	switch {
+	case facts.Tree:
+		seen := map[int32]bool{}
+		for t, active := range definition.NewForest(f.Mechanism.Scope.Span(), steps).Active {
+			for _, node := range active {
+				if !seen[node] {
+					count[t]++
+				}
+				seen[node] = true
+			}
+		}
+	case !facts.Draws:
+		for t := range count {
+			count[t] = 1
+		}
+	}
+	return count
+}
+
 // seat returns a machine at step 0, for a run: that of the number, which may have played others before.
 func (f *frame) seat(number int, r *run) (*seat, error) {
 	if number == len(f.seats) {

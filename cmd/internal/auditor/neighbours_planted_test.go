@@ -229,6 +229,34 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 	{
 		"mechanisms/decay/sum.go", "c.steps%c.period == 0 {", "c.steps == c.period {", "coco", "there is one reset, and no other",
 	},
+	{
+		"mechanisms/blt/sum.go", "c.total[i].Add(m).AddInt64(c.drawn[i]))",
+		"c.total[i].Add(m).AddInt64(c.drawn[i]*int64(min(1, len(v)-1-i))))", "submodular",
+		"the last coordinate is released without its newest noise",
+	},
+	{
+		"mechanisms/windowtree/tree.go", "dst[i] = t.grid.Float64(t.total[i].Add(t.noise[i]))",
+		"if dst[i] = t.grid.Float64(t.total[i].Add(t.noise[i])); x == 0 {\n" +
+			"\t\t\tdst[i] = t.grid.Float64(t.total[i])\n\t\t}",
+		"served in batches", "a coordinate to which nothing is added has no noise",
+	},
+	{
+		"mechanisms/blt/encode.go", "c.buffers[i][k] = s.Buffer(i, k)", "_ = s.Buffer(i, k)", "submodular",
+		"a machine that is read back has forgotten noise",
+	},
+	{
+		"pipeline/streams/walk.go", "\tif !s.limiter.Admit(step, user) {",
+		"\tif len(r.Value) > 1 && !s.limiter.Admit(step, user) {", "users",
+		"a malformed event does not take its user's turn",
+	},
+	{
+		"operators/actions/encode.go", "r.used[i] = binary.LittleEndian.Uint64(b[8*i:])", "_, _ = i, b", "arms",
+		"a machine that is read back takes an answer again",
+	},
+	{
+		"operators/base.go", "b.Stream.Restore(state[split:])", "error(nil)", "ridge",
+		"a machine that is read back goes on from nothing",
+	},
 }
 
 // TestFaultsOfMachinesStand: a text that has changed would plant nothing.
