@@ -13,7 +13,7 @@ import (
 const (
 	exchangedRecords = 1 << 12 // of all pairs together, about
 	leastExchanges   = 16
-	mostExchanges    = 64
+	mostExchanges    = 48
 	plainKinds       = 4 // of exchangeKinds, which are tried where a decision is published next, and at the start
 	mostAxes         = 6
 	shortExchange    = 12      // steps of a pair of runs, at least
