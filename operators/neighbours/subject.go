@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -74,6 +75,7 @@ type frame struct {
 	prefix     bool             // releases hold contributions: all but those of draws
 	law        mechanisms.Exponential
 	seats      []*seat
+	guarantee  protection.Guarantee // of each of them
 }
 
 func (s *Subject) frame() (*frame, error) {
@@ -152,7 +154,8 @@ func (f *frame) vectors(steps int) []int {
 	return count
 }
 
-// seat returns a machine at step 0, for a run: that of the number, which may have played others before.
+// seat returns a machine at step 0, for a run: that of the number, which may have played others before. Of two machines
+// the first is opened first.
 func (f *frame) seat(number int, r *run) (*seat, error) {
 	if number == len(f.seats) {
 		s := &seat{run: r}
@@ -163,6 +166,7 @@ func (f *frame) seat(number int, r *run) (*seat, error) {
 		if s.machine, err = f.Open(stream); err != nil {
 			return nil, err
 		}
+		f.guarantee = stream.Guarantee()
 		s.start = s.machine.AppendState(nil)
 		f.seats = append(f.seats, s)
 	}
