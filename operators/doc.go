@@ -41,7 +41,8 @@
 //	            second topic, scores, statistics and the like are interfaces of their own, found by assertion: see
 //	            operator.go. Assert yours (var _ operators.Scorer = operator{}), because a method with another signature
 //	            is otherwise ignored
-//	Machine     the algorithm. It embeds Base, which saves and restores its Fields, and writes Add:
+//	Machine     the algorithm. It embeds Base, which saves and restores its Fields. A field that holds what records say
+//	            must be a PrivateField, because neighbouring streams share the state of all others. It writes Add:
 //
 //	                adds := m.Stream.Scratch()             // numbers of the record; nil if it contributes nothing
 //	                if !m.Stream.Add(r.Identity, adds) {   // the batch goes on

@@ -91,12 +91,19 @@ func (f *frame) record(source Source, steps uint64) (out *recording, fault strin
 	return out, r.fault, nil
 }
 
-// freshNoise refuses a noise vector that is drawn twice: two sums, or two steps, would share it.
+// freshNoise refuses noise vectors of another number or size than is defined, and one that is drawn twice: two sums, or
+// two steps, would share it.
 func (r *run) freshNoise() {
-	seen := map[noise.Seed]bool{}
+	seen, defined := map[noise.Seed]bool{}, r.frame.vectors(len(r.recorded.steps))
 	for t, parts := range r.recorded.steps {
-		for _, x := range parts {
+		for k, x := range parts {
+			if len(x.fills) != defined[t] {
+				r.refuse("step %d: %s%d noise vectors are drawn, by definition %d", t+1, r.component(k), len(x.fills), defined[t])
+			}
 			for _, fill := range x.fills {
+				if len(fill.values) != len(x.contributions) {
+					r.refuse("step %d: %sa noise vector has another length than contributions", t+1, r.component(k))
+				}
 				if seen[fill.seed] {
 					r.refuse("step %d: noise that was drawn before is drawn again", t+1)
 				}
@@ -131,15 +138,14 @@ func due(m operators.Machine, decisions []operators.Decision) string {
 
 // replay plays the neighbouring stream, which is written down and read back on the way.
 func (f *frame) replay(r *run) error {
-	var both [2]operators.Machine
-	for i := range both {
-		seat, err := f.seat(1+i, r)
-		if err != nil {
+	var seats [2]*seat
+	for i := range seats {
+		var err error
+		if seats[i], err = f.seat(1-i, r); err != nil { // that of the recording has been elsewhere
 			return err
 		}
-		both[i] = seat.machine
 	}
-	m, other := both[0], both[1]
+	m, other := seats[0].machine, seats[1].machine
 	defer func() {
 		if stopped := recover(); stopped != nil {
 			r.refuse("step %d: the machine stops in the neighbouring stream", m.Steps()+1)
@@ -153,7 +159,12 @@ func (f *frame) replay(r *run) error {
 		}
 		r.look(i+1, m, m.Add(nil, c.Neighbour))
 		if slices.Contains(breaks, i) {
-			if err := other.Restore(m.AppendState(nil)); err != nil {
+			state := m.AppendState(nil)
+			if len(state) != len(seats[0].start) {
+				r.refuse("step %d: the length of the state depends on records", m.Steps()+1)
+				return nil
+			}
+			if err := other.Restore(state); err != nil {
 				r.refuse("step %d: the machine refuses its own state", m.Steps()+1)
 				return nil
 			}

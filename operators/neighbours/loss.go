@@ -21,10 +21,17 @@ const rounding = 1e-9
 func (s *Subject) Loss(moved [][]int64) (share float64, fault string, err error) {
 	c, p := s.Mechanism, s.Calibration
 	facts, _ := mechanisms.FactsOf(c.Name)
-	guarantee, err := p.Guarantee(c)
-	if err != nil || facts.Draws {
+	if facts.Draws {
+		return 0, "", nil
+	}
+	f, err := s.frame()
+	if err != nil {
 		return 0, "", err
 	}
+	if len(f.seats) == 0 {
+		return 0, "", errors.New("neighbours: no pair was compared")
+	}
+	guarantee := f.guarantee
 	age := max(1, min(c.Scope.Span(), longestAge, c.Scope.End()))
 	if _, decays := c.Scope.Memory(); decays {
 		age = longestAge
@@ -44,7 +51,7 @@ func (s *Subject) Loss(moved [][]int64) (share float64, fault string, err error)
 	}
 	law, err := audit.NewLaw(c, p, k)
 	if err != nil {
-		return 0, "", errors.Join(errors.New("neighbours: no pair of records moves a contribution"), err)
+		return 0, "", fmt.Errorf("neighbours: no pair of records moves a contribution: %w", err)
 	}
 	claim, name := guarantee.Epsilon, "epsilon"
 	if law.Gaussian() {

@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -74,6 +75,7 @@ type frame struct {
 	prefix     bool             // releases hold contributions: all but those of draws
 	law        mechanisms.Exponential
 	seats      []*seat
+	guarantee  protection.Guarantee // of each of them
 }
 
 func (s *Subject) frame() (*frame, error) {
@@ -128,7 +130,32 @@ func samplerOf(law mechanisms.Law, scale noise.Scale, n int) (noise.Sampler, err
 	return nil, nil
 }
 
-// seat returns a machine at step 0, for a run: that of the number, which may have played others before.
+// vectors is how many noise vectors each step draws by definition: those of the nodes that its release is the first to
+// show, or one.
+func (f *frame) vectors(steps int) []int {
+	count := make([]int, steps)
+	facts, _ := mechanisms.FactsOf(f.Mechanism.Name)
+	switch {
+	case facts.Tree:
+		seen := map[int32]bool{}
+		for t, active := range definition.NewForest(f.Mechanism.Scope.Span(), steps).Active {
+			for _, node := range active {
+				if !seen[node] {
+					count[t]++
+				}
+				seen[node] = true
+			}
+		}
+	case !facts.Draws:
+		for t := range count {
+			count[t] = 1
+		}
+	}
+	return count
+}
+
+// seat returns a machine at step 0, for a run: that of the number, which may have played others before. Of two machines
+// the first is opened first.
 func (f *frame) seat(number int, r *run) (*seat, error) {
 	if number == len(f.seats) {
 		s := &seat{run: r}
@@ -139,6 +166,7 @@ func (f *frame) seat(number int, r *run) (*seat, error) {
 		if s.machine, err = f.Open(stream); err != nil {
 			return nil, err
 		}
+		f.guarantee = stream.Guarantee()
 		s.start = s.machine.AppendState(nil)
 		f.seats = append(f.seats, s)
 	}

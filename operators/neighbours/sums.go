@@ -22,9 +22,9 @@ const (
 // resets are those that the sums are played across.
 var resets = []uint64{1, 2, 5}
 
-// SumsAlone plays the sums of the calibration without a machine, about the ends of blocks: two streams of null events,
-// one of which has an event as far from them as the unit allows; two that differ in all noise, whose releases must differ
-// by what they hold of it; and two that differ in the noise before a reset, which must add the same behind it.
+// SumsAlone plays the sums of the calibration without a machine, about the ends of blocks. Of two streams of null
+// events one has an event as far from them as the unit allows. Two differ in all noise, and their releases must differ
+// by what they hold of it. Two differ in the noise before a reset, and must add the same behind it.
 func (s *Subject) SumsAlone() (fault string, err error) {
 	f, err := s.frame()
 	if err != nil || !f.prefix {

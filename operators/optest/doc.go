@@ -1,6 +1,7 @@
 // Package optest is what every operators.Machine must pass, whatever it learns: the contract of the interface,
 // metamorphic runs in which one log of events is played in different ways and must give the same bytes, and runs over
-// given sums, in which different events must give the same bytes.
+// given sums, in which different events must give the same bytes. Pairs of neighbouring runs are recorded and replayed
+// by package neighbours.
 //
 //	Run(t, func(tb testing.TB, open optest.Open) operators.Machine { … New(config, open(mechanism)) … }, events)
 //

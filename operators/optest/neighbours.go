@@ -18,7 +18,15 @@ import (
 // places: package neighbours says what must be equal, and how far contributions may differ. In its short form each
 // machine takes some of the changes, and all machines together take all.
 func (s suite) neighboursDifferAsClaimed(t *testing.T) {
-	subject := s.subject(t)
+	if fault := s.faultOfNeighbours(t); fault != "" {
+		t.Error(fault)
+	}
+}
+
+// faultOfNeighbours returns the first fault that a pair shows, or the sums alone.
+func (s suite) faultOfNeighbours(tb testing.TB) string {
+	tb.Helper()
+	subject := s.subject(tb)
 	for i, name := range changesOf(subject.Mechanism) {
 		at := (1 + 7*i) % len(s.records)
 		source, some := exchanged(s.records, at, otherEvents()[name], subject.Mechanism.Unit.AgainstNull())
@@ -27,19 +35,17 @@ func (s suite) neighboursDifferAsClaimed(t *testing.T) {
 		}
 		report, err := subject.Compare(source, uint64(len(s.records))/subject.Mechanism.Batch, nil)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if report.Fault != "" {
-			t.Errorf("%s at record %d: %s", name, at, report.Fault)
+			return fmt.Sprintf("%s at record %d: %s", name, at, report.Fault)
 		}
 	}
 	fault, err := subject.SumsAlone()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	if fault != "" {
-		t.Error(fault)
-	}
+	return fault
 }
 
 // changesOf are the changes that a machine over a mechanism takes, the first of them at a place that its configuration

@@ -198,3 +198,26 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 		always, func(r operators.Record) []int64 { return make([]int64, 2+int(min(1, r.Event.Weight))) }), "null",
 		"zero leaf")
 }
+
+// Neighbours that differ in more than a contribution are found.
+func TestNeighboursThatDifferInMoreAreFound(t *testing.T) {
+	all := func(state []byte) []byte { return state }
+	for fault, c := range map[string]struct {
+		leak func(m *least, r operators.Record)
+		want string
+	}{
+		"null flag in a decision": {func(m *least, r operators.Record) {
+			if r.Null {
+				m.point[0]++
+			}
+		}, "its point depends on events"},
+		"draws for events": {
+			drawing(func(r operators.Record) bool { return !r.Null && r.Event.Weight > 0 }, equal), "draws so far",
+		},
+	} {
+		s := suite{make: makeLeast(c.leak), plans: plans{}, public: all, records: records(leastEvents())}
+		if got := s.faultOfNeighbours(t); !strings.Contains(got, c.want) {
+			t.Errorf("%s: found %q", fault, got)
+		}
+	}
+}

@@ -17,10 +17,10 @@
 //	far tails    the mechanism at a large dimension, where draws are cheap: are there as many far out as there should be?
 //
 // Checks that compare bytes (neighbours, history, restart, decisions) play the machine exactly as it is configured. The
-// others need to know leaves: their machine publishes each decision, `bandit` plays along coordinates, and `sets` explores from the
-// start. In both, answers wait for their round and contexts for their reward, so a canary is sent early enough for its
-// contribution to be added where the attack looks. With a memory, half of the runs of the residuals start two steps
-// before a reset, on the private sum alone.
+// others need to know leaves: their machine publishes each decision, `bandit` plays along coordinates, and `sets`
+// explores from the start. In both, answers wait for their round and contexts for their reward, so a canary is sent
+// early enough for its contribution to be added where the attack looks. With a memory, half of the runs of the
+// residuals start two steps before a reset, on the private sum alone.
 //
 // All parts of a contribution are audited at once, against the guarantee of the whole, or one against its share: noise
 // of all components has one law in units of each coordinate's own.

@@ -163,13 +163,12 @@ func (e *exchange) couple(step uint64, place int) neighbours.Couple {
 	return neighbours.Couple{Record: r, Neighbour: r}
 }
 
-// named gives records their users: exchanged ones are of one, and each other record of another one. What comes between
-// the events of that one is exchanged too.
+// named gives records their users: exchanged ones are of one, and each other record of another one. Events of that one
+// that come too soon, at every step between, are exchanged too.
 func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours.Couple {
 	separation, _ := e.subject.mechanism.Unit.EventSeparation()
-	soon := place == e.place+1 && slices.Contains(e.at, step) ||
-		place == 0 && separation > 1 && slices.Contains(e.at, step-1) && !slices.Contains(e.at, step)
-	if soon {
+	between := slices.ContainsFunc(e.at, func(at uint64) bool { return at < step && step < at+separation })
+	if place == e.place+1 && slices.Contains(e.at, step) || place == 0 && between {
 		e.aim()
 		c = neighbours.Couple{Record: e.carrying[1][0], Neighbour: e.carrying[0][0], Exchanged: true}
 	}

@@ -13,10 +13,13 @@ import (
 const (
 	exchangedRecords = 1 << 12 // of all pairs together, about
 	leastExchanges   = 16
-	mostExchanges    = 64
+	mostExchanges    = 48
 	plainKinds       = 4 // of exchangeKinds, which are tried where a decision is published next, and at the start
 	mostAxes         = 6
-	shortExchange    = 12 // steps of a pair of runs, at least
+	shortExchange    = 12      // steps of a pair of runs, at least
+	longExchange     = 1 << 11 // records of a run, where that is enough
+	longestExchange  = 1 << 14 // records of a run, for the sake of a decision
+	exchangedAtMost  = 1 << 17 // records of all pairs together
 )
 
 // neighbours records and replays pairs of runs of the machine as the settings say it.
@@ -24,7 +27,7 @@ func (a *Subject) neighbours() (Check, error) {
 	check := Check{
 		Name: "neighbours", Looked: "pairs of streams that differ in one unit, over the same noise", Holds: true,
 	}
-	steps, _, err := a.shownSteps(max(shortExchange, a.earliest()+2))
+	steps, err := a.exchangedSteps()
 	if err != nil {
 		return check, err
 	}
@@ -52,6 +55,26 @@ func (a *Subject) neighbours() (Check, error) {
 		check.Found = fault
 	}
 	return check, err
+}
+
+// exchangedSteps is how long pairs of runs are: some decisions, or the first one, or as long as is possible in time.
+func (a *Subject) exchangedSteps() (uint64, error) {
+	batch, end := a.mechanism.Batch, a.mechanism.Scope.End()
+	least := min(max(a.earliest()+1, min(shortExchange+a.earliest(), longExchange/batch)), end)
+	steps, _, err := a.shownSteps(least)
+	if err != nil || steps*batch <= longExchange {
+		return steps, err
+	}
+	p, err := a.open()
+	if err != nil {
+		return 0, err
+	}
+	for t := a.earliest(); t*batch <= longestExchange && t <= end; t++ {
+		if _, count := p.both[0].Due(t); count > 0 {
+			return max(least, t), nil
+		}
+	}
+	return least, nil
 }
 
 // neighbouring are the pairs of runs of a subject.
@@ -164,7 +187,7 @@ func (a *Subject) exchanges(steps uint64) []pairOfStreams {
 	for i := 0; i < len(exchangeKinds) || len(all) < min(count, mostExchanges); i++ {
 		add(exchangeKinds[i%len(exchangeKinds)], places[rng.IntN(len(places))], last*rng.IntN(2))
 	}
-	return all
+	return all[:min(len(all), max(len(exchangeKinds), exchangedAtMost/int(steps*a.mechanism.Batch)))]
 }
 
 // places are the steps that the first contribution of an exchanged unit is added in: the first ones, the ends of a

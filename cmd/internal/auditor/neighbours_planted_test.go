@@ -54,7 +54,8 @@ func recordedMachines() map[string][]string {
 // plantedInMachines are faults in the source: a text of a file, what stands in its place, and the machine that has it.
 var plantedInMachines = []struct{ file, text, other, machine, what string }{
 	{
-		"mechanisms/stream.go", "\tclear(s.partial)\n\treturn true", "\tclear(s.partial[:len(s.partial)-1])\n\treturn true",
+		"mechanisms/stream.go", "\tclear(s.partial)\n\treturn true",
+		"\tclear(s.partial[:len(s.partial)-1])\n\treturn true",
 		"aggregate", "the last coordinate of a step is added again",
 	},
 	{
@@ -72,7 +73,8 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 			"\tif v[0] == 0 {\n\t\treturn\n\t}\n\tc.sampler.Fill(c.drawn,", "coco", "a step without events has no noise",
 	},
 	{
-		"mechanisms/perstep/perstep.go", "\to.sampler.Fill(o.drawn,", "\tif v[0] != 0 {\n\t\to.sampler.Fill(o.drawn, chain.Seed(noise.NodeID{Level: 1, Block: o.steps}))\n\t}\n\to.sampler.Fill(o.drawn,",
+		"mechanisms/perstep/perstep.go", "\to.sampler.Fill(o.drawn,",
+		"\tif v[0] != 0 {\n\t\to.sampler.Fill(o.drawn, chain.Seed(noise.NodeID{Level: 1, Block: o.steps}))\n\t}\n\to.sampler.Fill(o.drawn,",
 		"arms", "a draw more where the step has an answer",
 	},
 	{
@@ -80,11 +82,13 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 		"ridge", "how much is forgotten depends on the contribution",
 	},
 	{
-		"mechanisms/blt/sum.go", "m := c.filter.carry(&c.buffers[i], c.drawn[i])", "m := c.filter.carry(&c.buffers[i], c.drawn[i]+x/1024)",
+		"mechanisms/blt/sum.go", "m := c.filter.carry(&c.buffers[i], c.drawn[i])",
+		"m := c.filter.carry(&c.buffers[i], c.drawn[i]+x/1024)",
 		"submodular", "contributions are carried as noise is",
 	},
 	{
-		"mechanisms/lattice/quantise.go", "\t\tfor i, x := range v {\n\t\t\tdst[i] = nearest(float64(float64(x*scale) * factor))\n\t\t}\n\t\tif g.Contains(dst) {",
+		"mechanisms/lattice/quantise.go",
+		"\t\tfor i, x := range v {\n\t\t\tdst[i] = nearest(float64(float64(x*scale) * factor))\n\t\t}\n\t\tif g.Contains(dst) {",
 		"\t\tfor i, x := range v {\n\t\t\tdst[i] = nearest(float64(float64(x*scale) * factor))\n\t\t}\n" +
 			"\t\tif ok := g.Contains(dst); ok {\n\t\t\tif last := len(v) - 1; factor < 1 {\n" +
 			"\t\t\t\tdst[last] = nearest(min(1e9, max(-1e9, float64(v[last]*scale))))\n\t\t\t}",
@@ -109,11 +113,13 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 		"users", "all events of a user are accounted as one",
 	},
 	{
-		"mechanisms/structures.go", "Separation: separation, Window: c.ExchangeSteps()}", "Separation: separation, Window: separation}",
+		"mechanisms/structures.go", "Separation: separation, Window: c.ExchangeSteps()}",
+		"Separation: separation, Window: separation}",
 		"users for life", "all events of a user for life are accounted as one",
 	},
 	{
-		"mechanisms/calibration.go", "\t\treturn noise.NewGaussian(s)", "\t\treturn noise.NewGaussian(noise.Scale{Mant: s.Mant, Exp: s.Exp - 1})",
+		"mechanisms/calibration.go", "\t\treturn noise.NewGaussian(s)",
+		"\t\treturn noise.NewGaussian(noise.Scale{Mant: s.Mant, Exp: s.Exp - 1})",
 		"coco", "noise of half the scale",
 	},
 	{
@@ -125,21 +131,24 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 		"sets draws", "totals of draws count each contribution twice",
 	},
 	{
-		"state/users/limiter.go", "\tif _, near := l.last[id]; near {\n\t\treturn false\n\t}\n", "", "users", "a user who comes too soon is accepted",
+		"state/users/limiter.go", "\tif _, near := l.last[id]; near {\n\t\treturn false\n\t}\n", "", "users",
+		"a user who comes too soon is accepted",
 	},
 	{
 		"state/users/limiter.go", "if step-e.step < l.separation {", "if step-e.step+1 < l.separation {",
 		"users for life", "a user is forgotten a step early",
 	},
 	{
-		"pipeline/streams/walk.go", "\t\treturn schemas.TooSoon, nil", "\t\treturn schemas.OK, nil", "users", "an event that comes too soon is taken",
+		"pipeline/streams/walk.go", "\t\treturn schemas.TooSoon, nil", "\t\treturn schemas.OK, nil", "users",
+		"an event that comes too soon is taken",
 	},
 	{
 		"operators/actions/table.go", "t.step - min(t.step, t.config.Delay) }", "t.step - min(t.step, t.config.Delay-1) }",
 		"arms", "answers are added before their round is settled",
 	},
 	{
-		"operators/actions/table.go", "\t\tr := t.at(n)\n\t\tclear(r.used)", "\t\tr := t.at(n)\n\t\tif r.values[0] > 0 {\n\t\t\tt.step++\n\t\t}\n\t\tclear(r.used)",
+		"operators/actions/table.go", "\t\tr := t.at(n)\n\t\tclear(r.used)",
+		"\t\tr := t.at(n)\n\t\tif r.values[0] > 0 {\n\t\t\tt.step++\n\t\t}\n\t\tclear(r.used)",
 		"sets", "the round that comes next depends on an answer",
 	},
 	{
@@ -148,7 +157,8 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 		"each further reward under a key adds its context again",
 	},
 	{
-		"operators/linucb/serve.go", "\tif m.table.Put(r.Key, t, m.row) != pending.Done {", "\tif r.Null || m.table.Put(r.Key, t, m.row) != pending.Done {",
+		"operators/linucb/serve.go", "\tif m.table.Put(r.Key, t, m.row) != pending.Done {",
+		"\tif r.Null || m.table.Put(r.Key, t, m.row) != pending.Done {",
 		"served", "a context that says nothing does not wait",
 	},
 	{
@@ -162,23 +172,28 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 		"served in batches", "a context adds a contribution, and its reward another",
 	},
 	{
-		"operators/linucb/machine.go", "\tif !m.Stream.Add(r.Identity, leaf) {", "\tif leaf != nil && leaf[len(leaf)-1] > m.middle {\n\t\tm.model.doublings++\n\t}\n\tif !m.Stream.Add(r.Identity, leaf) {",
+		"operators/linucb/machine.go", "\tif !m.Stream.Add(r.Identity, leaf) {",
+		"\tif leaf != nil && leaf[len(leaf)-1] > m.middle {\n\t\tm.model.doublings++\n\t}\n\tif !m.Stream.Add(r.Identity, leaf) {",
 		"served", "the state counts good rewards",
 	},
 	{
-		"operators/aggregate/machine.go", "\tm.decide(t)\n\treturn append", "\tm.decide(t)\n\tif !r.Null {\n\t\tm.extras[0].Numbers[0]++\n\t}\n\treturn append",
+		"operators/aggregate/machine.go", "\tm.decide(t)\n\treturn append",
+		"\tm.decide(t)\n\tif !r.Null {\n\t\tm.extras[0].Numbers[0]++\n\t}\n\treturn append",
 		"aggregate", "a count is released beside",
 	},
 	{
-		"operators/aggregate/machine.go", "\tfor _, r := range m.readings {\n\t\tr.Take()", "\tfor _, of := range m.readings {\n\t\tif r.Null {\n\t\t\tof.Take()\n\t\t}\n\t\tof.Take()",
+		"operators/aggregate/machine.go", "\tfor _, r := range m.readings {\n\t\tr.Take()",
+		"\tfor _, of := range m.readings {\n\t\tif r.Null {\n\t\t\tof.Take()\n\t\t}\n\t\tof.Take()",
 		"aggregate", "what a view has forgotten depends on the last record",
 	},
 	{
-		"operators/aggregate/block/onehot.go", "near, far := h.distances(coarse)", "near, far := h.distances(coarse)\n\tnear = far",
+		"operators/aggregate/block/onehot.go", "near, far := h.distances(coarse)",
+		"near, far := h.distances(coarse)\n\tnear = far",
 		"aggregate", "the distance of two cells is short by a root of 2",
 	},
 	{
-		"operators/ridge/machine.go", "\tif !m.Stream.Add(r.Identity, m.contribution(r)) {", "\tm.doublings += uint64(max(0, min(1, r.Event.Label)))\n\tif !m.Stream.Add(r.Identity, m.contribution(r)) {",
+		"operators/ridge/machine.go", "\tif !m.Stream.Add(r.Identity, m.contribution(r)) {",
+		"\tm.doublings += uint64(max(0, min(1, r.Event.Label)))\n\tif !m.Stream.Add(r.Identity, m.contribution(r)) {",
 		"ridge", "the public part of the state has something of a label",
 	},
 	{
@@ -188,7 +203,8 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 		"ridge", "an event moves the weights beside the sums",
 	},
 	{
-		"operators/coco/machine.go", "\tif !m.Stream.Add(r.Identity, adds) {\n\t\treturn dst", "\tif adds == nil {\n\t\treturn dst\n\t}\n\tif !m.Stream.Add(r.Identity, adds) {\n\t\treturn dst",
+		"operators/coco/machine.go", "\tif !m.Stream.Add(r.Identity, adds) {\n\t\treturn dst",
+		"\tif adds == nil {\n\t\treturn dst\n\t}\n\tif !m.Stream.Add(r.Identity, adds) {\n\t\treturn dst",
 		"coco", "a null record takes no place",
 	},
 	{
@@ -198,15 +214,18 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 		"coco", "a rare decision has something of the last event",
 	},
 	{
-		"operators/coco/machine.go", "\tif t%m.Every != 0 {\n\t\treturn dst", "\tif t%m.Every != 0 && (adds == nil || adds[0] < 1) {\n\t\treturn dst",
+		"operators/coco/machine.go", "\tif t%m.Every != 0 {\n\t\treturn dst",
+		"\tif t%m.Every != 0 && (adds == nil || adds[0] < 1) {\n\t\treturn dst",
 		"coco", "a decision is published because of an event",
 	},
 	{
-		"operators/submodular/machine.go", "\tm.rule.write(m.point)\n", "\tm.rule.write(m.point)\n\tif len(r.Event.Vector.Values) > 0 && r.Event.Vector.Values[0] > 0 {\n\t\tm.point[0] = 0\n\t}\n",
+		"operators/submodular/machine.go", "\tm.rule.write(m.point)\n",
+		"\tm.rule.write(m.point)\n\tif len(r.Event.Vector.Values) > 0 && r.Event.Vector.Values[0] > 0 {\n\t\tm.point[0] = 0\n\t}\n",
 		"submodular", "a set has what the last event wants",
 	},
 	{
-		"operators/submodular/quantisers.go", "\treturn times(g.Size, lattice.Square(2*half)), times(g.Size, lattice.Square(half))",
+		"operators/submodular/quantisers.go",
+		"\treturn times(g.Size, lattice.Square(2*half)), times(g.Size, lattice.Square(half))",
 		"\treturn times(2*g.Size, lattice.Square(half)), times(g.Size, lattice.Square(half))",
 		"submodular", "the distance of gains is short by a root of 2",
 	},
@@ -215,11 +234,13 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 		"answers, m.Stream.Sum(0)[0]+1e6*m.contribution[0])", "sets", "a held answer goes to the rule in clear",
 	},
 	{
-		"operators/sets/machine.go", "\tif p.cell < 0 {\n\t\treturn nil // what", "\tif p.cell < 0 || a.Value > 0.4 {\n\t\tm.at(m.table.Step()).stage++\n\t\treturn nil // what",
+		"operators/sets/machine.go", "\tif p.cell < 0 {\n\t\treturn nil // what",
+		"\tif p.cell < 0 || a.Value > 0.4 {\n\t\tm.at(m.table.Step()).stage++\n\t\treturn nil // what",
 		"sets draws", "the state marks rounds with good answers",
 	},
 	{
-		"operators/bandit/machine.go", "\tm.move(m.table.Step())\n", "\tif adds != nil {\n\t\tm.move(m.table.Step())\n\t}\n",
+		"operators/bandit/machine.go", "\tm.move(m.table.Step())\n",
+		"\tif adds != nil {\n\t\tm.move(m.table.Step())\n\t}\n",
 		"bandit", "the centre moves if the last record has an answer",
 	},
 	{
@@ -227,7 +248,36 @@ var plantedInMachines = []struct{ file, text, other, machine, what string }{
 		"a reset leaves the buffers of the last coordinate",
 	},
 	{
-		"mechanisms/decay/sum.go", "c.steps%c.period == 0 {", "c.steps == c.period {", "coco", "there is one reset, and no other",
+		"mechanisms/decay/sum.go", "c.steps%c.period == 0 {", "c.steps == c.period {", "coco",
+		"there is one reset, and no other",
+	},
+	{
+		"mechanisms/blt/sum.go", "c.total[i].Add(m).AddInt64(c.drawn[i]))",
+		"c.total[i].Add(m).AddInt64(c.drawn[i]*int64(min(1, len(v)-1-i))))", "submodular",
+		"the last coordinate is released without its newest noise",
+	},
+	{
+		"mechanisms/windowtree/tree.go", "dst[i] = t.grid.Float64(t.total[i].Add(t.noise[i]))",
+		"if dst[i] = t.grid.Float64(t.total[i].Add(t.noise[i])); x == 0 {\n" +
+			"\t\t\tdst[i] = t.grid.Float64(t.total[i])\n\t\t}",
+		"served in batches", "a coordinate to which nothing is added has no noise",
+	},
+	{
+		"mechanisms/blt/encode.go", "c.buffers[i][k] = s.Buffer(i, k)", "_ = s.Buffer(i, k)", "submodular",
+		"a machine that is read back has forgotten noise",
+	},
+	{
+		"pipeline/streams/walk.go", "\tif !s.limiter.Admit(step, user) {",
+		"\tif len(r.Value) > 1 && !s.limiter.Admit(step, user) {", "users",
+		"a malformed event does not take its user's turn",
+	},
+	{
+		"operators/actions/encode.go", "r.used[i] = binary.LittleEndian.Uint64(b[8*i:])", "_, _ = i, b", "arms",
+		"a machine that is read back takes an answer again",
+	},
+	{
+		"operators/base.go", "b.Stream.Restore(state[split:])", "error(nil)", "ridge",
+		"a machine that is read back goes on from nothing",
 	},
 }
 
