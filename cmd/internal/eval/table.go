@@ -78,7 +78,11 @@ func number(x Number, digits int) string {
 	if !x.Known() {
 		return ""
 	}
-	return strconv.FormatFloat(float64(x), 'f', digits, 64)
+	text := strconv.FormatFloat(float64(x), 'f', digits, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-") // 0 has no sign
+	}
+	return text
 }
 
 func private(of func(*Row) string) func(*Row) string {
