@@ -49,8 +49,8 @@ func (c operator) read(params []byte) (operator, error) {
 			c.most = mostBefore
 		}
 	default:
-		return c, errors.New("linucb: plan: not one of version " + planVersion + " or " + planOfWeights + ", or of served events " +
-			planOfMarks)
+		return c, errors.New("linucb: plan: not one of version " + planVersion + " or " + planOfWeights +
+			", or of served events " + planOfMarks)
 	}
 	var lines []string
 	if more {

@@ -30,7 +30,8 @@ func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 			t.Errorf("%v: weights up to %g, want %g", c.lines, o.most, c.want)
 		}
 	}
-	proved, _ := config(t, horizon(optest.Window("blt"), 64), "ARMS=a,b", "DIMENSION=20", "PLAYED=logged", "CONFIDENCE=0.9")
+	proved, _ := config(t, horizon(optest.Window("blt"), 64), "ARMS=a,b", "DIMENSION=20", "PLAYED=logged",
+		"CONFIDENCE=0.9")
 	if proved.most != 2.5 {
 		t.Errorf("with a proved width S is %g", proved.most)
 	}
@@ -80,7 +81,9 @@ func TestDeploymentsKeepTheirLargestWeights(t *testing.T) {
 	if _, err := drawnNorm(t, "3\n1\na\nb", "WEIGHTS_MAX=2.5"); err == nil {
 		t.Error("settings say 2.5 and the plan 1")
 	}
-	for _, bad := range []string{"", "3", "3\n1", "3\n1\na", "3\na\nb", "3\nNaN\na\nb", "3\n0\na\nb", "3\n1\na\nb\nc", "4\n1\na\nb"} {
+	for _, bad := range []string{
+		"", "3", "3\n1", "3\n1\na", "3\na\nb", "3\nNaN\na\nb", "3\n0\na\nb", "3\n1\na\nb\nc", "4\n1\na\nb",
+	} {
 		if _, err := drawnNorm(t, bad); err == nil {
 			t.Errorf("plan %q is taken", bad)
 		}

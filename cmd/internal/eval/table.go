@@ -33,7 +33,7 @@ func (r *Report) Print(out io.Writer) error {
 	if r.references() > 1 {
 		name = "without noise"
 	}
-	base := r.Rows[len(r.Rows)-1].Name
+	base := r.base()
 	b.WriteString("\n" + name + ": the same learner over the same clipped gradients; computed without privacy.\n" +
 		base + ": " + bases[base] + "\n")
 	if r.Rows[0].Gain.Known() {
