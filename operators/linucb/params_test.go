@@ -11,8 +11,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// Weights are drawn to max(1, √d/4), 2.5 at most, d that of an arm, its products counted; to what settings say; with a
-// proved width nothing is drawn, and S is supposed to be 2.5.
+// Weights of an arm are drawn to max(1, √d/4), 2.5 at most; those of all arms together to 2.5; either to what settings
+// say. With a proved width nothing is drawn, and S is supposed to be 2.5.
 func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 	for _, c := range []struct {
 		want  float64
@@ -21,8 +21,9 @@ func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 		{1, []string{"ARMS=a,b", "DIMENSION=1"}},
 		{1, []string{"ARMS=a,b", "DIMENSION=16"}},
 		{math.Sqrt(20) / 4, []string{"ARMS=a,b", "DIMENSION=20"}},
-		{math.Sqrt(40) / 4, []string{sizes, "DIMENSION=20"}},
-		{2.5, []string{"CANDIDATES=2", "DIMENSION=101"}},
+		{2.5, []string{sizes, "DIMENSION=20"}},
+		{2.5, []string{"CANDIDATES=2", "DIMENSION=20"}},
+		{2.5, []string{"ARMS=a,b", "DIMENSION=101"}},
 		{0.125, []string{"ARMS=a,b", "DIMENSION=20", "WEIGHTS_MAX=0.125"}},
 	} {
 		o, _ := config(t, optest.Life(64), append(c.lines, "PLAYED=logged")...)
