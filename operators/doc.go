@@ -69,7 +69,7 @@
 //
 // The canonical configuration has a digest of each list and file; Params must hold their contents. A setting that comes
 // after the first release is marked Later, and a default never changes, or has a Before: so deployments keep their
-// bytes. An operator whose bytes others build on also gets golden cases and published schemas (cmd/internal/decisiontest/cases.go,
-// cmd/oriel/schema_test.go, cmd/internal/bubbletest/subject_test.go). An operator with draws, feedback and a second
-// topic is in cmd/internal/servedtest/testdata/toy.
+// bytes. An operator whose bytes others build on also gets golden cases and published schemas
+// (cmd/internal/decisiontest/cases.go, cmd/oriel/schema_test.go, cmd/internal/bubbletest/subject_test.go). An operator
+// with draws, feedback and a second topic is in cmd/internal/servedtest/testdata/toy.
 package operators

@@ -94,8 +94,8 @@ var settings = []operators.Setting{
 		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges", Range: "0, or 1e-6 to 1e6", Default: "0",
 		Before: "2.5",
 		Text: "S, largest norm of an arm's weights, in half reward ranges a feature norm of ORIEL_FEATURES_MAX: they are drawn to it, or with " +
-			"ORIEL_CONFIDENCE supposed to be within. 0: the larger of 1 and √d/4, at most 2.5, with d weights of an arm; 2.5 with ORIEL_CONFIDENCE, and in deployments that began " +
-			"before it followed from d",
+			"ORIEL_CONFIDENCE supposed to be within. 0: the larger of 1 and √d/4, at most 2.5; 2.5 with " +
+			"ORIEL_CONFIDENCE, ORIEL_CANDIDATES or ORIEL_ARM_FEATURES, and in deployments that began before it followed from ORIEL_DIMENSION",
 	},
 	moments.EmitEvery,
 	{

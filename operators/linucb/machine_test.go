@@ -215,8 +215,9 @@ func TestSettingsAreRefused(t *testing.T) {
 	base := []string{"PLAYED=served", "ARMS=a,b", "DIMENSION=4"}
 	for _, line := range []string{
 		"DIMENSION=0", "DIMENSION=513", "REWARD_RANGE=5", "REWARD_RANGE=5:5", "FEATURES_MAX=0", "LABEL_SHARE=1.1",
-		"NOISE_SHIFT=NaN", "WEIGHTS_MAX=1e-7", "WEIGHTS_MAX=NaN", "EMIT_EVERY=0", "START_REGULARIZER=-1", "ARMS=a", "ARMS=a,a", "CANDIDATES=3",
-		"CANDIDATES=1", "CONFIDENCE=0.3", "CONFIDENCE=0.9", "WIDTH=-1", "WAIT=0", "PLAYED=guessed",
+		"NOISE_SHIFT=NaN", "WEIGHTS_MAX=1e-7", "WEIGHTS_MAX=NaN", "EMIT_EVERY=0", "START_REGULARIZER=-1", "ARMS=a",
+		"ARMS=a,a", "CANDIDATES=3", "CANDIDATES=1", "CONFIDENCE=0.3", "CONFIDENCE=0.9",
+		"WIDTH=-1", "WAIT=0", "PLAYED=guessed",
 		`ARMS=a,"b"`, "CAPACITY=1048577", "NOISE=paper", "NOISE=loud",
 	} {
 		if _, err := optest.Configure(Definition, optest.Life(16), append(append([]string{}, base...), line)...); err == nil {

@@ -49,8 +49,8 @@ func (c operator) read(params []byte) (operator, error) {
 			c.most = mostBefore
 		}
 	default:
-		return c, errors.New("linucb: plan: not one of version " + planVersion + " or " + planOfWeights + ", or of served events " +
-			planOfMarks)
+		return c, errors.New("linucb: plan: not one of version " + planVersion + " or " + planOfWeights +
+			", or of served events " + planOfMarks)
 	}
 	var lines []string
 	if more {
@@ -70,15 +70,16 @@ func (c operator) read(params []byte) (operator, error) {
 	return c, nil
 }
 
-// derivedMost is S where settings do not say it: max(1, √d/4), mostBefore at most.
+// derivedMost is S where settings do not say it: of arms with weights of their own max(1, √d/4), mostBefore at most.
 //
 // Rewards that are linear in every context of norm 1, and stay within their range, have weights of norm 1 at most: the
 // largest prediction is the norm. Rewards that are not may need more. Of contexts that are spread evenly in d
 // dimensions a prediction has the root mean square |θ|/√d, which √d/4 lets be a quarter of half the range. Larger
 // weights are mostly those of the arms that were played most, which others are then never compared with (SPEC.md).
-// With ORIEL_CONFIDENCE S is an assumption of the proof and no limit, and stays as it was.
+// Where one vector of weights serves all choices, there are no others. With ORIEL_CONFIDENCE S is an assumption of the
+// proof and no limit. In both cases it stays as it was.
 func (c operator) derivedMost() float64 {
-	if c.confidence > 0 {
+	if c.confidence > 0 || c.blocks() == 1 {
 		return mostBefore
 	}
 	return max(1, min(mostBefore, math.Sqrt(float64(c.rows.Features))/4))

@@ -11,8 +11,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// Weights are drawn to max(1, √d/4), 2.5 at most, d that of an arm, its products counted; to what settings say; with a
-// proved width nothing is drawn, and S is supposed to be 2.5.
+// Weights of an arm are drawn to max(1, √d/4), 2.5 at most; those of all arms together to 2.5; either to what settings
+// say. With a proved width nothing is drawn, and S is supposed to be 2.5.
 func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 	for _, c := range []struct {
 		want  float64
@@ -21,8 +21,9 @@ func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 		{1, []string{"ARMS=a,b", "DIMENSION=1"}},
 		{1, []string{"ARMS=a,b", "DIMENSION=16"}},
 		{math.Sqrt(20) / 4, []string{"ARMS=a,b", "DIMENSION=20"}},
-		{math.Sqrt(40) / 4, []string{sizes, "DIMENSION=20"}},
-		{2.5, []string{"CANDIDATES=2", "DIMENSION=101"}},
+		{2.5, []string{sizes, "DIMENSION=20"}},
+		{2.5, []string{"CANDIDATES=2", "DIMENSION=20"}},
+		{2.5, []string{"ARMS=a,b", "DIMENSION=101"}},
 		{0.125, []string{"ARMS=a,b", "DIMENSION=20", "WEIGHTS_MAX=0.125"}},
 	} {
 		o, _ := config(t, optest.Life(64), append(c.lines, "PLAYED=logged")...)
@@ -30,7 +31,8 @@ func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 			t.Errorf("%v: weights up to %g, want %g", c.lines, o.most, c.want)
 		}
 	}
-	proved, _ := config(t, horizon(optest.Window("blt"), 64), "ARMS=a,b", "DIMENSION=20", "PLAYED=logged", "CONFIDENCE=0.9")
+	proved, _ := config(t, horizon(optest.Window("blt"), 64), "ARMS=a,b", "DIMENSION=20", "PLAYED=logged",
+		"CONFIDENCE=0.9")
 	if proved.most != 2.5 {
 		t.Errorf("with a proved width S is %g", proved.most)
 	}
@@ -80,7 +82,9 @@ func TestDeploymentsKeepTheirLargestWeights(t *testing.T) {
 	if _, err := drawnNorm(t, "3\n1\na\nb", "WEIGHTS_MAX=2.5"); err == nil {
 		t.Error("settings say 2.5 and the plan 1")
 	}
-	for _, bad := range []string{"", "3", "3\n1", "3\n1\na", "3\na\nb", "3\nNaN\na\nb", "3\n0\na\nb", "3\n1\na\nb\nc", "4\n1\na\nb"} {
+	for _, bad := range []string{
+		"", "3", "3\n1", "3\n1\na", "3\na\nb", "3\nNaN\na\nb", "3\n0\na\nb", "3\n1\na\nb\nc", "4\n1\na\nb",
+	} {
 		if _, err := drawnNorm(t, bad); err == nil {
 			t.Errorf("plan %q is taken", bad)
 		}

@@ -88,7 +88,7 @@ func TestProductsAreCandidatesThatBringThem(t *testing.T) {
 // Arms whose features are one-hot learn as arms with weights of their own, where there is no noise: they have the same
 // weights, in another order.
 func TestOneHotProductsAreArms(t *testing.T) {
-	lines := []string{"PLAYED=logged", "DIMENSION=3", "EMIT_EVERY=1"}
+	lines := []string{"PLAYED=logged", "DIMENSION=3", "EMIT_EVERY=1", "WEIGHTS_MAX=100"}
 	tied := unnoised(t, optest.Window("blt"), append(lines, armsFile(t, "a:1:0\nb:0:1\n"))...)
 	own := unnoised(t, optest.Window("blt"), append(lines, "ARMS=a,b")...)
 	for i, e := range drawn(own.operator, 60, 2) {
@@ -188,7 +188,7 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 		t.Errorf("plan says %q", said)
 	}
 	plan, err := c.Params(m)
-	if want := "3\n1\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {
+	if want := "3\n2.5\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {
 		t.Errorf("plan %q, want %q, %v", plan, want, err)
 	}
 }

@@ -146,7 +146,8 @@ func newField(in Input, totals []int64) (*field, error) {
 	}
 	rule := f.rows[0].rule
 	f.rows = append(f.rows, references...)
-	f.rows = append(f.rows, entry{Row{Name: baseName(rule.Predicts), Kind: KindBase}, rule, racing(rule, newBase(rule, len(totals)))})
+	base := Row{Name: baseName(rule.Predicts), Kind: KindBase}
+	f.rows = append(f.rows, entry{base, rule, racing(rule, newBase(rule, len(totals)))})
 	for _, e := range f.rows {
 		f.racers = append(f.racers, e.racers...)
 	}

@@ -277,8 +277,9 @@ func TestWealthIsCounted(t *testing.T) {
 	if err := r.Print(&table); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"log wealth", "uniform portfolio: all wealth spread evenly", strconv.FormatFloat(math.Log(wealth), 'f', 3, 64)}
-	for _, text := range want {
+	for _, text := range []string{
+		"log wealth", "uniform portfolio: all wealth spread evenly", strconv.FormatFloat(math.Log(wealth), 'f', 3, 64),
+	} {
 		if !strings.Contains(table.String(), text) {
 			t.Errorf("%q is not said: %s", text, table.String())
 		}

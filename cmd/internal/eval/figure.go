@@ -28,7 +28,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 		Title: title,
 		Subtitle: fmt.Sprintf("%d events in %s · each scored before it is learned from · labels %s later · mean of %s",
 			r.Events, figure.Counted(r.Streams, "stream"), r.Delay, figure.Counted(r.Seeds, "seed")),
-		Notes: []string{"no privacy and " + r.Rows[len(r.Rows)-1].Name + " are computed without privacy; settings chosen on private data are outside the guarantee"},
+		Notes: []string{"no privacy and " + r.base() + " are computed without privacy; settings chosen on private data are outside the guarantee"},
 		Left:  left, Right: right, Share: 0.62,
 	}
 	length := float64(r.Events) / float64(r.Streams)
@@ -68,7 +68,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 		left.Lines, right.Lines = append(left.Lines, so), append(right.Lines, then)
 	}
 	if far != nil {
-		slide.Notes = append(slide.Notes, "not drawn, since far above the "+r.Rows[len(r.Rows)-1].Name+": "+strings.Join(far, "; "))
+		slide.Notes = append(slide.Notes, "not drawn, since far above the "+r.base()+": "+strings.Join(far, "; "))
 	}
 	return slide
 }

@@ -249,6 +249,9 @@ func (r *Report) gains() {
 	}
 }
 
+// base is the name of the last row.
+func (r *Report) base() string { return r.Rows[len(r.Rows)-1].Name }
+
 // references counts the learners.
 func (r *Report) references() (n int) {
 	for i := range r.Rows {

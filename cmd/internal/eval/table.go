@@ -33,7 +33,7 @@ func (r *Report) Print(out io.Writer) error {
 	if r.references() > 1 {
 		name = "without noise"
 	}
-	base := r.Rows[len(r.Rows)-1].Name
+	base := r.base()
 	b.WriteString("\n" + name + ": the same learner over the same clipped gradients; computed without privacy.\n" +
 		base + ": " + bases[base] + "\n")
 	if r.Rows[0].Gain.Known() {
@@ -78,7 +78,11 @@ func number(x Number, digits int) string {
 	if !x.Known() {
 		return ""
 	}
-	return strconv.FormatFloat(float64(x), 'f', digits, 64)
+	text := strconv.FormatFloat(float64(x), 'f', digits, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-") // 0 has no sign
+	}
+	return text
 }
 
 func private(of func(*Row) string) func(*Row) string {

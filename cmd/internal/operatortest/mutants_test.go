@@ -163,6 +163,14 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"s.model.restore(release, step, 0)", "the next process does not know of doublings",
 	},
 	{
+		"linucb", "operators/linucb/params.go", "float64(c.rows.Features)", "float64(c.rows.Features*c.blocks())",
+		"weights of an arm are drawn to a norm for the weights of all",
+	},
+	{
+		"linucb", "operators/linucb/params.go", "return max(1, min(mostBefore", "return max(mostBefore, min(mostBefore",
+		"weights are as long as before they followed from the dimension",
+	},
+	{
 		"linucb", "operators/linucb/serve.go", "m.blocks() == 1 {", "m.candidates > 0 {",
 		"all arms with features are taken for the first",
 	},

@@ -41,7 +41,9 @@ func TestLongGaps(t *testing.T) {
 	got := kept(t, gaps)
 	for column := range gaps.Columns {
 		inOrder(t, got, []order{
-			{"blt", "Theorem 5", column, 100}, {"tree", "Theorem 6", column, 100}, {"blt", "tree", column, 1.2},
+			{"blt", "Theorem 5", column, 100},
+			{"tree", "Theorem 6", column, 100},
+			{"blt", "tree", column, 1.2},
 			{"blt", "most", column, 100},
 		})
 	}
