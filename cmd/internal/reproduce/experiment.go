@@ -7,6 +7,7 @@ var All = []Experiment{
 	tableOne,
 	tenArms,
 	privateBandit,
+	hulls,
 	contexts,
 	sets,
 	regression,

@@ -1,0 +1,170 @@
+package reproduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// hulls is PrivateBandit on sets without an inside: plays stay in the set, on directions of its tangent space.
+var hulls = Experiment{
+	Name:    "hulls",
+	Title:   "Regret of PrivateBandit on a simplex and on a flow",
+	Text:    "PrivateBandit on sets that have no inside: a simplex of five, and a flow of five edges, ε = 1 and 10",
+	Measure: "regret",
+	Rows:    rowsOf(hullPlayers),
+	Columns: []Column{
+		{Name: "simplex, ε = 1", Text: "simplex, ε = 1"},
+		{Name: "simplex, ε = 10", Text: "simplex, ε = 10"},
+		{Name: "flow, ε = 1", Text: "flow, ε = 1"},
+		{Name: "flow, ε = 10", Text: "flow, ε = 10"},
+	},
+	Steps: 100_000, Short: 2_000, Seeds: 4,
+	Panels: [2]int{0, 2},
+	Play:   playHulls,
+	Notes: []string{
+		"A step is a play. ½|x − z|², z the middle between a point that is fixed and one that is not, both mixes of vertices.",
+		"Simplex: the mixes of five points. Flow: of 1 from s to t, over the edges s>a, s>b, a>b, a>t and b>t: three paths.",
+		"√T rounds of √T plays, constants of the paper, δ = 1e-6. Each play is checked: a play outside the set ends the run.",
+		"The middle is the mean of the vertices. No privacy: the same code at ε = 10⁹.",
+	},
+}
+
+var hullPlayers = []player{
+	{Row{Name: "middle", Text: "the middle always", Gives: "all", Drawn: true}, nil},
+	{Row{Name: "no noise", Text: "no privacy", Gives: "none", Drawn: true}, hullOf("blt", public)},
+	{Row{Name: "blt", Text: "`blt` over the rounds", Gives: forLife + ", (ε, δ)", Drawn: true}, hullOf("blt", 0)},
+	{Row{Name: "Gauss", Text: "Gaussian tree", Gives: forLife + ", (ε, δ)", Drawn: true}, hullOf("tree-gaussian", 0)},
+	{Row{Name: "Γ", Text: "Γ tree", Gives: forLife + ", ε", Drawn: true}, hullOf("tree-gamma", 0)},
+}
+
+// hull is a set by its vertices.
+type hull struct {
+	settings []string
+	edges    string // of a flow
+	vertices [][]float64
+	equals   [][]float64 // what a point of the hull times each row is the last number of it
+}
+
+var (
+	simplexOfFive = hull{
+		settings: []string{"ORIEL_SET=simplex", "ORIEL_RADIUS=1", "ORIEL_DIMENSION=5", "ORIEL_LOSS_RANGE=0:1"},
+		vertices: [][]float64{{1, 0, 0, 0, 0}, {0, 1, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0}, {0, 0, 0, 0, 1}},
+		equals:   [][]float64{{1, 1, 1, 1, 1, 1}},
+	}
+	flowOfFive = hull{
+		settings: []string{"ORIEL_SET=flow", "ORIEL_RADIUS=1", "ORIEL_DIMENSION=5", "ORIEL_LOSS_RANGE=0:2"},
+		edges:    "s>a\ns>b\na>b\na>t\nb>t\n",
+		vertices: [][]float64{{1, 0, 0, 1, 0}, {0, 1, 0, 0, 1}, {1, 0, 1, 0, 1}},
+		equals:   [][]float64{{1, 1, 0, 0, 0, 1}, {1, 0, -1, -1, 0, 0}, {0, 1, 1, 0, -1, 0}},
+	}
+	hullSets = []hull{simplexOfFive, simplexOfFive, flowOfFive, flowOfFive}
+)
+
+// hullOf are settings over a mechanism; an ε of 0 is the column's.
+func hullOf(mechanism string, epsilon float64) func(int, uint64) []string {
+	return func(column int, steps uint64) []string {
+		e := epsilon
+		if e == 0 {
+			e = budgets[column%len(budgets)]
+		}
+		batch := uint64(math.Sqrt(float64(steps)))
+		b := strconv.FormatUint(batch, 10)
+		return append([]string{
+			"ORIEL_OPERATOR=bandit", "ORIEL_BATCH=" + b, "ORIEL_PLAYS=" + b, "ORIEL_DELAY=0",
+			"ORIEL_HORIZON=" + strconv.FormatUint((steps+batch-1)/batch, 10), "ORIEL_MECHANISM=" + mechanism, whole,
+			"ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
+		}, hullSets[column].settings...)
+	}
+}
+
+// contains reports whether a point is in the set, but for rounding.
+func (h hull) contains(x []float64) bool {
+	const rounding = 1e-9
+	for _, row := range h.equals {
+		if last := len(row) - 1; math.Abs(floats.Dot(row[:last], x)-row[last]) > rounding {
+			return false
+		}
+	}
+	return floats.Min(x) >= -rounding
+}
+
+// mixes is a world of ½|x − z|², z mixes of vertices.
+type mixes struct {
+	near
+	hull
+	fixed, z []float64
+	outside  int // plays
+}
+
+func newMixes(h hull, rng *rand.Rand) *mixes {
+	n := len(h.vertices[0])
+	w := &mixes{near: near{rng: rng, sum: make([]float64, n)}, hull: h, fixed: make([]float64, n), z: make([]float64, n)}
+	w.mix(w.fixed)
+	return w
+}
+
+// mix draws a mix of the vertices whose weights are uniform.
+func (w *mixes) mix(dst []float64) {
+	clear(dst)
+	whole := 0.0
+	for _, v := range w.vertices {
+		weight := w.rng.ExpFloat64()
+		whole += weight
+		floats.AddScaled(dst, weight, v)
+	}
+	floats.Scale(1/whole, dst)
+}
+
+// cost is that of a play; the mean of all z is in the set, and regret is to it.
+func (w *mixes) cost(play []float64) (loss float64) {
+	if !w.contains(play) {
+		w.outside++
+	}
+	w.mix(w.z)
+	for i, x := range play {
+		z := (w.z[i] + w.fixed[i]) / 2
+		loss += (x - z) * (x - z) / 2
+		w.sum[i] += z
+		w.rest += z * z / 2
+	}
+	w.paid += loss
+	w.plays++
+	return loss
+}
+
+func playHulls(ctx context.Context, c Cell) ([]Point, error) {
+	h := hullSets[c.Column]
+	w := newMixes(h, rand.New(rand.NewPCG(uint64(c.Seed), 19)))
+	if hullPlayers[c.Row].settings == nil {
+		middle := make([]float64, len(h.vertices[0]))
+		for _, v := range h.vertices {
+			floats.AddScaled(middle, 1/float64(len(h.vertices)), v)
+		}
+		return measure(ctx, c.Steps, func() { w.cost(middle) }, w.regret)
+	}
+	list := hullPlayers[c.Row].settings(c.Column, c.Steps)
+	if h.edges != "" {
+		file, err := os.CreateTemp("", "oriel-edges")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = os.Remove(file.Name()) }()
+		_, err = file.WriteString(h.edges)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return nil, err
+		}
+		list = append(list, "ORIEL_EDGES="+file.Name())
+	}
+	curve, err := answer(ctx, list, keyOf("hulls", c), w, c.Steps)
+	if err == nil && w.outside > 0 {
+		err = fmt.Errorf("%d of %d plays are outside the set", w.outside, c.Steps)
+	}
+	return curve, err
+}
