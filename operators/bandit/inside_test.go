@@ -55,6 +55,17 @@ func members() []member {
 		{convex.Spec{Name: "partition", Dimension: 5, Blocks: []string{"2:1", "3:2"}, Radius: 1}, func(x []float64) bool {
 			return within(x, 0, 1) && sumsTo(x[:2], 1) && sumsTo(x[2:], 2)
 		}},
+		{convex.Spec{Name: "subsets-at-most", Dimension: 6, Pick: 2, Radius: 3}, func(x []float64) bool {
+			return within(x, 0, 3) && floats.Sum(x) <= 6
+		}},
+		{
+			convex.Spec{Name: "partition-at-most", Dimension: 5, Blocks: []string{"2:1", "3:2"}, Radius: 1},
+			func(x []float64) bool { return within(x, 0, 1) && floats.Sum(x[:2]) <= 1 && floats.Sum(x[2:]) <= 2 },
+		},
+		{
+			convex.Spec{Name: "forests", Dimension: 4, Radius: 1, Edges: []string{"a>b", "b>c", "c>a", "d>e"}},
+			func(x []float64) bool { return within(x, 0, 1) && floats.Sum(x[:3]) <= 2 },
+		},
 		{convex.Spec{Name: "matching", Dimension: 9, Radius: 2}, func(x []float64) bool {
 			good := within(x, 0, 2)
 			for i := range 3 {
