@@ -55,8 +55,10 @@ func TestNoiseIsSwitchedOffHereAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, want := range map[string][]string{
-		"SumsOver":     {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/"},
-		"NewStream":    {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/optest/"},
+		"SumsOver":     {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/neighbours/"},
+		"NewStream": {
+			"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/optest/", "operators/neighbours/",
+		},
 		"withoutNoise": {"cmd/internal/eval/"},
 		"eval":         {"cmd/oriel/eval.go", "cmd/oriel/eval_source.go", "cmd/oriel/demo"},
 		"newSeeded":    {"cmd/oriel/demo.go"},
