@@ -55,7 +55,7 @@ func TestNoiseIsSwitchedOffHereAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, want := range map[string][]string{
-		"SumsOver":     {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/neighbours/"},
+		"SumsOver": {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/neighbours/"},
 		"NewStream": {
 			"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/optest/", "operators/neighbours/",
 		},
