@@ -21,6 +21,7 @@ const (
 	refuse
 	cut
 	hold
+	part
 )
 
 // Lost: the broker does it, and the connection ends before the answer.
@@ -28,6 +29,9 @@ var Lost = Effect{kind: lose}
 
 // Cut: the connection ends before the broker hears of it.
 var Cut = Effect{kind: cut}
+
+// Partial: a fetch is answered with as little as a broker may answer, one batch of one partition.
+var Partial = Effect{kind: part}
 
 // Refused: the broker answers with a code and does nothing.
 func Refused(code kafka.Code) Effect { return Effect{kind: refuse, code: code} }
@@ -45,6 +49,8 @@ func (e Effect) String() string {
 		return codeName(int16(e.code))
 	case hold:
 		return "late"
+	case part:
+		return "partial"
 	default:
 		return "ok"
 	}
@@ -56,6 +62,9 @@ type Fault struct {
 	Skip   int
 	Count  int // 0: one; negative: all that follow
 	Effect Effect
+
+	// Life ends the fault when a process of the Kind's member starts: what only a restart mends.
+	Life bool
 }
 
 // AnyPartition in a Kind takes requests of every partition and of none.

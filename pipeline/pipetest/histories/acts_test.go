@@ -1,0 +1,193 @@
+package histories
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deadletters"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
+)
+
+func (p *play) act(a act) {
+	switch a.what {
+	case "start":
+		p.start(a.member)
+		p.out.count("second member")
+	case "stop":
+		if p.lives["b"] != nil { // else nobody would be left
+			p.stop(a.member)
+			p.out.count("member told to end")
+		}
+	case "move":
+		p.move(a.topic, a.partition, int(a.at)%7)
+		p.out.count("leader moved")
+	case "retain":
+		p.retain(a)
+	case "upgrade":
+		p.upgrade()
+	}
+}
+
+// upgrade ends all processes and starts them in a version of other semantics.
+func (p *play) upgrade() {
+	p.later = true
+	p.out.count("upgrade")
+	for _, name := range []string{"a", "b"} {
+		if l := p.lives[name]; l != nil && !l.over && l.Alive() && p.whyStopped(name) == "" {
+			if err := l.Stop(); err != nil && l.Alive() {
+				p.out.wrong("parked", "process %s, told to end, says: %v", name, err)
+			}
+			if l.Alive() {
+				p.restart(name)
+			}
+		}
+	}
+}
+
+// tear ends the transaction in which a process has died, in each part as the script says.
+func (p *play) tear(partition int32, d death) {
+	ctx := p.t.Context()
+	torn, err := p.setup.TearOpen(ctx, p.client, partition)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var committed, late []pipetest.Part
+	for _, part := range p.setup.Parts() {
+		switch d.torn[part] {
+		case "committed":
+			committed = append(committed, part)
+		case "late":
+			late = append(late, part)
+		}
+	}
+	if err := torn.Commit(ctx, committed, pipetest.Whatever); err != nil {
+		p.t.Fatal(err)
+	}
+	p.out.count("torn")
+	for i, part := range late {
+		end, err := torn.CommitLate(ctx, part)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.ends[p.now()+d.late+time.Duration(i)*53*time.Millisecond] = end
+		p.out.count("marker late")
+	}
+}
+
+// retain deletes records as retention does: of the input, what no state needs.
+func (p *play) retain(a act) {
+	ctx, c := p.t.Context(), p.setup.Config
+	b, err := topics.BoundsOf(ctx, p.client, a.topic, a.partition)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	end := b.Stable
+	if a.topic == c.Input {
+		next, err := group.CommittedOffset(ctx, p.client, c.Group, c.Input, a.partition)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		end = min(next, p.position(a.partition))
+	}
+	end = b.Start + int64(a.share*float64(end-b.Start)+0.5)
+	if end <= b.Start {
+		return
+	}
+	at := place{a.topic, a.partition}
+	for _, e := range p.read(at) {
+		if e.record.Offset < end {
+			p.out.deleted[at] = append(p.out.deleted[at], e)
+		}
+	}
+	if err := topics.DeleteRecords(ctx, p.client, a.topic, a.partition, end); err != nil {
+		p.t.Fatal(err)
+	}
+	p.out.count("retention")
+	p.out.counts["retention under an uncommitted tail"] += b2i(b.High > b.Stable)
+}
+
+// await waits until every partition has committed all of its input, a minute at most.
+func (p *play) await() {
+	from := p.now()
+	for p.now() < from+time.Minute {
+		p.wait(p.now() + time.Second)
+		if len(p.ends) == 0 && p.done() {
+			p.out.settled = p.now() - from
+			return
+		}
+	}
+	p.out.wrong("stuck", "a minute after all is mended, not everything is committed")
+}
+
+func (p *play) done() bool {
+	for _, l := range p.lives {
+		if !l.over && !l.Alive() {
+			return false
+		}
+	}
+	c := p.setup.Config
+	for partition := range int32(p.script.partitions) {
+		b, err := topics.BoundsOf(p.t.Context(), p.client, c.Input, partition)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		next, err := group.CommittedOffset(p.t.Context(), p.client, c.Group, c.Input, partition)
+		if err != nil || next != b.Stable || p.position(partition) != b.Stable {
+			return false
+		}
+	}
+	return true
+}
+
+// writeLetters runs `oriel letters` until all are written, and lets it die on the way as the script says.
+func (p *play) writeLetters() {
+	run := func(ctx context.Context, m *simtest.Member) error {
+		config := kafka.Config{Brokers: []string{m.Broker()}}
+		m.Network(&config)
+		client, err := kafka.New(config)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = client.Close() }()
+		d, err := p.lettersDeployment(ctx, client)
+		if err != nil {
+			return err
+		}
+		return deadletters.New(d, deadletters.Options{Once: true}).Run(ctx)
+	}
+	for _, n := range p.script.letters {
+		m := p.Start("letters", simtest.NewDisk(), run)
+		m.KillAtRequest(n, n%2 == 0)
+		time.Sleep(10 * time.Second)
+		p.out.counts["letters killed"] += b2i(!m.Alive())
+		m.Kill()
+	}
+	m := p.Start("letters", simtest.NewDisk(), run)
+	select {
+	case <-m.Done():
+		if err := m.Wait(); err != nil {
+			p.out.wrong("letters", "%v", err)
+		}
+	case <-time.After(2 * time.Minute):
+		p.out.wrong("letters", "not written within two minutes")
+		m.Kill()
+	}
+}
+
+func (p *play) lettersDeployment(ctx context.Context, client *kafka.Client) (changelog.Deployment, error) {
+	d, err := p.setup.Deployment(ctx, client)
+	if err != nil {
+		return d, err
+	}
+	d.Config.Group = "late.letters"
+	var failed error
+	d.Topics, failed = deployment.CheckTopics(ctx, client, d.Config, deployment.ByLetters)
+	return d, errors.Join(err, failed)
+}

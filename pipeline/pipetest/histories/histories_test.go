@@ -1,0 +1,127 @@
+//go:debug randseednop=0
+
+package histories
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	oldrand "math/rand"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+	_ "unsafe" // for linkname
+
+	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/pipeline/pipetest/simtest"
+)
+
+var (
+	count   = flag.Int("histories", 0, "how many histories; 0: as many as the tier has")
+	first   = flag.Uint64("first", 1, "the first seed")
+	single  = flag.Uint64("seed", 0, "play one seed alone, and print its trace with -v")
+	without = flag.String("without", "", "leave these parts of -seed out, separated by commas")
+)
+
+// TestMain leaves one processor to the histories: what runs at one moment then runs in one order.
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(1)
+	os.Exit(m.Run())
+}
+
+// randPoolAt is where kfake stands in bytes that it has drawn ahead, for ids of topics and members.
+//
+//go:linkname randPoolAt github.com/twmb/franz-go/pkg/kfake.randPoolAt
+var randPoolAt int
+
+// randPool is how many bytes these are.
+const randPool = 4 << 10
+
+// playOut plays a script in a bubble of its own, with all that is random drawn from its seed.
+func playOut(t *testing.T, s script) *outcome {
+	t.Helper()
+	cryptotest.SetGlobalRandom(t, s.seed)
+	oldrand.Seed(int64(s.seed)) //nolint:staticcheck // kfake and kafka-go draw from it
+	randPoolAt = randPool
+	var o *outcome
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlay(t, s)
+		o = p.out
+		p.run()
+	})
+	return o
+}
+
+// judged plays a history and, beside it, its neighbour, and lets the judges look at both.
+func judged(t *testing.T, s script) *outcome {
+	t.Helper()
+	o := playOut(t, s)
+	o.judge(t)
+	if n, ok := s.neighbour(); ok {
+		other := playOut(t, n)
+		other.judge(t)
+		o.faults = append(o.faults, other.faults...)
+		o.beside(other, &s.bursts[s.exchangeBurst])
+		o.count("neighbour")
+	}
+	return o
+}
+
+// TestHistories plays histories, and judges each.
+func TestHistories(t *testing.T) {
+	if *single > 0 {
+		o := judged(t, write(*single, split(*without)...))
+		t.Log(strings.Join(o.trace(), "\n"))
+		for _, f := range o.faults {
+			t.Errorf("%s: %s", f.judge, f.text)
+		}
+		return
+	}
+	n := *count
+	if n == 0 {
+		n = tiertest.Runs(30, 2000)
+	}
+	began, counts, failed := time.Now(), map[string]int{}, 0
+	for seed := *first; seed < *first+uint64(n); seed++ {
+		o := judged(t, write(seed))
+		for what, times := range o.counts {
+			counts[what] += times
+		}
+		if len(o.faults) > 0 {
+			failed++
+			t.Errorf("seed %d: %s: %s", seed, o.faults[0].judge, o.faults[0].text)
+			t.Errorf("again: %s", o.script.line())
+			if failed > 9 {
+				t.Fatal("enough")
+			}
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("%7d %s", counts[what], what)
+	}
+	t.Logf("%d histories from seed %d on, in %v", n, *first, time.Since(began).Round(time.Second))
+}
+
+func split(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
+}
+
+// TestASeedIsAHistory plays each of some seeds twice: both traces are equal to the byte.
+func TestASeedIsAHistory(t *testing.T) {
+	for seed := uint64(1); seed <= uint64(tiertest.Runs(5, 100)); seed++ {
+		s := write(seed)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			if text := simtest.Difference(playOut(t, s).trace(), playOut(t, write(seed)).trace()); text != "" {
+				t.Error(text)
+			}
+		})
+	}
+}

@@ -1,0 +1,104 @@
+package histories
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"oriel/pipeline/pipetest/simtest"
+	"oriel/schemas"
+)
+
+// trace is a history as text, to the byte: what was sent and when, what processes said, and what every topic holds.
+func (o *outcome) trace() (lines []string) {
+	lines = append(o.public(), "")
+	for _, at := range o.places() {
+		for _, e := range o.logs[at] {
+			r := e.record
+			sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %v", r.Key, r.Value, r.Headers.List()))
+			lines = append(lines, fmt.Sprintf("%s/%d %d: %x", at.topic, at.partition, r.Offset, sum[:8]))
+		}
+	}
+	for _, v := range o.faults {
+		lines = append(lines, v.judge+": "+v.text)
+	}
+	return lines
+}
+
+func (o *outcome) places() []place {
+	return slices.SortedFunc(maps.Keys(o.logs), func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.topic, b.topic), cmp.Compare(a.partition, b.partition))
+	})
+}
+
+// public is what anybody may see: all requests of the service with their sizes and times, what it says, and of each topic
+// where records and markers are, and how long they are. Letters are not public.
+func (o *outcome) public() (lines []string) {
+	for _, r := range o.requests {
+		if r.Member != "letters" {
+			lines = append(lines, r.String())
+		}
+	}
+	said := slices.Clone(o.said)
+	slices.SortStableFunc(said, func(a, b string) int {
+		timeA, _, _ := strings.Cut(a, " ")
+		timeB, _, _ := strings.Cut(b, " ")
+		return cmp.Or(cmp.Compare(timeA, timeB), cmp.Compare(a, b))
+	})
+	lines = append(lines, said...)
+	for _, at := range o.places() {
+		if at.topic == "late.dead-letter" {
+			continue
+		}
+		for _, e := range o.logs[at] {
+			r := e.record
+			parts := fmt.Sprintf("key of %d, value of %d", len(r.Key), len(r.Value))
+			if at.topic == "trips" { // how its bytes are shared is contents
+				parts = fmt.Sprintf("length %d", r.Length)
+			}
+			lines = append(lines, fmt.Sprintf("%s/%d %d: %d ms, epoch %d, %s, committed: %t", at.topic, at.partition, r.Offset,
+				r.Timestamp, r.LeaderEpoch, parts, e.committed))
+		}
+	}
+	return lines
+}
+
+// beside judges a history and its neighbour, whose exchanged record is at an offset of a partition.
+func (o *outcome) beside(other *outcome, b *burst) {
+	if text := simtest.Difference(o.public(), other.public()); text != "" {
+		o.wrong("neighbours", "what can be seen differs: %s", text)
+	}
+	o.renewed(other)
+}
+
+// renewed: decisions before the exchanged record are the same, and from its step on the noise is another: the difference
+// of two neighbours' sums is not that of their events.
+func (o *outcome) renewed(other *outcome) {
+	for partition := range int32(o.script.partitions) {
+		ours, theirs := o.committedSums(partition), other.committedSums(partition)
+		steps := slices.Sorted(maps.Keys(ours))
+		var apart []float64
+		for _, step := range steps {
+			if their, is := theirs[step]; is && their != ours[step] || len(apart) > 0 {
+				apart = append(apart, their-ours[step])
+			}
+		}
+		if len(apart) > 3 && len(slices.Compact(apart)) == 1 {
+			o.wrong("renewed", "partition %d: two histories have the same noise over %d steps", partition, len(steps))
+		}
+	}
+}
+
+// committedSums are what was published of each step.
+func (o *outcome) committedSums(partition int32) map[uint64]float64 {
+	sums := map[uint64]float64{}
+	for _, e := range o.logs[place{"late.decisions", partition}] {
+		if d, err := schemas.ParseDecision(e.record.Value); err == nil && e.committed && d.Step > 0 {
+			sums[d.Step] = unpublished(d.Point[3:])
+		}
+	}
+	return sums
+}
