@@ -123,6 +123,7 @@ func (p *play) await() {
 			return
 		}
 	}
+	dumpStacks()
 	p.out.wrong("stuck", "a minute after all is mended, not everything is committed")
 }
 

@@ -213,6 +213,9 @@ func (o *outcome) letters(partition int32, input []entry) {
 		if !e.committed {
 			continue
 		}
+		if e.record.Unreadable { // it has too many headers for our reader, as its record had
+			got = append(got, -1)
+		}
 		for name, value := range e.record.Headers.All() {
 			if string(name) == "oriel-offset" {
 				offset, _ := strconv.ParseInt(string(value), 10, 64)
@@ -233,7 +236,8 @@ func (o *outcome) letters(partition int32, input []entry) {
 			want = append(want, e.record.Offset)
 		}
 	}
-	if !slices.Equal(got, want) && o.counts["retention"] == 0 {
+	same := func(a, b int64) bool { return a == b || a == -1 }
+	if !slices.EqualFunc(got, want, same) && o.counts["retention"] == 0 {
 		o.wrong("letters", "partition %d: letters of the offsets %v, want %v", partition, got, want)
 	}
 }

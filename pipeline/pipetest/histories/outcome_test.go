@@ -63,9 +63,6 @@ func (o *outcome) wrong(judge, format string, args ...any) {
 func (o *outcome) count(what string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.counts == nil {
-		o.counts = map[string]int{}
-	}
 	o.counts[what]++
 }
 

@@ -52,7 +52,7 @@ type life struct {
 func newPlay(t *testing.T, s script) *play {
 	p := &play{
 		t: t, script: s, lives: map[string]*life{}, ends: map[time.Duration]func() error{}, stopped: map[string]string{},
-		out: &outcome{script: s, deleted: map[place][]entry{}},
+		out: &outcome{script: s, deleted: map[place][]entry{}, counts: map[string]int{}},
 	}
 	p.Deployment = simtest.NewWith(t, simtest.Options{Brokers: s.brokers, Seed: s.seed})
 	p.client = p.Client()

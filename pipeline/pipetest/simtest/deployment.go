@@ -101,7 +101,10 @@ func (d *Deployment) MoveLeader(topic string, partition, broker int32) error {
 // Client is the test's own client: its requests take no time, are not recorded and do not fail.
 func (d *Deployment) Client() *kafka.Client {
 	d.t.Helper()
-	c, err := kafka.New(kafka.Config{Brokers: []string{d.Addr()}, ClientID: "oriel-test", Dial: d.Dial})
+	c, err := kafka.New(kafka.Config{
+		Brokers: []string{d.Addr()}, ClientID: "oriel-test", Dial: d.Dial,
+		Jitter: func(n time.Duration) time.Duration { return n / 2 },
+	})
 	if err != nil {
 		d.t.Fatal(err)
 	}

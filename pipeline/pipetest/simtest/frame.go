@@ -79,13 +79,14 @@ func hasTags(answer kmsg.Response) bool {
 	return answer.IsFlexible() && answer.Key() != int16(kmsg.ApiVersions)
 }
 
-// withLeast is the frame of a request that asks for as few bytes as there can be; of one that is no fetch, the frame.
+// withLeast is the frame of a request that asks for as few bytes of each partition as there can be; of one that is no
+// fetch, the frame. The limit of the whole answer stays: where kfake meets that one, it forgets to say which
+// transactions were aborted.
 func withLeast(frame []byte, request kmsg.Request) []byte {
 	fetch, ok := request.(*kmsg.FetchRequest)
 	if !ok {
 		return frame
 	}
-	fetch.MaxBytes = 1
 	for i := range fetch.Topics {
 		for j := range fetch.Topics[i].Partitions {
 			fetch.Topics[i].Partitions[j].PartitionMaxBytes = 1
