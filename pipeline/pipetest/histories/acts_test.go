@@ -41,7 +41,7 @@ func (p *play) upgrade() {
 	p.out.count("upgrade")
 	for _, name := range []string{"a", "b"} {
 		if l := p.lives[name]; l != nil && !l.over && l.Alive() && p.whyStopped(name) == "" {
-			if err := l.Stop(); err != nil && l.Alive() {
+			if err := l.Stop(); err != nil && l.Alive() && !errors.Is(err, context.Canceled) {
 				p.out.wrong("parked", "process %s, told to end, says: %v", name, err)
 			}
 			if l.Alive() {
@@ -54,6 +54,11 @@ func (p *play) upgrade() {
 // tear ends the transaction in which a process has died, in each part as the script says.
 func (p *play) tear(partition int32, d death) {
 	ctx := p.t.Context()
+	for name, l := range p.lives {
+		if name != d.member && l.Alive() {
+			return // it may have taken over already
+		}
+	}
 	torn, err := p.setup.TearOpen(ctx, p.client, partition)
 	if err != nil {
 		p.t.Fatal(err)

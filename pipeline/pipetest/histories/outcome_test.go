@@ -118,7 +118,6 @@ func (p *play) position(partition int32) int64 {
 // collect reads everything that the history leaves behind.
 func (p *play) collect() {
 	o := p.out
-	o.requests = p.Requests()
 	o.logs, o.rows = map[place][]entry{}, map[int32][]row{}
 	d, err := p.setup.Deployment(p.t.Context(), p.client)
 	if err != nil {

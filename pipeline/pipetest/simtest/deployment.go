@@ -38,6 +38,8 @@ type Options struct {
 	Dir     string // data directory; "": memory
 	Brokers int    // 0: one
 
+	CompactEvery time.Duration // as of embedded.Options
+
 	// Seed draws how long each request and its answer are on their way, which decides the order in which goroutines
 	// meet. 0: all requests of a kind take equally long.
 	Seed uint64
@@ -62,7 +64,7 @@ func NewWith(t testing.TB, o Options) *Deployment {
 	d := &Deployment{t: t, began: time.Now(), topics: topicNames{}, seed: o.Seed, sentOf: map[Kind]uint64{}}
 	var err error
 	if d.broker, err = embedded.Start(embedded.Options{
-		Dir: o.Dir, Memory: o.Dir == "", Brokers: o.Brokers, Listen: d.network.Listen,
+		Dir: o.Dir, Memory: o.Dir == "", Brokers: o.Brokers, CompactEvery: o.CompactEvery, Listen: d.network.Listen,
 	}); err != nil {
 		t.Fatal(err)
 	}
