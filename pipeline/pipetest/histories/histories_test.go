@@ -9,6 +9,7 @@ import (
 	oldrand "math/rand"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -25,12 +26,14 @@ var (
 	count   = flag.Int("histories", 0, "how many histories; 0: as many as the tier has")
 	first   = flag.Uint64("first", 1, "the first seed")
 	single  = flag.Uint64("seed", 0, "play one seed alone, and print its trace with -v")
+	fast    = flag.Bool("fast", false, "end at the first history that fails")
 	without = flag.String("without", "", "leave these parts of -seed out, separated by commas")
 )
 
 // TestMain leaves one processor to the histories: what runs at one moment then runs in one order.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(400)
 	os.Exit(m.Run())
 }
 
@@ -88,23 +91,33 @@ func TestHistories(t *testing.T) {
 	}
 	began, counts, failed := time.Now(), map[string]int{}, 0
 	for seed := *first; seed < *first+uint64(n); seed++ {
-		o := judged(t, write(seed))
+		if testing.Verbose() {
+			t.Logf("seed %d", seed) // which one it was, when a process panics
+		}
+		s := write(seed)
+		o := judged(t, s)
+		o.take()
 		for what, times := range o.counts {
 			counts[what] += times
 		}
-		if len(o.faults) > 0 {
-			failed++
-			t.Errorf("seed %d: %s: %s", seed, o.faults[0].judge, o.faults[0].text)
-			t.Errorf("again: %s", o.script.line())
-			if failed > 9 {
-				t.Fatal("enough")
-			}
+		if len(o.faults) == 0 {
+			continue
+		}
+		v := o.faults[0]
+		t.Errorf("history %d, seed %d: %s: %s", seed-*first+1, seed, v.judge, v.text)
+		if *fast {
+			return
+		}
+		t.Errorf("again: %s", shrunk(t, s, v.judge).line())
+		if failed++; failed == 5 {
+			return
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(counts)) {
-		t.Logf("%7d %s", counts[what], what)
+		t.Logf("%8d %s", counts[what], what)
 	}
 	t.Logf("%d histories from seed %d on, in %v", n, *first, time.Since(began).Round(time.Second))
+	missed(t, n, counts)
 }
 
 func split(list string) []string {

@@ -17,6 +17,7 @@ import (
 // judge looks at a history by itself.
 func (o *outcome) judge(t *testing.T) {
 	t.Helper()
+	o.order()
 	for partition := range int32(o.script.partitions) {
 		o.oneValue(t, partition)
 		o.replay(t, partition)
@@ -239,6 +240,28 @@ func (o *outcome) letters(partition int32, input []entry) {
 	same := func(a, b int64) bool { return a == b || a == -1 }
 	if !slices.EqualFunc(got, want, same) && o.counts["retention"] == 0 {
 		o.wrong("letters", "partition %d: letters of the offsets %v, want %v", partition, got, want)
+	}
+}
+
+// order: within a transaction decisions are sent first, then statuses, then the state.
+func (o *outcome) order() {
+	type owner struct {
+		member    string
+		partition int32
+	}
+	rank := map[string]int{"late.decisions": 1, "late.plays": 2, "late.verdicts": 3, "late.changelog": 4}
+	sent := map[owner]int{}
+	for _, r := range o.requests {
+		at := owner{r.Member, r.Partition}
+		switch {
+		case r.Member == "letters":
+		case r.API == "Produce" && r.Topic != "late.changelog" && rank[r.Topic] < sent[at]:
+			o.wrong("order", "partition %d: something is sent to %s after the state", r.Partition, r.Topic)
+		case r.API == "Produce":
+			sent[at] = max(sent[at], rank[r.Topic])
+		case r.API == "AddPartitionsToTxn":
+			sent[at] = 0
+		}
 	}
 }
 

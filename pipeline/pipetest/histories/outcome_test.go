@@ -22,6 +22,7 @@ type outcome struct {
 	topic    [16]byte // id of the input
 	releases releases
 	requests []simtest.Request
+	effects  map[string]int
 	logs     map[place][]entry // each topic's records, aborted ones too
 	deleted  map[place][]entry // those that retention has taken
 	rows     map[int32][]row   // committed and aborted ones of each partition

@@ -48,6 +48,16 @@ type life struct {
 	at     int32  // the partition that has produced last
 	now    *death // the present life's
 	disk   *vfs.MemFS
+
+	mu   sync.Mutex
+	runs map[int32]bool // the partitions at work
+}
+
+// works notes whether a partition is at work.
+func (l *life) works(partition int32, is bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs[partition] = is
 }
 
 func newPlay(t *testing.T, s script) *play {
@@ -108,7 +118,7 @@ func (p *play) run() {
 	for _, name := range slices.Sorted(maps.Keys(p.lives)) {
 		p.stop(name)
 	}
-	p.out.requests = p.Requests()
+	p.out.requests, p.out.effects = p.Requests(), p.Effects()
 	p.writeLetters()
 	p.collect()
 }
@@ -237,6 +247,7 @@ func (p *play) restart(name string) {
 		}
 	}
 	l.due, l.now = 0, nil
+	l.runs = map[int32]bool{}
 	l.Member = p.Start(name, l.disk, p.process(name, l))
 	if p.mended || len(l.deaths) == 0 {
 		return
@@ -282,8 +293,12 @@ func (p *play) listener(m *simtest.Member, l *life) notice.Listener {
 		Committed: func(c notice.Commit) {
 			say("%d: committed %d records, %d decisions", c.Partition, c.Records, c.Decisions)
 		},
-		Aborted:   func(q int32) { say("%d: aborted", q) },
-		State:     func(q int32, s notice.TaskState) { say("%d: %s", q, s) },
+		Aborted: func(q int32) { say("%d: aborted", q) },
+		State: func(q int32, s notice.TaskState) {
+			say("%d: %s", q, s)
+			l.works(q, s == notice.Running && m.Alive())
+		},
+		Closed:    func(q int32) { l.works(q, false) },
 		Opening:   func(q int32, from int64) { say("%d: opening at %d", q, from) },
 		Opened:    func(q int32) { say("%d: opened", q) },
 		Restarted: func(q int32, err error) { say("%d: taken over again: %v", q, err) },

@@ -30,6 +30,7 @@ type Deployment struct {
 	rules    []*rule
 	requests []*Request
 	topics   topicNames
+	effects  map[string]int
 	sentOf   map[Kind]uint64 // how many requests of a kind were sent, with a seed
 }
 
@@ -61,7 +62,9 @@ func NewIn(t testing.TB, dir string) *Deployment {
 // NewWith is New with options.
 func NewWith(t testing.TB, o Options) *Deployment {
 	t.Helper()
-	d := &Deployment{t: t, began: time.Now(), topics: topicNames{}, seed: o.Seed, sentOf: map[Kind]uint64{}}
+	d := &Deployment{
+		t: t, began: time.Now(), topics: topicNames{}, seed: o.Seed, sentOf: map[Kind]uint64{}, effects: map[string]int{},
+	}
 	var err error
 	if d.broker, err = embedded.Start(embedded.Options{
 		Dir: o.Dir, Memory: o.Dir == "", Brokers: o.Brokers, CompactEvery: o.CompactEvery, Listen: d.network.Listen,

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"maps"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -88,5 +89,15 @@ func (d *Deployment) effect(r Request) Effect {
 			found = rule.Effect
 		}
 	}
+	if found.kind != pass {
+		d.effects[found.String()]++
+	}
 	return found
+}
+
+// Effects counts what has become of requests that faults have met, by the names of effects.
+func (d *Deployment) Effects() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.effects)
 }
