@@ -12,8 +12,8 @@ import (
 )
 
 // TestATakeOverHoldsOneBatch: a process with room for one batch goes on from its local store. It held a record of the
-// changelog while it waited for memory to read it once more, and waited for ever; with more memory, so did processes all
-// of whose partitions were taken over at once.
+// changelog while it waited for memory to read it once more, and waited for ever. With more memory, so did processes
+// that took over enough partitions at once.
 func TestATakeOverHoldsOneBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := simtest.New(t), pipetest.NewSetup()

@@ -3,6 +3,7 @@ package histories
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -48,8 +49,10 @@ func (o *outcome) oneValue(t *testing.T, partition int32) {
 	values := map[uint64]schemas.Decision{}
 	for _, list := range o.decisions(t, partition, true) {
 		for _, d := range list {
-			if other, seen := values[d.Index]; seen && (!slices.Equal(other.Point, d.Point) || other.Incarnation != d.Incarnation) {
-				o.wrong("one value", "partition %d: decision %d can be read as %v and %v", partition, d.Index, other.Point, d.Point)
+			other, seen := values[d.Index]
+			if seen && (!slices.Equal(other.Point, d.Point) || other.Incarnation != d.Incarnation) {
+				o.wrong("one value", "partition %d: decision %d can be read as %v and %v", partition, d.Index,
+					other.Point, d.Point)
 			}
 			values[d.Index] = d
 		}
@@ -97,12 +100,12 @@ func (o *outcome) walk(
 	at := [2]int{}
 	next := func(output int, index, step uint64) (schemas.Decision, string) {
 		if at[output] >= len(got[output]) {
-			return schemas.Decision{}, "decision " + strconv.FormatUint(index, 10) + " is missing at the end"
+			return schemas.Decision{}, fmt.Sprintf("decision %d is missing at the end", index)
 		}
 		d := got[output][at[output]]
 		at[output]++
 		if d.Index != index || d.Step != step {
-			return d, "decision " + strconv.FormatUint(d.Index, 10) + " stands where " + strconv.FormatUint(index, 10) + " belongs"
+			return d, fmt.Sprintf("decision %d stands where %d belongs", d.Index, index)
 		}
 		return d, ""
 	}
@@ -136,9 +139,10 @@ func (o *outcome) walk(
 			if text != "" {
 				return text
 			}
-			want := append([]float64{float64(index), float64(e.record.Offset), versions[step]}, published(stream.Sum(0)[0])...)
+			want := append([]float64{float64(index), float64(e.record.Offset), versions[step]},
+				published(stream.Sum(0)[0])...)
 			if !slices.Equal(d.Point, want) {
-				return "decision " + strconv.FormatUint(index, 10) + " is not that of a straight replay"
+				return fmt.Sprintf("decision %d is not that of a straight replay", index)
 			}
 		}
 	}

@@ -17,9 +17,10 @@ const enough = 2000
 var mutants = []struct{ file, text, other, is string }{
 	{
 		"pipeline/transaction/commit.go",
-		"\tif err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, t.Position.Next); err != nil {\n\t\treturn 0, err\n\t}\n\treturn last, c.Producer.End(ctx, true)\n",
-		"\tif err := c.Producer.End(ctx, true); err != nil {\n\t\treturn 0, err\n\t}\n\tif err := c.Producer.Begin(ctx, nil); err != nil {\n\t\treturn 0, err\n\t}\n" +
-			"\tif err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, t.Position.Next); err != nil {\n\t\treturn 0, err\n\t}\n\treturn last, c.Producer.End(ctx, true)\n",
+		offset + "\treturn last, c.Producer.End(ctx, true)\n",
+		"\tif err := c.Producer.End(ctx, true); err != nil {\n\t\treturn 0, err\n\t}\n" +
+			"\tif err := c.Producer.Begin(ctx, nil); err != nil {\n\t\treturn 0, err\n\t}\n" +
+			offset + "\treturn last, c.Producer.End(ctx, true)\n",
 		"offsets outside the transaction",
 	},
 	{
@@ -28,49 +29,73 @@ var mutants = []struct{ file, text, other, is string }{
 	},
 	{
 		"pipeline/takeover/takeover.go", "t.Config.TransactionalID(t.Topics.Input.ID, p), deployment.TransactionTimeout,",
-		"fmt.Sprintf(\"%p/%d\", t, p), deployment.TransactionTimeout,",
-		"no fence",
+		"fmt.Sprintf(\"%p/%d\", t, p), deployment.TransactionTimeout,", "no fence",
 	},
-	{"pipeline/changelog/view.go", "\tcase follows:\n", "\tcase follows || at > bounds.Start && at <= bounds.High:\n", "a warm store used unchecked"},
-	{"state/sealer.go", "return s.seal(dst, newNonce(), p, machine)", "return s.seal(dst, nonce{1}, p, machine)", "one nonce for all states"},
-	{"mechanisms/stream.go", "s.absorbed(leaf))\n\tfor i", "s.absorbed(leaf[:0]))\n\tfor i", "one noise for two histories"},
-	{"pipeline/streams/walk.go", "LeaderEpoch: r.LeaderEpoch}", "LeaderEpoch: 0}", "the leader epoch is no part of an event's identity"},
 	{
-		"pipeline/takeover/repair.go", "ID: t.Position.Topic, LastEpoch: &t.Position.LeaderEpoch, MaxBytes",
-		"ID: t.Position.Topic, MaxBytes", "the leader epoch of the state is ignored where events are taken again",
+		"pipeline/changelog/view.go", "\tcase follows:\n",
+		"\tcase follows || at > bounds.Start && at <= bounds.High:\n", "a warm store used unchecked",
+	},
+	{
+		"state/sealer.go", "return s.seal(dst, newNonce(), p, machine)", "return s.seal(dst, nonce{1}, p, machine)",
+		"one nonce for all states",
+	},
+	{
+		"mechanisms/stream.go", "s.absorbed(leaf))\n\tfor i", "s.absorbed(leaf[:0]))\n\tfor i",
+		"one noise for two histories",
+	},
+	{
+		"pipeline/streams/walk.go", "LeaderEpoch: r.LeaderEpoch}", "LeaderEpoch: 0}",
+		"the leader epoch is no part of an event's identity",
+	},
+	{
+		"pipeline/takeover/inspect.go", "\tcase f.group < next && f.verdicts.began(next, f.group):\n",
+		"\tcase f.group < next && f.verdicts.ended(f.group):\n",
+		"an offset that its transaction has left is taken for one that somebody has set",
 	},
 	{
 		"pipeline/transaction/builder.go", "\t\t\tb.Transaction.add(r.Public)\n",
-		"\t\t\tb.Transaction.add(r.Public)\n\t\t\tif code != schemas.OK {\n\t\t\t\tb.Transaction.Taken += 1 << 18\n\t\t\t}\n",
+		"\t\t\tb.Transaction.add(r.Public)\n\t\t\tif code != schemas.OK {\n" +
+			"\t\t\t\tb.Transaction.Taken += 1 << 18\n\t\t\t}\n",
 		"transactions end by contents",
 	},
 	{
 		"pipeline/takeover/open.go", "if sent, err := t.sentOpening(ctx); err != nil || sent {",
 		"if sent, err := t.sentOpening(ctx); err != nil || sent && t.name == \"\" {", "an opening that is not repeated",
 	},
-	{"pipeline/takeover/checks.go", "\tif was == is {\n", "\tif was == is || t.name != \"\" {\n", "semantics ignored"},
 	{
-		"pipeline/transaction/transaction.go", "\tt.setSkipped(gap)\n\tt.verdicts = append(t.verdicts, code.Verdict())\n",
+		"pipeline/takeover/checks.go", "\tif was == is {\n", "\tif was == is || t.name != \"\" {\n",
+		"semantics ignored",
+	},
+	{
+		"pipeline/transaction/transaction.go",
+		"\tt.setSkipped(gap)\n\tt.verdicts = append(t.verdicts, code.Verdict())\n",
 		"\tt.verdicts = append(t.verdicts, code.Verdict())\n\tt.setSkipped(gap)\n", "status rows shifted",
 	},
 	{
 		"pipeline/takeover/takeover.go", "\t\tb, err := topics.StableEnd(ctx, t.Client, topic.Name, p)\n",
 		"\t\tb, err := topics.BoundsOf(ctx, t.Client, topic.Name, p)\n", "markers are waited for in some topics only",
 	},
-	{"pipeline/takeover/decisions.go", "\t\t\tif t.isBehind(d) {\n", "\t\t\tif t.isBehind(d) && t.name == \"\" {\n", "a range is repeated"},
+	{
+		"pipeline/takeover/decisions.go", "\t\t\tif t.isBehind(d) {\n", "\t\t\tif t.isBehind(d) && t.name == \"\" {\n",
+		"a range is repeated",
+	},
 	{
 		"pipeline/takeover/repair.go", "\t\ttx.Rows.Append(nil, r.sealed, nil, now)\n", "",
 		"statuses that were rolled back are not sent again",
 	},
 	{
-		"pipeline/transaction/commit.go",
-		"\tfor i, topic := range c.Topics.Outputs() {\n",
-		"\tvar early records.Pack\n\tfor _, r := range log {\n\t\tearly.Append(r.Key, r.Value, nil, began.UnixMilli())\n\t}\n" +
-			"\tif last, err = c.Producer.ProduceAll(ctx, c.Config.Changelog, p, &early); err != nil {\n\t\treturn 0, err\n\t}\n\tlog = nil\n" +
-			"\tfor i, topic := range c.Topics.Outputs() {\n",
+		"pipeline/transaction/commit.go", "\tfor i, topic := range c.Topics.Outputs() {\n",
+		"\tvar early records.Pack\n\tfor _, r := range log {\n" +
+			"\t\tearly.Append(r.Key, r.Value, nil, began.UnixMilli())\n\t}\n\tlog = nil\n" +
+			"\tif last, err = c.Producer.ProduceAll(ctx, c.Config.Changelog, p, &early); err != nil {\n" +
+			"\t\treturn 0, err\n\t}\n\tfor i, topic := range c.Topics.Outputs() {\n",
 		"the state is sent before decisions",
 	},
 }
+
+// offset is how a transaction gets the group's offset.
+const offset = "\tif err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, t.Position.Next); err != nil {\n" +
+	"\t\treturn 0, err\n\t}\n"
 
 // found is what TestHistories says of the first history that fails.
 var found = regexp.MustCompile(`history (\d+), seed \d+: ([a-z ]+): .*|panic: .*|fatal error: .*`)

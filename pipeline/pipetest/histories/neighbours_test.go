@@ -34,8 +34,8 @@ func (o *outcome) places() []place {
 	})
 }
 
-// public is what anybody may see: all requests of the service with their sizes and times, what it says, and of each topic
-// where records and markers are, and how long they are. Letters are not public.
+// public is what anybody may see: all requests of the service with their sizes and times, what it says, and of each
+// topic where records and markers are, and how long they are. Letters are not public.
 func (o *outcome) public() (lines []string) {
 	for _, r := range o.requests {
 		if r.Member != "letters" {
@@ -66,8 +66,8 @@ func (o *outcome) public() (lines []string) {
 	return lines
 }
 
-// attempts are how often two histories are played again whose difference may be of kfake's making: of members that join
-// together after the leader of their group has gone, it makes one the leader that it draws from no seed.
+// attempts are how often two histories are played again whose difference may be kfake's: of members that join together
+// after the leader of their group has gone, it makes one the leader that it draws from no seed.
 const attempts = 8
 
 // leaderDrawn tells whether kfake may have drawn a leader: there were two members, and one of them has gone.
@@ -94,8 +94,8 @@ func (o *outcome) beside(other *outcome, again func() (*outcome, *outcome)) {
 	o.renewed(other)
 }
 
-// renewed: decisions before the exchanged record are the same, and from its step on the noise is another: the difference
-// of two neighbours' sums is not that of their events.
+// renewed: from the step of the exchanged record on the noise is another, so that the difference of two neighbours' sums
+// is not that of their events.
 func (o *outcome) renewed(other *outcome) {
 	for partition := range int32(o.script.partitions) {
 		ours, theirs := o.committedSums(partition), other.committedSums(partition)

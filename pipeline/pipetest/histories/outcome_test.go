@@ -78,7 +78,8 @@ func (p *play) read(at place) (all []entry) {
 	p.t.Helper()
 	committed := map[int64]bool{}
 	for _, uncommitted := range []bool{false, true} {
-		list, err := pipetest.Read(p.t.Context(), p.client, at.topic, at.partition, -1, fetch.Options{Uncommitted: uncommitted})
+		list, err := pipetest.Read(p.t.Context(), p.client, at.topic, at.partition, -1,
+			fetch.Options{Uncommitted: uncommitted})
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -105,7 +106,8 @@ func (p *play) position(partition int32) int64 {
 		p.t.Fatal(err)
 	}
 	at := int64(-1)
-	for r, err := range fetch.Records(p.t.Context(), p.client, d.Topics.Changelog, partition, bounds.Start, bounds.Stable, false) {
+	all := fetch.Records(p.t.Context(), p.client, d.Topics.Changelog, partition, bounds.Start, bounds.Stable, false)
+	for r, err := range all {
 		if err != nil {
 			p.t.Fatal(err)
 		}

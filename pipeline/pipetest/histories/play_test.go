@@ -134,7 +134,8 @@ func (s script) moments() (all []moment) {
 		all = append(all, moment{b.at, func(p *play) { p.send(b) }})
 	}
 	for _, f := range s.faults {
-		all = append(all, moment{f.from, func(p *play) { p.Fail(f.Fault) }}, moment{f.to, func(p *play) { p.Unfail(f.Fault) }})
+		all = append(all, moment{f.from, func(p *play) { p.Fail(f.Fault) }},
+			moment{f.to, func(p *play) { p.Unfail(f.Fault) }})
 	}
 	for _, a := range s.acts {
 		all = append(all, moment{a.at, func(p *play) { p.act(a) }})
@@ -173,8 +174,8 @@ func (p *play) attend() {
 		if l.over {
 			continue
 		}
-		if why := p.whyStopped(name); strings.Contains(why, "under semantics") && p.later {
-			p.later = false // the remedy: the old version once
+		if why := p.whyStopped(name); strings.Contains(why, "under semantics") {
+			p.later = strings.Contains(why, "computed under semantics 2") // the remedy: the version that ran before, once
 			p.out.count("a later version was refused")
 			_ = l.Stop()
 			p.restart(name)
@@ -340,16 +341,17 @@ func (p *play) stop(name string) {
 }
 
 func (p *play) send(b burst) {
-	id := ""
+	id, input := "", p.setup.Config.Input
 	if b.aborted {
 		id = "sender"
 	}
 	producer, err := produce.New(p.t.Context(), p.client, id, time.Minute)
 	if err == nil && b.aborted {
-		err = producer.Begin(p.t.Context(), []kafka.TopicPartition{{Topic: p.setup.Config.Input, Partition: b.partition}})
+		err = producer.Begin(p.t.Context(), []kafka.TopicPartition{{Topic: input, Partition: b.partition}})
 	}
 	if err == nil {
-		_, err = producer.Produce(p.t.Context(), p.setup.Config.Input, b.partition, batch(b.codec, b.records, time.Now().UnixMilli()))
+		sent := batch(b.codec, b.records, time.Now().UnixMilli())
+		_, err = producer.Produce(p.t.Context(), input, b.partition, sent)
 	}
 	if err == nil && b.aborted {
 		err = producer.End(p.t.Context(), false)

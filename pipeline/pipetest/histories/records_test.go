@@ -33,7 +33,8 @@ func event(random *rand.Rand) string {
 	return others[random.IntN(len(others))]
 }
 
-// record draws all of one, without the time: key, value, headers, each of which may be missing, at a limit, or beside it.
+// record draws all of one, without the time: key, value, headers, each of which may be missing, at a limit, or beside
+// it.
 func record(random *rand.Rand) records.Record {
 	var r records.Record
 	r.Value = []byte(event(random))

@@ -90,8 +90,8 @@ func within(random *rand.Rand, from, to time.Duration) time.Duration {
 func write(seed uint64, without ...string) script {
 	random := rand.New(rand.NewPCG(seed, 27))
 	s := script{
-		seed: seed, partitions: 1, brokers: 1, interval: pick[time.Duration](random, 50, 100, 300)*time.Millisecond + 7*time.Nanosecond,
-		without: without,
+		seed: seed, partitions: 1, brokers: 1, without: without,
+		interval: pick[time.Duration](random, 50, 100, 300)*time.Millisecond + 7*time.Nanosecond,
 	}
 	if random.IntN(4) == 0 {
 		s.partitions = 2
@@ -121,7 +121,8 @@ func (s *script) writeBursts(random *rand.Rand) {
 	for range 2 + random.IntN(5) {
 		b := burst{
 			at: within(random, 0, span-time.Second), partition: int32(random.IntN(s.partitions)),
-			codec:   pick(random, records.NoCompression, records.NoCompression, records.Gzip, records.Snappy, records.LZ4, records.Zstd),
+			codec: pick(random, records.NoCompression, records.NoCompression, records.Gzip, records.Snappy, records.LZ4,
+				records.Zstd),
 			aborted: random.IntN(10) == 0,
 		}
 		n := 1 + random.IntN(8)
@@ -180,8 +181,9 @@ var codes = []simtest.Effect{
 
 func (s *script) writeFaults(random *rand.Rand) {
 	apis := []string{
-		"Fetch", "Produce", "EndTxn", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "InitProducerID", "ListOffsets",
-		"OffsetFetch", "JoinGroup", "SyncGroup", "Heartbeat", "FindCoordinator", "Metadata", "OffsetForLeaderEpoch", "",
+		"Fetch", "Produce", "EndTxn", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "InitProducerID",
+		"ListOffsets", "OffsetFetch", "JoinGroup", "SyncGroup", "Heartbeat", "FindCoordinator", "Metadata",
+		"OffsetForLeaderEpoch", "",
 	}
 	for range pick(random, 0, 0, 1, 1, 2, 3) {
 		f := fault{from: within(random, 0, span-time.Second)}

@@ -159,8 +159,8 @@ func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
 	return base + time.Duration(m.number)*10_007 + time.Duration(partition+1)*1_009 + time.Duration(request.Key())*11
 }
 
-// drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each request. It does not depend
-// on what other goroutines have sent.
+// drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each request. It does not
+// depend on what other goroutines have sent.
 func drawnLatency(seed uint64, m *Member, k Kind, nth uint64) time.Duration {
 	h := fnv.New64a()
 	_ = binary.Write(h, binary.LittleEndian, [3]uint64{seed, nth, uint64(m.number)})
