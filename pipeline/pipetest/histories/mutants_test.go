@@ -80,7 +80,8 @@ var mutants = []struct{ file, text, other, is string }{
 		"a range is repeated",
 	},
 	{
-		"pipeline/takeover/repair.go", "\t\ttx.Rows.Append(nil, r.sealed, nil, now)\n", "",
+		"pipeline/takeover/repair.go", "\tfor _, r := range f.verdicts.resend {\n",
+		"\tfor _, r := range f.verdicts.resend[:0] {\n",
 		"statuses that were rolled back are not sent again",
 	},
 	{

@@ -198,6 +198,7 @@ func (p *play) ended(name string, l *life) {
 		d := l.now
 		l.due = p.now() + d.pause
 		p.out.count("died")
+		p.out.counts["died in an opening"] += b2i(p.out.opened() < p.script.partitions)
 		p.out.counts["died heard"] += b2i(d.heard && d.point == "")
 		l.disk = l.Disk()
 		switch d.disk {

@@ -189,7 +189,7 @@ func (s *script) writeFaults(random *rand.Rand) {
 		f := fault{from: within(random, 0, span-time.Second)}
 		f.to = f.from + within(random, 200*time.Millisecond, 6*time.Second)
 		f.Kind = simtest.Kind{API: pick(random, apis...), Partition: simtest.AnyPartition}
-		switch random.IntN(6) {
+		switch random.IntN(7) {
 		case 0: // one request, or few
 			f.Skip, f.Count = random.IntN(5), 1+random.IntN(3)
 			f.Effect = pick(random, append(codes, simtest.Lost, simtest.Cut, simtest.Lost, simtest.Cut)...)
@@ -202,6 +202,9 @@ func (s *script) writeFaults(random *rand.Rand) {
 			f.Kind.API, f.Count, f.Effect = "Fetch", -1, simtest.Partial
 		case 4:
 			f.Count, f.Effect = -1, pick(random, append(codes, simtest.Lost, simtest.Cut)...)
+		case 5: // a process stands still, and others may take its place
+			f.Kind.Member, f.Kind.API, f.Count = pick(random, "a", "a", "b"), "", 3+random.IntN(30)
+			f.Effect = simtest.Late(within(random, 7*time.Second, 25*time.Second))
 		default: // until the process is started again
 			f.Kind.Member, f.Life, f.Count = "a", true, -1
 			f.Effect = pick(random, append(codes, simtest.Lost, simtest.Cut)...)

@@ -21,8 +21,18 @@ var sometimes = map[string]int{
 	"looked at again": 1000, "aborted decisions": 100, "unreadable event": 100, "value at its limit": 100,
 	"headers at their limit": 100, "no key": 10, "compressed": 10, "another epoch": 100,
 	"effect lost": 100, "effect cut": 100, "effect late": 100, "effect partial": 100, "effect NOT_ENOUGH_REPLICAS": 500,
-	"effect NOT_LEADER_OR_FOLLOWER": 500, "effect COORDINATOR_LOAD_IN_PROGRESS": 500, "effect NOT_COORDINATOR": 500,
+	"effect NOT_LEADER_FOR_PARTITION": 500, "effect COORDINATOR_LOAD_IN_PROGRESS": 500, "effect NOT_COORDINATOR": 500,
 	"effect REQUEST_TIMED_OUT": 500, "effect CONCURRENT_TRANSACTIONS": 500, "effect LEADER_NOT_AVAILABLE": 500,
+}
+
+// opened counts the partitions that were opened up to here.
+func (o *outcome) opened() (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, line := range o.said {
+		n += b2i(strings.HasSuffix(line, ": opened"))
+	}
+	return n
 }
 
 // saying are what processes say where a path is taken.
@@ -80,12 +90,7 @@ func (o *outcome) takeRecord(e entry) {
 
 // takeRequests counts what shows in requests alone.
 func (o *outcome) takeRequests() {
-	opened := 0
-	for _, line := range o.said {
-		opened += b2i(strings.HasSuffix(line, ": opened"))
-	}
 	for _, r := range o.requests {
-		o.counts["died in an opening"] += b2i(r.Outcome == "killed" && opened < o.script.partitions)
 		o.counts["member joins at work"] += b2i(r.API == "JoinGroup" && r.Member == "b")
 	}
 	for _, b := range o.script.bursts {

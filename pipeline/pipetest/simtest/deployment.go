@@ -31,7 +31,6 @@ type Deployment struct {
 	requests []*Request
 	topics   topicNames
 	effects  map[string]int
-	sentOf   map[Kind]uint64 // how many requests of a kind were sent, with a seed
 }
 
 // Options say what differs from a broker in memory.
@@ -63,7 +62,7 @@ func NewIn(t testing.TB, dir string) *Deployment {
 func NewWith(t testing.TB, o Options) *Deployment {
 	t.Helper()
 	d := &Deployment{
-		t: t, began: time.Now(), topics: topicNames{}, seed: o.Seed, sentOf: map[Kind]uint64{}, effects: map[string]int{},
+		t: t, began: time.Now(), topics: topicNames{}, seed: o.Seed, effects: map[string]int{},
 	}
 	var err error
 	if d.broker, err = embedded.Start(embedded.Options{
@@ -190,8 +189,7 @@ func (d *Deployment) sent(m *Member, request kmsg.Request, bytes int) (*Request,
 	d.requests = append(d.requests, entry)
 	way := latency(m, request, entry.Partition)
 	if d.seed != 0 {
-		d.sentOf[entry.Kind()]++
-		way = drawnLatency(d.seed, m, entry.Kind(), d.sentOf[entry.Kind()])
+		way = drawnLatency(d.seed, m, *entry)
 	}
 	return entry, way, d.effect(*entry)
 }

@@ -159,12 +159,12 @@ func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
 	return base + time.Duration(m.number)*10_007 + time.Duration(partition+1)*1_009 + time.Duration(request.Key())*11
 }
 
-// drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each request. It does not
-// depend on what other goroutines have sent.
-func drawnLatency(seed uint64, m *Member, k Kind, nth uint64) time.Duration {
+// drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each kind of request and moment.
+// Two goroutines that send one kind at one moment get the same, because nothing tells which of them is the first.
+func drawnLatency(seed uint64, m *Member, r Request) time.Duration {
 	h := fnv.New64a()
-	_ = binary.Write(h, binary.LittleEndian, [3]uint64{seed, nth, uint64(m.number)})
-	_, _ = io.WriteString(h, k.String())
+	_ = binary.Write(h, binary.LittleEndian, [3]uint64{seed, uint64(r.At), uint64(m.number)})
+	_, _ = io.WriteString(h, r.Kind().String())
 	random := rand.New(rand.NewPCG(h.Sum64(), seed))
 	return 100*time.Microsecond + time.Duration(random.Int64N(int64(2900*time.Microsecond)))
 }
