@@ -3,14 +3,15 @@ package histories
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
-	"oriel/pipeline/changelog"
-	"oriel/pipeline/deadletters"
-	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
 )
@@ -160,48 +161,65 @@ func (p *play) done() bool {
 	return true
 }
 
-// writeLetters runs `oriel letters` until all are written, and lets it die on the way as the script says.
-func (p *play) writeLetters() {
-	run := func(ctx context.Context, m *simtest.Member) error {
-		config := kafka.Config{Brokers: []string{m.Broker()}}
-		m.Network(&config)
-		client, err := kafka.New(config)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = client.Close() }()
-		d, err := p.lettersDeployment(ctx, client)
-		if err != nil {
-			return err
-		}
-		return deadletters.New(d, deadletters.Options{Once: true}).Run(ctx)
+// process is the service as it runs in a process of that name now.
+func (p *play) process(name string, l *life) func(context.Context, *simtest.Member) error {
+	s := p.setup
+	if p.script.static {
+		s.Config.Instance = name
 	}
-	for _, n := range p.script.letters {
-		m := p.Start("letters", simtest.NewDisk(), run)
-		m.KillAtRequest(n, n%2 == 0)
-		time.Sleep(10 * time.Second)
-		p.out.counts["letters killed"] += b2i(!m.Alive())
-		m.Kill()
+	learner := summing{
+		Opener: s.Model.Learner, slow: p.script.slow, later: p.later, seen: &p.out.releases,
 	}
-	m := p.Start("letters", simtest.NewDisk(), run)
-	select {
-	case <-m.Done():
-		if err := m.Wait(); err != nil {
-			p.out.wrong("letters", "%v", err)
-		}
-	case <-time.After(2 * time.Minute):
-		p.out.wrong("letters", "not written within two minutes")
-		m.Kill()
+	s.Model.Learner = learner
+	if p.later {
+		s.Model.Semantics++
+	}
+	if p.script.budget > 0 {
+		s.Client = func(c *kafka.Config) { c.Budget = memory.NewBudget(p.script.budget) }
+	}
+	return func(ctx context.Context, m *simtest.Member) error {
+		s.Listener = p.listener(m, l)
+		return s.Run(ctx, m)
 	}
 }
 
-func (p *play) lettersDeployment(ctx context.Context, client *kafka.Client) (changelog.Deployment, error) {
-	d, err := p.setup.Deployment(ctx, client)
-	if err != nil {
-		return d, err
+func (p *play) listener(m *simtest.Member, l *life) notice.Listener {
+	say := func(format string, args ...any) {
+		if m.Alive() {
+			p.out.say(p.now(), m.Name, fmt.Sprintf(format, args...))
+		}
 	}
-	d.Config.Group = "late.letters"
-	var failed error
-	d.Topics, failed = deployment.CheckTopics(ctx, client, d.Config, deployment.ByLetters)
-	return d, errors.Join(err, failed)
+	return notice.Listener{
+		Assigned: func(list []int32) { say("assigned %v", list) },
+		Committed: func(c notice.Commit) {
+			say("%d: committed %d records, %d decisions", c.Partition, c.Records, c.Decisions)
+		},
+		Aborted: func(q int32) { say("%d: aborted", q) },
+		State: func(q int32, s notice.TaskState) {
+			say("%d: %s", q, s)
+			l.works(q, s == notice.Running && m.Alive())
+		},
+		Closed:    func(q int32) { l.works(q, false) },
+		Opening:   func(q int32, from int64) { say("%d: opening at %d", q, from) },
+		Opened:    func(q int32) { say("%d: opened", q) },
+		Restarted: func(q int32, err error) { say("%d: taken over again: %v", q, err) },
+		Note:      func(q int32, text string) { say("%d: %s", q, text) },
+		Stopped: func(q int32, err error) {
+			say("%d: %v", q, err)
+			if !m.Alive() {
+				return
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.stopped[m.Name] = err.Error()
+			if !strings.Contains(err.Error(), "under semantics") {
+				p.out.wrong("parked", "%s: %v", m.Name, err)
+			}
+		},
+		Reached: func(q int32, point notice.Point) {
+			if point == notice.PointProduced && m.Alive() {
+				l.at = q
+			}
+		},
+	}
 }

@@ -1,8 +1,10 @@
 package histories
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +12,7 @@ import (
 
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/schemas"
+	"oriel/state"
 )
 
 // trace is a history as text, to the byte: what was sent and when, what processes said, and what every topic holds.
@@ -121,4 +124,69 @@ func (o *outcome) committedSums(partition int32) map[uint64]float64 {
 		}
 	}
 	return sums
+}
+
+// order: within a transaction decisions are sent first, then statuses, then the state.
+func (o *outcome) order() {
+	type owner struct {
+		member    string
+		partition int32
+	}
+	rank := map[string]int{"late.decisions": 1, "late.plays": 2, "late.verdicts": 3, "late.changelog": 4}
+	sent := map[owner]int{}
+	for _, r := range o.requests {
+		at := owner{r.Member, r.Partition}
+		switch {
+		case r.Member == "letters":
+		case r.API == "Produce" && r.Topic != "late.changelog" && rank[r.Topic] < sent[at]:
+			o.wrong("order", "partition %d: something is sent to %s after the state", r.Partition, r.Topic)
+		case r.API == "Produce":
+			sent[at] = max(sent[at], rank[r.Topic])
+		case r.API == "AddPartitionsToTxn":
+			sent[at] = 0
+		}
+	}
+}
+
+// nonces: no two sealed values share one.
+func (o *outcome) nonces(partition int32) {
+	const nonce, tag, checksum = 24, 16, 4
+	seen := map[string][]byte{}
+	look := func(value []byte, width int) {
+		if at := len(value) - checksum - tag - width - nonce; at > 0 {
+			n := string(value[at : at+nonce])
+			if other, is := seen[n]; is && !bytes.Equal(other, value) {
+				o.wrong("nonces", "partition %d: two sealed values have one nonce", partition)
+			}
+			seen[n] = value
+		}
+	}
+	for _, r := range o.logs[place{"late.verdicts", partition}] {
+		look(r.record.Value, statusesIn(r.record.Value))
+	}
+	for _, r := range o.logs[place{"late.changelog", partition}] {
+		if width := stateIn(r.record.Value); width > 0 {
+			look(r.record.Value, width)
+		}
+	}
+}
+
+// statusesIn is how many statuses a sealed row holds, stateIn how long the machine's state in a sealed one is; 0 for
+// another record. Both stand in clear.
+func statusesIn(row []byte) int {
+	if len(row) < 42 || state.Kind(row[1]) != state.KindVerdicts {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint64(row[34:]) - binary.LittleEndian.Uint64(row[26:]))
+}
+
+func stateIn(sealed []byte) int {
+	if len(sealed) < 70 || state.Kind(sealed[1]) != state.KindState {
+		return 0
+	}
+	at := 62
+	if sealed[0] > 1 {
+		at += 4
+	}
+	return int(binary.LittleEndian.Uint32(sealed[at:]))
 }

@@ -1,13 +1,18 @@
 package histories
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"oriel/pipeline/changelog"
+	"oriel/pipeline/deadletters"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
@@ -160,4 +165,50 @@ func (p *play) openRows(d changelog.Deployment, partition int32) {
 		}
 		p.out.rows[partition] = append(p.out.rows[partition], row{opened, e.committed})
 	}
+}
+
+// writeLetters runs `oriel letters` until all are written, and lets it die on the way as the script says.
+func (p *play) writeLetters() {
+	run := func(ctx context.Context, m *simtest.Member) error {
+		config := kafka.Config{Brokers: []string{m.Broker()}}
+		m.Network(&config)
+		client, err := kafka.New(config)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = client.Close() }()
+		d, err := p.lettersDeployment(ctx, client)
+		if err != nil {
+			return err
+		}
+		return deadletters.New(d, deadletters.Options{Once: true}).Run(ctx)
+	}
+	for _, n := range p.script.letters {
+		m := p.Start("letters", simtest.NewDisk(), run)
+		m.KillAtRequest(n, n%2 == 0)
+		time.Sleep(10 * time.Second)
+		p.out.counts["letters killed"] += b2i(!m.Alive())
+		m.Kill()
+	}
+	m := p.Start("letters", simtest.NewDisk(), run)
+	select {
+	case <-m.Done():
+		if err := m.Wait(); err != nil {
+			p.out.wrong("letters", "%v", err)
+		}
+	case <-time.After(2 * time.Minute):
+		p.out.wrong("letters", "not written within two minutes")
+		m.Kill()
+	}
+}
+
+func (p *play) lettersDeployment(ctx context.Context, client *kafka.Client) (changelog.Deployment, error) {
+	d, err := p.setup.Deployment(ctx, client)
+	if err != nil {
+		return d, err
+	}
+	d.Config.Group = "late.letters"
+	var failed error
+	d.Topics, failed = deployment.CheckTopics(ctx, client, d.Config, deployment.ByLetters)
+	return d, errors.Join(err, failed)
 }

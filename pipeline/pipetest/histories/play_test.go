@@ -14,9 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/produce"
-	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
 )
@@ -259,69 +257,6 @@ func (p *play) restart(name string) {
 		l.KillAt(l.now.point, l.now.n)
 	} else {
 		l.KillAtRequest(l.now.n, l.now.heard)
-	}
-}
-
-// process is the service as it runs in a process of that name now.
-func (p *play) process(name string, l *life) func(context.Context, *simtest.Member) error {
-	s := p.setup
-	if p.script.static {
-		s.Config.Instance = name
-	}
-	learner := summing{
-		Opener: s.Model.Learner, slow: p.script.slow, later: p.later, seen: &p.out.releases,
-	}
-	s.Model.Learner = learner
-	if p.later {
-		s.Model.Semantics++
-	}
-	if p.script.budget > 0 {
-		s.Client = func(c *kafka.Config) { c.Budget = memory.NewBudget(p.script.budget) }
-	}
-	return func(ctx context.Context, m *simtest.Member) error {
-		s.Listener = p.listener(m, l)
-		return s.Run(ctx, m)
-	}
-}
-
-func (p *play) listener(m *simtest.Member, l *life) notice.Listener {
-	say := func(format string, args ...any) {
-		if m.Alive() {
-			p.out.say(p.now(), m.Name, fmt.Sprintf(format, args...))
-		}
-	}
-	return notice.Listener{
-		Assigned: func(list []int32) { say("assigned %v", list) },
-		Committed: func(c notice.Commit) {
-			say("%d: committed %d records, %d decisions", c.Partition, c.Records, c.Decisions)
-		},
-		Aborted: func(q int32) { say("%d: aborted", q) },
-		State: func(q int32, s notice.TaskState) {
-			say("%d: %s", q, s)
-			l.works(q, s == notice.Running && m.Alive())
-		},
-		Closed:    func(q int32) { l.works(q, false) },
-		Opening:   func(q int32, from int64) { say("%d: opening at %d", q, from) },
-		Opened:    func(q int32) { say("%d: opened", q) },
-		Restarted: func(q int32, err error) { say("%d: taken over again: %v", q, err) },
-		Note:      func(q int32, text string) { say("%d: %s", q, text) },
-		Stopped: func(q int32, err error) {
-			say("%d: %v", q, err)
-			if !m.Alive() {
-				return
-			}
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.stopped[m.Name] = err.Error()
-			if !strings.Contains(err.Error(), "under semantics") {
-				p.out.wrong("parked", "%s: %v", m.Name, err)
-			}
-		},
-		Reached: func(q int32, point notice.Point) {
-			if point == notice.PointProduced && m.Alive() {
-				l.at = q
-			}
-		},
 	}
 }
 
