@@ -128,19 +128,29 @@ func split(list string) []string {
 	return strings.Split(list, ",")
 }
 
-// TestASeedIsAHistory plays each of some seeds twice: both traces are equal to the byte.
+// TestASeedIsAHistory plays each of some seeds twice: both traces are equal to the byte. Of a hundred seeds three may
+// need another attempt.
 func TestASeedIsAHistory(t *testing.T) {
+	again := 0
 	for seed := *first; seed < *first+uint64(tiertest.Runs(5, 100)); seed++ {
 		s := write(seed)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			first := playOut(t, s)
-			text := simtest.Difference(first.trace(), playOut(t, write(seed)).trace())
-			for again := 0; text != "" && first.leaderDrawn() && again < attempts; again++ {
-				text = simtest.Difference(first.trace(), playOut(t, write(seed)).trace())
+			want := playOut(t, s).trace()
+			text := simtest.Difference(want, playOut(t, write(seed)).trace())
+			if text != "" {
+				again++
+			}
+			for range attempts {
+				if text != "" {
+					text = simtest.Difference(want, playOut(t, write(seed)).trace())
+				}
 			}
 			if text != "" {
 				t.Error(text)
 			}
 		})
+	}
+	if again > 3 {
+		t.Errorf("%d seeds had more than one history", again)
 	}
 }

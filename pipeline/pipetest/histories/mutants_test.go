@@ -107,8 +107,8 @@ func TestSeededMutantsAreKilled(t *testing.T) {
 	for i, m := range mutants {
 		t.Run(fmt.Sprintf("%d %s", i, m.is), func(t *testing.T) {
 			overlay := pipetest.Plant(t, filepath.Join("..", "..", "..", m.file), m.text, m.other)
-			said, ok := pipetest.GoTool(t, "test", "-count=1", "-timeout=30m", "-overlay", overlay, ".", "-run", "^TestHistories$",
-				"-histories", fmt.Sprint(enough), "-fast")
+			said, ok := pipetest.GoTool(t, "test", "-count=1", "-timeout=30m", "-overlay", overlay, ".",
+				"-run", "^TestHistories$", "-histories", fmt.Sprint(enough), "-fast")
 			how := found.FindString(said)
 			if ok || how == "" {
 				t.Fatalf("not found by %d histories, or not tried: %s", enough, said)

@@ -159,8 +159,8 @@ func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
 	return base + time.Duration(m.number)*10_007 + time.Duration(partition+1)*1_009 + time.Duration(request.Key())*11
 }
 
-// drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each kind of request and moment.
-// Two goroutines that send one kind at one moment get the same, because nothing tells which of them is the first.
+// drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each kind of request and
+// moment. Two goroutines that send one kind at one moment get the same, because nothing tells which is the first.
 func drawnLatency(seed uint64, m *Member, r Request) time.Duration {
 	h := fnv.New64a()
 	_ = binary.Write(h, binary.LittleEndian, [3]uint64{seed, uint64(r.At), uint64(m.number)})
