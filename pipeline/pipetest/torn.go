@@ -161,11 +161,14 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 	return err
 }
 
+// ErrNoState means that a transaction which was to be torn had not sent its state, so that nothing can have decided it.
+var ErrNoState = errors.New("pipetest: a torn transaction without a state")
+
 // end is where the transaction ends in the input: a sealed state says it in clear.
 func (t Torn) end(ctx context.Context) (int64, error) {
 	sent, err := t.sent(ctx, Changelog)
 	if err != nil || len(sent) == 0 {
-		return 0, errors.Join(err, errors.New("pipetest: a torn transaction without a state"))
+		return 0, errors.Join(err, ErrNoState)
 	}
 	return int64(binary.LittleEndian.Uint64(sent[len(sent)-1].Value[42:])), nil
 }

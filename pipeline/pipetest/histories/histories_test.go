@@ -88,7 +88,7 @@ func TestHistories(t *testing.T) {
 	}
 	n := *count
 	if n == 0 {
-		n = tiertest.Runs(30, 2000)
+		n = tiertest.Runs(15, 2000)
 	}
 	began, counts, failed := time.Now(), map[string]int{}, 0
 	for seed := *first; seed < *first+uint64(n); seed++ {
@@ -132,7 +132,7 @@ func split(list string) []string {
 // need another attempt.
 func TestASeedIsAHistory(t *testing.T) {
 	again := 0
-	for seed := *first; seed < *first+uint64(tiertest.Runs(5, 100)); seed++ {
+	for seed := *first; seed < *first+uint64(tiertest.Runs(4, 100)); seed++ {
 		s := write(seed)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			want := playOut(t, s).trace()

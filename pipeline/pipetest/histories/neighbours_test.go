@@ -70,9 +70,9 @@ func (o *outcome) public() (lines []string) {
 }
 
 // attempts are how often two histories that differ are played again. About one in two hundred does not follow from its
-// seed alone. Of members that join together after the leader of their group has gone, kfake draws one from no seed to be
-// the leader. Of two requests that a process sends at one moment over one connection, Go's scheduler decides which is
-// the first.
+// seed alone. Of members that join together after the leader of their group has gone, kfake draws one to be the leader,
+// and from no seed. Of two requests that a process sends at one moment over one connection, Go's scheduler decides
+// which is the first.
 const attempts = 8
 
 // beside judges a history and its neighbour. again plays both once more.
