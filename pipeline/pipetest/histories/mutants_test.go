@@ -92,6 +92,17 @@ var mutants = []struct{ file, text, other, is string }{
 			"\t\treturn 0, err\n\t}\n\tfor i, topic := range c.Topics.Outputs() {\n",
 		"the state is sent before decisions",
 	},
+	{
+		"pipeline/changelog/view.go",
+		"\t\tsent = true\n\t\tbreak // a second Reader must not wait for memory while this one holds a batch\n",
+		"\t\treturn fetch.HasRecord(ctx, c, topic, p, at-1, at, false)\n",
+		"a take-over waits for memory while it holds a batch: histories have found it",
+	},
+	{
+		"pipeline/kafka/fetch/scan.go", "if errors.Is(err, kafka.ErrOffsetOutOfRange) {",
+		"if errors.Is(err, kafka.ErrOffsetOutOfRange) && p < 0 {",
+		"retention during a take-over is taken for a loss of the input: histories have found it",
+	},
 }
 
 // offset is how a transaction gets the group's offset.
