@@ -31,7 +31,6 @@ type outcome struct {
 	logs     map[place][]entry // each topic's records, aborted ones too
 	deleted  map[place][]entry // those that retention has taken
 	rows     map[int32][]row   // committed and aborted ones of each partition
-	group    map[int32]int64   // where the group stands
 	settled  time.Duration     // how long the service took after everything was mended
 
 	mu     sync.Mutex

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
@@ -64,6 +65,32 @@ func record(random *rand.Rand) records.Record {
 	}
 	r.Headers = records.HeadersOf(make([]records.Header, headers)...)
 	return r
+}
+
+// large are records at a constant of the client, or one beside it: records of a Batch, bytes of one, bytes of a
+// transaction, and the sizes of buffers that a batch is decompressed into.
+func large(random *rand.Rand, list []records.Record) []records.Record {
+	beside := random.IntN(3) - 1
+	switch random.IntN(4) {
+	case 0: // batchRecords
+		list = nil
+		for range 2048 + beside {
+			list = append(list, records.Record{Value: []byte(`{}`)})
+		}
+	case 1: // more than TransactionBytes
+		for i := range 20 {
+			list = append(list[:min(i, len(list))], records.Record{Value: padded(nil, 60_000+random.IntN(100))})
+		}
+	default: // leastHold, batchHold and KeepBytes, LargeBytes
+		target := pick(random, memory.LeastBytes, memory.KeepBytes, memory.KeepBytes, memory.LargeBytes) + beside
+		last := &list[len(list)-1]
+		value := last.Value
+		for range 4 { // a length takes more bytes, the larger it is
+			missing := target - (batch(records.NoCompression, list, 0).Bytes() - records.HeaderLen)
+			last.Value = padded(value, len(last.Value)+missing)
+		}
+	}
+	return list
 }
 
 func padded(value []byte, size int) []byte {

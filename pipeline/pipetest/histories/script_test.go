@@ -123,21 +123,15 @@ func (s *script) writeBursts(random *rand.Rand) {
 				records.Zstd),
 			aborted: random.IntN(10) == 0,
 		}
-		n := 1 + random.IntN(8)
-		large := random.IntN(60)
-		if large == 0 {
-			n = 20 // more than a transaction takes of the input, or a Batch of decompressed bytes
-		}
-		for i := range n {
+		for i := range 1 + random.IntN(8) {
 			r := record(random)
-			if large == 0 {
-				r.Value = padded(r.Value, 60_000+random.IntN(100))
-				b.codec = records.Zstd
-			}
 			if i > 0 {
 				r.Timestamp = pick[int64](random, 0, 0, 1, -1, -86_400_000, 3_600_000)
 			}
 			b.records = append(b.records, r)
+		}
+		if random.IntN(100) == 0 {
+			b.codec, b.records = records.Zstd, large(random, b.records)
 		}
 		s.bursts = append(s.bursts, b)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/records"
 	"oriel/schemas"
 )
@@ -19,6 +20,7 @@ var sometimes = map[string]int{
 	"retention under an uncommitted tail": 1000, "a later version was refused": 1000, "a later version goes on": 500,
 	"decisions sent again": 500, "opening continued": 500, "opening sent again": 1000, "died in an opening": 100,
 	"looked at again": 1000, "aborted decisions": 100, "unreadable event": 100, "value at its limit": 100,
+	"value of a mebibyte": 500, "burst of a Batch": 500,
 	"headers at their limit": 100, "no key": 10, "compressed": 10, "another epoch": 100,
 	"effect lost": 100, "effect cut": 100, "effect late": 100, "effect partial": 100, "effect NOT_ENOUGH_REPLICAS": 500,
 	"effect NOT_LEADER_FOR_PARTITION": 500, "effect COORDINATOR_LOAD_IN_PROGRESS": 500, "effect NOT_COORDINATOR": 500,
@@ -84,6 +86,7 @@ func (o *outcome) takeRecord(e entry) {
 	o.counts["unreadable event"] += b2i(r.Unreadable)
 	o.counts["value at its limit"] += b2i(len(r.Value) == maxValue)
 	o.counts["headers at their limit"] += b2i(r.Headers.Len() == records.MaxHeaders)
+	o.counts["value of a mebibyte"] += b2i(len(r.Value) > memory.KeepBytes/2)
 	o.counts["no key"] += b2i(r.Key == nil && !r.Unreadable)
 	o.counts["another epoch"] += b2i(r.LeaderEpoch > 1)
 }
@@ -94,6 +97,7 @@ func (o *outcome) takeRequests() {
 		o.counts["member joins at work"] += b2i(r.API == "JoinGroup" && r.Member == "b")
 	}
 	for _, b := range o.script.bursts {
+		o.counts["burst of a Batch"] += b2i(len(b.records) > 2000)
 		o.counts["compressed"] += b2i(b.codec != records.NoCompression)
 	}
 }
