@@ -128,6 +128,24 @@ func split(list string) []string {
 	return strings.Split(list, ",")
 }
 
+// notable are seeds whose histories have found something in the service.
+var notable = map[uint64]string{
+	11:   "a take-over held a batch while it waited for memory to read another, for ever",
+	77:   "retention during a take-over was taken for a loss of the input",
+	373:  "a take-over that stopped within a batch took the leader epoch of the records behind its end",
+	4034: "a store that had followed an opening lacked the manifest",
+	4149: "a later version died before its first commit, and the earlier one made its decisions again",
+}
+
+// TestNotableSeeds plays them again.
+func TestNotableSeeds(t *testing.T) {
+	for seed, what := range notable {
+		for _, v := range judged(t, write(seed)).faults {
+			t.Errorf("seed %d (%s): %s: %s", seed, what, v.judge, v.text)
+		}
+	}
+}
+
 // TestASeedIsAHistory plays each of some seeds twice: both traces are equal to the byte. Of a hundred seeds three may
 // need another attempt.
 func TestASeedIsAHistory(t *testing.T) {

@@ -103,6 +103,15 @@ var mutants = []struct{ file, text, other, is string }{
 		"if errors.Is(err, kafka.ErrOffsetOutOfRange) && p < 0 {",
 		"retention during a take-over is taken for a loss of the input: histories have found it",
 	},
+	{
+		"pipeline/streams/walk.go", "\t\tw.Position.Next = next\n",
+		"\t\tw.Position.Next, w.Position.LeaderEpoch = next, b.LeaderEpoch\n",
+		"a walk that stops within a batch has the epoch of what lies behind: histories have found it",
+	},
+	{
+		"pipeline/takeover/repair.go", "len(opening) > 0 || was != t.Position.Semantics {",
+		"len(opening) > 0 || was == 0 {", "a later version decides before its semantics are committed: histories have found it",
+	},
 }
 
 // offset is how a transaction gets the group's offset.
