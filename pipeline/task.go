@@ -121,15 +121,17 @@ func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Comm
 		Partition: p, Config: s.config, Topics: s.topics, Client: s.client, Producer: o.Producer,
 		Membership: t.membership, StateKey: o.StateKey, Log: o.Log, Store: s.store, Listener: s.listener,
 	}
+	// BEFORE the first commit, which the store follows: a store that had followed and did not hold what the changelog had
+	// before, the manifest above all, would be of no use to anybody.
+	if err := s.store.Replace(p, o.Log.Records()); err != nil {
+		return nil, nil, fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
+	}
 	for _, due := range o.Due {
 		if err := c.Commit(ctx, due); err != nil {
 			return nil, nil, err
 		}
 	}
 	o.Due = nil
-	if err := s.store.Replace(p, o.Log.Records()); err != nil {
-		return nil, nil, fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
-	}
 	o.Log.LetGo()
 	s.listener.Reached(p, notice.PointRestored)
 	return o, c, nil

@@ -18,4 +18,7 @@
 //
 // A fourth does no harm: a leader that takes its place in the group again is told that it is the leader, as a real
 // broker does from a later version of the request on; the shares that kafka.Group sends then change nothing.
+//
+// A fetch for committed records whose answer ends at the byte limit of the request, not of the partition, does not say
+// which transactions were aborted: their records in it are taken for committed ones.
 package embedded

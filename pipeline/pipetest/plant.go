@@ -47,7 +47,7 @@ func Plant(t *testing.T, file, text, other string) (overlay string) {
 // form, because a fault that the first tier would not see is not found by it.
 func GoTool(t *testing.T, args ...string) (said string, ok bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(cmd.Environ(), "TEST_LONG=")

@@ -28,6 +28,7 @@ type Setup struct {
 	Model    streams.Model
 	Listener notice.Listener // hears what happens in every process
 	Retried  func(operation string, err error)
+	Client   func(*kafka.Config) // changes the client of every process; nil: nothing
 
 	master *state.MasterKey
 }
@@ -61,6 +62,9 @@ func NewSetup() Setup {
 		master: state.NewMasterKey([32]byte{7}),
 	}.With(Blind{States: states})
 }
+
+// States is what the decisions of a deployment's blind machines print; nothing of it is true.
+func (Setup) States() protection.Guarantee { return states }
 
 // With is a deployment of other blind machines.
 func (s Setup) With(b Blind) Setup {
@@ -134,6 +138,9 @@ func (s Setup) CheckManifests(ctx context.Context, client *kafka.Client) error {
 func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
 	config := kafka.Config{Brokers: []string{m.Broker()}, OnRetry: s.Retried}
 	m.Network(&config)
+	if s.Client != nil {
+		s.Client(&config)
+	}
 	client, err := kafka.New(config)
 	if err != nil {
 		return err

@@ -59,6 +59,23 @@ type Torn struct {
 
 // Tear is called BEFORE the transaction is sent.
 func (s Setup) Tear(ctx context.Context, client *kafka.Client, partition int32) (Torn, error) {
+	return s.tear(ctx, client, partition, func(topic string) (int64, error) {
+		b, err := topics.StableEnd(ctx, client, topic, partition)
+		return b.High, err
+	})
+}
+
+// TearOpen is called while the transaction is open, of a process that has died in it.
+func (s Setup) TearOpen(ctx context.Context, client *kafka.Client, partition int32) (Torn, error) {
+	return s.tear(ctx, client, partition, func(topic string) (int64, error) {
+		b, err := topics.BoundsOf(ctx, client, topic, partition)
+		return b.Stable, err
+	})
+}
+
+func (s Setup) tear(
+	ctx context.Context, client *kafka.Client, partition int32, before func(topic string) (int64, error),
+) (Torn, error) {
 	t := Torn{setup: s, client: client, partition: partition, before: map[Part]int64{}}
 	var err error
 	if t.topics, err = deployment.CheckTopics(ctx, client, s.Config, deployment.ByService); err != nil {
@@ -66,11 +83,9 @@ func (s Setup) Tear(ctx context.Context, client *kafka.Client, partition int32) 
 	}
 	for _, part := range s.Parts() {
 		if topic := s.topic(part); topic != "" {
-			b, err := topics.StableEnd(ctx, client, topic, partition)
-			if err != nil {
+			if t.before[part], err = before(topic); err != nil {
 				return t, err
 			}
-			t.before[part] = b.High
 		}
 	}
 	return t, nil
@@ -85,24 +100,43 @@ func (t Torn) sent(ctx context.Context, part Part) ([]records.Record, error) {
 // Commit takes the partition over when the service is cut off, which aborts what it has sent, and commits the given
 // parts of it. Where other gives a value for a record, that is what is committed in its place.
 func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part, r records.Record) []byte) error {
-	id := fmt.Sprintf("%s/%x/%d", t.setup.Config.Name, t.topics.Input.ID, t.partition)
-	producer, err := produce.New(ctx, t.client, id, time.Minute)
+	id := t.setup.Config.TransactionalID(t.topics.Input.ID, t.partition)
+	end, err := t.begin(ctx, id, t.setup.Parts(), committed, other)
 	if err != nil {
 		return err
 	}
+	return end()
+}
+
+// CommitLate is called AFTER Commit, and commits one more part when the function that it returns is called: as a
+// coordinator does that is slow to tell one topic how a transaction has ended.
+func (t Torn) CommitLate(ctx context.Context, part Part) (end func() error, err error) {
+	return t.begin(ctx, fmt.Sprintf("late %s %d", part, t.partition), []Part{part}, []Part{part}, Whatever)
+}
+
+// begin sends parts of the transaction under an id, in a transaction over some parts that end commits.
+func (t Torn) begin(
+	ctx context.Context, id string, over, parts []Part, other func(part Part, r records.Record) []byte,
+) (end func() error, err error) {
+	producer, err := produce.New(ctx, t.client, id, time.Minute)
+	if err != nil {
+		return nil, err
+	}
 	var places []kafka.TopicPartition
-	for part := range t.before {
-		places = append(places, kafka.TopicPartition{Topic: t.setup.topic(part), Partition: t.partition})
-	}
-	if err := producer.Begin(ctx, places); err != nil {
-		return err
-	}
-	for _, part := range committed {
-		if err := t.commit(ctx, producer, part, other); err != nil {
-			return err
+	for _, part := range over {
+		if _, sent := t.before[part]; sent {
+			places = append(places, kafka.TopicPartition{Topic: t.setup.topic(part), Partition: t.partition})
 		}
 	}
-	return producer.End(ctx, true)
+	if err := producer.Begin(ctx, places); err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		if err := t.commit(ctx, producer, part, other); err != nil {
+			return nil, err
+		}
+	}
+	return func() error { return producer.End(ctx, true) }, nil
 }
 
 func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
@@ -127,11 +161,14 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 	return err
 }
 
+// ErrNoState means that a transaction which was to be torn had not sent its state, so that nothing can have decided it.
+var ErrNoState = errors.New("pipetest: a torn transaction without a state")
+
 // end is where the transaction ends in the input: a sealed state says it in clear.
 func (t Torn) end(ctx context.Context) (int64, error) {
 	sent, err := t.sent(ctx, Changelog)
 	if err != nil || len(sent) == 0 {
-		return 0, errors.Join(err, errors.New("pipetest: a torn transaction without a state"))
+		return 0, errors.Join(err, ErrNoState)
 	}
 	return int64(binary.LittleEndian.Uint64(sent[len(sent)-1].Value[42:])), nil
 }

@@ -85,8 +85,11 @@ func (w *Walk) Take(b *fetch.Batch, until func() int64) error {
 
 // skipTo goes on to where a batch ends, or to an end before it, over offsets that hold no record to take.
 func (w *Walk) skipTo(b *fetch.Batch, end int64) {
-	if next := min(b.Next, end); next > w.Position.Next || next == b.Next {
+	switch next := min(b.Next, end); {
+	case next == b.Next:
 		w.Position.Next, w.Position.LeaderEpoch = next, b.LeaderEpoch
+	case next > w.Position.Next: // the epoch of the batch may be that of records behind the end
+		w.Position.Next = next
 	}
 }
 

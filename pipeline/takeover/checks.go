@@ -102,5 +102,6 @@ func (t *takeOver) checkSemantics(
 	}
 	t.Listener.Note(t.partition, fmt.Sprintf("the state was computed under semantics %d; nothing behind it can be read, so it goes on under %d", was, is))
 	t.Position.Semantics = is
+	t.sealed = t.Sealer.Seal(nil, t.Position, t.Stream.AppendState(nil))
 	return nil
 }

@@ -27,11 +27,12 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	if err != nil {
 		return err
 	}
+	was := t.Position.Semantics
 	if err := t.check(ctx, f); err != nil {
 		return err
 	}
-	if len(opening) > 0 {
-		t.openAgain(f, opening)
+	if len(opening) > 0 || was != t.Position.Semantics {
+		t.commitState(f, opening)
 	}
 	if f.complete(t.Position) {
 		return nil
@@ -61,13 +62,17 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	return nil
 }
 
-// openAgain commits an opening that is aborted in the changelog, and the state that was sent last with it. It commits
-// nothing else, because the secret of the opening must be durable BEFORE a decision that follows from it can be read.
-func (t *takeOver) openAgain(f *transactionStatus, opening []state.Record) {
+// commitState commits the state alone: with an opening that is aborted in the changelog, or under the semantics of this
+// version. The secret of an opening must be durable BEFORE a decision that follows from it can be read. So must the
+// semantics: else the committed state would name the version before for decisions that this one has made, and that
+// version would make them again, with other bytes.
+func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 	tx := t.newTransaction()
 	tx.Opening, tx.Position, tx.Sealed = opening, t.Position, bytes.Clone(t.sealed)
-	tx.Note = fmt.Sprintf(
-		"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", tx.Position.Next)
+	if len(opening) > 0 {
+		tx.Note = fmt.Sprintf(
+			"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", tx.Position.Next)
+	}
 	f.group = tx.Position.Next
 	t.mustCommit(tx)
 }

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -12,7 +13,8 @@ import (
 )
 
 // Records iterates over the records of partition p from an offset up to an end that exists: committed records, or all
-// of them. A record is valid until the next one.
+// of them. A record is valid until the next one. Bounds are older than the read, so that retention may delete the first
+// records meanwhile: that is an error which a retry mends, and never ErrOffsetOutOfRange.
 func Records(
 	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, from, end int64, uncommitted bool,
 ) iter.Seq2[records.Record, error] {
@@ -22,6 +24,9 @@ func Records(
 		defer reader.Close()
 		for next := from; next < end; {
 			batch, err := reader.Fetch(ctx)
+			if errors.Is(err, kafka.ErrOffsetOutOfRange) { // the caller looks up bounds again, and begins there
+				err = errors.New("retention has deleted the records since the bounds were looked up")
+			}
 			if err != nil {
 				yield(records.Record{}, fmt.Errorf("pipeline: read %s partition %d: %w", topic.Name, p, err))
 				return

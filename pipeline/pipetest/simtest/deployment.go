@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,32 +24,50 @@ type Deployment struct {
 	broker  *embedded.Broker
 	began   time.Time
 
+	seed     uint64 // of latencies; 0: each has its own, always the same
 	mu       sync.Mutex
 	members  []*Member
 	rules    []*rule
 	requests []*Request
 	topics   topicNames
+	effects  map[string]int
+}
+
+// Options say what differs from a broker in memory.
+type Options struct {
+	Dir     string // data directory; "": memory
+	Brokers int    // 0: one
+
+	CompactEvery time.Duration // as of embedded.Options
+
+	// Seed draws how long each request and its answer are on their way, which decides the order in which goroutines
+	// meet. 0: all requests of a kind take equally long.
+	Seed uint64
 }
 
 // New starts an empty broker. It must be called in a bubble; the deployment ends with the test's own clean-up.
 func New(t testing.TB) *Deployment {
 	t.Helper()
-	return start(t, embedded.Options{Memory: true})
+	return NewWith(t, Options{})
 }
 
 // NewIn starts a broker on a data directory. Copies of a directory that a deployment has left are the same topics, with
 // the same ids, secrets and states: what goes on from them can be compared byte for byte.
 func NewIn(t testing.TB, dir string) *Deployment {
 	t.Helper()
-	return start(t, embedded.Options{Dir: dir})
+	return NewWith(t, Options{Dir: dir})
 }
 
-func start(t testing.TB, o embedded.Options) *Deployment {
+// NewWith is New with options.
+func NewWith(t testing.TB, o Options) *Deployment {
 	t.Helper()
-	d := &Deployment{t: t, began: time.Now(), topics: topicNames{}}
-	o.Listen = d.network.Listen
+	d := &Deployment{
+		t: t, began: time.Now(), topics: topicNames{}, seed: o.Seed, effects: map[string]int{},
+	}
 	var err error
-	if d.broker, err = embedded.Start(o); err != nil {
+	if d.broker, err = embedded.Start(embedded.Options{
+		Dir: o.Dir, Memory: o.Dir == "", Brokers: o.Brokers, CompactEvery: o.CompactEvery, Listen: d.network.Listen,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.close)
@@ -72,13 +91,24 @@ func (d *Deployment) close() {
 	time.Sleep(settled)
 }
 
-// Addr is where the broker listens.
-func (d *Deployment) Addr() string { return d.broker.Addr() }
+// Addr is where the broker listens, of several the first.
+func (d *Deployment) Addr() string {
+	first, _, _ := strings.Cut(d.broker.Addr(), ",")
+	return first
+}
+
+// MoveLeader gives a partition another leader and its log another epoch, as a fail-over does.
+func (d *Deployment) MoveLeader(topic string, partition, broker int32) error {
+	return d.broker.MoveLeader(topic, partition, broker)
+}
 
 // Client is the test's own client: its requests take no time, are not recorded and do not fail.
 func (d *Deployment) Client() *kafka.Client {
 	d.t.Helper()
-	c, err := kafka.New(kafka.Config{Brokers: []string{d.Addr()}, ClientID: "oriel-test", Dial: d.Dial})
+	c, err := kafka.New(kafka.Config{
+		Brokers: []string{d.Addr()}, ClientID: "oriel-test", Dial: d.Dial,
+		Jitter: func(n time.Duration) time.Duration { return n / 2 },
+	})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -122,6 +152,13 @@ func (d *Deployment) Fail(faults ...Fault) {
 	}
 }
 
+// Unfail ends faults that are equal to one.
+func (d *Deployment) Unfail(f Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rules = slices.DeleteFunc(d.rules, func(r *rule) bool { return r.Fault == f && !r.Life })
+}
+
 // Mend ends every fault.
 func (d *Deployment) Mend() {
 	d.mu.Lock()
@@ -143,13 +180,18 @@ func (d *Deployment) Requests() []Request {
 	return all
 }
 
-func (d *Deployment) sent(m *Member, request kmsg.Request, bytes int) (*Request, Effect) {
+// sent records a request, and says how long it is on its way and what becomes of it.
+func (d *Deployment) sent(m *Member, request kmsg.Request, bytes int) (*Request, time.Duration, Effect) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	entry := &Request{At: time.Since(d.began), Member: m.Name, API: kmsg.NameForKey(request.Key()), Bytes: bytes}
 	entry.Topic, entry.Partition = d.topics.place(request)
 	d.requests = append(d.requests, entry)
-	return entry, d.effect(*entry)
+	way := latency(m, request, entry.Partition)
+	if d.seed != 0 {
+		way = drawnLatency(d.seed, m, *entry)
+	}
+	return entry, way, d.effect(*entry)
 }
 
 func (d *Deployment) ended(entry *Request, outcome string, answer int) {

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"maps"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -21,6 +22,7 @@ const (
 	refuse
 	cut
 	hold
+	part
 )
 
 // Lost: the broker does it, and the connection ends before the answer.
@@ -28,6 +30,9 @@ var Lost = Effect{kind: lose}
 
 // Cut: the connection ends before the broker hears of it.
 var Cut = Effect{kind: cut}
+
+// Partial: a fetch is answered with as little as a broker may answer, one batch of one partition.
+var Partial = Effect{kind: part}
 
 // Refused: the broker answers with a code and does nothing.
 func Refused(code kafka.Code) Effect { return Effect{kind: refuse, code: code} }
@@ -45,6 +50,8 @@ func (e Effect) String() string {
 		return codeName(int16(e.code))
 	case hold:
 		return "late"
+	case part:
+		return "partial"
 	default:
 		return "ok"
 	}
@@ -56,6 +63,9 @@ type Fault struct {
 	Skip   int
 	Count  int // 0: one; negative: all that follow
 	Effect Effect
+
+	// Life ends the fault when a process of the Kind's member starts: what only a restart mends.
+	Life bool
 }
 
 // AnyPartition in a Kind takes requests of every partition and of none.
@@ -79,5 +89,15 @@ func (d *Deployment) effect(r Request) Effect {
 			found = rule.Effect
 		}
 	}
+	if found.kind != pass {
+		d.effects[found.String()]++
+	}
 	return found
+}
+
+// Effects counts what has become of requests that faults have met, by the names of effects.
+func (d *Deployment) Effects() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.effects)
 }

@@ -78,3 +78,25 @@ func answerFrame(answer kmsg.Response, correlation []byte) []byte {
 func hasTags(answer kmsg.Response) bool {
 	return answer.IsFlexible() && answer.Key() != int16(kmsg.ApiVersions)
 }
+
+// withLeast is the frame of a request that asks for as few bytes of each partition as there can be; of one that is no
+// fetch, the frame. The limit of the whole answer stays: where kfake meets that one, it forgets to say which
+// transactions were aborted.
+func withLeast(frame []byte, request kmsg.Request) []byte {
+	fetch, ok := request.(*kmsg.FetchRequest)
+	if !ok {
+		return frame
+	}
+	for i := range fetch.Topics {
+		for j := range fetch.Topics[i].Partitions {
+			fetch.Topics[i].Partitions[j].PartitionMaxBytes = 1
+		}
+	}
+	at := 14 + max(0, int(int16(binary.BigEndian.Uint16(frame[12:]))))
+	if request.IsFlexible() {
+		at++
+	}
+	least := request.AppendTo(append([]byte(nil), frame[:at]...))
+	binary.BigEndian.PutUint32(least, uint32(len(least)-4))
+	return least
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -61,6 +62,7 @@ func (d *Deployment) Start(name string, disk *vfs.MemFS, run func(ctx context.Co
 	d.mu.Lock()
 	m := &Member{Name: name, d: d, number: len(d.members), cancel: cancel, done: make(chan struct{}), disk: disk}
 	d.members = append(d.members, m)
+	d.rules = slices.DeleteFunc(d.rules, func(r *rule) bool { return r.Life && r.Kind.Member == name })
 	d.mu.Unlock()
 	go func() {
 		defer close(m.done)

@@ -44,6 +44,11 @@ type Kind struct {
 	Partition          int32
 }
 
+// String names the kind.
+func (k Kind) String() string {
+	return fmt.Sprintf("%s %s %s/%d", k.Member, k.API, k.Topic, k.Partition)
+}
+
 // takes tells whether a request is of the kind.
 func (k Kind) takes(r Request) bool {
 	return (k.Member == "" || k.Member == r.Member) && (k.API == "" || k.API == r.API) &&

@@ -1,6 +1,10 @@
 package simtest
 
 import (
+	"encoding/binary"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
@@ -72,8 +76,7 @@ func (w *wire) exchange(frame []byte) bool {
 		return answer != nil && w.answer(answer)
 	}
 	dies, heard := w.member.counted()
-	entry, effect := w.d.sent(w.member, request, len(frame))
-	way := latency(w.member, request, entry.Partition)
+	entry, way, effect := w.d.sent(w.member, request, len(frame))
 	time.Sleep(way + effect.delay)
 	end := func(outcome string, answer []byte) bool {
 		time.Sleep(way)
@@ -90,6 +93,8 @@ func (w *wire) exchange(frame []byte) bool {
 		return end("killed", nil)
 	}
 	switch effect.kind {
+	case part:
+		frame = withLeast(frame, request)
 	case cut:
 		return end("cut", nil)
 	case refuse:
@@ -152,4 +157,14 @@ func (w *wire) answer(frame []byte) bool {
 func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
 	const base = 500 * time.Microsecond
 	return base + time.Duration(m.number)*10_007 + time.Duration(partition+1)*1_009 + time.Duration(request.Key())*11
+}
+
+// drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each kind of request and
+// moment. Two goroutines that send one kind at one moment get the same, because nothing tells which is the first.
+func drawnLatency(seed uint64, m *Member, r Request) time.Duration {
+	h := fnv.New64a()
+	_ = binary.Write(h, binary.LittleEndian, [3]uint64{seed, uint64(r.At), uint64(m.number)})
+	_, _ = io.WriteString(h, r.Kind().String())
+	random := rand.New(rand.NewPCG(h.Sum64(), seed))
+	return 100*time.Microsecond + time.Duration(random.Int64N(int64(2900*time.Microsecond)))
 }

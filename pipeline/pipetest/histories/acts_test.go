@@ -1,0 +1,230 @@
+package histories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
+)
+
+func (p *play) act(a act) {
+	switch a.what {
+	case "start":
+		p.start(a.member)
+		p.out.count("second member")
+	case "stop":
+		if p.lives["b"] != nil { // else nobody would be left
+			p.stop(a.member)
+			p.out.count("member told to end")
+		}
+	case "move":
+		p.move(a.topic, a.partition, int(a.at)%7)
+		p.out.count("leader moved")
+	case "retain":
+		p.retain(a)
+	case "upgrade":
+		p.upgrade()
+	}
+}
+
+// upgrade ends all processes and starts them in a version of other semantics.
+func (p *play) upgrade() {
+	p.later = true
+	p.out.count("upgrade")
+	for _, name := range []string{"a", "b"} {
+		if l := p.lives[name]; l != nil && !l.over && l.Alive() && p.whyStopped(name) == "" {
+			if err := l.Stop(); err != nil && l.Alive() && !errors.Is(err, context.Canceled) {
+				p.out.wrong("parked", "process %s, told to end, says: %v", name, err)
+			}
+			if l.Alive() {
+				p.restart(name)
+			}
+		}
+	}
+}
+
+// tear ends the transaction in which a process has died, in each part as the script says.
+func (p *play) tear(partition int32, d death) {
+	ctx := p.t.Context()
+	for name, l := range p.lives {
+		if name != d.member && l.Alive() {
+			return // it may have taken over already
+		}
+	}
+	torn, err := p.setup.TearOpen(ctx, p.client, partition)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var committed, late []pipetest.Part
+	for _, part := range p.setup.Parts() {
+		switch d.torn[part] {
+		case "committed":
+			committed = append(committed, part)
+		case "late":
+			late = append(late, part)
+		}
+	}
+	if err := torn.Commit(ctx, committed, pipetest.Whatever); errors.Is(err, pipetest.ErrNoState) {
+		return // it was another partition's turn
+	} else if err != nil {
+		p.t.Fatal(err)
+	}
+	p.out.count("torn")
+	for i, part := range late {
+		end, err := torn.CommitLate(ctx, part)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.ends[p.now()+d.late+time.Duration(i)*53*time.Millisecond] = end
+		p.out.count("marker late")
+	}
+}
+
+// retain deletes records as retention does: of the input, what no state needs.
+func (p *play) retain(a act) {
+	ctx, c := p.t.Context(), p.setup.Config
+	b, err := topics.BoundsOf(ctx, p.client, a.topic, a.partition)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	end, opened := b.Stable, p.position(a.partition) >= 0
+	if !opened {
+		return // days pass between a first attempt and retention
+	}
+	if a.topic == c.Input {
+		next, err := group.CommittedOffset(ctx, p.client, c.Group, c.Input, a.partition)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		end = min(next, p.position(a.partition))
+	}
+	end = b.Start + int64(a.share*float64(end-b.Start)+0.5)
+	if end <= b.Start {
+		return
+	}
+	at := place{a.topic, a.partition}
+	for _, e := range p.read(at) {
+		if e.record.Offset < end {
+			p.out.deleted[at] = append(p.out.deleted[at], e)
+		}
+	}
+	if err := topics.DeleteRecords(ctx, p.client, a.topic, a.partition, end); err != nil {
+		p.t.Fatal(err)
+	}
+	p.out.count("retention")
+	p.out.counts["retention under an uncommitted tail"] += b2i(b.High > b.Stable)
+}
+
+// await waits until every partition has committed all of its input, a minute at most.
+func (p *play) await() {
+	from := p.now()
+	for p.now() < from+time.Minute {
+		p.wait(p.now() + time.Second)
+		if len(p.ends) == 0 && p.done() {
+			p.out.settled = p.now() - from
+			return
+		}
+	}
+	p.out.wrong("stuck", "a minute after all is mended, not everything is committed")
+}
+
+func (p *play) done() bool {
+	at := map[int32]bool{} // work
+	for _, l := range p.lives {
+		if !l.over && !l.Alive() {
+			return false
+		}
+		l.mu.Lock()
+		for partition, is := range l.runs {
+			at[partition] = at[partition] || is && l.Alive() && !l.over
+		}
+		l.mu.Unlock()
+	}
+	c := p.setup.Config
+	for partition := range int32(p.script.partitions) {
+		b, err := topics.BoundsOf(p.t.Context(), p.client, c.Input, partition)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		next, err := group.CommittedOffset(p.t.Context(), p.client, c.Group, c.Input, partition)
+		if next == -1 {
+			next = b.Stable // of an opening the offset alone was aborted; the state counts
+		}
+		if err != nil || !at[partition] || next != b.Stable || p.position(partition) != b.Stable {
+			return false
+		}
+	}
+	return true
+}
+
+// process is the service as it runs in a process of that name now.
+func (p *play) process(name string, l *life) func(context.Context, *simtest.Member) error {
+	s := p.setup
+	if p.script.static {
+		s.Config.Instance = name
+	}
+	learner := summing{
+		Opener: s.Model.Learner, slow: p.script.slow, later: p.later, seen: &p.out.releases,
+	}
+	s.Model.Learner = learner
+	if p.later {
+		s.Model.Semantics++
+	}
+	if p.script.budget > 0 {
+		s.Client = func(c *kafka.Config) { c.Budget = memory.NewBudget(p.script.budget) }
+	}
+	return func(ctx context.Context, m *simtest.Member) error {
+		s.Listener = p.listener(m, l)
+		return s.Run(ctx, m)
+	}
+}
+
+func (p *play) listener(m *simtest.Member, l *life) notice.Listener {
+	say := func(format string, args ...any) {
+		if m.Alive() {
+			p.out.say(p.now(), m.Name, fmt.Sprintf(format, args...))
+		}
+	}
+	return notice.Listener{
+		Assigned: func(list []int32) { say("assigned %v", list) },
+		Committed: func(c notice.Commit) {
+			say("%d: committed %d records, %d decisions", c.Partition, c.Records, c.Decisions)
+		},
+		Aborted: func(q int32) { say("%d: aborted", q) },
+		State: func(q int32, s notice.TaskState) {
+			say("%d: %s", q, s)
+			l.works(q, s == notice.Running && m.Alive())
+		},
+		Closed:    func(q int32) { l.works(q, false) },
+		Opening:   func(q int32, from int64) { say("%d: opening at %d", q, from) },
+		Opened:    func(q int32) { say("%d: opened", q) },
+		Restarted: func(q int32, err error) { say("%d: taken over again: %v", q, err) },
+		Note:      func(q int32, text string) { say("%d: %s", q, text) },
+		Stopped: func(q int32, err error) {
+			say("%d: %v", q, err)
+			if !m.Alive() {
+				return
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.stopped[m.Name] = err.Error()
+			if !strings.Contains(err.Error(), "under semantics") {
+				p.out.wrong("parked", "%s: %v", m.Name, err)
+			}
+		},
+		Reached: func(q int32, point notice.Point) {
+			if point == notice.PointProduced && m.Alive() {
+				l.at = q
+			}
+		},
+	}
+}

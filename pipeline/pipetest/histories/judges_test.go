@@ -1,0 +1,246 @@
+package histories
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/noise"
+	"oriel/pipeline/pipetest"
+	"oriel/schemas"
+)
+
+// judge looks at a history by itself.
+func (o *outcome) judge(t *testing.T) {
+	t.Helper()
+	o.order()
+	for partition := range int32(o.script.partitions) {
+		o.oneValue(t, partition)
+		o.replay(t, partition)
+		o.nonces(partition)
+	}
+}
+
+// decisions reads those of a partition: committed in order by topic, and each value that was ever readable by index.
+func (o *outcome) decisions(t *testing.T, partition int32, uncommitted bool) (all [2][]schemas.Decision) {
+	t.Helper()
+	for output, topic := range []string{"late.decisions", "late.plays"} {
+		for _, e := range o.logs[place{topic, partition}] {
+			d, err := schemas.ParseDecision(e.record.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.committed || uncommitted {
+				all[output] = append(all[output], d)
+			}
+		}
+	}
+	return all
+}
+
+// oneValue: a decision has one value for ever, committed or aborted.
+func (o *outcome) oneValue(t *testing.T, partition int32) {
+	t.Helper()
+	values := map[uint64]schemas.Decision{}
+	for _, list := range o.decisions(t, partition, true) {
+		for _, d := range list {
+			other, seen := values[d.Index]
+			if seen && (!slices.Equal(other.Point, d.Point) || other.Incarnation != d.Incarnation) {
+				o.wrong("one value", "partition %d: decision %d can be read as %v and %v", partition, d.Index,
+					other.Point, d.Point)
+			}
+			values[d.Index] = d
+		}
+	}
+}
+
+// replay: what is committed is what a straight walk over the input gives, each decision once and in order, each status
+// once, and the group stands at the end.
+func (o *outcome) replay(t *testing.T, partition int32) {
+	t.Helper()
+	got := o.decisions(t, partition, false)
+	versions := map[uint64]float64{} // by step
+	for _, list := range got {
+		for _, d := range list {
+			if d.Step > 0 {
+				versions[d.Step] = d.Point[2]
+			}
+		}
+	}
+	var input []entry
+	for _, e := range o.logs[place{"trips", partition}] {
+		if e.committed {
+			input = append(input, e)
+		}
+	}
+	o.statuses(t, partition, input)
+	o.letters(partition, input)
+	differs := "no stream was opened"
+	for _, key := range o.releases.keys {
+		if differs = o.walk(t, partition, key, input, versions, got); differs == "" {
+			return
+		}
+	}
+	o.wrong("exactly once", "partition %d: %s", partition, differs)
+}
+
+// walk says how the committed decisions differ from those of a straight walk with a first key; "" if they do not.
+func (o *outcome) walk(
+	t *testing.T, partition int32, key [32]byte, input []entry, versions map[uint64]float64, got [2][]schemas.Decision,
+) string {
+	t.Helper()
+	stream := straight(t, key)
+	decoder, event := newDecoder(t), schemas.Event{}
+	blind := pipetest.Blind{Second: o.script.second, Owed: o.script.owed}
+	at := [2]int{}
+	next := func(output int, index, step uint64) (schemas.Decision, string) {
+		if at[output] >= len(got[output]) {
+			return schemas.Decision{}, fmt.Sprintf("decision %d is missing at the end", index)
+		}
+		d := got[output][at[output]]
+		at[output]++
+		if d.Index != index || d.Step != step {
+			return d, fmt.Sprintf("decision %d stands where %d belongs", d.Index, index)
+		}
+		return d, ""
+	}
+	first, count := blind.Due(0)
+	for i := range count {
+		output := 0
+		if o.script.second > 0 && i == count-1 {
+			output = 1
+		}
+		if _, text := next(output, first+uint64(i), 0); text != "" {
+			return text
+		}
+	}
+	for i, e := range input {
+		step := uint64(i + 1)
+		ev, _ := decoded(decoder, &event, e.record)
+		var v []float64
+		if ev != nil {
+			v = []float64{float64(ev.Label * min(1, max(-1, ev.Vector.Values[0])))}
+			if versions[step] == 2 {
+				v[0] = -v[0]
+			}
+		}
+		stream.Add(noise.Identity{
+			Topic: o.topic, Partition: partition, Offset: e.record.Offset, LeaderEpoch: e.record.LeaderEpoch,
+		}, v)
+		first, count := blind.Due(step)
+		for output := range count {
+			index := first + uint64(output)
+			d, text := next(output, index, step)
+			if text != "" {
+				return text
+			}
+			want := append([]float64{float64(index), float64(e.record.Offset), versions[step]},
+				published(stream.Sum(0)[0])...)
+			if !slices.Equal(d.Point, want) {
+				return fmt.Sprintf("decision %d is not that of a straight replay", index)
+			}
+		}
+	}
+	for output := range got {
+		if at[output] < len(got[output]) {
+			return "there are decisions beyond the input"
+		}
+	}
+	return ""
+}
+
+func straight(t *testing.T, key [32]byte) *mechanisms.Stream {
+	t.Helper()
+	params, err := calibrated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibration, err := mechanisms.ParseCalibration(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := mechanisms.Open(mechanism, calibration, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+func newDecoder(t *testing.T) *schemas.Decoder {
+	t.Helper()
+	config := pipetest.NewSetup().Model.Events
+	config.MaxBytes = maxValue
+	d, err := schemas.NewDecoder(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// statuses: the committed rows join, and say of each record what a straight reader makes of it.
+func (o *outcome) statuses(t *testing.T, partition int32, input []entry) {
+	t.Helper()
+	var joined []byte
+	for _, r := range o.rows[partition] {
+		switch {
+		case !r.committed:
+		case r.From != int64(len(joined)):
+			o.wrong("rows", "partition %d: statuses of the offsets from %d on follow those up to %d", partition, r.From, len(joined))
+			return
+		default:
+			joined = append(joined, r.Verdicts...)
+		}
+	}
+	want := make([]byte, max(len(joined), len(input)))
+	decoder, event := newDecoder(t), schemas.Event{}
+	for _, e := range input {
+		_, code := decoded(decoder, &event, e.record)
+		if e.record.Offset >= int64(len(joined)) {
+			o.wrong("rows", "partition %d: no status of offset %d", partition, e.record.Offset)
+			return
+		}
+		want[e.record.Offset] = code.Verdict()
+	}
+	if !bytes.Equal(joined, want[:len(joined)]) {
+		o.wrong("rows", "partition %d: statuses %v, want %v", partition, joined, want)
+	}
+}
+
+// letters: each record that took its place as a null event has one, and no other has.
+func (o *outcome) letters(partition int32, input []entry) {
+	var got, want []int64
+	for _, e := range o.logs[place{"late.dead-letter", partition}] {
+		if !e.committed {
+			continue
+		}
+		if e.record.Unreadable { // it has too many headers for our reader, as its record had
+			got = append(got, -1)
+		}
+		for name, value := range e.record.Headers.All() {
+			if string(name) == "oriel-offset" {
+				offset, _ := strconv.ParseInt(string(value), 10, 64)
+				got = append(got, offset)
+			}
+		}
+	}
+	statuses := map[int64]byte{}
+	for _, r := range o.rows[partition] {
+		for i, v := range r.Verdicts {
+			if r.committed {
+				statuses[r.From+int64(i)] = v
+			}
+		}
+	}
+	for _, e := range input {
+		if code, known := schemas.OfVerdict(statuses[e.record.Offset]); !known || code != schemas.OK {
+			want = append(want, e.record.Offset)
+		}
+	}
+	same := func(a, b int64) bool { return a == b || a == -1 }
+	if !slices.EqualFunc(got, want, same) && o.counts["retention"] == 0 {
+		o.wrong("letters", "partition %d: letters of the offsets %v, want %v", partition, got, want)
+	}
+}

@@ -1,0 +1,191 @@
+package histories
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"oriel/pipeline/pipetest/simtest"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// trace is a history as text, to the byte: what was sent and when, what processes said, and what every topic holds.
+func (o *outcome) trace() (lines []string) {
+	lines = append(o.public(), "")
+	for _, at := range o.places() {
+		for _, e := range o.logs[at] {
+			r := e.record
+			sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %v", r.Key, r.Value, r.Headers.List()))
+			lines = append(lines, fmt.Sprintf("%s/%d %d: %x", at.topic, at.partition, r.Offset, sum[:8]))
+		}
+	}
+	for _, v := range o.faults {
+		lines = append(lines, v.judge+": "+v.text)
+	}
+	return lines
+}
+
+func (o *outcome) places() []place {
+	return slices.SortedFunc(maps.Keys(o.logs), func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.topic, b.topic), cmp.Compare(a.partition, b.partition))
+	})
+}
+
+// public is what anybody may see: all requests of the service with their sizes and times, what it says, and of each
+// topic where records and markers are, and how long they are. Letters are not public.
+func (o *outcome) public() (lines []string) {
+	for _, r := range o.requests {
+		if r.Member != "letters" {
+			lines = append(lines, r.String())
+		}
+	}
+	said := slices.Clone(o.said)
+	slices.SortStableFunc(said, func(a, b string) int {
+		timeA, _, _ := strings.Cut(a, " ")
+		timeB, _, _ := strings.Cut(b, " ")
+		return cmp.Or(cmp.Compare(timeA, timeB), cmp.Compare(a, b))
+	})
+	lines = append(lines, said...)
+	for _, at := range o.places() {
+		if at.topic == "late.dead-letter" {
+			continue
+		}
+		for _, e := range o.logs[at] {
+			r := e.record
+			parts := fmt.Sprintf("%d ms, key of %d, value of %d", r.Timestamp, len(r.Key), len(r.Value))
+			if at.topic == "trips" { // how its bytes are shared is contents
+				parts = fmt.Sprintf("length %d", r.Length)
+			}
+			lines = append(lines, fmt.Sprintf("%s/%d %d: epoch %d, %s, committed: %t", at.topic, at.partition, r.Offset,
+				r.LeaderEpoch, parts, e.committed))
+		}
+	}
+	return lines
+}
+
+// attempts are how often two histories that differ are played again. About one in two hundred does not follow from its
+// seed alone. Of members that join together after the leader of their group has gone, kfake draws one to be the leader,
+// and from no seed. Of two requests that a process sends at one moment over one connection, Go's scheduler decides
+// which is the first.
+const attempts = 8
+
+// beside judges a history and its neighbour. again plays both once more.
+func (o *outcome) beside(other *outcome, again func() (*outcome, *outcome)) {
+	text := simtest.Difference(o.public(), other.public())
+	if text != "" {
+		ours, theirs := [][]string{o.public()}, [][]string{other.public()}
+		for range attempts {
+			our, their := again()
+			ours, theirs = append(ours, our.public()), append(theirs, their.public())
+		}
+		for _, our := range ours {
+			if slices.ContainsFunc(theirs, func(their []string) bool { return slices.Equal(our, their) }) {
+				text = ""
+			}
+		}
+	}
+	if text != "" {
+		o.wrong("neighbours", "what can be seen differs: %s", text)
+	}
+	o.renewed(other)
+}
+
+// renewed: from the step of the exchanged record on the noise is another, so that the difference of two neighbours'
+// sums is not that of their events.
+func (o *outcome) renewed(other *outcome) {
+	for partition := range int32(o.script.partitions) {
+		ours, theirs := o.committedSums(partition), other.committedSums(partition)
+		steps := slices.Sorted(maps.Keys(ours))
+		var apart []float64
+		for _, step := range steps {
+			if their, is := theirs[step]; is && their != ours[step] || len(apart) > 0 {
+				apart = append(apart, their-ours[step])
+			}
+		}
+		if len(apart) > 3 && len(slices.Compact(apart)) == 1 {
+			o.wrong("renewed", "partition %d: two histories have the same noise over %d steps", partition, len(steps))
+		}
+	}
+}
+
+// committedSums are what was published of each step.
+func (o *outcome) committedSums(partition int32) map[uint64]float64 {
+	sums := map[uint64]float64{}
+	for _, e := range o.logs[place{"late.decisions", partition}] {
+		if d, err := schemas.ParseDecision(e.record.Value); err == nil && e.committed && d.Step > 0 {
+			sums[d.Step] = unpublished(d.Point[3:])
+		}
+	}
+	return sums
+}
+
+// order: within a transaction decisions are sent first, then statuses, then the state.
+func (o *outcome) order() {
+	type owner struct {
+		member    string
+		partition int32
+	}
+	rank := map[string]int{"late.decisions": 1, "late.plays": 2, "late.verdicts": 3, "late.changelog": 4}
+	sent := map[owner]int{}
+	for _, r := range o.requests {
+		at := owner{r.Member, r.Partition}
+		switch {
+		case r.Member == "letters":
+		case r.API == "Produce" && r.Topic != "late.changelog" && rank[r.Topic] < sent[at]:
+			o.wrong("order", "partition %d: something is sent to %s after the state", r.Partition, r.Topic)
+		case r.API == "Produce":
+			sent[at] = max(sent[at], rank[r.Topic])
+		case r.API == "AddPartitionsToTxn":
+			sent[at] = 0
+		}
+	}
+}
+
+// nonces: no two sealed values share one.
+func (o *outcome) nonces(partition int32) {
+	const nonce, tag, checksum = 24, 16, 4
+	seen := map[string][]byte{}
+	look := func(value []byte, width int) {
+		if at := len(value) - checksum - tag - width - nonce; at > 0 {
+			n := string(value[at : at+nonce])
+			if other, is := seen[n]; is && !bytes.Equal(other, value) {
+				o.wrong("nonces", "partition %d: two sealed values have one nonce", partition)
+			}
+			seen[n] = value
+		}
+	}
+	for _, r := range o.logs[place{"late.verdicts", partition}] {
+		look(r.record.Value, statusesIn(r.record.Value))
+	}
+	for _, r := range o.logs[place{"late.changelog", partition}] {
+		if width := stateIn(r.record.Value); width > 0 {
+			look(r.record.Value, width)
+		}
+	}
+}
+
+// statusesIn is how many statuses a sealed row holds, stateIn how long the machine's state in a sealed one is; 0 for
+// another record. Both stand in clear.
+func statusesIn(row []byte) int {
+	if len(row) < 42 || state.Kind(row[1]) != state.KindVerdicts {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint64(row[34:]) - binary.LittleEndian.Uint64(row[26:]))
+}
+
+func stateIn(sealed []byte) int {
+	if len(sealed) < 70 || state.Kind(sealed[1]) != state.KindState {
+		return 0
+	}
+	at := 62
+	if sealed[0] > 1 {
+		at += 4
+	}
+	return int(binary.LittleEndian.Uint32(sealed[at:]))
+}

@@ -1,0 +1,213 @@
+package histories
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deadletters"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
+	"oriel/state"
+)
+
+// outcome is all that a history leaves behind.
+type outcome struct {
+	script   script
+	topic    [16]byte // id of the input
+	releases releases
+	requests []simtest.Request
+	effects  map[string]int
+	logs     map[place][]entry // each topic's records, aborted ones too
+	deleted  map[place][]entry // those that retention has taken
+	rows     map[int32][]row   // committed and aborted ones of each partition
+	settled  time.Duration     // how long the service took after everything was mended
+
+	mu     sync.Mutex
+	said   []string
+	counts map[string]int
+	faults []verdict // what judges found
+}
+
+type place struct {
+	topic     string
+	partition int32
+}
+
+// entry is a record of a topic.
+type entry struct {
+	record    records.Record
+	committed bool
+}
+
+// row is a row of statuses, opened.
+type row struct {
+	state.StatusRow
+	committed bool
+}
+
+// verdict is what a judge has found.
+type verdict struct{ judge, text string }
+
+func (o *outcome) wrong(judge, format string, args ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.faults = append(o.faults, verdict{judge, fmt.Sprintf(format, args...)})
+}
+
+func (o *outcome) count(what string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.counts[what]++
+}
+
+func (o *outcome) say(at time.Duration, member, text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.said = append(o.said, fmt.Sprintf("%v %s: %s", at, member, text))
+}
+
+// read reads a partition, committed and not.
+func (p *play) read(at place) (all []entry) {
+	p.t.Helper()
+	committed := map[int64]bool{}
+	for _, uncommitted := range []bool{false, true} {
+		list, err := pipetest.Read(p.t.Context(), p.client, at.topic, at.partition, -1,
+			fetch.Options{Uncommitted: uncommitted})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		for _, r := range list {
+			if !uncommitted {
+				committed[r.Offset] = true
+			} else {
+				all = append(all, entry{r, committed[r.Offset]})
+			}
+		}
+	}
+	return all
+}
+
+// position is where the committed state of a partition stands, which it says in clear; −1 without one.
+func (p *play) position(partition int32) int64 {
+	p.t.Helper()
+	d, err := p.setup.Deployment(p.t.Context(), p.client)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	bounds, err := topics.BoundsOf(p.t.Context(), p.client, p.setup.Config.Changelog, partition)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	at := int64(-1)
+	all := fetch.Records(p.t.Context(), p.client, d.Topics.Changelog, partition, bounds.Start, bounds.Stable, false)
+	for r, err := range all {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if len(r.Value) > 50 && state.Kind(r.Value[1]) == state.KindState {
+			at = int64(binary.LittleEndian.Uint64(r.Value[42:]))
+		}
+	}
+	return at
+}
+
+// collect reads everything that the history leaves behind.
+func (p *play) collect() {
+	o := p.out
+	o.logs, o.rows = map[place][]entry{}, map[int32][]row{}
+	d, err := p.setup.Deployment(p.t.Context(), p.client)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	o.topic = d.Topics.Input.ID
+	for _, topic := range append(p.topics(), p.setup.Config.DeadLetter) {
+		for partition := range int32(p.script.partitions) {
+			at := place{topic, partition}
+			all := slices.Concat(o.deleted[at], p.read(at))
+			slices.SortStableFunc(all, func(a, b entry) int { return int(a.record.Offset - b.record.Offset) })
+			o.logs[at] = slices.CompactFunc(all, func(a, b entry) bool { return a.record.Offset == b.record.Offset })
+		}
+	}
+	for partition := range int32(p.script.partitions) {
+		p.openRows(d, partition)
+	}
+}
+
+func (p *play) openRows(d changelog.Deployment, partition int32) {
+	inc, _, err := d.Incarnation(p.t.Context(), partition)
+	if err != nil {
+		p.out.wrong("stuck", "%v", err)
+		return
+	}
+	sealer, err := inc.Sealer()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, e := range p.out.logs[place{p.setup.Config.Verdicts, partition}] {
+		opened, err := sealer.OpenVerdicts(e.record.Value)
+		if err != nil {
+			if e.committed {
+				p.out.wrong("rows", "%v", err)
+			}
+			continue // of an opening that was aborted
+		}
+		p.out.rows[partition] = append(p.out.rows[partition], row{opened, e.committed})
+	}
+}
+
+// writeLetters runs `oriel letters` until all are written, and lets it die on the way as the script says.
+func (p *play) writeLetters() {
+	run := func(ctx context.Context, m *simtest.Member) error {
+		config := kafka.Config{Brokers: []string{m.Broker()}}
+		m.Network(&config)
+		client, err := kafka.New(config)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = client.Close() }()
+		d, err := p.lettersDeployment(ctx, client)
+		if err != nil {
+			return err
+		}
+		return deadletters.New(d, deadletters.Options{Once: true}).Run(ctx)
+	}
+	for _, n := range p.script.letters {
+		m := p.Start("letters", simtest.NewDisk(), run)
+		m.KillAtRequest(n, n%2 == 0)
+		time.Sleep(10 * time.Second)
+		p.out.counts["letters killed"] += b2i(!m.Alive())
+		m.Kill()
+	}
+	m := p.Start("letters", simtest.NewDisk(), run)
+	select {
+	case <-m.Done():
+		if err := m.Wait(); err != nil {
+			p.out.wrong("letters", "%v", err)
+		}
+	case <-time.After(2 * time.Minute):
+		p.out.wrong("letters", "not written within two minutes")
+		m.Kill()
+	}
+}
+
+func (p *play) lettersDeployment(ctx context.Context, client *kafka.Client) (changelog.Deployment, error) {
+	d, err := p.setup.Deployment(ctx, client)
+	if err != nil {
+		return d, err
+	}
+	d.Config.Group = "late.letters"
+	var failed error
+	d.Topics, failed = deployment.CheckTopics(ctx, client, d.Config, deployment.ByLetters)
+	return d, errors.Join(err, failed)
+}

@@ -1,0 +1,115 @@
+package histories
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// parts names everything that can be left out of a script.
+func (s *script) parts() (names []string) {
+	name := func(letter string, n int) {
+		for i := range n {
+			names = append(names, fmt.Sprint(letter, i))
+		}
+	}
+	name("f", len(s.faults))
+	name("d", len(s.deaths))
+	name("a", len(s.acts))
+	name("l", min(1, len(s.letters)))
+	name("b", len(s.bursts))
+	for i, b := range s.bursts {
+		for j := range len(b.records) {
+			names = append(names, fmt.Sprintf("b%d.%d", i, j))
+		}
+	}
+	return append(names, "partitions", "brokers", "second", "owed", "slow", "budget", "memory")
+}
+
+// leaveOut takes parts out. Bursts and records keep their names: they are emptied.
+func (s *script) leaveOut(names []string) {
+	is := func(name string) bool { return slices.Contains(names, name) }
+	s.faults = kept(s.faults, "f", is)
+	s.deaths = kept(s.deaths, "d", is)
+	s.acts = kept(s.acts, "a", is)
+	if is("l0") {
+		s.letters = nil
+	}
+	for i := range s.bursts {
+		b := &s.bursts[i]
+		b.records = kept(b.records, fmt.Sprintf("b%d.", i), is)
+		if is(fmt.Sprint("b", i)) {
+			b.records = nil
+		}
+	}
+	s.bursts = slices.DeleteFunc(s.bursts, func(b burst) bool { return len(b.records) == 0 })
+	for name, change := range map[string]func(){
+		"partitions": s.onePartition, "brokers": func() { s.brokers = 1 }, "second": func() { s.second = 0 },
+		"owed": func() { s.owed = 0 }, "slow": func() { s.slow = 0 }, "budget": func() { s.budget = 0 },
+		"memory": func() { s.memory = false },
+	} {
+		if is(name) {
+			change()
+		}
+	}
+}
+
+func kept[T any](list []T, letter string, out func(string) bool) (rest []T) {
+	for i, x := range list {
+		if !out(fmt.Sprint(letter, i)) {
+			rest = append(rest, x)
+		}
+	}
+	return rest
+}
+
+func (s *script) onePartition() {
+	s.partitions = 1
+	for i := range s.bursts {
+		s.bursts[i].partition = 0
+	}
+	for i := range s.acts {
+		s.acts[i].partition = 0
+	}
+}
+
+// line plays the history again.
+func (s script) line() string {
+	text := fmt.Sprintf("go test ./pipeline/pipetest/histories -run TestHistories -seed %d", s.seed)
+	if len(s.without) > 0 {
+		text += " -without " + strings.Join(s.without, ",")
+	}
+	return text
+}
+
+// plays is how often a history is played to shrink it.
+const plays = 150
+
+// shrunk leaves out of a failing history what it fails without, as long as the same judge finds it.
+func shrunk(t *testing.T, s script, judge string) script {
+	t.Helper()
+	left := plays
+	fails := func(without []string) bool {
+		if left == 0 {
+			return false
+		}
+		left--
+		o := judged(t, write(s.seed, without...))
+		return slices.ContainsFunc(o.faults, func(v verdict) bool { return v.judge == judge })
+	}
+	without := slices.Clone(s.without)
+	for again := true; again; {
+		again = false
+		whole := write(s.seed)
+		for _, part := range whole.parts() {
+			if slices.Contains(without, part) {
+				continue
+			}
+			if tried := append(slices.Clone(without), part); fails(tried) {
+				without, again = tried, true
+			}
+		}
+	}
+	return write(s.seed, without...)
+}

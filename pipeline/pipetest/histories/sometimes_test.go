@@ -1,0 +1,113 @@
+package histories
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/records"
+	"oriel/schemas"
+)
+
+// sometimes are paths that so many histories must have taken. A path that none has taken makes a run red.
+var sometimes = map[string]int{
+	"neighbour": 10, "died": 10, "died heard": 30, "started again": 10, "disk kept": 30, "disk lost": 30, "disk power": 30,
+	"second member": 30, "leader moved": 10, "null event": 10, "letter": 10, "letters killed": 30, "aborted input": 30,
+	"second topic": 30, "owed decisions": 30, "torn": 100, "marker late": 100, "member told to end": 100, "retention": 100,
+	"upgrade": 100, "taken over again": 100, "made whole": 200, "member joins at work": 100,
+	"retention under an uncommitted tail": 1000, "a later version was refused": 1000, "a later version goes on": 500,
+	"decisions sent again": 500, "opening continued": 500, "opening sent again": 1000, "died in an opening": 100,
+	"looked at again": 1000, "aborted decisions": 100, "unreadable event": 100, "value at its limit": 100,
+	"value of a mebibyte": 500, "burst of a Batch": 500,
+	"headers at their limit": 100, "no key": 10, "compressed": 10, "another epoch": 100,
+	"effect lost": 100, "effect cut": 100, "effect late": 100, "effect partial": 100, "effect NOT_ENOUGH_REPLICAS": 500,
+	"effect NOT_LEADER_FOR_PARTITION": 500, "effect COORDINATOR_LOAD_IN_PROGRESS": 500, "effect NOT_COORDINATOR": 500,
+	"effect REQUEST_TIMED_OUT": 500, "effect CONCURRENT_TRANSACTIONS": 500, "effect LEADER_NOT_AVAILABLE": 500,
+}
+
+// opened counts the partitions that were opened up to here.
+func (o *outcome) opened() (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, line := range o.said {
+		n += b2i(strings.HasSuffix(line, ": opened"))
+	}
+	return n
+}
+
+// saying are what processes say where a path is taken.
+var saying = map[string]*regexp.Regexp{
+	"taken over again":        regexp.MustCompile(`: taken over again`),
+	"made whole":              regexp.MustCompile(`is not whole; what it lacks is committed now`),
+	"decisions sent again":    regexp.MustCompile(`is not whole.*\(decisions: [1-9]`),
+	"opening continued":       regexp.MustCompile(`its first decisions are not committed with the state`),
+	"opening sent again":      regexp.MustCompile(`the opening of an earlier owner is not whole`),
+	"looked at again":         regexp.MustCompile(`it is looked at again`),
+	"a later version goes on": regexp.MustCompile(`nothing behind it can be read, so it goes on`),
+}
+
+// take counts the paths that a history has taken.
+func (o *outcome) take() {
+	for _, line := range o.said {
+		for what, text := range saying {
+			o.counts[what] += b2i(text.MatchString(line))
+		}
+	}
+	for effect, times := range o.effects {
+		o.counts["effect "+effect] += times
+	}
+	o.counts["second topic"] += b2i(o.script.second > 0)
+	o.counts["owed decisions"] += b2i(o.script.owed > 0)
+	o.takeRequests()
+	for at, entries := range o.logs {
+		for _, e := range entries {
+			switch {
+			case at.topic == "late.dead-letter":
+				o.counts["letter"]++
+			case at.topic == "trips":
+				o.takeRecord(e)
+			case strings.HasPrefix(at.topic, "late.decisions"):
+				o.counts["aborted decisions"] += b2i(!e.committed)
+			}
+		}
+	}
+	for _, rows := range o.rows {
+		for _, r := range rows {
+			o.counts["null event"] += b2i(slices.ContainsFunc(r.Verdicts, func(v byte) bool { return v > schemas.OK.Verdict() }))
+		}
+	}
+}
+
+func (o *outcome) takeRecord(e entry) {
+	r := e.record
+	o.counts["aborted input"] += b2i(!e.committed)
+	o.counts["unreadable event"] += b2i(r.Unreadable)
+	o.counts["value at its limit"] += b2i(len(r.Value) == maxValue)
+	o.counts["headers at their limit"] += b2i(r.Headers.Len() == records.MaxHeaders)
+	o.counts["value of a mebibyte"] += b2i(len(r.Value) > memory.KeepBytes/2)
+	o.counts["no key"] += b2i(r.Key == nil && !r.Unreadable)
+	o.counts["another epoch"] += b2i(r.LeaderEpoch > 1)
+}
+
+// takeRequests counts what shows in requests alone.
+func (o *outcome) takeRequests() {
+	for _, r := range o.requests {
+		o.counts["member joins at work"] += b2i(r.API == "JoinGroup" && r.Member == "b")
+	}
+	for _, b := range o.script.bursts {
+		o.counts["burst of a Batch"] += b2i(len(b.records) > 2000)
+		o.counts["compressed"] += b2i(b.codec != records.NoCompression)
+	}
+}
+
+// missed are the paths that none of n histories has taken.
+func missed(t *testing.T, n int, counts map[string]int) {
+	t.Helper()
+	for what, within := range sometimes {
+		if n >= within && counts[what] == 0 {
+			t.Errorf("none of %d histories has taken the path %q", n, what)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package pipetest_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
+)
+
+// TestRetentionDuringATakeOver: records of the verdict topic are deleted between a take-over's look at its bounds and
+// its fetch. The partition was parked for good, with the words that the input had lost the next event.
+func TestRetentionDuringATakeOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, s := simtest.New(t), pipetest.NewSetup()
+		if err := s.Prepare(t.Context(), d.Client(), 1); err != nil {
+			t.Fatal(err)
+		}
+		a := d.Start("a", simtest.NewDisk(), s.Run)
+		for range 3 {
+			send(t, d, s, 0, 3)
+			time.Sleep(time.Second)
+		}
+		if err := a.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		d.Fail(simtest.Fault{
+			Kind: simtest.Kind{API: "Fetch", Topic: s.Config.Verdicts, Partition: simtest.AnyPartition}, Count: 1,
+			Effect: simtest.Late(3 * time.Second),
+		})
+		b := d.Start("b", simtest.NewDisk(), s.Run)
+		time.Sleep(2 * time.Second)
+		bounds, err := topics.BoundsOf(t.Context(), d.Client(), s.Config.Verdicts, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := topics.DeleteRecords(t.Context(), d.Client(), s.Config.Verdicts, 0, bounds.Stable); err != nil {
+			t.Fatal(err)
+		}
+		send(t, d, s, 0, 3)
+		time.Sleep(30 * time.Second)
+		wantTaken(t, d, s, 0, 12)
+		if err := b.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
