@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
@@ -17,12 +18,14 @@ import (
 // TestReadersGetOnWithTheLeastBudget: batches of every codec, small ones and bombs, in partitions that share a single
 // byte.
 func TestReadersGetOnWithTheLeastBudget(t *testing.T) {
+	t.Parallel()
 	c, err := kafka.New(kafka.Config{Brokers: []string{pipetest.Embedded(t)}, Budget: memory.NewBudget(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	const partitions, rounds = 6, 4
+	const partitions = 6
+	rounds := tiertest.Runs(2, 4)
 	if err := topics.Create(t.Context(), c, "t", partitions, 1, nil); err != nil {
 		t.Fatal(err)
 	}

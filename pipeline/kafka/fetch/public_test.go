@@ -66,7 +66,8 @@ func exactly(bytes int, from *noise, build func(noise []byte) []byte) []byte {
 // contents are records of equal length that say different things, some of which nobody can read.
 func contents() map[string]shape {
 	parts := func(key []byte, value []byte, count int, headers ...byte) []byte {
-		return append(wire.AppendVarint(wire.AppendNullable(wire.AppendNullable(nil, key), value), int64(count)), headers...)
+		made := wire.AppendNullable(make([]byte, 0, len(key)+len(value)+len(headers)+16), key)
+		return append(wire.AppendVarint(wire.AppendNullable(made, value), int64(count)), headers...)
 	}
 	of := func(build func(noise []byte) []byte) shape {
 		return func(bytes int, from *noise) []byte { return exactly(bytes, from, build) }
@@ -219,31 +220,36 @@ func TestBatchesEndByPublicNumbers(t *testing.T) {
 	t.Parallel()
 	shapes := contents()
 	names, source := sortedNames(shapes), newNoise(41)
+	some := []string{"any", "1024 headers", "unreadable"}
 	for name, batches := range publicAnswers() {
 		last := int64(0)
 		for _, b := range batches {
 			last += int64(len(b.lengths))
 		}
-		for _, from := range []int64{0, last - 1} {
-			want := ends(from, batches)
-			plain, _ := seen(t, from, answerOf(t, 0, batches, source, func() shape { return shapes["value"] }), 0)
-			all := append([]string{"any"}, names...)
-			if from > 0 || compressed(batches) { // slower, and less can differ
-				all = []string{"any", "1024 headers", "unreadable"}
-			}
-			for _, says := range all {
-				answer := answerOf(t, 0, batches, source, func() shape {
-					if says == "any" {
-						return shapes[names[source.random.IntN(len(names))]]
-					}
-					return shapes[says]
-				})
+		all, plain := some, map[int64][]string{}
+		if !compressed(batches) { // faster, and more can differ
+			all = append([]string{"value", "any"}, names...)
+		}
+		for _, says := range all {
+			answer := answerOf(t, 0, batches, source, func() shape {
+				if says == "any" {
+					return shapes[names[source.random.IntN(len(names))]]
+				}
+				return shapes[says]
+			})
+			for _, from := range []int64{0, last - 1} {
+				if from > 0 && plain[from] != nil && !slices.Contains(some, says) {
+					continue
+				}
 				held, got := seen(t, from, answer, 0)
-				if !slices.Equal(got, want) {
+				if want := ends(from, batches); !slices.Equal(got, want) {
 					t.Errorf("%s from %d, %s: Batches end at %v, want %v", name, from, says, got, want)
 				}
-				if !compressed(batches) && !slices.Equal(held, plain) {
-					t.Errorf("%s from %d, %s: %q, want %q", name, from, says, held, plain)
+				if plain[from] == nil {
+					plain[from] = held
+				}
+				if !compressed(batches) && !slices.Equal(held, plain[from]) {
+					t.Errorf("%s from %d, %s: %q, want %q", name, from, says, held, plain[from])
 				}
 			}
 		}
