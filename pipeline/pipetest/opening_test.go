@@ -146,8 +146,8 @@ func (h *history) oneHistory(o opened) {
 
 // TestAnOpeningSurvivesDeathAtEachRequest: an adversary may kill a process at any request. Once a process died between
 // its first decisions and its first state, and the partition was given up for good. Each request of an opening fails in
-// each way, and another one after it. An operator that owes nothing is opened in one transaction. In the short form every
-// third request of an opening fails, the first in one way, the next ones in the others; each is met by one opening.
+// each way, and another one after it. An operator that owes nothing is opened in one transaction. In the short form
+// every third request of an opening fails, one after another in all ways; each is met by one of the openings.
 func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
 	all := tiertest.Runs(false, true) // some minutes: each pair of requests
 	shocks := []string{"died heard", "died", "cut", "lost"}

@@ -191,7 +191,8 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 }
 
 // TestNeighboursLookAlikeUnderEveryFault lets each request of a run fail in each way, once for each of two neighbours.
-// In the short form the first eight requests of a kind fail, one after another, in each way, and then every fourth.
+// In the short form each request fails in one way, and the requests of a kind, one after another, in all of them; a run
+// has two faults, half a run apart.
 func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 	t.Parallel()
 	model := blind()
@@ -205,23 +206,24 @@ func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 		simtest.Refused(kafkago.MessageSizeTooLarge),
 	}
 	before := map[simtest.Kind]int{}
+	var all []simtest.Fault
 	for _, r := range trace {
-		nth := before[r.Kind()]
-		before[r.Kind()]++
-		at := (len(before) + nth) % len(effects)
-		if nth >= 8 {
-			at = (len(before) + nth/4) % len(effects)
-		}
-		if tiertest.Runs(nth >= 8 && nth%4 != 0, false) {
-			continue
-		}
+		at := (len(before) + before[r.Kind()]) % len(effects)
 		for _, effect := range tiertest.Runs(effects[at:at+1], effects) {
-			fault := simtest.Fault{Kind: r.Kind(), Skip: nth, Effect: effect}
-			want, _ := observe(t, model, in, fault)
-			got, _ := observe(t, model, neighbour, fault)
-			if text := simtest.Difference(want, got); text != "" {
-				t.Errorf("%v, number %d, %v: %s", fault.Kind, fault.Skip+1, effect, text)
-			}
+			all = append(all, simtest.Fault{Kind: r.Kind(), Skip: before[r.Kind()], Effect: effect})
+		}
+		before[r.Kind()]++
+	}
+	runs := tiertest.Runs((len(all)+1)/2, len(all))
+	for i, fault := range all[:runs] {
+		faults := []simtest.Fault{fault}
+		if i+runs < len(all) {
+			faults = append(faults, all[i+runs])
+		}
+		want, _ := observe(t, model, in, faults...)
+		got, _ := observe(t, model, neighbour, faults...)
+		if text := simtest.Difference(want, got); text != "" {
+			t.Errorf("%+v: %s", faults, text)
 		}
 	}
 }
