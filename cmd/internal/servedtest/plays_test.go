@@ -18,12 +18,18 @@ import (
 	"oriel/schemas"
 )
 
+// answers are those of a round. A player has so many rounds.
+const answers, long = 20, 60
+
+var rounds = tiertest.Runs(long/2, long)
+
 // player is an operator whose plays are carried out.
 type player struct {
 	env    map[string]string
 	member string // that an answer says
 	value  func(d schemas.Decision) string
 	learnt func(last schemas.Decision) bool
+	whole  bool // it has not learnt before the last of the long form's rounds
 }
 
 // oneArm has three arms, of which the middle one is best.
@@ -64,20 +70,21 @@ func oneSet(more map[string]string, found func(set string) bool) player {
 			}
 			return decimal(worth)
 		},
+		whole: more["ORIEL_HORIZON"] == "",
 		learnt: func(last schemas.Decision) bool {
 			return member(last, "explores") == "0" && found(member(last, "set"))
 		},
 	}
 }
 
-// setHalved finds the set. setDrawn draws it by what sixty rounds have told, which is little, and tries nothing out in
+// setHalved finds the set. setDrawn draws it by what the rounds have told, which is little, and tries nothing out in
 // the last of them: ORIEL_DELAY is 2, so that nothing would be learned from it.
 var (
 	setHalved = oneSet(map[string]string{
 		"ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime", "ORIEL_TRIES": "2",
 	}, func(set string) bool { return set == `"east,west"` || set == `"west,east"` })
 	setDrawn = oneSet(map[string]string{
-		"ORIEL_RULE": "draws", "ORIEL_MECHANISM": "draws", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "61",
+		"ORIEL_RULE": "draws", "ORIEL_MECHANISM": "draws", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": strconv.Itoa(rounds + 1),
 		"ORIEL_SHARE": "0.5", "ORIEL_DELTA": "1e-6",
 	}, func(set string) bool { return strings.Contains(set, ",") })
 )
@@ -113,7 +120,11 @@ func TestPlaysThroughKills(t *testing.T) {
 
 func playsThroughKills(t *testing.T, p player) {
 	t.Helper()
-	const count, offered, total = 20, 40, 1200
+	const count, offered = answers, 2 * answers
+	total := count * rounds
+	if p.whole {
+		total = count * long
+	}
 	f := newFixture(t, 1, nil)
 	f.plays(p.env, map[string]string{"ORIEL_BATCH": strconv.Itoa(count), "ORIEL_DELAY": "2"})
 	f.Must("topics")
@@ -129,6 +140,7 @@ func playsThroughKills(t *testing.T, p player) {
 		t.Fatalf("%d plays were sent and %d are committed, want %d sent", len(sent), len(committed), 2*offered)
 	}
 	running := f.Start(map[string]string{"TEST_KILL": "produced:1"}, "run")
+	var all []records.Record
 	hear := func(upTo int) {
 		f.Await(2*time.Minute, fmt.Sprintf("%d plays", upTo), func() bool {
 			select {
@@ -136,7 +148,8 @@ func playsThroughKills(t *testing.T, p player) {
 				running = f.Start(map[string]string{"TEST_KILL": []string{"committed:3", "produced:4"}[upTo/offered%2]}, "run")
 			default:
 			}
-			return len(f.Read(f.Topic("decisions"), 0, false)) >= upTo
+			all = f.ReadOn(f.Topic("decisions"), 0, all)
+			return len(all) >= upTo
 		})
 	}
 	var checkpoint string
@@ -146,7 +159,6 @@ func playsThroughKills(t *testing.T, p player) {
 		if round == 3 {
 			checkpoint = f.checkpointBeside(running)
 		}
-		all := f.Read(f.Topic("decisions"), 0, false)
 		var events []records.Record
 		for _, r := range all[round*offered : (round+1)*offered] {
 			d, err := schemas.ParseDecision(r.Value)

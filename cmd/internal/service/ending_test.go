@@ -21,6 +21,7 @@ import (
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/notice"
@@ -292,7 +293,8 @@ func TestEndingWhileStartingIsNoFailure(t *testing.T) {
 // TestEndingWithABacklogLeavesNoGap: a service that was told to end while fetches were waiting once dropped the rest of
 // one and stepped over the next: events were left out, and after a kill the same indices came again with other values.
 func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
-	const total = 60_000 / repotest.Fewer
+	t.Parallel()
+	total := tiertest.Runs(20_000, 60_000) / repotest.Fewer
 	f := newFixture(t, 2, nil)
 	f.Must("topics")
 	for p := range int32(2) {
@@ -313,7 +315,7 @@ func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
 	}
 	p, q := f.Start(nil, "run"), f.Start(map[string]string{"ORIEL_STATE_DIR": f.Env["ORIEL_STATE_DIR"] + strconv.Itoa(1)},
 		"run")
-	f.AwaitTaken(2*time.Minute, total/2, total/2)
+	f.AwaitTaken(2*time.Minute, int64(total/2), int64(total/2))
 	p.Terminate()
 	q.Terminate()
 	for p := range int32(2) {

@@ -59,7 +59,9 @@ func peakMemory(t *testing.T, pid int) int {
 // TestMemoryIsBoundedWhateverArrives: a service with default settings once took 750 MB on a backlog, and 2.3 GB when
 // bombs lay in it.
 func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
-	const partitions, backlog, most = 4, 40_000, 256_000_000
+	t.Parallel()
+	const partitions, most = 4, 256_000_000
+	backlog := tiertest.Runs(24_000, 40_000)
 	f := newFixture(t, partitions,
 		map[string]string{"ORIEL_DIMENSION": "32", "ORIEL_WINDOW": "1024", "ORIEL_COMMIT_INTERVAL": "1s"})
 	f.Must("topics")
@@ -70,8 +72,8 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 		}
 	}
 	run := f.Start(nil, "run")
-	const taken = backlog + 4
-	f.AwaitTaken(3*time.Minute, taken, taken, taken, taken)
+	taken := backlog + 4
+	f.AwaitTaken(3*time.Minute, slices.Repeat([]int64{int64(taken)}, partitions)...)
 	peak := peakMemory(t, run.Cmd.Process.Pid)
 	run.Terminate()
 	t.Logf("%.1f MB", float64(peak)/1e6)
@@ -86,8 +88,9 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 // TestManyPartitionsGetOnWithLittleMemory: the least that the setting allows, a sixth of a MiB of it for each
 // partition's fetches, and a bomb in each.
 func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
+	t.Parallel()
 	const backlog, most = 4000, 256_000_000
-	partitions := tiertest.Runs(8, 32)
+	partitions := tiertest.Runs(4, 32)
 	f := newFixture(t, partitions, map[string]string{"ORIEL_MEMORY_LIMIT": "83886080"})
 	f.Must("topics")
 	want := make([]int64, partitions)

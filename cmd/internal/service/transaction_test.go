@@ -313,8 +313,12 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 // nothing.
 func TestTornOpeningIsMadeWhole(t *testing.T) {
 	t.Parallel()
-	for _, committed := range []parts{0, offsetPart, changelogPart, changelogPart | offsetPart} {
-		for _, again := range []parts{0, offsetPart, changelogPart} {
+	for i, committed := range []parts{0, offsetPart, changelogPart, changelogPart | offsetPart} {
+		for k, again := range []parts{0, offsetPart, changelogPart} {
+			// In the short form each first way meets one second way, where there is one.
+			if tiertest.Runs(committed&changelogPart != 0 && k > 0 || committed&changelogPart == 0 && k%2 != i%2, false) {
+				continue
+			}
 			t.Run(committed.String()+" "+again.String(), func(t *testing.T) {
 				t.Parallel()
 				f := newFixture(t, 1, nil)

@@ -142,14 +142,30 @@ func (f *Fixture) HasTakenTen() *Process {
 // Read gives all records of a partition of a topic, what was committed just before as well.
 func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []records.Record {
 	f.T.Helper()
+	return f.readFrom(topic, partition, -1, uncommitted)
+}
+
+// readFrom is Read from an offset on.
+func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitted bool) []records.Record {
+	f.T.Helper()
 	if !uncommitted {
 		f.awaitMarkers(topic, partition)
 	}
-	all, err := pipetest.Read(f.Ctx(), f.Client, topic, partition, -1, fetch.Options{Uncommitted: uncommitted})
+	all, err := pipetest.Read(f.Ctx(), f.Client, topic, partition, from, fetch.Options{Uncommitted: uncommitted})
 	if err != nil {
 		f.T.Fatal(err)
 	}
 	return all
+}
+
+// ReadOn gives all committed records of a partition of a topic: those of earlier, and what was committed behind them.
+func (f *Fixture) ReadOn(topic string, partition int32, earlier []records.Record) []records.Record {
+	f.T.Helper()
+	from := int64(-1)
+	if n := len(earlier); n > 0 {
+		from = earlier[n-1].Offset + 1
+	}
+	return append(earlier, f.readFrom(topic, partition, from, false)...)
 }
 
 // Await polls until ok.
