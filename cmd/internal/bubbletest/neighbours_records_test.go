@@ -270,8 +270,8 @@ func TestNeighboursLookAlikeCompressed(t *testing.T) {
 }
 
 // TestNeighboursLookAlikeOfOperators exchanges events of operators for other whole records, while commits are slower
-// than their interval. Keys stay where operators read them. In the short form it is one; the others exchange events alone,
-// TestNeighboursOfEveryOperatorLookAlike.
+// than their interval. Keys stay where operators read them. In the short form it is one; the others exchange events
+// alone, TestNeighboursOfEveryOperatorLookAlike.
 func TestNeighboursLookAlikeOfOperators(t *testing.T) {
 	names := []string{
 		"contexts-served blt", "aggregate-memory blt", "logistic tree-gaussian", "plays-ucb once-gamma",

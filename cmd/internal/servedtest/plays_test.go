@@ -84,8 +84,9 @@ var (
 		"ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime", "ORIEL_TRIES": "2",
 	}, func(set string) bool { return set == `"east,west"` || set == `"west,east"` })
 	setDrawn = oneSet(map[string]string{
-		"ORIEL_RULE": "draws", "ORIEL_MECHANISM": "draws", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": strconv.Itoa(rounds + 1),
-		"ORIEL_SHARE": "0.5", "ORIEL_DELTA": "1e-6",
+		"ORIEL_RULE": "draws", "ORIEL_MECHANISM": "draws", "ORIEL_WINDOW": "horizon",
+		"ORIEL_HORIZON": strconv.Itoa(rounds + 1),
+		"ORIEL_SHARE":   "0.5", "ORIEL_DELTA": "1e-6",
 	}, func(set string) bool { return strings.Contains(set, ",") })
 )
 

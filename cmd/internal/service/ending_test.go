@@ -21,8 +21,8 @@ import (
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/servicetest"
-	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/notice"
 )

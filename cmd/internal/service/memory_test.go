@@ -60,8 +60,8 @@ func peakMemory(t *testing.T, pid int) int {
 // bombs lay in it.
 func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	t.Parallel()
-	const partitions, most = 4, 256_000_000
-	backlog := tiertest.Runs(24_000, 40_000)
+	const backlog, most = 40_000, 256_000_000
+	partitions := tiertest.Runs(2, 4)
 	f := newFixture(t, partitions,
 		map[string]string{"ORIEL_DIMENSION": "32", "ORIEL_WINDOW": "1024", "ORIEL_COMMIT_INTERVAL": "1s"})
 	f.Must("topics")
@@ -72,8 +72,8 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 		}
 	}
 	run := f.Start(nil, "run")
-	taken := backlog + 4
-	f.AwaitTaken(3*time.Minute, slices.Repeat([]int64{int64(taken)}, partitions)...)
+	const taken = backlog + 4
+	f.AwaitTaken(3*time.Minute, slices.Repeat([]int64{taken}, partitions)...)
 	peak := peakMemory(t, run.Cmd.Process.Pid)
 	run.Terminate()
 	t.Logf("%.1f MB", float64(peak)/1e6)
