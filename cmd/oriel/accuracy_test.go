@@ -120,8 +120,9 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 	env := repotest.SettingsIn(example)
 	maps.Copy(env, repotest.SettingsIn(commands))
 	seeds, within := tiertest.Runs(1, 3), tiertest.Runs(15.0, 1.01)
+	commands = strings.Replace(commands, "--seeds 3", fmt.Sprintf("--seeds %d", seeds), 1)
 	var r eval.Report
-	evalOfReadme(t, decidesSeldom(env, "8"), strings.Replace(commands, "--seeds 3", fmt.Sprintf("--seeds %d", seeds), 1), 0, &r)
+	evalOfReadme(t, decidesSeldom(env, "8"), commands, 0, &r)
 
 	check := func(what, text string, want ...eval.Number) {
 		t.Helper()

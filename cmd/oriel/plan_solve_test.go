@@ -103,7 +103,7 @@ func TestPlanSolves(t *testing.T) {
 	}
 	f(numbersShell(), []string{"--want-count", "40", "--solve", "memory"}, 40, count)
 	ranks := numbersShell("ORIEL_STATISTICS=p90", "ORIEL_BINS=32")
-	if tiertest.Runs(false, true) { // other ends and knobs of the statistics here; TestSolvedOfTheReadme is of a mean's ends
+	if tiertest.Runs(false, true) { // other ends and knobs are here; a mean's ends also in TestSolvedOfTheReadme
 		f(numbersShell(), []string{"--want-mean", "2", "--after", "3000"}, 2, ratio(true))
 		f(numbersShell(), []string{"--want-count", "50"}, 50, count)
 		f(ranks, []string{"--want-quantile", "p90=3", "--after", "3000"}, 3, ratio(true))

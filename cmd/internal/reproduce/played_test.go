@@ -40,8 +40,8 @@ func TestRegretOfArms(t *testing.T) {
 }
 
 // Noise over the rounds of PrivateBandit: blt costs a third of regret at most, exact noise of trees some times it, and
-// printed noise two and a half times what exact noise of its law costs, with which it has the guarantee in common. In the
-// short form the first of two seeds plays alone.
+// printed noise two and a half times what exact noise of its law costs, with which it has the guarantee in common.
+// In the short form the first of two seeds plays alone.
 func TestRegretOfPrivateBandit(t *testing.T) {
 	const steps = 100_000
 	seeds := tiertest.Runs(1, 2)
