@@ -30,7 +30,7 @@ func plannedSizes(t *testing.T, s settings.Settings) plan.Setting {
 func TestPlanSaysWhatIsPublished(t *testing.T) {
 	t.Parallel()
 	for i, c := range decisiontest.Cases(t) {
-		if tiertest.Runs(i%3 != 0, false) {
+		if tiertest.Runs(i%7 != 0, false) {
 			continue
 		}
 		events := decisiontest.Lines(t, c.Events)

@@ -116,6 +116,7 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 // Solved for one value after the other, in a range where that can be done, the same is found.
 func TestSolveFindsTheEdge(t *testing.T) {
 	halves := tiertest.Runs([]float64{26, 1, 1000}, []float64{24, 26, 28, 30, 1, 1000})
+	values := tiertest.Runs(20, 40)
 	f := func(w Target, scale float64, k SolvedSetting) {
 		t.Helper()
 		w.Near = math.NaN()
@@ -146,10 +147,10 @@ func TestSolveFindsTheEdge(t *testing.T) {
 		}
 	}
 	batch := func(i int) string { return strconv.Itoa(100 * (i + 1)) }
-	f(Target{Statistic: "count"}, 1, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_STATISTICS=count,mean"))
-	f(Target{Statistic: "mean", After: 3000}, 1, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_BATCH=1000"))
-	f(Target{Statistic: "mean"}, 1, knobOf("ORIEL_MEMORY", true, 40, whole, "ORIEL_BATCH=500"))
-	f(Target{Statistic: "variance"}, 100, knobOf("ORIEL_BATCH", true, 40, batch, tumbling...))
+	f(Target{Statistic: "count"}, 1, knobOf("ORIEL_MEMORY", false, values, whole, "ORIEL_STATISTICS=count,mean"))
+	f(Target{Statistic: "mean", After: 3000}, 1, knobOf("ORIEL_MEMORY", false, values, whole, "ORIEL_BATCH=1000"))
+	f(Target{Statistic: "mean"}, 1, knobOf("ORIEL_MEMORY", true, values, whole, "ORIEL_BATCH=500"))
+	f(Target{Statistic: "variance"}, 100, knobOf("ORIEL_BATCH", true, values, batch, tumbling...))
 }
 
 // What a want asks of settings, and what is said where they do not have it.
@@ -299,7 +300,7 @@ func TestSolveFindsTheBestInTheMiddle(t *testing.T) {
 			t.Errorf("the best of a valley is %d, want %d", got, least)
 		}
 	}
-	k := knobOf("ORIEL_MEMORY", false, 1<<10, whole, "ORIEL_STATISTICS=mean")
+	k := knobOf("ORIEL_MEMORY", false, tiertest.Runs(360, 1<<10), whole, "ORIEL_STATISTICS=mean")
 	w := Target{Statistic: "mean", Half: 1, After: 300, Near: math.NaN()}
 	_, err := Solve(w, k)
 	if err == nil || !strings.HasPrefix(err.Error(), "no memory reaches ± 1 of a mean over 300 events of its cell at ε = 1; the best, ORIEL_MEMORY=300, gives ± ") {

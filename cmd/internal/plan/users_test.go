@@ -85,7 +85,7 @@ func TestUsersOfAMemoryAreShown(t *testing.T) {
 	g := r.Mechanisms[0].machine.guarantee
 	for _, l := range r.lines()[:2] {
 		for k, xy := range l.points {
-			if k%tiertest.Runs(7, 1) > 0 {
+			if k%tiertest.Runs(19, 1) > 0 {
 				continue
 			}
 			loss := g.At

@@ -169,11 +169,12 @@ func TestRunsGoOn(t *testing.T) {
 	}
 }
 
-// Every experiment has files that parse, in its short form with the first row of each column alone.
+// Every experiment has files that parse, in its short form with the first two rows of each column alone.
 func TestFilesParse(t *testing.T) {
+	steps, seeds := tiertest.Runs[uint64](20, 200), tiertest.Runs(1, 2)
 	for _, e := range All {
 		folder := t.TempDir()
-		e.Rows, e.Short, e.Seeds = e.Rows[:2], 200, 2
+		e.Rows, e.Short, e.Seeds = e.Rows[:2], steps, seeds
 		table, err := Run(t.Context(), e, Options{Folder: folder, Short: true, Version: "1"})
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +187,7 @@ func TestFilesParse(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines, err := csv.NewReader(bytes.NewReader(cells)).ReadAll()
-		if want := 1 + 2*2*len(e.Columns)*len(Marks(200)); err != nil || len(lines) != want {
+		if want := 1 + seeds*2*len(e.Columns)*len(Marks(steps)); err != nil || len(lines) != want {
 			t.Errorf("%s: %d lines of cells, want %d: %v", e.Name, len(lines), want, err)
 		}
 		plot, err := os.Open(filepath.Join(folder, e.Name+".svg"))
