@@ -95,7 +95,8 @@ func TestCovarianceIsThatOfTheFilter(t *testing.T) {
 	}
 	faults := map[string]noise.Sampler{"half scale": sumtest.Gaussian(t, s/2), "reused": &stuck{Sampler: sampler}}
 	for name, sampler := range faults {
-		if z, _ := covarianceError(t, handmade(t), sampler, s, 20, tiertest.Runs(8_000, 20_000), []int{1, 2, 10, 20}); z < limit {
+		n := tiertest.Runs(8_000, 20_000)
+		if z, _ := covarianceError(t, handmade(t), sampler, s, 20, n, []int{1, 2, 10, 20}); z < limit {
 			t.Errorf("%s: not caught, worst covariance %.1f standard errors off", name, z)
 		}
 	}
