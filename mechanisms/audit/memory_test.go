@@ -180,7 +180,7 @@ func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 		red         bool
 	}{
 		{"", c, 0, steps, 6, false},
-		{"", many, last, 2 * about, 400, false},
+		{"", many, last, 2 * about, tiertest.Runs(100, 400), false},
 		{"carry skipped", c, 0, 400, 60, true},
 		{"leaf added twice", c, 0, 400, 60, true},
 		{"decay applied before the noise", c, 0, 400, 60, true},

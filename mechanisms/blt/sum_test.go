@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"oriel/mechanisms/buffer"
@@ -14,12 +15,20 @@ import (
 
 var grid = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
 
+// fitted are filters by what they are fitted for.
+var fitted sync.Map
+
 func fitFilter(t testing.TB, window uint64, weight float64, poles int) Filter {
 	t.Helper()
+	key := [3]float64{float64(window), weight, float64(poles)}
+	if f, found := fitted.Load(key); found {
+		return f.(Filter)
+	}
 	f, err := Fit(window, weight, poles)
 	if err != nil {
 		t.Fatal(err)
 	}
+	fitted.Store(key, f)
 	return f
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/rational"
 )
 
@@ -192,7 +193,7 @@ func TestPeakBoundsEveryStep(t *testing.T) {
 		r := must(t, f)
 		at := func(step uint64) float64 { x, _ := r.variance(step).Hi.Float64(); return x }
 		reached, peak, whole := 0.0, f.Peak(), f.Variance()
-		for a := uint64(1); a <= r.period; a += 1 + a/20 {
+		for a := uint64(1); a <= r.period; a += 1 + a/tiertest.Runs[uint64](8, 20) {
 			reached = max(reached, at(r.period+a))
 		}
 		if reached > peak || reached < 0.93*peak || peak > 1.9*whole {

@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 )
 
@@ -68,8 +69,8 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, squares float64)
 // noise, and across a reset: an event before it costs nothing after it. Histories beyond 5.5 s are left out, which only
 // makes what is found smaller, by less than 2e-7.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
-	for _, f := range written(t) {
-		for _, c := range []struct {
+	for i, f := range written(t) {
+		for k, c := range []struct {
 			s               float64
 			delta           int64
 			i, steps, reset int
@@ -83,6 +84,9 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 			{1, 1, 1, 4, 2},
 			{1, 2, 2, 4, 2},
 		} {
+			if tiertest.Runs((i+k)%2 != 0, false) {
+				continue
+			}
 			var found sumtest.Histories
 			l := law{
 				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), moved: fixed(c.delta,

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators/optest"
 	"oriel/schemas"
 )
@@ -63,8 +64,9 @@ func drawn(s *specification, count int, seed uint64) []schemas.Event {
 }
 
 func TestConformance(t *testing.T) {
-	for _, kind := range kinds {
-		for _, batch := range []uint64{1, 3} {
+	batches := []uint64{1, 3}
+	for i, kind := range kinds {
+		for _, batch := range tiertest.Runs(batches[i%2:i%2+1], batches) {
 			c, m := config(t, kind.m(batch), kind.lines...)
 			t.Run(kind.name, func(t *testing.T) {
 				optest.Run(t, optest.Of(t, c, m), drawn(&c.spec, 30, batch))

@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
@@ -27,7 +28,7 @@ var (
 )
 
 // seeds are how many machines, each with noise of its own, a study pools.
-const seeds = 20
+func seeds() int { return tiertest.Runs(8, 20) }
 
 // study is a deployment over events, of which all intervals are held against the truth at steps that are two memories
 // apart or more.
@@ -143,7 +144,7 @@ func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 	}
 	pooled = map[string]*tally{}
 	squares, n := 0.0, 0.0
-	for seed := range seeds {
+	for seed := range seeds() {
 		machine, err := newMachine(c, seat.Open([32]byte{byte(seed), 77}))
 		if err != nil {
 			t.Fatal(err)
@@ -312,7 +313,7 @@ func synthetic(n int, sizes ...int) []schemas.Event {
 	return events
 }
 
-// Intervals at 95 % have the truth as often, with weights, at two memories from one release, pooled over 20 seeds by
+// Intervals at 95 % have the truth as often, with weights, at two memories from one release, pooled over seeds by
 // their effective size: within 6.11 standard errors, but for once in 10⁹. TestCoverageOfFlights is the same at full
 // length.
 func TestCoverage(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
 )
@@ -91,9 +92,11 @@ func TestWindowsOfUnseenLength(t *testing.T) {
 
 // Sums of published increments over windows of a length that no table has vary as is said, in each column: 96 cells and
 // 36 000 steps have 98 000 windows of 35 steps, whose sample deviation is within 6.11·√(1/2/98 000) = 1.4 % but for
-// once in 10⁹; the rule is allowed a per cent. Windows of one cell are correlated, but less than nothing.
+// once in 10⁹; half of them, in the short form, have 6.11·√(1/2/47 000) = 2.0 %, and 2.1 % is taken; the rule is
+// allowed a per cent. Windows of one cell are correlated, but less than nothing.
 func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
-	const length, every, steps, cells = 35, 5, 36000, 96
+	const length, every, cells = 35, 5, 96
+	steps, most := tiertest.Runs(18000, 36000), tiertest.Runs(0.031, 0.024)
 	kind := life(16, 1)
 	kind.Budget = dp.Budget{Epsilon: 1, Delta: 1e-6}
 	c, m := config(t, kind, fmt.Sprint("CELLS=a=0:1:", cells), "VALUE=delay=0:10", "STATISTICS=mean*0.5,p50*2", "BINS=4",
@@ -132,7 +135,7 @@ func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
 	}
 	for k, name := range said.Increments {
 		got, want := math.Sqrt(squares[k]/float64(windows*cells)), said.Deviations[k]*between(table, length)
-		if math.Abs(got/want-1) > 0.024 {
+		if math.Abs(got/want-1) > most {
 			t.Errorf("%s: %g, said %g, over %d windows", name, got, want, windows*cells)
 		}
 	}

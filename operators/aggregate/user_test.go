@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
@@ -23,7 +24,8 @@ func noiseOf(t *testing.T, m mechanisms.Config) float64 {
 // under either adjacency: √2 of the longest for cells, and of one cell what its contributions are apart, where vectors
 // of the same norm pay 2.
 func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
-	for _, kind := range []struct {
+	adjacencies := []dp.Adjacency{dp.Replace, dp.ZeroOut}
+	for i, kind := range []struct {
 		lines []string
 		want  float64 // of 2L
 	}{
@@ -36,7 +38,7 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 		{[]string{"CELLS=a=x|y", "VALUE=v=0:1", "STATISTICS=mean*3"}, 3 / math.Sqrt(10)},
 	} {
 		for _, m := range []mechanisms.Config{total(2), life(16, 2)} {
-			for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+			for _, adjacency := range tiertest.Runs(adjacencies[i%2:i%2+1], adjacencies) {
 				users := protection.User{Exchange: adjacency, Separation: 5}
 				if _, decays := m.Scope.Memory(); decays {
 					users.Steps = 64

@@ -5,6 +5,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 	"oriel/operators/optest"
 )
@@ -26,8 +27,9 @@ func (c operator) public(state []byte) []byte {
 }
 
 func TestConformance(t *testing.T) {
-	for _, kind := range kinds {
-		for _, batch := range []uint64{1, 3} {
+	batches := []uint64{1, 3}
+	for i, kind := range kinds {
+		for _, batch := range tiertest.Runs(batches[i%2:i%2+1], batches) {
 			kind.m.Batch = batch
 			c, m := config(t, kind.m, kind.lines...)
 			t.Run(kind.name, func(t *testing.T) {

@@ -97,8 +97,9 @@ func waits(c operator, records []operators.Record) (pairs [][2]int) {
 // step moves, that of the reward, by no more than is paid for, whatever the arm was and is; and over many exchanges by
 // nearly as much. Records that are in no wait move nothing.
 func TestAPairMovesOneLeaf(t *testing.T) {
-	for _, kind := range kinds {
-		for _, batch := range []uint64{1, 3} {
+	batches := []uint64{1, 3}
+	for i, kind := range kinds {
+		for _, batch := range tiertest.Runs(batches[i%2:i%2+1], batches) {
 			kind.m.Batch = batch
 			c, m := config(t, kind.m, kind.lines...)
 			if !c.served {

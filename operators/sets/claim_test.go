@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
@@ -46,7 +47,7 @@ func enumerated(t *testing.T, c Config, m mechanisms.Config, worths []float64, f
 func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	c := drawsOf(2, 2, 1, 3)
 	c.Rate = tight
-	for _, kind := range []struct {
+	kinds := []struct {
 		share     float64
 		adjacency dp.Adjacency
 		delta     float64
@@ -57,7 +58,8 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 		{1, dp.ZeroOut, 0, tight},
 		{0.34, dp.Replace, 0, tight},
 		{0.34, dp.Replace, 1e-6, direct},
-	} {
+	}
+	for _, kind := range tiertest.Runs(kinds[1:], kinds) {
 		c.Share, c.Rate = kind.share, kind.rate
 		m := mechanismOf(t, c, 1)
 		m.Unit, m.Budget = protection.Event{Exchange: kind.adjacency}, dp.Budget{Epsilon: 0.9, Delta: kind.delta}

@@ -80,7 +80,9 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 				at, fast := run%3, 1.0
 				if run == 3 {
 					fast = 2
-					check(worst, most, where)
+					if check(worst, most, where); adjacency != dp.ZeroOut {
+						break
+					}
 				}
 				laws := make([]optest.Law, len(kinds))
 				for i, kind := range kinds {
@@ -108,9 +110,10 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 }
 
 // Whole lives have the law that was enumerated, under keys of their own, so that draws of a life are independent given
-// what they draw by; and who sees whole lives, and knows all events but one, shows most of what there is to show and
-// never the claim. Of draws that are four times too fast it shows more, and seeds that return have another law. Samples
-// are of lives of each of two neighbours; a false alarm is below 1e-5.
+// what they draw by; and who sees whole lives, and knows all events but one, shows most of what there is to show, the
+// short form half of it, as its limits are wider, and never the claim. Of draws that are four times too fast it shows
+// more, and seeds that return have another law. Samples are of lives of each of two neighbours; a false alarm is below
+// 1e-5.
 func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
@@ -128,9 +131,9 @@ func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, fault := range []string{"", "fast", "seed"} {
-			lives := 40_000
+			lives := tiertest.Runs(16_000, 40_000)
 			if fault != "" {
-				lives = tiertest.Runs(15_000, lives)
+				lives = tiertest.Runs(10_000, lives)
 			}
 			var laws [2]optest.Law
 			var counts [2]map[string]int
@@ -160,7 +163,7 @@ func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
 			case "":
 				laws[0].Holds(t, counts[0])
 				laws[1].Holds(t, counts[1])
-				if shown > budget.Epsilon || shown < 0.7*most || most < 0.4*budget.Epsilon {
+				if shown > budget.Epsilon || shown < tiertest.Runs(0.5, 0.7)*most || most < 0.4*budget.Epsilon {
 					t.Errorf("%+v: ε = %g is shown of %g there is", budget, shown, most)
 				}
 			case "fast":

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/protection"
 )
 
@@ -167,9 +168,10 @@ func TestDirectDrawsLoseToExplorations(t *testing.T) {
 }
 
 // On a stream whose elements keep their worth, drawing for each event, which makes η less for the same ε, misses more
-// than drawing behind explorations, in the mean of 12 runs.
+// than drawing behind explorations, in the mean of 12 runs, 4 in the short form.
 func TestDirectDrawsMissMore(t *testing.T) {
-	const events, elements, pick, runs, gamma = 100000, 4, 2, 12, 0.05
+	const events, elements, pick, gamma = 100000, 4, 2, 0.05
+	runs := tiertest.Runs(4, 12)
 	r := rates{events: events, elements: elements, pick: pick, epsilon: 4, delta: 1e-6}
 	values := [elements]float64{0.1, 0.9, 0.2, 0.6}
 	lacks := func(direct bool, seed uint64) (sum float64) {
@@ -193,7 +195,7 @@ func TestDirectDrawsMissMore(t *testing.T) {
 			played, _ := b.play(worth)
 			sum += worth([]int{1, 3}) - worth(played)
 		}
-		return sum / runs
+		return sum / float64(runs)
 	}
 	var behind, each float64
 	for seed := range uint64(runs) {

@@ -96,9 +96,9 @@ func honest(t *testing.T, a *Subject) *Result {
 	return audited(t, a, honestRuns())
 }
 
-func honestRuns() int { return tiertest.Runs(20, 300) }
+func honestRuns() int { return tiertest.Runs(12, 300) }
 
-func fewRepeats() uint64 { return tiertest.Runs[uint64](8, mostRepeated) }
+func fewRepeats() uint64 { return tiertest.Runs[uint64](4, mostRepeated) }
 
 // reachesClaim audits a subject: it is not refuted, canaries of the first step reach a share of the claim, and none
 // passes it.
