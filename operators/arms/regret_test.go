@@ -136,7 +136,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 	return 0.1 * float64(cost)
 }
 
-// mean of several seeds.
+// mean of several seeds, of one in the short form.
 func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64 {
 	t.Helper()
 	total, seeds := tiertest.Runs(100_000, 1_000_000), tiertest.Runs(1, 10)

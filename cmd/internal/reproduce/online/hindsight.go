@@ -60,14 +60,13 @@ func (h *Hindsight) Regret() float64 {
 	return h.paid - (mat.Inner(x, h.hessian, x)/2 - floats.Dot(h.linear, h.best) + h.rest)
 }
 
-// mostRounds is far beyond what solve takes: the least eigenvalue of H is a tenth of its largest row or so.
+// mostRounds is far beyond what solve takes: the least eigenvalue of H is a tenth of its trace or so.
 const mostRounds = 100_000
 
-// solve moves best to the minimiser over the set by projected gradient steps of 1/L, until a step moves it no more than
-// rounding does. L, the trace of H or the largest sum of a row's magnitudes if that is less, is at least the largest
-// eigenvalue, so every step lowers the sum.
+// solve moves best to the minimiser over the set by projected gradient steps of 1/tr H, until a step moves it no more
+// than rounding does. The trace is at least the largest eigenvalue, so every step lowers the sum.
 func (h *Hindsight) solve() {
-	rate := 1 / min(mat.Trace(h.hessian), mat.Norm(h.hessian, 1))
+	rate := 1 / mat.Trace(h.hessian)
 	slope := mat.NewVecDense(len(h.slope), h.slope)
 	for range mostRounds {
 		slope.MulVec(h.hessian, mat.NewVecDense(len(h.best), h.best))
