@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
@@ -204,6 +205,14 @@ func (view *View) Records() []state.Record {
 		records = append(records, state.Record{Key: []byte(k), Value: value})
 	}
 	return records
+}
+
+// HasState reports whether a local copy has records of an incarnation. Before the first one is committed it has the
+// manifest alone, and its place in the changelog.
+func HasState(local []state.Record) bool {
+	return slices.ContainsFunc(local, func(r state.Record) bool {
+		return !bytes.Equal(r.Key, localPosition) && !bytes.Equal(r.Key, state.ManifestKey())
+	})
 }
 
 // LocalRecord says how far a local store with the values of the view has followed the changelog.

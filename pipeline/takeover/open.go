@@ -148,9 +148,6 @@ func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 	if err != nil || record == nil || sealed == nil {
 		return false, nil // cut short, and so not committed anywhere
 	}
-	for _, r := range changelog.StateRecords(t.StateKey, sealed) {
-		t.Log.Set(r.Key, r.Value)
-	}
 	t.sealed = sealed
 	if err := t.restore(record); err != nil {
 		return true, err

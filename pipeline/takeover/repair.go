@@ -110,7 +110,6 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
 		}
 	}
-	b.SkipTo()
 	// The verdicts that are committed must be those of now, and the rows that follow start where they end.
 	for _, r := range f.verdicts.beyondState {
 		if r.From >= t.Position.Next && !bytes.Equal(r.Verdicts, b.Verdicts(r.From, r.To)) {
@@ -174,6 +173,7 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		}
 		b.Transaction.End = batch.Stable
 		err = b.Take(batch, until)
+		b.SkipTo() // a batch may end with offsets of no record, before those of the next one
 		short := len(batch.Records) == 0 && batch.Next >= batch.Stable && b.Position.Next < until()
 		batch.Release()
 		switch {

@@ -145,11 +145,11 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 	return err
 }
 
-// load reads the committed records of the partition, and reports whether the local store has, or may have had, any of
-// them.
+// load reads the committed records of the partition, and reports whether the local store has, or may have had, a state
+// of it.
 func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 	local, err := t.Store.Load(t.partition)
-	known = len(local) > 0 || t.Store.SetAside() != nil // this process, or one before it, has had a state of the partition
+	known = changelog.HasState(local) || t.Store.SetAside() != nil // this process, or one before it, has had one
 	if errors.Is(err, state.ErrCorrupt) {
 		t.Listener.Note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
 		local, known = nil, true

@@ -133,6 +133,9 @@ var notable = map[uint64]string{
 	11:   "a take-over held a batch while it waited for memory to read another, for ever",
 	77:   "retention during a take-over was taken for a loss of the input",
 	373:  "a take-over that stopped within a batch took the leader epoch of the records behind its end",
+	893:  "a store from before the first opening was taken for one of a state that the changelog lost",
+	1103: "a repetition left out the offsets between two batches, and so shifted statuses",
+	2082: "a store held a state of which the opening was not committed yet",
 	4034: "a store that had followed an opening lacked the manifest",
 	4149: "a later version died before its first commit, and the earlier one made its decisions again",
 }

@@ -112,6 +112,15 @@ var mutants = []struct{ file, text, other, is string }{
 		"pipeline/takeover/repair.go", "len(opening) > 0 || was != t.Position.Semantics {",
 		"len(opening) > 0 || was == 0 {", "a later version decides before its semantics are committed: histories have found it",
 	},
+	{
+		"pipeline/takeover/repair.go", "\t\tb.SkipTo() // a batch",
+		"\t\tif b.Position.Next >= until() {\n\t\t\tb.SkipTo()\n\t\t}\n\t\t// a batch",
+		"a repetition shifts statuses behind a batch that ends with no record: histories have found it",
+	},
+	{
+		"pipeline/takeover/takeover.go", "changelog.HasState(local)", "len(local) > 0",
+		"a store from before an opening is taken for one of a state: histories have found it",
+	},
 }
 
 // offset is how a transaction gets the group's offset.
