@@ -111,7 +111,8 @@ func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part
 // CommitLate is called AFTER Commit, and commits one more part when the function that it returns is called: as a
 // coordinator does that is slow to tell one topic how a transaction has ended.
 func (t Torn) CommitLate(ctx context.Context, part Part) (end func() error, err error) {
-	return t.begin(ctx, fmt.Sprintf("late %s %d", part, t.partition), []Part{part}, []Part{part}, Whatever)
+	id := fmt.Sprintf("late %s %d %d", part, t.partition, time.Now().UnixNano()) // none fences another that is late
+	return t.begin(ctx, id, []Part{part}, []Part{part}, Whatever)
 }
 
 // begin sends parts of the transaction under an id, in a transaction over some parts that end commits.
