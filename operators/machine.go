@@ -1,6 +1,8 @@
 package operators
 
 import (
+	"slices"
+
 	"oriel/mechanisms/protection"
 	"oriel/schemas"
 )
@@ -12,6 +14,18 @@ type Decision struct {
 	Point  []float64            // the decision itself
 	Extras []schemas.ExtraValue // of Operator.Extras, in their order; all of them or none
 	Output uint8                // the topic: 0, or 1 for the Output of a Writer
+}
+
+// AppendCopies appends copies of decisions, which stay as they are when the machine goes on.
+func AppendCopies(dst, decisions []Decision) []Decision {
+	for _, d := range decisions {
+		d.Point, d.Extras = slices.Clone(d.Point), slices.Clone(d.Extras)
+		for i := range d.Extras {
+			d.Extras[i].Numbers = slices.Clone(d.Extras[i].Numbers)
+		}
+		dst = append(dst, d)
+	}
+	return dst
 }
 
 // Machine is an online-learning algorithm as a state machine. Methods that take dst append to it and return it. Base

@@ -56,7 +56,7 @@ func (f *frame) record(source Source, steps uint64) (out *recording, fault strin
 	}()
 	every, recent := max(1, int(steps*f.Mechanism.Batch)*m.StateLen()/publicBytes), 0 // records
 	show := func(decisions []operators.Decision) {
-		x := shown{decisions: appendCopies(nil, decisions), steps: m.Steps(), draws: len(out.draws)}
+		x := shown{decisions: operators.AppendCopies(nil, decisions), steps: m.Steps(), draws: len(out.draws)}
 		if recent--; recent > 0 || len(out.shown)%every == 0 {
 			x.public = publicOf(m)
 		}

@@ -9,18 +9,6 @@ import (
 	"oriel/schemas"
 )
 
-// appendCopies appends decisions that stay as they are.
-func appendCopies(dst, decisions []operators.Decision) []operators.Decision {
-	for _, d := range decisions {
-		d.Point, d.Extras = slices.Clone(d.Point), slices.Clone(d.Extras)
-		for i := range d.Extras {
-			d.Extras[i].Numbers = slices.Clone(d.Extras[i].Numbers)
-		}
-		dst = append(dst, d)
-	}
-	return dst
-}
-
 // sameDecisions says in what the decisions behind a record are not those that were recorded.
 func (r *run) sameDecisions(i int, want, got []operators.Decision) string {
 	if len(got) != len(want) {

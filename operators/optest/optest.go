@@ -123,23 +123,12 @@ type history struct {
 	state     []byte
 }
 
-func appendCopies(dst, decisions []operators.Decision) []operators.Decision {
-	for _, d := range decisions {
-		d.Point, d.Extras = slices.Clone(d.Point), slices.Clone(d.Extras)
-		for i := range d.Extras {
-			d.Extras[i].Numbers = slices.Clone(d.Extras[i].Numbers)
-		}
-		dst = append(dst, d)
-	}
-	return dst
-}
-
 // play runs the records on one machine.
 func play(m operators.Machine, list []operators.Record) history {
 	var h history
-	h.decisions = appendCopies(nil, m.Open(nil))
+	h.decisions = operators.AppendCopies(nil, m.Open(nil))
 	for _, r := range list {
-		h.decisions = appendCopies(h.decisions, m.Add(nil, r))
+		h.decisions = operators.AppendCopies(h.decisions, m.Add(nil, r))
 	}
 	h.state = m.AppendState(nil)
 	return h
@@ -260,7 +249,7 @@ func (s suite) laterRecordsChangeNothingEarlier(t *testing.T) {
 			}
 		}
 		for _, r := range changed[at:] {
-			got.decisions = appendCopies(got.decisions, m.Add(nil, r))
+			got.decisions = operators.AppendCopies(got.decisions, m.Add(nil, r))
 		}
 		if len(got.decisions) != len(want.decisions) {
 			t.Fatalf("a change of record %d changes the number of decisions", at)
@@ -272,7 +261,7 @@ func (s suite) laterRecordsChangeNothingEarlier(t *testing.T) {
 func (s suite) eventsAreNotKept(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
 	m := s.newMachine(t)
-	got := history{decisions: appendCopies(nil, m.Open(nil))}
+	got := history{decisions: operators.AppendCopies(nil, m.Open(nil))}
 	for i, r := range s.records {
 		r.Event.Vector.Values = slices.Clone(r.Event.Vector.Values)
 		r.Event.Vector.Indices = slices.Clone(r.Event.Vector.Indices)
@@ -295,7 +284,7 @@ func (s suite) eventsAreNotKept(t *testing.T) {
 		for j := range r.Key {
 			r.Key[j] ^= 0xff
 		}
-		got.decisions = appendCopies(got.decisions, published)
+		got.decisions = operators.AppendCopies(got.decisions, published)
 	}
 	got.state = m.AppendState(nil)
 	wantSame(t, got, want)

@@ -201,7 +201,7 @@ func (g *overGiven) open() {
 	for _, stream := range g.streams {
 		stream.DrawBy(g.draws.draw)
 	}
-	g.last.decisions = appendCopies(nil, g.machine.Open(nil))
+	g.last.decisions = operators.AppendCopies(nil, g.machine.Open(nil))
 }
 
 // overGivenSums returns a machine whose sums are random, ever larger as sums are, at times zero or far beyond what a
@@ -243,7 +243,7 @@ func (s suite) overGivenSums(tb testing.TB) *overGiven {
 
 func (g *overGiven) add(tb testing.TB, r operators.Record) {
 	tb.Helper()
-	g.last = history{decisions: appendCopies(nil, g.machine.Add(nil, r)), state: g.machine.AppendState(nil)}
+	g.last = history{decisions: operators.AppendCopies(nil, g.machine.Add(nil, r)), state: g.machine.AppendState(nil)}
 	for _, stream := range g.streams {
 		inner := stream.AppendState(nil)
 		at := bytes.Index(g.last.state, inner)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"oriel/operators"
 )
 
 // restartBeforeOpen moves to a fresh machine before the decisions that are owed before the first record. The pipeline
@@ -26,9 +28,9 @@ func (s suite) restartBeforeOpen(t *testing.T) {
 func (s suite) restartAfterAnyRecord(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
 	m := s.newMachine(t)
-	got := history{decisions: appendCopies(nil, m.Open(nil))}
+	got := history{decisions: operators.AppendCopies(nil, m.Open(nil))}
 	for i, r := range s.records {
-		got.decisions = appendCopies(got.decisions, m.Add(nil, r))
+		got.decisions = operators.AppendCopies(got.decisions, m.Add(nil, r))
 		got.state = m.AppendState(nil)
 		m = s.newMachine(t)
 		if err := m.Restore(slices.Clone(got.state)); err != nil {
@@ -54,7 +56,7 @@ func (s suite) restartOnce(t *testing.T) {
 			t.Fatalf("state after %d records refused: %v", at, err)
 		}
 		for _, r := range s.records[at:] {
-			got.decisions = appendCopies(got.decisions, m.Add(nil, r))
+			got.decisions = operators.AppendCopies(got.decisions, m.Add(nil, r))
 		}
 		got.state = m.AppendState(nil)
 		wantSame(t, got, want)

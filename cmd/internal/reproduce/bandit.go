@@ -69,6 +69,7 @@ func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint6
 type near struct {
 	rng    *rand.Rand
 	centre []float64
+	z      []float64 // of the play
 	sum    []float64 // Σz
 	rest   float64   // Σ½|z|²
 	paid   float64
@@ -76,7 +77,7 @@ type near struct {
 }
 
 func newNear(n int, rng *rand.Rand) *near {
-	w := &near{rng: rng, centre: make([]float64, n), sum: make([]float64, n)}
+	w := &near{rng: rng, centre: make([]float64, n), z: make([]float64, n), sum: make([]float64, n)}
 	for i := range w.centre {
 		w.centre[i] = rng.NormFloat64()
 	}
@@ -84,9 +85,17 @@ func newNear(n int, rng *rand.Rand) *near {
 	return w
 }
 
-func (w *near) cost(play []float64) (loss float64) {
+func (w *near) cost(play []float64) float64 {
+	for i, x := range w.centre {
+		w.z[i] = x + 0.2*w.rng.Float64() - 0.1
+	}
+	return w.pay(play)
+}
+
+// pay is what a play costs for z.
+func (w *near) pay(play []float64) (loss float64) {
 	for i, x := range play {
-		z := w.centre[i] + 0.2*w.rng.Float64() - 0.1
+		z := w.z[i]
 		loss += (x - z) * (x - z) / 2
 		w.sum[i] += z
 		w.rest += z * z / 2

@@ -99,13 +99,13 @@ func (h hull) contains(x []float64) bool {
 type mixes struct {
 	near
 	hull
-	fixed, z []float64
-	outside  int // plays
+	fixed   []float64
+	outside int // plays
 }
 
 func newMixes(h hull, rng *rand.Rand) *mixes {
 	n := len(h.vertices[0])
-	w := &mixes{near: near{rng: rng, sum: make([]float64, n)}, hull: h, fixed: make([]float64, n), z: make([]float64, n)}
+	w := &mixes{near: near{rng: rng, z: make([]float64, n), sum: make([]float64, n)}, hull: h, fixed: make([]float64, n)}
 	w.mix(w.fixed)
 	return w
 }
@@ -123,20 +123,15 @@ func (w *mixes) mix(dst []float64) {
 }
 
 // cost is that of a play; the mean of all z is in the set, and regret is to it.
-func (w *mixes) cost(play []float64) (loss float64) {
+func (w *mixes) cost(play []float64) float64 {
 	if !w.contains(play) {
 		w.outside++
 	}
 	w.mix(w.z)
-	for i, x := range play {
-		z := (w.z[i] + w.fixed[i]) / 2
-		loss += (x - z) * (x - z) / 2
-		w.sum[i] += z
-		w.rest += z * z / 2
+	for i, x := range w.fixed {
+		w.z[i] = (w.z[i] + x) / 2
 	}
-	w.paid += loss
-	w.plays++
-	return loss
+	return w.pay(play)
 }
 
 func playHulls(ctx context.Context, c Cell) ([]Point, error) {
