@@ -161,7 +161,8 @@ func (p *play) wait(until time.Duration) {
 func (p *play) attend() {
 	for _, at := range slices.Sorted(maps.Keys(p.ends)) {
 		if at <= p.now() {
-			// Rarely kfake says that a newer producer has the id, which none has. Judges take either end.
+			// An act may have waited for this end. Then the broker has aborted the part after a minute, because nobody
+			// else could end it, and refuses the producer. That is a history, too.
 			if err := p.ends[at](); err != nil && kafka.Classify(err) != kafka.Fenced {
 				p.t.Fatal(err)
 			}
