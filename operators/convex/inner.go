@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"oriel/operators/moments"
 )
 
 // mostExact bounds the edges of a flow whose inner ball counts how far each edge can move: it costs a projection an
@@ -208,7 +210,7 @@ func (h Hull) inner() (float64, error) {
 	}
 	middle := make([]float64, h.Dimension())
 	h.Start(middle)
-	points, g := make([][]float64, len(h.corners)), newSymmetric(m)
+	points, g := make([][]float64, len(h.corners)), moments.Symmetric{Size: m, Values: make([]float64, m*(m+1)/2)}
 	for i, corner := range h.corners {
 		x := make([]float64, len(corner))
 		for j, v := range corner {
@@ -218,14 +220,21 @@ func (h Hull) inner() (float64, error) {
 			x = flat.along(x)
 		}
 		points[i] = x
-		g.add(x)
+		at := 0
+		for j, a := range x {
+			for _, b := range x[j:] {
+				g.Values[at] += float64(a * b)
+				at++
+			}
+		}
 	}
-	if !g.factor() {
+	factor := moments.NewCholesky(m)
+	if !factor.Factor(g, 1, 0) {
 		return 0, errors.New("convex: vertices: too flat for a ball in them")
 	}
 	far := 0.0
 	for _, x := range points {
-		g.solve(x)
+		factor.Solve(x, x)
 		far = max(far, length(x, nil))
 	}
 	return h.wide / float64(float64(len(h.corners))*far), nil
@@ -242,54 +251,3 @@ func (s *span) along(v []float64) []float64 {
 
 // mostSolved bounds the dimensions of a system of equations.
 const mostSolved = 512
-
-// symmetric is a positive definite matrix, of which the lower half is kept, or its factor LLᵀ.
-type symmetric [][]float64
-
-func newSymmetric(m int) symmetric {
-	a := make(symmetric, m)
-	for i := range a {
-		a[i] = make([]float64, i+1)
-	}
-	return a
-}
-
-// add adds x·xᵀ.
-func (a symmetric) add(x []float64) {
-	for i, row := range a {
-		for j := range row {
-			row[j] += float64(x[i] * x[j])
-		}
-	}
-}
-
-// factor replaces the matrix by L, by Cholesky's method, and reports whether it is positive definite.
-func (a symmetric) factor() bool {
-	for i, row := range a {
-		for j := range row {
-			rest := row[j] - inner(row[:j], a[j][:j])
-			switch {
-			case j < i:
-				row[j] = rest / a[j][j]
-			case !(rest > 0):
-				return false
-			default:
-				row[i] = math.Sqrt(rest)
-			}
-		}
-	}
-	return true
-}
-
-// solve replaces b by the x of LLᵀx = b.
-func (a symmetric) solve(b []float64) {
-	for i, row := range a {
-		b[i] = (b[i] - inner(row[:i], b[:i])) / row[i]
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		b[i] /= a[i][i]
-		for j, l := range a[i][:i] {
-			b[j] -= float64(l * b[i])
-		}
-	}
-}
