@@ -38,7 +38,7 @@ var mutants = []struct{ file, text, other, breaks string }{
 		"a failed commit is not noticed, and its transactions are lost",
 	},
 	{
-		"transaction/commit.go", "c.Config.Input, p, t.Position.Next)", "c.Config.Input, p, t.Position.Next-1)",
+		"transaction/commit.go", "c.Config.Input, p, max(t.Position.Next, t.Group))", "c.Config.Input, p, t.Position.Next-1)",
 		"the group's offset is not that of the state",
 	},
 	{

@@ -88,8 +88,9 @@ func (w *Walk) skipTo(b *fetch.Batch, end int64) {
 	switch next := min(b.Next, end); {
 	case next == b.Next:
 		w.Position.Next, w.Position.LeaderEpoch = next, b.LeaderEpoch
-	case next > w.Position.Next: // the epoch of the batch may be that of records behind the end
-		w.Position.Next = next
+	case next > w.Position.Next:
+		// The epoch of the whole batch may begin behind the end; one that ended before it would look like a truncation.
+		w.Position.Next, w.Position.LeaderEpoch = next, b.EpochAt(next, w.Position.LeaderEpoch)
 	}
 }
 

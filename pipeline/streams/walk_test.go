@@ -150,21 +150,25 @@ func TestWalkHandsOn(t *testing.T) {
 	}
 }
 
-// TestWalkStopsWhereItIsTold: before a record, between two, and in the gap behind the last.
+// TestWalkStopsWhereItIsTold: before a record, between two, and in the gap behind the last, where markers begin a new
+// epoch. The position has the epoch of what lies before it.
 func TestWalkStopsWhereItIsTold(t *testing.T) {
 	for end, want := range map[int64]state.Position{
 		0:  {Next: 10, LeaderEpoch: 3},
 		10: {Next: 10, LeaderEpoch: 3},
 		11: {Next: 11, LeaderEpoch: 4, Step: 1},
-		12: {Next: 12, LeaderEpoch: 4, Step: 1}, // not 5, which may be the epoch of what lies behind the end
+		12: {Next: 12, LeaderEpoch: 4, Step: 1}, // not 6, which begins behind the end
 		13: {Next: 13, LeaderEpoch: 4, Step: 2},
-		15: {Next: 15, LeaderEpoch: 4, Step: 2},
-		99: {Next: 20, LeaderEpoch: 5, Step: 2},
+		14: {Next: 14, LeaderEpoch: 4, Step: 2},
+		15: {Next: 15, LeaderEpoch: 5, Step: 2},
+		99: {Next: 20, LeaderEpoch: 6, Step: 2},
 	} {
 		w := walkOf(t, nil, 0)
-		if err := w.Take(
-			&fetch.Batch{From: 10, Next: 20, LeaderEpoch: 5, Records: recordsAt(4, 10, 12)}, func() int64 { return end },
-		); err != nil {
+		b := fetch.Batch{
+			From: 10, Next: 20, LeaderEpoch: 6, Records: recordsAt(4, 10, 12),
+			Epochs: []fetch.Epoch{{Base: 9, Leader: 4}, {Base: 14, Leader: 5}, {Base: 16, Leader: 6}},
+		}
+		if err := w.Take(&b, func() int64 { return end }); err != nil {
 			t.Fatal(err)
 		}
 		w.wants(t, want, []string{"10 after 0: ok", "12 after 1: ok"}[:want.Step]...)

@@ -73,7 +73,8 @@ func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 		tx.Note = fmt.Sprintf(
 			"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", tx.Position.Next)
 	}
-	f.group = tx.Position.Next
+	tx.Group = f.group
+	f.group = max(f.group, tx.Position.Next)
 	t.mustCommit(tx)
 }
 

@@ -99,7 +99,7 @@ func (c *Committer) transact(
 		return 0, err
 	}
 	c.Listener.Reached(p, notice.PointProduced)
-	if err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, t.Position.Next); err != nil {
+	if err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, max(t.Position.Next, t.Group)); err != nil {
 		return 0, err
 	}
 	return last, c.Producer.End(ctx, true)

@@ -31,6 +31,10 @@ type Transaction struct {
 	// Position is after the last record taken. Its offset is the group's, AFTER the state is sent.
 	Position state.Position
 
+	// Group is the offset that the group has committed, where that is behind Position: an earlier owner has taken more
+	// than the state says, and the group's offset must not go back. 0 elsewhere.
+	Group int64
+
 	// Note is logged BEFORE anything is sent; "" if there is nothing to say.
 	Note string
 
@@ -62,7 +66,7 @@ func (t *Transaction) Reset() {
 		t.Decisions[i].Reset()
 	}
 	t.Rows.Reset()
-	t.Opening, t.Note = nil, ""
+	t.Opening, t.Note, t.Group = nil, "", 0
 	t.Newest = t.Newest[:0]
 	t.verdicts = t.verdicts[:0]
 	t.Sealed = t.Sealed[:0]

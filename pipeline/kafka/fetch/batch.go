@@ -33,7 +33,34 @@ type Batch struct {
 	// before any, Options.LastEpoch, else -1. A reader that takes over at Next takes it over as well.
 	LeaderEpoch int32
 
+	// Epochs are those of record batches that this Fetch has met, ascending, each once and with records or without: for
+	// a reader that stops before Next.
+	Epochs []Epoch
+
 	held []*memory.Buffer
+}
+
+// Epoch is the leader epoch of record batches from an offset on.
+type Epoch struct {
+	Base   int64
+	Leader int32
+}
+
+// enter notes the epoch of a record batch.
+func (b *Batch) enter(e Epoch) {
+	if n := len(b.Epochs); n == 0 || b.Epochs[n-1].Leader != e.Leader {
+		b.Epochs = append(b.Epochs, e)
+	}
+}
+
+// EpochAt returns the epoch of what lies before an offset of the Batch; before what it has met, the one that was.
+func (b *Batch) EpochAt(offset int64, was int32) int32 {
+	for _, e := range b.Epochs {
+		if e.Base < offset {
+			was = e.Leader
+		}
+	}
+	return was
 }
 
 var batches = sync.Pool{New: func() any { return new(Batch) }}
@@ -45,7 +72,7 @@ func (b *Batch) Release() {
 	}
 	clear(b.Records)
 	clear(b.held)
-	*b = Batch{Records: b.Records[:0], held: b.held[:0]}
+	*b = Batch{Records: b.Records[:0], Epochs: b.Epochs[:0], held: b.held[:0]}
 	batches.Put(b)
 }
 

@@ -144,7 +144,7 @@ func (r *Reader) fill(ctx context.Context, b *Batch) error {
 		if r.answer.records == nil || hold >= batchHold {
 			return nil
 		}
-		if err := r.openBatch(); err != nil {
+		if err := r.openBatch(b); err != nil {
 			if errors.Is(err, records.ErrPartial) && r.at > 0 {
 				err = nil
 			}
@@ -198,8 +198,8 @@ func (r *Reader) drop() {
 }
 
 // openBatch puts the cursor on the next batch of the answer, or leaves it done for one that holds nothing for the
-// caller.
-func (r *Reader) openBatch() error {
+// caller. b notes its epoch.
+func (r *Reader) openBatch(b *Batch) error {
 	wire := r.answer.records.B[r.at:]
 	if len(wire) == 0 {
 		if r.at == 0 {
@@ -219,6 +219,7 @@ func (r *Reader) openBatch() error {
 		r.epoch = h.LeaderEpoch
 		r.client.NoteEpoch(kafka.TopicPartition{Topic: r.topic, Partition: r.partition}, r.epoch)
 	}
+	b.enter(Epoch{h.Base, h.LeaderEpoch})
 	body := wire[records.HeaderLen:min(h.Length, len(wire))]
 	r.at += min(h.Length, len(wire))
 	skip := records.Skipped(h)

@@ -104,8 +104,7 @@ var mutants = []struct{ file, text, other, is string }{
 		"retention during a take-over is taken for a loss of the input: histories have found it",
 	},
 	{
-		"pipeline/streams/walk.go", "\t\tw.Position.Next = next\n",
-		"\t\tw.Position.Next, w.Position.LeaderEpoch = next, b.LeaderEpoch\n",
+		"pipeline/streams/walk.go", "= next, b.EpochAt(next, w.Position.LeaderEpoch)\n", "= next, b.LeaderEpoch\n",
 		"a walk that stops within a batch has the epoch of what lies behind: histories have found it",
 	},
 	{
@@ -124,7 +123,7 @@ var mutants = []struct{ file, text, other, is string }{
 }
 
 // offset is how a transaction gets the group's offset.
-const offset = "\tif err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, t.Position.Next); err != nil {\n" +
+const offset = "\tif err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, max(t.Position.Next, t.Group)); err != nil {\n" +
 	"\t\treturn 0, err\n\t}\n"
 
 // found is what TestHistories says of the first history that fails.
