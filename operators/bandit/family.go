@@ -31,18 +31,18 @@ var settings = append([]operators.Setting{
 	convex.Setting("SET", "feasible set of centres, and with ORIEL_SHRINK of plays"),
 	convex.Setting("RADIUS",
 		"ball radius; box [-R, R]^d, where ORIEL_LOW and ORIEL_HIGH do not say it; scale of the simplex; most of a "+
-			"coordinate of subsets and partition; amount of a flow; sum of a row or column of a matching, whose "+
-			"dimension is a square; factor of vertices; most of an edge of trees; factor of ranking; trace of a "+
-			"spectrahedron, whose dimension is a square; sum of singular values of trace-norm"),
+			"coordinate of subsets, partition, subsets-at-most and partition-at-most; amount of a flow; sum of a row "+
+			"or column of a matching, whose dimension is a square; factor of vertices; most of an edge of trees and "+
+			"forests; factor of ranking; trace of a spectrahedron, whose dimension is a square; sum of singular values of trace-norm"),
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
 		Text: "dimension n of plays",
 	},
-	convex.Setting("PICK", "k of ORIEL_SET=subsets, which needs it"),
+	convex.Setting("PICK", "k of ORIEL_SET=subsets and subsets-at-most, which need it"),
 	convex.Setting("EDGES",
-		"the acyclic graph of ORIEL_SET=flow, the connected one of trees, which need it. Replay needs the same "+
-			"file"),
-	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition, which needs them, coordinates in their order"),
+		"the acyclic graph of ORIEL_SET=flow, the connected one of trees, any of forests, which need it. Replay "+
+			"needs the same file"),
+	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition and partition-at-most, which need them, coordinates in their order"),
 	convex.LaterSetting("WORTHS",
 		"what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0"),
 	convex.LaterSetting("ROWS",

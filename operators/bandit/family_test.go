@@ -118,7 +118,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_SHRINK: true: convex: trees of 200 edges": {
 			under("blt", 4, ending), []string{"SET=trees", "DIMENSION=200", "EDGES=double"},
 		},
-		"ORIEL_LOW: convex: box: coordinate 2 from 1 to 1": {
+		"ORIEL_LOW: box: coordinate 2 from 1 to 1": {
 			under("blt", 4, ending), []string{"SET=box", "RADIUS=", "LOW=0,1", "HIGH=1"},
 		},
 		"ORIEL_RADIUS: not set; every set has one but a box": {

@@ -51,7 +51,7 @@ var settings = []operators.Setting{
 			"forests and trace-norm"),
 	convex.Setting("RADIUS",
 		"ball radius; scale of the simplex; box [-R, R]^d, where ORIEL_LOW and ORIEL_HIGH do not say it; most of a "+
-			"coordinate of subsets, partition and those at most; amount of a flow; sum of a row or column of a "+
+			"coordinate of subsets, partition, subsets-at-most and partition-at-most; amount of a flow; sum of a row or column of a "+
 			"matching, whose dimension is a square; factor of vertices; most of an edge of trees and forests; factor "+
 			"of ranking; trace of a spectrahedron, whose dimension is a square; sum of "+
 			"singular values of trace-norm"),

@@ -70,12 +70,14 @@ func TestBoxesWithEnds(t *testing.T) {
 		t.Errorf("radius %g, diameter %g", d.Radius, d.Diameter)
 	}
 	for want, lines := range map[string][]string{
-		"ORIEL_LOW: convex: box: 0 low ends":            {"SET=box", "RADIUS=", "HIGH=6"},
-		"ORIEL_LOW: convex: box: coordinate 1 from 7":   {"SET=box", "RADIUS=", "LOW=7", "HIGH=6"},
-		"ORIEL_LOW: convex: radius 5: a box with low":   {"SET=box", "LOW=0", "HIGH=6"},
-		"ORIEL_LOW: convex: low and high ends: set l2":  {"LOW=0", "HIGH=6"},
-		`ORIEL_HIGH: entry 2: "b": not as ORIEL_LOW, e`: {"SET=box", "RADIUS=", "LOW=0", "HIGH=6,b,7"},
-		"ORIEL_RADIUS: not set; every set has one":      {"SET=box", "RADIUS="},
+		"ORIEL_LOW: not set; a box with ORIEL_HIGH":          {"SET=box", "RADIUS=", "HIGH=6"},
+		"ORIEL_HIGH: not set; a box with ORIEL_LOW":          {"SET=box", "RADIUS=", "LOW=6"},
+		"ORIEL_HIGH: 2 numbers: neither one for each of 3":   {"SET=box", "RADIUS=", "LOW=0", "HIGH=6,7"},
+		"ORIEL_LOW: box: coordinate 1 from 7":                {"SET=box", "RADIUS=", "LOW=7", "HIGH=6"},
+		"ORIEL_RADIUS: set; a box with ORIEL_LOW":            {"SET=box", "LOW=0", "HIGH=6"},
+		"ORIEL_LOW: set; ORIEL_SET=l2-ball has none":         {"LOW=0", "HIGH=6"},
+		`ORIEL_HIGH: entry 2: "b": not numbers up to 1e15 i`: {"SET=box", "RADIUS=", "LOW=0", "HIGH=6,b,7"},
+		"ORIEL_RADIUS: not set; every set has one":           {"SET=box", "RADIUS="},
 	} {
 		if _, err := settingsOf("blt", lines...); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", lines, err, want)

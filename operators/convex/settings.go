@@ -1,6 +1,10 @@
 package convex
 
-import "oriel/operators"
+import (
+	"strings"
+
+	"oriel/operators"
+)
 
 // rows are the settings that say a Spec: the kind, the unit and the limits of each, and whether it is required.
 var rows = []operators.Setting{
@@ -15,7 +19,7 @@ var rows = []operators.Setting{
 	},
 	{
 		Name: "EDGES", Kind: operators.File, Unit: "file", Entry: ParseEdge,
-		Range: "from>to, an edge a line; flow, trees, forests",
+		Range: "from>to, two different names, an edge a line; flow, trees, forests",
 	},
 	{
 		Name: "BLOCKS", Kind: operators.List, Unit: "size:pick,…", Entry: ParseBlock,
@@ -39,7 +43,7 @@ var rows = []operators.Setting{
 	},
 	{
 		Name: "HIGH", Kind: operators.List, Unit: "length,…", Entry: ParseEnd,
-		Range: "as ORIEL_LOW, each above its low end",
+		Range: "numbers up to 1e15 in size, one for each coordinate or one for all, each above its low end; box",
 	},
 }
 
@@ -70,13 +74,34 @@ func read(v *operators.Values) Spec {
 		Rows: int(min(v.Count("ROWS"), operators.MaxDimension)), Corners: v.Entries("VERTICES"),
 		Low: v.Entries("LOW"), High: v.Entries("HIGH"),
 	}
-	if !s.ended() {
+	s.wantEnds(v)
+	v.Want("RADIUS", s.Name != "box" || !s.ended() || s.Radius == 0, "set; a box with ORIEL_LOW and ORIEL_HIGH has none")
+	if s.Name != "box" || !s.ended() && v.Sound("LOW", "HIGH") {
 		if s.Radius == 0 {
 			v.Break("RADIUS", "not set; every set has one but a box with ORIEL_LOW and ORIEL_HIGH")
 		}
 		v.Positive("RADIUS", s.Radius)
 	}
 	return s
+}
+
+// wantEnds wants both ends of a box or none, as many as the box has coordinates, and none of another set.
+func (s Spec) wantEnds(v *operators.Values) {
+	for _, end := range []struct {
+		name, other string
+		list, with  []string
+	}{{"LOW", "HIGH", s.Low, s.High}, {"HIGH", "LOW", s.High, s.Low}} {
+		n := len(end.list)
+		switch {
+		case s.Name != "box":
+			v.Want(end.name, n == 0, "set; ORIEL_SET=%s has none, only a box", s.Name)
+		case n == 0:
+			v.Want(end.name, len(end.with) == 0 || !v.Sound(end.name), "not set; a box with ORIEL_%s needs it", end.other)
+		default:
+			v.Want(end.name, n == 1 || n == s.Dimension || !v.Sound("DIMENSION"),
+				"%d numbers: neither one for each of %d dimensions, nor one for all", n, s.Dimension)
+		}
+	}
 }
 
 // sound reports whether the settings that read reads are right so far, SET aside: what is wrong with the set is then
@@ -117,6 +142,8 @@ func Want(v *operators.Values) Set {
 	case spec.ended():
 		name = "LOW"
 	}
-	v.Want(name, err == nil || !sound(v), "%v", err)
+	if err != nil && sound(v) {
+		v.Break(name, "%s", strings.TrimPrefix(err.Error(), "convex: "))
+	}
 	return set
 }

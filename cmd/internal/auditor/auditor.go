@@ -33,6 +33,7 @@ const (
 // Result is what an audit found, and about what.
 type Result struct {
 	subject     *Subject
+	deployed    *Subject // the machine as the settings say it
 	options     Options
 	attacks     []*Attack
 	scores      []audit.Run // of the first attack
@@ -51,6 +52,9 @@ type Result struct {
 // Audit tries everything on the subject.
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	r, start := &Result{subject: a, options: o, notAttacked: a.otherComponents()}, time.Now()
+	if err := r.compareNeighbours(); err != nil { // first: it takes no runs, and says most
+		return nil, err
+	}
 	if a.drawing() {
 		err := r.drawn(ctx)
 		r.elapsed = time.Since(start)
@@ -120,20 +124,22 @@ func (r *Result) compare(context.Context) error {
 	return errors.Join(errFar, errReset, errLeaves, errDistances)
 }
 
-// compareDeployed makes the checks that compare bytes, on the machine as the settings say it.
-func (r *Result) compareDeployed() error {
-	a, err := r.subject.deployed()
-	if err != nil {
+// compareNeighbours records and replays pairs of streams, on the machine as the settings say it.
+func (r *Result) compareNeighbours() (err error) {
+	if r.deployed, err = r.subject.deployed(); err != nil {
 		return err
 	}
+	neighbours, err := r.deployed.neighbours()
+	r.checks = append(r.checks, neighbours)
+	return err
+}
+
+// compareDeployed makes the other checks that compare bytes, on that machine.
+func (r *Result) compareDeployed() error {
+	a := r.deployed
 	if a.lag != r.subject.lag {
 		r.notAttacked = append(r.notAttacked, fmt.Sprintf("attacks on and noise beside answers that wait %d steps: they wait %d there", a.lag, r.subject.lag))
 	}
-	neighbours, err := a.neighbours()
-	if err != nil {
-		return err
-	}
-	r.checks = append(r.checks, neighbours)
 	steps, left, err := a.shownSteps(r.steps)
 	if err != nil {
 		return err
