@@ -74,16 +74,16 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	if err != nil {
 		return ""
 	}
-	text := fmt.Sprintf("; H = %.4g: after n events points are those nearest to released sums over H·", r.strength)
+	text := fmt.Sprintf("; after n events points are those nearest to released sums over a regulariser H·")
 	switch {
 	case r.printed:
-		text += "n, as the source has it for any noise"
+		text += fmt.Sprintf("n, H = %.4g, as the source has it for any noise", r.strength)
 	case r.relief == 0:
-		text += "√n"
+		text += fmt.Sprintf("√n, H = %.4g", r.strength)
 	default:
 		alone := r.relief / r.strength
-		text += fmt.Sprintf("√n − %.4g, at least 1: their noise, of standard deviation %.4g, stands for the difference, and alone for %.3g events", r.relief,
-			law.worst, alone*alone)
+		text += fmt.Sprintf("√n − C, H = %.4g and C = %.4g, and 1 at least: noise of the sums, of standard deviation %.4g, regularises in place of C, and alone up to %.3g events",
+			r.strength, r.relief, law.worst, alone*alone)
 	}
 	events, best := eventsOf(m), "set"
 	if c.rule == byShares {
@@ -91,7 +91,7 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	}
 	lacked := c.lackedBy(c.expertMisses(m, law, r), events, c.copiesOf(m))
 	if lacked >= events {
-		return text + fmt.Sprintf("; no bound says anything of %.6g events here: more of them, less noise, or fewer between decisions allow one", events)
+		return text + fmt.Sprintf("; no bound on what decisions lack holds at %.6g events: it takes more events, less noise, or a smaller ORIEL_EMIT_EVERY", events)
 	}
 	return text + fmt.Sprintf("; %.6g events lack at most %.4g of 1 − 1/e of the best %s, in the mean", events, lacked, best)
 }
