@@ -74,7 +74,7 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	if err != nil {
 		return ""
 	}
-	text := fmt.Sprintf("; after n events points are those nearest to released sums over a regulariser H·")
+	text := "; after n events points are those nearest to released sums over a regulariser H·"
 	switch {
 	case r.printed:
 		text += fmt.Sprintf("n, H = %.4g, as the source has it for any noise", r.strength)

@@ -32,7 +32,7 @@ var hulls = Experiment{
 		"A step is a play. ½|x − z|², z the middle between a point that is fixed and one that is not, both mixes of vertices.",
 		"Simplex: the mixes of five points. Flow: of 1 from s to t, over the edges s>a, s>b, a>b, a>t and b>t: three paths.",
 		"√T rounds of √T plays, constants of the paper, δ = 1e-6. Each play is checked: a play outside the set ends the run.",
-		"The middle is the mean of the vertices. No privacy: the same code at ε = 10⁹; columns draw their plays apart, so it differs.",
+		"The middle is the mean of the vertices. No privacy: ε = 10⁹. Each column draws plays of its own.",
 	},
 }
 
