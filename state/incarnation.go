@@ -20,7 +20,8 @@ type Incarnation struct {
 	Partition  int32    // of the input topic
 	Config     string   // canonical configuration
 	Params     []byte   // frozen: streams.Learner.Params
-	Start      int64    // first input offset of the incarnation
+	Start      int64    // first offset of the incarnation; 0 for a whole topic
+	Order      *Ordered // where the stream of a whole topic starts, in each partition; nil for one partition's
 	SealKey    Secret   // opens the stream's sealed states and derives no noise; stored wrapped
 	KeyVersion uint32   // of the seal key; wrapping it again under another master key keeps it
 }

@@ -105,6 +105,13 @@ func (k NameKey) Users() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
+// Order returns the key that authenticates the records of the order log: HMAC-SHA-256(k, "oriel order").
+func (k NameKey) Order() [32]byte {
+	h := hmac.New(sha256.New, k[:])
+	_, _ = io.WriteString(h, "oriel order")
+	return [32]byte(h.Sum(nil))
+}
+
 // String hides the content.
 func (NameKey) String() string { return redacted }
 

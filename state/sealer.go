@@ -12,13 +12,17 @@ import (
 // Position is where a sealed state stands in its input. It is public: stored in clear, and authenticated.
 type Position struct {
 	Topic       [16]byte // UUID of the topic that Next counts in
-	Next        int64    // next input offset to process
-	LeaderEpoch int32    // leader epoch of the last processed record, or −1
+	Next        int64    // next offset to process: of the input's partition, or of the merged log of a whole topic
+	LeaderEpoch int32    // leader epoch of the last processed record, or −1; of a whole topic always −1
 	Step        uint64   // closed steps
 	Semantics   uint32   // of the version that computed the state; 0 is written as 1
 
 	// Owes is true while the decisions that a machine makes before the first record are not made: only at step 0.
 	Owes bool
+
+	// Order is where the stream of a whole topic stands, whose offsets Next counts: the sum over all partitions of what
+	// was taken of each since the incarnation's start. Nil for the stream of one partition.
+	Order *Ordered
 }
 
 // Sealer seals and opens the states and verdicts of one incarnation. It is not safe for concurrent use.

@@ -12,6 +12,16 @@ import (
 type StatusRow struct {
 	From, To int64 // public: stored in clear, and authenticated
 	Verdicts []byte
+
+	// Stretches say which offsets of the input these are in the stream of a whole topic, in order. They are public. Nil
+	// for the stream of one partition, whose offsets are the input's.
+	Stretches []Stretch
+}
+
+// Stretch is a run of offsets of one partition of the input.
+type Stretch struct {
+	Partition int32
+	From, To  int64
 }
 
 const (

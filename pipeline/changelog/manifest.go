@@ -100,7 +100,7 @@ func readManifests(
 		}
 		m, err := openManifest(value, p, manifestText(c, model), master)
 		if err == nil {
-			err = checkManifestInput(ctx, client, topics, p, m, master)
+			err = checkManifestInput(ctx, client, c, topics, p, m, master)
 		}
 		if err != nil {
 			return nil, err
@@ -113,13 +113,13 @@ func readManifests(
 // checkManifestInput refuses a deployment of another input, whose transactional ids are others, so that nothing would
 // fence. A manifest of the first format names none: then the incarnation tells, if the partition has one.
 func checkManifestInput(
-	ctx context.Context, client *kafka.Client, topics deployment.Topics, p int32, m state.Manifest,
-	master *state.MasterKey,
+	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, p int32,
+	m state.Manifest, master *state.MasterKey,
 ) error {
 	input := m.Input
 	if input == (state.Input{}) {
 		record, err := FindRecord(
-			ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, deployment.StreamName(p)),
+			ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, c.StreamName(p)),
 		)
 		if err != nil || record == nil {
 			return err

@@ -62,6 +62,7 @@ func CannotOpen(p int32, err error) error {
 type Keys struct {
 	Incarnation, State []byte
 	Users              [32]byte // the secret under which users are remembered
+	Order              [32]byte // authenticates the records of the order log
 	AlwaysSeals        bool     // every version that can open the deployment seals verdicts
 }
 
@@ -71,14 +72,15 @@ func (view *View) Keys(p int32, c deployment.Config, m streams.Model, master *st
 	if err != nil {
 		return Keys{}, err
 	}
-	return keysOf(manifest, p), nil
+	return keysOf(c, manifest, p), nil
 }
 
-func keysOf(m state.Manifest, p int32) Keys {
+func keysOf(c deployment.Config, m state.Manifest, p int32) Keys {
 	return Keys{
-		Incarnation: m.NameKey.Key(state.KindIncarnation, deployment.StreamName(p)),
-		State:       m.NameKey.Key(state.KindState, deployment.StreamName(p)),
+		Incarnation: m.NameKey.Key(state.KindIncarnation, c.StreamName(p)),
+		State:       m.NameKey.Key(state.KindState, c.StreamName(p)),
 		Users:       m.NameKey.Users(),
+		Order:       m.NameKey.Order(),
 		// No version from before verdicts opens a manifest that names its input.
 		AlwaysSeals: m.Input != (state.Input{}),
 	}
@@ -114,10 +116,10 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarna
 			Remedy: "Correct ORIEL_NAME or ORIEL_CHANGELOG_TOPIC",
 		}
 	}
-	if err := checkManifestInput(ctx, d.Client, d.Topics, p, manifest, d.Master); err != nil {
+	if err := checkManifestInput(ctx, d.Client, d.Config, d.Topics, p, manifest, d.Master); err != nil {
 		return none, false, err
 	}
-	keys := keysOf(manifest, p)
+	keys := keysOf(d.Config, manifest, p)
 	record, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, keys.Incarnation)
 	if err != nil {
 		return none, false, err

@@ -23,9 +23,11 @@ type Config struct {
 	Input     string // topic of events. Required.
 	Decisions string // topic of decisions. Required.
 	// topic of decisions whose Output is 1. Required by an operator with a second topic, "" for any other.
-	Second     string
-	Verdicts   string // topic of sealed verdicts, a byte an offset of the input. Required.
-	Changelog  string // topic of sealed state. Required.
+	Second    string
+	Verdicts  string // topic of sealed verdicts, a byte an offset of the input. Required.
+	Changelog string // topic of sealed state. Required.
+	// topic of the order log, which makes the whole input one stream; "": each partition of the input is a stream
+	Order      string
 	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
 	// topic of the operator's descriptor. Required where it has one, "" for any other; the service never names it.
 	Descriptor  string
@@ -108,5 +110,14 @@ func (c Config) GroupConfig(input [16]byte) group.Config {
 	}
 }
 
-// StreamName names the stream of an input partition.
-func StreamName(partition int32) string { return strconv.Itoa(int(partition)) }
+// WholeTopic reports whether all partitions of the input are one stream.
+func (c Config) WholeTopic() bool { return c.Order != "" }
+
+// StreamName names the stream of a partition of the changelog: the input topic where that is one stream, else the
+// partition.
+func (c Config) StreamName(partition int32) string {
+	if c.WholeTopic() {
+		return c.Input
+	}
+	return strconv.Itoa(int(partition))
+}

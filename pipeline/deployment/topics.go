@@ -16,7 +16,7 @@ import (
 // Topics are the described topics of a deployment; one that a use does not name is zero.
 type Topics struct {
 	Cluster                                                               string
-	Input, Decisions, Second, Verdicts, Changelog, DeadLetter, Descriptor topics.Topic
+	Input, Decisions, Second, Verdicts, Changelog, Order, DeadLetter, Descriptor topics.Topic
 }
 
 // Outputs are the topics of decisions of a deployment, in the order of operators.Decision.Output.

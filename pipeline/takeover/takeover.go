@@ -79,7 +79,7 @@ type endOffsets struct {
 // It commits nothing of the deployment's: what must be committed is in Owned.Due. It fetches events only to repeat a
 // transaction that has ended in some topics and not in others.
 func Run(ctx context.Context, ports Ports, partition int32) (*Owned, error) {
-	t := &takeOver{Ports: ports, partition: partition, name: deployment.StreamName(partition)}
+	t := &takeOver{Ports: ports, partition: partition, name: ports.Config.StreamName(partition)}
 	if err := t.fence(ctx); err != nil {
 		return nil, err
 	}

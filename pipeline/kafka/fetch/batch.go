@@ -23,11 +23,20 @@ const (
 // Batch is what one Fetch found. Records and all they hold are valid until Release.
 type Batch struct {
 	Records []records.Record
-	From    int64 // where this Fetch started: Next of the Batch before
-	Next    int64 // after everything seen, records or not: where a reader that takes over starts
-	Start   int64 // of the log, as of this answer
-	Stable  int64
-	High    int64
+
+	// Partition is that of all Records. Shift is added to their offsets to give those of the log that the reader hands
+	// out: 0 for a Reader, and the difference to the merged log where several partitions are read as one.
+	Partition int32
+	Shift     int64
+
+	// Order says what the Batch is of the order log; nil for a Reader of one partition.
+	Order *Order
+
+	From   int64 // where this Fetch started: Next of the Batch before
+	Next   int64 // after everything seen, records or not: where a reader that takes over starts
+	Start  int64 // of the log, as of this answer
+	Stable int64
+	High   int64
 
 	// LeaderEpoch is that of the last record batch this Reader has met, whether it held records for the caller or not;
 	// before any, Options.LastEpoch, else -1. A reader that takes over at Next takes it over as well.
@@ -38,6 +47,14 @@ type Batch struct {
 	Epochs []Epoch
 
 	held []*memory.Buffer
+}
+
+// Order is the place of a Batch in the order log of a whole topic.
+type Order struct {
+	Record      int64 // offset of the order record that lists the range
+	LeaderEpoch int32 // of the order log's last batch before Record, or -1
+	Epoch       int32 // leader epoch of the range
+	Done        bool  // the range ends where the Batch does, and it is the last one of its order record
 }
 
 // Epoch is the leader epoch of record batches from an offset on.

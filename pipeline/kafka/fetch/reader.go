@@ -97,7 +97,7 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 		}
 	}
 	b, _ := batches.Get().(*Batch)
-	b.From = r.offset
+	b.From, b.Partition = r.offset, r.partition
 	b.Start, b.Stable, b.High = r.answer.start, r.answer.stable, r.answer.high
 	err := r.fill(ctx, b)
 	b.Next, b.LeaderEpoch = r.offset, r.epoch
