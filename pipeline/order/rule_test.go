@@ -232,14 +232,14 @@ func TestWhichEntriesCount(t *testing.T) {
 		log  [][]Entry
 		want []Range
 	}{
-		"a repetition":           {[][]Entry{{{0, 5, 0}}, {{0, 5, 0}}}, []Range{{0, 0, 5, 0}}},
-		"an older end":           {[][]Entry{{{0, 5, 0}}, {{0, 4, 0}}}, []Range{{0, 0, 5, 0}}},
-		"a dead epoch":           {[][]Entry{{{0, 5, 2}}, {{0, 9, 1}}}, []Range{{0, 0, 5, 2}}},
-		"a later epoch":          {[][]Entry{{{0, 5, 1}}, {{0, 9, 3}}}, []Range{{0, 0, 5, 1}, {0, 5, 9, 3}}},
-		"a void entry's epoch":   {[][]Entry{{{0, 5, 0}}, {{0, 4, 7}}, {{0, 9, 1}}}, []Range{{0, 0, 5, 0}, {0, 5, 9, 1}}},
-		"another's epoch":        {[][]Entry{{{0, 5, 7}}, {{1, 4, 0}}}, []Range{{0, 0, 5, 7}, {1, 0, 4, 0}}},
-		"before the start":       {[][]Entry{{{2, 90, 9}}, {{2, 110, 0}}}, []Range{{2, 100, 110, 0}}},
-		"an empty record":        {[][]Entry{{}, {{1, 4, 0}}}, []Range{{1, 0, 4, 0}}},
+		"a repetition":         {[][]Entry{{{0, 5, 0}}, {{0, 5, 0}}}, []Range{{0, 0, 5, 0}}},
+		"an older end":         {[][]Entry{{{0, 5, 0}}, {{0, 4, 0}}}, []Range{{0, 0, 5, 0}}},
+		"a dead epoch":         {[][]Entry{{{0, 5, 2}}, {{0, 9, 1}}}, []Range{{0, 0, 5, 2}}},
+		"a later epoch":        {[][]Entry{{{0, 5, 1}}, {{0, 9, 3}}}, []Range{{0, 0, 5, 1}, {0, 5, 9, 3}}},
+		"a void entry's epoch": {[][]Entry{{{0, 5, 0}}, {{0, 4, 7}}, {{0, 9, 1}}}, []Range{{0, 0, 5, 0}, {0, 5, 9, 1}}},
+		"another's epoch":      {[][]Entry{{{0, 5, 7}}, {{1, 4, 0}}}, []Range{{0, 0, 5, 7}, {1, 0, 4, 0}}},
+		"before the start":     {[][]Entry{{{2, 90, 9}}, {{2, 110, 0}}}, []Range{{2, 100, 110, 0}}},
+		"an empty record":      {[][]Entry{{}, {{1, 4, 0}}}, []Range{{1, 0, 4, 0}}},
 		"partitions of a record": {
 			[][]Entry{{{0, 5, 0}, {1, 6, 0}}, {{0, 7, 0}, {1, 6, 0}}},
 			[]Range{{0, 0, 5, 0}, {1, 0, 6, 0}, {0, 5, 7, 0}},

@@ -63,8 +63,8 @@ func Send(
 var unsequenced = records.Stamp{ProducerID: -1, Epoch: -1, Sequence: -1}
 
 // Append appends a batch that belongs to no producer, acknowledged by all in-sync replicas. It is sent again until a
-// broker has answered, so that the log may have it more than once, and after an error as well. b may be Reset and reused
-// afterwards.
+// broker has answered, so that the log may have it more than once, and after an error as well. b may be Reset and used
+// again.
 func Append(
 	ctx context.Context, c *kafka.Client, topic string, partition int32, b *records.Builder,
 ) (baseOffset int64, err error) {
