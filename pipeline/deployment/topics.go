@@ -15,7 +15,7 @@ import (
 
 // Topics are the described topics of a deployment; one that a use does not name is zero.
 type Topics struct {
-	Cluster                                                               string
+	Cluster                                                                      string
 	Input, Decisions, Second, Verdicts, Changelog, Order, DeadLetter, Descriptor topics.Topic
 }
 
