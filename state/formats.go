@@ -24,6 +24,7 @@ var formats = []struct {
 	{KindState, format2, "the semantics, where they are not the first; else a state still has format 1"},
 	{KindVerdicts, format1, "a byte an offset of the input"},
 	{KindState, format3, "a machine before its first decisions, which are still owed; a state after them has format 1 or 2"},
+	{KindVerdicts, format2, "the input's partitions and offsets that a row of a whole topic covers; another row has format 1"},
 }
 
 // newest is the highest format of a kind that this version reads; it reads all below.
