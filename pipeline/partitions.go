@@ -12,9 +12,9 @@ import (
 )
 
 // Partitions may be added to the input of a running deployment. Where the whole input is one stream, they join it. Else
-// a stream is a partition, and a new one starts its own. Ours then have fewer for a while. The partitions that they have
-// go on; the others wait for `oriel topics`. At user level nobody may add any: a producer that keys by user sends some
-// users elsewhere from then on, and the printed guarantee counts one stream a user.
+// each is a stream, and a new one starts its own. Our topics then have fewer for a while. The partitions that they have
+// go on; the others wait for `oriel topics`. At user level a partition must not be added: a producer that keys by user
+// sends some users elsewhere from then on, and the printed guarantee counts one stream a user.
 
 // notePartitions notes a description of the topics: how many streams the input has, and up to which ours have one.
 func (s *Service) notePartitions(topics deployment.Topics) {

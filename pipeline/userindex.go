@@ -16,8 +16,8 @@ import (
 	"oriel/state/users"
 )
 
-// userIndex, where each partition of the input is a stream, knows in which partition each remembered user was seen: in this process at once, in others as of their last
-// look at the changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure
+// userIndex knows in which partition each remembered user was seen, where each partition of the input is a stream: in
+// this process at once, in others as of their last look at the changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure
 // counts that, so the service stops.
 type userIndex struct {
 	mu         sync.Mutex

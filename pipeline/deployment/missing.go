@@ -63,7 +63,7 @@ func missingForGood(
 			return nil, err
 		}
 		if taken {
-			return r.without(r, fmt.Sprintf("%s topic %q does not exist, and this deployment has taken events", r.name, name)), nil
+			return r.without(r, fmt.Sprintf("%s topic %q does not exist, and this deployment has published decisions", r.name, name)), nil
 		}
 	}
 	return nil, nil

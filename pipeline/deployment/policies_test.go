@@ -33,9 +33,9 @@ func cleanup(role string) string {
 func foundAs(name string, more map[string]string) describedTopic {
 	for _, r := range roles {
 		if r.name == name {
+			partitions := Config{}.partitions(r, topics.Topic{Partitions: 4})
 			return describedTopic{
-				role: r, settings: durable(more),
-				topic: topics.Topic{Name: "t." + name, Partitions: Config{}.partitions(r, topics.Topic{Partitions: 4}), Replication: 3},
+				role: r, topic: topics.Topic{Name: "t." + name, Partitions: partitions, Replication: 3}, settings: durable(more),
 			}
 		}
 	}

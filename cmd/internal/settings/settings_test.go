@@ -133,8 +133,8 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 	}
 }
 
-// TestAWholeTopicIsSaidOnce: what is one stream stands in the canonical configuration where it is the whole topic alone,
-// so that its arrival changed no deployment. Settings of the order are refused where there is none.
+// TestAWholeTopicIsSaidOnce: the canonical configuration has a line of ORIEL_STREAM for topic alone, so that the setting
+// changed no earlier deployment. Settings of the order are refused where there is none.
 func TestAWholeTopicIsSaidOnce(t *testing.T) {
 	load := func(lines ...string) Settings {
 		t.Helper()
@@ -157,8 +157,9 @@ func TestAWholeTopicIsSaidOnce(t *testing.T) {
 	if c := topic.Deployment(); c.Order != "n.order" || c.OtherSequencer {
 		t.Errorf("%+v", c)
 	}
-	if c := load("ORIEL_STREAM=topic", "ORIEL_ORDER_TOPIC=o", "ORIEL_SEQUENCER=other").Deployment(); c.Order != "o" || !c.OtherSequencer {
-		t.Errorf("%+v", c)
+	other := load("ORIEL_STREAM=topic", "ORIEL_ORDER_TOPIC=o", "ORIEL_SEQUENCER=other").Deployment()
+	if other.Order != "o" || !other.OtherSequencer {
+		t.Errorf("%+v", other)
 	}
 	if c := load("ORIEL_STREAM=topic", "ORIEL_SEQUENCER=own").LettersDeployment(); !c.WholeTopic() || c.OtherSequencer {
 		t.Errorf("%+v", c)

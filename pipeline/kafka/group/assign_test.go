@@ -37,7 +37,8 @@ func TestGroupBytesComeBack(t *testing.T) {
 			t.Errorf("topics %v, mark %q, want t and %q", s.topics, s.mark, mark)
 		}
 	}
-	if s := parseSubscription(&wire.Reader{B: appendSubscription(nil, "m", Config{Topic: "t", Kept: "u"}.topics()...)}); fmt.Sprint(s) != "{[t u] m}" {
+	kept := appendSubscription(nil, "m", Config{Topic: "t", Kept: "u"}.topics()...)
+	if s := parseSubscription(&wire.Reader{B: kept}); fmt.Sprint(s) != "{[t u] m}" {
 		t.Errorf("%v, want topics t and u, mark m", s)
 	}
 	if s := parseSubscription(&wire.Reader{B: []byte{
