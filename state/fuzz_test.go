@@ -47,6 +47,7 @@ func FuzzOpenManifest(f *testing.F) {
 func FuzzOpenIncarnation(f *testing.F) {
 	f.Add(testIncarnation().seal(testMaster(), testNonce()))
 	f.Add(Incarnation{}.seal(testMaster(), testNonce()))
+	f.Add(wholeIncarnation().seal(testMaster(), testNonce()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			i, err := OpenIncarnation(b, testMaster())
@@ -67,6 +68,7 @@ func FuzzSealerOpen(f *testing.F) {
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{}, nil))
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{Semantics: 2}, nil))
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{Owes: true}, nil))
+	f.Add(testSealer(f).seal(nil, testNonce(), wholePosition(), nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			s := testSealer(t)
@@ -78,6 +80,9 @@ func FuzzSealerOpen(f *testing.F) {
 			header := sealedHeader
 			if b[0] > format1 {
 				header += semanticsSize
+			}
+			if b[0] == format4 {
+				header += 1 + len(appendOrdered(nil, p.Order))
 			}
 			if again := s.seal(nil, nonce(b[header:]), p, machine); !bytes.Equal(again, b) {
 				t.Fatal("roundtrip gives other bytes")

@@ -66,6 +66,53 @@ func TestGoldenBytesOfAStateThatOwes(t *testing.T) {
 	}
 }
 
+// TestGoldenBytesOfAWholeTopic: its place in the order, in the incarnation and in the state.
+func TestGoldenBytesOfAWholeTopic(t *testing.T) {
+	golden(t, "incarnation-2.hex", wholeIncarnation().seal(testMaster(), testNonce()))
+	if i, err := OpenIncarnation(unhex(t, "incarnation-2.hex"), testMaster()); err != nil ||
+		!reflect.DeepEqual(i, wholeIncarnation()) {
+		t.Errorf("incarnation: %+v, %v", i, err)
+	}
+	golden(t, "state-4.hex", testSealer(t).seal(nil, testNonce(), wholePosition(), fill(40, 0)))
+	owing := owingPosition()
+	owing.Order = &Ordered{LeaderEpoch: -1}
+	for _, want := range []Position{wholePosition(), owing} {
+		sealed := testSealer(t).seal(nil, testNonce(), want, fill(40, 0))
+		if p, machine, err := testSealer(t).Open(sealed); err != nil || !p.Equal(want) || string(machine) != string(fill(40, 0)) {
+			t.Errorf("state: %+v, %x, %v; want %+v", p, machine, err, want)
+		}
+	}
+}
+
+// TestAWholeTopicStandsSomewhere: a place that cannot be is neither written nor read.
+func TestAWholeTopicStandsSomewhere(t *testing.T) {
+	const order = sealedHeader - 4 + semanticsSize // the byte before says whether it owes
+	const parts = order + 1 + 16 + 8 + 4 + 4
+	for name, at := range map[string]struct {
+		offset int
+		is     byte
+	}{
+		"half owing": {order, 2}, "no semantics": {order - 4, 0}, "a negative record": {order + 1 + 16 + 7, 0x80},
+		"more partitions than fit": {parts - 4, 3}, "millions of partitions": {parts - 1, 1},
+		"partitions that do not ascend": {parts, 2}, "a negative offset": {parts + 4 + 7, 0x80},
+	} {
+		b := testSealer(t).seal(nil, testNonce(), wholePosition(), fill(40, 0))
+		b[at.offset] = at.is
+		_, _, err := testSealer(t).Open(appendChecksum(b[:len(b)-checksumSize], 0))
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "fields") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	defer func() {
+		if text, _ := recover().(string); !strings.HasPrefix(text, "BUG: state: a whole topic cannot stand at") {
+			t.Errorf("sealed: %q", text)
+		}
+	}()
+	p := wholePosition()
+	p.Order.Parts[1].Partition = 0
+	testSealer(t).Seal(nil, p, fill(40, 0))
+}
+
 // TestOnlyStepZeroOwes: a state behind a step has made the first decisions. The sealer does not write another one, and
 // does not read one that somebody has forged.
 func TestOnlyStepZeroOwes(t *testing.T) {

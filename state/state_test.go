@@ -73,6 +73,27 @@ func owingPosition() Position {
 	return p
 }
 
+// testOrdered is where a whole topic stands whose partition 1 has nothing ordered.
+func testOrdered() *Ordered {
+	return &Ordered{Log: [16]byte(fill(16, 70)), Next: 1<<33 + 9, LeaderEpoch: 4, Parts: []OrderedPart{
+		{Partition: 0, Next: 1<<40 + 2, LeaderEpoch: 2, Ordered: 3}, {Partition: 2, Next: 3, LeaderEpoch: -1, Ordered: -1},
+	}}
+}
+
+// wholePosition is of the stream of a whole topic.
+func wholePosition() Position {
+	p := testPosition()
+	p.LeaderEpoch, p.Order = -1, testOrdered()
+	return p
+}
+
+// wholeIncarnation is of the stream of a whole topic.
+func wholeIncarnation() Incarnation {
+	i := testIncarnation()
+	i.Stream, i.Partition, i.Start, i.Order = "trips", 0, 0, testOrdered()
+	return i
+}
+
 func testSealer(t testing.TB) *Sealer {
 	t.Helper()
 	s, err := testIncarnation().Sealer()

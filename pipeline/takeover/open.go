@@ -73,6 +73,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	opening := t.newTransaction()
 	opening.Opening = []state.Record{{Key: t.keys.Incarnation, Value: inc.Seal(t.Master)}}
 	opening.Position, opening.Sealed = at, t.Sealer.Seal(nil, at, t.Stream.AppendState(nil))
+	opening.Offsets = transaction.OffsetsAt(t.partition, at)
 	t.mustCommit(opening)
 	if at.Owes {
 		b := transaction.NewBuilder(t.Stream, t.partition, at, t.Sealer, t.Users)

@@ -37,6 +37,7 @@ var direction = []rule{
 		[]string{"pipeline/notice", "pipeline/kafka", "state"},
 		"topics and their checks know no stream",
 	},
+	{"pipeline/order", []string{"pipeline/kafka", "state"}, "the order of the input follows from ends of its partitions alone"},
 	{"pipeline/streams", []string{"pipeline/kafka", "operators", "mechanisms", "schemas", "state"}, "the walk of records is pure: no topic, no error that a person reads"},
 	{
 		"pipeline/changelog",

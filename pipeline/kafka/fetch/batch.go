@@ -52,7 +52,7 @@ type Batch struct {
 // Order is the place of a Batch in the order log of a whole topic.
 type Order struct {
 	Record      int64 // offset of the order record that lists the range
-	LeaderEpoch int32 // of the order log's last batch before Record, or -1
+	LeaderEpoch int32 // of the order log's batch that holds Record
 	Epoch       int32 // leader epoch of the range
 	Done        bool  // the range ends where the Batch does, and it is the last one of its order record
 }

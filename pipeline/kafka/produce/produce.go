@@ -59,6 +59,22 @@ func Send(
 	return base, kafka.CodeError(code)
 }
 
+// unsequenced is the stamp of a batch that belongs to no producer: a broker appends it as often as it arrives.
+var unsequenced = records.Stamp{ProducerID: -1, Epoch: -1, Sequence: -1}
+
+// Append appends a batch that belongs to no producer, acknowledged by all in-sync replicas. It is sent again until a
+// broker has answered, so that the log may have it more than once, and after an error as well. b may be Reset and used
+// again.
+func Append(
+	ctx context.Context, c *kafka.Client, topic string, partition int32, b *records.Builder,
+) (baseOffset int64, err error) {
+	err = c.Retry(ctx, "append to "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
+		baseOffset, err = Send(ctx, c, "", topic, partition, b, unsequenced)
+		return err
+	})
+	return baseOffset, err
+}
+
 // parseProduce reads a Produce 7 answer for one partition.
 func parseProduce(r *wire.Reader) (base int64, code int16) {
 	base = -1

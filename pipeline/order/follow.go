@@ -1,0 +1,102 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
+	"oriel/state"
+)
+
+// Follower reads an order log from a position on. It is not safe for concurrent use.
+type Follower struct {
+	log    Log
+	reader *fetch.Reader
+	at     *state.Ordered
+	start  *state.Ordered
+	ranges []Range
+
+	// Refused is the number of records met so far that Parse refuses. A deployment writes none, so that each is somebody
+	// else's.
+	Refused int
+}
+
+// Follow returns a Follower that starts at a position of the stream that began at start. topic is the order log's.
+func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordered) *Follower {
+	return &Follower{
+		log: l, at: at.Clone(), start: start,
+		// Records of open and aborted transactions are read as well: all readers must read the same ones, and nobody who
+		// leaves a transaction open may stop them.
+		reader: fetch.NewReader(c, topic.Name, 0, at.Next, fetch.Options{
+			ID: l.Topic, Uncommitted: true, MaxWait: 100 * time.Millisecond, LastEpoch: &at.LeaderEpoch,
+		}),
+	}
+}
+
+// Close gives back what the Follower holds.
+func (f *Follower) Close() { f.reader.Close() }
+
+// At is where the Follower stands: behind all that Read has returned. It is valid until the next Read.
+func (f *Follower) At() *state.Ordered { return f.at }
+
+// Read waits up to 100 ms for order records and returns the ranges that they add to the order, valid until the next
+// Read; high is the end of the log. Errors are those of fetch.Reader, and ErrFormat.
+func (f *Follower) Read(ctx context.Context) (ranges []Range, high int64, err error) {
+	batch, err := f.reader.Fetch(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer batch.Release()
+	f.ranges = f.ranges[:0]
+	for i := range batch.Records {
+		r := &batch.Records[i]
+		entries, err := f.log.Parse(r.Value)
+		if errors.Is(err, ErrFormat) {
+			return nil, 0, fmt.Errorf("%w: offset %d", err, r.Offset)
+		}
+		if err != nil {
+			f.Refused++
+		}
+		added := len(f.ranges)
+		f.ranges = Ranges(f.ranges, f.at, f.start, entries)
+		for _, added := range f.ranges[added:] {
+			Pass(f.at, added)
+		}
+	}
+	f.at.Next, f.at.LeaderEpoch = batch.Next, batch.LeaderEpoch
+	return f.ranges, batch.High, nil
+}
+
+// Ahead reads the order log from a position up to its end, and returns the ranges behind the position, in order, those
+// of one partition and epoch that join as one. The input must still have them.
+func (l Log) Ahead(
+	ctx context.Context, c *kafka.Client, topic topics.Topic, at, start *state.Ordered,
+) (ahead []Range, err error) {
+	bounds, err := topics.BoundsOf(ctx, c, topic.Name, 0)
+	if err != nil {
+		return nil, fmt.Errorf("order: bounds of %s: %w", topic.Name, err)
+	}
+	f := l.Follow(c, topic, at, start)
+	defer f.Close()
+	last := map[int32]int{} // the newest range of a partition
+	for f.At().Next < bounds.High {
+		ranges, _, err := f.Read(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("order: read %s: %w", topic.Name, err)
+		}
+		for _, r := range ranges {
+			i, met := last[r.Partition]
+			if met && ahead[i].Epoch == r.Epoch {
+				ahead[i].To = r.To
+				continue
+			}
+			last[r.Partition] = len(ahead)
+			ahead = append(ahead, r)
+		}
+	}
+	return ahead, nil
+}

@@ -1,0 +1,181 @@
+package order_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/order"
+	"oriel/pipeline/pipetest"
+	"oriel/state"
+)
+
+// env is an order log on a broker of the test's own.
+type env struct {
+	testing.TB
+	client *kafka.Client
+	topic  topics.Topic
+	log    order.Log
+	start  *state.Ordered
+}
+
+func newEnv(t testing.TB) *env {
+	client, err := kafka.New(kafka.Config{
+		Brokers: strings.Split(pipetest.Embedded(t), ","), DoubtFor: 10 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	e := &env{TB: t, client: client, start: &state.Ordered{LeaderEpoch: -1}}
+	e.topic = e.create("late.order", 1)
+	e.log = order.Log{Key: [32]byte{1}, Topic: e.topic.ID, Input: [16]byte{3}}
+	return e
+}
+
+func (e *env) create(name string, partitions int) topics.Topic {
+	e.Helper()
+	if err := topics.Create(e.Context(), e.client, name, partitions, 1, nil); err != nil {
+		e.Fatal(err)
+	}
+	cluster, err := topics.Describe(e.Context(), e.client, name)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return cluster.Topics[name]
+}
+
+// put appends values as one batch.
+func (e *env) put(values ...[]byte) {
+	e.Helper()
+	var b records.Builder
+	for _, v := range values {
+		b.Append(nil, v, nil, 0)
+	}
+	if _, err := produce.Append(e.Context(), e.client, e.topic.Name, 0, &b); err != nil {
+		e.Fatal(err)
+	}
+}
+
+func (e *env) record(entries ...order.Entry) []byte { return e.log.Append(nil, entries) }
+
+func (e *env) ahead(at *state.Ordered) ([]order.Range, error) {
+	return e.log.Ahead(e.Context(), e.client, e.topic, at, e.start)
+}
+
+func TestAheadIsWhatTheInputMustHave(t *testing.T) {
+	e := newEnv(t)
+	other := e.log
+	other.Key[0]++
+	e.put(e.record(order.Entry{Partition: 0, End: 5}, order.Entry{Partition: 2, End: 7}))
+	e.put(
+		e.record(order.Entry{Partition: 0, End: 9}, order.Entry{Partition: 1, End: 4, Epoch: 2}),
+		other.Append(nil, []order.Entry{{Partition: 0, End: 1000, Epoch: 1}}),
+		nil,
+		[]byte("no order record"),
+	)
+	e.put(e.record(order.Entry{Partition: 0, End: 12, Epoch: 1}, order.Entry{Partition: 1, End: 6, Epoch: 1}))
+	e.put(e.record(order.Entry{Partition: 0, End: 11, Epoch: 2}, order.Entry{Partition: 0 + 2, End: 8}))
+	for name, c := range map[string]struct {
+		at   *state.Ordered
+		want []order.Range
+	}{
+		"from the start": {
+			e.start,
+			[]order.Range{{0, 0, 9, 0}, {2, 0, 8, 0}, {1, 0, 4, 2}, {0, 9, 12, 1}},
+		},
+		"inside of a record": {
+			&state.Ordered{LeaderEpoch: -1, Parts: []state.OrderedPart{{Partition: 0, Next: 3}}},
+			[]order.Range{{0, 3, 9, 0}, {2, 0, 8, 0}, {1, 0, 4, 2}, {0, 9, 12, 1}},
+		},
+		"behind a record": {
+			&state.Ordered{Next: 5, LeaderEpoch: 0, Parts: []state.OrderedPart{
+				{Partition: 0, Next: 9}, {Partition: 1, Next: 4, Ordered: 2}, {Partition: 2, Next: 7},
+			}},
+			[]order.Range{{0, 9, 12, 1}, {2, 7, 8, 0}},
+		},
+		"at the end": {&state.Ordered{Next: 7, LeaderEpoch: -1}, nil},
+	} {
+		if got, err := e.ahead(c.at); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
+		}
+	}
+	f := e.log.Follow(e.client, e.topic, e.start, e.start)
+	defer f.Close()
+	for f.At().Next < 7 {
+		if _, high, err := f.Read(t.Context()); err != nil || high != 7 {
+			t.Fatalf("high %d, %v", high, err)
+		}
+	}
+	if f.Refused != 3 {
+		t.Errorf("%d records refused, want 3", f.Refused)
+	}
+}
+
+// TestNobodyStopsReadersByAnOpenTransaction: who may write to the order log, and has no key, could.
+func TestNobodyStopsReadersByAnOpenTransaction(t *testing.T) {
+	e := newEnv(t)
+	p, err := produce.New(t.Context(), e.client, "stranger", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Begin(t.Context(), []kafka.TopicPartition{{Topic: e.topic.Name}}); err != nil {
+		t.Fatal(err)
+	}
+	var b records.Builder
+	b.Append(nil, e.record(order.Entry{Partition: 3, End: 1}), nil, 0) // copied from somewhere
+	if _, err := p.Produce(t.Context(), e.topic.Name, 0, &b); err != nil {
+		t.Fatal(err)
+	}
+	e.put(e.record(order.Entry{Partition: 0, End: 5}))
+	want := []order.Range{{3, 0, 1, 0}, {0, 0, 5, 0}}
+	if got, err := e.ahead(e.start); err != nil || !slices.Equal(got, want) {
+		t.Errorf("open: %v, %v, want %v", got, err, want)
+	}
+	if err := p.End(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.ahead(e.start); err != nil || !slices.Equal(got, want) {
+		t.Errorf("aborted: %v, %v, want %v", got, err, want)
+	}
+}
+
+func TestAheadRefusesALogThatLostWhatWasRead(t *testing.T) {
+	e := newEnv(t)
+	for end := int64(1); end < 4; end++ {
+		e.put(e.record(order.Entry{Partition: 0, End: end}))
+	}
+	check := func(name string, want error) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if got, err := e.log.Ahead(ctx, e.client, e.topic, e.start, e.start); !errors.Is(err, want) {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+		}
+	}
+	if err := topics.DeleteRecords(t.Context(), e.client, e.topic.Name, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	check("trimmed", kafka.ErrOffsetOutOfRange)
+	if err := topics.Delete(t.Context(), e.client, e.topic.Name); err != nil {
+		t.Fatal(err)
+	}
+	e.create(e.topic.Name, 1)
+	e.put([]byte("any"))
+	check("made again", kafka.ErrTopicRecreated)
+}
+
+func TestUnknownFormatStopsTheFollower(t *testing.T) {
+	e := newEnv(t)
+	e.put(e.log.Sign([]byte{2}))
+	if got, err := e.ahead(e.start); !errors.Is(err, order.ErrFormat) {
+		t.Errorf("%v, %v, want ErrFormat", got, err)
+	}
+}

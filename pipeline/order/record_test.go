@@ -1,0 +1,141 @@
+package order
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+)
+
+var (
+	testLog     = Log{Key: [32]byte{1}, Topic: [16]byte{2}, Input: [16]byte{3}}
+	testEntries = []Entry{{0, 1, 0}, {3, 300, 7}, {4, math.MaxInt64, math.MaxInt32}}
+)
+
+// TestRecordKeepsItsBytes: an order log is read by later versions too.
+func TestRecordKeepsItsBytes(t *testing.T) {
+	const want = "01" + "03000000000000000000000000000000" + "000100" + "02ac0207" + "00ffffffffffffffff7fffffffff07" +
+		"8ef73e26f8907fa65cf91fa3db40d053"
+	if got := hex.EncodeToString(testLog.Append(nil, testEntries)); got != want {
+		t.Errorf("the record is\n%s, want\n%s", got, want)
+	}
+}
+
+func TestParseGivesWhatAppendTook(t *testing.T) {
+	for _, entries := range [][]Entry{nil, testEntries[:1], testEntries, {{math.MaxInt32, 9, 9}}} {
+		prefix := []byte("before")
+		value := testLog.Append(prefix, entries)
+		if !bytes.HasPrefix(value, prefix) {
+			t.Errorf("%v: Append changed what was before", entries)
+		}
+		got, err := testLog.Parse(value[len(prefix):])
+		if err != nil || !slices.Equal(got, entries) {
+			t.Errorf("%v: %v, %v", entries, got, err)
+		}
+	}
+}
+
+func TestForgedRecordsAreRefused(t *testing.T) {
+	value := testLog.Append(nil, testEntries)
+	for bit := range 8 * len(value) {
+		forged := bytes.Clone(value)
+		forged[bit/8] ^= 1 << (bit % 8)
+		if entries, err := testLog.Parse(forged); !errors.Is(err, ErrForged) || entries != nil {
+			t.Fatalf("bit %d changed: %v, %v", bit, entries, err)
+		}
+	}
+	for n := range value {
+		if _, err := testLog.Parse(value[:n]); !errors.Is(err, ErrForged) {
+			t.Fatalf("cut to %d bytes: %v", n, err)
+		}
+	}
+	for name, change := range map[string]func(*Log){
+		"key":   func(l *Log) { l.Key[31]++ },
+		"topic": func(l *Log) { l.Topic[15]++ },
+	} {
+		l := testLog
+		change(&l)
+		if _, err := l.Parse(value); !errors.Is(err, ErrForged) {
+			t.Errorf("another %s: %v, want ErrForged", name, err)
+		}
+	}
+	l := testLog
+	l.Input[0]++
+	if _, err := l.Parse(value); !errors.Is(err, ErrInput) {
+		t.Errorf("another input: %v, want ErrInput", err)
+	}
+}
+
+// signed is a record of the deployment with any body.
+func signed(body []byte) []byte {
+	h := hmac.New(sha256.New, testLog.Key[:])
+	h.Write(append(testLog.Topic[:], body...))
+	return append(bytes.Clone(body), h.Sum(nil)[:16]...)
+}
+
+// TestUnknownFormatsStopAReader: to pass over such a record could order the input otherwise than the version that wrote
+// it.
+func TestUnknownFormatsStopAReader(t *testing.T) {
+	head := append([]byte{1}, testLog.Input[:]...)
+	body := func(fields ...uint64) []byte {
+		b := bytes.Clone(head)
+		for _, f := range fields {
+			b = binary.AppendUvarint(b, f)
+		}
+		return b
+	}
+	for name, b := range map[string][]byte{
+		"a later format":           append([]byte{2}, body(0, 1, 0)[1:]...),
+		"half an entry":            body(0, 1),
+		"half a number":            append(body(0, 1), 0x80),
+		"an end of 0":              body(0, 0, 0),
+		"an end beyond 63 bits":    body(0, 1<<63, 0),
+		"a partition beyond 31":    body(1<<31, 1, 0),
+		"partitions beyond 31":     body(math.MaxInt32, 1, 0, 0, 1, 0),
+		"an epoch beyond 31 bits":  body(0, 1, 1<<31),
+		"more entries than may be": body(slices.Repeat([]uint64{0, 1, 0}, MaxEntries+1)...),
+	} {
+		if entries, err := testLog.Parse(signed(b)); !errors.Is(err, ErrFormat) || entries != nil {
+			t.Errorf("%s: %v, %v, want ErrFormat", name, entries, err)
+		}
+	}
+	if entries, err := testLog.Parse(signed(body(4, 1, 0))); err != nil || len(entries) != 1 {
+		t.Errorf("a body that is well: %v, %v", entries, err)
+	}
+}
+
+// FuzzParse feeds bodies that the deployment has signed, and anything else. Entries that Parse returns survive Append.
+func FuzzParse(f *testing.F) {
+	value := testLog.Append(nil, testEntries)
+	f.Add(value[headLen:len(value)-macLen], true)
+	f.Add(value, false)
+	f.Add([]byte{}, true)
+	f.Add([]byte{0x80, 0x00, 1, 0}, true)
+	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
+		if !whole {
+			if entries, err := testLog.Parse(b); err == nil && !bytes.Equal(testLog.Append(nil, entries), b) {
+				t.Fatalf("%x is taken", b)
+			}
+			return
+		}
+		entries, err := testLog.Parse(signed(append(append([]byte{1}, testLog.Input[:]...), b...)))
+		if err != nil {
+			if !errors.Is(err, ErrFormat) || entries != nil {
+				t.Fatalf("%v, %v", entries, err)
+			}
+			return
+		}
+		if len(entries) > len(b)/3 {
+			t.Fatalf("%d entries in %d bytes", len(entries), len(b))
+		}
+		again, err := testLog.Parse(testLog.Append(nil, entries))
+		if err != nil || !slices.Equal(again, entries) {
+			t.Fatalf("%v, appended and parsed: %v, %v", entries, again, err)
+		}
+	})
+}
