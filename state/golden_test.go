@@ -23,9 +23,8 @@ func TestGoldenBytes(t *testing.T) {
 		string(machine) != string(fill(40, 0)) {
 		t.Errorf("state: %+v, %x, %v", p, machine, err)
 	}
-	golden(t, "verdicts-1.hex", testSealer(t).sealVerdicts(nil, testNonce(), 77, fill(40, 0)))
-	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil || row.From != 77 || row.To != 117 ||
-		string(row.Verdicts) != string(fill(40, 0)) {
+	golden(t, "verdicts-1.hex", testSealer(t).sealVerdicts(nil, testNonce(), testRow(40)))
+	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil || !reflect.DeepEqual(row, testRow(40)) {
 		t.Errorf("verdicts: %+v, %v", row, err)
 	}
 	large := Parts(fill(MaxValue+1, 0))
@@ -36,11 +35,16 @@ func TestGoldenBytes(t *testing.T) {
 	}
 }
 
-// TestGoldenBytesOfFormat2: a manifest with its input, and a state of other semantics than the first.
+// TestGoldenBytesOfFormat2: a manifest with its input, a state of other semantics than the first, and a row of a whole
+// topic.
 func TestGoldenBytesOfFormat2(t *testing.T) {
 	golden(t, "manifest-2.hex", testManifest().seal(testMaster(), testNonce()))
 	if m, err := OpenManifest(unhex(t, "manifest-2.hex"), testMaster()); err != nil || m != testManifest() {
 		t.Errorf("manifest: %+v, %v", m, err)
+	}
+	golden(t, "verdicts-2.hex", testSealer(t).sealVerdicts(nil, testNonce(), mergedRow()))
+	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-2.hex")); err != nil || !reflect.DeepEqual(row, mergedRow()) {
+		t.Errorf("verdicts: %+v, %v", row, err)
 	}
 	golden(t, "state-2.hex", testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0)))
 	if p, machine, err := testSealer(t).Open(unhex(t, "state-2.hex")); err != nil || p != laterPosition() ||

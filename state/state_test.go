@@ -54,6 +54,18 @@ func laterPosition() Position {
 	return p
 }
 
+// testRow is of one partition's stream.
+func testRow(width int) StatusRow {
+	return StatusRow{From: 77, To: 77 + int64(width), Verdicts: fill(width, 0)}
+}
+
+// mergedRow is of the stream of a whole topic.
+func mergedRow() StatusRow {
+	row := testRow(40)
+	row.Stretches = []Stretch{{0, 5, 20}, {2, 1 << 40, 1<<40 + 1}, {0, 20, 43}, {1 << 20, 0, 1}}
+	return row
+}
+
 // owingPosition is of a machine that has not made its first decisions.
 func owingPosition() Position {
 	p := testPosition()

@@ -177,10 +177,11 @@ func (t *Transaction) seal(sealer *state.Sealer, from int64, now int64) {
 	if end := from + int64(len(t.verdicts)); end != t.Position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: verdicts of the offsets %d to %d, the state stands at %d", from, end, t.Position.Next))
 	}
-	for rest := t.verdicts; len(rest) > 0; {
-		n := min(len(rest), state.MaxVerdicts)
-		t.row = sealer.SealVerdicts(t.row[:0], from, rest[:n])
+	rest := state.StatusRow{From: from, To: t.Position.Next, Verdicts: t.verdicts}
+	for len(rest.Verdicts) > 0 {
+		var row state.StatusRow
+		row, rest = rest.Cut()
+		t.row = sealer.SealVerdicts(t.row[:0], row)
 		t.Rows.Append(nil, t.row, nil, now)
-		from, rest = from+int64(n), rest[n:]
 	}
 }
