@@ -49,17 +49,12 @@ func listOffset(
 	if err != nil {
 		return -1, err
 	}
-	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
-	body = append(body, byte(level))
-	body = binary.BigEndian.AppendUint32(body, 1)
-	body = wire.AppendString(body, topic)
-	body = binary.BigEndian.AppendUint32(body, 1)
-	body = binary.BigEndian.AppendUint32(body, uint32(partition))
-	body = binary.BigEndian.AppendUint32(body, uint32(epoch)) // of the leader that is asked
-	body = binary.BigEndian.AppendUint64(body, uint64(at))
-	req := &kafka.LeaderCall{Call: c.NewCall(protocol.ListOffsets, 5, false, body), Topic: topic, Partition: partition}
+	body := listOffsets(topic, at, level, []partitionEpoch{{partition, epoch}})
+	req := &kafka.LeaderCall{Call: c.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Topic: topic, Partition: partition}
 	offset, code := int64(-1), int16(0)
-	req.Complete(func(r *wire.Reader) { offset, code = parseListOffset(r) })
+	req.Complete(func(r *wire.Reader) {
+		parseListOffsets(r, func(_ int32, c int16, o int64) { code, offset = c, o })
+	})
 	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
 		return -1, err
 	}
@@ -72,21 +67,42 @@ func listOffset(
 	return offset, nil
 }
 
-// parseListOffset reads a ListOffsets 5 answer for one partition.
-func parseListOffset(r *wire.Reader) (offset int64, code int16) {
-	offset = -1
+// listOffsetsVersion is the first that every broker from Kafka 2.2 on speaks with codes for partitions that are moving.
+const listOffsetsVersion = 5
+
+// partitionEpoch is a partition, and the epoch of the leader that is asked for it.
+type partitionEpoch struct{ partition, epoch int32 }
+
+// listOffsets is the body of a ListOffsets request for partitions of one leader.
+func listOffsets(topic string, at int64, level kafkago.IsolationLevel, parts []partitionEpoch) []byte {
+	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
+	body = append(body, byte(level))
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = wire.AppendString(body, topic)
+	body = binary.BigEndian.AppendUint32(body, uint32(len(parts)))
+	for _, p := range parts {
+		body = binary.BigEndian.AppendUint32(body, uint32(p.partition))
+		body = binary.BigEndian.AppendUint32(body, uint32(p.epoch))
+		body = binary.BigEndian.AppendUint64(body, uint64(at))
+	}
+	return body
+}
+
+// parseListOffsets reads a ListOffsets answer. The offset is −1 where the broker has none.
+func parseListOffsets(r *wire.Reader, each func(partition int32, code int16, offset int64)) {
 	r.Int32() // throttle
 	for n := r.Array(6); n > 0; n-- {
 		r.Text()
 		for m := r.Array(26); m > 0; m-- {
-			r.Int32() // partition
-			code = r.Int16()
+			partition, code := r.Int32(), r.Int16()
 			r.Int64() // timestamp
-			offset = r.Int64()
+			offset := r.Int64()
 			r.Int32() // leader epoch
+			if r.Err == nil {
+				each(partition, code, offset)
+			}
 		}
 	}
-	return offset, code
 }
 
 // EpochEnd is the offset at which a leader epoch ends in the log: where the next one starts, or the end of the log. It
