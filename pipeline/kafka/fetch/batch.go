@@ -46,13 +46,14 @@ type Batch struct {
 	// a reader that stops before Next.
 	Epochs []Epoch
 
-	held []*memory.Buffer
+	held  []*memory.Buffer
+	whole []records.Record // what Records are the last ones of, after Split
 }
 
 // Order is the place of a Batch in the order log of a whole topic.
 type Order struct {
 	Record      int64 // offset of the order record that lists the range
-	LeaderEpoch int32 // of the order log's last batch before Record, or -1
+	LeaderEpoch int32 // of the order log's batch that holds Record
 	Epoch       int32 // leader epoch of the range
 	Done        bool  // the range ends where the Batch does, and it is the last one of its order record
 }
@@ -86,6 +87,9 @@ var batches = sync.Pool{New: func() any { return new(Batch) }}
 func (b *Batch) Release() {
 	for _, h := range b.held {
 		h.Release()
+	}
+	if b.whole != nil {
+		b.Records = b.whole
 	}
 	clear(b.Records)
 	clear(b.held)
