@@ -70,6 +70,7 @@ func (t *task) run(ctx context.Context) error {
 			fail(err)
 		}
 	})
+	committed := t.keepOrder(work, fail, &fetcher, o)
 	committing.Go(func() {
 		failed := false
 		for tx := range filled {
@@ -77,6 +78,8 @@ func (t *task) run(ctx context.Context) error {
 				if err := committer.Commit(commits, tx); err != nil {
 					fail(err)
 					failed = true
+				} else {
+					committed(tx.Position)
 				}
 			}
 			if failed && ctx.Err() != nil {
@@ -88,7 +91,7 @@ func (t *task) run(ctx context.Context) error {
 	})
 	compute := &computer{
 		Builder:   transaction.NewBuilder(o.Stream, t.partition, o.Position, o.Sealer, &t.service.users),
-		partition: t.partition, interval: t.service.config.CommitInterval,
+		partition: t.partition, interval: t.service.config.CommitInterval, ordered: t.service.config.WholeTopic(),
 		filled: filled, free: free, memory: t.memory, input: t.service.config.TransactionBytes,
 	}
 	stopped := compute.run(work, batches)

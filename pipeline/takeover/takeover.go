@@ -162,8 +162,7 @@ func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 		return false, err
 	}
 	if successor := t.Log.Value(state.EndedKey()); successor != nil {
-		return false, t.stop(fmt.Sprintf("this deployment is over: %q goes on after it", successor),
-			"Stop it for good; two that run beside each other would release events twice")
+		return false, changelog.Over(t.partition, successor)
 	}
 	t.keys, err = t.Log.Keys(t.partition, t.Config, t.Model, t.Master)
 	t.StateKey, t.OrderKey = t.keys.State, t.keys.Order
