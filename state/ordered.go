@@ -7,7 +7,7 @@ import "slices"
 type Ordered struct {
 	Log         [16]byte      // UUID of the topic that holds the order log
 	Next        int64         // offset of the order record in progress
-	LeaderEpoch int32         // of the order log's last batch before Next, or −1
+	LeaderEpoch int32         // of the last batch of the order log that was read, or −1
 	Parts       []OrderedPart // those of which something was ordered, by partition, ascending
 }
 
