@@ -72,9 +72,10 @@ func (c *computer) tick(now time.Time) bool {
 // taken.
 func (c *computer) takeBatch(work context.Context, batch *fetch.Batch) error {
 	asked := 0
-	c.Transaction.End = batch.Stable
+	end := batch.Stable + batch.Shift
+	c.Transaction.End = end
 	err := c.Take(batch, func() int64 {
-		c.handFull(batch.Stable)
+		c.handFull(end)
 		if asked++; asked%256 == 0 && work.Err() != nil {
 			return 0
 		}
@@ -85,7 +86,7 @@ func (c *computer) takeBatch(work context.Context, batch *fetch.Batch) error {
 	}
 	if err == nil {
 		c.SkipTo()
-		c.handFull(batch.Stable)
+		c.handFull(end)
 	}
 	return err
 }

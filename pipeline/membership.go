@@ -32,7 +32,7 @@ const (
 func (s *Service) watchMembers(ctx context.Context, end func()) {
 	gone := false
 	for wait := membersFirst; kafka.Pause(ctx, wait) == nil; wait = membersInterval {
-		members, err := group.Describe(ctx, s.client, s.groupConfig(), int(s.inputs.Load()))
+		members, err := group.Describe(ctx, s.client, s.groupConfig(), int(s.streams.Load()))
 		switch {
 		case err != nil, !members.Stable && !members.Gone:
 			continue
@@ -91,7 +91,10 @@ func (s *Service) memberProblems(c group.Members) []string {
 		}
 		problems = append(problems, fmt.Sprintf("group %q has a member %s, %v: give that one another group, or this deployment another ORIEL_GROUP", group, is, m))
 	}
-	if len(c.Free) > 0 {
+	switch {
+	case len(c.Free) > 0 && s.config.WholeTopic():
+		problems = append(problems, "the stream is with no process of this deployment")
+	case len(c.Free) > 0:
 		problems = append(problems, fmt.Sprintf("partitions %v of the input are with no process of this deployment", c.Free))
 	}
 	return problems

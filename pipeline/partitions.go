@@ -11,16 +11,16 @@ import (
 	"oriel/state"
 )
 
-// Partitions may be added to the input of a running deployment: a stream is a partition, and a new one starts its own.
-// Ours then have fewer for a while. The partitions that they have go on; the others wait for `oriel topics`. At user
-// level nobody may add any: a producer that keys by user sends some users elsewhere from then on, and the printed
-// guarantee counts one stream a user.
+// Partitions may be added to the input of a running deployment. Where the whole input is one stream, they join it. Else
+// each is a stream, and a new one starts its own. Our topics then have fewer for a while. The partitions that they have
+// go on; the others wait for `oriel topics`. At user level a partition must not be added: a producer that keys by user
+// sends some users elsewhere from then on, and the printed guarantee counts one stream a user.
 
-// notePartitions notes a description of the topics: how many partitions the input has, and up to which ours have one.
+// notePartitions notes a description of the topics: how many streams the input has, and up to which ours have one.
 func (s *Service) notePartitions(topics deployment.Topics) {
 	s.covered.Store(topics.Covered(s.config))
-	if s.inputs.Swap(int32(topics.Input.Partitions)) != int32(topics.Input.Partitions) {
-		s.listener.Partitions(topics.Input.Partitions)
+	if streams := s.config.Streams(topics.Input); s.streams.Swap(int32(streams)) != int32(streams) {
+		s.listener.Partitions(streams)
 	}
 }
 

@@ -33,8 +33,8 @@ type Service struct {
 	problems   []string     // what the last look at the group found wrong; used by the goroutine that looks only
 	others     []string     // the same, of members of other versions
 	idle       staleShares  // the same
-	inputs     atomic.Int32 // partitions of the input as of the last look at the topics
-	covered    atomic.Int32 // of them, those that all of our topics have
+	streams    atomic.Int32 // streams of the input as of the last look at the topics
+	covered    atomic.Int32 // of them, those that all of our topics have a partition for
 	unfinished atomic.Bool  // a task that was told to end could not commit all that it had computed
 }
 
@@ -57,7 +57,7 @@ func NewService(
 	if err := changelog.CheckManifests(ctx, client, c, topics, m, master); err != nil {
 		return nil, err
 	}
-	c.FixedPartitions = m.Users != nil
+	c.FixedPartitions = m.Users != nil && !c.WholeTopic()
 	l.EnsureDefaults()
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
 }

@@ -16,8 +16,8 @@ import (
 	"oriel/state/users"
 )
 
-// userIndex knows in which partition each remembered user was seen: in this process at once, in others as of their last
-// look at the changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure
+// userIndex knows in which partition each remembered user was seen, where each partition of the input is a stream: in
+// this process at once, in others as of their last look at the changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure
 // counts that, so the service stops.
 type userIndex struct {
 	mu         sync.Mutex
@@ -127,10 +127,14 @@ func (s *Service) usersBeforeTakeOver(ctx context.Context, g *group.Generation) 
 	return err
 }
 
+// comparesUsers reports whether a user may have several streams. Where the whole input is one, its limiter knows all
+// users.
+func (s *Service) comparesUsers() bool { return s.model.Users != nil && !s.config.WholeTopic() }
+
 // usersElsewhere notes who is remembered in all partitions but those of skip, by their committed states. A partition
 // that cannot be read is left out, and said so: the others are compared.
 func (s *Service) usersElsewhere(ctx context.Context, skip map[int32]bool) error {
-	if s.model.Users == nil {
+	if !s.comparesUsers() {
 		return nil
 	}
 	seen := &s.users
@@ -240,7 +244,7 @@ func (s *Service) firstLook(ctx context.Context, p int32, bounds topics.Bounds) 
 
 // watchUsers looks at the partitions of other processes beside the work.
 func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) {
-	if s.model.Users == nil {
+	if !s.comparesUsers() {
 		return
 	}
 	skip := map[int32]bool{}

@@ -5,6 +5,7 @@ const (
 	format1 = 1
 	format2 = 2
 	format3 = 3
+	format4 = 4
 )
 
 // formats are all forms in which a version of Oriel has kept records, in the order in which they came. This version
@@ -24,6 +25,9 @@ var formats = []struct {
 	{KindState, format2, "the semantics, where they are not the first; else a state still has format 1"},
 	{KindVerdicts, format1, "a byte an offset of the input"},
 	{KindState, format3, "a machine before its first decisions, which are still owed; a state after them has format 1 or 2"},
+	{KindVerdicts, format2, "the input's partitions and offsets that a row of a whole topic covers; another row has format 1"},
+	{KindIncarnation, format2, "where the stream of a whole topic starts in each partition"},
+	{KindState, format4, "where the stream of a whole topic stands in each partition and in their order"},
 }
 
 // newest is the highest format of a kind that this version reads; it reads all below.

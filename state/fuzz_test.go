@@ -47,6 +47,7 @@ func FuzzOpenManifest(f *testing.F) {
 func FuzzOpenIncarnation(f *testing.F) {
 	f.Add(testIncarnation().seal(testMaster(), testNonce()))
 	f.Add(Incarnation{}.seal(testMaster(), testNonce()))
+	f.Add(wholeIncarnation().seal(testMaster(), testNonce()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			i, err := OpenIncarnation(b, testMaster())
@@ -67,6 +68,7 @@ func FuzzSealerOpen(f *testing.F) {
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{}, nil))
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{Semantics: 2}, nil))
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{Owes: true}, nil))
+	f.Add(testSealer(f).seal(nil, testNonce(), wholePosition(), nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			s := testSealer(t)
@@ -79,6 +81,9 @@ func FuzzSealerOpen(f *testing.F) {
 			if b[0] > format1 {
 				header += semanticsSize
 			}
+			if b[0] == format4 {
+				header += 1 + len(appendOrdered(nil, p.Order))
+			}
 			if again := s.seal(nil, nonce(b[header:]), p, machine); !bytes.Equal(again, b) {
 				t.Fatal("roundtrip gives other bytes")
 			}
@@ -88,7 +93,9 @@ func FuzzSealerOpen(f *testing.F) {
 
 // FuzzOpenVerdicts: as FuzzSealerOpen.
 func FuzzOpenVerdicts(f *testing.F) {
-	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), 77, fill(40, 0)))
+	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), testRow(40)))
+	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), mergedRow()))
+	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), StatusRow{To: 1, Verdicts: []byte{0}, Stretches: []Stretch{{0, 0, 1}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			s := testSealer(t)
@@ -97,7 +104,8 @@ func FuzzOpenVerdicts(f *testing.F) {
 				refuse(t, err, row)
 				continue
 			}
-			if again := s.sealVerdicts(nil, nonce(b[rowHeader:]), row.From, row.Verdicts); !bytes.Equal(again, b) {
+			n := nonce(b[len(b)-(rowOverhead-rowHeader)-len(row.Verdicts):])
+			if again := s.sealVerdicts(nil, n, row); !bytes.Equal(again, b) {
 				t.Fatal("roundtrip gives other bytes")
 			}
 		}
@@ -135,11 +143,13 @@ func TestOpenAllocatesNoMoreThanItIsGiven(t *testing.T) {
 	manifest := append(append([]byte{format1, byte(KindManifest)}, make([]byte, 32)...), huge...)
 	incarnation := append(append([]byte{format1, byte(KindIncarnation)}, make([]byte, 48)...), huge...)
 	state := append(append([]byte{format1, byte(KindState)}, make([]byte, sealedHeader-6)...), huge...)
+	row := append(append([]byte{format2, byte(KindVerdicts)}, make([]byte, rowHeader-2)...), huge...)
 	part := append(append([]byte{format1, byte(KindPart), 0, 255}, huge...), make([]byte, 32)...)
 	for name, open := range map[string]func() error{
 		"manifest":    func() error { _, err := OpenManifest(appendChecksum(manifest, 0), testMaster()); return err },
 		"incarnation": func() error { _, err := OpenIncarnation(appendChecksum(incarnation, 0), testMaster()); return err },
 		"state":       func() error { _, _, err := testSealer(t).Open(appendChecksum(state, 0)); return err },
+		"row":         func() error { _, err := testSealer(t).OpenVerdicts(appendChecksum(row, 0)); return err },
 		"part":        func() error { _, err := Join([][]byte{appendChecksum(part, 0)}); return err },
 	} {
 		var before, after runtime.MemStats

@@ -23,9 +23,8 @@ func TestGoldenBytes(t *testing.T) {
 		string(machine) != string(fill(40, 0)) {
 		t.Errorf("state: %+v, %x, %v", p, machine, err)
 	}
-	golden(t, "verdicts-1.hex", testSealer(t).sealVerdicts(nil, testNonce(), 77, fill(40, 0)))
-	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil || row.From != 77 || row.To != 117 ||
-		string(row.Verdicts) != string(fill(40, 0)) {
+	golden(t, "verdicts-1.hex", testSealer(t).sealVerdicts(nil, testNonce(), testRow(40)))
+	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil || !reflect.DeepEqual(row, testRow(40)) {
 		t.Errorf("verdicts: %+v, %v", row, err)
 	}
 	large := Parts(fill(MaxValue+1, 0))
@@ -36,11 +35,16 @@ func TestGoldenBytes(t *testing.T) {
 	}
 }
 
-// TestGoldenBytesOfFormat2: a manifest with its input, and a state of other semantics than the first.
+// TestGoldenBytesOfFormat2: a manifest with its input, a state of other semantics than the first, and a row of a whole
+// topic.
 func TestGoldenBytesOfFormat2(t *testing.T) {
 	golden(t, "manifest-2.hex", testManifest().seal(testMaster(), testNonce()))
 	if m, err := OpenManifest(unhex(t, "manifest-2.hex"), testMaster()); err != nil || m != testManifest() {
 		t.Errorf("manifest: %+v, %v", m, err)
+	}
+	golden(t, "verdicts-2.hex", testSealer(t).sealVerdicts(nil, testNonce(), mergedRow()))
+	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-2.hex")); err != nil || !reflect.DeepEqual(row, mergedRow()) {
+		t.Errorf("verdicts: %+v, %v", row, err)
 	}
 	golden(t, "state-2.hex", testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0)))
 	if p, machine, err := testSealer(t).Open(unhex(t, "state-2.hex")); err != nil || p != laterPosition() ||
@@ -60,6 +64,53 @@ func TestGoldenBytesOfAStateThatOwes(t *testing.T) {
 			t.Errorf("state: %+v, %x, %v; want %+v", p, machine, err, want)
 		}
 	}
+}
+
+// TestGoldenBytesOfAWholeTopic: its place in the order, in the incarnation and in the state.
+func TestGoldenBytesOfAWholeTopic(t *testing.T) {
+	golden(t, "incarnation-2.hex", wholeIncarnation().seal(testMaster(), testNonce()))
+	if i, err := OpenIncarnation(unhex(t, "incarnation-2.hex"), testMaster()); err != nil ||
+		!reflect.DeepEqual(i, wholeIncarnation()) {
+		t.Errorf("incarnation: %+v, %v", i, err)
+	}
+	golden(t, "state-4.hex", testSealer(t).seal(nil, testNonce(), wholePosition(), fill(40, 0)))
+	owing := owingPosition()
+	owing.Order = &Ordered{LeaderEpoch: -1}
+	for _, want := range []Position{wholePosition(), owing} {
+		sealed := testSealer(t).seal(nil, testNonce(), want, fill(40, 0))
+		if p, machine, err := testSealer(t).Open(sealed); err != nil || !p.Equal(want) || string(machine) != string(fill(40, 0)) {
+			t.Errorf("state: %+v, %x, %v; want %+v", p, machine, err, want)
+		}
+	}
+}
+
+// TestAWholeTopicStandsSomewhere: a place that cannot be is neither written nor read.
+func TestAWholeTopicStandsSomewhere(t *testing.T) {
+	const order = sealedHeader - 4 + semanticsSize // the byte before says whether it owes
+	const parts = order + 1 + 16 + 8 + 4 + 4
+	for name, at := range map[string]struct {
+		offset int
+		is     byte
+	}{
+		"half owing": {order, 2}, "no semantics": {order - 4, 0}, "a negative record": {order + 1 + 16 + 7, 0x80},
+		"more partitions than fit": {parts - 4, 3}, "millions of partitions": {parts - 1, 1},
+		"partitions that do not ascend": {parts, 2}, "a negative offset": {parts + 4 + 7, 0x80},
+	} {
+		b := testSealer(t).seal(nil, testNonce(), wholePosition(), fill(40, 0))
+		b[at.offset] = at.is
+		_, _, err := testSealer(t).Open(appendChecksum(b[:len(b)-checksumSize], 0))
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "fields") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	defer func() {
+		if text, _ := recover().(string); !strings.HasPrefix(text, "BUG: state: a whole topic cannot stand at") {
+			t.Errorf("sealed: %q", text)
+		}
+	}()
+	p := wholePosition()
+	p.Order.Parts[1].Partition = 0
+	testSealer(t).Seal(nil, p, fill(40, 0))
 }
 
 // TestOnlyStepZeroOwes: a state behind a step has made the first decisions. The sealer does not write another one, and

@@ -11,7 +11,9 @@ import (
 // new one. Everything but the seal key is public.
 //
 //	format u8 ‖ kind u8 ‖ id 16 ‖ topic 16 ‖ partition i32 ‖ start i64 ‖ key version u32 ‖ stream var ‖ cluster var
-//	‖ config var ‖ plan var ‖ nonce 24 ‖ key check 16 ‖ wrapped seal key 48 ‖ CRC-32C u32
+//	‖ config var ‖ plan var ‖ [order] ‖ nonce 24 ‖ key check 16 ‖ wrapped seal key 48 ‖ CRC-32C u32
+//
+// The order is in format 2, which is that of a whole topic; appendOrdered says its bytes.
 type Incarnation struct {
 	ID         [16]byte // random, or SeededID
 	Stream     string   // public id of the stream
@@ -51,6 +53,10 @@ func (i Incarnation) seal(master *MasterKey, n nonce) []byte {
 	b = appendVariable(b, i.Cluster)
 	b = appendVariable(b, i.Config)
 	b = appendVariable(b, i.Params)
+	if i.Order != nil {
+		b[0] = format2
+		b = appendOrdered(b, i.Order)
+	}
 	b = master.wrap(b, n, i.SealKey)
 	return appendChecksum(b, 0)
 }
@@ -71,6 +77,9 @@ func OpenIncarnation(b []byte, master *MasterKey) (Incarnation, error) {
 		Cluster:    string(r.variable()),
 		Config:     string(r.variable()),
 		Params:     bytes.Clone(r.variable()),
+	}
+	if r.format > format1 {
+		i.Order = r.ordered()
 	}
 	if r.bad {
 		return Incarnation{}, malformed(KindIncarnation)

@@ -1,13 +1,17 @@
 package state
 
-import "slices"
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
 
 // Ordered is where the stream of a whole topic stands: in the log that orders the topic's partitions, and in each of
 // them. It is public. With the order record at Next it says what follows, without any record before that one.
 type Ordered struct {
 	Log         [16]byte      // UUID of the topic that holds the order log
 	Next        int64         // offset of the order record in progress
-	LeaderEpoch int32         // of the last batch of the order log that was read, or −1
+	LeaderEpoch int32         // of the order log's last batch met: of the record at Next, or of the one before; or −1
 	Parts       []OrderedPart // those of which something was ordered, by partition, ascending
 }
 
@@ -27,6 +31,13 @@ func (o *Ordered) Clone() *Ordered {
 	c := *o
 	c.Parts = slices.Clone(o.Parts)
 	return &c
+}
+
+func (o *Ordered) equal(b *Ordered) bool {
+	if o == nil || b == nil {
+		return o == b
+	}
+	return o.Log == b.Log && o.Next == b.Next && o.LeaderEpoch == b.LeaderEpoch && slices.Equal(o.Parts, b.Parts)
 }
 
 // Part returns a partition's place for reading; ok is false where nothing of it was ordered yet.
@@ -52,4 +63,57 @@ func (o *Ordered) find(partition int32) (int, bool) {
 	return slices.BinarySearchFunc(o.Parts, partition, func(p OrderedPart, partition int32) int {
 		return int(p.Partition) - int(partition)
 	})
+}
+
+// partSize is the length of a partition's place in a record.
+const partSize = 4 + 8 + 4 + 4
+
+// appendOrdered appends o as records hold it:
+//
+//	log 16 ‖ next i64 ‖ leader epoch i32 ‖ partitions u32 ‖ for each, ascending: partition i32 ‖ next i64
+//	‖ leader epoch i32 ‖ ordered i32
+func appendOrdered(dst []byte, o *Ordered) []byte {
+	if !o.valid() {
+		panic(fmt.Sprintf("BUG: state: a whole topic cannot stand at %+v", *o))
+	}
+	dst = append(dst, o.Log[:]...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(o.Next))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(o.LeaderEpoch))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(o.Parts)))
+	for _, p := range o.Parts {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(p.Partition))
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Next))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(p.LeaderEpoch))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(p.Ordered))
+	}
+	return dst
+}
+
+// ordered reads what appendOrdered has written.
+func (r *reader) ordered() *Ordered {
+	o := &Ordered{Log: r.array16(), Next: int64(r.uint64()), LeaderEpoch: int32(r.uint32())}
+	n := r.uint32()
+	if r.bad = r.bad || uint64(n) > uint64(len(r.record)-r.at)/partSize; r.bad {
+		return nil
+	}
+	o.Parts = make([]OrderedPart, n)
+	for i := range o.Parts {
+		o.Parts[i] = OrderedPart{
+			Partition: int32(r.uint32()), Next: int64(r.uint64()), LeaderEpoch: int32(r.uint32()), Ordered: int32(r.uint32()),
+		}
+	}
+	r.bad = !o.valid()
+	return o
+}
+
+// valid reports whether every field is within its bounds, and partitions ascend.
+func (o *Ordered) valid() bool {
+	last := int32(-1)
+	for _, p := range o.Parts {
+		if p.Partition <= last || p.Next < 0 || p.LeaderEpoch < -1 || p.Ordered < -1 {
+			return false
+		}
+		last = p.Partition
+	}
+	return o.Next >= 0 && o.LeaderEpoch >= -1
 }

@@ -25,25 +25,40 @@ type Position struct {
 	Order *Ordered
 }
 
+// Clone returns a copy that shares nothing.
+func (p Position) Clone() Position {
+	p.Order = p.Order.Clone()
+	return p
+}
+
+// Equal reports whether two positions are the same.
+func (p Position) Equal(o Position) bool {
+	a, b := p.Order, o.Order
+	p.Order, o.Order = nil, nil
+	return p == o && a.equal(b)
+}
+
 // Sealer seals and opens the states and verdicts of one incarnation. It is not safe for concurrent use.
 //
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ topic 16 ‖ next i64 ‖ leader epoch i32
-//	‖ step u64 ‖ [semantics u32] ‖ length of the machine state u32 ‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
+//	‖ step u64 ‖ [semantics u32] ‖ [owes u8 ‖ order] ‖ length of the machine state u32
+//	‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
-// The field in brackets is that of formats 2 and 3. A state of format 1 has semantics 1; one of semantics 1 has format
-// 1, unless it owes its first decisions. A state of format 3 owes them. It has a format of its own so that a version
-// that does not know of them refuses the state: such a version would go on without them.
+// The semantics are in formats 2 to 4. A state of format 1 has semantics 1; one of semantics 1 has format 1, unless it
+// owes its first decisions. A state of format 3 owes them. It has a format of its own so that a version that does not
+// know of them refuses the state: such a version would go on without them. A state of format 4 is of a whole topic. It
+// says whether it owes them (1) or not (0), and holds its place in the order as appendOrdered writes it.
 //
 // XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything before the nonce, then the
 // stream's name after its length. Never compressed: a compressed length tells about the content.
 type Sealer struct {
-	incarnation *Incarnation       // without plan, configuration and seal key
+	incarnation *Incarnation       // without plan, configuration, order and seal key
 	aead        func() cipher.AEAD // a function, so that fmt cannot reach the key, see MasterKey
 	machine     int                // length of a machine state, −1 before the first
 	data        []byte
 }
 
-// sealedHeader is the length of what comes before the nonce in format 1; semanticsSize is what formats 2 and 3 add.
+// sealedHeader is the length of what comes before the nonce in format 1; semanticsSize is what formats 2 to 4 add.
 const (
 	sealedHeader  = 2 + 16 + 4 + 4 + 16 + 8 + 4 + 8 + 4
 	semanticsSize = 4
@@ -61,7 +76,7 @@ func (i Incarnation) Sealer() (*Sealer, error) {
 	if err != nil {
 		panic("BUG: state: seal key of a wrong length")
 	}
-	i.SealKey, i.Config, i.Params = Secret{}, "", nil
+	i.SealKey, i.Config, i.Params, i.Order = Secret{}, "", nil, nil
 	return &Sealer{incarnation: &i, aead: func() cipher.AEAD { return aead }, machine: -1}, nil
 }
 
@@ -95,6 +110,8 @@ func (s *Sealer) seal(dst []byte, n nonce, p Position, machine []byte) []byte {
 	switch {
 	case p.Owes && p.Step > 0:
 		panic(fmt.Sprintf("BUG: state: a state of step %d owes its first decisions", p.Step))
+	case p.Order != nil:
+		dst[start] = format4
 	case p.Owes:
 		dst[start] = format3
 	case p.Semantics > 1:
@@ -102,6 +119,13 @@ func (s *Sealer) seal(dst []byte, n nonce, p Position, machine []byte) []byte {
 	}
 	if dst[start] > format1 {
 		dst = binary.LittleEndian.AppendUint32(dst, max(1, p.Semantics))
+	}
+	if p.Order != nil {
+		owes := byte(0)
+		if p.Owes {
+			owes = 1
+		}
+		dst = appendOrdered(append(dst, owes), p.Order)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(machine)))
 	return s.close(dst, start, n, machine)
@@ -138,6 +162,11 @@ func (s *Sealer) Open(value []byte) (Position, []byte, error) {
 		p.Semantics = r.uint32()
 	}
 	p.Owes = r.format == format3
+	if r.format == format4 {
+		owes := r.uint8()
+		p.Owes, p.Order = owes == 1, r.ordered()
+		r.bad = r.bad || owes > 1 || p.Semantics < 1
+	}
 	length, header := r.uint32(), value[:r.at]
 	n, sealed := r.bytes(len(nonce{})), r.rest()
 	impossible := r.format == format2 && p.Semantics < 2 || p.Owes && (p.Semantics < 1 || p.Step > 0)

@@ -100,9 +100,9 @@ func TestSealedStateRefusesOthers(t *testing.T) {
 			t.Errorf("other %s: a refused state fixes the width", c.name)
 		}
 	}
-	unknown := append([]byte{4}, value[1:]...)
-	if _, _, err := testSealer(t).Open(unknown); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 4") {
-		t.Errorf("format 4: %v", err)
+	unknown := append([]byte{5}, value[1:]...)
+	if _, _, err := testSealer(t).Open(unknown); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 5") {
+		t.Errorf("format 5: %v", err)
 	}
 	if _, _, err := testSealer(t).Open(testIncarnation().Seal(testMaster())); !errors.Is(err, ErrFormat) {
 		t.Errorf("incarnation as state: %v", err)

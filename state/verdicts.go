@@ -3,12 +3,14 @@ package state
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// StatusRow says what became of the input's offsets [From, To) in one incarnation, a byte an offset. What the bytes
-// mean is the caller's; that there are To − From of them shows, and nothing else.
+// StatusRow says what became of the offsets [From, To) of one incarnation, a byte an offset. They are offsets of the
+// input's partition, or of the merged log of a whole topic. What the bytes mean is the caller's; that there are
+// To − From of them shows, and nothing else.
 type StatusRow struct {
 	From, To int64 // public: stored in clear, and authenticated
 	Verdicts []byte
@@ -25,34 +27,100 @@ type Stretch struct {
 }
 
 const (
-	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8
+	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8 // of format 1; format 2 adds the stretches behind their number
 	rowOverhead = rowHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
+	stretchSize = 4 + 8 + 4
 
 	// MaxVerdicts is the most that one row holds: half of a broker's default limit of 1 MiB, so that a row and what
-	// lies around it fit whatever else shares its batch.
-	MaxVerdicts = 512 << 10
+	// lies around it fit whatever else shares its batch. MaxStretches are half as many bytes again.
+	MaxVerdicts  = 512 << 10
+	MaxStretches = MaxVerdicts / 2 / stretchSize
 )
+
+// Cut divides r behind the offsets that one sealed row holds. The first part is never empty if r is not; the rest is
+// empty where all of r fits. The parts share r's verdicts, and its stretches where none is cut in two.
+func (r StatusRow) Cut() (first, rest StatusRow) {
+	n, first, rest := int64(min(len(r.Verdicts), MaxVerdicts)), r, r
+	if len(r.Stretches) > 0 {
+		n, first.Stretches, rest.Stretches = cutStretches(r.Stretches, n)
+	}
+	first.To, rest.From = r.From+n, r.From+n
+	first.Verdicts, rest.Verdicts = r.Verdicts[:n:n], r.Verdicts[n:]
+	return first, rest
+}
+
+// cutStretches divides stretches behind n offsets, or where a row has no room for more; it returns behind how many.
+func cutStretches(all []Stretch, n int64) (covered int64, first, rest []Stretch) {
+	for i, s := range all {
+		length := s.To - s.From
+		switch {
+		case covered == n || i == MaxStretches:
+			return covered, all[:i:i], all[i:]
+		case length > n-covered:
+			first, rest = append(all[:i:i], s), append([]Stretch(nil), all[i:]...)
+			first[i].To = s.From + n - covered
+			rest[0].From = first[i].To
+			return n, first, rest
+		}
+		covered += length
+	}
+	return covered, all, nil
+}
 
 // SealVerdicts appends a row to dst and returns it:
 //
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ from i64 ‖ to i64
+//	‖ [number of stretches u32 ‖ (partition i32 ‖ from i64 ‖ offsets u32) for each]
 //	‖ nonce 24 ‖ verdicts, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
-// It is sealed as a state is: XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything
-// before the nonce, then the stream's name after its length. More than MaxVerdicts, or none, are a bug and panic.
-func (s *Sealer) SealVerdicts(dst []byte, from int64, verdicts []byte) []byte {
-	return s.sealVerdicts(dst, newNonce(), from, verdicts)
+// The fields in brackets are those of format 2, which rows with stretches have. A row is sealed as a state is:
+// XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything before the nonce, then the
+// stream's name after its length. More than MaxVerdicts or MaxStretches, no verdicts, and stretches of another length
+// than the verdicts are bugs and panic.
+func (s *Sealer) SealVerdicts(dst []byte, row StatusRow) []byte {
+	return s.sealVerdicts(dst, newNonce(), row)
 }
 
-func (s *Sealer) sealVerdicts(dst []byte, n nonce, from int64, verdicts []byte) []byte {
-	if len(verdicts) == 0 || len(verdicts) > MaxVerdicts {
-		panic(fmt.Sprintf("BUG: state: row of %d verdicts, want 1 to %d", len(verdicts), MaxVerdicts))
+func (s *Sealer) sealVerdicts(dst []byte, n nonce, row StatusRow) []byte {
+	width := len(row.Verdicts)
+	if width == 0 || width > MaxVerdicts || row.To-row.From != int64(width) {
+		panic(fmt.Sprintf("BUG: state: row of %d verdicts for offsets %d to %d, want 1 to %d", width, row.From, row.To, MaxVerdicts))
+	}
+	if row.Stretches != nil && !row.covered() {
+		panic(fmt.Sprintf("BUG: state: %d stretches do not cover a row of %d verdicts", len(row.Stretches), width))
 	}
 	start := len(dst)
 	dst = s.appendOwner(dst, KindVerdicts)
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(from))
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(from+int64(len(verdicts))))
-	return s.close(dst, start, n, verdicts)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(row.From))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(row.To))
+	if row.Stretches != nil {
+		dst[start] = format2
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(row.Stretches)))
+		for _, s := range row.Stretches {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(s.Partition))
+			dst = binary.LittleEndian.AppendUint64(dst, uint64(s.From))
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(s.To-s.From))
+		}
+	}
+	return s.close(dst, start, n, row.Verdicts)
+}
+
+// covered reports whether the stretches are as many offsets as the row has, and written in the one way there is: none
+// is empty, and none goes on where its neighbour ends.
+func (r StatusRow) covered() bool {
+	if len(r.Stretches) > MaxStretches {
+		return false
+	}
+	left := r.To - r.From
+	for i, s := range r.Stretches {
+		length := s.To - s.From
+		joins := i > 0 && r.Stretches[i-1].Partition == s.Partition && r.Stretches[i-1].To == s.From
+		if s.Partition < 0 || s.From < 0 || s.To <= s.From || length > left || joins {
+			return false
+		}
+		left -= length
+	}
+	return left == 0
 }
 
 // OpenVerdicts opens a row of the same incarnation and key version; its verdicts are a copy. Errors: ErrFormat,
@@ -64,6 +132,11 @@ func (s *Sealer) OpenVerdicts(value []byte) (StatusRow, error) {
 	}
 	id, partition, keyVersion := r.array16(), int32(r.uint32()), r.uint32()
 	row := StatusRow{From: int64(r.uint64()), To: int64(r.uint64())}
+	if r.format >= format2 {
+		row.Stretches = r.stretches()
+		r.bad = r.bad || !row.covered()
+	}
+	header := value[:r.at]
 	n, sealed := r.bytes(len(nonce{})), r.rest()
 	width := len(sealed) - chacha20poly1305.Overhead
 	if r.bad || row.From < 0 || width < 1 || width > MaxVerdicts || row.To-row.From != int64(width) {
@@ -72,9 +145,31 @@ func (s *Sealer) OpenVerdicts(value []byte) (StatusRow, error) {
 	if err := s.incarnation.belongs(KindVerdicts, id, partition, keyVersion); err != nil {
 		return StatusRow{}, err
 	}
-	row.Verdicts, err = s.aead().Open(make([]byte, 0, width), n, sealed, s.associated(value[:rowHeader]))
+	row.Verdicts, err = s.aead().Open(make([]byte, 0, width), n, sealed, s.associated(header))
 	if err != nil {
 		return StatusRow{}, fmt.Errorf("%w: %v fails authentication", ErrCorrupt, KindVerdicts)
 	}
 	return row, nil
+}
+
+// stretches returns the stretches of a row behind their number, which is compared with what is there before anything
+// else.
+func (r *reader) stretches() []Stretch {
+	n := r.uint32()
+	if uint64(n)*stretchSize > uint64(len(r.record)-r.at) {
+		r.bad = true
+		return nil
+	}
+	all := make([]Stretch, n)
+	for i := range all {
+		s := Stretch{Partition: int32(r.uint32()), From: int64(r.uint64())}
+		length := int64(r.uint32())
+		if s.From > math.MaxInt64-length {
+			r.bad = true
+			return nil
+		}
+		s.To = s.From + length
+		all[i] = s
+	}
+	return all
 }

@@ -2,42 +2,47 @@ package state
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func TestVerdictsOpen(t *testing.T) {
 	for _, width := range []int{1, 40, MaxVerdicts} {
-		verdicts := fill(width, 0)
-		out := testSealer(t).SealVerdicts([]byte("before"), 77, verdicts)[len("before"):]
+		want := testRow(width)
+		out := testSealer(t).SealVerdicts([]byte("before"), want)[len("before"):]
 		if len(out) != width+rowOverhead {
 			t.Fatalf("width %d: %d bytes, want %d", width, len(out), width+rowOverhead)
 		}
 		row, err := testSealer(t).OpenVerdicts(out)
-		if err != nil || row.From != 77 || row.To != 77+int64(width) || !bytes.Equal(row.Verdicts, verdicts) {
+		if err != nil || !reflect.DeepEqual(row, want) {
 			t.Errorf("width %d: %d to %d, %v", width, row.From, row.To, err)
 		}
-		if width > 8 && bytes.Contains(out, verdicts[:8]) {
+		if width > 8 && bytes.Contains(out, want.Verdicts[:8]) {
 			t.Errorf("width %d: verdicts in clear", width)
 		}
 	}
-	if a, b := testSealer(t).SealVerdicts(nil, 0, fill(9, 0)),
-		testSealer(t).SealVerdicts(nil, 0, fill(9, 0)); bytes.Equal(a, b) {
+	if a, b := testSealer(t).SealVerdicts(nil, testRow(9)), testSealer(t).SealVerdicts(nil, testRow(9)); bytes.Equal(a, b) {
 		t.Error("two seals have one nonce")
 	}
 }
 
 // TestVerdictsRefuseEveryFlippedBit, by accident (the checksum tells) and by an adversary who computes the checksum.
 func TestVerdictsRefuseEveryFlippedBit(t *testing.T) {
-	refuseEveryFlippedBit(t, testSealer(t).SealVerdicts(nil, 77, fill(40, 0)), func(b []byte) (bool, error) {
-		row, err := testSealer(t).OpenVerdicts(b)
-		return row.Verdicts != nil, err
-	})
+	for _, row := range []StatusRow{testRow(40), mergedRow()} {
+		refuseEveryFlippedBit(t, testSealer(t).SealVerdicts(nil, row), func(b []byte) (bool, error) {
+			row, err := testSealer(t).OpenVerdicts(b)
+			return row.Verdicts != nil, err
+		})
+	}
 }
 
 func TestVerdictsRefuseOthers(t *testing.T) {
-	value := testSealer(t).SealVerdicts(nil, 77, fill(40, 0))
+	value := testSealer(t).SealVerdicts(nil, testRow(40))
 	for _, c := range foreigners("row of verdicts") {
 		i := testIncarnation()
 		c.change(&i)
@@ -67,8 +72,128 @@ func TestNoRowIsEmptyOrTooLong(t *testing.T) {
 					t.Errorf("width %d: panic %q", width, r)
 				}
 			}()
-			testSealer(t).SealVerdicts(nil, 0, make([]byte, width))
+			testSealer(t).SealVerdicts(nil, testRow(width))
 			t.Errorf("width %d: sealed", width)
 		}()
+	}
+}
+
+// TestStretchesHaveOneForm: what does not cover the row, and a second way to write the same stretches, is neither
+// written nor read.
+func TestStretchesHaveOneForm(t *testing.T) {
+	for name, stretches := range map[string][]Stretch{
+		"none":                  {},
+		"too short":             {{0, 0, 39}},
+		"too long":              {{0, 0, 30}, {1, 0, 11}},
+		"an empty one":          {{0, 0, 40}, {1, 7, 7}},
+		"one that runs back":    {{0, 0, 41}, {1, 7, 6}},
+		"two that join":         {{0, 0, 30}, {0, 30, 40}},
+		"a partition below 0":   {{-1, 0, 40}},
+		"an offset below 0":     {{0, -1, 39}},
+		"an end beyond offsets": {{0, math.MaxInt64 - 3, math.MinInt64 + 36}},
+	} {
+		row := testRow(40)
+		row.Stretches = stretches
+		func() {
+			defer func() {
+				if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: state: ") {
+					t.Errorf("%s: panic %q", name, r)
+				}
+			}()
+			testSealer(t).SealVerdicts(nil, row)
+			t.Errorf("%s: sealed", name)
+		}()
+		if _, err := testSealer(t).OpenVerdicts(forgeRow(t, row)); !errors.Is(err, ErrCorrupt) ||
+			!strings.Contains(err.Error(), "fields") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	many := testRow(MaxStretches + 1)
+	for i := range MaxStretches + 1 {
+		many.Stretches = append(many.Stretches, Stretch{int32(i), 0, 1})
+	}
+	if _, err := testSealer(t).OpenVerdicts(forgeRow(t, many)); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("too many: %v", err)
+	}
+}
+
+// forgeRow seals a row that SealVerdicts would not.
+func forgeRow(t *testing.T, row StatusRow) []byte {
+	t.Helper()
+	s := testSealer(t)
+	b := append(s.appendOwner(nil, KindVerdicts), make([]byte, 16)...)
+	b[0] = format2
+	binary.LittleEndian.PutUint64(b[rowHeader-16:], uint64(row.From))
+	binary.LittleEndian.PutUint64(b[rowHeader-8:], uint64(row.To))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(row.Stretches)))
+	for _, s := range row.Stretches {
+		b = binary.LittleEndian.AppendUint32(b, uint32(s.Partition))
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.From))
+		b = binary.LittleEndian.AppendUint32(b, uint32(s.To-s.From))
+	}
+	return s.close(b, 0, testNonce(), row.Verdicts)
+}
+
+// TestCutCoversAll: the rows that a row is cut into can be sealed, and put together again they are the row, offset by
+// offset; no more are made than are needed.
+func TestCutCoversAll(t *testing.T) {
+	ones := func(n int) (all []Stretch) {
+		for i := range n {
+			all = append(all, Stretch{int32(i % 3), int64(i), int64(i + 1)})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name      string
+		stretches []Stretch
+		width     int
+		rows      int
+	}{
+		{"one partition", nil, MaxVerdicts + 1, 2},
+		{"a short row", nil, 7, 1},
+		{"few", []Stretch{{0, 5, 12}, {1, 0, 3}}, 10, 1},
+		{"one that is too long", []Stretch{{0, 3, 2*MaxVerdicts + 4}}, 2*MaxVerdicts + 1, 3},
+		{"an end at the limit", []Stretch{{0, 0, MaxVerdicts}, {1, 0, 5}}, MaxVerdicts + 5, 2},
+		{"cut behind a short one", []Stretch{{0, 0, 5}, {1, 7, MaxVerdicts + 9}, {0, 5, 6}}, MaxVerdicts + 8, 2},
+		{"as many as fit", ones(MaxStretches), MaxStretches, 1},
+		{"many", ones(2*MaxStretches + 5), 2*MaxStretches + 5, 3},
+	} {
+		row := testRow(c.width)
+		row.Stretches = c.stretches
+		type offset struct {
+			merged    int64
+			partition int32
+			offset    int64
+			verdict   byte
+		}
+		each := func(r StatusRow) []offset {
+			all, at := make([]offset, 0, len(r.Verdicts)), 0
+			if r.Stretches == nil {
+				r.Stretches = []Stretch{{-1, r.From, r.To}}
+			}
+			for _, s := range r.Stretches {
+				for o := s.From; o < s.To; o++ {
+					all = append(all, offset{r.From + int64(at), s.Partition, o, r.Verdicts[at]})
+					at++
+				}
+			}
+			return all
+		}
+		want, rows := each(row), 0
+		var got []offset
+		for first, rest := row.Cut(); ; first, rest = rest.Cut() {
+			rows++
+			opened, err := testSealer(t).OpenVerdicts(testSealer(t).SealVerdicts(nil, first))
+			if err != nil || !reflect.DeepEqual(opened, first) {
+				t.Fatalf("%s: row %d: %v", c.name, rows, err)
+			}
+			got = append(got, each(opened)...)
+			if len(rest.Verdicts) == 0 {
+				break
+			}
+		}
+		if !slices.Equal(got, want) || rows != c.rows {
+			t.Errorf("%s: %d rows, want %d; offset by offset the same: %v", c.name, rows, c.rows, slices.Equal(got, want))
+		}
 	}
 }

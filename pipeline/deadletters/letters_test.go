@@ -131,7 +131,8 @@ func (e *env) events(n int) {
 // row writes a row of verdicts.
 func (e *env) row(from int64, verdicts ...byte) {
 	e.t.Helper()
-	e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealVerdicts(nil, from, verdicts)})
+	row := state.StatusRow{From: from, To: from + int64(len(verdicts)), Verdicts: verdicts}
+	e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealVerdicts(nil, row)})
 }
 
 func (e *env) log(topic string) []records.Record {

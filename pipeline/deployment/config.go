@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/topics"
 )
 
 // Offset policies for the first incarnation of a partition.
@@ -15,8 +16,8 @@ const (
 	StartLatest   = "latest"
 )
 
-// Config says what a deployment reads, writes and keeps. Topic partition p of Input belongs to partition p of the
-// others.
+// Config says what a deployment reads, writes and keeps. Without Order, topic partition p of Input belongs to partition
+// p of the others; with it, all of Input belongs to their only partition.
 type Config struct {
 	Name      string // of the deployment; part of transactional ids. Required.
 	Group     string // consumer group. Required.
@@ -27,7 +28,9 @@ type Config struct {
 	Verdicts  string // topic of sealed verdicts, a byte an offset of the input. Required.
 	Changelog string // topic of sealed state. Required.
 	// topic of the order log, which makes the whole input one stream; "": each partition of the input is a stream
-	Order      string
+	Order string
+	// the settings do not say whether the whole input is one stream; a new deployment on several partitions must say it
+	Undecided  bool
 	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
 	// topic of the operator's descriptor. Required where it has one, "" for any other; the service never names it.
 	Descriptor  string
@@ -38,6 +41,7 @@ type Config struct {
 	TransactionBytes int           // a transaction closes at so many bytes of input, or of output, 1 to 256 MiB. Required.
 	Memory           Memory        // of all partitions together; transactions close at less output for it. 0: no bound
 	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
+	OtherSequencer   bool          // a process of its own appends to Order; the owner of the stream does not
 	Instance         string        // this process's place in the group, its own at every start. "": none that lasts
 	FixedPartitions  bool          // the input must keep its partitions: set at user level, see partitions.go
 	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
@@ -102,12 +106,24 @@ func (c Config) RebalanceTimeout() time.Duration { return min(c.SessionTimeout, 
 // GroupConfig is a process's membership. The mark tells members of this deployment from others: the name and the
 // input's id, which are in the transactional ids as well.
 func (c Config) GroupConfig(input [16]byte) group.Config {
-	return group.Config{
+	g := group.Config{
 		ID: c.Group, Topic: c.Input,
 		SessionTimeout: c.SessionTimeout, RebalanceTimeout: c.RebalanceTimeout(),
 		Mark:     fmt.Sprintf("%s/%x", c.Name, input),
 		Instance: c.Instance,
 	}
+	if c.WholeTopic() {
+		g.Topic, g.Kept = c.Order, c.Input
+	}
+	return g
+}
+
+// Streams is how many streams an input of so many partitions has: each has a partition in our topics, from 0 on.
+func (c Config) Streams(input topics.Topic) int {
+	if c.WholeTopic() {
+		return 1
+	}
+	return input.Partitions
 }
 
 // WholeTopic reports whether all partitions of the input are one stream.

@@ -24,7 +24,7 @@ func missingTopic(
 		return missingInput(c.Input, before), nil
 	}
 	if _, exists := cluster.Topics[c.Changelog]; exists {
-		return missingDecisions(ctx, client, c, used, cluster)
+		return missingForGood(ctx, client, c, used, cluster)
 	}
 	for _, r := range used {
 		topic := cluster.Topics[r.topic(&c)]
@@ -48,14 +48,14 @@ func missingTopic(
 	return nil, nil
 }
 
-// missingDecisions finds a topic of decisions that is gone. A take-over compares decisions with the state, so that an
-// empty one would be refused, if any was published.
-func missingDecisions(
+// missingForGood finds a topic that is gone without which no take-over succeeds once an event was taken: it compares
+// decisions with the state, and the order of events goes on where the state stands in it.
+func missingForGood(
 	ctx context.Context, client *kafka.Client, c Config, used []role, cluster topics.Cluster,
 ) (problem, err error) {
 	for _, r := range used {
 		name := r.topic(&c)
-		if _, exists := cluster.Topics[name]; exists || !r.decides {
+		if _, exists := cluster.Topics[name]; exists || r.without == nil {
 			continue
 		}
 		taken, err := everTaken(ctx, client, cluster.Topics[c.Changelog], cluster.Topics[c.Verdicts])
@@ -63,7 +63,7 @@ func missingDecisions(
 			return nil, err
 		}
 		if taken {
-			return lostDecisions(r, fmt.Sprintf("%s topic %q does not exist, and this deployment has published some", r.name, name)), nil
+			return r.without(r, fmt.Sprintf("%s topic %q does not exist, and this deployment has published decisions", r.name, name)), nil
 		}
 	}
 	return nil, nil
@@ -75,6 +75,14 @@ func lostDecisions(r role, reason string) error {
 		fmt.Sprintf("Bring the topic back from a backup, or correct %s. An empty one would be refused, because a take-over "+
 			"compares decisions with the state. Without the decisions this deployment is over: open a new one under another "+
 			"ORIEL_NAME; its privacy loss adds to the old one's for events that both read", r.setting))
+}
+
+// lostOrder says what it means that the topic is gone that orders the events of a stream.
+func lostOrder(r role, reason string) error {
+	return stop(reason+": nothing says any more in which order events are to be taken",
+		fmt.Sprintf("Bring the topic back from a backup, or correct %s. A new one would be refused: it could put events "+
+			"in another order than the one that they were looked at in. Without the order this deployment is over: open a new "+
+			"one under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read", r.setting))
 }
 
 // everTaken reports whether a deployment has taken an event. Each version since verdicts seals a row then. A topic of
@@ -140,6 +148,6 @@ func missingInput(topic string, before bool) error {
 			"Correct ORIEL_INPUT_TOPIC. If the topic was deleted, do not make it again: its offsets would mean other "+
 				"records than those that were taken, and this deployment would refuse it. Open a new deployment under another ORIEL_NAME on a new input")
 	}
-	return stop(reason, "Create it, with as many partitions as you want streams (`oriel topics --input-partitions N` does), "+
+	return stop(reason, "Create it (`oriel topics --input-partitions N` does), "+
 		"or correct ORIEL_INPUT_TOPIC")
 }

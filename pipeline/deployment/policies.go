@@ -101,6 +101,27 @@ func checkChangelog(_, own describedTopic) []error {
 	return errs
 }
 
+// checkOrder keeps the order of events until the service trims it: what it does not need any more, it deletes itself.
+func checkOrder(_, own describedTopic) []error {
+	errs := checkBatches(own)
+	if own.topic.Partitions > 1 {
+		errs = append(errs, stop(
+			fmt.Sprintf("order topic %q has %d partitions, and an order is one sequence", own.topic.Name, own.topic.Partitions),
+			"Name a topic of its own with ORIEL_ORDER_TOPIC; `oriel topics` makes it"))
+	}
+	if own.compacted() {
+		errs = append(errs, own.wrong("cleanup.policy", "delete",
+			"records of the order have no key, so that brokers would refuse them, and none could be trimmed"))
+	}
+	for _, setting := range []string{"retention.ms", "retention.bytes"} {
+		if own.number(setting, -1) >= 0 {
+			errs = append(errs, own.wrong(setting, "-1",
+				"the order of events that were not taken could be deleted, and another order would be a second history"))
+		}
+	}
+	return errs
+}
+
 // checkDescriptor keeps the one record.
 func checkDescriptor(_, own describedTopic) []error {
 	if policy, said := own.settings["cleanup.policy"]; said && policy != "compact" {

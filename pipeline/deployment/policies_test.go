@@ -33,8 +33,9 @@ func cleanup(role string) string {
 func foundAs(name string, more map[string]string) describedTopic {
 	for _, r := range roles {
 		if r.name == name {
+			partitions := Config{}.partitions(r, topics.Topic{Partitions: 4})
 			return describedTopic{
-				role: r, topic: topics.Topic{Name: "t." + name, Partitions: 4, Replication: 3}, settings: durable(more),
+				role: r, topic: topics.Topic{Name: "t." + name, Partitions: partitions, Replication: 3}, settings: durable(more),
 			}
 		}
 	}
@@ -45,9 +46,10 @@ func foundAs(name string, more map[string]string) describedTopic {
 // acknowledged records of it, and when its policy would lose what is needed. The message says topic, setting, what it
 // is and what it must be.
 func TestEveryTopicIsChecked(t *testing.T) {
-	all := []string{"input", "decision", "second decision", "verdict", "changelog", "dead-letter", "descriptor"}
+	all := []string{"input", "decision", "second decision", "verdict", "changelog", "order", "dead-letter", "descriptor"}
 	ours := all[1:]
 	inTransactions := []string{"decision", "second decision", "verdict", "changelog"}
+	appended := []string{"input", "verdict", "order", "dead-letter"}
 	for _, c := range []struct {
 		roles          []string
 		setting, value string
@@ -57,18 +59,16 @@ func TestEveryTopicIsChecked(t *testing.T) {
 	}{
 		{roles: all, setting: "min.insync.replicas", value: "1", want: "2", risk: true},
 		{roles: all, setting: "unclean.leader.election.enable", value: "true", want: "false", risk: true},
-		{roles: []string{"input", "verdict", "dead-letter"}, setting: "cleanup.policy", value: "compact", want: "delete"},
-		{
-			roles: []string{"input", "verdict", "dead-letter"}, setting: "cleanup.policy", value: "compact,delete",
-			want: "delete",
-		},
+		{roles: appended, setting: "cleanup.policy", value: "compact", want: "delete"},
+		{roles: appended, setting: "cleanup.policy", value: "compact,delete", want: "delete"},
 		{roles: []string{"changelog", "descriptor"}, setting: "cleanup.policy", value: "delete", want: "compact"},
 		{roles: []string{"changelog", "descriptor"}, setting: "cleanup.policy", value: "compact,delete", want: "compact"},
 		{roles: []string{"changelog", "decision"}, setting: "cleanup.policy", value: "compact"},
-		{roles: inTransactions, setting: "max.message.bytes", value: "1048575", want: "1048576"},
+		{roles: append(inTransactions, "order"), setting: "max.message.bytes", value: "1048575", want: "1048576"},
 		{roles: inTransactions, setting: "max.message.bytes", value: "1048576"},
 		{roles: []string{"input", "dead-letter"}, setting: "max.message.bytes", value: "1000"},
-		{roles: []string{"verdict"}, setting: "retention.ms", value: "1000", want: "-1"},
+		{roles: []string{"verdict", "order"}, setting: "retention.ms", value: "1000", want: "-1"},
+		{roles: []string{"order"}, setting: "retention.bytes", value: "0", want: "-1"},
 		{
 			roles: []string{"verdict"}, setting: "retention.ms", value: "1000", want: "2000",
 			input: map[string]string{"retention.ms": "2000"},
@@ -204,6 +204,7 @@ func TestCreatedTopicsPassTheChecks(t *testing.T) {
 		nil, {"retention.ms": "1000"}, {"retention.ms": "-1", "max.message.bytes": "20000000"}, {"retention.bytes": "5"},
 	} {
 		in := foundAs("input", input)
+		in.topic.Partitions = 4
 		for _, r := range roles[1:] {
 			made := r.settings(in.settings)
 			if strings.HasSuffix(r.name, "decision") && (made["retention.ms"] != "-1" || made["retention.bytes"] != "-1") {
@@ -214,5 +215,63 @@ func TestCreatedTopicsPassTheChecks(t *testing.T) {
 				t.Errorf("input %v: %v", input, errs)
 			}
 		}
+	}
+}
+
+// TestAWholeTopicHasOnePartitionOfEach of ours, however many the input has and however many it is given later; users do
+// not keep it from growing.
+func TestAWholeTopicHasOnePartitionOfEach(t *testing.T) {
+	c := Config{Input: "i", Decisions: "d", Second: "s", Verdicts: "v", Changelog: "c", Order: "o", FixedPartitions: true}
+	described := Topics{Input: topics.Topic{Partitions: 12}}
+	for _, r := range c.usedBy(ByService)[1:] {
+		own := foundAs(r.name, map[string]string{"cleanup.policy": cleanup(r.name)})
+		own.topic.Partitions = c.partitions(r, described.Input)
+		if own.topic.Partitions != 1 {
+			t.Errorf("%s topic is made with %d partitions", r.name, own.topic.Partitions)
+		}
+		*r.described(&described) = own.topic
+		for _, partitions := range []int{0, 1, 12} { // 0: the input is missing
+			input := foundAs("input", nil)
+			input.topic.Partitions = partitions
+			if errs := checkTopic(c, input, own); errs != nil {
+				t.Errorf("input of %d partitions: %v", partitions, errs)
+			}
+			if errs := checkTopic(c, input, input); errs != nil {
+				t.Errorf("input of %d partitions: %v", partitions, errs)
+			}
+		}
+		own.topic.Partitions = 12
+		errs := checkTopic(c, foundAs("input", nil), own)
+		want := fmt.Sprintf("%s topic %q has 12 partitions, and ", r.name, own.topic.Name)
+		if len(errs) != 1 || !strings.Contains(errs[0].Error(), want) || !strings.Contains(errs[0].Error(), r.setting) {
+			t.Errorf("%s topic of 12 partitions: %v", r.name, errs)
+		}
+	}
+	if n := described.Covered(c); n != 1 {
+		t.Errorf("%d streams are covered", n)
+	}
+	if described.Decisions.Partitions = 0; described.Covered(c) != 0 {
+		t.Error("a stream without a partition of decisions is covered")
+	}
+	want := []kafka.TopicPartition{{Topic: "d"}, {Topic: "s"}, {Topic: "v"}, {Topic: "c"}}
+	if got := c.TransactionParts(0); !slices.Equal(got, want) {
+		t.Errorf("a transaction names %v, want %v", got, want)
+	}
+}
+
+// TestMembersOfAWholeTopicShareItsOrder, and keep the group's offsets of the input.
+func TestMembersOfAWholeTopicShareItsOrder(t *testing.T) {
+	c := Config{Name: "n", Group: "g", Input: "i", Order: "o"}
+	if g := c.GroupConfig([16]byte{7}); g.Topic != "o" || g.Kept != "i" {
+		t.Errorf("shares %q, keeps %q", g.Topic, g.Kept)
+	}
+	if c.Order = ""; c.GroupConfig([16]byte{7}).Topic != "i" || c.GroupConfig([16]byte{7}).Kept != "" {
+		t.Errorf("%+v", c.GroupConfig([16]byte{7}))
+	}
+	if name := c.StreamName(3); name != "3" {
+		t.Errorf("the stream of partition 3 is called %q", name)
+	}
+	if c.Order = "o"; c.StreamName(0) != "i" {
+		t.Errorf("the stream of the topic is called %q", c.StreamName(0))
 	}
 }

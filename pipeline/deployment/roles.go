@@ -30,12 +30,15 @@ type role struct {
 	topic     func(*Config) string
 	described func(*Topics) *topics.Topic
 	uses      Use
-	single    bool // one partition, however many the input has
+	single    bool // one partition, however many streams there are
 	optional  bool // a deployment whose operator has no use for the topic does not name it
-	decides   bool // it holds decisions
 
 	// lost says what else is true where the topic does not exist, which may have been there before; "" if nothing is.
 	lost string
+
+	// without refuses a deployment that has lost the topic after it took an event; nil where it may go on. reason says
+	// how that was noticed.
+	without func(r role, reason string) error
 
 	// transactional topics are named by every transaction of the service, whether or not they get records: which ones a
 	// transaction touches tells nothing.
@@ -58,7 +61,7 @@ var roles = []role{
 		check:     checkInput,
 	},
 	{
-		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true, decides: true,
+		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true, without: lostDecisions,
 		topic:     func(c *Config) string { return c.Decisions },
 		described: func(t *Topics) *topics.Topic { return &t.Decisions },
 		settings:  decisionSettings,
@@ -66,7 +69,7 @@ var roles = []role{
 	},
 	{
 		name: "second decision", setting: "ORIEL_SECOND_TOPIC", uses: ByService,
-		transactional: true, optional: true, decides: true,
+		transactional: true, optional: true, without: lostDecisions,
 		topic:     func(c *Config) string { return c.Second },
 		described: func(t *Topics) *topics.Topic { return &t.Second },
 		settings:  decisionSettings,
@@ -97,6 +100,18 @@ var roles = []role{
 			}
 		},
 		check: checkChangelog,
+	},
+	{
+		name: "order", setting: "ORIEL_ORDER_TOPIC", uses: ByService, optional: true, single: true, without: lostOrder,
+		topic:     func(c *Config) string { return c.Order },
+		described: func(t *Topics) *topics.Topic { return &t.Order },
+		settings: func(map[string]string) map[string]string { // small segments, because whole ones are trimmed
+			return map[string]string{
+				"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "segment.bytes": "67108864",
+				"max.message.bytes": "8388608",
+			}
+		},
+		check: checkOrder,
 	},
 	{
 		name: "dead-letter", setting: "ORIEL_DEAD_LETTER_TOPIC", uses: ByLetters,
@@ -151,11 +166,11 @@ func (c Config) usedBy(use Use) []role {
 }
 
 // partitions is how many CreateTopics gives a topic.
-func (r role) partitions(input topics.Topic) int {
+func (c Config) partitions(r role, input topics.Topic) int {
 	if r.single {
 		return 1
 	}
-	return input.Partitions
+	return c.Streams(input)
 }
 
 func (c Config) lacks(r role) bool { return r.optional && r.topic(&c) == "" }
@@ -178,7 +193,7 @@ func (c Config) validateTopics(use Use) []error {
 	return errs
 }
 
-// TransactionParts are what every transaction of partition p names.
+// TransactionParts are what every transaction of partition p of our topics names.
 func (c Config) TransactionParts(p int32) []kafka.TopicPartition {
 	var parts []kafka.TopicPartition
 	for _, r := range roles {

@@ -15,7 +15,8 @@ import (
 
 // Topics are the described topics of a deployment; one that a use does not name is zero.
 type Topics struct {
-	Cluster                                                               string
+	Cluster string
+
 	Input, Decisions, Second, Verdicts, Changelog, Order, DeadLetter, Descriptor topics.Topic
 }
 
@@ -27,11 +28,13 @@ func (t Topics) Outputs() []topics.Topic {
 	return []topics.Topic{t.Decisions, t.Second}
 }
 
-// Covered returns how many partitions of the input have a partition in each topic of the service.
+// Covered returns how many streams of the input have a partition in each topic of the service.
 func (t Topics) Covered(c Config) int32 {
-	covered := t.Input.Partitions
+	covered := c.Streams(t.Input)
 	for _, r := range c.usedBy(ByService) {
-		covered = min(covered, r.described(&t).Partitions)
+		if !r.single {
+			covered = min(covered, r.described(&t).Partitions)
+		}
 	}
 	return int32(covered)
 }
@@ -50,8 +53,8 @@ func (t Topics) Continues(o Topics) error {
 		}
 		reason := fmt.Sprintf("%s topic %q was deleted and made again since this process started", r.name, before.Name)
 		switch {
-		case r.decides:
-			return lostDecisions(r, reason)
+		case r.without != nil:
+			return r.without(r, reason)
 		case r.uses&ByLetters != 0 && r.lost != "":
 			return stop(reason, "Start the process again: it goes on. Letters that were not written are lost with the old topic, "+
 				"and nothing else is")
@@ -83,8 +86,8 @@ func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions
 	return create(ctx, client, c, cluster, c.Input, partitions, nil, done)
 }
 
-// CreateTopics makes the topics of a deployment that are missing, with the input's partition count, adds partitions to
-// those that have fewer, and tells done what it did. Whatever else is wrong with existing topics, it leaves to
+// CreateTopics makes the topics of a deployment that are missing, with a partition a stream, adds partitions to those
+// that have fewer, and tells done what it did. Whatever else is wrong with existing topics, it leaves to
 // CheckTopics. It makes no changelog for a deployment that has lost one.
 func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func(what string)) error {
 	used := c.usedBy(ByAll)
@@ -108,10 +111,10 @@ func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func
 		topic, exists := cluster.Topics[name]
 		switch {
 		case !exists:
-			err = create(ctx, client, c, cluster, name, r.partitions(input), r.settings(settings), done)
+			err = create(ctx, client, c, cluster, name, c.partitions(r, input), r.settings(settings), done)
 		case r.single:
-		case topic.Partitions < input.Partitions && !c.FixedPartitions:
-			err = grow(ctx, client, topic, input.Partitions, done)
+		case topic.Partitions < c.Streams(input) && !c.FixedPartitions:
+			err = grow(ctx, client, topic, c.Streams(input), done)
 		}
 		if err != nil {
 			return err
@@ -210,7 +213,7 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 // checkTopic finds everything that is wrong with one topic beside a given input, which is zero if it does not exist.
 func checkTopic(c Config, input, own describedTopic) []error {
 	var errs []error
-	if want := input.topic.Partitions; want > 0 && !own.role.single {
+	if want := c.Streams(input.topic); want > 0 && own.role.settings != nil && !own.role.single {
 		errs = append(errs, checkPartitions(c, want, own)...)
 	}
 	if !c.SingleReplica {
@@ -219,12 +222,18 @@ func checkTopic(c Config, input, own describedTopic) []error {
 	return append(errs, own.role.check(input, own)...)
 }
 
-// checkPartitions refuses a topic with partitions that the input lacks, and at user level one that lacks some of the
-// input's: there a fixed number is part of what is promised.
+// checkPartitions refuses a topic with more partitions than streams. Where streams are partitions of the input, it
+// refuses one with fewer at user level: there a fixed number is part of what is promised.
 func checkPartitions(c Config, want int, own describedTopic) []error {
 	reason := fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d",
 		own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want)
 	switch {
+	case own.topic.Partitions > want && c.WholeTopic():
+		return []error{stop(
+			fmt.Sprintf("%s topic %q has %d partitions, and the one stream of ORIEL_STREAM=topic has one",
+				own.role.name, own.topic.Name, own.topic.Partitions),
+			fmt.Sprintf("Name a topic of its own with %s, or leave the name to ORIEL_NAME; `oriel topics` makes it. "+
+				"A deployment that was opened with a stream a partition goes on so, with ORIEL_STREAM=partition", own.role.setting))}
 	case own.topic.Partitions > want:
 		return []error{stop(reason,
 			"Name the input that this topic was made for, or add partitions to the input until both have the same number")}

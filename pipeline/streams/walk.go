@@ -14,15 +14,15 @@ import (
 	"oriel/state/users"
 )
 
-// Walk takes the records of one partition, in their order and from a position on. It is the one way over them: in the
-// service, in the repair of a torn transaction and in every replay, so that all of them give the same bytes. It does no
+// Walk takes the records of one stream, in their order and from a position on: those of one partition of the input, or
+// those of a whole topic in the order that its order log fixes. It is the one way over them: in the service, in the repair of a torn transaction and in every replay, so that all of them give the same bytes. It does no
 // I/O, and what it has computed may be dropped at any record.
 //
 // An event that is left out, or taken twice, would be a second history: batches must join, which Take checks.
 type Walk struct {
 	Stream    *Stream
-	Partition int32
-	Position  state.Position // after the last record taken; Step counts the steps that the stream has closed
+	Partition int32          // of the deployment's topics
+	Position  state.Position // after the last record taken; Step counts the steps that the stream has closed. The Walk owns it.
 
 	// Decided gets each decision: its topic, 0 or 1 (operators.Decision.Output), its record key, and its line; both are
 	// valid during the call.
@@ -31,6 +31,10 @@ type Walk struct {
 	// Taken hears of each record: how many offsets before it hold none, and why it took its place as a null event,
 	// schemas.OK when it is valid.
 	Taken func(r *records.Record, gap int64, code schemas.Code)
+
+	// Moved hears of the offsets of a partition of the input that a whole topic's stream has passed, with records or
+	// without; neighbouring ones may come in several calls. Nil: nobody asks.
+	Moved func(partition int32, from, to int64)
 
 	Users UserIndex // of the process; nil for a walk that is nobody's beside it
 
@@ -63,19 +67,18 @@ func (w *Walk) Start() {
 }
 
 // Take steps over a batch, which must start where the walk stands. Before each record, and before the offsets behind
-// the last one, it asks how far it may go, and stops before what lies at or behind that offset. It returns ErrEnded, or
-// what refuses a user, before the record that must not be taken; then everything before it counts.
+// the last one, it asks how far it may go, and stops before what lies at or behind that offset, which counts as
+// Position.Next does. It returns ErrEnded, or what refuses a user, before the record that must not be taken; then
+// everything before it counts.
 func (w *Walk) Take(b *fetch.Batch, until func() int64) error {
-	if b.From != w.Position.Next {
-		panic(fmt.Sprintf("BUG: pipeline: batch starts at offset %d, the state stands at %d", b.From, w.Position.Next))
-	}
+	w.expect(b)
 	for i := range b.Records {
 		r := &b.Records[i]
-		if end := until(); r.Offset >= end {
+		if end := until(); r.Offset+b.Shift >= end {
 			w.skipTo(b, end)
 			return nil
 		}
-		if err := w.step(r); err != nil {
+		if err := w.step(b, r); err != nil {
 			return err
 		}
 	}
@@ -83,22 +86,77 @@ func (w *Walk) Take(b *fetch.Batch, until func() int64) error {
 	return nil
 }
 
-// skipTo goes on to where a batch ends, or to an end before it, over offsets that hold no record to take.
-func (w *Walk) skipTo(b *fetch.Batch, end int64) {
-	switch next := min(b.Next, end); {
-	case next == b.Next:
-		w.Position.Next, w.Position.LeaderEpoch = next, b.LeaderEpoch
-	case next > w.Position.Next:
-		// The epoch of the whole batch may begin behind the end; one that ended before it would look like a truncation.
-		w.Position.Next, w.Position.LeaderEpoch = next, b.EpochAt(next, w.Position.LeaderEpoch)
+// expect refuses a batch that does not start where the walk stands.
+func (w *Walk) expect(b *fetch.Batch) {
+	at := &w.Position
+	if b.From+b.Shift != at.Next {
+		panic(fmt.Sprintf("BUG: pipeline: batch starts at offset %d, the state stands at %d", b.From+b.Shift, at.Next))
+	}
+	switch {
+	case at.Order == nil:
+		if b.Order != nil || b.Partition != w.Partition {
+			panic(fmt.Sprintf("BUG: pipeline: a batch of partition %d in the stream of partition %d", b.Partition, w.Partition))
+		}
+	case b.Order == nil:
+		if b.Next != b.From {
+			panic("BUG: pipeline: a batch without a place in the order of its topic")
+		}
+	default:
+		if part, ok := at.Order.Part(b.Partition); ok && part.Next != b.From {
+			panic(fmt.Sprintf("BUG: pipeline: batch of partition %d starts at offset %d, the state stands at %d",
+				b.Partition, b.From, part.Next))
+		}
 	}
 }
 
-// step takes one record.
-func (w *Walk) step(r *records.Record) error {
+// skipTo goes on to where a batch ends, or to an end before it, over offsets that hold no record to take.
+func (w *Walk) skipTo(b *fetch.Batch, end int64) {
+	switch next := min(b.Next+b.Shift, end) - b.Shift; {
+	case next == b.Next:
+		w.reach(b, next, b.LeaderEpoch)
+		if o := b.Order; o != nil && o.Done {
+			w.Position.Order.Next, w.Position.Order.LeaderEpoch = o.Record+1, o.LeaderEpoch
+		}
+	case next+b.Shift > w.Position.Next:
+		// The epoch of the whole batch may begin behind the end; one that ended before it would look like a truncation.
+		w.reach(b, next, b.EpochAt(next, w.epoch(b.Partition)))
+	}
+}
+
+// epoch is that of the last record batch that the walk has met in a partition of the input.
+func (w *Walk) epoch(partition int32) int32 {
+	if w.Position.Order == nil {
+		return w.Position.LeaderEpoch
+	}
+	part, _ := w.Position.Order.Part(partition)
+	return part.LeaderEpoch
+}
+
+// reach stands before an offset of a batch, behind a record batch of an epoch.
+func (w *Walk) reach(b *fetch.Batch, next int64, epoch int32) {
+	at := &w.Position
+	passed := next + b.Shift - at.Next
+	at.Next += passed
+	if at.Order == nil {
+		at.LeaderEpoch = epoch
+		return
+	}
+	if passed == 0 && next == b.From {
+		return // nothing of the partition was taken, which may not even be in the order yet
+	}
+	at.Order.Next, at.Order.LeaderEpoch = b.Order.Record, b.Order.LeaderEpoch
+	at.Order.Set(state.OrderedPart{Partition: b.Partition, Next: next, LeaderEpoch: epoch, Ordered: b.Order.Epoch})
+	if passed > 0 && w.Moved != nil {
+		w.Moved(b.Partition, next-passed, next)
+	}
+}
+
+// step takes one record of a batch.
+func (w *Walk) step(b *fetch.Batch, r *records.Record) error {
 	s, at := w.Stream, &w.Position
-	if r.Offset < at.Next {
-		panic(fmt.Sprintf("BUG: pipeline: a record at offset %d, the state stands at %d", r.Offset, at.Next))
+	gap := r.Offset + b.Shift - at.Next
+	if gap < 0 {
+		panic(fmt.Sprintf("BUG: pipeline: a record at offset %d, the state stands at %d", r.Offset+b.Shift, at.Next))
 	}
 	if s.ended() {
 		return ErrEnded
@@ -115,7 +173,7 @@ func (w *Walk) step(r *records.Record) error {
 		code = s.opened.decoder.Decode(&s.opened.event, r.Value)
 	}
 	record := operators.Record{
-		Identity: noise.Identity{Topic: at.Topic, Partition: w.Partition, Offset: r.Offset, LeaderEpoch: r.LeaderEpoch},
+		Identity: noise.Identity{Topic: at.Topic, Partition: b.Partition, Offset: r.Offset, LeaderEpoch: r.LeaderEpoch},
 		Null:     code != schemas.OK,
 	}
 	if s.opened.model.Keyed {
@@ -126,8 +184,8 @@ func (w *Walk) step(r *records.Record) error {
 	}
 	w.decisions = s.machine.Add(w.decisions[:0], record)
 	w.decide()
-	gap := r.Offset - at.Next
-	at.Next, at.LeaderEpoch, at.Step = r.Offset+1, r.LeaderEpoch, s.machine.Steps()
+	at.Step = s.machine.Steps()
+	w.reach(b, r.Offset+1, r.LeaderEpoch)
 	w.Taken(r, gap, code)
 	return nil
 }

@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/merge"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
@@ -47,7 +50,7 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	for _, r := range f.verdicts.resend {
 		tx.Rows.Append(nil, r.sealed, nil, now)
 	}
-	tx.Position, tx.Sealed = t.Position, bytes.Clone(t.sealed)
+	tx.Position, tx.Sealed = t.Position.Clone(), bytes.Clone(t.sealed)
 	says := "a transaction of an earlier owner is not whole; what it lacks is committed now"
 	if t.Position.Owes {
 		says = "an earlier owner has opened the partition, and its first decisions are not committed with the state; what lacks is committed now"
@@ -57,6 +60,7 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 			return err
 		}
 	}
+	tx.Offsets = t.offsetsAt(tx.Position, f)
 	tx.Note = fmt.Sprintf("%s (decisions: %d, input offset: %d)", says, tx.Count, tx.Position.Next)
 	t.mustCommit(tx)
 	return nil
@@ -68,14 +72,27 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 // version would make them again, with other bytes.
 func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 	tx := t.newTransaction()
-	tx.Opening, tx.Position, tx.Sealed = opening, t.Position, bytes.Clone(t.sealed)
+	tx.Opening, tx.Position, tx.Sealed = opening, t.Position.Clone(), bytes.Clone(t.sealed)
 	if len(opening) > 0 {
 		tx.Note = fmt.Sprintf(
 			"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", tx.Position.Next)
 	}
-	tx.Group = f.group
+	tx.Offsets = t.offsetsAt(tx.Position, f)
 	f.group = max(f.group, tx.Position.Next)
 	t.mustCommit(tx)
+}
+
+// offsetsAt are the group's offsets of a transaction that ends at a position. None goes back behind where the group is.
+func (t *takeOver) offsetsAt(at state.Position, f *transactionStatus) []group.Offset {
+	offsets := transaction.OffsetsAt(t.partition, at)
+	for i := range offsets {
+		for _, is := range f.offsets {
+			if is.Partition == offsets[i].Partition {
+				offsets[i].Offset = max(offsets[i].Offset, is.Offset)
+			}
+		}
+	}
+	return offsets
 }
 
 // remedyOfOtherHistory is what to do where committed bytes are not those that the events give now.
@@ -113,6 +130,10 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 	}
 	// The verdicts that are committed must be those of now, and the rows that follow start where they end.
 	for _, r := range f.verdicts.beyondState {
+		if r.From >= t.Position.Next && !slices.Equal(r.Stretches, b.Stretches(r.From, r.To)) {
+			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d are of other places in the input than those that the order log gives now", r.From, r.To),
+				fmt.Sprintf(remedyOfOtherHistory, "them"))
+		}
 		if r.From >= t.Position.Next && !bytes.Equal(r.Verdicts, b.Verdicts(r.From, r.To)) {
 			return t.stop(fmt.Sprintf("the committed verdicts of the offsets %d to %d differ from those that the events give now", r.From, r.To),
 				fmt.Sprintf(remedyOfOtherHistory, "them"))
@@ -155,9 +176,8 @@ func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 
 // takeAgain walks over the events behind the state, as far as anything of them is committed.
 func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
-	reader := fetch.NewReader(t.Client, t.Config.Input, t.partition, t.Position.Next, fetch.Options{
-		ID: t.Position.Topic, LastEpoch: &t.Position.LeaderEpoch, MaxBytes: deployment.FetchBytes,
-		MaxWait: 100 * time.Millisecond,
+	reader := merge.Open(t.Client, t.Config, t.Topics, t.partition, t.keys.Order, t.order, t.Position, fetch.Options{
+		MaxBytes: deployment.FetchBytes, MaxWait: 100 * time.Millisecond,
 	})
 	defer reader.Close()
 	last, due := f.reach()
@@ -167,15 +187,18 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		}
 		return f.end
 	}
+	var waited waiting
 	for b.Position.Next < until() {
+		was := b.Position.Next
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
 			return fmt.Errorf("pipeline: partition %d: take events again: %w", t.partition, err)
 		}
-		b.Transaction.End = batch.Stable
+		b.Transaction.End = batch.Stable + batch.Shift
 		err = b.Take(batch, until)
 		b.SkipTo() // a batch may end with offsets of no record, before those of the next one
-		short := len(batch.Records) == 0 && batch.Next >= batch.Stable && b.Position.Next < until()
+		over := waited.over(t.Position, b.Position.Next > was)
+		short := over && len(batch.Records) == 0 && batch.Next >= batch.Stable && b.Position.Next < until()
 		batch.Release()
 		switch {
 		case errors.Is(err, streams.ErrEnded):

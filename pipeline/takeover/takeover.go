@@ -57,15 +57,16 @@ type takeOver struct {
 
 	// Of the incarnation, when there is one: restore or open.
 	incarnation [16]byte
-	start       int64  // offset of the input at which it begins
-	sealed      []byte // the committed state
+	start       int64          // offset of the input at which it begins
+	order       *state.Ordered // where that of a whole topic begins; nil for that of one partition
+	sealed      []byte         // the committed state
 }
 
 // endOffsets are where the partitions that a transaction touches end, every transaction on them decided.
 type endOffsets struct {
 	decisions           []topics.Bounds // by output
 	verdicts, changelog topics.Bounds
-	group               int64 // committed offset, −1 for none
+	group               []group.Offset // of each partition of the input that the stream reads
 }
 
 // Run makes the caller the partition's only owner and restores its stream, or opens its first incarnation:
@@ -141,7 +142,7 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 	if t.ends.changelog, err = topics.StableEnd(ctx, t.Client, t.Config.Changelog, p); err != nil {
 		return err
 	}
-	t.ends.group, err = group.CommittedOffset(ctx, t.Client, t.Config.Group, t.Config.Input, p)
+	t.ends.group, err = group.CommittedOffsets(ctx, t.Client, t.Config.Group, t.Config.Input, t.inputs())
 	return err
 }
 
@@ -181,7 +182,7 @@ func (t *takeOver) restore(record []byte) error {
 			"The input topic was recreated or mirrored: open a new deployment under another ORIEL_NAME")
 	}
 	t.Sealer, t.Stream, t.Position = saved.Sealer, saved.Stream, saved.Position
-	t.incarnation, t.start = inc.ID, inc.Start
+	t.incarnation, t.start, t.order = inc.ID, inc.Start, inc.Order
 	return nil
 }
 

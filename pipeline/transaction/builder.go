@@ -30,12 +30,13 @@ func NewBuilder(
 ) *Builder {
 	b := &Builder{sealer: sealer, sent: at}
 	b.Walk = &streams.Walk{
-		Stream: s, Partition: partition, Position: at, Users: index,
+		Stream: s, Partition: partition, Position: at.Clone(), Users: index,
 		Decided: func(output uint8, key, line []byte) { b.Transaction.Decide(output, key, line, b.Now) },
 		Taken: func(r *records.Record, gap int64, code schemas.Code) {
 			b.Transaction.setStatus(gap, code)
 			b.Transaction.add(r.Public)
 		},
+		Moved: func(partition int32, from, to int64) { b.Transaction.move(partition, from, to) },
 	}
 	return b
 }
@@ -53,16 +54,24 @@ func (b *Builder) Verdicts(from, to int64) []byte {
 	return b.Transaction.verdicts[from-b.sent.Next : to-b.sent.Next]
 }
 
+// Stretches returns where the offsets from one up to another lie that the transaction has taken, if they are those of a
+// whole topic.
+func (b *Builder) Stretches(from, to int64) []state.Stretch {
+	return Within(b.Transaction.stretches, from-b.sent.Next, to-from)
+}
+
 // DropVerdicts leaves out the verdicts of the offsets below one: they are committed already.
 func (b *Builder) DropVerdicts(below int64) {
+	b.Transaction.stretches = b.Stretches(below, b.Position.Next)
 	b.Transaction.verdicts = b.Transaction.verdicts[below-b.sent.Next:]
 	b.sent.Next = below
 }
 
-// Close completes the transaction: the state at its end, and its verdicts, which start where the transaction before
-// ended.
+// Close completes the transaction: the state at its end, the group's offsets, and its verdicts, which start where the
+// transaction before ended.
 func (b *Builder) Close() {
-	t, at := b.Transaction, b.Position
+	t, at := b.Transaction, b.Position.Clone()
+	t.setOffsets(b.Partition, b.sent, at)
 	b.private = b.Stream.AppendState(b.private[:0])
 	t.Position = at
 	t.Steps = at.Step - b.sent.Step

@@ -99,7 +99,7 @@ func (c *Committer) transact(
 		return 0, err
 	}
 	c.Listener.Reached(p, notice.PointProduced)
-	if err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, max(t.Position.Next, t.Group)); err != nil {
+	if err := c.Producer.CommitOffsets(ctx, c.Membership, c.Config.Input, t.Offsets); err != nil {
 		return 0, err
 	}
 	return last, c.Producer.End(ctx, true)

@@ -3,6 +3,7 @@ package transaction
 import (
 	"fmt"
 
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
@@ -28,12 +29,13 @@ type Transaction struct {
 	// transaction has ended, so that the store is never ahead of the changelog.
 	Sealed []byte
 
-	// Position is after the last record taken. Its offset is the group's, AFTER the state is sent.
+	// Position is after the last record taken.
 	Position state.Position
 
-	// Group is the offset that the group has committed, where that is behind Position: an earlier owner has taken more
-	// than the state says, and the group's offset must not go back. 0 elsewhere.
-	Group int64
+	// Offsets are the group's in the partitions of the input that the transaction has moved in, AFTER the state is sent.
+	// They are Position's, unless the group stands behind that: an earlier owner has taken more than the state says, and
+	// the group's offsets must not go back.
+	Offsets []group.Offset
 
 	// Note is logged BEFORE anything is sent; "" if there is nothing to say.
 	Note string
@@ -45,9 +47,10 @@ type Transaction struct {
 	Newest []byte // line of the last decision in the first topic; empty unless New was asked to keep it
 
 	keepNewest bool
-	pool       *records.Pool // memory of the decisions, shared with the partition's other transaction
-	verdicts   []byte        // one for each offset since the transaction before
-	row        []byte        // a row under construction
+	pool       *records.Pool   // memory of the decisions, shared with the partition's other transaction
+	verdicts   []byte          // one for each offset since the transaction before
+	stretches  []state.Stretch // whose offsets these are; empty for the stream of one partition
+	row        []byte          // a row under construction
 }
 
 // New returns an empty transaction. Transactions of one pool share the memory of their decisions. keepNewest
@@ -66,15 +69,20 @@ func (t *Transaction) Reset() {
 		t.Decisions[i].Reset()
 	}
 	t.Rows.Reset()
-	t.Opening, t.Note, t.Group = nil, "", 0
+	t.Opening, t.Note = nil, ""
 	t.Newest = t.Newest[:0]
-	t.verdicts = t.verdicts[:0]
+	t.verdicts, t.stretches, t.Offsets = t.verdicts[:0], t.stretches[:0], t.Offsets[:0]
 	t.Sealed = t.Sealed[:0]
 	t.Extent, t.Count, t.Steps = Extent{}, 0, 0
 }
 
 // Full reports whether the transactions of the pool hold as many bytes as there is memory for.
-func (t *Transaction) Full(memory int) bool { return t.pool.Bytes()+len(t.verdicts) >= memory }
+func (t *Transaction) Full(memory int) bool {
+	return t.pool.Bytes()+len(t.verdicts)+stretchBytes*len(t.stretches) >= memory
+}
+
+// stretchBytes is the memory of a stretch.
+const stretchBytes = 24
 
 // Freed returns a channel that receives when the pool has got memory back.
 func (t *Transaction) Freed() <-chan struct{} { return t.pool.Freed() }
@@ -111,16 +119,69 @@ func (t *Transaction) setSkipped(offsets int64) {
 	t.verdicts = append(t.verdicts, make([]byte, offsets)...) // 0: no record
 }
 
+// move notes offsets of a partition of the input, in the stream of a whole topic.
+func (t *Transaction) move(partition int32, from, to int64) {
+	if n := len(t.stretches); n > 0 && t.stretches[n-1].Partition == partition && t.stretches[n-1].To == from {
+		t.stretches[n-1].To = to
+		return
+	}
+	t.stretches = append(t.stretches, state.Stretch{Partition: partition, From: from, To: to})
+}
+
+// Within returns the stretches of n offsets behind the first skip ones.
+func Within(all []state.Stretch, skip, n int64) []state.Stretch {
+	var cut []state.Stretch
+	for _, s := range all {
+		s.From, skip = min(s.To, s.From+skip), max(0, skip-(s.To-s.From))
+		s.To = min(s.To, s.From+n)
+		if n -= s.To - s.From; s.From < s.To {
+			cut = append(cut, s)
+		}
+	}
+	return cut
+}
+
+// OffsetsAt are the offsets of a group whose stream stands at a position: that of the partition, or those of all
+// partitions of a whole topic that have a place in its order.
+func OffsetsAt(partition int32, at state.Position) []group.Offset {
+	if at.Order == nil {
+		return []group.Offset{{Partition: partition, Offset: at.Next}}
+	}
+	offsets := make([]group.Offset, len(at.Order.Parts))
+	for i, part := range at.Order.Parts {
+		offsets[i] = group.Offset{Partition: part.Partition, Offset: part.Next}
+	}
+	return offsets
+}
+
+// setOffsets notes the group's offset, or those in the partitions of a whole topic that were moved in since a position.
+// Where none was, as before the first event, they are those in all partitions.
+func (t *Transaction) setOffsets(partition int32, since, at state.Position) {
+	if at.Order != nil {
+		t.Offsets = t.Offsets[:0]
+		for _, part := range at.Order.Parts {
+			if was, _ := since.Order.Part(part.Partition); was.Next != part.Next {
+				t.Offsets = append(t.Offsets, group.Offset{Partition: part.Partition, Offset: part.Next})
+			}
+		}
+		if len(t.Offsets) > 0 {
+			return
+		}
+	}
+	t.Offsets = append(t.Offsets[:0], OffsetsAt(partition, at)...)
+}
+
 // seal makes rows of the verdicts, which start at offset from and end at the position. Where one row ends and the next
 // begins depends on the number of offsets alone.
 func (t *Transaction) seal(sealer *state.Sealer, from int64, now int64) {
 	if end := from + int64(len(t.verdicts)); end != t.Position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: verdicts of the offsets %d to %d, the state stands at %d", from, end, t.Position.Next))
 	}
-	for rest := t.verdicts; len(rest) > 0; {
-		n := min(len(rest), state.MaxVerdicts)
-		t.row = sealer.SealVerdicts(t.row[:0], from, rest[:n])
+	rest := state.StatusRow{From: from, To: t.Position.Next, Verdicts: t.verdicts}
+	for len(rest.Verdicts) > 0 {
+		var row state.StatusRow
+		row, rest = rest.Cut()
+		t.row = sealer.SealVerdicts(t.row[:0], row)
 		t.Rows.Append(nil, t.row, nil, now)
-		from, rest = from+int64(n), rest[n:]
 	}
 }

@@ -106,6 +106,7 @@ func (w *walked) Add(dst []operators.Decision, r operators.Record) []operators.D
 	w.handing.event = r.Event
 	w.walk.Partition, w.walk.Position.Topic, w.walk.Position.Next = r.Identity.Partition, r.Identity.Topic, of.Offset
 	batch := fetch.Batch{Records: []records.Record{of}, From: of.Offset, Next: of.Offset + 1, LeaderEpoch: of.LeaderEpoch}
+	batch.Partition = r.Identity.Partition
 	if err := w.walk.Take(&batch, func() int64 { return math.MaxInt64 }); err != nil {
 		panic("BUG: auditor: a walk stops: " + err.Error())
 	}

@@ -75,7 +75,9 @@ func (r *runner) taken(record *records.Record, code schemas.Code) {
 func (r *runner) take(i Item) error {
 	walk := r.walks[i.Stream]
 	r.record[0], r.item = i.Record, i
-	b := fetch.Batch{From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:]}
+	b := fetch.Batch{
+		Partition: walk.Partition, From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:],
+	}
 	err := walk.Take(&b, func() int64 { return b.Next })
 	if errors.Is(err, streams.ErrEnded) {
 		return fmt.Errorf("%v: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON)", i,

@@ -91,7 +91,7 @@ func Run(
 		if len(line.Value)-len(record[0].Value) > KeyBytes {
 			return r, fmt.Errorf("line %d: a key of more than %d bytes", line.Number+1, KeyBytes-len(o.Separator))
 		}
-		one := fetch.Batch{From: line.Number, Next: line.Number + 1, Records: record}
+		one := fetch.Batch{Partition: o.Partition, From: line.Number, Next: line.Number + 1, Records: record}
 		switch err := walk.Take(&one, func() int64 { return one.Next }); {
 		case errors.Is(err, streams.ErrEnded):
 			return r, fmt.Errorf("line %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON), whose decisions are written", line.Number+1, stream.Steps())

@@ -382,7 +382,7 @@ func (f *fixture) otherVerdicts(sealed []byte) []byte {
 		f.T.Fatal(err)
 	}
 	row.Verdicts[3]++
-	return sealer.SealVerdicts(nil, row.From, row.Verdicts)
+	return sealer.SealVerdicts(nil, row)
 }
 
 // sealer opens what partition 0 has sealed.

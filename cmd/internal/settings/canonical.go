@@ -47,6 +47,9 @@ func (s Settings) Canonical() string {
 	if s.forgets() {
 		lines = append(lines, "MEMORY="+count(s.Memory))
 	}
+	if s.Stream == wholeTopic {
+		lines = append(lines, "STREAM="+s.Stream)
+	}
 	if s.After != "" {
 		lines = append(lines, "AFTER="+s.After)
 	}

@@ -27,6 +27,7 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 	if slices.Contains(needs, Deployment) {
 		p.Want("AFTER", s.After != s.Name || s.Name == "",
 			"%q: the deployment itself; the one that goes on needs another ORIEL_NAME", s.After)
+		s.checkStream(p)
 		p.Want("NAME", deploymentName.MatchString(s.Name), "%q: not 1 to 200 letters, digits, dots, underscores and hyphens", s.Name)
 	}
 	for _, f := range []struct{ name, value string }{
@@ -69,6 +70,20 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 		"ORIEL_MEMORY is the number of steps that sums remember", s.Memory)
 	if slices.Contains(needs, Operator) {
 		s.checkPrivacy(p)
+	}
+}
+
+// checkStream refuses names that mean nothing, and settings of the order where there is none.
+func (s Settings) checkStream(p *operators.Problems) {
+	if s.Stream != "" {
+		p.OneOf("STREAM", s.Stream, wholeTopic, eachPartition)
+	}
+	if s.Sequencer != "" {
+		p.OneOf("SEQUENCER", s.Sequencer, ownSequencer, otherSequencer)
+	}
+	for _, f := range []struct{ name, value string }{{"ORDER_TOPIC", s.OrderTopic}, {"SEQUENCER", s.Sequencer}} {
+		p.Want(f.name, f.value == "" || s.Stream == wholeTopic,
+			"set, but a stream of one partition has its order from there; set ORIEL_STREAM=topic")
 	}
 }
 

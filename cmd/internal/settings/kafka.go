@@ -15,6 +15,12 @@ import (
 	"oriel/state"
 )
 
+// Words that ORIEL_STREAM and ORIEL_SEQUENCER take.
+const (
+	wholeTopic, eachPartition    = "topic", "partition"
+	ownSequencer, otherSequencer = "own", "other"
+)
+
 // Client gives what a connection to the brokers takes. It reads the secret files that the settings name.
 func (s Settings) Client() (kafka.Config, error) {
 	c := kafka.Config{Brokers: s.Brokers, ClientID: "oriel"}
@@ -64,7 +70,7 @@ func (s Settings) Deployment() deployment.Config {
 			Changelog: cmp.Or(s.AfterChangelog, s.After+".changelog"),
 		}
 	}
-	return deployment.Config{
+	c := deployment.Config{
 		Name: s.Name, Group: cmp.Or(s.Group, s.Name), Input: s.InputTopic,
 		Decisions:  cmp.Or(s.DecisionTopic, s.Name+".decisions"),
 		Verdicts:   cmp.Or(s.VerdictsTopic, s.Name+".verdicts"),
@@ -72,13 +78,18 @@ func (s Settings) Deployment() deployment.Config {
 		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
 		Start:      s.Start, Predecessor: after, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
 		TransactionBytes: transactionBytes, Memory: deployment.Memory(s.MemoryLimit), SingleReplica: s.SingleReplica,
+		Undecided: s.Stream == "",
 	}
+	if s.Stream == wholeTopic {
+		c.Order, c.OtherSequencer = cmp.Or(s.OrderTopic, s.Name+".order"), s.Sequencer == otherSequencer
+	}
+	return c
 }
 
 // DeploymentOf is Deployment with the topics that only some operators have.
 func (s Settings) DeploymentOf(m streams.Model) (deployment.Config, error) {
 	c := s.Deployment()
-	c.FixedPartitions = m.Users != nil
+	c.FixedPartitions = m.Users != nil && !c.WholeTopic()
 	var errs []error
 	name := func(setting, given, otherwise string, has bool) string {
 		switch {

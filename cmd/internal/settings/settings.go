@@ -22,10 +22,13 @@ type Settings struct {
 	SASLPasswordFile string        `env:"SASL_PASSWORD_FILE" unit:"file" range:"mode as ORIEL_MASTER_KEY_FILE" text:"file with the password, one line; one that others may read is refused"`
 	Name             string        `env:"NAME" need:"deployment" unit:"name" range:"letters, digits, . _ -" text:"deployment name: part of topic names and transactional ids"`
 	InputTopic       string        `env:"INPUT_TOPIC" need:"deployment" unit:"topic" text:"events to read; must not be compacted"`
+	Stream           string        `env:"STREAM" unit:"name" range:"topic, partition" text:"topic: all partitions of the input are one stream, with one guarantee and one partition of decisions. partition, as when empty: each is a stream, and learns from its own events alone; for independent models on purpose, or for more events than one machine takes"`
 	DecisionTopic    string        `env:"DECISION_TOPIC" unit:"topic" text:"decisions; <name>.decisions when empty"`
 	SecondTopic      string        `env:"SECOND_TOPIC" unit:"topic" text:"decisions that are not for all who read the first topic, of an operator that has such; <name>.<its suffix> when empty"`
 	VerdictsTopic    string        `env:"VERDICTS_TOPIC" unit:"topic" text:"sealed verdicts, one byte an offset of the input; <name>.verdicts when empty"`
 	ChangelogTopic   string        `env:"CHANGELOG_TOPIC" unit:"topic" text:"sealed state; <name>.changelog when empty"`
+	OrderTopic       string        `env:"ORDER_TOPIC" unit:"topic" text:"with ORIEL_STREAM=topic, the order in which partitions of the input are taken; <name>.order when empty"`
+	Sequencer        string        `env:"SEQUENCER" unit:"name" range:"own, other" text:"with ORIEL_STREAM=topic, who writes the order: own, as when empty, the process that has the stream; other, oriel order, a process of its own, so that the time that an event takes to be processed cannot move the order"`
 	DeadLetterTopic  string        `env:"DEAD_LETTER_TOPIC" unit:"topic" text:"records that took their place as null events; <name>.dead-letter when empty"`
 	DescriptorTopic  string        `env:"DESCRIPTOR_TOPIC" unit:"topic" text:"what a consumer needs beside decisions (settings of vectors, names of coordinates), one record, of an operator that has such; <name>.descriptor when empty"`
 	MasterKeyFile    string        `env:"MASTER_KEY_FILE" need:"deployment" unit:"file" range:"64 hex digits; its group may read it, others may not: mode 0400, 0440, 0600 or 0640" text:"key that wraps the keys of sealed state"`

@@ -133,6 +133,49 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 	}
 }
 
+// TestAWholeTopicIsSaidOnce: the canonical configuration has a line of ORIEL_STREAM for topic alone, so that the setting
+// changed no earlier deployment. Settings of the order are refused where there is none.
+func TestAWholeTopicIsSaidOnce(t *testing.T) {
+	load := func(lines ...string) Settings {
+		t.Helper()
+		s, err := Load(append(minimal(), lines...), all...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	absent, partition, topic := load(), load("ORIEL_STREAM=partition"), load("ORIEL_STREAM=topic")
+	if partition.Canonical() != absent.Canonical() {
+		t.Error("ORIEL_STREAM=partition is another deployment than one that says nothing")
+	}
+	if topic.Canonical() != strings.Replace(absent.Canonical(), "STREAM_KEYS=", "STREAM=topic\nSTREAM_KEYS=", 1) {
+		t.Errorf("canonical configuration:\n%s", topic.Canonical())
+	}
+	if c := absent.Deployment(); c.WholeTopic() || partition.Deployment().WholeTopic() {
+		t.Errorf("%+v", c)
+	}
+	if c := topic.Deployment(); c.Order != "n.order" || c.OtherSequencer {
+		t.Errorf("%+v", c)
+	}
+	other := load("ORIEL_STREAM=topic", "ORIEL_ORDER_TOPIC=o", "ORIEL_SEQUENCER=other").Deployment()
+	if other.Order != "o" || !other.OtherSequencer {
+		t.Errorf("%+v", other)
+	}
+	if c := load("ORIEL_STREAM=topic", "ORIEL_SEQUENCER=own").LettersDeployment(); !c.WholeTopic() || c.OtherSequencer {
+		t.Errorf("%+v", c)
+	}
+	for want, lines := range map[string][]string{
+		`ORIEL_STREAM: "key": not one of topic, partition`:  {"ORIEL_STREAM=key"},
+		`ORIEL_SEQUENCER: "me": not one of own, other`:      {"ORIEL_STREAM=topic", "ORIEL_SEQUENCER=me"},
+		"ORIEL_SEQUENCER: set, but":                         {"ORIEL_SEQUENCER=other"},
+		"ORIEL_ORDER_TOPIC: set, but a stream of one parti": {"ORIEL_STREAM=partition", "ORIEL_ORDER_TOPIC=o"},
+	} {
+		if _, err := Load(append(minimal(), lines...), all...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q, got %v", lines, want, err)
+		}
+	}
+}
+
 // TestTheSecondTopicIsTheOperators: its name follows from the deployment's, and one that no operator fills is refused.
 func TestTheSecondTopicIsTheOperators(t *testing.T) {
 	of := func(b pipetest.Blind) streams.Model { return streams.Model{Learner: b.Learner()} }

@@ -32,10 +32,14 @@ func TestAssignGivesEachPartitionOnce(t *testing.T) {
 // TestGroupBytesComeBack reads what the group requests carry, and what other clients append to it.
 func TestGroupBytesComeBack(t *testing.T) {
 	for _, mark := range []string{"", "name/id"} {
-		s := parseSubscription(&wire.Reader{B: append(appendSubscription(nil, "t", mark), 1, 2, 3)})
+		s := parseSubscription(&wire.Reader{B: append(appendSubscription(nil, mark, "t"), 1, 2, 3)})
 		if fmt.Sprint(s.topics) != "[t]" || s.mark != mark {
 			t.Errorf("topics %v, mark %q, want t and %q", s.topics, s.mark, mark)
 		}
+	}
+	kept := appendSubscription(nil, "m", Config{Topic: "t", Kept: "u"}.topics()...)
+	if s := parseSubscription(&wire.Reader{B: kept}); fmt.Sprint(s) != "{[t u] m}" {
+		t.Errorf("%v, want topics t and u, mark m", s)
 	}
 	if s := parseSubscription(&wire.Reader{B: []byte{
 		0, 0, 0, 0, 0, 1, 0, 1, 't', 0xff, 0xff, 0xff,

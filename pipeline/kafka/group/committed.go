@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
@@ -18,52 +19,91 @@ type Place struct {
 	Note   string
 }
 
+// Offset is a group's committed offset for a partition.
+type Offset struct {
+	Partition int32
+	Offset    int64 // −1 for none
+}
+
 // CommittedOffset is the offset of CommittedPlace.
 func CommittedOffset(ctx context.Context, c *kafka.Client, group, topic string, partition int32) (int64, error) {
 	at, err := CommittedPlace(ctx, c, group, topic, partition)
 	return at.Offset, err
 }
 
+// CommittedOffsets are a group's committed offsets for partitions of a topic, in the order of these. It waits as
+// CommittedPlace does.
+func CommittedOffsets(
+	ctx context.Context, c *kafka.Client, group, topic string, partitions []int32,
+) ([]Offset, error) {
+	places, err := committed(ctx, c, "offsets of group "+group+" for "+topic, group, topic, partitions)
+	offsets := make([]Offset, len(places))
+	for i, at := range places {
+		offsets[i] = Offset{Partition: partitions[i], Offset: at.Offset}
+	}
+	return offsets, err
+}
+
 // CommittedPlace is a group's committed place for a partition, of offset -1 if it has none. It waits for a transaction
 // that is about to change it (require_stable).
 func CommittedPlace(ctx context.Context, c *kafka.Client, group, topic string, partition int32) (Place, error) {
-	at := Place{Offset: -1}
 	what := "offset of group " + group + " for " + kafka.PartitionName(topic, partition)
-	err := c.RetryAt(ctx, kafka.CoordinatorOfGroup(group), what, func(ctx context.Context) error {
+	places, err := committed(ctx, c, what, group, topic, []int32{partition})
+	if err != nil {
+		return Place{Offset: -1}, err
+	}
+	return places[0], nil
+}
+
+// committed asks for the places of partitions of a topic, and returns them in the order of these.
+func committed(
+	ctx context.Context, c *kafka.Client, what, group, topic string, partitions []int32,
+) (places []Place, err error) {
+	err = c.RetryAt(ctx, kafka.CoordinatorOfGroup(group), what, func(ctx context.Context) error {
 		body := wire.AppendCompactString(nil, group)
 		body = append(body, 2) // one topic
 		body = wire.AppendCompactString(body, topic)
-		body = append(body, 2) // one partition
-		body = binary.BigEndian.AppendUint32(body, uint32(partition))
+		body = binary.AppendUvarint(body, uint64(len(partitions))+1)
+		for _, partition := range partitions {
+			body = binary.BigEndian.AppendUint32(body, uint32(partition))
+		}
 		body = append(body, 0, 1, 0) // topic tags; require stable; tags
 		req := &kafka.GroupCall{Call: c.NewCall(protocol.OffsetFetch, 7, true, body), ID: group}
-		found, code := Place{Offset: -1}, int16(0)
-		req.Complete(func(r *wire.Reader) { found, code = parseOffsetFetch(r) })
+		none := slices.Repeat([]Place{{Offset: -1}}, len(partitions))
+		found, code := none, int16(0)
+		req.Complete(func(r *wire.Reader) { found, code = parseOffsetFetch(r, partitions) })
 		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
 			return err
 		}
 		if kafka.Code(code) == codeGroupNotFound {
-			found, code = Place{Offset: -1}, 0
+			found, code = none, 0
 		}
-		at = found
+		places = found
 		return kafka.CodeError(code)
 	})
-	return at, err
+	return places, err
 }
 
-// parseOffsetFetch reads an OffsetFetch 7 answer for one partition.
-func parseOffsetFetch(r *wire.Reader) (at Place, code int16) {
-	at.Offset = -1
+// parseOffsetFetch reads an OffsetFetch 7 answer for partitions of one topic. A code of any of them is that of the
+// answer.
+func parseOffsetFetch(r *wire.Reader, partitions []int32) (places []Place, code int16) {
+	places = slices.Repeat([]Place{{Offset: -1}}, len(partitions))
 	r.Int32() // throttle
 	for n := r.CompactArray(3); n > 0; n-- {
 		r.CompactText()
 		for m := r.CompactArray(20); m > 0; m-- {
-			r.Int32() // partition
+			var at Place
+			partition := r.Int32()
 			at.Offset = r.Int64()
 			r.Int32() // leader epoch
 			at.Note = r.CompactText()
-			code = r.Int16()
+			if is := r.Int16(); is != 0 {
+				code = is
+			}
 			r.Tags()
+			if i := slices.Index(partitions, partition); i >= 0 {
+				places[i] = at
+			}
 		}
 		r.Tags()
 	}
@@ -71,7 +111,7 @@ func parseOffsetFetch(r *wire.Reader) (at Place, code int16) {
 		code = whole
 	}
 	r.Tags()
-	return at, code
+	return places, code
 }
 
 // AlterOffset sets a group's committed offset outside any transaction, as an operator's reset tool does. The group must

@@ -23,7 +23,11 @@ const leaveTimeout = 5 * time.Second
 // Config says which group to join, and for which topic.
 type Config struct {
 	ID    string // Required.
-	Topic string // Required.
+	Topic string // whose partitions are shared. Required.
+
+	// Kept is a further topic that members subscribe to, so that the group's offsets there do not expire (KIP-211); none
+	// of its partitions are shared. "": none
+	Kept string
 
 	// SessionTimeout is how long a member may be silent before its partitions go to others. 0: 6 s, the least that a
 	// broker takes by default (group.min.session.timeout.ms).
@@ -59,6 +63,14 @@ func (c Config) withDefaults() Config {
 		c.OnFenced = func() {}
 	}
 	return c
+}
+
+// topics are those that a member subscribes to.
+func (c Config) topics() []string {
+	if c.Kept == "" {
+		return []string{c.Topic}
+	}
+	return []string{c.Topic, c.Kept}
 }
 
 // Validate reports every problem at once.

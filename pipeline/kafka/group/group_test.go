@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,6 +91,38 @@ func TestCloseDoesNotWaitForOthers(t *testing.T) {
 	case <-held.Done():
 	default:
 		t.Error("the generation goes on after Close of its group")
+	}
+}
+
+// TestAKeptTopicIsNotShared: members subscribe to it, and are given partitions of the other one alone.
+func TestAKeptTopicIsNotShared(t *testing.T) {
+	c, err := kafka.New(kafka.Config{Brokers: []string{pipetest.Embedded(t)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	for topic, partitions := range map[string]int{"t": 1, "u": 3} {
+		if err := topics.Create(t.Context(), c, topic, partitions, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := group.Config{ID: "g", Topic: "t", Kept: "u", Mark: "m"}
+	g, err := group.Join(c, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = g.Close() }()
+	share, err := g.Next(t.Context())
+	if err != nil || !slices.Equal(share.Partitions, []int32{0}) {
+		t.Fatalf("%+v, %v", share, err)
+	}
+	if m, err := group.Describe(t.Context(), c, config, 1); err != nil || !m.Stable || len(m.Free)+len(m.Foreign) > 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	config.Mark = "another"
+	m, err := group.Describe(t.Context(), c, config, 1)
+	if err != nil || len(m.Foreign) != 1 || !slices.Equal(m.Foreign[0].Topics, []string{"t", "u"}) {
+		t.Errorf("%+v, %v", m, err)
 	}
 }
 

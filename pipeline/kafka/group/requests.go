@@ -65,7 +65,7 @@ func (g *Member) joinRequest(ctx context.Context) (joinAnswer, error) {
 	body = wire.AppendString(body, consumerProtocol)
 	body = binary.BigEndian.AppendUint32(body, 1)
 	body = wire.AppendString(body, rangeProtocol)
-	body = wire.AppendSized(body, appendSubscription(nil, g.config.Topic, g.config.Mark))
+	body = wire.AppendSized(body, appendSubscription(nil, g.config.Mark, g.config.topics()...))
 	var answer joinAnswer
 	if err := g.groupRequest(ctx, protocol.JoinGroup, joinVersion, body,
 		func(r *wire.Reader) { answer = parseJoin(r) }); err != nil {
@@ -206,11 +206,14 @@ func parseAssignment(r *wire.Reader, topic string) (partitions []int32) {
 	return partitions
 }
 
-// appendSubscription appends a member's metadata of the consumer protocol, version 0: one topic, and the mark as user
+// appendSubscription appends a member's metadata of the consumer protocol, version 0: topics, and the mark as user
 // data.
-func appendSubscription(dst []byte, topic, mark string) []byte {
-	dst = append(dst, 0, 0, 0, 0, 0, 1) // version, one topic
-	dst = wire.AppendString(dst, topic)
+func appendSubscription(dst []byte, mark string, topics ...string) []byte {
+	dst = append(dst, 0, 0) // version
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(topics)))
+	for _, topic := range topics {
+		dst = wire.AppendString(dst, topic)
+	}
 	return wire.AppendSized(dst, []byte(mark))
 }
 

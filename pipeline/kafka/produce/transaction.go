@@ -57,9 +57,26 @@ func (p *Producer) CommitOffset(
 	return p.CommitPlace(ctx, m, topic, partition, group.Place{Offset: offset})
 }
 
+// CommitOffsets is CommitOffset for several partitions of a topic, in one request.
+func (p *Producer) CommitOffsets(ctx context.Context, m group.Membership, topic string, offsets []group.Offset) error {
+	commits := make([]kafkago.TxnOffsetCommit, len(offsets))
+	for i, o := range offsets {
+		commits[i] = kafkago.TxnOffsetCommit{Partition: int(o.Partition), Offset: o.Offset}
+	}
+	return p.commit(ctx, m, topic, commits)
+}
+
 // CommitPlace is CommitOffset with a note.
 func (p *Producer) CommitPlace(
 	ctx context.Context, m group.Membership, topic string, partition int32, at group.Place,
+) error {
+	return p.commit(ctx, m, topic, []kafkago.TxnOffsetCommit{
+		{Partition: int(partition), Offset: at.Offset, Metadata: at.Note},
+	})
+}
+
+func (p *Producer) commit(
+	ctx context.Context, m group.Membership, topic string, commits []kafkago.TxnOffsetCommit,
 ) error {
 	if err := p.check("commit offset", true); err != nil {
 		return err
@@ -75,9 +92,7 @@ func (p *Producer) CommitPlace(
 			ProducerEpoch:   int(p.epoch),
 			GenerationID:    int(m.Generation),
 			MemberID:        m.Member,
-			Topics: map[string][]kafkago.TxnOffsetCommit{
-				topic: {{Partition: int(partition), Offset: at.Offset, Metadata: at.Note}},
-			},
+			Topics:          map[string][]kafkago.TxnOffsetCommit{topic: commits},
 		})
 		if err != nil {
 			return err

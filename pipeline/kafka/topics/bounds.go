@@ -109,8 +109,22 @@ func parseListOffsets(r *wire.Reader, each func(partition int32, code int16, off
 // is -1 if the broker cannot tell, as for an epoch that is yet to come. A log that has older epochs but not this one is
 // ErrTruncated: an epoch that had records stays known until retention has passed it, and then ends at the log's start.
 func EpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, epoch int32) (int64, error) {
-	answer := int64(-1)
-	err := c.Retry(ctx, "end of epoch of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
+	known, end, err := EpochBefore(ctx, c, topic, partition, epoch)
+	switch {
+	case err != nil, known > epoch:
+		return -1, err
+	case known >= 0 && known < epoch:
+		return -1, fmt.Errorf("%w: no epoch %d in it, epoch %d ends at offset %d", kafka.ErrTruncated, epoch, known, end)
+	}
+	return end, nil
+}
+
+// EpochBefore is the greatest leader epoch up to a given one that the log of a partition holds records of, and the
+// offset at which it ends: where the next one starts, or the end of the log. Both are -1 if the broker cannot tell.
+func EpochBefore(
+	ctx context.Context, c *kafka.Client, topic string, partition, epoch int32,
+) (known int32, end int64, err error) {
+	err = c.Retry(ctx, "end of epoch of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
 		current, err := c.LeaderEpoch(ctx, topic, partition)
 		if err != nil {
 			return err
@@ -125,23 +139,17 @@ func EpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, epo
 		req := &kafka.LeaderCall{
 			Call: c.NewCall(protocol.OffsetForLeaderEpoch, 3, false, body), Topic: topic, Partition: partition,
 		}
-		got, end, code := int32(-1), int64(-1), int16(0)
-		req.Complete(func(r *wire.Reader) { got, end, code = parseEpochEnd(r) })
+		code := int16(0)
+		req.Complete(func(r *wire.Reader) { known, end, code = parseEpochEnd(r) })
 		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
 			return err
 		}
-		if code != 0 {
-			return kafka.CodeError(code)
-		}
-		if got >= 0 && got < epoch {
-			return fmt.Errorf("%w: no epoch %d in it, epoch %d ends at offset %d", kafka.ErrTruncated, epoch, got, end)
-		}
-		if got == epoch {
-			answer = end
-		}
-		return nil
+		return kafka.CodeError(code)
 	})
-	return answer, err
+	if err != nil || known < 0 {
+		return -1, -1, err
+	}
+	return known, end, nil
 }
 
 // parseEpochEnd reads an OffsetForLeaderEpoch 3 answer for one partition.
