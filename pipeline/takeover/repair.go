@@ -176,7 +176,7 @@ func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 
 // takeAgain walks over the events behind the state, as far as anything of them is committed.
 func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
-	reader := merge.Open(t.Client, t.Config, t.Topics, t.partition, t.keys.Order, t.order, t.Position, fetch.Options{
+	reader := merge.Open(t.Client, t.Config, t.partition, t.keys.Order, t.order, t.Position, fetch.Options{
 		MaxBytes: deployment.FetchBytes, MaxWait: 100 * time.Millisecond,
 	})
 	defer reader.Close()
