@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/memory"
@@ -97,11 +98,7 @@ var errEnd = errors.New("letters: everything is written")
 func (s *Service) Run(ctx context.Context) error {
 	d := s.deployment
 	c := d.Config
-	member := group.Config{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout}
-	if c.WholeTopic() {
-		member.Kept = c.Input // its offsets are half of the place
-	}
-	group, err := group.Join(d.Client, member)
+	group, err := group.Join(d.Client, member(c))
 	if err != nil {
 		return fmt.Errorf("letters: join group: %w", err)
 	}
@@ -124,6 +121,15 @@ func (s *Service) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// member shares the verdicts out. Of a whole topic, the group's offsets of the input are half of the place, and kept.
+func member(c deployment.Config) group.Config {
+	m := group.Config{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout}
+	if c.WholeTopic() {
+		m.Kept = c.Input
+	}
+	return m
 }
 
 // describe looks up the topics of verdicts and of letters, and the input of one stream. One of ours that does not exist is looked for for a while: a broker

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/schemas"
 	"oriel/state"
 )
 
@@ -192,11 +194,60 @@ func TestGapsOfAWholeTopic(t *testing.T) {
 			if len(e.notes) > 0 {
 				t.Errorf("notes again: %q", e.notes)
 			}
+			e.rowOf(22, stretchesOf("1:20-21"), bad)
+			e.check(e.run())
+			want += ", 1/19..20 lost verdicts_lost , 1/20 json_syntax " // the cause is that of these rows
+			e.wantWritten(want)
 			e.deployment.Config.Group = "d.letters2" // letters and those of gaps tell how far they were written
-			e.rowOf(21, stretchesOf("0:6-7"), bad)
+			e.rowOf(23, stretchesOf("0:6-7"), bad)
 			e.check(e.run())
 			e.wantWritten(want + ", 0/6 json_syntax ")
 		})
+	}
+}
+
+// TestRecordsOfAWholeTopicThatAreGone leave letters without content, in the partition that they were in.
+func TestRecordsOfAWholeTopicThatAreGone(t *testing.T) {
+	e := newTopicEnv(t, 0, 0)
+	c := e.deployment.Config
+	for p := range int32(2) {
+		e.appendTo(c.Input, p, records.Record{Value: []byte("a")}, records.Record{Value: []byte("b")})
+	}
+	e.check(topics.DeleteRecords(t.Context(), e.client, c.Input, 1, 1))
+	e.rowOf(0, stretchesOf("1:0-2 0:0-1"), bad, bad, bad)
+	e.check(e.run())
+	e.wantWritten("0/0 json_syntax a, 1/0 lost json_syntax , 1/1 json_syntax b")
+}
+
+// TestTheLastLettersOfEachPartitionAreFound, however far back they are.
+func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
+	e := newTopicEnv(t, 0, 0, 0)
+	letters := make([]records.Record, 1100)
+	for i := range letters {
+		l := lostLetter("events", 1, int64(i), schemas.JSONSyntax)
+		if i == 0 {
+			l = gapLetter("events", 2, gap{from: 3, until: 9, why: rowsLost})
+		}
+		letters[i].Headers = records.HeadersOf(l.headers...)
+	}
+	e.append(e.deployment.Config.DeadLetter, letters...)
+	task := &task{service: New(e.deployment, Options{})}
+	e.check(task.describe(t.Context()))
+	at, err := task.place(t.Context())
+	e.check(err)
+	if at.known || at.row != 0 || len(at.parts) != 2 || at.parts[1] != 1100 || at.parts[2] != 9 {
+		t.Errorf("%+v", at)
+	}
+}
+
+// TestMembersKeepTheOffsetsOfAWholeTopic, which no partition of theirs is in.
+func TestMembersKeepTheOffsetsOfAWholeTopic(t *testing.T) {
+	c := deployment.Config{Group: "g", Input: "i", Verdicts: "v", Order: "o"}
+	if m := member(c); m.Topic != "v" || m.Kept != "i" {
+		t.Errorf("%+v", m)
+	}
+	if c.Order = ""; member(c).Topic != "v" || member(c).Kept != "" {
+		t.Errorf("%+v", member(c))
 	}
 }
 

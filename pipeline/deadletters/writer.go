@@ -135,7 +135,6 @@ func (w *writer) mark(ctx context.Context, n run, row int64) error {
 		return err
 	}
 	w.lost++
-	w.parts[n.partition] = g.until
 	of := "the input"
 	if c.WholeTopic() {
 		of = fmt.Sprintf("partition %d of the input", n.partition)
