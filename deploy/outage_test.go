@@ -47,7 +47,7 @@ func TestAlertsOfARealOutage(t *testing.T) {
 	settings := func(name string, more ...string) []string {
 		return append([]string{
 			"ORIEL_BROKERS=127.0.0.1:" + strconv.Itoa(o.port), "ORIEL_NAME=" + name, "ORIEL_INPUT_TOPIC=events",
-			"ORIEL_START=earliest",
+			"ORIEL_START=earliest", "ORIEL_STREAM=partition",
 			"ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=linear",
 			"ORIEL_SET=box", "ORIEL_RADIUS=1",
 			"ORIEL_DIMENSION=2", "ORIEL_STRONG_CONVEXITY=1", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1",

@@ -34,6 +34,7 @@ func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
 	cmd.Stderr = os.Stderr
 	cmd.Env = append(os.Environ(),
 		"ORIEL_BROKERS="+s.brokers, "ORIEL_NAME="+s.name, "ORIEL_INPUT_TOPIC="+s.input, "ORIEL_START=earliest",
+		"ORIEL_STREAM=partition",
 		"ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",
 		"ORIEL_STATE_DIR="+s.dir, "ORIEL_MASTER_KEY_FILE="+s.key, "ORIEL_HTTP_ADDR=127.0.0.1:0", "ORIEL_LOG_LEVEL=warn",
 	)

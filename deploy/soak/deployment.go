@@ -64,7 +64,7 @@ func settings(dir string, users, single bool) ([]string, error) {
 	}
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ORIEL_NAME=" + deploymentName,
-		"ORIEL_INPUT_TOPIC=" + inputTopic,
+		"ORIEL_INPUT_TOPIC=" + inputTopic, "ORIEL_STREAM=partition",
 		"ORIEL_START=earliest", "ORIEL_MASTER_KEY_FILE=" + key, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection",
 		"ORIEL_WINDOW=1024",
 		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", "ORIEL_MAX_RECORD_BYTES=20000",

@@ -34,7 +34,8 @@ func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed
 	if err != nil {
 		return Saved{}, CannotOpen(p, err)
 	}
-	if position.Topic != inc.Topic {
+	if position.Topic != inc.Topic || (position.Order == nil) != (inc.Order == nil) ||
+		inc.Order != nil && position.Order.Log != inc.Order.Log {
 		return Saved{}, CannotOpen(p, state.ErrForeign)
 	}
 	stream, err := streams.OpenStream(m, inc.Params, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)

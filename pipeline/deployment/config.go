@@ -28,7 +28,9 @@ type Config struct {
 	Verdicts  string // topic of sealed verdicts, a byte an offset of the input. Required.
 	Changelog string // topic of sealed state. Required.
 	// topic of the order log, which makes the whole input one stream; "": each partition of the input is a stream
-	Order      string
+	Order string
+	// the settings do not say whether the whole input is one stream; a new deployment on several partitions must say it
+	Undecided  bool
 	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
 	// topic of the operator's descriptor. Required where it has one, "" for any other; the service never names it.
 	Descriptor  string

@@ -148,6 +148,6 @@ func missingInput(topic string, before bool) error {
 			"Correct ORIEL_INPUT_TOPIC. If the topic was deleted, do not make it again: its offsets would mean other "+
 				"records than those that were taken, and this deployment would refuse it. Open a new deployment under another ORIEL_NAME on a new input")
 	}
-	return stop(reason, "Create it, with as many partitions as you want streams (`oriel topics --input-partitions N` does), "+
+	return stop(reason, "Create it (`oriel topics --input-partitions N` does), "+
 		"or correct ORIEL_INPUT_TOPIC")
 }

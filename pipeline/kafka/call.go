@@ -123,6 +123,21 @@ func (c *LeaderCall) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
 	return broker, nil
 }
 
+// BrokerCall goes to a broker, by its number in the cluster.
+type BrokerCall struct {
+	Call
+	Node int32
+}
+
+// Broker makes BrokerCall a protocol.BrokerMessage.
+func (c *BrokerCall) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
+	broker, ok := cluster.Brokers[c.Node]
+	if !ok {
+		return protocol.Broker{}, kafkago.BrokerNotAvailable
+	}
+	return broker, nil
+}
+
 // GroupCall goes to the coordinator of a group.
 type GroupCall struct {
 	Call

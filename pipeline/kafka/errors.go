@@ -6,6 +6,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
+	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/records"
 )
 
@@ -117,7 +118,7 @@ func Transient(err error) bool {
 	}
 	for _, final := range []error{
 		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, records.ErrFormat, ErrBroken, ErrGroupClosed,
-		errVersion, ErrUsage, records.ErrCodec,
+		errVersion, ErrUsage, records.ErrCodec, memory.ErrNoRoom,
 	} {
 		if errors.Is(err, final) {
 			return false

@@ -47,31 +47,55 @@ const (
 // checkInput refuses to go on when the input does not continue where the state ends, or does not reach to an end that
 // was taken before.
 func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
-	at, next := t.Position, t.Position.Next
-	bounds, err := topics.BoundsOf(ctx, t.Client, t.Config.Input, t.partition)
-	if err != nil {
-		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
+	if t.Position.Order != nil {
+		return t.checkOrder(ctx, taken)
 	}
-	if bounds.Start > next {
-		return t.lost(fmt.Sprintf("events were deleted before they were taken: the input starts at %d, the state needs %d", bounds.Start, next),
+	return t.checkPartition(ctx, t.partition, t.Position.LeaderEpoch, t.Position.Next, taken)
+}
+
+// checkPartition refuses to go on when a partition of the input does not continue at an offset, behind a record batch of
+// an epoch, or does not reach to an end that was taken before.
+func (t *takeOver) checkPartition(ctx context.Context, p, epoch int32, next, taken int64) error {
+	start, end, err := t.left(ctx, t.Config.Input, p, epoch, next)
+	input := "the input"
+	if t.Position.Order != nil {
+		input = fmt.Sprintf("partition %d of the input", p)
+	}
+	switch {
+	case errors.Is(err, kafka.ErrTruncated):
+		return &notice.StopError{Partition: t.partition, Reason: Truncated, Remedy: TruncatedRemedy, Cause: err, Loss: true}
+	case err != nil:
+		return err
+	case start > next:
+		return t.lost(fmt.Sprintf("events were deleted before they were taken: %s starts at %d, the state needs %d", input, start, next),
 			"Open a new deployment under another ORIEL_NAME, and keep events longer than the longest outage")
-	}
-	end := bounds.High
-	if at.LeaderEpoch >= 0 {
-		known, err := topics.EpochEnd(ctx, t.Client, t.Config.Input, t.partition, at.LeaderEpoch)
-		switch {
-		case errors.Is(err, kafka.ErrTruncated):
-			return &notice.StopError{Partition: t.partition, Reason: Truncated, Remedy: TruncatedRemedy, Cause: err, Loss: true}
-		case err != nil:
-			return fmt.Errorf("pipeline: partition %d: epoch of the input: %w", t.partition, err)
-		case known >= 0 && known < next:
-			end = min(end, known) // what follows is of another history
-		}
-	}
-	if end < taken {
-		return t.lost(fmt.Sprintf("the input was truncated: what is left of what was taken ends at %d, and events were taken up to %d", end, taken), TruncatedRemedy)
+	case end < taken:
+		return t.lost(fmt.Sprintf("%s was truncated: what is left of what was taken ends at %d, and events were taken up to %d", input, end, taken), TruncatedRemedy)
 	}
 	return nil
+}
+
+// left is where a log starts, and where it ends as far as it continues behind a record batch of an epoch, before an
+// offset. A log that does not have the epoch is kafka.ErrTruncated.
+func (t *takeOver) left(
+	ctx context.Context, topic string, p, epoch int32, next int64,
+) (start, end int64, err error) {
+	bounds, err := topics.BoundsOf(ctx, t.Client, topic, p)
+	if err != nil {
+		return 0, 0, fmt.Errorf("pipeline: bounds of %s: %w", kafka.PartitionName(topic, p), err)
+	}
+	end = bounds.High
+	if epoch < 0 || bounds.Start > next {
+		return bounds.Start, end, nil
+	}
+	known, err := topics.EpochEnd(ctx, t.Client, topic, p, epoch)
+	if err != nil {
+		return 0, 0, fmt.Errorf("pipeline: epoch of %s: %w", kafka.PartitionName(topic, p), err)
+	}
+	if known >= 0 && known < next {
+		end = min(end, known) // what follows is of another history
+	}
+	return bounds.Start, end, nil
 }
 
 // checkSemantics lets a version of other semantics go on only where nothing can be read that it would have to repeat.

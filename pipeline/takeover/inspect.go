@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
@@ -28,8 +27,9 @@ import (
 type transactionStatus struct {
 	decisions []decisionsFound // by output
 	verdicts  statusesFound
-	group     int64
-	end       int64 // of the input offsets that the committed parts stand on; more if decisions beyond the state need it
+	group     int64          // where the group stands in the stream, −1 for nowhere
+	offsets   []group.Offset // that say so
+	end       int64          // of the input offsets that the committed parts stand on; more if decisions beyond the state need it
 }
 
 // complete reports whether nothing has to be sent beside a state.
@@ -67,42 +67,10 @@ func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 	}
 	t.reportUnsealed(&verdicts)
 	f := &transactionStatus{
-		decisions: decisions, verdicts: verdicts, group: t.ends.group, end: max(t.Position.Next, verdicts.end),
+		decisions: decisions, verdicts: verdicts, group: t.standing(t.ends.group), offsets: t.ends.group,
+		end: max(t.Position.Next, verdicts.end),
 	}
 	return f, t.lookAtGroup(ctx, f)
-}
-
-// lookAtGroup tells an offset of the group that a transaction has left from one that somebody has set. The state is
-// right in either case, and neither takes an event twice or leaves one out; but who sets offsets expects something
-// else, and is told so. A transaction leaves the offset where it began, if only its offset was aborted, or where it
-// ends, if only its state was; its verdicts, sealed, say what these are.
-func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error {
-	c, next := t.Config, t.Position.Next
-	switch {
-	case f.group == -1, f.group == next:
-		return nil
-	case f.group < next && f.verdicts.began(next, f.group):
-		return nil
-	case f.group > next && f.verdicts.ended(f.group):
-		f.end = max(f.end, f.group)
-		return nil
-	}
-	if others := group.Others(ctx, t.Client, t.Config.GroupConfig(t.Topics.Input.ID)); len(others) > 0 {
-		return t.lost(fmt.Sprintf("group %q stands at %d and the state at %d, because processes of this deployment work under another group as well, %q",
-			c.Group, f.group, next, strings.Join(others, ", ")),
-			fmt.Sprintf("A deployment has one group. End the processes of group %q, or give them ORIEL_GROUP=%s", c.Group, others[0]))
-	}
-	const oneGroup = "Events cannot be taken twice or left out. If this deployment has worked under another ORIEL_GROUP since, give all its " +
-		"processes that one. Otherwise stop all members and "
-	if f.beyondState(next) {
-		// The right offset is not known before the events are taken again; without an offset, it is set then.
-		return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d, and more than the state has is committed", f.group, next),
-			fmt.Sprintf(oneGroup+"delete the offset, which is then set: kafka-consumer-groups.sh --group %s --topic %s:%d --delete-offsets",
-				c.Group, c.Input, t.partition))
-	}
-	return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d", f.group, next),
-		fmt.Sprintf(oneGroup+"set the offset back: kafka-consumer-groups.sh --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
-			c.Group, c.Input, t.partition, next))
 }
 
 // statusesFound are the verdict rows of the incarnation beside its state.

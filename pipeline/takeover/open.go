@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"oriel/operators"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
@@ -42,7 +45,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	case known:
 		return t.lost(lost+"the local store holds a state of it, or was damaged, but the changelog has none", remedy+
 			"; if this partition was really never opened, empty ORIEL_STATE_DIR")
-	case t.ends.group != -1:
+	case slices.ContainsFunc(t.ends.group, func(o group.Offset) bool { return o.Offset != -1 }):
 		return t.lost(lost+"the group has committed an offset, but the changelog has no state", remedy)
 	}
 	start, params, err := t.begin(ctx)
@@ -51,7 +54,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	}
 	inc := state.NewIncarnation(state.Incarnation{
 		Stream: t.name, Cluster: t.Topics.Cluster, Topic: t.Topics.Input.ID, Partition: t.partition,
-		Config: t.Model.Settings, Params: params, Start: start,
+		Config: t.Model.Settings, Params: params, Start: start, Order: t.order,
 	})
 	if t.Sealer, err = inc.Sealer(); err != nil {
 		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
@@ -63,7 +66,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 			Remedy: "Correct the settings that the cause names", Cause: err,
 		}
 	}
-	at := state.Position{Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics}
+	at := state.Position{Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics, Order: t.order.Clone()}
 	if _, owed := t.Stream.Due(0); owed > 0 {
 		at.Owes = true
 	} else {
@@ -85,8 +88,15 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	return nil
 }
 
-// begin says where the partition's first incarnation begins, and its params.
+// begin says where the partition's first incarnation begins, and its params. That of a whole topic begins at offset 0,
+// which is the place in the input that it notes in t.order.
 func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
+	if t.Config.WholeTopic() {
+		if t.order, err = t.beginAll(ctx); err == nil {
+			params, err = t.params(nil)
+		}
+		return 0, params, err
+	}
 	bounds, err := topics.BoundsOf(ctx, t.Client, t.Config.Input, t.partition)
 	if err != nil {
 		return 0, nil, fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
@@ -104,18 +114,46 @@ func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err 
 	if left.exists {
 		offset = left.next
 	}
-	if left.last != nil {
-		params, err = t.Model.Learner.ParamsAfter(*left.last)
+	params, err = t.params(left.last)
+	return offset, params, err
+}
+
+// beginAll says where the first incarnation of a whole topic begins in each partition, and in the order log.
+func (t *takeOver) beginAll(ctx context.Context) (*state.Ordered, error) {
+	log, err := topics.BoundsOf(ctx, t.Client, t.Config.Order, 0)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: bounds of the order log: %w", err)
+	}
+	at := &state.Ordered{Log: t.Topics.Order.ID, Next: log.Start, LeaderEpoch: -1}
+	at.Parts = make([]state.OrderedPart, t.Topics.Input.Partitions)
+	return at, eachAtOnce(len(at.Parts), func(p int) error {
+		bounds, err := topics.BoundsOf(ctx, t.Client, t.Config.Input, int32(p))
+		if err != nil {
+			return fmt.Errorf("pipeline: bounds of partition %d of the input: %w", p, err)
+		}
+		next := bounds.Start
+		if t.Config.Start == deployment.StartLatest {
+			next = bounds.Stable
+		}
+		at.Parts[p] = state.OrderedPart{Partition: int32(p), Next: next, LeaderEpoch: -1, Ordered: -1}
+		return nil
+	})
+}
+
+// params are those of a first incarnation, from a predecessor's last decision if there is one.
+func (t *takeOver) params(last *operators.Decision) (params []byte, err error) {
+	if last != nil {
+		params, err = t.Model.Learner.ParamsAfter(*last)
 	} else {
 		params, err = t.Model.Learner.Params()
 	}
 	if err != nil {
-		return 0, nil, &notice.StopError{
+		return nil, &notice.StopError{
 			Partition: t.partition, Reason: "no plan fits the configuration",
 			Remedy: "Correct the settings that the cause names", Cause: err,
 		}
 	}
-	return offset, params, nil
+	return params, nil
 }
 
 // released reports whether a topic of decisions has, or has had, a record.

@@ -50,7 +50,7 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	for _, r := range f.verdicts.resend {
 		tx.Rows.Append(nil, r.sealed, nil, now)
 	}
-	tx.Position, tx.Sealed = t.Position, bytes.Clone(t.sealed)
+	tx.Position, tx.Sealed = t.Position.Clone(), bytes.Clone(t.sealed)
 	says := "a transaction of an earlier owner is not whole; what it lacks is committed now"
 	if t.Position.Owes {
 		says = "an earlier owner has opened the partition, and its first decisions are not committed with the state; what lacks is committed now"
@@ -72,7 +72,7 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 // version would make them again, with other bytes.
 func (t *takeOver) commitState(f *transactionStatus, opening []state.Record) {
 	tx := t.newTransaction()
-	tx.Opening, tx.Position, tx.Sealed = opening, t.Position, bytes.Clone(t.sealed)
+	tx.Opening, tx.Position, tx.Sealed = opening, t.Position.Clone(), bytes.Clone(t.sealed)
 	if len(opening) > 0 {
 		tx.Note = fmt.Sprintf(
 			"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", tx.Position.Next)
@@ -176,7 +176,7 @@ func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 
 // takeAgain walks over the events behind the state, as far as anything of them is committed.
 func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
-	reader := merge.Open(t.Client, t.Config, t.Topics, t.keys.Order, t.order, t.Position, fetch.Options{
+	reader := merge.Open(t.Client, t.Config, t.partition, t.keys.Order, t.order, t.Position, fetch.Options{
 		MaxBytes: deployment.FetchBytes, MaxWait: 100 * time.Millisecond,
 	})
 	defer reader.Close()
@@ -187,7 +187,8 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		}
 		return f.end
 	}
-	for patience := t.patience(); b.Position.Next < until(); {
+	var waited waiting
+	for b.Position.Next < until() {
 		was := b.Position.Next
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
@@ -196,10 +197,8 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		b.Transaction.End = batch.Stable + batch.Shift
 		err = b.Take(batch, until)
 		b.SkipTo() // a batch may end with offsets of no record, before those of the next one
-		if b.Position.Next > was {
-			patience = t.patience()
-		}
-		short := len(batch.Records) == 0 && batch.Next >= batch.Stable && b.Position.Next < until() && patience.over()
+		over := waited.over(t.Position, b.Position.Next > was)
+		short := over && len(batch.Records) == 0 && batch.Next >= batch.Stable && b.Position.Next < until()
 		batch.Release()
 		switch {
 		case errors.Is(err, streams.ErrEnded):

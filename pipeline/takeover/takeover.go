@@ -57,9 +57,9 @@ type takeOver struct {
 
 	// Of the incarnation, when there is one: restore or open.
 	incarnation [16]byte
-	start       int64  // offset of the input at which it begins
+	start       int64          // offset of the input at which it begins
 	order       *state.Ordered // where that of a whole topic begins; nil for that of one partition
-	sealed      []byte // the committed state
+	sealed      []byte         // the committed state
 }
 
 // endOffsets are where the partitions that a transaction touches end, every transaction on them decided.

@@ -57,7 +57,7 @@ func (b *Builder) Verdicts(from, to int64) []byte {
 // Stretches returns where the offsets from one up to another lie that the transaction has taken, if they are those of a
 // whole topic.
 func (b *Builder) Stretches(from, to int64) []state.Stretch {
-	return within(b.Transaction.stretches, from-b.sent.Next, to-from)
+	return Within(b.Transaction.stretches, from-b.sent.Next, to-from)
 }
 
 // DropVerdicts leaves out the verdicts of the offsets below one: they are committed already.

@@ -47,10 +47,10 @@ type Transaction struct {
 	Newest []byte // line of the last decision in the first topic; empty unless New was asked to keep it
 
 	keepNewest bool
-	pool       *records.Pool // memory of the decisions, shared with the partition's other transaction
-	verdicts   []byte        // one for each offset since the transaction before
+	pool       *records.Pool   // memory of the decisions, shared with the partition's other transaction
+	verdicts   []byte          // one for each offset since the transaction before
 	stretches  []state.Stretch // whose offsets these are; empty for the stream of one partition
-	row        []byte        // a row under construction
+	row        []byte          // a row under construction
 }
 
 // New returns an empty transaction. Transactions of one pool share the memory of their decisions. keepNewest
@@ -128,8 +128,8 @@ func (t *Transaction) move(partition int32, from, to int64) {
 	t.stretches = append(t.stretches, state.Stretch{Partition: partition, From: from, To: to})
 }
 
-// within returns the stretches of n offsets behind the first skip ones.
-func within(all []state.Stretch, skip, n int64) []state.Stretch {
+// Within returns the stretches of n offsets behind the first skip ones.
+func Within(all []state.Stretch, skip, n int64) []state.Stretch {
 	var cut []state.Stretch
 	for _, s := range all {
 		s.From, skip = min(s.To, s.From+skip), max(0, skip-(s.To-s.From))

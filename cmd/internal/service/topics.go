@@ -38,6 +38,9 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int) error {
 	if err != nil {
 		return err
 	}
+	if err := changelog.CheckStreams(ctx, client, c, inputPartitions, model, master); err != nil {
+		return err
+	}
 	if inputPartitions > 0 {
 		if err := deployment.CreateInput(ctx, client, c, inputPartitions, done); err != nil {
 			return err
@@ -60,6 +63,14 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int) error {
 	if written {
 		done("published the descriptor in " + c.Descriptor)
 	}
-	fmt.Fprintf(h.Stderr, "%s is ready (partitions: %d)\n", c.Name, topics.Input.Partitions)
+	fmt.Fprintf(h.Stderr, "%s is ready (%s)\n", c.Name, streamsText(c, topics.Input.Partitions))
 	return nil
+}
+
+// streamsText says how many streams a deployment has.
+func streamsText(c deployment.Config, partitions int) string {
+	if c.WholeTopic() {
+		return fmt.Sprintf("one stream, %s, of partitions: %d", c.StreamName(0), partitions)
+	}
+	return fmt.Sprintf("partitions: %d, each a stream", partitions)
 }

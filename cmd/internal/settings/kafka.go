@@ -78,6 +78,7 @@ func (s Settings) Deployment() deployment.Config {
 		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
 		Start:      s.Start, Predecessor: after, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
 		TransactionBytes: transactionBytes, Memory: deployment.Memory(s.MemoryLimit), SingleReplica: s.SingleReplica,
+		Undecided: s.Stream == "",
 	}
 	if s.Stream == wholeTopic {
 		c.Order, c.OtherSequencer = cmp.Or(s.OrderTopic, s.Name+".order"), s.Sequencer == otherSequencer

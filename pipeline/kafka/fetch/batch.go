@@ -46,7 +46,8 @@ type Batch struct {
 	// a reader that stops before Next.
 	Epochs []Epoch
 
-	held []*memory.Buffer
+	held  []*memory.Buffer
+	whole []records.Record // what Records are the last ones of, after Split
 }
 
 // Order is the place of a Batch in the order log of a whole topic.
@@ -86,6 +87,9 @@ var batches = sync.Pool{New: func() any { return new(Batch) }}
 func (b *Batch) Release() {
 	for _, h := range b.held {
 		h.Release()
+	}
+	if b.whole != nil {
+		b.Records = b.whole
 	}
 	clear(b.Records)
 	clear(b.held)

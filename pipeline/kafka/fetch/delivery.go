@@ -83,12 +83,24 @@ func expected(bytes, most int) int {
 	return memory.CapacityFor(min(2*bytes, max(bytes, most)))
 }
 
+// reserve takes room for the next answer, as the last one makes it likely.
+func (r *Reader) reserve(ctx context.Context) (memory.Share, error) {
+	if !r.hurried {
+		return r.budget.Take(ctx, r.expect)
+	}
+	share, ok := r.budget.TryTake(r.expect)
+	if !ok {
+		return share, memory.ErrNoRoom
+	}
+	return share, nil
+}
+
 // receive asks the leader once, with room for an answer like the last one reserved: a partition in which nothing
 // happens holds nothing. If the answer finds no room, its records are not kept, and it is asked for again with all the
 // room that it takes.
 func (r *Reader) receive(ctx context.Context, timeout time.Duration) (fetchResponse, error) {
 	for {
-		reserved, err := r.budget.Take(ctx, r.expect)
+		reserved, err := r.reserve(ctx)
 		if err != nil {
 			return fetchResponse{}, err
 		}

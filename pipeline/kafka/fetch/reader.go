@@ -69,6 +69,8 @@ type Reader struct {
 	packed  []byte         // its compressed records, until there is room to decompress them
 	plain   *memory.Buffer // what cursor's records alias, if decompressed
 	made    int            // bytes that the last batch decompressed to
+
+	hurried bool // does not wait for memory: TryFetch
 }
 
 // NewReader starts at offset, which Fetch checks.
@@ -88,9 +90,19 @@ func NewReader(c *kafka.Client, topic string, partition int32, offset int64, o O
 // Close gives back what the Reader holds. Batches that it returned stay valid until their Release.
 func (r *Reader) Close() { r.drop() }
 
+// Holds reports whether the Reader has memory in hand, beside the Batches that it returned.
+func (r *Reader) Holds() bool { return r.answer.records != nil || r.plain != nil }
+
 // Fetch returns the records that follow, waiting up to MaxWait for some. A Batch without records is no end: its Next
 // may have moved over control records and aborted transactions. After an error the Reader still stands where it stood.
-func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
+func (r *Reader) Fetch(ctx context.Context) (*Batch, error) { return r.fetch(ctx, false) }
+
+// TryFetch is Fetch for a caller that must not wait for memory: memory.ErrNoRoom where Fetch would. The Reader keeps
+// the answer that it has in hand; Close gives it back.
+func (r *Reader) TryFetch(ctx context.Context) (*Batch, error) { return r.fetch(ctx, true) }
+
+func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
+	r.hurried = hurried
 	if r.answer.records == nil && r.cursor.Done() {
 		if err := r.ask(ctx); err != nil {
 			return nil, err
@@ -105,8 +117,12 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 		r.corrupt = 0
 		return b, nil
 	}
+	if errors.Is(err, memory.ErrNoRoom) { // b is empty
+		b.Release()
+		return nil, err
+	}
 	r.drop()
-	if len(b.Records) > 0 {
+	if b.Next > b.From {
 		return b, nil // what came before is whole; the next call meets the error again
 	}
 	b.Release()
@@ -118,7 +134,7 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 		return nil, fmt.Errorf("%w after %d attempts: %w", kafka.ErrUsage, r.corrupt, err)
 	}
 	r.client.OnRetry("fetch", err)
-	return r.Fetch(ctx)
+	return r.fetch(ctx, hurried)
 }
 
 // fill moves records from the answer to b, until either is full or used up. It waits for room to decompress only while
@@ -127,7 +143,7 @@ func (r *Reader) fill(ctx context.Context, b *Batch) error {
 	hold := 0
 	for {
 		if r.packed != nil {
-			if ok, err := r.unpack(ctx, len(b.Records) == 0); !ok {
+			if ok, err := r.unpack(ctx, len(b.Records) == 0 && !(r.hurried && r.offset > b.From)); !ok {
 				return err
 			}
 		}

@@ -60,6 +60,9 @@ func (r *Reader) room(ctx context.Context, bytes int, wait bool) (*memory.Buffer
 		if !wait {
 			return nil, nil
 		}
+		if r.hurried {
+			return nil, memory.ErrNoRoom
+		}
 		var err error
 		if part, err = r.budget.TakeOrOversize(ctx, bytes); err != nil {
 			return nil, err

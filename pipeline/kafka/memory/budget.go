@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 )
@@ -23,6 +24,9 @@ type Budget struct {
 	oversize bool      // the place beside the size is taken
 	waiting  []*waiter // in the order they came
 }
+
+// ErrNoRoom reports that there is no room now, to a caller that does not wait for it.
+var ErrNoRoom = errors.New("kafka: no room in memory")
 
 // NewBudget gives a budget of so many bytes, at least one. A nil Budget has no bound.
 func NewBudget(size int) *Budget { return &Budget{size: max(size, 1)} }
@@ -47,6 +51,14 @@ func (b *Budget) Take(ctx context.Context, bytes int) (Share, error) {
 		return Share{}, nil
 	}
 	return b.wait(ctx, &waiter{bytes: min(bytes, b.size)})
+}
+
+// TryTake takes as much room as Take does, if there is so much now and nobody waits for it.
+func (b *Budget) TryTake(bytes int) (Share, bool) {
+	if b == nil || bytes == 0 {
+		return Share{}, true
+	}
+	return b.Try(min(bytes, b.size))
 }
 
 // TakeOrOversize waits for room to decompress, within the budget or in the place beside it.

@@ -11,7 +11,12 @@ func FuzzTopicAnswers(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 2, 0, 0, 0, 1, 2, 'h', 0, 0, 0, 1, 0, 0, 2, 'c', 0, 0, 0, 1, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, parse := range []func(*wire.Reader){
-			func(r *wire.Reader) { parseListOffset(r) },
+			func(r *wire.Reader) {
+				n := 0
+				if parseListOffsets(r, func(int32, int16, int64) { n++ }); n > len(b)/26 {
+					t.Fatalf("%d offsets in %d bytes", n, len(b))
+				}
+			},
 			func(r *wire.Reader) { parseEpochEnd(r) },
 			func(r *wire.Reader) { parseDeleteRecords(r) },
 			func(r *wire.Reader) {

@@ -49,17 +49,12 @@ func listOffset(
 	if err != nil {
 		return -1, err
 	}
-	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
-	body = append(body, byte(level))
-	body = binary.BigEndian.AppendUint32(body, 1)
-	body = wire.AppendString(body, topic)
-	body = binary.BigEndian.AppendUint32(body, 1)
-	body = binary.BigEndian.AppendUint32(body, uint32(partition))
-	body = binary.BigEndian.AppendUint32(body, uint32(epoch)) // of the leader that is asked
-	body = binary.BigEndian.AppendUint64(body, uint64(at))
-	req := &kafka.LeaderCall{Call: c.NewCall(protocol.ListOffsets, 5, false, body), Topic: topic, Partition: partition}
+	body := listOffsets(topic, at, level, []partitionEpoch{{partition, epoch}})
+	req := &kafka.LeaderCall{Call: c.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Topic: topic, Partition: partition}
 	offset, code := int64(-1), int16(0)
-	req.Complete(func(r *wire.Reader) { offset, code = parseListOffset(r) })
+	req.Complete(func(r *wire.Reader) {
+		parseListOffsets(r, func(_ int32, c int16, o int64) { code, offset = c, o })
+	})
 	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
 		return -1, err
 	}
@@ -72,29 +67,64 @@ func listOffset(
 	return offset, nil
 }
 
-// parseListOffset reads a ListOffsets 5 answer for one partition.
-func parseListOffset(r *wire.Reader) (offset int64, code int16) {
-	offset = -1
+// listOffsetsVersion is the first that every broker from Kafka 2.2 on speaks with codes for partitions that are moving.
+const listOffsetsVersion = 5
+
+// partitionEpoch is a partition, and the epoch of the leader that is asked for it.
+type partitionEpoch struct{ partition, epoch int32 }
+
+// listOffsets is the body of a ListOffsets request for partitions of one leader.
+func listOffsets(topic string, at int64, level kafkago.IsolationLevel, parts []partitionEpoch) []byte {
+	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
+	body = append(body, byte(level))
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = wire.AppendString(body, topic)
+	body = binary.BigEndian.AppendUint32(body, uint32(len(parts)))
+	for _, p := range parts {
+		body = binary.BigEndian.AppendUint32(body, uint32(p.partition))
+		body = binary.BigEndian.AppendUint32(body, uint32(p.epoch))
+		body = binary.BigEndian.AppendUint64(body, uint64(at))
+	}
+	return body
+}
+
+// parseListOffsets reads a ListOffsets answer. The offset is −1 where the broker has none.
+func parseListOffsets(r *wire.Reader, each func(partition int32, code int16, offset int64)) {
 	r.Int32() // throttle
 	for n := r.Array(6); n > 0; n-- {
 		r.Text()
 		for m := r.Array(26); m > 0; m-- {
-			r.Int32() // partition
-			code = r.Int16()
+			partition, code := r.Int32(), r.Int16()
 			r.Int64() // timestamp
-			offset = r.Int64()
+			offset := r.Int64()
 			r.Int32() // leader epoch
+			if r.Err == nil {
+				each(partition, code, offset)
+			}
 		}
 	}
-	return offset, code
 }
 
 // EpochEnd is the offset at which a leader epoch ends in the log: where the next one starts, or the end of the log. It
 // is -1 if the broker cannot tell, as for an epoch that is yet to come. A log that has older epochs but not this one is
 // ErrTruncated: an epoch that had records stays known until retention has passed it, and then ends at the log's start.
 func EpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, epoch int32) (int64, error) {
-	answer := int64(-1)
-	err := c.Retry(ctx, "end of epoch of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
+	known, end, err := EpochBefore(ctx, c, topic, partition, epoch)
+	switch {
+	case err != nil, known > epoch:
+		return -1, err
+	case known >= 0 && known < epoch:
+		return -1, fmt.Errorf("%w: no epoch %d in it, epoch %d ends at offset %d", kafka.ErrTruncated, epoch, known, end)
+	}
+	return end, nil
+}
+
+// EpochBefore is the greatest leader epoch up to a given one that the log of a partition holds records of, and the
+// offset at which it ends: where the next one starts, or the end of the log. Both are -1 if the broker cannot tell.
+func EpochBefore(
+	ctx context.Context, c *kafka.Client, topic string, partition, epoch int32,
+) (known int32, end int64, err error) {
+	err = c.Retry(ctx, "end of epoch of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
 		current, err := c.LeaderEpoch(ctx, topic, partition)
 		if err != nil {
 			return err
@@ -109,23 +139,17 @@ func EpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, epo
 		req := &kafka.LeaderCall{
 			Call: c.NewCall(protocol.OffsetForLeaderEpoch, 3, false, body), Topic: topic, Partition: partition,
 		}
-		got, end, code := int32(-1), int64(-1), int16(0)
-		req.Complete(func(r *wire.Reader) { got, end, code = parseEpochEnd(r) })
+		code := int16(0)
+		req.Complete(func(r *wire.Reader) { known, end, code = parseEpochEnd(r) })
 		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
 			return err
 		}
-		if code != 0 {
-			return kafka.CodeError(code)
-		}
-		if got >= 0 && got < epoch {
-			return fmt.Errorf("%w: no epoch %d in it, epoch %d ends at offset %d", kafka.ErrTruncated, epoch, got, end)
-		}
-		if got == epoch {
-			answer = end
-		}
-		return nil
+		return kafka.CodeError(code)
 	})
-	return answer, err
+	if err != nil || known < 0 {
+		return -1, -1, err
+	}
+	return known, end, nil
 }
 
 // parseEpochEnd reads an OffsetForLeaderEpoch 3 answer for one partition.

@@ -28,7 +28,12 @@ type Cluster struct {
 	ID      string
 	Brokers int
 	Topics  map[string]Topic // without those that do not exist
+
+	leaders map[string][]leader // of the topics, by partition
 }
+
+// leader is the broker that leads a partition, and since when. A partition that has none has broker −1.
+type leader struct{ broker, epoch int32 }
 
 // Describe looks up the named topics, past every cache. A topic that does not exist is absent from the result; a topic
 // that has just been created may be, for a moment.
@@ -38,28 +43,37 @@ func Describe(ctx context.Context, c *kafka.Client, names ...string) (Cluster, e
 		if err := c.CheckVersion(ctx, protocol.Metadata, metadataVersion); err != nil {
 			return err
 		}
-		var body []byte
-		body = binary.AppendUvarint(body, uint64(len(names))+1)
-		for _, name := range names {
-			body = append(body, make([]byte, 16)...) // by name, not by id
-			body = wire.AppendCompactString(body, name)
-			body = append(body, 0)
-		}
-		body = append(body, 0, 0, 0, 0) // create nothing; no authorised operations of cluster and topics; no tags
-		req := c.NewCall(protocol.Metadata, metadataVersion, true, body)
-		var parsed Cluster
-		var failed error
-		req.Complete(func(r *wire.Reader) { parsed, failed = parseMetadata(r) })
-		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, &req); err != nil {
+		call, parsed := describe(c, names)
+		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, call); err != nil {
 			return err
 		}
-		if failed != nil {
-			return failed
+		if parsed.failed != nil {
+			return parsed.failed
 		}
-		cluster = parsed
+		cluster = parsed.Cluster
 		return nil
 	})
 	return cluster, err
+}
+
+// described is what a Metadata answer says.
+type described struct {
+	Cluster
+	failed error // the first of a topic that exists but cannot be told
+}
+
+// describe is a Metadata request, and where its answer will stand.
+func describe(c *kafka.Client, names []string) (*kafka.Call, *described) {
+	body := binary.AppendUvarint(nil, uint64(len(names))+1)
+	for _, name := range names {
+		body = append(body, make([]byte, 16)...) // by name, not by id
+		body = wire.AppendCompactString(body, name)
+		body = append(body, 0)
+	}
+	body = append(body, 0, 0, 0, 0) // create nothing; no authorised operations of cluster and topics; no tags
+	call, answer := c.NewCall(protocol.Metadata, metadataVersion, true, body), new(described)
+	call.Complete(func(r *wire.Reader) { answer.Cluster, answer.failed = parseMetadata(r) })
+	return &call, answer
 }
 
 // parseMetadata reads a Metadata answer of metadataVersion. The error is the first of a topic that exists but cannot be
@@ -71,7 +85,7 @@ func parseMetadata(r *wire.Reader) (Cluster, error) {
 			failed = fmt.Errorf("%s: %w", what, kafka.CodeError(code))
 		}
 	}
-	cluster := Cluster{Topics: map[string]Topic{}}
+	cluster := Cluster{Topics: map[string]Topic{}, leaders: map[string][]leader{}}
 	r.Int32() // throttle
 	for n := r.CompactArray(12); n > 0; n-- {
 		r.Int32()
@@ -89,11 +103,16 @@ func parseMetadata(r *wire.Reader) (Cluster, error) {
 		copy(topic.ID[:], r.Take(16))
 		r.Int8() // internal
 		topic.Partitions = r.CompactArray(20)
+		leaders := make([]leader, topic.Partitions)
+		for i := range leaders {
+			leaders[i].broker = -1
+		}
 		for p := range topic.Partitions {
-			partitionCode := r.Int16()
-			r.Int32() // index
-			r.Int32() // leader
-			r.Int32() // leader epoch
+			partitionCode, index := r.Int16(), int(r.Int32())
+			leads := leader{broker: r.Int32(), epoch: r.Int32()}
+			if 0 <= index && index < len(leaders) {
+				leaders[index] = leads
+			}
 			replicas := r.CompactArray(4)
 			r.Take(4 * replicas)
 			r.Take(4 * r.CompactArray(4)) // in sync
@@ -114,6 +133,7 @@ func parseMetadata(r *wire.Reader) (Cluster, error) {
 		}
 		fail("topic "+topic.Name, code)
 		cluster.Topics[topic.Name] = topic
+		cluster.leaders[topic.Name] = leaders
 	}
 	return cluster, failed
 }

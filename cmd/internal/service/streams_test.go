@@ -1,0 +1,73 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka/topics"
+)
+
+// TestANewDeploymentSaysWhatIsOneStream, where its input has several partitions. Nothing is made or grown for settings
+// that are refused: a partition cannot be taken away again.
+func TestANewDeploymentSaysWhatIsOneStream(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 3, nil)
+	kinds := []string{"decisions", "verdicts", "changelog", "order", "dead-letter"}
+	partitions := func() (counts [5]int) {
+		t.Helper()
+		for i, kind := range kinds {
+			cluster, err := topics.Describe(f.Ctx(), f.Client, f.Topic(kind))
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts[i] = cluster.Topics[f.Topic(kind)].Partitions
+		}
+		return counts
+	}
+	refused := func(made [5]int, want ...string) {
+		t.Helper()
+		p := f.Start(nil, "topics")
+		if p.Finish(time.Minute) {
+			t.Errorf("not refused: %s", p.Output())
+		}
+		for _, text := range want {
+			if !strings.Contains(p.Output(), text) {
+				t.Errorf("%q is not said: %s", text, p.Output())
+			}
+		}
+		if got := partitions(); got != made {
+			t.Errorf("topics %v have %v partitions, want %v", kinds, got, made)
+		}
+	}
+	f.Env["ORIEL_STREAM"] = ""
+	refused([5]int{}, "ORIEL_STREAM is not set", "has 3 partitions", "ORIEL_STREAM=topic", "ORIEL_STREAM=partition")
+	f.Env["ORIEL_STREAM"] = "topic"
+	if out := f.Must("topics"); !strings.Contains(out, "one stream, "+f.Name+".events, of partitions: 3") {
+		t.Error(out)
+	}
+	one := [5]int{1, 1, 1, 1, 1}
+	if got := partitions(); got != one {
+		t.Errorf("topics %v have %v partitions, want %v", kinds, got, one)
+	}
+	f.growInput(4) // joins the stream
+	f.Must("topics")
+	for _, other := range []string{"", "partition"} {
+		f.Env["ORIEL_STREAM"] = other
+		refused(one, "the configuration differs", "ORIEL_STREAM")
+	}
+	g := newFixture(t, 2, nil)
+	g.Must("topics")
+	f, g.Env["ORIEL_STREAM"] = g, "topic"
+	refused([5]int{2, 2, 2, 0, 2}, "the configuration differs", "ORIEL_STREAM")
+}
+
+// TestOnePartitionNeedsNoChoice: a deployment on one partition is as it was.
+func TestOnePartitionNeedsNoChoice(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.Env["ORIEL_STREAM"] = ""
+	if out := f.Must("topics"); !strings.Contains(out, "partitions: 1, each a stream") {
+		t.Error(out)
+	}
+}

@@ -1,0 +1,51 @@
+package changelog
+
+import (
+	"context"
+	"fmt"
+
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
+	"oriel/state"
+)
+
+// CheckStreams refuses settings that differ from those that the deployment was opened with, and a new deployment whose
+// input has several partitions if its settings do not say what is one stream. It comes BEFORE topics are made: partitions
+// that are added for the wrong streams cannot be taken away again. An input that does not exist counts as one of so many
+// partitions.
+func CheckStreams(
+	ctx context.Context, client *kafka.Client, c deployment.Config, partitions int, model streams.Model,
+	master *state.MasterKey,
+) error {
+	cluster, err := topics.Describe(ctx, client, c.Input, c.Changelog)
+	if err != nil {
+		return fmt.Errorf("pipeline: describe topics: %w", err)
+	}
+	changelog, opened := cluster.Topics[c.Changelog], false
+	for p := range int32(changelog.Partitions) {
+		value, err := FindRecord(ctx, client, changelog, p, state.ManifestKey())
+		if err == nil && value != nil {
+			opened = true
+			_, err = openManifest(value, p, manifestText(c, model), master)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if input, exists := cluster.Topics[c.Input]; exists {
+		partitions = input.Partitions
+	}
+	if opened || !c.Undecided || partitions <= 1 {
+		return nil
+	}
+	return &notice.StopError{
+		Partition: -1,
+		Reason:    fmt.Sprintf("ORIEL_STREAM is not set, and the input topic %q has %d partitions", c.Input, partitions),
+		Remedy: fmt.Sprintf("Set ORIEL_STREAM=topic for one stream of them all: one guarantee, and one model that learns from every "+
+			"event. Set ORIEL_STREAM=partition for %d streams, each of which learns from its own partition alone: for independent "+
+			"models on purpose, or for more events than one machine takes. A deployment keeps its choice", partitions),
+	}
+}

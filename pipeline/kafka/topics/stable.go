@@ -1,0 +1,218 @@
+package topics
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/wire"
+)
+
+// End is where a partition ends for read_committed, as its leader says.
+type End struct {
+	Partition int32
+	Offset    int64
+	Epoch     int32 // of the leader that says so
+}
+
+// StableEnds looks at the ends of all partitions of a topic, again and again. A look takes one request to each broker
+// that leads some of them, and one behind it that asks the same broker for the topic's id: a broker that has answered
+// for another topic of this name knows the other id by then. It is not safe for concurrent use.
+type StableEnds struct {
+	client *kafka.Client
+	topic  Topic
+
+	leaders []leader               // by partition; nil: to be looked up
+	asked   map[int32]chan leading // brokers that have not answered yet
+	asking  sync.WaitGroup
+	doubt   kafka.Doubt // that the topic was deleted, or made again
+}
+
+// leading is the answer of a broker, for the partitions that it leads.
+type leading struct {
+	ends    []End
+	moved   []int32  // partitions for which it has no answer
+	leaders []leader // of all partitions, as it knows them
+	err     error
+}
+
+// NewStableEnds looks at a topic by its id. The topic may get more partitions meanwhile.
+func NewStableEnds(c *kafka.Client, topic Topic) *StableEnds {
+	return &StableEnds{client: c, topic: topic, asked: map[int32]chan leading{}, doubt: c.Doubt()}
+}
+
+// Wait waits for the requests that are under way. It must be called when the contexts of all looks have ended.
+func (s *StableEnds) Wait() { s.asking.Wait() }
+
+// Look returns the ends that leaders have answered, ascending by partition. Left out are partitions that have no leader
+// or a new one, which the next look asks, and those of a broker that takes longer than patience: its answer is part of
+// the first look that finds it. An error comes with the ends of brokers that have answered all the same. It is final if
+// it is not kafka.Transient.
+func (s *StableEnds) Look(ctx context.Context, patience time.Duration) ([]End, error) {
+	if s.leaders == nil {
+		if err := s.findLeaders(ctx); err != nil {
+			return nil, err
+		}
+	}
+	waited := s.ask(ctx)
+	patient, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var ends []End
+	var failed error
+	for _, broker := range slices.Sorted(maps.Keys(s.asked)) {
+		if a, ok := receive(patient, s.asked[broker], slices.Contains(waited, broker)); ok {
+			delete(s.asked, broker)
+			ends, failed = append(ends, a.ends...), errors.Join(failed, s.learn(a))
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return newest(ends), failed
+}
+
+// receive takes an answer that is there, or waits for it as long as ctx lasts.
+func receive(ctx context.Context, answers <-chan leading, wait bool) (a leading, ok bool) {
+	select {
+	case a = <-answers:
+		return a, true
+	default:
+	}
+	if !wait {
+		return leading{}, false
+	}
+	select {
+	case a = <-answers:
+		return a, true
+	case <-ctx.Done():
+		return leading{}, false
+	}
+}
+
+// newest sorts ends and leaves the newest one of each partition: a broker that is late may have been replaced.
+func newest(ends []End) []End {
+	slices.SortFunc(ends, func(a, b End) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(b.Epoch, a.Epoch), cmp.Compare(b.Offset, a.Offset))
+	})
+	return slices.CompactFunc(ends, func(a, b End) bool { return a.Partition == b.Partition })
+}
+
+// findLeaders asks any broker who leads.
+func (s *StableEnds) findLeaders(ctx context.Context) error {
+	cluster, err := Describe(ctx, s.client, s.topic.Name)
+	if err == nil {
+		err = s.same(cluster)
+	}
+	if err != nil {
+		return s.doubted(err)
+	}
+	s.leaders = cluster.leaders[s.topic.Name]
+	return nil
+}
+
+// same checks that the name stands for the topic.
+func (s *StableEnds) same(cluster Cluster) error {
+	switch found, ok := cluster.Topics[s.topic.Name]; {
+	case !ok:
+		return fmt.Errorf("%w: id %x is gone", kafka.ErrTopicRecreated, s.topic.ID)
+	case found.ID != s.topic.ID:
+		return fmt.Errorf("%w: id %x, was %x", kafka.ErrTopicRecreated, found.ID, s.topic.ID)
+	}
+	return nil
+}
+
+// doubted is an error that a later look may refute until it has been found for long enough.
+func (s *StableEnds) doubted(err error) error {
+	if errors.Is(err, kafka.ErrTopicRecreated) {
+		return s.doubt.Verdict(err)
+	}
+	return err
+}
+
+// ask sends requests to the brokers that lead, but for those that have not answered the one before. It returns those.
+func (s *StableEnds) ask(ctx context.Context) (brokers []int32) {
+	parts := map[int32][]partitionEpoch{}
+	for p, l := range s.leaders {
+		if l.broker >= 0 && s.asked[l.broker] == nil {
+			parts[l.broker] = append(parts[l.broker], partitionEpoch{int32(p), l.epoch})
+		}
+	}
+	brokers = slices.Sorted(maps.Keys(parts))
+	for _, broker := range brokers {
+		answer := make(chan leading, 1)
+		s.asked[broker] = answer
+		s.asking.Go(func() { answer <- s.askBroker(ctx, broker, parts[broker]) })
+	}
+	return brokers
+}
+
+// askBroker asks a leader for the ends of its partitions, and whose ends they are.
+func (s *StableEnds) askBroker(ctx context.Context, broker int32, parts []partitionEpoch) leading {
+	body := listOffsets(s.topic.Name, kafkago.LastOffset, kafkago.ReadCommitted, parts)
+	ends := &kafka.BrokerCall{Call: s.client.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Node: broker}
+	a := new(leading) // the connection's for as long as it may be read
+	ends.Complete(func(r *wire.Reader) { a.read(r, parts) })
+	if _, err := s.client.RoundTrip(ctx, kafka.AttemptTimeout, ends); err != nil {
+		return leading{err: err}
+	}
+	call, described := describe(s.client, []string{s.topic.Name})
+	if _, err := s.client.RoundTrip(ctx, kafka.AttemptTimeout, &kafka.BrokerCall{Call: *call, Node: broker}); err != nil {
+		return leading{err: err}
+	}
+	if err := cmp.Or(a.err, described.failed, s.same(described.Cluster)); err != nil {
+		return leading{err: err}
+	}
+	a.leaders = described.leaders[s.topic.Name]
+	return *a
+}
+
+// read takes the ends out of the answer for partitions, which ascend.
+func (a *leading) read(r *wire.Reader, parts []partitionEpoch) {
+	parseListOffsets(r, func(partition int32, code int16, offset int64) {
+		i, asked := slices.BinarySearchFunc(parts, partition, func(p partitionEpoch, partition int32) int {
+			return int(p.partition) - int(partition)
+		})
+		switch err := kafka.CodeError(code); {
+		case !asked:
+		case err == nil && offset >= 0:
+			a.ends = append(a.ends, End{Partition: partition, Offset: offset, Epoch: parts[i].epoch})
+		case err == nil || kafka.Transient(err):
+			a.moved = append(a.moved, partition)
+		default:
+			a.err = err
+		}
+	})
+}
+
+// learn notes who leads now, and returns why an answer has failed. A broker that has heard of less than another one
+// must not undo what that one said; but what it refuses to answer is asked as it says.
+func (s *StableEnds) learn(a leading) error {
+	if a.err != nil {
+		if !errors.Is(a.err, kafka.ErrTopicRecreated) {
+			s.client.Refresh()
+		}
+		if len(s.asked) == 0 {
+			s.leaders = nil
+		}
+		return s.doubted(a.err)
+	}
+	s.doubt.Clear()
+	for p, l := range a.leaders {
+		switch {
+		case p >= len(s.leaders):
+			s.leaders = append(s.leaders, l)
+		case l.epoch > s.leaders[p].epoch || slices.Contains(a.moved, int32(p)):
+			s.leaders[p] = l
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/order"
+)
+
+const (
+	// orderBytes is the memory for answers of the order log, beside what partitions share: twice the largest answer.
+	orderBytes = 2 << 20
+
+	// mostAhead is how many ranges are known ahead, beside those of one order record: some order records of hundreds of
+	// partitions, so that each lane knows what to fetch next. More would only take memory, and fewer let lanes idle.
+	mostAhead = 4 << 10
+
+	// orderWait is how long a broker waits for an order record to come.
+	orderWait = 500 * time.Millisecond
+)
+
+// follow reads the order log and puts its ranges ahead.
+func (r *Reader) follow(ctx context.Context) {
+	// Records of open and aborted transactions are read as well: all readers must read the same ones, and nobody who
+	// leaves a transaction open may stop them.
+	reader := fetch.NewReader(r.client, r.topics.Order, 0, r.at.Next, fetch.Options{
+		ID: r.log.Topic, Uncommitted: true, MaxWait: orderWait, LastEpoch: &r.at.LeaderEpoch,
+		Budget: memory.NewBudget(orderBytes),
+	})
+	defer reader.Close()
+	for ctx.Err() == nil {
+		batch, err := reader.Fetch(ctx)
+		if err != nil {
+			r.fail(err)
+			return
+		}
+		for i := range batch.Records {
+			if err = r.read(ctx, &batch.Records[i]); err != nil {
+				break
+			}
+		}
+		batch.Release()
+		if err != nil {
+			r.fail(err)
+			return
+		}
+	}
+}
+
+// fail ends the order.
+func (r *Reader) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = fmt.Errorf("merge: order log %s: %w", r.topics.Order, err)
+	notify(r.came)
+}
+
+// read puts the ranges of an order record ahead when few are left. A record that is not the deployment's adds nothing.
+func (r *Reader) read(ctx context.Context, record *records.Record) error {
+	for r.full() {
+		select {
+		case <-r.taken:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	entries, err := r.log.Parse(record.Value)
+	if errors.Is(err, order.ErrFormat) {
+		return fmt.Errorf("%w: offset %d", err, record.Offset)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.refused++
+	}
+	ranges := order.Ranges(nil, r.at, r.start, entries)
+	for i, added := range ranges {
+		order.Pass(r.at, added)
+		r.add(turn{
+			Range: added, number: r.turns, record: record.Offset, epoch: record.LeaderEpoch, last: i == len(ranges)-1,
+		})
+	}
+	return nil
+}
+
+func (r *Reader) full() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.ahead) >= mostAhead
+}
+
+// add puts a range ahead.
+func (r *Reader) add(t turn) {
+	r.turns++
+	r.ahead = append(r.ahead, t)
+	l := r.lanes[t.Partition]
+	if l == nil {
+		place, _ := r.at.Part(t.Partition)
+		l = &lane{partition: t.Partition, next: t.From, read: t.From, known: t.From, epoch: place.LeaderEpoch}
+		r.lanes[t.Partition] = l
+	}
+	l.turns = append(l.turns, t)
+	r.know(l, t.To)
+	r.run(l)
+	if len(r.ahead) == 1 {
+		notify(r.came)
+	}
+}

@@ -1,0 +1,167 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/memory"
+)
+
+// readAhead is how many Batches a lane holds, so that the next ones are there when its turn comes. It does not fetch
+// more: a Batch may hold MiBs.
+const readAhead = 2
+
+// lane reads one partition ahead of the merge. It has a goroutine while there is something to fetch, which alone uses
+// the reader meanwhile.
+type lane struct {
+	partition int32
+	turns     []turn         // ahead
+	ready     []*fetch.Batch // read, in order, not handed out
+	next      int64          // behind what was handed out
+	epoch     int32          // of the last batch of that, or −1
+	known     int64          // where the partition ends, as far as is known
+	err       error          // behind ready
+
+	reader  *fetch.Reader // nil: opened at read when needed
+	read    int64         // behind what is ready
+	running bool
+	cancel  context.CancelFunc // of what is running
+	parked  bool               // has found no room, or had to make some: waits until it is needed, or there is more
+}
+
+// holds reports whether a lane holds memory, or may.
+func (l *lane) holds() bool {
+	return l.running || len(l.ready) > 0 || l.reader != nil && l.reader.Holds()
+}
+
+// number is the turn that comes next: the larger, the farther in the order.
+func (l *lane) number() int64 {
+	if len(l.turns) == 0 {
+		return math.MaxInt64
+	}
+	return l.turns[0].number
+}
+
+// wants reports whether there is something to fetch.
+func (l *lane) wants() bool {
+	n := len(l.turns)
+	return l.err == nil && n > 0 && l.read < l.turns[n-1].To && len(l.ready) < readAhead
+}
+
+// drop gives back what the lane holds, and goes back to what was handed out. It must not be running.
+func (l *lane) drop() {
+	if l.reader != nil {
+		l.reader.Close()
+		l.reader = nil
+	}
+	for _, b := range l.ready {
+		b.Release()
+	}
+	clear(l.ready)
+	l.ready, l.read = l.ready[:0], l.next
+}
+
+// know notes that a partition reaches an end.
+func (r *Reader) know(l *lane, end int64) {
+	if end > l.known {
+		r.behind += end - l.known
+		l.known = end
+	}
+}
+
+// run lets a lane fetch, unless it does, or has to wait.
+func (r *Reader) run(l *lane) {
+	if l.running || l.parked || !l.wants() || r.patient != nil && r.patient != l {
+		return
+	}
+	if l.reader == nil {
+		o := r.options
+		epoch := l.epoch
+		if n := len(l.ready); n > 0 {
+			epoch = l.ready[n-1].LeaderEpoch
+		}
+		o.LastEpoch = &epoch
+		l.reader = fetch.NewReader(r.client, r.topics.Input, l.partition, l.read, o)
+	}
+	l.running = true
+	reader := l.reader
+	r.spawn(func(ctx context.Context) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		for {
+			more, patient := r.next(l, cancel)
+			if !more {
+				return
+			}
+			read := reader.TryFetch
+			if patient {
+				read = reader.Fetch
+			}
+			batch, err := read(ctx)
+			r.put(l, batch, err)
+		}
+	})
+}
+
+// next reports whether the goroutine of a lane goes on, and whether it waits for room.
+func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l.cancel = cancel; r.giving != l && !l.parked && l.reader != nil && l.wants() {
+		return true, r.patient == l
+	}
+	l.running, l.cancel = false, nil
+	r.given(l)
+	r.run(l) // a reader that was closed is opened again
+	notify(r.came)
+	return false, false
+}
+
+// put takes what a lane has fetched.
+func (r *Reader) put(l *lane, b *fetch.Batch, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waited(l)
+	switch {
+	case r.giving == l:
+		if b != nil {
+			b.Release()
+		}
+		return
+	case errors.Is(err, memory.ErrNoRoom):
+		r.park(l)
+		return
+	case err != nil:
+		l.err = err
+		return
+	}
+	r.know(l, b.Stable)
+	if b.Next == b.From {
+		// Nothing is there up to the stable end: control records, aborted and compacted ones were passed with others.
+		end := l.due()
+		if b.Stable < end {
+			b.Release()
+			return
+		}
+		b.Next = end
+		l.reader.Close() // it stands at From
+		l.reader = nil
+	}
+	l.read = b.Next
+	l.ready = append(l.ready, b)
+	if len(l.ready) == 1 {
+		notify(r.came)
+	}
+}
+
+// due is the end of the range that the lane reads.
+func (l *lane) due() int64 {
+	for _, t := range l.turns {
+		if t.To > l.read {
+			return t.To
+		}
+	}
+	return l.read
+}

@@ -1,0 +1,189 @@
+package merge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/order"
+	"oriel/state"
+)
+
+// Topics are the names of what a Reader reads. Their ids are those of its order.Log.
+type Topics struct{ Input, Order string }
+
+// Reader reads all partitions of a topic as one log. It is not safe for concurrent use.
+type Reader struct {
+	client  *kafka.Client
+	topics  Topics
+	log     order.Log
+	start   *state.Ordered
+	options fetch.Options
+	budget  *memory.Budget
+
+	begin   sync.Once
+	spawn   func(f func(ctx context.Context)) // runs f in a goroutine, until Close
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	came    chan struct{} // something for Fetch has come, perhaps
+	taken   chan struct{} // a range was taken, perhaps
+
+	mu     sync.Mutex
+	at     *state.Ordered // behind all ranges ahead: where the order log was read to
+	merged int64          // merged offset of what Fetch hands out next
+	behind int64          // offsets between that and the ends of the partitions, as far as they are known
+	ahead  []turn         // what follows, in order
+	turns  int64          // how many there were
+	lanes  map[int32]*lane
+	failed error // of the order log; what it had added before is handed out first
+
+	refused int   // order records that are not the deployment's
+	patient *lane // whose turn it is, and which waits for room with nobody beside it; or nil
+	giving  *lane // gives back what it holds as soon as it has stopped running; or nil
+	tried   int64 // the turn whose lane was let run, whether it had found room before or not
+	parked  int   // lanes that wait for room
+}
+
+// turn is a range ahead, and the order record that added it.
+type turn struct {
+	order.Range
+	number int64
+	record int64
+	epoch  int32 // of the order log's batch that holds the record
+	last   bool  // of the record
+}
+
+// NewReader returns a Reader that goes on at a position of the stream that began at start. o.MaxBytes is of one answer
+// of a partition.
+func NewReader(
+	c *kafka.Client, topics Topics, log order.Log, start *state.Ordered, at state.Position, o fetch.Options,
+) *Reader {
+	o.ID, o.MaxWait = log.Input, cmp.Or(max(o.MaxWait, 0), defaultWait)
+	ctx, stop := context.WithCancel(context.Background())
+	r := &Reader{
+		client: c, topics: topics, log: log, start: start, options: o, stop: stop,
+		budget: cmp.Or(o.Budget, c.Budget()),
+		came:   make(chan struct{}, 1), taken: make(chan struct{}, 1),
+		at: at.Order.Clone(), merged: at.Next, lanes: map[int32]*lane{}, tried: -1,
+	}
+	r.spawn = func(f func(context.Context)) { r.running.Go(func() { f(ctx) }) }
+	return r
+}
+
+// defaultWait is how long Fetch waits for something to come if Options do not say.
+const defaultWait = 500 * time.Millisecond
+
+// Close ends what the Reader does in the background and gives back what it holds. Batches that it returned stay valid
+// until their Release.
+func (r *Reader) Close() {
+	r.stop()
+	r.running.Wait()
+	for _, l := range r.lanes {
+		l.drop()
+	}
+}
+
+// Fetch returns the records that follow, of one partition and one range, waiting up to MaxWait for some. Where nothing
+// has come, the Batch is empty: its Partition is −1, and Order is nil.
+func (r *Reader) Fetch(ctx context.Context) (*fetch.Batch, error) {
+	r.begin.Do(func() { r.spawn(r.follow) })
+	timer := time.NewTimer(r.options.MaxWait)
+	defer timer.Stop()
+	for {
+		if batch, err := r.take(); batch != nil || err != nil {
+			return batch, err
+		}
+		select {
+		case <-r.came:
+		case <-timer.C:
+			return r.nothing(), nil
+		case <-ctx.Done():
+			return nil, fmt.Errorf("merge: %s: %w", r.topics.Input, ctx.Err())
+		}
+	}
+}
+
+// nothing is an empty Batch.
+func (r *Reader) nothing() *fetch.Batch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	end := r.merged + r.behind
+	return &fetch.Batch{Partition: -1, From: r.merged, Next: r.merged, Stable: end, High: end, LeaderEpoch: -1}
+}
+
+// take hands out what follows, if it is there.
+func (r *Reader) take() (*fetch.Batch, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.ahead) == 0 {
+		return nil, r.failed
+	}
+	head := &r.ahead[0]
+	l := r.lanes[head.Partition]
+	if len(l.ready) == 0 {
+		if l.err != nil {
+			return nil, l.err
+		}
+		r.push(l)
+		return nil, nil //nolint:nilnil // nothing is there yet, which Fetch waits for
+	}
+	b := l.ready[0]
+	if b.Next > head.To {
+		b = b.Split(head.To, l.epoch)
+	} else {
+		l.ready = append(l.ready[:0], l.ready[1:]...)
+	}
+	if err := r.check(b, head); err != nil {
+		b.Release()
+		l.err = err
+		return nil, err
+	}
+	r.hand(b, l)
+	return b, nil
+}
+
+// check finds what was appended below the end of a range after the range was ordered. Its leader had all that lies
+// below the end, so that no later leader wrote there: records of a later one stand in the place of others, which are
+// lost.
+func (r *Reader) check(b *fetch.Batch, head *turn) error {
+	for _, e := range b.Epochs {
+		if e.Leader > head.Epoch && e.Base < head.To {
+			return fmt.Errorf("merge: %s: %w: epoch %d at offset %d, and epoch %d reached up to %d",
+				kafka.PartitionName(r.topics.Input, head.Partition), kafka.ErrTruncated, e.Leader, e.Base, head.Epoch, head.To)
+		}
+	}
+	return nil
+}
+
+// hand gives a Batch its place in the merged log.
+func (r *Reader) hand(b *fetch.Batch, l *lane) {
+	head := r.ahead[0]
+	done := b.Next == head.To
+	b.Order = &fetch.Order{Record: head.record, LeaderEpoch: head.epoch, Epoch: head.Epoch, Done: done && head.last}
+	b.Shift = r.merged - b.From
+	b.Start = -b.Shift
+	r.merged += b.Next - b.From
+	r.behind -= b.Next - b.From
+	b.Stable = b.Next + r.behind
+	b.High = b.Stable
+	l.next, l.epoch = b.Next, b.LeaderEpoch
+	if done {
+		r.ahead, l.turns = r.ahead[1:], l.turns[1:]
+		notify(r.taken)
+		r.unpark()
+	}
+	r.run(l)
+}
+
+// notify wakes who waits on a channel with room for one.
+func notify(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

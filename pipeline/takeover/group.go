@@ -1,0 +1,141 @@
+package takeover
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/order"
+	"oriel/pipeline/transaction"
+)
+
+// inputs are the partitions of the input that the stream reads.
+func (t *takeOver) inputs() []int32 {
+	if !t.Config.WholeTopic() {
+		return []int32{t.partition}
+	}
+	all := make([]int32, t.Topics.Input.Partitions)
+	for p := range all {
+		all[p] = int32(p)
+	}
+	return all
+}
+
+// standing is where a group with these offsets stands in the stream, −1 if it has none. In a partition of a whole topic
+// in which it has none it stands where the state does.
+func (t *takeOver) standing(offsets []group.Offset) int64 {
+	at, any := t.Position.Next, false
+	for _, o := range offsets {
+		if o.Offset != -1 {
+			at, any = at+o.Offset-t.place(o.Partition), true
+		}
+	}
+	if !any {
+		return -1
+	}
+	return at
+}
+
+// place is the offset at which the state stands in a partition of the input.
+func (t *takeOver) place(partition int32) int64 {
+	if t.Position.Order == nil {
+		return t.Position.Next
+	}
+	return order.Place(t.Position.Order, t.order, partition).Next
+}
+
+// inOrder reports whether the group's offsets in the partitions of a whole topic are those of one place in its order:
+// where the state is, or further by what the rows of statuses between the two have taken.
+func (t *takeOver) inOrder(f *transactionStatus) bool {
+	if t.Position.Order == nil {
+		return true
+	}
+	moved := map[int32]int64{}
+	from, to, sign := t.Position.Next, f.group, int64(1)
+	if from > to {
+		from, to, sign = to, from, -1
+	}
+	for i := len(f.verdicts.rows) - 1; i >= 0 && from < to; i-- {
+		r := f.verdicts.rows[i]
+		if r.To != to {
+			continue
+		}
+		taken := to - max(from, r.From)
+		for _, s := range transaction.Within(r.Stretches, to-taken-r.From, taken) {
+			moved[s.Partition] += sign * (s.To - s.From)
+		}
+		to -= taken
+	}
+	if from < to {
+		return false
+	}
+	for _, o := range f.offsets {
+		if o.Offset != -1 && o.Offset != t.place(o.Partition)+moved[o.Partition] {
+			return false
+		}
+	}
+	return true
+}
+
+// lookAtGroup tells an offset of the group that a transaction has left from one that somebody has set. The state is
+// right in either case, and neither takes an event twice or leaves one out; but who sets offsets expects something
+// else, and is told so. A transaction leaves the offset where it began, if only its offset was aborted, or where it
+// ends, if only its state was; its verdicts, sealed, say what these are.
+func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error {
+	c, next := t.Config, t.Position.Next
+	switch {
+	case f.group == -1:
+		return nil
+	case !t.inOrder(f):
+		// Offsets of no place in the order are somebody's, even if they add up to that of a transaction.
+	case f.group == next, f.group < next && f.verdicts.began(next, f.group):
+		return nil
+	case f.group > next && f.verdicts.ended(f.group):
+		f.end = max(f.end, f.group)
+		return nil
+	}
+	others := group.Others(ctx, t.Client, t.Config.GroupConfig(t.Topics.Input.ID))
+	stands, differ := t.strayed(f)
+	if len(others) > 0 {
+		return t.lost(fmt.Sprintf("group %q %s, because processes of this deployment work under another group as well, %q",
+			c.Group, strings.Replace(stands, ", the state", " and the state", 1), strings.Join(others, ", ")),
+			fmt.Sprintf("A deployment has one group. End the processes of group %q, or give them ORIEL_GROUP=%s", c.Group, others[0]))
+	}
+	const oneGroup = "Events cannot be taken twice or left out. If this deployment has worked under another ORIEL_GROUP since, give all its " +
+		"processes that one. Otherwise stop all members and "
+	tool := "kafka-consumer-groups.sh --group " + c.Group + " --topic " + c.Input
+	if f.beyondState(next) {
+		// The right offset is not known before the events are taken again; without an offset, it is set then.
+		var partitions []string
+		for _, o := range differ {
+			partitions = append(partitions, fmt.Sprint(o.Partition))
+		}
+		return t.lost(fmt.Sprintf("offsets were reset: the group %s, and more than the state has is committed", stands),
+			fmt.Sprintf(oneGroup+"delete the offset, which is then set: %s:%s --delete-offsets", tool, strings.Join(partitions, ",")))
+	}
+	var commands []string
+	for _, o := range differ {
+		commands = append(commands, fmt.Sprintf("%s:%d --reset-offsets --to-offset %d --execute", tool, o.Partition, o.Offset))
+	}
+	return t.lost("offsets were reset: the group "+stands, oneGroup+"set the offset back: "+strings.Join(commands, "; "))
+}
+
+// strayed says where the group and the state stand in the first partition in which they differ, and lists the state's
+// offsets in all of those.
+func (t *takeOver) strayed(f *transactionStatus) (stands string, differ []group.Offset) {
+	for _, o := range f.offsets {
+		at := t.place(o.Partition)
+		if o.Offset == -1 || o.Offset == at {
+			continue
+		}
+		if differ = append(differ, group.Offset{Partition: o.Partition, Offset: at}); len(differ) > 1 {
+			continue
+		}
+		stands = fmt.Sprintf("stands at %d, the state at %d", o.Offset, at)
+		if t.Position.Order != nil {
+			stands += fmt.Sprintf(" in partition %d of the input", o.Partition)
+		}
+	}
+	return stands, differ
+}
