@@ -17,6 +17,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/transaction"
 	"oriel/state"
 )
 
@@ -145,9 +146,12 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 ) error {
 	c := t.setup.Config
 	if part == Offset {
-		end, err := t.end(ctx)
-		return errors.Join(err, producer.CommitOffset(ctx, group.Membership{Group: c.Group, Generation: -1}, c.Input,
-			t.partition, end))
+		at, err := t.end(ctx)
+		if err != nil {
+			return err
+		}
+		return producer.CommitOffsets(ctx, group.Membership{Group: c.Group, Generation: -1}, c.Input,
+			transaction.OffsetsAt(t.partition, at))
 	}
 	sent, err := t.sent(ctx, part)
 	for _, r := range sent {
@@ -165,13 +169,18 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 // ErrNoState means that a transaction which was to be torn had not sent its state, so that nothing can have decided it.
 var ErrNoState = errors.New("pipetest: a torn transaction without a state")
 
-// end is where the transaction ends in the input: a sealed state says it in clear.
-func (t Torn) end(ctx context.Context) (int64, error) {
+// end is where the transaction ends in the input.
+func (t Torn) end(ctx context.Context) (at state.Position, err error) {
 	sent, err := t.sent(ctx, Changelog)
 	if err != nil || len(sent) == 0 {
-		return 0, errors.Join(err, ErrNoState)
+		return at, errors.Join(err, ErrNoState)
 	}
-	return int64(binary.LittleEndian.Uint64(sent[len(sent)-1].Value[42:])), nil
+	sealer, err := t.setup.Sealer(ctx, t.client, t.partition)
+	if err != nil {
+		return at, err
+	}
+	at, _, err = sealer.Open(sent[len(sent)-1].Value)
+	return at, err
 }
 
 // Follow gives the local store of a dead process what was sent to the changelog, as if the commit had been acknowledged
