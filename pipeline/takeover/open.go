@@ -54,7 +54,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	}
 	inc := state.NewIncarnation(state.Incarnation{
 		Stream: t.name, Cluster: t.Topics.Cluster, Topic: t.Topics.Input.ID, Partition: t.partition,
-		Config: t.Model.Settings, Params: params, Start: start, Order: t.order,
+		Config: t.Model.Settings, Params: params, Start: start, Order: t.Start,
 	})
 	if t.Sealer, err = inc.Sealer(); err != nil {
 		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
@@ -66,7 +66,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 			Remedy: "Correct the settings that the cause names", Cause: err,
 		}
 	}
-	at := state.Position{Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics, Order: t.order.Clone()}
+	at := state.Position{Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics, Order: t.Start.Clone()}
 	if _, owed := t.Stream.Due(0); owed > 0 {
 		at.Owes = true
 	} else {
@@ -89,11 +89,11 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 }
 
 // begin says where the partition's first incarnation begins, and its params. That of a whole topic begins at offset 0,
-// which is the place in the input that it notes in t.order.
+// which is the place in the input that it notes in t.Start.
 func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
 	if t.Config.WholeTopic() {
 		var last *operators.Decision
-		if t.order, last, err = t.beginAll(ctx); err == nil {
+		if t.Start, last, err = t.beginAll(ctx); err == nil {
 			params, err = t.params(last)
 		}
 		return 0, params, err
