@@ -13,7 +13,6 @@ import (
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
-	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
@@ -267,11 +266,17 @@ func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 				}
 				send(t, d, before, 0, 1)
 				send(t, d, before, 1, 1)
-				b := d.Start("old", simtest.NewDisk(), before.Run)
-				time.Sleep(20 * time.Second)
-				if err := b.Stop(); err == nil || strings.Count(err.Error(), `this deployment is over: "next" goes on after it`) != 2 {
-					t.Errorf("the deployment before: %v", err)
+				over := make(chan int32, 9)
+				before.Listener.Stopped = func(p int32, err error) {
+					if strings.Contains(err.Error(), `this deployment is over: "next" goes on after it`) {
+						over <- p
+					}
 				}
+				b := d.Start("old", simtest.NewDisk(), before.Run)
+				if a, b := <-over, <-over; a+b != 1 {
+					t.Errorf("partitions %d and %d of the deployment before have stopped", a, b)
+				}
+				_ = b.Stop()
 			})
 		})
 	}
@@ -287,12 +292,10 @@ func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := d.Start("old", simtest.NewDisk(), before.Run)
+		send(t, d, before, 0, 3)
+		send(t, d, before, 1, 2)
 		time.Sleep(3 * time.Second)
 		if err := a.Stop(); err != nil {
-			t.Fatal(err)
-		}
-		decision := []byte(`{"stream":"trips","index":1,"step":1,"decision":[1,2]}`)
-		if err := pipetest.Send(t.Context(), d.Client(), "late.decisions", 0, records.Record{Value: decision}); err != nil {
 			t.Fatal(err)
 		}
 		f := follow()
@@ -303,8 +306,12 @@ func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
 		c := &whole.Config
 		c.Name, c.Group, c.Order = "whole", "whole", "whole.order"
 		c.Decisions, c.Verdicts, c.Changelog, c.DeadLetter = "w.decisions", "w.verdicts", "w.changelog", "w.dead-letter"
-		if err := whole.begins(t, d); err != nil || len(whole.last) != 1 || whole.last[0].Step != 1 {
-			t.Errorf("plans after %+v, want one after step 1: %v", whole.last, err)
+		if err := whole.begins(t, d); err != nil || len(whole.last) != 1 || whole.last[0].Step != 5 {
+			t.Errorf("plans after %+v, want one after step 5: %v", whole.last, err)
+		}
+		at, err := group.CommittedOffsets(t.Context(), d.Client(), "whole", "trips", []int32{0, 1})
+		if want := []group.Offset{{Partition: 0, Offset: 3}, {Partition: 1, Offset: 2}}; err != nil || !slices.Equal(at, want) {
+			t.Errorf("begins at %v, want %v: %v", at, want, err)
 		}
 	})
 }
