@@ -86,6 +86,7 @@ func (s Setup) Owing(owed int, every uint64) Setup {
 // WholeTopic is a deployment whose input is one stream.
 func (s Setup) WholeTopic() Setup {
 	s.Config.Order = s.Config.Name + ".order"
+	s.Model.Settings += "STREAM=topic\n"
 	return s
 }
 

@@ -118,6 +118,7 @@ func (w *whole) covered() (all []offset) {
 func (w *whole) isWhole(checkpoint []byte) {
 	w.t.Helper()
 	ordered := w.ordered()
+	w.t.Logf("%d events, %d requests, rows %d", w.taken, len(w.Requests()), len(w.read(w.setup.Config.Verdicts, false)))
 	if len(ordered) != w.taken {
 		w.t.Fatalf("the order log has %d offsets, want %d", len(ordered), w.taken)
 	}
