@@ -17,7 +17,6 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/pipeline/transaction"
 	"oriel/state"
 )
 
@@ -146,12 +145,11 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 ) error {
 	c := t.setup.Config
 	if part == Offset {
-		at, err := t.end(ctx)
+		end, err := t.end(ctx)
 		if err != nil {
 			return err
 		}
-		return producer.CommitOffsets(ctx, group.Membership{Group: c.Group, Generation: -1}, c.Input,
-			transaction.OffsetsAt(t.partition, at))
+		return producer.CommitOffsets(ctx, group.Membership{Group: c.Group, Generation: -1}, c.Input, end)
 	}
 	sent, err := t.sent(ctx, part)
 	for _, r := range sent {
@@ -169,18 +167,24 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 // ErrNoState means that a transaction which was to be torn had not sent its state, so that nothing can have decided it.
 var ErrNoState = errors.New("pipetest: a torn transaction without a state")
 
-// end is where the transaction ends in the input.
-func (t Torn) end(ctx context.Context) (at state.Position, err error) {
+// end is where the transaction ends in the input: a sealed state says it in clear.
+func (t Torn) end(ctx context.Context) ([]group.Offset, error) {
 	sent, err := t.sent(ctx, Changelog)
 	if err != nil || len(sent) == 0 {
-		return at, errors.Join(err, ErrNoState)
+		return nil, errors.Join(err, ErrNoState)
 	}
-	sealer, err := t.setup.Sealer(ctx, t.client, t.partition)
-	if err != nil {
-		return at, err
+	sealed := sent[len(sent)-1].Value
+	if !t.setup.Config.WholeTopic() {
+		return []group.Offset{{Partition: t.partition, Offset: int64(binary.LittleEndian.Uint64(sealed[42:]))}}, nil
 	}
-	at, _, err = sealer.Open(sent[len(sent)-1].Value)
-	return at, err
+	var end []group.Offset
+	count, parts := binary.LittleEndian.Uint32(sealed[95:]), sealed[99:]
+	for ; count > 0; count, parts = count-1, parts[20:] {
+		end = append(end, group.Offset{
+			Partition: int32(binary.LittleEndian.Uint32(parts)), Offset: int64(binary.LittleEndian.Uint64(parts[4:])),
+		})
+	}
+	return end, nil
 }
 
 // Follow gives the local store of a dead process what was sent to the changelog, as if the commit had been acknowledged
