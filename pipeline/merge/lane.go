@@ -3,10 +3,13 @@ package merge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/topics"
 )
 
 // readAhead is how many Batches a lane holds, so that the next ones are there when its turn comes. It does not fetch
@@ -23,6 +26,7 @@ type lane struct {
 	epoch     int32          // of the last batch of that, or −1
 	known     int64          // where the partition ends, as far as is known
 	err       error          // behind ready
+	doubt     kafka.Doubt    // that the leader has all of the range that is read
 
 	reader  *fetch.Reader // nil: opened at read when needed
 	read    int64         // behind what is ready
@@ -100,7 +104,9 @@ func (r *Reader) run(l *lane) {
 				read = reader.Fetch
 			}
 			batch, err := read(ctx)
-			r.put(l, batch, err)
+			if t, short := r.put(l, batch, err); short {
+				r.look(ctx, l, t)
+			}
 		}
 	})
 }
@@ -119,8 +125,9 @@ func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 	return false, false
 }
 
-// put takes what a lane has fetched.
-func (r *Reader) put(l *lane, b *fetch.Batch, err error) {
+// put takes what a lane has fetched. short is true when it has come to the end of what is there, below the end of the
+// range t that it reads.
+func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waited(l)
@@ -129,39 +136,61 @@ func (r *Reader) put(l *lane, b *fetch.Batch, err error) {
 		if b != nil {
 			b.Release()
 		}
-		return
+		return t, false
 	case errors.Is(err, memory.ErrNoRoom):
 		r.park(l)
-		return
+		return t, false
 	case err != nil:
 		l.err = err
-		return
+		return t, false
 	}
 	r.know(l, b.Stable)
 	if b.Next == b.From {
-		// Nothing is there up to the stable end: control records, aborted and compacted ones were passed with others.
-		end := l.due()
-		if b.Stable < end {
+		t = l.reads()
+		if b.Stable < t.To {
 			b.Release()
-			return
+			return t, true
 		}
-		b.Next = end
+		b.Next = t.To    // the range ends with offsets that hold nothing: compacted, or never given to a record
 		l.reader.Close() // it stands at From
 		l.reader = nil
 	}
+	l.doubt.Clear()
 	l.read = b.Next
 	l.ready = append(l.ready, b)
 	if len(l.ready) == 1 {
 		notify(r.came)
 	}
+	return t, false
 }
 
-// due is the end of the range that the lane reads.
-func (l *lane) due() int64 {
-	for _, t := range l.turns {
-		if t.To > l.read {
-			return t.To
-		}
+// reads is the range that the lane reads.
+func (l *lane) reads() turn {
+	i := 0
+	for l.turns[i].To <= l.read {
+		i++
 	}
-	return l.read
+	return l.turns[i]
+}
+
+// look finds out whether the leader has what was ordered, and not yet released: the epoch of a range need not have
+// written anything, so that a log is whole whose epochs up to that one reach the end of the range.
+func (r *Reader) look(ctx context.Context, l *lane, t turn) {
+	known, end, err := topics.EpochBefore(ctx, r.client, r.topics.Input, t.Partition, t.Epoch)
+	if err == nil && known < 0 {
+		var bounds topics.Bounds
+		bounds, err = topics.BoundsOf(ctx, r.client, r.topics.Input, t.Partition)
+		end = bounds.High
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err != nil:
+		l.err = err
+	case end >= t.To:
+		l.doubt.Clear()
+	case l.doubt.Over():
+		l.err = fmt.Errorf("merge: %s: %w: it ends at %d, and epoch %d reached up to %d",
+			kafka.PartitionName(r.topics.Input, t.Partition), kafka.ErrTruncated, end, t.Epoch, t.To)
+	}
 }

@@ -92,8 +92,9 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 // which is the place in the input that it notes in t.Start.
 func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
 	if t.Config.WholeTopic() {
-		if t.Start, err = t.beginAll(ctx); err == nil {
-			params, err = t.params(nil)
+		var last *operators.Decision
+		if t.Start, last, err = t.beginAll(ctx); err == nil {
+			params, err = t.params(last)
 		}
 		return 0, params, err
 	}
@@ -118,15 +119,17 @@ func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err 
 	return offset, params, err
 }
 
-// beginAll says where the first incarnation of a whole topic begins in each partition, and in the order log.
-func (t *takeOver) beginAll(ctx context.Context) (*state.Ordered, error) {
+// beginAll says where the first incarnation of a whole topic begins in each partition, and in the order log, and after
+// which decision of a predecessor; nil if it begins from nothing.
+func (t *takeOver) beginAll(ctx context.Context) (at *state.Ordered, last *operators.Decision, err error) {
 	log, err := topics.BoundsOf(ctx, t.Client, t.Config.Order, 0)
 	if err != nil {
-		return nil, fmt.Errorf("pipeline: bounds of the order log: %w", err)
+		return nil, nil, fmt.Errorf("pipeline: bounds of the order log: %w", err)
 	}
-	at := &state.Ordered{Log: t.Topics.Order.ID, Next: log.Start, LeaderEpoch: -1}
+	at = &state.Ordered{Log: t.Topics.Order.ID, Next: log.Start, LeaderEpoch: -1}
 	at.Parts = make([]state.OrderedPart, t.Topics.Input.Partitions)
-	return at, eachAtOnce(len(at.Parts), func(p int) error {
+	inputs := make([]topics.Bounds, len(at.Parts))
+	err = eachAtOnce(len(at.Parts), func(p int) error {
 		bounds, err := topics.BoundsOf(ctx, t.Client, t.Config.Input, int32(p))
 		if err != nil {
 			return fmt.Errorf("pipeline: bounds of partition %d of the input: %w", p, err)
@@ -135,9 +138,14 @@ func (t *takeOver) beginAll(ctx context.Context) (*state.Ordered, error) {
 		if t.Config.Start == deployment.StartLatest {
 			next = bounds.Stable
 		}
+		inputs[p] = bounds
 		at.Parts[p] = state.OrderedPart{Partition: int32(p), Next: next, LeaderEpoch: -1, Ordered: -1}
 		return nil
 	})
+	if err == nil && t.Config.Predecessor != (deployment.Predecessor{}) {
+		last, err = t.inheritAll(ctx, at, inputs)
+	}
+	return at, last, err
 }
 
 // params are those of a first incarnation, from a predecessor's last decision if there is one.

@@ -22,8 +22,8 @@ const publicField = "Public"
 var decidesEnds = []string{
 	"pipeline", "pipeline/changelog", "pipeline/deployment", "pipeline/kafka", "pipeline/kafka/fetch",
 	"pipeline/kafka/group", "pipeline/kafka/memory", "pipeline/kafka/produce", "pipeline/kafka/records",
-	"pipeline/kafka/topics", "pipeline/kafka/wire", "pipeline/order", "pipeline/replay", "pipeline/streams",
-	"pipeline/takeover", "pipeline/transaction",
+	"pipeline/kafka/topics", "pipeline/kafka/wire", "pipeline/merge", "pipeline/order", "pipeline/replay",
+	"pipeline/streams", "pipeline/takeover", "pipeline/transaction",
 }
 
 // ownTopics is the reason of files that read no event: what they read is published or sealed by the service itself.
@@ -47,6 +47,7 @@ var readsContents = []struct {
 	{"pipeline/deployment/descriptor.go", nil, ownTopics},
 	{"pipeline/changelog/view.go", nil, ownTopics},
 	{"pipeline/changelog/manifest.go", nil, ownTopics},
+	{"pipeline/merge/follow.go", []string{"read"}, "reads the order log, which the service writes itself"},
 	{"pipeline/order/follow.go", []string{"Read"}, "reads the order log, which the service writes itself"},
 	{"pipeline/order/trim.go", []string{"look"}, "reads the order log, which the service writes itself"},
 	{"pipeline/takeover/open.go", nil, ownTopics},

@@ -38,6 +38,11 @@ var direction = []rule{
 		"topics and their checks know no stream",
 	},
 	{"pipeline/order", []string{"pipeline/kafka", "state"}, "the order of the input follows from ends of its partitions alone"},
+	{
+		"pipeline/merge",
+		[]string{"pipeline/deployment", "pipeline/order", "pipeline/kafka", "state"},
+		"what is read next follows from the order log and from sizes",
+	},
 	{"pipeline/streams", []string{"pipeline/kafka", "operators", "mechanisms", "schemas", "state"}, "the walk of records is pure: no topic, no error that a person reads"},
 	{
 		"pipeline/changelog",

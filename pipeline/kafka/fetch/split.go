@@ -10,7 +10,9 @@ import (
 // Split returns what a Batch has below an offset between From and Next, and leaves the rest in b. was is the leader
 // epoch of what lies before the Batch. Both parts hold all memory that records of the Batch lie in.
 func (b *Batch) Split(at int64, was int32) *Batch {
-	n, _ := slices.BinarySearchFunc(b.Records, at, func(r records.Record, at int64) int { return cmp.Compare(r.Offset, at) })
+	n, _ := slices.BinarySearchFunc(b.Records, at, func(r records.Record, at int64) int {
+		return cmp.Compare(r.Offset, at)
+	})
 	epochs, _ := slices.BinarySearchFunc(b.Epochs, at, func(e Epoch, at int64) int { return cmp.Compare(e.Base, at) })
 	head, _ := batches.Get().(*Batch)
 	head.Records = append(head.Records, b.Records[:n]...)

@@ -1,0 +1,254 @@
+package merge_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/embedded"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/memory"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/merge"
+	"oriel/pipeline/order"
+	"oriel/pipeline/pipetest"
+	"oriel/state"
+)
+
+// env is an input and its order log on a broker of the test's own.
+type env struct {
+	testing.TB
+	broker    *embedded.Broker
+	client    *kafka.Client
+	log       order.Log
+	start     *state.Ordered
+	producers map[string]*produce.Producer
+}
+
+var names = merge.Topics{Input: "input", Order: "late.order"}
+
+func newEnv(t testing.TB, partitions int, budget *memory.Budget) *env {
+	broker, err := embedded.Start(embedded.Options{Memory: true, Brokers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(broker.Close)
+	client, err := kafka.New(kafka.Config{
+		Brokers: strings.Split(broker.Addr(), ","), DoubtFor: 1200 * time.Millisecond, Budget: budget,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	e := &env{TB: t, broker: broker, client: client, producers: map[string]*produce.Producer{}}
+	input, log := e.create(names.Input, partitions), e.create(names.Order, 1)
+	e.log = order.Log{Key: [32]byte{1}, Topic: log.ID, Input: input.ID}
+	e.start = &state.Ordered{Log: log.ID, LeaderEpoch: -1}
+	return e
+}
+
+func (e *env) check(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+func (e *env) create(name string, partitions int) topics.Topic {
+	e.Helper()
+	e.check(topics.Create(e.Context(), e.client, name, partitions, 1, nil))
+	cluster, err := topics.Describe(e.Context(), e.client, name)
+	e.check(err)
+	return cluster.Topics[name]
+}
+
+func (e *env) producer(id string) *produce.Producer {
+	e.Helper()
+	if e.producers[id] == nil {
+		p, err := produce.New(e.Context(), e.client, id, time.Minute)
+		e.check(err)
+		e.producers[id] = p
+	}
+	return e.producers[id]
+}
+
+// send appends a batch to a partition.
+func (e *env) send(p int32, codec records.Codec, values ...string) {
+	e.Helper()
+	_, err := e.producer("").Produce(e.Context(), names.Input, p, batch(codec, values))
+	e.check(err)
+}
+
+// transact appends a batch in a transaction of its own.
+func (e *env) transact(p int32, commit bool, values ...string) {
+	e.Helper()
+	producer := e.producer("transactional")
+	e.check(producer.Begin(e.Context(), []kafka.TopicPartition{{Topic: names.Input, Partition: p}}))
+	_, err := producer.Produce(e.Context(), names.Input, p, batch(records.NoCompression, values))
+	e.check(err)
+	e.check(producer.End(e.Context(), commit))
+}
+
+func batch(codec records.Codec, values []string) *records.Builder {
+	var b records.Builder
+	b.Compress(codec)
+	for _, v := range values {
+		b.Append(nil, []byte(v), nil, 1)
+	}
+	return &b
+}
+
+// end is the stable end of a partition.
+func (e *env) end(p int32) int64 {
+	e.Helper()
+	bounds, err := topics.StableEnd(e.Context(), e.client, names.Input, p)
+	e.check(err)
+	return bounds.Stable
+}
+
+// order appends an order record by a log, which may be another's.
+func (e *env) order(log order.Log, entries ...order.Entry) {
+	e.Helper()
+	var b records.Builder
+	b.Append(nil, log.Append(nil, entries), nil, 0)
+	_, err := produce.Append(e.Context(), e.client, names.Order, 0, &b)
+	e.check(err)
+}
+
+// move gives a partition another leader, and its log another epoch.
+func (e *env) move(topic string, p, broker int32) {
+	e.Helper()
+	e.check(e.broker.MoveLeader(topic, p, broker))
+}
+
+// first is the position at which the stream starts.
+func (e *env) first() state.Position {
+	return state.Position{Topic: e.log.Input, LeaderEpoch: -1, Order: e.start.Clone()}
+}
+
+// open returns a Reader that the test closes.
+func (e *env) open(at state.Position) *merge.Reader {
+	return merge.NewReader(e.client, names, e.log, e.start, at, fetch.Options{MaxWait: 20 * time.Millisecond})
+}
+
+// walk is what a stream notes of what it is given: its position, and a line for each record.
+type walk struct {
+	at    state.Position
+	lines []string
+}
+
+func (w *walk) line(r *records.Record, p int32, merged int64) {
+	value := r.Value
+	if len(value) > 20 {
+		value = fmt.Appendf(nil, "%d bytes", len(value))
+	}
+	w.lines = append(w.lines, fmt.Sprintf("%d: %d/%d %s", merged, p, r.Offset, value))
+}
+
+// take goes over a Batch.
+func (w *walk) take(tb testing.TB, b *fetch.Batch) {
+	tb.Helper()
+	if b.From+b.Shift != w.at.Next {
+		tb.Fatalf("a Batch starts at merged offset %d, the stream stands at %d", b.From+b.Shift, w.at.Next)
+	}
+	if b.Order == nil {
+		if b.Partition != -1 || b.Next != b.From || len(b.Records) > 0 {
+			tb.Fatalf("a Batch without order of partition %d, from %d to %d", b.Partition, b.From, b.Next)
+		}
+		return
+	}
+	part, _ := w.at.Order.Part(b.Partition)
+	for i := range b.Records {
+		r := &b.Records[i]
+		if r.Offset < max(b.From, part.Next) || r.Offset >= b.Next {
+			tb.Fatalf("offset %d in a Batch from %d to %d, at %d", r.Offset, b.From, b.Next, part.Next)
+		}
+		part.Next = r.Offset + 1
+		w.line(r, b.Partition, r.Offset+b.Shift)
+	}
+	w.at.Next = b.Next + b.Shift
+	part.Next, part.LeaderEpoch, part.Ordered = b.Next, b.LeaderEpoch, b.Order.Epoch
+	w.at.Order.Set(part)
+	w.at.Order.Next, w.at.Order.LeaderEpoch = b.Order.Record, b.Order.LeaderEpoch
+	if b.Order.Done {
+		w.at.Order.Next++
+	}
+}
+
+// until takes Batches up to a merged offset, or one behind it.
+func (w *walk) until(e *env, source merge.Source, merged int64) {
+	e.Helper()
+	ctx, cancel := context.WithTimeout(e.Context(), time.Minute)
+	defer cancel()
+	for w.at.Next < merged {
+		b, err := source.Fetch(ctx)
+		if err != nil {
+			e.Fatalf("at merged offset %d of %d: %v", w.at.Next, merged, err)
+		}
+		w.take(e, b)
+		b.Release()
+	}
+}
+
+// twin is what a Reader gives, in the slow and obvious way: the whole order log, and each of its ranges by a reader of
+// its own.
+func (e *env) twin() *walk {
+	e.Helper()
+	w := &walk{at: e.first()}
+	log, err := pipetest.Read(e.Context(), e.client, names.Order, 0, 0, fetch.Options{
+		Uncommitted: true, Budget: memory.NewBudget(1 << 30),
+	})
+	e.check(err)
+	for _, r := range log {
+		entries, err := e.log.Parse(r.Value)
+		if err != nil {
+			continue
+		}
+		for _, one := range order.Ranges(nil, w.at.Order, e.start, entries) {
+			shift := w.at.Next - one.From
+			found, err := pipetest.Read(e.Context(), e.client, names.Input, one.Partition, one.From, fetch.Options{
+				Budget: memory.NewBudget(1 << 30),
+			})
+			e.check(err)
+			for i := range found {
+				if found[i].Offset < one.To {
+					w.line(&found[i], one.Partition, found[i].Offset+shift)
+				}
+			}
+			order.Pass(w.at.Order, one)
+			w.at.Next += one.To - one.From
+			w.at.Order.Next = r.Offset + 1
+		}
+	}
+	return w
+}
+
+// same compares what was read with what the twin reads.
+func (w *walk) same(tb testing.TB, twin *walk) {
+	tb.Helper()
+	for i := range max(len(w.lines), len(twin.lines)) {
+		if i >= len(w.lines) || i >= len(twin.lines) || w.lines[i] != twin.lines[i] {
+			tb.Fatalf("%d records, want %d; they differ from number %d on: %.3q, want %.3q",
+				len(w.lines), len(twin.lines), i, w.lines[min(i, len(w.lines)):], twin.lines[min(i, len(twin.lines)):])
+		}
+	}
+	if got, want := place(w.at), place(twin.at); got != want {
+		tb.Fatalf("the position is %s, want %s", got, want)
+	}
+}
+
+// place is a position without epochs.
+func place(at state.Position) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%d order %d", at.Next, at.Order.Next)
+	for _, p := range at.Order.Parts {
+		fmt.Fprintf(&b, " %d/%d", p.Partition, p.Next)
+	}
+	return b.String()
+}
