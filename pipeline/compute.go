@@ -17,6 +17,7 @@ type computer struct {
 	*transaction.Builder
 	partition int32
 	interval  time.Duration // between commits
+	ordered   bool          // by an order log: commits are in step with it
 	filled    chan<- *transaction.Transaction
 	free      chan *transaction.Transaction
 	memory    int // a transaction closes when both hold so many bytes,
@@ -28,8 +29,8 @@ type computer struct {
 // must not be taken; everything before it is handed on.
 func (c *computer) run(work context.Context, batches <-chan *fetch.Batch) error {
 	c.next()
-	ticks := time.NewTicker(c.interval)
-	defer ticks.Stop()
+	ticks := newTicks(c.interval, c.ordered)
+	defer ticks.stop()
 	for due := false; ; {
 		select {
 		case batch, open := <-batches:
@@ -47,12 +48,14 @@ func (c *computer) run(work context.Context, batches <-chan *fetch.Batch) error 
 				return err
 			}
 			select {
-			case now := <-ticks.C:
+			case now := <-ticks.passed:
 				due = c.tick(now)
+				ticks.next()
 			default:
 			}
-		case now := <-ticks.C:
+		case now := <-ticks.passed:
 			due = c.tick(now)
+			ticks.next()
 		}
 		if due {
 			due = !c.hand(false)

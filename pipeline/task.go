@@ -11,10 +11,10 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/merge"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/takeover"
 	"oriel/pipeline/transaction"
-	"oriel/state"
 )
 
 // commitGrace is how long a closing task may take to commit what it has computed: two thirds of the rebalance timeout,
@@ -66,10 +66,11 @@ func (t *task) run(ctx context.Context) error {
 	var fetcher, committing sync.WaitGroup
 	fetcher.Go(func() {
 		defer close(batches)
-		if err := t.fetch(work, o.Position, batches); work.Err() == nil {
+		if err := t.fetch(work, o, batches); work.Err() == nil {
 			fail(err)
 		}
 	})
+	committed := t.keepOrder(work, fail, &fetcher, o)
 	committing.Go(func() {
 		failed := false
 		for tx := range filled {
@@ -77,6 +78,8 @@ func (t *task) run(ctx context.Context) error {
 				if err := committer.Commit(commits, tx); err != nil {
 					fail(err)
 					failed = true
+				} else {
+					committed(tx.Position)
 				}
 			}
 			if failed && ctx.Err() != nil {
@@ -88,7 +91,7 @@ func (t *task) run(ctx context.Context) error {
 	})
 	compute := &computer{
 		Builder:   transaction.NewBuilder(o.Stream, t.partition, o.Position, o.Sealer, &t.service.users),
-		partition: t.partition, interval: t.service.config.CommitInterval,
+		partition: t.partition, interval: t.service.config.CommitInterval, ordered: t.service.config.WholeTopic(),
 		filled: filled, free: free, memory: t.memory, input: t.service.config.TransactionBytes,
 	}
 	stopped := compute.run(work, batches)
@@ -137,11 +140,11 @@ func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Comm
 	return o, c, nil
 }
 
-// fetch reads the input from a position on, until work ends. It reads the topic that the state stands on, by id, and
-// stops when the log has lost what the state has taken.
-func (t *task) fetch(work context.Context, from state.Position, batches chan<- *fetch.Batch) error {
-	reader := fetch.NewReader(t.service.client, t.service.config.Input, t.partition, from.Next, fetch.Options{
-		MaxBytes: deployment.FetchBytes, MaxWait: 250 * time.Millisecond, ID: from.Topic, LastEpoch: &from.LeaderEpoch,
+// fetch reads the input from the stream's position on, until work ends. It reads the topic that the state stands on, by
+// id, and stops when the log has lost what the state has taken.
+func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- *fetch.Batch) error {
+	reader := merge.Open(t.service.client, t.service.config, t.partition, o.OrderKey, o.Start, o.Position, fetch.Options{
+		MaxBytes: deployment.FetchBytes, MaxWait: 250 * time.Millisecond,
 	})
 	defer reader.Close()
 	for {

@@ -3,10 +3,12 @@ package changelog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/state"
@@ -104,23 +106,10 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarna
 	if err != nil {
 		return none, false, err
 	}
-	if sealed == nil {
-		return none, false, missingManifest(p)
-	}
-	manifest, err := state.OpenManifest(sealed, d.Master)
+	keys, err := d.keys(ctx, p, sealed)
 	if err != nil {
-		return none, false, CannotOpen(p, err)
-	}
-	if !strings.HasPrefix(manifest.Config, nameLine(d.Config)) {
-		return none, false, &notice.StopError{
-			Partition: p, Reason: "the changelog is of a deployment of another name",
-			Remedy: "Correct ORIEL_NAME or ORIEL_CHANGELOG_TOPIC",
-		}
-	}
-	if err := checkManifestInput(ctx, d.Client, d.Config, d.Topics, p, manifest, d.Master); err != nil {
 		return none, false, err
 	}
-	keys := keysOf(d.Config, manifest, p)
 	record, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, keys.Incarnation)
 	if err != nil {
 		return none, false, err
@@ -136,4 +125,79 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarna
 		return none, false, CannotOpen(p, err)
 	}
 	return inc, keys.AlwaysSeals, nil
+}
+
+// keys opens the manifest of a partition, whatever its configuration beside the name and the input.
+func (d Deployment) keys(ctx context.Context, p int32, sealed []byte) (Keys, error) {
+	if sealed == nil {
+		return Keys{}, missingManifest(p)
+	}
+	manifest, err := state.OpenManifest(sealed, d.Master)
+	if err != nil {
+		return Keys{}, CannotOpen(p, err)
+	}
+	if !strings.HasPrefix(manifest.Config, nameLine(d.Config)) {
+		return Keys{}, &notice.StopError{
+			Partition: p, Reason: "the changelog is of a deployment of another name",
+			Remedy: "Correct ORIEL_NAME or ORIEL_CHANGELOG_TOPIC",
+		}
+	}
+	if err := checkManifestInput(ctx, d.Client, d.Config, d.Topics, p, manifest, d.Master); err != nil {
+		return Keys{}, err
+	}
+	return keysOf(d.Config, manifest, p), nil
+}
+
+// Ordered is what a process that writes the order log of a whole topic needs to know of the stream.
+type Ordered struct {
+	Key       [32]byte       // authenticates order records
+	At, Start *state.Ordered // where the committed state stands, and where the stream began; nil before it was opened
+}
+
+// Ordered reads where the stream of a whole topic stands. Like Incarnation it needs neither Model nor the right to
+// write. A deployment that is over is a StopError.
+func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
+	bounds, err := topics.ReadableEnd(ctx, d.Client, d.Topics.Changelog.Name, 0)
+	if err != nil {
+		return Ordered{}, err
+	}
+	view, err := Read(ctx, d.Client, d.Topics.Changelog, 0, bounds, nil)
+	if err != nil {
+		return Ordered{}, err
+	}
+	if successor := view.Value(state.EndedKey()); successor != nil {
+		return Ordered{}, Over(0, successor)
+	}
+	keys, err := d.keys(ctx, 0, view.Value(state.ManifestKey()))
+	if err != nil {
+		return Ordered{}, err
+	}
+	o := Ordered{Key: keys.Order}
+	record := view.Value(keys.Incarnation)
+	sealed, err := view.Sealed(keys.State)
+	if record == nil || sealed == nil || err != nil {
+		return o, err
+	}
+	inc, err := state.OpenIncarnation(record, d.Master)
+	if err != nil {
+		return o, CannotOpen(0, err)
+	}
+	sealer, err := inc.Sealer()
+	if err != nil {
+		return o, CannotOpen(0, err)
+	}
+	at, _, err := sealer.Open(sealed)
+	if err != nil {
+		return o, CannotOpen(0, err)
+	}
+	o.At, o.Start = at.Order, inc.Order
+	return o, nil
+}
+
+// Over is the stop of a deployment that another one has ended for good.
+func Over(p int32, successor []byte) error {
+	return &notice.StopError{
+		Partition: p, Reason: fmt.Sprintf("this deployment is over: %q goes on after it", successor),
+		Remedy: "Stop it for good; two that run beside each other would release events twice",
+	}
 }

@@ -71,13 +71,19 @@ func (c Config) Validate() error {
 }
 
 // Predecessor is a deployment on the same input whose state or master key is gone, and after which another one goes on:
-// from the last decision that each partition has published, at the offset where its group stands.
+// from the last decision that each partition has published, at the offset where its group stands. One stream of a whole
+// topic goes on from one such decision.
 type Predecessor struct {
 	Name      string // of the deployment
 	Group     string // its consumer group
 	Decisions string // its topic of decisions, the first one
 	Changelog string // its topic of sealed state; it may be gone
+	// partition of its decisions that a whole topic's stream goes on from, or NoStream. "": the only one
+	Stream string
 }
+
+// NoStream starts a whole topic's stream from nothing, where its predecessor ended.
+const NoStream = "none"
 
 func (f Predecessor) validate(c Config) error {
 	switch {

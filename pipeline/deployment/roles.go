@@ -18,8 +18,9 @@ const (
 	ByService Use = 1 << iota // oriel run
 	ByLetters                 // oriel letters
 	ByTopics                  // oriel topics alone
+	ByOrder                   // oriel order
 
-	ByAll = ByService | ByLetters | ByTopics
+	ByAll = ByService | ByLetters | ByTopics | ByOrder
 )
 
 // role is what a topic of a deployment is for. roles is the one place that lists them: configuration, creation, checks
@@ -55,7 +56,7 @@ type role struct {
 // roles lists the topics of a deployment; the input comes first.
 var roles = []role{
 	{
-		name: "input", setting: "ORIEL_INPUT_TOPIC", uses: ByService | ByLetters,
+		name: "input", setting: "ORIEL_INPUT_TOPIC", uses: ByService | ByLetters | ByOrder,
 		topic:     func(c *Config) string { return c.Input },
 		described: func(t *Topics) *topics.Topic { return &t.Input },
 		check:     checkInput,
@@ -90,7 +91,7 @@ var roles = []role{
 		check: checkVerdicts,
 	},
 	{
-		name: "changelog", setting: "ORIEL_CHANGELOG_TOPIC", uses: ByService | ByLetters, transactional: true,
+		name: "changelog", setting: "ORIEL_CHANGELOG_TOPIC", uses: ByService | ByLetters | ByOrder, transactional: true,
 		topic:     func(c *Config) string { return c.Changelog },
 		described: func(t *Topics) *topics.Topic { return &t.Changelog },
 		settings: func(map[string]string) map[string]string { // compacted often, because a start reads all of it
@@ -102,7 +103,7 @@ var roles = []role{
 		check: checkChangelog,
 	},
 	{
-		name: "order", setting: "ORIEL_ORDER_TOPIC", uses: ByService, optional: true, single: true, without: lostOrder,
+		name: "order", setting: "ORIEL_ORDER_TOPIC", uses: ByService | ByOrder, optional: true, single: true, without: lostOrder,
 		topic:     func(c *Config) string { return c.Order },
 		described: func(t *Topics) *topics.Topic { return &t.Order },
 		settings: func(map[string]string) map[string]string { // small segments, because whole ones are trimmed

@@ -32,6 +32,7 @@ var rights = []struct{ operation, topic, group string }{
 	{"delete ", "DELETE", ""},
 	{"fetch ", "READ", ""},
 	{"produce to ", "WRITE", ""},
+	{"append to ", "WRITE", ""},
 	{"begin ", "WRITE", ""},
 	{"commit offset ", "READ", "READ"},
 	{"set offset ", "READ", "READ"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
@@ -32,7 +31,7 @@ func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordere
 		// Records of open and aborted transactions are read as well: all readers must read the same ones, and nobody who
 		// leaves a transaction open may stop them.
 		reader: fetch.NewReader(c, topic.Name, 0, at.Next, fetch.Options{
-			ID: l.Topic, Uncommitted: true, MaxWait: 100 * time.Millisecond, LastEpoch: &at.LeaderEpoch,
+			ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch,
 		}),
 	}
 }
@@ -43,8 +42,8 @@ func (f *Follower) Close() { f.reader.Close() }
 // At is where the Follower stands: behind all that Read has returned. It is valid until the next Read.
 func (f *Follower) At() *state.Ordered { return f.at }
 
-// Read waits up to 100 ms for order records and returns the ranges that they add to the order, valid until the next
-// Read; high is the end of the log. Errors are those of fetch.Reader, and ErrFormat.
+// Read waits a moment for order records and returns the ranges that they add to the order, valid until the next Read;
+// high is the end of the log. Errors are those of fetch.Reader, and ErrFormat.
 func (f *Follower) Read(ctx context.Context) (ranges []Range, high int64, err error) {
 	batch, err := f.reader.Fetch(ctx)
 	if err != nil {
@@ -69,34 +68,4 @@ func (f *Follower) Read(ctx context.Context) (ranges []Range, high int64, err er
 	}
 	f.at.Next, f.at.LeaderEpoch = batch.Next, batch.LeaderEpoch
 	return f.ranges, batch.High, nil
-}
-
-// Ahead reads the order log from a position up to its end, and returns the ranges behind the position, in order, those
-// of one partition and epoch that join as one. The input must still have them.
-func (l Log) Ahead(
-	ctx context.Context, c *kafka.Client, topic topics.Topic, at, start *state.Ordered,
-) (ahead []Range, err error) {
-	bounds, err := topics.BoundsOf(ctx, c, topic.Name, 0)
-	if err != nil {
-		return nil, fmt.Errorf("order: bounds of %s: %w", topic.Name, err)
-	}
-	f := l.Follow(c, topic, at, start)
-	defer f.Close()
-	last := map[int32]int{} // the newest range of a partition
-	for f.At().Next < bounds.High {
-		ranges, _, err := f.Read(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("order: read %s: %w", topic.Name, err)
-		}
-		for _, r := range ranges {
-			i, met := last[r.Partition]
-			if met && ahead[i].Epoch == r.Epoch {
-				ahead[i].To = r.To
-				continue
-			}
-			last[r.Partition] = len(ahead)
-			ahead = append(ahead, r)
-		}
-	}
-	return ahead, nil
 }

@@ -1,6 +1,7 @@
 package pipetest_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -160,7 +161,7 @@ func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
 			if err := group.AlterOffset(t.Context(), d.Client(), "late", "trips", 0, 99); err != nil {
 				t.Fatal(err)
 			}
-		}, `group "late" stands at offset 99, and the input ends at 8`, 0},
+		}, `group "late" stands at offset 99 of partition 0, and the input ends at 8`, 0},
 		{"events before it", func(t *testing.T, d *simtest.Deployment, f *following) {
 			if err := topics.DeleteRecords(t.Context(), d.Client(), "trips", 0, 7); err != nil {
 				t.Fatal(err)
@@ -206,6 +207,111 @@ func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
 		wantTaken(t, d, f.Setup, 1, 2)
 		if len(f.last) != 1 { // of partition 0
 			t.Errorf("plans after %+v", f.last)
+		}
+	})
+}
+
+// TestOneStreamGoesOnAfterSeveral: from the decision that was named, where each of them ended; all of them are over.
+func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
+	for _, c := range []struct {
+		stream string
+		says   string // "": it goes on
+		step   uint64 // of the decision that it goes on from; 0: from nothing
+	}{
+		{"", `"late" has 2 streams, and this deployment has one`, 0},
+		{"0", "", 5},
+		{"1", "", 3},
+		{deployment.NoStream, "", 0},
+		{"2", `"late" has streams 0 to 1, and no stream 2`, 0},
+	} {
+		t.Run("stream="+c.stream, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := simtest.New(t)
+				before := pipetest.NewSetup()
+				if err := before.Prepare(t.Context(), d.Client(), 2); err != nil {
+					t.Fatal(err)
+				}
+				a := d.Start("old", simtest.NewDisk(), before.Run)
+				send(t, d, before, 0, 5)
+				send(t, d, before, 1, 3)
+				time.Sleep(3 * time.Second)
+				if err := a.Stop(); err != nil {
+					t.Fatal(err)
+				}
+				if err := topics.AddPartitions(t.Context(), d.Client(), "trips", 3); err != nil {
+					t.Fatal(err)
+				}
+				f := follow()
+				f.Config.Order, f.Config.Predecessor.Stream = "next.order", c.stream
+				if err := f.begins(t, d); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+					t.Fatalf("%v, want %q", err, c.says)
+				}
+				if c.says != "" {
+					a := d.Start("old", simtest.NewDisk(), before.Run)
+					time.Sleep(20 * time.Second)
+					if err := a.Stop(); err != nil {
+						t.Errorf("the deployment before does not come back, though none goes on after it: %v", err)
+					}
+					return
+				}
+				at, err := group.CommittedOffsets(t.Context(), d.Client(), "next", "trips", []int32{0, 1, 2})
+				if want := []group.Offset{{Partition: 0, Offset: 5}, {Partition: 1, Offset: 3}, {Partition: 2}}; err != nil || !slices.Equal(at, want) {
+					t.Errorf("begins at %v, want %v: %v", at, want, err)
+				}
+				switch {
+				case c.step == 0 && len(f.last) == 0:
+				case c.step > 0 && len(f.last) == 1 && f.last[0].Step == c.step:
+				default:
+					t.Errorf("plans after %+v, want one after step %d", f.last, c.step)
+				}
+				send(t, d, before, 0, 1)
+				send(t, d, before, 1, 1)
+				over := make(chan int32, 9)
+				before.Listener.Stopped = func(p int32, err error) {
+					if strings.Contains(err.Error(), `this deployment is over: "next" goes on after it`) {
+						over <- p
+					}
+				}
+				b := d.Start("old", simtest.NewDisk(), before.Run)
+				if a, b := <-over, <-over; a+b != 1 {
+					t.Errorf("partitions %d and %d of the deployment before have stopped", a, b)
+				}
+				_ = b.Stop()
+			})
+		})
+	}
+}
+
+// TestAPartitionDoesNotGoOnAfterAWholeTopic: its one decision is of all partitions. A whole topic does.
+func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := simtest.New(t)
+		before := pipetest.NewSetup()
+		before.Config.Order = "late.order"
+		if err := before.Prepare(t.Context(), d.Client(), 2); err != nil {
+			t.Fatal(err)
+		}
+		a := d.Start("old", simtest.NewDisk(), before.Run)
+		send(t, d, before, 0, 3)
+		send(t, d, before, 1, 2)
+		time.Sleep(3 * time.Second)
+		if err := a.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		f := follow()
+		if err := f.begins(t, d); err == nil || !strings.Contains(err.Error(), `"late" is one stream of the whole input`) {
+			t.Errorf("each partition goes on after a whole topic: %v", err)
+		}
+		whole := follow()
+		c := &whole.Config
+		c.Name, c.Group, c.Order = "whole", "whole", "whole.order"
+		c.Decisions, c.Verdicts, c.Changelog, c.DeadLetter = "w.decisions", "w.verdicts", "w.changelog", "w.dead-letter"
+		if err := whole.begins(t, d); err != nil || len(whole.last) != 1 || whole.last[0].Step != 5 {
+			t.Errorf("plans after %+v, want one after step 5: %v", whole.last, err)
+		}
+		at, err := group.CommittedOffsets(t.Context(), d.Client(), "whole", "trips", []int32{0, 1})
+		if want := []group.Offset{{Partition: 0, Offset: 3}, {Partition: 1, Offset: 2}}; err != nil || !slices.Equal(at, want) {
+			t.Errorf("begins at %v, want %v: %v", at, want, err)
 		}
 	})
 }

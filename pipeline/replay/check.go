@@ -13,6 +13,7 @@ import (
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/merge"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
@@ -27,7 +28,7 @@ func Check(
 	if err != nil {
 		return 0, err
 	}
-	o, err := open(d, view, p)
+	o, keys, err := open(d, view, p)
 	if err != nil {
 		return 0, err
 	}
@@ -48,7 +49,7 @@ func Check(
 		c.topics = append(c.topics, comparison{published: published})
 		c.next(len(c.topics) - 1)
 	}
-	err = recompute(ctx, d, p, o, c)
+	err = recompute(ctx, d, p, o, keys.Order, c)
 	if err == nil && c.compared == 0 {
 		err = fmt.Errorf("pipeline: partition %d: no decision behind the checkpoint was published; nothing is shown", p)
 	}
@@ -151,26 +152,29 @@ func (c *check) until() int64 {
 }
 
 // recompute walks over the input as far as the published decisions go.
-func recompute(ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, c *check) error {
+func recompute(
+	ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, orderKey [32]byte, c *check,
+) error {
 	w := &streams.Walk{
-		Stream: o.Stream, Partition: p, Position: o.Position,
+		Stream: o.Stream, Partition: p, Position: o.Position.Clone(),
 		Decided: c.compare,
 		Taken:   func(*records.Record, int64, schemas.Code) {},
 	}
 	if o.Position.Owes {
 		w.Start()
 	}
-	reader := fetch.NewReader(d.Client, d.Config.Input, p, o.Position.Next, fetch.Options{
-		ID: o.Position.Topic, LastEpoch: &o.Position.LeaderEpoch, MaxWait: 100 * time.Millisecond,
+	reader := merge.Open(d.Client, d.Config, p, orderKey, o.Incarnation.Order, o.Position, fetch.Options{
+		MaxWait: 100 * time.Millisecond,
 	})
 	defer reader.Close()
+	var idle merge.Idle
 	for !c.over() {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
 			return err
 		}
 		err = w.Take(batch, c.until)
-		short := len(batch.Records) == 0 && batch.Next >= batch.Stable
+		short := idle.Over(batch)
 		batch.Release()
 		switch {
 		case errors.Is(err, streams.ErrEnded):

@@ -30,7 +30,7 @@ func Checkpoint(ctx context.Context, d changelog.Deployment, p int32) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	if _, err := open(d, view, p); err != nil {
+	if _, _, err := open(d, view, p); err != nil {
 		return nil, err
 	}
 	records := view.Records()[1:] // the first is the local store's own
@@ -71,18 +71,21 @@ func parseCheckpoint(b []byte) (*changelog.View, error) {
 	return view, nil
 }
 
-func open(d changelog.Deployment, view *changelog.View, p int32) (changelog.Saved, error) {
-	keys, err := view.Keys(p, d.Config, d.Model, d.Master)
-	if err != nil {
-		return changelog.Saved{}, err
+// open opens the stream of a checkpoint. The keys are those of its manifest.
+func open(
+	d changelog.Deployment, view *changelog.View, p int32,
+) (saved changelog.Saved, keys changelog.Keys, err error) {
+	if keys, err = view.Keys(p, d.Config, d.Model, d.Master); err != nil {
+		return saved, keys, err
 	}
 	record := view.Value(keys.Incarnation)
 	sealed, err := view.Sealed(keys.State)
 	if err != nil {
-		return changelog.Saved{}, changelog.CannotOpen(p, err)
+		return saved, keys, changelog.CannotOpen(p, err)
 	}
 	if record == nil || sealed == nil {
-		return changelog.Saved{}, &notice.StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
+		return saved, keys, &notice.StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
 	}
-	return changelog.OpenSaved(d.Model, d.Master, p, record, sealed)
+	saved, err = changelog.OpenSaved(d.Model, d.Master, p, record, sealed)
+	return saved, keys, err
 }

@@ -42,7 +42,7 @@ func (t *takeOver) place(partition int32) int64 {
 	if t.Position.Order == nil {
 		return t.Position.Next
 	}
-	return order.Place(t.Position.Order, t.order, partition).Next
+	return order.Place(t.Position.Order, t.Start, partition).Next
 }
 
 // inOrder reports whether the group's offsets in the partitions of a whole topic are those of one place in its order:

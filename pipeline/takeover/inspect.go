@@ -86,6 +86,11 @@ type sealedStatuses struct {
 	sealed []byte
 }
 
+// full reports whether a row has no room for more.
+func (r sealedStatuses) full() bool {
+	return len(r.Verdicts) == state.MaxVerdicts || len(r.Stretches) == state.MaxStretches
+}
+
 // findStatuses reads the end of the verdict topic.
 func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 	b, topic, next := t.ends.verdicts, t.Topics.Verdicts, t.Position.Next
@@ -174,7 +179,7 @@ func (f *statusesFound) began(end, at int64) bool {
 			if r.From == at {
 				return true
 			}
-			for j := i - 1; j >= 0 && f.rows[j].To == f.rows[j+1].From && len(f.rows[j].Verdicts) == state.MaxVerdicts; j-- {
+			for j := i - 1; j >= 0 && f.rows[j].To == f.rows[j+1].From && f.rows[j].full(); j-- {
 				if f.rows[j].From == at {
 					return true
 				}

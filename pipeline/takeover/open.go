@@ -54,7 +54,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 	}
 	inc := state.NewIncarnation(state.Incarnation{
 		Stream: t.name, Cluster: t.Topics.Cluster, Topic: t.Topics.Input.ID, Partition: t.partition,
-		Config: t.Model.Settings, Params: params, Start: start, Order: t.order,
+		Config: t.Model.Settings, Params: params, Start: start, Order: t.Start,
 	})
 	if t.Sealer, err = inc.Sealer(); err != nil {
 		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
@@ -66,7 +66,7 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 			Remedy: "Correct the settings that the cause names", Cause: err,
 		}
 	}
-	at := state.Position{Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics, Order: t.order.Clone()}
+	at := state.Position{Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics, Order: t.Start.Clone()}
 	if _, owed := t.Stream.Due(0); owed > 0 {
 		at.Owes = true
 	} else {
@@ -89,11 +89,12 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 }
 
 // begin says where the partition's first incarnation begins, and its params. That of a whole topic begins at offset 0,
-// which is the place in the input that it notes in t.order.
+// which is the place in the input that it notes in t.Start.
 func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err error) {
 	if t.Config.WholeTopic() {
-		if t.order, err = t.beginAll(ctx); err == nil {
-			params, err = t.params(nil)
+		var last *operators.Decision
+		if t.Start, last, err = t.beginAll(ctx); err == nil {
+			params, err = t.params(last)
 		}
 		return 0, params, err
 	}
@@ -118,15 +119,17 @@ func (t *takeOver) begin(ctx context.Context) (offset int64, params []byte, err 
 	return offset, params, err
 }
 
-// beginAll says where the first incarnation of a whole topic begins in each partition, and in the order log.
-func (t *takeOver) beginAll(ctx context.Context) (*state.Ordered, error) {
+// beginAll says where the first incarnation of a whole topic begins in each partition, and in the order log, and after
+// which decision of a predecessor; nil if it begins from nothing.
+func (t *takeOver) beginAll(ctx context.Context) (at *state.Ordered, last *operators.Decision, err error) {
 	log, err := topics.BoundsOf(ctx, t.Client, t.Config.Order, 0)
 	if err != nil {
-		return nil, fmt.Errorf("pipeline: bounds of the order log: %w", err)
+		return nil, nil, fmt.Errorf("pipeline: bounds of the order log: %w", err)
 	}
-	at := &state.Ordered{Log: t.Topics.Order.ID, Next: log.Start, LeaderEpoch: -1}
+	at = &state.Ordered{Log: t.Topics.Order.ID, Next: log.Start, LeaderEpoch: -1}
 	at.Parts = make([]state.OrderedPart, t.Topics.Input.Partitions)
-	return at, eachAtOnce(len(at.Parts), func(p int) error {
+	inputs := make([]topics.Bounds, len(at.Parts))
+	err = eachAtOnce(len(at.Parts), func(p int) error {
 		bounds, err := topics.BoundsOf(ctx, t.Client, t.Config.Input, int32(p))
 		if err != nil {
 			return fmt.Errorf("pipeline: bounds of partition %d of the input: %w", p, err)
@@ -135,9 +138,14 @@ func (t *takeOver) beginAll(ctx context.Context) (*state.Ordered, error) {
 		if t.Config.Start == deployment.StartLatest {
 			next = bounds.Stable
 		}
+		inputs[p] = bounds
 		at.Parts[p] = state.OrderedPart{Partition: int32(p), Next: next, LeaderEpoch: -1, Ordered: -1}
 		return nil
 	})
+	if err == nil && t.Config.Predecessor != (deployment.Predecessor{}) {
+		last, err = t.inheritAll(ctx, at, inputs)
+	}
+	return at, last, err
 }
 
 // params are those of a first incarnation, from a predecessor's last decision if there is one.

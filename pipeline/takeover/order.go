@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
@@ -31,8 +30,8 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 	case start > at.Next:
 		return t.lost(fmt.Sprintf("order records were deleted before they were taken: the order log %q starts at %d, the state needs %d", topic.Name, start, at.Next), remedy)
 	}
-	log := order.Log{Key: t.keys.Order, Topic: topic.ID, Input: t.Position.Topic}
-	ahead, err := log.Ahead(ctx, t.Client, topic, at, t.order)
+	log := order.Log{Key: t.OrderKey, Topic: topic.ID, Input: t.Position.Topic}
+	ahead, err := log.Ahead(ctx, t.Client, topic, at, t.Start)
 	if errors.Is(err, order.ErrFormat) {
 		return &notice.StopError{
 			Partition: t.partition, Reason: "the order log has a record that this version cannot read",
@@ -53,7 +52,7 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 	}
 	parts := at.Clone()
 	for p := range ranges {
-		parts.Set(order.Place(at, t.order, p))
+		parts.Set(order.Place(at, t.Start, p))
 	}
 	return eachAtOnce(len(parts.Parts), func(i int) error {
 		return t.checkPart(ctx, parts.Parts[i], ranges[parts.Parts[i].Partition])
@@ -106,19 +105,4 @@ func eachAtOnce(n int, do func(i int) error) error {
 		}
 	}
 	return nil
-}
-
-// waitFor is how long a merge may find nothing before what it waits for is lost: it reads several logs, and one of them
-// may answer late. It is well below what kafka.Doubt lasts, which looks again.
-const waitFor = 2 * time.Second
-
-// waiting tells how long a merge of a whole topic has found nothing.
-type waiting struct{ since time.Time }
-
-// over reports whether nothing more is to be expected. One partition's reader says so at once.
-func (w *waiting) over(at state.Position, moved bool) bool {
-	if moved || w.since.IsZero() {
-		w.since = time.Now()
-	}
-	return at.Order == nil || time.Since(w.since) >= waitFor
 }

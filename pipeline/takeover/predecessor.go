@@ -3,6 +3,7 @@ package takeover
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"oriel/operators"
 	"oriel/pipeline/changelog"
@@ -27,65 +28,96 @@ type inheritance struct {
 // more. Steps whose decisions somebody may have read, though the group does not stand behind their events, are released
 // twice; all others once (mechanisms/decay/PROOF.md, Theorem 3).
 func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritance, error) {
+	f, p := t.Config.Predecessor, t.partition
+	states, decisions, err := t.predecessorTopics(ctx)
+	if err != nil {
+		return inheritance{}, err
+	}
+	if err := t.refuseWhole(ctx, decisions); err != nil {
+		return inheritance{}, err
+	}
+	if int(p) >= decisions.Partitions { // added to the input since: it never had this one
+		return inheritance{}, nil
+	}
+	if err := t.endPredecessor(ctx, states, decisions, p); err != nil {
+		return inheritance{}, err
+	}
+	var left inheritance
+	if _, left.last, err = t.predecessorDecision(ctx, decisions, p, t.name); err != nil {
+		return inheritance{}, err
+	}
+	offset, err := group.CommittedOffset(ctx, t.Client, f.Group, t.Config.Input, p)
+	if err != nil {
+		return inheritance{}, fmt.Errorf("pipeline: offset of group %s: %w", f.Group, err)
+	}
+	left.exists = offset >= 0
+	if left.last != nil && !left.exists {
+		return inheritance{}, t.noOffset()
+	}
+	if left.next, err = t.predecessorOffset(p, offset, input); err != nil {
+		return inheritance{}, err
+	}
+	if left.last != nil {
+		t.Listener.Note(p, fmt.Sprintf("goes on after %s: from its decision of step %d, at offset %d", f.Name, left.last.Step, left.next))
+	}
+	return left, nil
+}
+
+// predecessorTopics describes the topics that the predecessor has left; its states may be gone.
+func (t *takeOver) predecessorTopics(ctx context.Context) (states, decisions topics.Topic, err error) {
 	f := t.Config.Predecessor
 	cluster, err := topics.Describe(ctx, t.Client, f.Decisions, f.Changelog)
 	if err != nil {
-		return inheritance{}, fmt.Errorf("pipeline: describe the topics of %s: %w", f.Name, err)
+		return states, decisions, fmt.Errorf("pipeline: describe the topics of %s: %w", f.Name, err)
 	}
 	decisions, has := cluster.Topics[f.Decisions]
 	if !has {
-		return inheritance{}, t.stop(fmt.Sprintf(
+		return states, decisions, t.stop(fmt.Sprintf(
 			"ORIEL_AFTER: the decision topic %q of %q does not exist", f.Decisions, f.Name,
 		),
 			"Correct ORIEL_AFTER or ORIEL_AFTER_DECISION_TOPIC; without its decisions there is nothing to go on from: leave ORIEL_AFTER out then")
 	}
-	if int(t.partition) >= decisions.Partitions { // added to the input since: it never had this one
-		return inheritance{}, nil
-	}
-	if err := t.endPredecessor(ctx, cluster.Topics[f.Changelog], decisions); err != nil {
-		return inheritance{}, err
-	}
-	bounds, err := topics.StableEnd(ctx, t.Client, f.Decisions, t.partition)
-	if err != nil {
-		return inheritance{}, fmt.Errorf("pipeline: partition %d of %s: %w", t.partition, f.Decisions, err)
-	}
-	var left inheritance
-	if left.last, err = t.predecessorDecision(ctx, decisions, bounds); err != nil {
-		return inheritance{}, err
-	}
-	offset, err := group.CommittedOffset(ctx, t.Client, f.Group, t.Config.Input, t.partition)
-	if err != nil {
-		return inheritance{}, fmt.Errorf("pipeline: offset of group %s: %w", f.Group, err)
-	}
-	err = t.predecessorOffset(&left, offset, input)
-	return left, err
+	return cluster.Topics[f.Changelog], decisions, nil
 }
 
-// predecessorOffset finds the offset to go on from.
-func (t *takeOver) predecessorOffset(left *inheritance, offset int64, input topics.Bounds) error {
+// refuseWhole refuses a predecessor that is one stream of the whole input: no partition of it goes on after that.
+func (t *takeOver) refuseWhole(ctx context.Context, decisions topics.Topic) error {
+	if decisions.Partitions > 1 {
+		return nil
+	}
+	stream, _, err := t.predecessorDecision(ctx, decisions, 0, deployment.Config{}.StreamName(0), t.Config.Input)
+	if err != nil || stream != t.Config.Input || stream == t.name {
+		return err
+	}
+	return t.stop(fmt.Sprintf("ORIEL_AFTER: %q is one stream of the whole input, and a stream of one partition cannot go on from it", t.Config.Predecessor.Name),
+		"Set ORIEL_STREAM=topic, or leave ORIEL_AFTER out and start from nothing: the losses then add for events that both read")
+}
+
+// noOffset refuses decisions of a predecessor whose place in the input is not known.
+func (t *takeOver) noOffset() error {
 	f := t.Config.Predecessor
-	left.exists, left.next = offset >= 0, max(offset, input.Start)
+	return t.stop(fmt.Sprintf("ORIEL_AFTER: group %q of %q has no committed offset, so that nothing says which events its decisions stand on", f.Group, f.Name),
+		"Correct ORIEL_AFTER_GROUP; if the group was forgotten, name the place yourself: kafka-consumer-groups.sh --reset-offsets for that group and topic")
+}
+
+// predecessorOffset is where to go on in a partition of the input in which the predecessor's group has an offset.
+func (t *takeOver) predecessorOffset(p int32, offset int64, input topics.Bounds) (int64, error) {
+	f := t.Config.Predecessor
 	switch {
-	case offset < 0 && left.last != nil:
-		return t.stop(fmt.Sprintf("ORIEL_AFTER: group %q of %q has no committed offset, so that nothing says which events its decisions stand on", f.Group, f.Name),
-			"Correct ORIEL_AFTER_GROUP; if the group was forgotten, name the place yourself: kafka-consumer-groups.sh --reset-offsets for that group and topic")
 	case offset > input.High:
-		return t.lost(fmt.Sprintf("ORIEL_AFTER: group %q stands at offset %d, and the input ends at %d", f.Group, offset, input.High),
+		return 0, t.lost(fmt.Sprintf("ORIEL_AFTER: group %q stands at offset %d of partition %d, and the input ends at %d", f.Group, offset, p, input.High),
 			"The input was truncated or made again: leave ORIEL_AFTER out, and start from nothing")
 	case offset >= 0 && offset < input.Start:
-		t.Listener.Note(t.partition, fmt.Sprintf("%s stood at offset %d and the input starts at %d: what was between them is deleted, and is learned from by nobody",
-			f.Name, offset, input.Start))
+		t.Listener.Note(t.partition, fmt.Sprintf("%s stood at offset %d of partition %d, which starts at %d: what was between them is deleted, and is learned from by nobody",
+			f.Name, offset, p, input.Start))
 	}
-	if left.last != nil {
-		t.Listener.Note(t.partition, fmt.Sprintf("goes on after %s: from its decision of step %d, at offset %d", f.Name, left.last.Step, left.next))
-	}
-	return nil
+	return max(offset, input.Start), nil
 }
 
 // endPredecessor takes the predecessor's transactional id over, so that whatever runs of it is refused, and writes into
 // its changelog that it is over, so that it does not come back. Without a changelog it has nothing to come back to.
-func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.Topic) error {
-	f, p := t.Config.Predecessor, t.partition
+func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.Topic, p int32) error {
+	f := t.Config.Predecessor
 	parts := []kafka.TopicPartition{{Topic: decisions.Name, Partition: p}}
 	marked := int(p) < states.Partitions
 	if marked {
@@ -103,29 +135,33 @@ func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.
 	switch {
 	case err == nil:
 		return nil
-	case kafka.Classify(err) == kafka.Fenced: // by a process of it that is alive; this partition stays ours
+	case kafka.Classify(err) == kafka.Fenced: // by a process of it that is alive; this stream stays ours
 		return fmt.Errorf("pipeline: partition %d: end of %s: it has taken its id back: %s", p, f.Name, err.Error())
 	}
 	return fmt.Errorf("pipeline: partition %d: end of %s: %w", p, f.Name, err)
 }
 
-// predecessorDecision reads the last committed decision of the partition's stream, whichever life of it published it.
+// predecessorDecision reads the last committed decision in a partition of a stream with one of these names, whichever
+// life of it published it. It is nil where there is none.
 func (t *takeOver) predecessorDecision(
-	ctx context.Context, topic topics.Topic, b topics.Bounds,
-) (*operators.Decision, error) {
-	var last *operators.Decision
+	ctx context.Context, topic topics.Topic, p int32, names ...string,
+) (stream string, last *operators.Decision, err error) {
+	b, err := topics.StableEnd(ctx, t.Client, topic.Name, p)
+	if err != nil {
+		return "", nil, fmt.Errorf("pipeline: partition %d of %s: %w", p, topic.Name, err)
+	}
 	for from := range fetch.Backwards(b.Start, b.Stable) {
-		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
+		for r, err := range fetch.Records(ctx, t.Client, topic, p, from, b.Stable, false) {
 			if err != nil {
-				return nil, err
+				return "", nil, err
 			}
-			if d, err := schemas.ParseDecision(r.Value); err == nil && d.Stream == t.name && d.Step > 0 {
-				last = &operators.Decision{Index: d.Index, Step: d.Step, Point: d.Point}
+			if d, err := schemas.ParseDecision(r.Value); err == nil && slices.Contains(names, d.Stream) && d.Step > 0 {
+				stream, last = d.Stream, &operators.Decision{Index: d.Index, Step: d.Step, Point: d.Point}
 			}
 		}
 		if last != nil {
 			break
 		}
 	}
-	return last, nil
+	return stream, last, nil
 }

@@ -176,7 +176,7 @@ func (c *redone) isNew(output uint8, d schemas.Decision, line []byte) bool {
 
 // takeAgain walks over the events behind the state, as far as anything of them is committed.
 func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *transaction.Builder, c *redone) error {
-	reader := merge.Open(t.Client, t.Config, t.partition, t.keys.Order, t.order, t.Position, fetch.Options{
+	reader := merge.Open(t.Client, t.Config, t.partition, t.OrderKey, t.Start, t.Position, fetch.Options{
 		MaxBytes: deployment.FetchBytes, MaxWait: 100 * time.Millisecond,
 	})
 	defer reader.Close()
@@ -187,9 +187,8 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		}
 		return f.end
 	}
-	var waited waiting
+	var idle merge.Idle
 	for b.Position.Next < until() {
-		was := b.Position.Next
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
 			return fmt.Errorf("pipeline: partition %d: take events again: %w", t.partition, err)
@@ -197,8 +196,7 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		b.Transaction.End = batch.Stable + batch.Shift
 		err = b.Take(batch, until)
 		b.SkipTo() // a batch may end with offsets of no record, before those of the next one
-		over := waited.over(t.Position, b.Position.Next > was)
-		short := over && len(batch.Records) == 0 && batch.Next >= batch.Stable && b.Position.Next < until()
+		short := idle.Over(batch) && b.Position.Next < until()
 		batch.Release()
 		switch {
 		case errors.Is(err, streams.ErrEnded):

@@ -39,6 +39,8 @@ type Owned struct {
 	Sealer   *state.Sealer
 	Stream   *streams.Stream
 	Position state.Position // of the stream, AFTER Due
+	Start    *state.Ordered // where the stream of a whole topic began; nil for that of one partition
+	OrderKey [32]byte       // authenticates order records
 
 	// Due is what earlier owners left undone: an opening, first decisions, parts of a transaction that ended in some
 	// topics and not in others. The owner must commit it in this order BEFORE it fetches the first event. It is nearly
@@ -57,9 +59,8 @@ type takeOver struct {
 
 	// Of the incarnation, when there is one: restore or open.
 	incarnation [16]byte
-	start       int64          // offset of the input at which it begins
-	order       *state.Ordered // where that of a whole topic begins; nil for that of one partition
-	sealed      []byte         // the committed state
+	start       int64  // offset of the input at which it begins
+	sealed      []byte // the committed state
 }
 
 // endOffsets are where the partitions that a transaction touches end, every transaction on them decided.
@@ -161,11 +162,10 @@ func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 		return false, err
 	}
 	if successor := t.Log.Value(state.EndedKey()); successor != nil {
-		return false, t.stop(fmt.Sprintf("this deployment is over: %q goes on after it", successor),
-			"Stop it for good; two that run beside each other would release events twice")
+		return false, changelog.Over(t.partition, successor)
 	}
 	t.keys, err = t.Log.Keys(t.partition, t.Config, t.Model, t.Master)
-	t.StateKey = t.keys.State
+	t.StateKey, t.OrderKey = t.keys.State, t.keys.Order
 	return known, err
 }
 
@@ -182,7 +182,7 @@ func (t *takeOver) restore(record []byte) error {
 			"The input topic was recreated or mirrored: open a new deployment under another ORIEL_NAME")
 	}
 	t.Sealer, t.Stream, t.Position = saved.Sealer, saved.Stream, saved.Position
-	t.incarnation, t.start, t.order = inc.ID, inc.Start, inc.Order
+	t.incarnation, t.start, t.Start = inc.ID, inc.Start, inc.Order
 	return nil
 }
 

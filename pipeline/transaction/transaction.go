@@ -172,12 +172,15 @@ func (t *Transaction) setOffsets(partition int32, since, at state.Position) {
 }
 
 // seal makes rows of the verdicts, which start at offset from and end at the position. Where one row ends and the next
-// begins depends on the number of offsets alone.
+// begins depends on the number of offsets alone, and on that of stretches.
 func (t *Transaction) seal(sealer *state.Sealer, from int64, now int64) {
 	if end := from + int64(len(t.verdicts)); end != t.Position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: verdicts of the offsets %d to %d, the state stands at %d", from, end, t.Position.Next))
 	}
 	rest := state.StatusRow{From: from, To: t.Position.Next, Verdicts: t.verdicts}
+	if t.Position.Order != nil {
+		rest.Stretches = t.stretches
+	}
 	for len(rest.Verdicts) > 0 {
 		var row state.StatusRow
 		row, rest = rest.Cut()

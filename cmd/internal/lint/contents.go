@@ -49,6 +49,7 @@ var readsContents = []struct {
 	{"pipeline/changelog/manifest.go", nil, ownTopics},
 	{"pipeline/merge/follow.go", []string{"read"}, "reads the order log, which the service writes itself"},
 	{"pipeline/order/follow.go", []string{"Read"}, "reads the order log, which the service writes itself"},
+	{"pipeline/order/trim.go", []string{"look"}, "reads the order log, which the service writes itself"},
 	{"pipeline/takeover/open.go", nil, ownTopics},
 	{"pipeline/takeover/predecessor.go", nil, ownTopics},
 	{"pipeline/takeover/inspect.go", nil, ownTopics},

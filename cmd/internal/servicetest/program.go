@@ -72,6 +72,8 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 		return service.PrepareTopics(ctx, h, *partitions)
 	case "run":
 		return service.Run(ctx, h)
+	case "order":
+		return service.WriteOrder(ctx, h)
 	case "letters":
 		return service.WriteLetters(ctx, h, *once)
 	}
@@ -87,7 +89,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 
 // ofService reports whether arguments are those of a command that serviceCommand has.
 func ofService(args []string) bool {
-	return slices.Contains([]string{"topics", "run", "letters"}, args[0]) ||
+	return slices.Contains([]string{"topics", "run", "order", "letters"}, args[0]) ||
 		args[0] == "replay" && !slices.Contains(args, "--events")
 }
 

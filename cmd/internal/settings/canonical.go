@@ -53,6 +53,9 @@ func (s Settings) Canonical() string {
 	if s.After != "" {
 		lines = append(lines, "AFTER="+s.After)
 	}
+	if s.AfterStream != "" {
+		lines = append(lines, "AFTER_STREAM="+s.AfterStream)
+	}
 	if users := s.userWindow(); users > 0 {
 		lines = append(lines, "USER_WINDOW="+count(users))
 	}

@@ -4,6 +4,7 @@ import (
 	"net"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -34,8 +35,14 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 		{"AFTER_GROUP", s.AfterGroup},
 		{"AFTER_DECISION_TOPIC", s.AfterDecisions},
 		{"AFTER_CHANGELOG_TOPIC", s.AfterChangelog},
+		{"AFTER_STREAM", s.AfterStream},
 	} {
 		p.Want(f.name, f.value == "" || s.After != "", "set, but ORIEL_AFTER is not")
+	}
+	if s.AfterStream != "" {
+		_, err := strconv.ParseUint(s.AfterStream, 10, 31)
+		p.Want("AFTER_STREAM", err == nil || s.AfterStream == deployment.NoStream, "%q: not a partition, or none", s.AfterStream)
+		p.Want("AFTER_STREAM", s.Stream == wholeTopic, "set, but each partition goes on after its own; set ORIEL_STREAM=topic")
 	}
 	if slices.Contains(needs, Service) {
 		_, _, err := net.SplitHostPort(s.HTTPAddr)

@@ -67,7 +67,7 @@ func (s Settings) Deployment() deployment.Config {
 		after = deployment.Predecessor{
 			Name: s.After, Group: cmp.Or(s.AfterGroup, s.After),
 			Decisions: cmp.Or(s.AfterDecisions, s.After+".decisions"),
-			Changelog: cmp.Or(s.AfterChangelog, s.After+".changelog"),
+			Changelog: cmp.Or(s.AfterChangelog, s.After+".changelog"), Stream: s.AfterStream,
 		}
 	}
 	c := deployment.Config{

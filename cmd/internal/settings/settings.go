@@ -40,6 +40,7 @@ type Settings struct {
 	AfterGroup       string        `env:"AFTER_GROUP" unit:"name" text:"its consumer group; its name when empty"`
 	AfterDecisions   string        `env:"AFTER_DECISION_TOPIC" unit:"topic" text:"its decisions; <its name>.decisions when empty"`
 	AfterChangelog   string        `env:"AFTER_CHANGELOG_TOPIC" unit:"topic" text:"its sealed state, which may be gone; <its name>.changelog when empty"`
+	AfterStream      string        `env:"AFTER_STREAM" unit:"partition" range:"≥ 0, none" text:"with ORIEL_STREAM=topic, after a deployment with several streams: the partition whose last decision the one stream goes on from; none: from nothing, where the others ended"`
 	StateDir         string        `env:"STATE_DIR" need:"service" unit:"directory" text:"embedded store (Pebble), one directory a process; a cache of the changelog"`
 	CommitInterval   time.Duration `env:"COMMIT_INTERVAL" envDefault:"100ms" unit:"duration" range:"1ms to 1m" text:"time between transactions of a busy partition"`
 	SessionTimeout   time.Duration `env:"SESSION_TIMEOUT" envDefault:"6s" unit:"duration" range:"the broker's limits, 6s to 30m by default" text:"a member that is silent for so long loses its partitions"`

@@ -11,7 +11,7 @@ func FuzzGroupAnswers(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 2, 0, 0, 0, 1, 2, 'h', 0, 0, 0, 1, 0, 0, 2, 'c', 0, 0, 0, 1, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, parse := range []func(*wire.Reader){
-			func(r *wire.Reader) { parseOffsetFetch(r) },
+			func(r *wire.Reader) { parseOffsetFetch(r, []int32{0, 1}) },
 			func(r *wire.Reader) { parseJoin(r) },
 			func(r *wire.Reader) { parseSync(r, "t") },
 			func(r *wire.Reader) { parseLeave(r) },

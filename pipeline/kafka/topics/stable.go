@@ -17,19 +17,20 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// End is where a partition ends for read_committed, as its leader says.
+// End is where a partition ends, or starts, as its leader says.
 type End struct {
 	Partition int32
-	Offset    int64
+	Offset    int64 // the stable end: exclusive
 	Epoch     int32 // of the leader that says so
 }
 
-// StableEnds looks at the ends of all partitions of a topic, again and again. A look takes one request to each broker
+// StableEnds looks at where all partitions of a topic end for read_committed, again and again. A look takes one request to each broker
 // that leads some of them, and one behind it that asks the same broker for the topic's id: a broker that has answered
 // for another topic of this name knows the other id by then. It is not safe for concurrent use.
 type StableEnds struct {
 	client *kafka.Client
 	topic  Topic
+	at     int64 // kafkago.LastOffset, or FirstOffset
 
 	leaders []leader               // by partition; nil: to be looked up
 	asked   map[int32]chan leading // brokers that have not answered yet
@@ -47,7 +48,18 @@ type leading struct {
 
 // NewStableEnds looks at a topic by its id. The topic may get more partitions meanwhile.
 func NewStableEnds(c *kafka.Client, topic Topic) *StableEnds {
-	return &StableEnds{client: c, topic: topic, asked: map[int32]chan leading{}, doubt: c.Doubt()}
+	return &StableEnds{
+		client: c, topic: topic, at: kafkago.LastOffset, asked: map[int32]chan leading{}, doubt: c.Doubt(),
+	}
+}
+
+// Starts looks once where the partitions of a topic start, as Look does where they end.
+func Starts(ctx context.Context, c *kafka.Client, topic Topic, patience time.Duration) ([]End, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := NewStableEnds(c, topic)
+	defer func() { cancel(); s.Wait() }()
+	s.at = kafkago.FirstOffset
+	return s.Look(ctx, patience)
 }
 
 // Wait waits for the requests that are under way. It must be called when the contexts of all looks have ended.
@@ -157,7 +169,7 @@ func (s *StableEnds) ask(ctx context.Context) (brokers []int32) {
 
 // askBroker asks a leader for the ends of its partitions, and whose ends they are.
 func (s *StableEnds) askBroker(ctx context.Context, broker int32, parts []partitionEpoch) leading {
-	body := listOffsets(s.topic.Name, kafkago.LastOffset, kafkago.ReadCommitted, parts)
+	body := listOffsets(s.topic.Name, s.at, kafkago.ReadCommitted, parts)
 	ends := &kafka.BrokerCall{Call: s.client.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Node: broker}
 	a := new(leading) // the connection's for as long as it may be read
 	ends.Complete(func(r *wire.Reader) { a.read(r, parts) })

@@ -218,6 +218,18 @@ func TestStableEndsLeaveOutWhatHasNoLeader(t *testing.T) {
 	e.want(ends, 2, 3, 4, 5, 6)
 }
 
+func TestStartsFollowWhatIsDeleted(t *testing.T) {
+	e := newEnded(t)
+	if err := topics.DeleteRecords(t.Context(), e.client, "t", 4, 3); err != nil {
+		t.Fatal(err)
+	}
+	starts, err := topics.Starts(t.Context(), e.client, e.topic(), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.want(starts, 0, 0, 0, 0, 3, 0)
+}
+
 // TestStableEndsAreOfOneTopic: a topic that was made again has ends too, which are not those of the input.
 func TestStableEndsAreOfOneTopic(t *testing.T) {
 	e := newEnded(t)

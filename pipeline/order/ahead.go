@@ -1,0 +1,40 @@
+package order
+
+import (
+	"context"
+	"fmt"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
+	"oriel/state"
+)
+
+// Ahead reads the order log from a position up to its end, and returns the ranges behind the position, in order, those
+// of one partition and epoch that join as one. The input must still have them.
+func (l Log) Ahead(
+	ctx context.Context, c *kafka.Client, topic topics.Topic, at, start *state.Ordered,
+) (ahead []Range, err error) {
+	bounds, err := topics.BoundsOf(ctx, c, topic.Name, 0)
+	if err != nil {
+		return nil, fmt.Errorf("order: bounds of %s: %w", topic.Name, err)
+	}
+	f := l.Follow(c, topic, at, start)
+	defer f.Close()
+	last := map[int32]int{} // the newest range of a partition
+	for f.At().Next < bounds.High {
+		ranges, _, err := f.Read(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("order: read %s: %w", topic.Name, err)
+		}
+		for _, r := range ranges {
+			i, met := last[r.Partition]
+			if met && ahead[i].Epoch == r.Epoch {
+				ahead[i].To = r.To
+				continue
+			}
+			last[r.Partition] = len(ahead)
+			ahead = append(ahead, r)
+		}
+	}
+	return ahead, nil
+}

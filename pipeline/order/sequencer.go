@@ -1,0 +1,142 @@
+package order
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
+	"oriel/state"
+)
+
+// Sequencer appends to an order log, each tick, the ends that the input has reached. It looks at no record of the input
+// and waits for nobody who does. Several of one log do no harm: which of their entries count follows from the log.
+type Sequencer struct {
+	Client   *kafka.Client
+	Log      Log
+	Order    topics.Topic // the order log
+	Input    topics.Topic
+	Interval time.Duration // between commits of the deployment
+
+	// At is where the stream stands, or stood, and Start where it began: what is ordered beyond At is read in the log.
+	At, Start *state.Ordered
+
+	// Appended, if set, hears of each request: how many order records, and how many offsets of the input they add.
+	Appended func(records int, offsets int64)
+
+	// Refused, if set, hears how many records of the log nobody has signed, whenever there are more.
+	Refused func(total int)
+}
+
+// follower is what the goroutine that reads the log has found: where it stands, valid for good.
+type follower struct {
+	at    atomic.Pointer[state.Ordered]
+	moved chan struct{} // holds one notice
+}
+
+// Run works until ctx ends, and returns its cause, or what no repetition mends: the order log or the input is another
+// one, or has lost what was read; or there is no right to write.
+func (s Sequencer) Run(ctx context.Context) error {
+	work, cancel := context.WithCancelCause(ctx)
+	f := &follower{moved: make(chan struct{}, 1)}
+	f.at.Store(s.At)
+	var following sync.WaitGroup
+	following.Go(func() { cancel(s.follow(work, f)) })
+	ends := topics.NewStableEnds(s.Client, s.Input)
+	cancel(s.sequence(work, f, ends)) // the first cause stands
+	following.Wait()
+	ends.Wait()
+	return context.Cause(work)
+}
+
+// follow reads the order log until work ends.
+func (s Sequencer) follow(work context.Context, f *follower) error {
+	reader := s.Log.Follow(s.Client, s.Order, s.At, s.Start)
+	defer reader.Close()
+	for refused := 0; ; {
+		if _, _, err := reader.Read(work); err != nil {
+			return fmt.Errorf("order: read %s: %w", s.Order.Name, err)
+		}
+		if reader.Refused > refused && s.Refused != nil {
+			s.Refused(reader.Refused)
+		}
+		refused = reader.Refused
+		if reader.At().Next == f.at.Load().Next {
+			continue
+		}
+		f.at.Store(reader.At().Clone())
+		select {
+		case f.moved <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// reaches waits until everything before an offset of the log is read.
+func (f *follower) reaches(ctx context.Context, offset int64) error {
+	for f.at.Load().Next < offset {
+		select {
+		case <-f.moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// sequence appends the ends of the input at each tick. What it has appended is read back before the next look, because
+// entries of others may have come between.
+func (s Sequencer) sequence(work context.Context, f *follower, ends *topics.StableEnds) error {
+	bounds, err := topics.BoundsOf(work, s.Client, s.Order.Name, 0)
+	if err != nil {
+		return fmt.Errorf("order: bounds of %s: %w", s.Order.Name, err)
+	}
+	if err := f.reaches(work, bounds.High); err != nil {
+		return err
+	}
+	var turn turn
+	var b records.Builder
+	for {
+		tick := Tick(time.Now(), s.Interval)
+		if err := kafka.Pause(work, time.Until(tick)+turn.delay()); err != nil {
+			return err
+		}
+		reached, err := ends.Look(work, patience(s.Interval))
+		switch {
+		case work.Err() != nil:
+			return work.Err()
+		case err == nil:
+		case !kafka.Transient(err):
+			return fmt.Errorf("order: ends of %s: %w", s.Input.Name, err)
+		default:
+			s.Client.OnRetry("ends of "+s.Input.Name, err)
+		}
+		at := f.at.Load()
+		b.Reset()
+		offsets := s.Log.appendRecords(&b, at, s.Start, reached, tick.UnixMilli())
+		if b.Count() == 0 {
+			continue
+		}
+		base, err := produce.Append(work, s.Client, s.Order.Name, 0, &b)
+		if err != nil {
+			return fmt.Errorf("order: append to %s: %w", s.Order.Name, err)
+		}
+		if s.Appended != nil {
+			s.Appended(b.Count(), offsets)
+		}
+		turn.took(base == at.Next)
+		if err := f.reaches(work, base+int64(b.Count())); err != nil {
+			return err
+		}
+	}
+}
+
+// patience is how long a look waits for a broker: what comes later is part of a later look.
+func patience(interval time.Duration) time.Duration {
+	return min(max(interval/2, 20*time.Millisecond), mostPeriod)
+}

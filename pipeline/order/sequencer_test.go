@@ -1,0 +1,210 @@
+package order_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/order"
+	"oriel/state"
+)
+
+// sequenced is an order log with an input of three partitions.
+type sequenced struct {
+	*env
+	input   topics.Topic
+	running sync.WaitGroup
+	ctx     context.Context //nolint:containedctx // of all Sequencers of the test
+	appends atomic.Int64
+}
+
+func newSequenced(t *testing.T) *sequenced {
+	s := &sequenced{env: newEnv(t)}
+	s.input = s.create("trips", 3)
+	s.log.Input = s.input.ID
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	s.ctx = ctx
+	t.Cleanup(func() { cancel(); s.running.Wait() })
+	return s
+}
+
+func (s *sequenced) sequencer() order.Sequencer {
+	return order.Sequencer{
+		Client: s.client, Log: s.log, Order: s.topic, Input: s.input, Interval: 20 * time.Millisecond,
+		At: s.start, Start: s.start, Appended: func(n int, _ int64) { s.appends.Add(int64(n)) },
+	}
+}
+
+// run starts a Sequencer that ends with the test, or when stop is called.
+func (s *sequenced) run() (stop func()) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	var ended sync.WaitGroup
+	for _, w := range []*sync.WaitGroup{&s.running, &ended} {
+		w.Add(1)
+	}
+	go func() {
+		defer ended.Done()
+		defer s.running.Done()
+		if err := s.sequencer().Run(ctx); !errors.Is(err, ctx.Err()) || ctx.Err() == nil {
+			s.Errorf("the Sequencer has ended: %v", err)
+		}
+	}()
+	return func() { cancel(); ended.Wait() }
+}
+
+// events appends n events to a partition of the input.
+func (s *sequenced) events(p int32, n int) {
+	s.Helper()
+	var b records.Builder
+	for range n {
+		b.Append(nil, []byte("v"), nil, 0)
+	}
+	if _, err := produce.Append(s.ctx, s.client, s.input.Name, p, &b); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// follow reads the order log until partitions are ordered up to ends, and checks that each is in one piece.
+func (s *sequenced) follow(f *order.Follower, ends ...int64) (all []order.Range) {
+	s.Helper()
+	next := map[int32]int64{}
+	for p := range int32(len(ends)) {
+		part, _ := f.At().Part(p)
+		next[p] = part.Next
+	}
+	for {
+		reached := true
+		for p, end := range ends {
+			reached = reached && next[int32(p)] >= end
+			if next[int32(p)] > end {
+				s.Fatalf("partition %d is ordered up to %d, and ends at %d", p, next[int32(p)], end)
+			}
+		}
+		if reached {
+			return all
+		}
+		ranges, _, err := f.Read(s.ctx)
+		if err != nil {
+			s.Fatal(err)
+		}
+		for _, r := range ranges {
+			if r.From != next[r.Partition] || r.To-r.From > 4096 {
+				s.Fatalf("range %+v after offset %d", r, next[r.Partition])
+			}
+			next[r.Partition] = r.To
+		}
+		all = append(all, ranges...)
+	}
+}
+
+func TestSequencerOrdersWhatIsStable(t *testing.T) {
+	s := newSequenced(t)
+	s.events(0, 9000)
+	s.events(2, 10)
+	s.run()
+	f := s.log.Follow(s.client, s.topic, s.start, s.start)
+	defer f.Close()
+	all := s.follow(f, 9000, 0, 10)
+	if len(all) != 4 || all[1].Partition != 2 {
+		t.Errorf("order %v: want three pieces of partition 0, and partition 2 behind the first", all)
+	}
+	p, err := produce.New(s.ctx, s.client, "open", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Begin(s.ctx, []kafka.TopicPartition{{Topic: s.input.Name, Partition: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	var b records.Builder
+	b.Append(nil, []byte("undecided"), nil, 0)
+	if _, err := p.Produce(s.ctx, s.input.Name, 1, &b); err != nil {
+		t.Fatal(err)
+	}
+	s.events(2, 1)
+	s.follow(f, 9000, 0, 11) // and nothing of partition 1
+	if err := p.End(s.ctx, true); err != nil {
+		t.Fatal(err)
+	}
+	s.follow(f, 9000, 2, 11) // the record and its marker
+	if err := topics.AddPartitions(s.ctx, s.client, s.input.Name, 4); err != nil {
+		t.Fatal(err)
+	}
+	s.events(3, 7)
+	s.follow(f, 9000, 2, 11, 7)
+	if f.Refused > 0 {
+		t.Errorf("%d records of our own are refused", f.Refused)
+	}
+}
+
+// TestSequencersOfOneLogDoNoHarm: what one has ordered the others need not write, and one that stops is missed by
+// nobody.
+func TestSequencersOfOneLogDoNoHarm(t *testing.T) {
+	s := newSequenced(t)
+	stop := s.run()
+	s.run()
+	f := s.log.Follow(s.client, s.topic, s.start, s.start)
+	defer f.Close()
+	added := 0
+	for i := range int64(30) {
+		s.events(0, 2)
+		s.events(int32(1+i%2), 1)
+		added += len(s.follow(f, 2*(i+1), i/2+1, (i+1)/2))
+		if i == 20 {
+			stop()
+		}
+	}
+	if n := s.appends.Load(); n > int64(added)+15 {
+		t.Errorf("%d order records for %d ranges: two Sequencers have written the same again and again", n, added)
+	}
+}
+
+func TestSequencerGoesOnFromAVector(t *testing.T) {
+	s := newSequenced(t)
+	s.events(0, 20)
+	s.events(1, 30)
+	s.put(s.record(order.Entry{Partition: 0, End: 5}, order.Entry{Partition: 1, End: 30}))
+	s.put(s.record(order.Entry{Partition: 0, End: 8}))
+	start := &state.Ordered{LeaderEpoch: -1, Parts: []state.OrderedPart{{Partition: 0, Next: 2}, {Partition: 1, Next: 9}}}
+	at := start.Clone()
+	at.Next = 1
+	at.Set(state.OrderedPart{Partition: 0, Next: 7, LeaderEpoch: -1})
+	at.Set(state.OrderedPart{Partition: 1, Next: 30, LeaderEpoch: -1})
+	q := s.sequencer()
+	q.At, q.Start = at, start
+	ctx, cancel := context.WithCancel(s.ctx)
+	var offsets int64
+	q.Appended = func(_ int, n int64) { offsets += n; cancel() }
+	if err := q.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if offsets != 12 {
+		t.Errorf("%d offsets appended, want 12: from 8, which the log has, to 20", offsets)
+	}
+}
+
+func TestSequencerEndsWhereTopicsAreOthers(t *testing.T) {
+	for name, remake := range map[string]func(s *sequenced) topics.Topic{
+		"input":     func(s *sequenced) topics.Topic { return s.input },
+		"order log": func(s *sequenced) topics.Topic { return s.topic },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSequenced(t)
+			topic := remake(s)
+			if err := topics.Delete(s.ctx, s.client, topic.Name); err != nil {
+				t.Fatal(err)
+			}
+			s.create(topic.Name, 3)
+			s.events(0, 1)
+			if err := s.sequencer().Run(s.ctx); !errors.Is(err, kafka.ErrTopicRecreated) {
+				t.Errorf("%v, want ErrTopicRecreated", err)
+			}
+		})
+	}
+}

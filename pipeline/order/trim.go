@@ -1,0 +1,73 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
+)
+
+// Trimmer deletes order records that nobody needs any more. The first part of an order log is needed by those who take
+// the stream over, behind the committed state, and by those who compute published decisions again, for as long as the
+// input has the events. The order log has no retention of its own, because that would not know of either.
+type Trimmer struct {
+	Client       *kafka.Client
+	Log          Log
+	Order, Input topics.Topic
+
+	looked int64 // order records below it are not needed; they may be deleted already
+}
+
+// trimPatience is how long a look at the starts of the input waits for a broker. What is not known is not deleted.
+const trimPatience = 5 * time.Second
+
+// Trim deletes the order records below an offset, at which the committed state stands, that order nothing which the
+// input still has. It returns where the order log starts then.
+func (t *Trimmer) Trim(ctx context.Context, committed int64) (start int64, err error) {
+	bounds, err := topics.BoundsOf(ctx, t.Client, t.Order.Name, 0)
+	if err != nil {
+		return 0, fmt.Errorf("order: bounds of %s: %w", t.Order.Name, err)
+	}
+	found, err := topics.Starts(ctx, t.Client, t.Input, trimPatience)
+	if err != nil {
+		return bounds.Start, fmt.Errorf("order: starts of %s: %w", t.Input.Name, err)
+	}
+	starts := make(map[int32]int64, len(found))
+	for _, s := range found {
+		starts[s.Partition] = s.Offset
+	}
+	t.looked = max(t.looked, bounds.Start)
+	if err := t.look(ctx, min(committed, bounds.High), starts); err != nil {
+		return bounds.Start, err
+	}
+	if t.looked <= bounds.Start {
+		return bounds.Start, nil
+	}
+	return t.looked, topics.DeleteRecords(ctx, t.Client, t.Order.Name, 0, t.looked)
+}
+
+// look goes on to the first record that is needed, or to an end.
+func (t *Trimmer) look(ctx context.Context, end int64, starts map[int32]int64) error {
+	order := t.Order
+	order.ID = t.Log.Topic
+	for r, err := range fetch.Records(ctx, t.Client, order, 0, t.looked, end, true) {
+		if err != nil {
+			return err
+		}
+		entries, err := t.Log.Parse(r.Value)
+		if errors.Is(err, ErrFormat) {
+			return nil // a later version knows
+		}
+		for _, e := range entries {
+			if e.End > starts[e.Partition] {
+				return nil
+			}
+		}
+		t.looked = r.Offset + 1
+	}
+	return nil
+}

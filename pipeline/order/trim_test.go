@@ -1,0 +1,47 @@
+package order_test
+
+import (
+	"testing"
+
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/order"
+)
+
+// TestTrimKeepsWhatSomebodyNeeds: the committed state, or events that the input still has.
+func TestTrimKeepsWhatSomebodyNeeds(t *testing.T) {
+	s := newSequenced(t)
+	for p := range int32(3) {
+		s.events(p, 10)
+	}
+	s.put(s.record(order.Entry{Partition: 0, End: 4}))
+	s.put(s.record(order.Entry{Partition: 0, End: 5}, order.Entry{Partition: 1, End: 5}), []byte("no order record"))
+	s.put(s.record(order.Entry{Partition: 1, End: 6}), s.record(order.Entry{Partition: 2, End: 6}))
+	trimmer := &order.Trimmer{Client: s.client, Log: s.log, Order: s.topic, Input: s.input}
+	for _, step := range []struct {
+		name      string
+		partition int32
+		before    int64 // is deleted of the input
+		committed int64
+		want      int64
+	}{
+		{"all events are there", 0, 0, 5, 0},
+		{"half of a record's events are there", 0, 3, 5, 0},
+		{"a record's events have gone", 0, 4, 5, 1},
+		{"one partition of two has gone", 0, 9, 5, 1},
+		{"both partitions have gone", 1, 9, 2, 2},
+		{"the committed state stands there", 2, 9, 2, 2},
+		{"nothing else", 2, 9, 5, 5},
+	} {
+		if err := topics.DeleteRecords(t.Context(), s.client, s.input.Name, step.partition, step.before); err != nil {
+			t.Fatal(err)
+		}
+		start, err := trimmer.Trim(t.Context(), step.committed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bounds, err := topics.BoundsOf(t.Context(), s.client, s.topic.Name, 0)
+		if err != nil || bounds.Start != step.want || start != step.want {
+			t.Errorf("%s: the log starts at %d, Trim says %d, %v, want %d", step.name, bounds.Start, start, err, step.want)
+		}
+	}
+}
