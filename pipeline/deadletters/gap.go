@@ -2,11 +2,13 @@ package deadletters
 
 import "fmt"
 
-// gap is a range of the input's offsets [from, until) that no row of verdicts covers. Letters go on behind it, because
-// only letters are missing: decisions and states do not depend on verdicts. One letter marked oriel-lost stands for it.
+// gap is a range of offsets [from, until) of one partition of the input that no row of verdicts covers. Letters go on
+// behind it, because only letters are missing: decisions and states do not depend on verdicts. One letter marked
+// oriel-lost stands for it.
 type gap struct {
 	from, until int64
 	why         cause
+	first       bool // before the first row that was ever read
 }
 
 // cause says why a gap has no verdicts.
@@ -33,23 +35,24 @@ var (
 	}
 )
 
-// isGap reports whether a letter with this reason stands for a gap. The reason decides, because a record may have had
-// every other header of a gap's letter itself.
-func isGap(reason string) bool {
+// causeOf finds the cause of a gap by the reason in its letter; it is zero for a reason of another kind of letter. The
+// reason tells the two apart, because a record may have had every other header of a gap's letter itself.
+func causeOf(reason string) cause {
 	for _, why := range []cause{otherVersion, rowsDeleted, topicMadeAgain, rowsLost} {
 		if why.reason == reason {
-			return true
+			return why
 		}
 	}
-	return false
+	return cause{}
 }
 
-func (g gap) String() string {
-	return fmt.Sprintf("offsets %d to %d of the input have no verdicts: %s. One letter with oriel-lost stands for them",
-		g.from, g.until-1, g.why.text)
+// text says what is missing of an input, or of a partition of it.
+func (g gap) text(of string) string {
+	return fmt.Sprintf("offsets %d to %d of %s have no verdicts: %s. One letter with oriel-lost stands for them",
+		g.from, g.until-1, of, g.why.text)
 }
 
-// cause finds why the row at hand does not continue what is covered.
+// cause finds why the row at hand does not continue the rows before.
 func (r *statusReader) cause() cause {
 	switch {
 	case r.seen: // nothing lies between the row before and this one: none was ever written
@@ -57,7 +60,7 @@ func (r *statusReader) cause() cause {
 		return r.found
 	case r.begin > r.place: // retention has passed the place from which rows had to be read
 		return rowsDeleted
-	case r.covered < 0 && r.sealing: // the log has its first record, which is not the incarnation's first row
+	case !r.known && r.sealing: // the log has its first record, which is not the incarnation's first row
 		return topicMadeAgain
 	}
 	if r.sealing {

@@ -112,6 +112,11 @@ func (e *env) remakeVerdicts() {
 // dropOffset deletes the group's offset for the verdicts, as brokers do with a topic and people by a tool.
 func (e *env) dropOffset() {
 	e.t.Helper()
+	e.dropOffsetOf(e.deployment.Config.Verdicts, 0)
+}
+
+func (e *env) dropOffsetOf(name string, partition int32) {
+	e.t.Helper()
 	c := e.deployment.Config
 	admin, err := kgo.NewClient(kgo.SeedBrokers(e.addr))
 	e.check(err)
@@ -119,12 +124,12 @@ func (e *env) dropOffset() {
 	req := kmsg.NewPtrOffsetDeleteRequest()
 	req.Group = c.Group
 	topic := kmsg.NewOffsetDeleteRequestTopic()
-	topic.Topic = c.Verdicts
-	topic.Partitions = append(topic.Partitions, kmsg.NewOffsetDeleteRequestTopicPartition())
+	topic.Topic = name
+	topic.Partitions = []kmsg.OffsetDeleteRequestTopicPartition{{Partition: partition}}
 	req.Topics = append(req.Topics, topic)
 	_, err = req.RequestWith(e.t.Context(), admin)
 	e.check(err)
-	at, err := group.CommittedOffset(e.t.Context(), e.client, c.Group, c.Verdicts, 0)
+	at, err := group.CommittedOffset(e.t.Context(), e.client, c.Group, name, partition)
 	e.check(err)
 	if at != -1 {
 		e.t.Fatalf("the group still has the offset %d", at)
@@ -196,7 +201,7 @@ func TestRowsThatBrokersLost(t *testing.T) {
 	producer, err := produce.New(t.Context(), e.client, "lost", time.Minute)
 	e.check(err)
 	e.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.DeadLetter}}))
-	at := group.Place{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1)}
+	at := group.Place{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1, cause{})}
 	e.check(producer.CommitPlace(t.Context(), group.Membership{Group: c.Group, Generation: -1}, c.Verdicts, 0, at))
 	e.check(producer.End(t.Context(), true))
 	e.row(1, bad) // where a row was that letters had read

@@ -15,11 +15,12 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// input finds records of one partition by offset, in ascending order.
+// input finds records by partition and offset; those of one partition in ascending order. It holds records of one
+// partition at a time, because what it held of two would wait for each other.
 type input struct {
 	client    *kafka.Client
 	topic     topics.Topic
-	partition int32
+	partition int32 // the last one asked for
 
 	reader *fetch.Reader
 	batch  *fetch.Batch // in hand
@@ -34,7 +35,11 @@ const inputPatience = 10 * time.Second
 
 // record returns the record at an offset, valid until the next call, or nil if retention has deleted it. That it is not
 // there for another reason is an error: the service has read it, committed.
-func (in *input) record(ctx context.Context, offset int64) (*records.Record, error) {
+func (in *input) record(ctx context.Context, partition int32, offset int64) (*records.Record, error) {
+	if in.partition != partition {
+		in.release()
+		in.partition, in.asked = partition, false
+	}
 	if !in.asked { // once: a fetch below the start is believed only when it has failed for some time
 		bounds, err := topics.BoundsOf(ctx, in.client, in.topic.Name, in.partition)
 		if err != nil {

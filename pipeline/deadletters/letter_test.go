@@ -64,12 +64,20 @@ func hasHeader(headers []records.Header, name string) bool {
 
 func TestPlacesAreNotedAndRead(t *testing.T) {
 	id := [16]byte{1, 2, 15: 9}
-	if got, covered, ok := parseNote(note(id, 1<<40)); got != id || covered != 1<<40 || !ok {
-		t.Errorf("%x, %d, %t", got, covered, ok)
+	for _, want := range []noted{{id, 1 << 40, cause{}}, {id, 0, rowsDeleted}, {id, 7, rowsLost}} {
+		if got, ok := parseNote(note(want.verdicts, want.sum, want.pending)); got != want || !ok {
+			t.Errorf("%+v, %t; want %+v", got, ok, want)
+		}
 	}
-	good := note(id, 3)
-	for _, text := range []string{"", " ", "x", "0102", good[2:], note(id, -1), good + "x", good + " 4"} {
-		if _, _, ok := parseNote(text); ok {
+	good := note(id, 3, cause{})
+	if want := "01020000000000000000000000000009 3"; good != want {
+		t.Errorf("note %q, want %q", good, want)
+	}
+	for _, text := range []string{
+		"", " ", "x", "0102", good[2:], note(id, -1, cause{}), good + "x", good + " 4", good + " json_syntax",
+		good + " " + rowsLost.reason + " ",
+	} {
+		if _, ok := parseNote(text); ok {
 			t.Errorf("%q is read as a note", text)
 		}
 	}
@@ -134,18 +142,20 @@ func TestOffsetsOfALetter(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		headers     []records.Header
+		partition   int32
 		from, until int64
 		ok          bool
 	}{
-		{"a record's", whole.headers, 7, 8, true},
-		{"a lost one's", lostLetter("events", 2, 7, schemas.JSONSyntax).headers, 7, 8, true},
-		{"a gap's", gapLetter("events", 2, gap{from: 7, until: 12, why: rowsLost}).headers, 7, 12, true},
-		{"of another partition", lostLetter("events", 1, 7, schemas.JSONSyntax).headers, 0, 0, false},
-		{"no letter", own, 0, 0, false},
+		{"a record's", whole.headers, 2, 7, 8, true},
+		{"a lost one's", lostLetter("events", 2, 7, schemas.JSONSyntax).headers, 2, 7, 8, true},
+		{"a gap's", gapLetter("events", 0, gap{from: 7, until: 12, why: rowsLost}).headers, 0, 7, 12, true},
+		{"of another input", lostLetter("others", 2, 7, schemas.JSONSyntax).headers, 0, 0, 0, false},
+		{"of no partition", lostLetter("events", -1, 7, schemas.JSONSyntax).headers, 0, 0, 0, false},
+		{"no letter", own, 0, 0, 0, false},
 	} {
-		from, until, ok := letterOf("events", 2, records.HeadersOf(c.headers...))
-		if from != c.from || until != c.until || ok != c.ok {
-			t.Errorf("%s: %d to %d, %t", c.name, from, until, ok)
+		p, from, until, ok := letterOf("events", records.HeadersOf(c.headers...))
+		if ok != c.ok || ok && (p != c.partition || from != c.from || until != c.until) {
+			t.Errorf("%s: partition %d, %d to %d, %t", c.name, p, from, until, ok)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type env struct {
 	client     *kafka.Client
 	deployment changelog.Deployment
 	names      state.NameKey
+	start      []state.OrderedPart // of the stream of a whole topic
 	sealer     *state.Sealer
 	notes      []string // of the last run
 }
@@ -40,6 +41,17 @@ func newEnv(t *testing.T) *env {
 	return newEnvWith(t, 1, false)
 }
 
+// newTopicEnv is a deployment whose stream is all of its input, from a start of each partition on.
+func newTopicEnv(t *testing.T, start ...int64) *env {
+	t.Helper()
+	e := newEnvOf(t, deployment.Config{Order: "d.order"}, len(start), false)
+	for p, offset := range start {
+		e.start = append(e.start, state.OrderedPart{Partition: int32(p), Next: offset, LeaderEpoch: -1, Ordered: -1})
+	}
+	e.sealer = e.open()
+	return e
+}
+
 // newEarlierEnv is a deployment that a version without verdicts has opened: its manifest does not name the input.
 func newEarlierEnv(t *testing.T) *env {
 	t.Helper()
@@ -47,6 +59,14 @@ func newEarlierEnv(t *testing.T) *env {
 }
 
 func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
+	t.Helper()
+	e := newEnvOf(t, deployment.Config{}, partitions, earlier)
+	e.sealer = e.open()
+	return e
+}
+
+// newEnvOf makes topics and manifests; the configuration says whether there is an order.
+func newEnvOf(t *testing.T, c deployment.Config, partitions int, earlier bool) *env {
 	t.Helper()
 	broker, err := embedded.Start(embedded.Options{Memory: true})
 	if err != nil {
@@ -58,11 +78,8 @@ func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	c := deployment.Config{
-		Name: "d", Group: "d.letters", Input: "events", Decisions: "d.decisions", Verdicts: "d.verdicts",
-		Changelog:  "d.changelog",
-		DeadLetter: "d.dead-letter", SingleReplica: true,
-	}
+	c.Name, c.Group, c.Input, c.Decisions, c.Verdicts = "d", "d.letters", "events", "d.decisions", "d.verdicts"
+	c.Changelog, c.DeadLetter, c.SingleReplica = "d.changelog", "d.dead-letter", true
 	e := &env{t: t, addr: broker.Addr(), client: client}
 	made := func(string) {}
 	e.check(deployment.CreateInput(t.Context(), client, c, partitions, made))
@@ -82,7 +99,6 @@ func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
 	manifest, err := state.OpenManifest(e.log(c.Changelog)[0].Value, e.deployment.Master)
 	e.check(err)
 	e.names = manifest.NameKey
-	e.sealer = e.open()
 	return e
 }
 
@@ -90,10 +106,15 @@ func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
 func (e *env) open() *state.Sealer {
 	e.t.Helper()
 	d := e.deployment
-	inc := state.NewIncarnation(state.Incarnation{
-		Stream: "0", Cluster: d.Topics.Cluster, Topic: d.Topics.Input.ID, Config: d.Model.Settings,
-	})
-	e.append(d.Config.Changelog, records.Record{Key: e.names.Key(state.KindIncarnation, "0"), Value: inc.Seal(d.Master)})
+	stream := d.Config.StreamName(0)
+	of := state.Incarnation{
+		Stream: stream, Cluster: d.Topics.Cluster, Topic: d.Topics.Input.ID, Config: d.Model.Settings,
+	}
+	if d.Config.WholeTopic() {
+		of.Order = &state.Ordered{LeaderEpoch: -1, Parts: e.start}
+	}
+	inc := state.NewIncarnation(of)
+	e.append(d.Config.Changelog, records.Record{Key: e.names.Key(state.KindIncarnation, stream), Value: inc.Seal(d.Master)})
 	sealer, err := inc.Sealer()
 	e.check(err)
 	return sealer
@@ -108,13 +129,18 @@ func (e *env) check(err error) {
 
 func (e *env) append(topic string, list ...records.Record) {
 	e.t.Helper()
+	e.appendTo(topic, 0, list...)
+}
+
+func (e *env) appendTo(topic string, partition int32, list ...records.Record) {
+	e.t.Helper()
 	producer, err := produce.New(e.t.Context(), e.client, "", time.Minute)
 	e.check(err)
 	var pack records.Pack
 	for _, r := range list {
 		pack.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 	}
-	_, err = producer.ProduceAll(e.t.Context(), topic, 0, &pack)
+	_, err = producer.ProduceAll(e.t.Context(), topic, partition, &pack)
 	e.check(err)
 }
 
@@ -128,10 +154,15 @@ func (e *env) events(n int) {
 	e.append(e.deployment.Config.Input, records...)
 }
 
-// row writes a row of verdicts.
+// row writes a row of verdicts of one partition.
 func (e *env) row(from int64, verdicts ...byte) {
 	e.t.Helper()
-	row := state.StatusRow{From: from, To: from + int64(len(verdicts)), Verdicts: verdicts}
+	e.rowOf(from, nil, verdicts...)
+}
+
+func (e *env) rowOf(from int64, stretches []state.Stretch, verdicts ...byte) {
+	e.t.Helper()
+	row := state.StatusRow{From: from, To: from + int64(len(verdicts)), Stretches: stretches, Verdicts: verdicts}
 	e.append(e.deployment.Config.Verdicts, records.Record{Value: e.sealer.SealVerdicts(nil, row)})
 }
 
@@ -162,7 +193,7 @@ func (e *env) run() error {
 	return err
 }
 
-// written are the letters: offset, reason and value.
+// written are the letters: offset, after its partition where these are one stream, reason and value.
 func (e *env) written() string {
 	e.t.Helper()
 	var all []string
@@ -172,6 +203,9 @@ func (e *env) written() string {
 			h[header.Key] = string(header.Value)
 		}
 		place := h[headerOffset]
+		if e.deployment.Config.WholeTopic() {
+			place = h[headerPartition] + "/" + place
+		}
 		if h[headerUntil] != "" {
 			place += ".." + h[headerUntil]
 		}
@@ -406,6 +440,20 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 	}
 }
 
+// interrupted is told to end when so many transactions have ended, and returns them all.
+func (e *env) interrupted(most int) (transactions []Written) {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
+	defer cancel()
+	e.check(New(e.deployment, Options{Listen: Listener{Written: func(w Written) {
+		transactions = append(transactions, w)
+		if len(transactions) == most {
+			cancel()
+		}
+	}}}).Run(ctx))
+	return transactions
+}
+
 // TestTransactionsEndInTheMiddleOfARow: a row may have more letters than a process can hold.
 func TestTransactionsEndInTheMiddleOfARow(t *testing.T) {
 	e := newEnv(t)
@@ -418,23 +466,14 @@ func TestTransactionsEndInTheMiddleOfARow(t *testing.T) {
 		verdicts[i] = bad
 	}
 	e.row(0, verdicts...)
-	var transactions []Written
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	interrupted := New(e.deployment, Options{Listen: Listener{Written: func(w Written) {
-		transactions = append(transactions, w)
-		if len(transactions) == 2 {
-			cancel()
-		}
-	}}})
-	e.check(interrupted.Run(ctx))
+	transactions := e.interrupted(2)
 	if len(transactions) < 2 || transactions[0].Letters*size < transactionBytes ||
 		transactions[0].Letters*size > transactionBytes+2*size {
 		t.Fatalf("transactions %+v, want some of %d bytes", transactions, transactionBytes)
 	}
 	e.check(e.run())
 	for i, r := range e.log(e.deployment.Config.DeadLetter) {
-		offset, _, ok := letterOf(e.deployment.Config.Input, 0, r.Headers)
+		_, offset, _, ok := letterOf(e.deployment.Config.Input, r.Headers)
 		if !ok || offset != int64(i) || len(r.Value) != size {
 			t.Fatalf("letter %d is of offset %d, %d bytes", i, offset, len(r.Value))
 		}

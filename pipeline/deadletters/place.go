@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,106 +16,151 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// progress is where a partition's letters stand.
+// progress is where the letters of a stream stand.
 type progress struct {
-	row int64 // offset of the verdict topic from which rows are read
-	// offset of the input up to which all verdicts were seen; −1: not known
-	covered int64
-	written int64 // offset of the input up to which letters are written
-	found   cause // why rows may be missing there; zero: nothing is known
+	row   int64 // offset of the verdict topic from which rows are read
+	parts parts // of the input: the offsets up to which letters are written
+	known bool  // every row before was read; false where the group has no place
+	found cause // why rows may be missing there; zero: nothing is known
 }
 
 // note is what stands beside the committed offsets: the verdict topic's id, so that a topic made again is noticed, and
-// how far into the input letters are written, which may be in the middle of a row. The group commits it twice: for the
-// verdict topic, and for the input, because brokers forget the offsets of a topic that is deleted.
-func note(verdicts [16]byte, covered int64) string { return fmt.Sprintf("%x %d", verdicts, covered) }
-
-func parseNote(text string) (verdicts [16]byte, covered int64, ok bool) {
-	id, number, _ := strings.Cut(text, " ")
-	raw, err := hex.DecodeString(id)
-	if err != nil || len(raw) != len(verdicts) {
-		return verdicts, 0, false
+// the sum of the offsets of the input up to which letters are written, which may be in the middle of a row. Where rows are
+// missing whose partitions no row has told of yet, it says why. The group commits it for the verdict topic, and for the
+// input, because brokers forget the offsets of a topic that is deleted.
+func note(verdicts [16]byte, sum int64, pending cause) string {
+	text := fmt.Sprintf("%x %d", verdicts, sum)
+	if pending != (cause{}) {
+		text += " " + pending.reason
 	}
-	covered, err = strconv.ParseInt(number, 10, 64)
-	return [16]byte(raw), covered, err == nil && covered >= 0
+	return text
 }
 
-// place reads the group's committed place; without one, letters go on behind the last one in the dead-letter topic.
+// noted is a note that was read.
+type noted struct {
+	verdicts [16]byte
+	sum      int64
+	pending  cause
+}
+
+func parseNote(text string) (n noted, ok bool) {
+	fields := strings.Split(text, " ")
+	if len(fields) < 2 || len(fields) > 3 {
+		return n, false
+	}
+	raw, err := hex.DecodeString(fields[0])
+	if err != nil || len(raw) != len(n.verdicts) {
+		return n, false
+	}
+	n.verdicts = [16]byte(raw)
+	if n.sum, err = strconv.ParseInt(fields[1], 10, 64); err != nil || n.sum < 0 {
+		return n, false
+	}
+	if len(fields) == 3 {
+		n.pending = causeOf(fields[2])
+		ok = n.pending != cause{}
+		return n, ok
+	}
+	return n, true
+}
+
+// place reads the group's committed place; without one, letters go on behind the last one of each partition in the
+// dead-letter topic.
 func (t *task) place(ctx context.Context) (progress, error) {
 	c := t.service.deployment.Config
-	at, verdicts, known, err := t.committed(ctx, c.Input)
-	if err != nil {
+	at := progress{known: true}
+	var input, rows committed
+	var err error
+	if input, err = t.committed(ctx, c.Input, t.inputs); err != nil {
 		return at, err
 	}
-	row, id, there, err := t.committed(ctx, c.Verdicts)
-	if err != nil {
+	if rows, err = t.committed(ctx, c.Verdicts, []int32{t.partition}); err != nil {
 		return at, err
+	}
+	latest := input // where the offset of the rows was deleted, those that were read are read again, and cut off
+	if len(rows.parts) > 0 {
+		latest, at.row = rows, rows.parts[t.partition]
 	}
 	switch {
-	case there:
-		at, verdicts = row, id
-	case known: // its offset was deleted: rows that were read are read again, and cut off
-		at.row = 0
+	case len(latest.parts) == 0:
+		return t.lastLetters(ctx)
+	case !c.WholeTopic():
+		at.parts = parts{t.partition: latest.sum}
+	case input.parts.sum() != latest.sum: // some were deleted
+		return t.lastLetters(ctx)
 	default:
-		written, err := t.lastLetter(ctx)
-		return progress{row: 0, covered: -1, written: written}, err
+		at.parts = input.parts
 	}
-	if verdicts != t.verdicts.ID {
+	if at.found = latest.pending; latest.verdicts != t.verdicts.ID {
 		at.row, at.found = 0, topicMadeAgain
 	}
 	return at, nil
 }
 
-// committed reads the place that stands beside the group's offset for a topic, if it has one.
-func (t *task) committed(ctx context.Context, topic string) (at progress, verdicts [16]byte, is bool, err error) {
-	d, p := t.service.deployment, t.partition
-	groupID := d.Config.Group
-	committed, err := group.CommittedPlace(ctx, d.Client, groupID, topic, p)
-	if err != nil || committed.Offset < 0 {
-		return at, verdicts, false, err
-	}
-	verdicts, covered, ok := parseNote(committed.Note)
-	if !ok {
-		return at, verdicts, false, t.stop(
-			fmt.Sprintf("offset %d of group %q for topic %q was not set by `oriel letters`", committed.Offset, groupID, topic),
-			fmt.Sprintf("Letters would be missing or written twice. If the group is another consumer's, name one of its own in "+
-				"ORIEL_LETTERS_GROUP. Else stop all members and delete the offset: kafka-consumer-groups.sh --group %s --topic %s:%d "+
-				"--delete-offsets. Started again, letters go on behind the last one that was written", groupID, topic, p))
-	}
-	return progress{row: committed.Offset, covered: covered, written: covered}, verdicts, true, nil
+// committed are offsets of the group for partitions of a topic that have one, and what is noted beside them.
+type committed struct {
+	noted
+	parts parts
 }
 
-// lastLetter returns the offset of the input after the last letter that the dead-letter topic has of this partition, 0
-// if it has none. That is asked when the group has no offset: at the first start, and when a group that was away for
-// long was forgotten by the brokers.
-func (t *task) lastLetter(ctx context.Context) (int64, error) {
+func (t *task) committed(ctx context.Context, topic string, partitions []int32) (committed, error) {
+	d := t.service.deployment
+	groupID := d.Config.Group
+	at := committed{parts: parts{}}
+	offsets, err := group.CommittedOffsets(ctx, d.Client, groupID, topic, partitions)
+	if err != nil {
+		return at, err
+	}
+	for _, o := range offsets {
+		if o.Offset < 0 {
+			continue
+		}
+		var ok bool
+		if at.noted, ok = parseNote(o.Note); !ok {
+			return at, t.stop(
+				fmt.Sprintf("offset %d of group %q for topic %q was not set by `oriel letters`", o.Offset, groupID, topic),
+				fmt.Sprintf("Letters would be missing or written twice. If the group is another consumer's, name one of its own in "+
+					"ORIEL_LETTERS_GROUP. Else stop all members and delete the offset: kafka-consumer-groups.sh --group %s --topic %s:%d "+
+					"--delete-offsets. Started again, letters go on behind the last one that was written", groupID, topic, o.Partition))
+		}
+		at.parts[o.Partition] = o.Offset
+	}
+	return at, nil
+}
+
+// lastLetters returns the offsets after the last letter that the dead-letter topic has of each partition of the input.
+// That is asked when the group has no offset: at the first start, and when a group that was away for long was forgotten
+// by the brokers.
+func (t *task) lastLetters(ctx context.Context) (progress, error) {
 	d, p := t.service.deployment, t.partition
 	topic := t.deadLetter
 	bounds, err := topics.BoundsOf(ctx, d.Client, topic.Name, p)
 	if err != nil {
-		return 0, err
+		return progress{}, err
 	}
 	for back := int64(1024); ; back *= 4 {
 		from := max(bounds.Start, bounds.High-back)
-		written, err := t.lastLetterFrom(ctx, from, bounds.High)
-		if err != nil || written > 0 || from == bounds.Start {
-			return written, err
+		written, err := t.lastLettersFrom(ctx, from, bounds.High)
+		if err != nil || len(written) == len(t.inputs) || from == bounds.Start {
+			return progress{parts: written}, err
 		}
 	}
 }
 
-func (t *task) lastLetterFrom(ctx context.Context, from, end int64) (written int64, err error) {
+func (t *task) lastLettersFrom(ctx context.Context, from, end int64) (parts, error) {
 	d, p := t.service.deployment, t.partition
 	topic := t.deadLetter
+	written := parts{}
 	reader := fetch.NewReader(d.Client, topic.Name, p, from, fetch.Options{ID: topic.ID, MaxWait: 100 * time.Millisecond})
 	for next := from; next < end; {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
-			return 0, fmt.Errorf("letters: read %s partition %d, because the group has no offset: %w", topic.Name, p, err)
+			return nil, fmt.Errorf("letters: read %s partition %d, because the group has no offset: %w", topic.Name, p, err)
 		}
 		for _, r := range batch.Records {
-			if _, until, ok := letterOf(d.Config.Input, p, r.Headers); ok {
-				written = max(written, until)
+			of, _, until, ok := letterOf(d.Config.Input, r.Headers)
+			if ok && until > 0 && slices.Contains(t.inputs, of) {
+				written[of] = max(written[of], until)
 			}
 		}
 		next = batch.Next
@@ -122,20 +169,24 @@ func (t *task) lastLetterFrom(ctx context.Context, from, end int64) (written int
 	return written, nil
 }
 
-// letterOf returns the offsets [from, until) that a letter is of, if it is one of this input and partition. A record
+// letterOf returns the partition and the offsets [from, until) that a letter is of, if it is one of this input. A record
 // may have had headers of these names itself; ours come after them.
-func letterOf(input string, p int32, headers records.Headers) (from, until int64, ok bool) {
+func letterOf(input string, headers records.Headers) (partition int32, from, until int64, ok bool) {
 	last := map[string]string{}
 	for name, value := range headers.All() {
 		last[string(name)] = string(value)
 	}
-	from, err := strconv.ParseInt(last[headerOffset], 10, 64)
-	if err != nil || last[headerTopic] != input || last[headerPartition] != strconv.Itoa(int(p)) {
-		return 0, 0, false
+	number := func(header string) (n int64) {
+		n, err := strconv.ParseInt(last[header], 10, 64)
+		ok = ok && err == nil
+		return n
 	}
+	ok = last[headerTopic] == input
+	p := number(headerPartition)
+	from = number(headerOffset)
 	until = from + 1
-	if isGap(last[headerReason]) {
-		until, err = strconv.ParseInt(last[headerUntil], 10, 64)
+	if causeOf(last[headerReason]) != (cause{}) {
+		until = number(headerUntil)
 	}
-	return from, until, err == nil
+	return int32(p), from, until, ok && 0 <= p && p <= math.MaxInt32
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/memory"
@@ -71,8 +72,9 @@ func (l *Listener) ensureDefaults() {
 type Written struct {
 	Partition int32
 	Letters   int
-	Lost      int   // of them, letters of records that are gone
-	To        int64 // offset of the input up to which all letters are written
+	Lost      int // of them, letters of records that are gone
+	// offset of the input up to which all letters are written; of a whole topic, the sum of those of its partitions
+	To int64
 }
 
 // Service writes the letters of a deployment's share of partitions in this process. Config.Group is its own group.
@@ -96,7 +98,7 @@ var errEnd = errors.New("letters: everything is written")
 func (s *Service) Run(ctx context.Context) error {
 	d := s.deployment
 	c := d.Config
-	group, err := group.Join(d.Client, group.Config{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout})
+	group, err := group.Join(d.Client, member(c))
 	if err != nil {
 		return fmt.Errorf("letters: join group: %w", err)
 	}
@@ -121,17 +123,30 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// describe looks up the topics of verdicts and of letters. One that does not exist is looked for for a while: a broker
+// member shares the verdicts out. Of a whole topic, the group's offsets of the input are half of the place, and kept.
+func member(c deployment.Config) group.Config {
+	m := group.Config{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout}
+	if c.WholeTopic() {
+		m.Kept = c.Input
+	}
+	return m
+}
+
+// describe looks up the topics of verdicts and of letters, and the input of one stream. One of ours that does not exist is looked for for a while: a broker
 // that has just started may not know it yet.
 func (s *Service) describe(ctx context.Context) (map[string]topics.Topic, error) {
 	d, c := s.deployment, s.deployment.Config
+	names := []string{c.Verdicts, c.DeadLetter}
+	if c.WholeTopic() {
+		names = append(names, c.Input)
+	}
 	for doubt := d.Client.Doubt(); ; {
-		cluster, err := topics.Describe(ctx, d.Client, c.Verdicts, c.DeadLetter)
+		cluster, err := topics.Describe(ctx, d.Client, names...)
 		if err != nil {
 			return nil, err
 		}
 		var missing error
-		for _, name := range []string{c.Verdicts, c.DeadLetter} {
+		for _, name := range names[:2] {
 			if _, exists := cluster.Topics[name]; !exists {
 				missing = errors.Join(missing, c.Missing(name))
 			}

@@ -2,7 +2,9 @@ package deadletters
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -14,14 +16,19 @@ import (
 	"oriel/state"
 )
 
-// statusReader reads the verdicts of one partition in the order of the input, and finds the gaps between them.
+// statusReader reads the verdicts of one stream in its order, and finds the gaps between them.
+//
+// In the stream of a whole topic, rows say which partitions their offsets are of. The offsets of one partition follow
+// one another there as they do in the partition, so that a gap shows in each partition by itself: at the partition's
+// next row.
 type statusReader struct {
 	deployment changelog.Deployment
-	partition  int32
+	partition  int32 // of the verdict topic
 	reader     *fetch.Reader
-	sealer     *state.Sealer // nil before the first row: until the partition is opened there is no incarnation
-	maxRecord  int           // of the incarnation's configuration: a longer record is too large
-	start      int64         // of the incarnation
+	sealer     *state.Sealer  // nil before the first row: until the stream is opened there is no incarnation
+	maxRecord  int            // of the incarnation's configuration: a longer record is too large
+	start      int64          // of the incarnation
+	order      *state.Ordered // where the stream of a whole topic starts in each partition; nil for one partition's
 	decodes    func(config string) *schemas.Decoder
 	decoder    *schemas.Decoder // of the incarnation's events; nil: unknown
 	sealing    bool             // every version that can open the deployment seals verdicts
@@ -29,19 +36,43 @@ type statusReader struct {
 	place int64 // offset of the verdict topic from which rows had to be read at the take-over
 	begin int64 // and the one where its log began
 	found cause // why rows are missing at the take-over, if it is known
+	known bool  // every row before the place was read
 	seen  bool  // a row was read since
 
-	next    int64 // offset of the verdict topic after the last row
-	covered int64 // offset of the input after the last verdict; −1 before the first row of a new place
-	written int64 // offset of the input below which letters are written
+	next  int64 // offset of the verdict topic after the last row
+	parts parts // up to where rows were read, or letters were written
+
+	end     int64 // offset of the stream after the last row
+	missing int64 // offsets of the stream before end that have no verdicts and are in no gap yet
+	why     cause // of the last of them
+}
+
+// parts are offsets by partition of the input.
+type parts map[int32]int64
+
+// sum tells whether parts are those that it was noted beside.
+func (p parts) sum() (sum int64) {
+	for _, offset := range p {
+		sum += offset
+	}
+	return sum
+}
+
+// run is what a row says about offsets of one partition of the input that no row before has told of.
+type run struct {
+	row       int64 // offset of the row in the verdict topic
+	partition int32
+	from      int64
+	verdicts  []byte // one an offset
+	missing   *gap   // that ends where the run starts, or nil
 }
 
 func (t *task) newRows(at progress, begin int64) *statusReader {
 	d, p := t.service.deployment, t.partition
 	next := max(at.row, begin)
 	return &statusReader{
-		deployment: d, partition: p, place: at.row, begin: begin, found: at.found,
-		next: next, covered: at.covered, written: at.written,
+		deployment: d, partition: p, place: at.row, begin: begin, found: at.found, known: at.known,
+		next: next, parts: maps.Clone(at.parts),
 		decodes: t.service.options.Decoder,
 		reader: fetch.NewReader(d.Client, d.Config.Verdicts, p, next, fetch.Options{
 			ID: t.verdicts.ID, MaxWait: 250 * time.Millisecond, Budget: t.service.options.Verdicts,
@@ -49,59 +80,126 @@ func (t *task) newRows(at progress, begin int64) *statusReader {
 	}
 }
 
-// open opens a row. What it repeats of the rows before, as a transaction that was sent again does, is cut off; where it
-// leaves offsets out, they are its gap.
-func (r *statusReader) open(
-	ctx context.Context, record *records.Record,
-) (row state.StatusRow, missing *gap, err error) {
+// open opens a row. What it repeats of the rows before, as a transaction that was sent again does, is left out; where it
+// leaves offsets out, they are the gap of a run.
+func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run, error) {
 	if r.sealer == nil {
-		inc, sealing, err := r.deployment.Incarnation(ctx, r.partition)
-		if err != nil {
-			return row, nil, err
-		}
-		if r.maxRecord, err = strconv.Atoi(state.ConfigValue(inc.Config, "MAX_RECORD_BYTES")); err != nil {
-			return row, nil, r.stop(record, err, "is of a configuration without a limit of a record",
-				"Use the version of Oriel that opened the deployment")
-		}
-		r.start, r.sealing = inc.Start, sealing
-		if r.decodes != nil {
-			r.decoder = r.decodes(inc.Config)
-		}
-		if r.sealer, err = inc.Sealer(); err != nil {
-			return row, nil, r.stop(record, err, "cannot be opened", "Restore the changelog topic")
+		if err := r.find(ctx, record); err != nil {
+			return nil, err
 		}
 	}
-	row, err = r.sealer.OpenVerdicts(record.Value)
+	row, err := r.sealer.OpenVerdicts(record.Value)
+	if err == nil && (row.Stretches != nil) != (r.order != nil) {
+		err = errors.New("a row of a whole topic has stretches, another one has none")
+	}
 	if err != nil {
-		return row, nil, r.stop(record, err, "is no row of this partition's incarnation",
+		return nil, r.stop(record.Offset, err, "is no row of this partition's incarnation",
 			"Keep other writers off the topic; rows of another deployment or of an earlier life of this one cannot be joined. "+
 				"Name the right topic in ORIEL_VERDICTS_TOPIC")
 	}
-	known := max(r.covered, r.written)
-	if from := max(known, r.start); row.From > from {
-		missing = &gap{from: from, until: row.From, why: r.cause()}
+	if row.From > r.end {
+		r.missing, r.why = r.missing+row.From-r.end, r.cause()
+	}
+	r.end = max(r.end, row.To)
+	stretches := row.Stretches
+	if stretches == nil {
+		stretches = []state.Stretch{{Partition: r.partition, From: row.From, To: row.To}}
+	}
+	var runs []run
+	for _, s := range stretches {
+		verdicts := row.Verdicts[:s.To-s.From]
+		row.Verdicts = row.Verdicts[len(verdicts):]
+		n := run{row: record.Offset, partition: s.Partition, from: s.From}
+		known := max(r.parts[s.Partition], r.startOf(s.Partition))
+		if s.From > known {
+			n.missing = r.gap(known, s.From)
+		}
+		n.from = max(s.From, known)
+		if n.from < s.To {
+			n.verdicts, r.parts[s.Partition] = verdicts[n.from-s.From:], s.To
+			runs = append(runs, n)
+		}
 	}
 	r.seen = true
-	if row.From < known {
-		from := min(known, row.To)
-		row.Verdicts, row.From = row.Verdicts[from-row.From:], from
+	return runs, nil
+}
+
+// find looks up the incarnation whose rows these are.
+func (r *statusReader) find(ctx context.Context, record *records.Record) error {
+	inc, sealing, err := r.deployment.Incarnation(ctx, r.partition)
+	if err != nil {
+		return err
 	}
-	return row, missing, nil
+	if r.maxRecord, err = strconv.Atoi(state.ConfigValue(inc.Config, "MAX_RECORD_BYTES")); err != nil {
+		return r.stop(record.Offset, err, "is of a configuration without a limit of a record",
+			"Use the version of Oriel that opened the deployment")
+	}
+	r.start, r.order, r.sealing = inc.Start, inc.Order, sealing
+	if r.decodes != nil {
+		r.decoder = r.decodes(inc.Config)
+	}
+	if r.sealer, err = inc.Sealer(); err != nil {
+		return r.stop(record.Offset, err, "cannot be opened", "Restore the changelog topic")
+	}
+	switch {
+	case r.order == nil:
+		r.end = max(r.parts[r.partition], r.start)
+	case r.known:
+		for p, offset := range r.parts {
+			r.end += max(0, offset-r.startOf(p))
+		}
+	}
+	return nil
+}
+
+// startOf is where the incarnation starts in a partition of the input.
+func (r *statusReader) startOf(partition int32) int64 {
+	if r.order == nil {
+		return r.start
+	}
+	part, _ := r.order.Part(partition)
+	return part.Next
+}
+
+// gap is one between rows that say nothing of the offsets [from, until) of a partition.
+func (r *statusReader) gap(from, until int64) *gap {
+	g := &gap{from: from, until: until, why: r.why, first: !r.known && !r.seen}
+	if g.why == (cause{}) {
+		g.why = r.cause()
+	}
+	r.missing = max(0, r.missing-(until-from))
+	return g
+}
+
+// settle forgets why offsets are missing, once all of them have a letter.
+func (r *statusReader) settle() {
+	if r.missing == 0 {
+		r.why = cause{}
+	}
+}
+
+// pending is why offsets are missing that the rows behind them have not told the partitions of; zero if none are, or if
+// there is one partition.
+func (r *statusReader) pending() cause {
+	if r.order == nil {
+		return cause{}
+	}
+	return r.why
 }
 
 // reason is the code of a verdict; OK where there is nothing to write.
-func (r *statusReader) reason(record *records.Record, verdict byte) (schemas.Code, error) {
+func (r *statusReader) reason(row int64, verdict byte) (schemas.Code, error) {
 	code, known := schemas.OfVerdict(verdict)
 	if !known {
-		return code, r.stop(record, nil, fmt.Sprintf("holds the verdict %d, which this version does not know", verdict),
+		return code, r.stop(row, nil, fmt.Sprintf("holds the verdict %d, which this version does not know", verdict),
 			"Run `oriel letters` of the version that runs the service")
 	}
 	return code, nil
 }
 
-func (r *statusReader) stop(record *records.Record, cause error, what, remedy string) error {
+func (r *statusReader) stop(row int64, cause error, what, remedy string) error {
 	return &notice.StopError{
 		Partition: r.partition, Remedy: remedy, Cause: cause,
-		Reason: fmt.Sprintf("the record at offset %d of %q %s", record.Offset, r.deployment.Config.Verdicts, what),
+		Reason: fmt.Sprintf("the record at offset %d of %q %s", row, r.deployment.Config.Verdicts, what),
 	}
 }

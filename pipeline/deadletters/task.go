@@ -13,10 +13,11 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// task writes the letters of one partition in this process for one generation of the group.
+// task writes the letters of one partition of the verdicts in this process for one generation of the group.
 type task struct {
 	service    *Service
 	partition  int32
+	inputs     []int32 // partitions of the input that the verdicts are of, as of the last take-over
 	membership group.Membership
 	memory     int // bytes of letters, where a transaction closes
 	refused    int // limit of the batches that were refused as too large; 0 once others were taken
@@ -167,21 +168,30 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	}
 	t.short = 0
 	w := &writer{
-		task: t, producer: producer, target: bounds.High, rows: t.newRows(at, bounds.Start),
-		input: input{client: d.Client, topic: described.Input, partition: p},
+		task: t, producer: producer, target: bounds.High, rows: t.newRows(at, bounds.Start), parts: at.parts,
+		input: input{client: d.Client, topic: described.Input},
 	}
 	t.service.options.Listen.Reached(p, notice.PointRestored)
 	return w, nil
 }
 
-// describe looks up the topics that may be made again while this process runs. Only letters are lost with them.
+// describe looks up the topics that may be made again while this process runs, with which only letters are lost, and how
+// many partitions the input of one stream has.
 func (t *task) describe(ctx context.Context) error {
 	topics, err := t.service.describe(ctx)
-	if err == nil {
-		c := t.service.deployment.Config
-		t.verdicts, t.deadLetter = topics[c.Verdicts], topics[c.DeadLetter]
+	if err != nil {
+		return err
 	}
-	return err
+	d := t.service.deployment
+	c := d.Config
+	t.verdicts, t.deadLetter, t.inputs = topics[c.Verdicts], topics[c.DeadLetter], []int32{t.partition}
+	if c.WholeTopic() {
+		t.inputs = nil
+		for p := range max(d.Topics.Input.Partitions, topics[c.Input].Partitions) {
+			t.inputs = append(t.inputs, int32(p))
+		}
+	}
+	return nil
 }
 
 // verdictsGone is an error of reading verdicts. Whatever it says to be gone, only letters are lost with it: the

@@ -1,9 +1,12 @@
 package deadletters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,14 +17,13 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/schemas"
-	"oriel/state"
 )
 
 // transactionBytes closes a transaction in the middle of a row, or earlier where there is less memory: a row may have
 // half a million letters.
 const transactionBytes = 8 << 20
 
-// writer has taken a partition over.
+// writer has taken a partition of the verdicts over.
 type writer struct {
 	task     *task
 	producer *produce.Producer
@@ -29,7 +31,8 @@ type writer struct {
 	input    input
 	target   int64 // end of the verdicts when the partition was taken over
 
-	limit   int // of a batch in this transaction; 0 before its first letter
+	parts   parts // of the input: the offsets up to which letters are written
+	limit   int   // of a batch in this transaction; 0 before its first letter
 	letters records.Pack
 	count   int
 	lost    int
@@ -46,20 +49,23 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 	}
 	defer batch.Release()
 	defer w.input.release() // whoever waits for verdicts holds nothing of the input: the two would wait for each other
+	var runs []run
 	for i := range batch.Records {
-		record := &batch.Records[i]
-		row, missing, err := w.rows.open(ctx, record)
-		if err == nil && missing != nil {
-			err = w.mark(ctx, record, *missing)
-		}
-		if err == nil {
-			err = w.take(ctx, record, row)
-		}
+		more, err := w.rows.open(ctx, &batch.Records[i])
 		if err != nil {
+			return false, err
+		}
+		runs = append(runs, more...)
+	}
+	// One partition of the input is read after the other, however often the stream of a whole topic goes to and fro.
+	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.partition, b.partition) })
+	for i, n := range runs {
+		if err := w.take(ctx, n, firstRow(runs[i:])); err != nil {
 			return false, err
 		}
 	}
 	w.rows.next = batch.Next
+	w.rows.settle()
 	if len(batch.Records) > 0 {
 		if err := w.commit(ctx, batch.Next); err != nil {
 			return false, err
@@ -68,60 +74,79 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 	return batch.Next >= batch.Stable, nil
 }
 
-// take adds the letters of one row. Where it commits in the middle, the place is the row itself and how far it was
-// taken.
-func (w *writer) take(ctx context.Context, record *records.Record, row state.StatusRow) error {
-	for i, verdict := range row.Verdicts {
-		code, err := w.rows.reason(record, verdict)
+// firstRow is the first of the rows that runs are of.
+func firstRow(runs []run) int64 {
+	first := runs[0].row
+	for _, n := range runs {
+		first = min(first, n.row)
+	}
+	return first
+}
+
+// take adds the letters of one run, and of the gap before it. Where it commits in the middle, the place is the row given
+// and how far each partition was taken.
+func (w *writer) take(ctx context.Context, n run, row int64) error {
+	if n.missing != nil {
+		if err := w.mark(ctx, n, row); err != nil {
+			return err
+		}
+	}
+	for i, verdict := range n.verdicts {
+		code, err := w.rows.reason(n.row, verdict)
 		if err != nil {
 			return err
 		}
 		if code == schemas.OK {
 			continue
 		}
+		offset := n.from + int64(i)
+		w.parts[n.partition] = offset
 		if w.letters.Bytes() >= w.task.memory {
-			w.rows.covered = row.From + int64(i)
-			if err := w.commit(ctx, record.Offset); err != nil {
+			if err := w.commit(ctx, row); err != nil {
 				return err
 			}
 		}
-		if err := w.write(ctx, row.From+int64(i), code); err != nil {
+		if err := w.write(ctx, n.partition, offset, code); err != nil {
 			return err
 		}
 	}
-	w.rows.covered = max(w.rows.covered, row.To)
+	w.parts[n.partition] = n.from + int64(len(n.verdicts))
 	return nil
 }
 
-// mark adds the letter of a gap, and notes the gap. Where no letter was ever missing there is none to mark: at its
-// first start beside a deployment of a version without verdicts, which wrote its letters itself.
-func (w *writer) mark(ctx context.Context, record *records.Record, g gap) error {
+// mark adds the letter of the gap before a run, and notes the gap. Where no letter was ever missing there is none to
+// mark: at its first start beside a deployment of a version without verdicts, which wrote its letters itself.
+func (w *writer) mark(ctx context.Context, n run, row int64) error {
 	c, p, noted := w.task.service.deployment.Config, w.task.partition, w.task.service.options.Listen.Noted
-	if w.rows.covered < 0 && g.why == otherVersion {
+	g := *n.missing
+	if g.first && g.why == otherVersion {
 		noted(p, fmt.Sprintf("the first row of verdicts starts at offset %d of the input: a version of Oriel that "+
 			"seals none has taken the records before it, and wrote their letters itself. If the verdict topic was deleted and made again "+
 			"meanwhile, letters not written before are lost", g.until))
 		return nil
 	}
-	w.rows.covered = g.from
+	w.parts[n.partition] = g.from
 	if w.letters.Bytes() >= w.task.memory {
-		if err := w.commit(ctx, record.Offset); err != nil {
+		if err := w.commit(ctx, row); err != nil {
 			return err
 		}
 	}
-	if err := w.add(ctx, func() (deadLetter, bool) { return gapLetter(c.Input, p, g), true }); err != nil {
+	if err := w.add(ctx, func() (deadLetter, bool) { return gapLetter(c.Input, n.partition, g), true }); err != nil {
 		return err
 	}
 	w.lost++
-	w.rows.covered = g.until
-	noted(p, g.String())
+	of := "the input"
+	if c.WholeTopic() {
+		of = fmt.Sprintf("partition %d of the input", n.partition)
+	}
+	noted(p, g.text(of))
 	return nil
 }
 
 // write adds the letter of one record.
-func (w *writer) write(ctx context.Context, offset int64, code schemas.Code) error {
-	c, p := w.task.service.deployment.Config, w.task.partition
-	r, err := w.input.record(ctx, offset)
+func (w *writer) write(ctx context.Context, partition int32, offset int64, code schemas.Code) error {
+	c := w.task.service.deployment.Config
+	r, err := w.input.record(ctx, partition, offset)
 	if err != nil {
 		return err
 	}
@@ -130,9 +155,9 @@ func (w *writer) write(ctx context.Context, offset int64, code schemas.Code) err
 	}
 	return w.add(ctx, func() (deadLetter, bool) {
 		if r == nil {
-			return lostLetter(c.Input, p, offset, code), true
+			return lostLetter(c.Input, partition, offset, code), true
 		}
-		l, fits := newLetter(c.Input, p, r, code, w.rows.maxRecord, w.limit)
+		l, fits := newLetter(c.Input, partition, r, code, w.rows.maxRecord, w.limit)
 		return detailed(l, w.rows.decoder, r, code, w.limit), fits
 	})
 }
@@ -196,12 +221,16 @@ func (w *writer) commit(ctx context.Context, row int64) error {
 		return err
 	}
 	listen.Reached(p, notice.PointProduced)
+	text := note(t.verdicts.ID, w.parts.sum(), w.rows.pending())
+	var input []group.Offset
+	for _, p := range slices.Sorted(maps.Keys(w.parts)) {
+		input = append(input, group.Offset{Partition: p, Offset: w.parts[p], Note: text})
+	}
 	for _, at := range []struct {
-		topic  string
-		offset int64
-	}{{c.Verdicts, row}, {c.Input, w.rows.covered}} {
-		place := group.Place{Offset: at.offset, Note: note(t.verdicts.ID, w.rows.covered)}
-		if err := w.producer.CommitPlace(work, t.membership, at.topic, p, place); err != nil {
+		topic   string
+		offsets []group.Offset
+	}{{c.Verdicts, []group.Offset{{Partition: p, Offset: row, Note: text}}}, {c.Input, input}} {
+		if err := w.producer.CommitOffsets(work, t.membership, at.topic, at.offsets); err != nil {
 			return err
 		}
 	}
@@ -210,7 +239,7 @@ func (w *writer) commit(ctx context.Context, row int64) error {
 	}
 	listen.Reached(p, notice.PointEnded)
 	t.refused = 0
-	listen.Written(Written{Partition: p, Letters: w.count, Lost: w.lost, To: w.rows.covered})
+	listen.Written(Written{Partition: p, Letters: w.count, Lost: w.lost, To: w.parts.sum()})
 	w.letters.Reset()
 	w.limit, w.count, w.lost = 0, 0, 0
 	return nil

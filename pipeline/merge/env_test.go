@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
@@ -23,6 +24,7 @@ import (
 // env is an input and its order log on a broker of the test's own.
 type env struct {
 	testing.TB
+	broker    *embedded.Broker
 	client    *kafka.Client
 	log       order.Log
 	start     *state.Ordered
@@ -32,14 +34,19 @@ type env struct {
 var names = merge.Topics{Input: "input", Order: "late.order"}
 
 func newEnv(t testing.TB, partitions int, budget *memory.Budget) *env {
+	broker, err := embedded.Start(embedded.Options{Memory: true, Brokers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(broker.Close)
 	client, err := kafka.New(kafka.Config{
-		Brokers: strings.Split(pipetest.Embedded(t), ","), DoubtFor: 10 * time.Millisecond, Budget: budget,
+		Brokers: strings.Split(broker.Addr(), ","), DoubtFor: 1200 * time.Millisecond, Budget: budget,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	e := &env{TB: t, client: client, producers: map[string]*produce.Producer{}}
+	e := &env{TB: t, broker: broker, client: client, producers: map[string]*produce.Producer{}}
 	input, log := e.create(names.Input, partitions), e.create(names.Order, 1)
 	e.log = order.Log{Key: [32]byte{1}, Topic: log.ID, Input: input.ID}
 	e.start = &state.Ordered{Log: log.ID, LeaderEpoch: -1}
@@ -114,16 +121,10 @@ func (e *env) order(log order.Log, entries ...order.Entry) {
 	e.check(err)
 }
 
-// orderAll appends an order record with the ends of partitions.
-func (e *env) orderAll(partitions ...int32) {
+// move gives a partition another leader, and its log another epoch.
+func (e *env) move(topic string, p, broker int32) {
 	e.Helper()
-	var entries []order.Entry
-	for _, p := range partitions {
-		if end := e.end(p); end > 0 {
-			entries = append(entries, order.Entry{Partition: p, End: end})
-		}
-	}
-	e.order(e.log, entries...)
+	e.check(e.broker.MoveLeader(topic, p, broker))
 }
 
 // first is the position at which the stream starts.
@@ -131,8 +132,9 @@ func (e *env) first() state.Position {
 	return state.Position{Topic: e.log.Input, LeaderEpoch: -1, Order: e.start.Clone()}
 }
 
+// open returns a Reader that the test closes.
 func (e *env) open(at state.Position) *merge.Reader {
-	return merge.NewReader(e.client, names, e.log, e.start, at, fetch.Options{MaxWait: 100 * time.Millisecond})
+	return merge.NewReader(e.client, names, e.log, e.start, at, fetch.Options{MaxWait: 20 * time.Millisecond})
 }
 
 // walk is what a stream notes of what it is given: its position, and a line for each record.
@@ -199,7 +201,9 @@ func (w *walk) until(e *env, source merge.Source, merged int64) {
 func (e *env) twin() *walk {
 	e.Helper()
 	w := &walk{at: e.first()}
-	log, err := pipetest.Read(e.Context(), e.client, names.Order, 0, 0, fetch.Options{Uncommitted: true})
+	log, err := pipetest.Read(e.Context(), e.client, names.Order, 0, 0, fetch.Options{
+		Uncommitted: true, Budget: memory.NewBudget(1 << 30),
+	})
 	e.check(err)
 	for _, r := range log {
 		entries, err := e.log.Parse(r.Value)
@@ -208,7 +212,9 @@ func (e *env) twin() *walk {
 		}
 		for _, one := range order.Ranges(nil, w.at.Order, e.start, entries) {
 			shift := w.at.Next - one.From
-			found, err := pipetest.Read(e.Context(), e.client, names.Input, one.Partition, one.From, fetch.Options{})
+			found, err := pipetest.Read(e.Context(), e.client, names.Input, one.Partition, one.From, fetch.Options{
+				Budget: memory.NewBudget(1 << 30),
+			})
 			e.check(err)
 			for i := range found {
 				if found[i].Offset < one.To {

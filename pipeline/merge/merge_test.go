@@ -1,15 +1,21 @@
 package merge_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/merge"
 	"oriel/pipeline/order"
+	"oriel/pipeline/pipetest"
 )
 
 // TestReaderIsItsTwin: drawn inputs with every codec, aborted transactions and markers, and order records that repeat,
@@ -80,4 +86,173 @@ func (e *env) grow(random *rand.Rand, partitions int32) {
 		}
 	}
 	e.order(log, entries...)
+}
+
+// next is the next Batch that holds something, taken by w.
+func (e *env) next(w *walk, r *merge.Reader) error {
+	e.Helper()
+	for {
+		b, err := r.Fetch(e.Context())
+		if err != nil {
+			return err
+		}
+		w.take(e, b)
+		found := b.Order != nil
+		b.Release()
+		if found {
+			return nil
+		}
+	}
+}
+
+// TestReaderWaitsForTheOrder: records are there and not ordered, ordered and not there, and nothing is there.
+func TestReaderWaitsForTheOrder(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, 2, nil)
+	w := &walk{at: e.first()}
+	r := e.open(w.at)
+	defer r.Close()
+	e.send(1, records.NoCompression, "a", "b", "c")
+	for range 2 {
+		b, err := r.Fetch(t.Context())
+		e.check(err)
+		if b.Partition != -1 || b.From+b.Shift != 0 || b.Next != b.From || b.Stable != b.Next || b.Order != nil {
+			t.Fatalf("a Batch where nothing is ordered: %+v", *b)
+		}
+		b.Release()
+	}
+	e.order(e.log, order.Entry{Partition: 1, End: 2})
+	b, err := r.Fetch(t.Context())
+	e.check(err)
+	if *b.Order != (fetch.Order{}) && !b.Order.Done || b.Partition != 1 || len(b.Records) != 2 || b.Stable-b.Next != 1 || b.Start+b.Shift != 0 {
+		t.Fatalf("the first Batch: %+v of order %+v", *b, *b.Order)
+	}
+	w.take(t, b)
+	b.Release()
+	e.send(0, records.NoCompression, "d")
+	e.order(e.log, order.Entry{Partition: 0, End: 1}, order.Entry{Partition: 1, End: 3})
+	w.until(e, r, 4)
+	w.same(t, e.twin())
+}
+
+// TestReaderTakesNoOtherRecordsThanWereOrdered: a range is of the epoch of the leader that had its records. Records of a
+// later epoch below its end stand where others were lost.
+func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, 1, nil)
+	e.send(0, records.NoCompression, "of the first epoch")
+	e.move(names.Input, 0, 0)
+	e.move(names.Input, 0, 1)
+	e.send(0, records.NoCompression, "of the third epoch")
+	bounds, err := pipetest.Read(t.Context(), e.client, names.Input, 0, 0, fetch.Options{})
+	e.check(err)
+	first, third := bounds[0].LeaderEpoch, bounds[1].LeaderEpoch
+	if third < first+2 {
+		t.Fatalf("epochs %d and %d", first, third)
+	}
+	for _, last := range []int32{third, third - 1} {
+		e.order(e.log, order.Entry{Partition: 0, End: 1, Epoch: first + 1}) // a leader that has written nothing
+		e.order(e.log, order.Entry{Partition: 0, End: 2, Epoch: last})
+		w := &walk{at: e.first()}
+		if last < third {
+			w.at.Order.Next = 2
+		}
+		r := e.open(w.at)
+		err := e.next(w, r)
+		if err == nil {
+			err = e.next(w, r)
+		}
+		r.Close()
+		if truncated := errors.Is(err, kafka.ErrTruncated); truncated != (last < third) || !truncated && err != nil {
+			t.Errorf("a record of epoch %d in a range of epoch %d: %v", third, last, err)
+		}
+	}
+}
+
+// TestReaderMissesWhatWasOrdered: the input ends below the end of a range.
+func TestReaderMissesWhatWasOrdered(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, 2, nil)
+	e.send(0, records.NoCompression, "a", "b")
+	e.order(e.log, order.Entry{Partition: 0, End: 3})
+	w := &walk{at: e.first()}
+	r := e.open(w.at)
+	defer r.Close()
+	e.check(e.next(w, r))
+	if err := e.next(w, r); !errors.Is(err, kafka.ErrTruncated) || w.at.Next != 2 {
+		t.Errorf("at merged offset %d: %v, want ErrTruncated", w.at.Next, err)
+	}
+}
+
+// TestReaderGoesOnBehindElectionsOfTheOrderLog: a position names the epoch of the order log's batch that was read last.
+// One of before it would look as if the log had lost the batch.
+func TestReaderGoesOnBehindElectionsOfTheOrderLog(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, 2, nil)
+	e.send(0, records.NoCompression, "a", "b")
+	e.send(1, records.NoCompression, "c", "d")
+	w := &walk{at: e.first()}
+	for i := range int64(2) {
+		e.order(e.log, order.Entry{Partition: 0, End: 1 + i}, order.Entry{Partition: 1, End: 1 + i})
+		for range 2 {
+			r := e.open(w.at)
+			e.check(e.next(w, r))
+			r.Close()
+		}
+		e.move(names.Order, 0, int32(i))
+	}
+	w.same(t, e.twin())
+}
+
+// TestReaderStopsWithItsOrderLog: what was ordered before is handed out first.
+func TestReaderStopsWithItsOrderLog(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, 1, nil)
+	e.send(0, records.NoCompression, "a", "b")
+	e.order(e.log, order.Entry{Partition: 0, End: 1})
+	w := &walk{at: e.first()}
+	r := e.open(w.at)
+	defer r.Close()
+	e.check(e.next(w, r))
+	e.check(topics.Delete(t.Context(), e.client, names.Order))
+	if err := e.next(w, r); !errors.Is(err, kafka.ErrTopicRecreated) {
+		t.Errorf("%v, want ErrTopicRecreated", err)
+	}
+	later := &walk{at: w.at}
+	later.at.Order = w.at.Order.Clone()
+	later.at.Order.Next = 100
+	r = e.open(later.at)
+	defer r.Close()
+	if err := e.next(later, r); err == nil {
+		t.Error("an order log that is gone is followed")
+	}
+}
+
+// TestTheHeadOfTheOrderGetsOn: a bomb in each partition, and a budget of one byte.
+func TestTheHeadOfTheOrderGetsOn(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 3 << 20} {
+		partitions := int32(tiertest.Runs(40, 200))
+		budget := memory.NewBudget(size)
+		e := newEnv(t, int(partitions), budget)
+		bomb := strings.Repeat("x", tiertest.Runs(1200<<10, 20<<20))
+		var entries, more []order.Entry
+		for p := range partitions {
+			e.send(p, records.Zstd, "a", bomb, "b")
+			e.send(p, records.Zstd, bomb)
+			entries = append(entries, order.Entry{Partition: p, End: 2})
+			more = append(more, order.Entry{Partition: p, End: 4})
+		}
+		e.order(e.log, entries...)
+		e.order(e.log, more...)
+		twin := e.twin()
+		w := &walk{at: e.first()}
+		r := e.open(w.at)
+		w.until(e, r, twin.at.Next)
+		r.Close()
+		w.same(t, twin)
+		if held, oversize := budget.Held(); held != 0 || oversize {
+			t.Errorf("%d bytes are held in the end, oversize: %t", held, oversize)
+		}
+	}
 }

@@ -22,7 +22,8 @@ type Place struct {
 // Offset is a group's committed offset for a partition.
 type Offset struct {
 	Partition int32
-	Offset    int64 // −1 for none
+	Offset    int64  // −1 for none
+	Note      string // what stands beside it, as in Place
 }
 
 // CommittedOffset is the offset of CommittedPlace.
@@ -39,7 +40,7 @@ func CommittedOffsets(
 	places, err := committed(ctx, c, "offsets of group "+group+" for "+topic, group, topic, partitions)
 	offsets := make([]Offset, len(places))
 	for i, at := range places {
-		offsets[i] = Offset{Partition: partitions[i], Offset: at.Offset}
+		offsets[i] = Offset{Partition: partitions[i], Offset: at.Offset, Note: at.Note}
 	}
 	return offsets, err
 }

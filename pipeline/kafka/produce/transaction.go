@@ -57,11 +57,11 @@ func (p *Producer) CommitOffset(
 	return p.CommitPlace(ctx, m, topic, partition, group.Place{Offset: offset})
 }
 
-// CommitOffsets is CommitOffset for several partitions of a topic, in one request.
+// CommitOffsets is CommitPlace for several partitions of a topic, in one request.
 func (p *Producer) CommitOffsets(ctx context.Context, m group.Membership, topic string, offsets []group.Offset) error {
 	commits := make([]kafkago.TxnOffsetCommit, len(offsets))
 	for i, o := range offsets {
-		commits[i] = kafkago.TxnOffsetCommit{Partition: int(o.Partition), Offset: o.Offset}
+		commits[i] = kafkago.TxnOffsetCommit{Partition: int(o.Partition), Offset: o.Offset, Metadata: o.Note}
 	}
 	return p.commit(ctx, m, topic, commits)
 }
