@@ -39,6 +39,7 @@ func TestConfigTellsEveryProblem(t *testing.T) {
 		"a name, group or topic is emp": func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Changelog = "" },
 		`after "late": it has the name`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Name = c.Name },
 		`after "old": it has the name`:  func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Decisions = c.Decisions },
+		`after "old": stream 1: each p`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Stream = "1" },
 	} {
 		c := sound()
 		change(&c)
