@@ -279,11 +279,11 @@ func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 	for neighbour := range traces {
 		random := rand.New(rand.NewPCG(8, 8))
 		e := newEnv(t, 3, memory.NewBudget(64<<20))
-		for range 20 {
+		for range 8 {
 			for p := range int32(3) {
 				var b records.Builder
 				for range 1 + random.IntN(300) {
-					value := bytes.Repeat([]byte{byte('a' + neighbour)}, 1+random.IntN(5000))
+					value := bytes.Repeat([]byte{byte('a' + neighbour)}, 1+random.IntN(2000))
 					if neighbour == 2 {
 						b.Append(value, nil, nil, 1) // as many bytes in the key
 					} else {
@@ -322,7 +322,7 @@ func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 func TestTheHeadOfTheOrderGetsOn(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 3 << 20} {
-		partitions := int32(tiertest.Runs(40, 200))
+		partitions := int32(tiertest.Runs(15, 200))
 		budget := memory.NewBudget(size)
 		e := newEnv(t, int(partitions), budget)
 		bomb := strings.Repeat("x", tiertest.Runs(1200<<10, 3<<20))
