@@ -95,7 +95,8 @@ func FuzzSealerOpen(f *testing.F) {
 func FuzzOpenVerdicts(f *testing.F) {
 	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), testRow(40)))
 	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), mergedRow()))
-	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), StatusRow{To: 1, Verdicts: []byte{0}, Stretches: []Stretch{{0, 0, 1}}}))
+	least := StatusRow{To: 1, Verdicts: []byte{0}, Stretches: []Stretch{{0, 0, 1}}}
+	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), least))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			s := testSealer(t)

@@ -24,7 +24,8 @@ func TestGoldenBytes(t *testing.T) {
 		t.Errorf("state: %+v, %x, %v", p, machine, err)
 	}
 	golden(t, "verdicts-1.hex", testSealer(t).sealVerdicts(nil, testNonce(), testRow(40)))
-	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil || !reflect.DeepEqual(row, testRow(40)) {
+	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil ||
+		!reflect.DeepEqual(row, testRow(40)) {
 		t.Errorf("verdicts: %+v, %v", row, err)
 	}
 	large := Parts(fill(MaxValue+1, 0))
@@ -43,7 +44,8 @@ func TestGoldenBytesOfFormat2(t *testing.T) {
 		t.Errorf("manifest: %+v, %v", m, err)
 	}
 	golden(t, "verdicts-2.hex", testSealer(t).sealVerdicts(nil, testNonce(), mergedRow()))
-	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-2.hex")); err != nil || !reflect.DeepEqual(row, mergedRow()) {
+	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-2.hex")); err != nil ||
+		!reflect.DeepEqual(row, mergedRow()) {
 		t.Errorf("verdicts: %+v, %v", row, err)
 	}
 	golden(t, "state-2.hex", testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0)))

@@ -26,7 +26,7 @@ func TestVerdictsOpen(t *testing.T) {
 			t.Errorf("width %d: verdicts in clear", width)
 		}
 	}
-	if a, b := testSealer(t).SealVerdicts(nil, testRow(9)), testSealer(t).SealVerdicts(nil, testRow(9)); bytes.Equal(a, b) {
+	if s := testSealer(t); bytes.Equal(s.SealVerdicts(nil, testRow(9)), s.SealVerdicts(nil, testRow(9))) {
 		t.Error("two seals have one nonce")
 	}
 }

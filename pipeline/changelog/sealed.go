@@ -142,6 +142,12 @@ func (d Deployment) keys(ctx context.Context, p int32, sealed []byte) (Keys, err
 			Remedy: "Correct ORIEL_NAME or ORIEL_CHANGELOG_TOPIC",
 		}
 	}
+	if topic := state.ConfigValue(manifest.Config, "STREAM") == "topic"; topic != d.Config.WholeTopic() {
+		return Keys{}, &notice.StopError{
+			Partition: p, Reason: "ORIEL_STREAM is not what the deployment was opened with",
+			Remedy: "Set ORIEL_STREAM=topic where all of the input is one stream, and leave it out elsewhere",
+		}
+	}
 	if err := checkManifestInput(ctx, d.Client, d.Config, d.Topics, p, manifest, d.Master); err != nil {
 		return Keys{}, err
 	}

@@ -7,6 +7,9 @@
 //
 //	verdicts (read_committed) -> open -> join with the input -> one Kafka transaction {letters, place in the verdicts}
 //
+// In the stream of a whole topic, rows say which offsets of which partitions they cover. Letters are then in one
+// partition, and in order for each partition of the input; between partitions their order says nothing.
+//
 // What it promises, for each partition:
 //   - Complete and once: a letter and the place behind it are committed together, under a transactional id of the partition
 //     that fences every other writer. It may be killed anywhere, and any number of processes may share the group.

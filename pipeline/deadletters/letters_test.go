@@ -87,6 +87,9 @@ func newEnvOf(t *testing.T, c deployment.Config, partitions int, earlier bool) *
 	topics, err := deployment.CheckTopics(t.Context(), client, c, deployment.ByLetters)
 	e.check(err)
 	model := streams.Model{Settings: fmt.Sprintf("MAX_RECORD_BYTES=%d\n", maxRecord), Semantics: 1}
+	if c.WholeTopic() {
+		model.Settings += "STREAM=topic\n"
+	}
 	e.deployment = changelog.Deployment{
 		Client: client, Config: c, Topics: topics, Model: model, Master: state.NewMasterKey(state.NewSecret()),
 	}
@@ -114,7 +117,8 @@ func (e *env) open() *state.Sealer {
 		of.Order = &state.Ordered{LeaderEpoch: -1, Parts: e.start}
 	}
 	inc := state.NewIncarnation(of)
-	e.append(d.Config.Changelog, records.Record{Key: e.names.Key(state.KindIncarnation, stream), Value: inc.Seal(d.Master)})
+	key := e.names.Key(state.KindIncarnation, stream)
+	e.append(d.Config.Changelog, records.Record{Key: key, Value: inc.Seal(d.Master)})
 	sealer, err := inc.Sealer()
 	e.check(err)
 	return sealer

@@ -25,9 +25,9 @@ type progress struct {
 }
 
 // note is what stands beside the committed offsets: the verdict topic's id, so that a topic made again is noticed, and
-// the sum of the offsets of the input up to which letters are written, which may be in the middle of a row. Where rows are
-// missing whose partitions no row has told of yet, it says why. The group commits it for the verdict topic, and for the
-// input, because brokers forget the offsets of a topic that is deleted.
+// the sum of the offsets of the input up to which letters are written, which may be in the middle of a row. Where rows
+// are missing whose partitions no row has told of yet, it says why. The group commits it for the verdict topic, and for
+// the input, because brokers forget the offsets of a topic that is deleted.
 func note(verdicts [16]byte, sum int64, pending cause) string {
 	text := fmt.Sprintf("%x %d", verdicts, sum)
 	if pending != (cause{}) {
@@ -169,8 +169,8 @@ func (t *task) lastLettersFrom(ctx context.Context, from, end int64) (parts, err
 	return written, nil
 }
 
-// letterOf returns the partition and the offsets [from, until) that a letter is of, if it is one of this input. A record
-// may have had headers of these names itself; ours come after them.
+// letterOf returns the partition and the offsets [from, until) that a letter is of, if it is one of this input. A
+// record may have had headers of these names itself; ours come after them.
 func letterOf(input string, headers records.Headers) (partition int32, from, until int64, ok bool) {
 	last := map[string]string{}
 	for name, value := range headers.All() {

@@ -132,8 +132,8 @@ func member(c deployment.Config) group.Config {
 	return m
 }
 
-// describe looks up the topics of verdicts and of letters, and the input of one stream. One of ours that does not exist is looked for for a while: a broker
-// that has just started may not know it yet.
+// describe looks up the topics of verdicts and of letters, and the input of one stream. One of ours that does not exist
+// is looked for for a while: a broker that has just started may not know it yet.
 func (s *Service) describe(ctx context.Context) (map[string]topics.Topic, error) {
 	d, c := s.deployment, s.deployment.Config
 	names := []string{c.Verdicts, c.DeadLetter}

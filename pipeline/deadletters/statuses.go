@@ -80,8 +80,8 @@ func (t *task) newRows(at progress, begin int64) *statusReader {
 	}
 }
 
-// open opens a row. What it repeats of the rows before, as a transaction that was sent again does, is left out; where it
-// leaves offsets out, they are the gap of a run.
+// open opens a row. What it repeats of the rows before, as a transaction that was sent again does, is left out; where
+// it leaves offsets out, they are the gap of a run.
 func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run, error) {
 	if r.sealer == nil {
 		if err := r.find(ctx, record); err != nil {

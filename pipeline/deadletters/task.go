@@ -175,8 +175,8 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	return w, nil
 }
 
-// describe looks up the topics that may be made again while this process runs, with which only letters are lost, and how
-// many partitions the input of one stream has.
+// describe looks up the topics that may be made again while this process runs, with which only letters are lost, and
+// how many partitions the input of one stream has.
 func (t *task) describe(ctx context.Context) error {
 	topics, err := t.service.describe(ctx)
 	if err != nil {

@@ -240,6 +240,18 @@ func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 	}
 }
 
+// TestLettersAreToldOfTheStream: settings that differ from those of the deployment would look for other records.
+func TestLettersAreToldOfTheStream(t *testing.T) {
+	e := newTopicEnv(t, 0)
+	e.rowOf(0, stretchesOf("0:0-1"), bad)
+	e.deployment.Config.Order = ""
+	e.refuses("ORIEL_STREAM is not what the deployment was opened with", "ORIEL_STREAM=topic")
+	e = newEnv(t)
+	e.row(0, bad)
+	e.deployment.Config.Order = "d.order"
+	e.refuses("ORIEL_STREAM is not what the deployment was opened with")
+}
+
 // TestMembersKeepTheOffsetsOfAWholeTopic, which no partition of theirs is in.
 func TestMembersKeepTheOffsetsOfAWholeTopic(t *testing.T) {
 	c := deployment.Config{Group: "g", Input: "i", Verdicts: "v", Order: "o"}

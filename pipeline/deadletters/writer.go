@@ -83,8 +83,8 @@ func firstRow(runs []run) int64 {
 	return first
 }
 
-// take adds the letters of one run, and of the gap before it. Where it commits in the middle, the place is the row given
-// and how far each partition was taken.
+// take adds the letters of one run, and of the gap before it. Where it commits in the middle, the place is the row
+// given and how far each partition was taken.
 func (w *writer) take(ctx context.Context, n run, row int64) error {
 	if n.missing != nil {
 		if err := w.mark(ctx, n, row); err != nil {

@@ -42,6 +42,9 @@ func played(l notice.Listener) *prometheus.Registry {
 	l.Restarted(0, errors.New("x"))
 	l.State(1, notice.Halted)
 	l.Closed(1)
+	l.Standby(notice.NoStandby)
+	l.Standby(notice.Copying)
+	l.Standby(notice.Warm)
 	return r
 }
 
@@ -115,6 +118,9 @@ oriel_records_total{deployment="d",partition="1"} 2
 # TYPE oriel_restarts_total counter
 oriel_restarts_total{deployment="d",partition="0"} 1
 oriel_restarts_total{deployment="d",partition="1"} 0
+# HELP oriel_standby_warm 1 while this process stands by, and its local store follows the changelog.
+# TYPE oriel_standby_warm gauge
+oriel_standby_warm{deployment="d"} 1
 # HELP oriel_steps_total Steps closed.
 # TYPE oriel_steps_total counter
 oriel_steps_total{deployment="d",partition="0"} 5

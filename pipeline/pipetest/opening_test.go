@@ -106,6 +106,7 @@ func (o opened) survives(t *testing.T, shocks ...shock) {
 			t.Error(err)
 		}
 		h.oneHistory(o)
+		h.groupAt(0, h.taken)
 	})
 }
 
@@ -138,9 +139,14 @@ func (h *history) oneHistory(o opened) {
 	if len(incarnations) > 1 {
 		h.t.Errorf("decisions of %d incarnations can be read", len(incarnations))
 	}
-	group, err := group.CommittedOffset(h.t.Context(), h.Client(), h.setup.Config.Group, h.setup.Config.Input, 0)
-	if err != nil || group != int64(h.taken) {
-		h.t.Errorf("the group stands at %d, %v; want %d", group, err, h.taken)
+}
+
+// groupAt checks the group's offset in a partition.
+func (h *history) groupAt(p int32, want int) {
+	h.t.Helper()
+	at, err := group.CommittedOffset(h.t.Context(), h.Client(), h.setup.Config.Group, h.setup.Config.Input, p)
+	if err != nil || at != int64(want) {
+		h.t.Errorf("partition %d: the group stands at %d, %v; want %d", p, at, err, want)
 	}
 }
 
@@ -220,6 +226,7 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 			t.Error(err)
 		}
 		h.oneHistory(o)
+		h.groupAt(0, h.taken)
 	})
 }
 
@@ -247,6 +254,7 @@ func TestTornOpeningsAreMadeWhole(t *testing.T) {
 						t.Error(err)
 					}
 					h.oneHistory(o)
+					h.groupAt(0, h.taken)
 				})
 			})
 		}
@@ -371,6 +379,7 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 			t.Error(err)
 		}
 		h.oneHistory(o)
+		h.groupAt(0, h.taken)
 		if n, err := replay.Check(t.Context(), h.deployment(), 0, checkpoint, func(int) {}); err != nil || n != 3+4+2 {
 			t.Errorf("%d decisions recomputed: %v; want 3 and 6", n, err)
 		}

@@ -288,7 +288,7 @@ func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := simtest.New(t)
 		before := pipetest.NewSetup()
-		before.Config.Order = "late.order"
+		before = before.WholeTopic()
 		if err := before.Prepare(t.Context(), d.Client(), 2); err != nil {
 			t.Fatal(err)
 		}

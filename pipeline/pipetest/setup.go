@@ -83,6 +83,13 @@ func (s Setup) Owing(owed int, every uint64) Setup {
 	return s.With(Blind{States: states, Second: every, Owed: owed})
 }
 
+// WholeTopic is a deployment whose input is one stream.
+func (s Setup) WholeTopic() Setup {
+	s.Config.Order = s.Config.Name + ".order"
+	s.Model.Settings += "STREAM=topic\n"
+	return s
+}
+
 // Ending is a deployment whose streams end after so many steps.
 func (s Setup) Ending(horizon uint64) Setup {
 	end := states
@@ -94,6 +101,19 @@ func (s Setup) Ending(horizon uint64) Setup {
 func (s Setup) Deployment(ctx context.Context, client *kafka.Client) (changelog.Deployment, error) {
 	topics, err := deployment.CheckTopics(ctx, client, s.Config, deployment.ByService)
 	return changelog.Deployment{Client: client, Config: s.Config, Topics: topics, Model: s.Model, Master: s.master}, err
+}
+
+// Sealer opens what the stream of a partition has sealed.
+func (s Setup) Sealer(ctx context.Context, client *kafka.Client, partition int32) (*state.Sealer, error) {
+	d, err := s.Deployment(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	inc, _, err := d.Incarnation(ctx, partition)
+	if err != nil {
+		return nil, err
+	}
+	return inc.Sealer()
 }
 
 // Prepare makes the input, and then what `oriel topics` makes.

@@ -146,8 +146,10 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 	c := t.setup.Config
 	if part == Offset {
 		end, err := t.end(ctx)
-		return errors.Join(err, producer.CommitOffset(ctx, group.Membership{Group: c.Group, Generation: -1}, c.Input,
-			t.partition, end))
+		if err != nil {
+			return err
+		}
+		return producer.CommitOffsets(ctx, group.Membership{Group: c.Group, Generation: -1}, c.Input, end)
 	}
 	sent, err := t.sent(ctx, part)
 	for _, r := range sent {
@@ -166,12 +168,23 @@ func (t Torn) commit(ctx context.Context, producer *produce.Producer, part Part,
 var ErrNoState = errors.New("pipetest: a torn transaction without a state")
 
 // end is where the transaction ends in the input: a sealed state says it in clear.
-func (t Torn) end(ctx context.Context) (int64, error) {
+func (t Torn) end(ctx context.Context) ([]group.Offset, error) {
 	sent, err := t.sent(ctx, Changelog)
 	if err != nil || len(sent) == 0 {
-		return 0, errors.Join(err, ErrNoState)
+		return nil, errors.Join(err, ErrNoState)
 	}
-	return int64(binary.LittleEndian.Uint64(sent[len(sent)-1].Value[42:])), nil
+	sealed := sent[len(sent)-1].Value
+	if !t.setup.Config.WholeTopic() {
+		return []group.Offset{{Partition: t.partition, Offset: int64(binary.LittleEndian.Uint64(sealed[42:]))}}, nil
+	}
+	var end []group.Offset
+	count, parts := binary.LittleEndian.Uint32(sealed[95:]), sealed[99:]
+	for ; count > 0; count, parts = count-1, parts[20:] {
+		end = append(end, group.Offset{
+			Partition: int32(binary.LittleEndian.Uint32(parts)), Offset: int64(binary.LittleEndian.Uint64(parts[4:])),
+		})
+	}
+	return end, nil
 }
 
 // Follow gives the local store of a dead process what was sent to the changelog, as if the commit had been acknowledged

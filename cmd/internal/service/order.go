@@ -24,8 +24,8 @@ func WriteOrder(ctx context.Context, h Host) error {
 	}
 	c := s.Deployment()
 	if !c.WholeTopic() || !c.OtherSequencer {
-		return exit.WrongUse("the order is written by `oriel run`: oriel order is for ORIEL_STREAM=topic with ORIEL_SEQUENCER=other, " +
-			"which all processes of the deployment must have")
+		return exit.WrongUse("`oriel run` writes the order itself, or there is none: oriel order is for ORIEL_STREAM=topic " +
+			"with ORIEL_SEQUENCER=other, which all processes of the deployment must have")
 	}
 	if err := c.Validate(); err != nil {
 		return err
@@ -41,8 +41,8 @@ func WriteOrder(ctx context.Context, h Host) error {
 	}
 	defer func() { _ = d.client.Close() }()
 	log.Info("writing the order of the input's partitions", "to", c.Order, "input", c.Input, "version", h.version)
-	w := orderWriter{log: log, deployment: changelog.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}}
-	err = w.run(ctx)
+	deployment := changelog.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
+	err = orderWriter{log: log, deployment: deployment}.run(ctx)
 	if cancelled(ctx, err) {
 		log.Info("the order is written as far as the brokers have answered")
 		return nil
@@ -61,8 +61,8 @@ const (
 	overInterval    = 30 * time.Second // between looks whether the deployment is over
 )
 
-// run waits for the stream, and writes its order until ctx ends or nothing can be written any more. It starts again from
-// the committed state after what may pass, and where the beginning of the order log was deleted because the stream had
+// run waits for the stream, and writes its order until ctx ends or nothing can be written any more. After what may pass
+// it starts again from the committed state, and where the beginning of the order log was deleted because the stream had
 // gone on meanwhile.
 func (w orderWriter) run(ctx context.Context) error {
 	retry := w.deployment.Client.NewBackoff(100*time.Millisecond, 10*time.Second)

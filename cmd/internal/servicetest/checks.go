@@ -38,6 +38,14 @@ func (f *Fixture) Pages(p *Process) string {
 	return all.String()
 }
 
+// stream names the stream of a partition of our topics.
+func (f *Fixture) stream(p int32) string {
+	if f.Env["ORIEL_STREAM"] == "topic" {
+		return f.Env["ORIEL_INPUT_TOPIC"]
+	}
+	return strconv.Itoa(int(p))
+}
+
 // CheckHistory reads a partition's decisions: uncommitted ones never show two values for one index, committed ones are
 // exactly 1, 2, …, steps, in order.
 func (f *Fixture) CheckHistory(p int32, steps int) {
@@ -70,7 +78,7 @@ func (f *Fixture) CheckHistory(p int32, steps int) {
 	}
 	for i, r := range committed {
 		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i+1) ||
-			string(r.Key) != strconv.Itoa(int(p)) {
+			string(r.Key) != f.stream(p) {
 			t.Fatalf("partition %d: place %d holds index %d", p, i, d.Index)
 		}
 	}

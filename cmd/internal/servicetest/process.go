@@ -163,18 +163,18 @@ func (p *Process) Terminate() {
 	}
 }
 
-// End asks `oriel letters` to end, and checks that it does so well.
+// End asks `oriel letters` or `oriel order` to end, and checks that it does so well.
 func (p *Process) End() {
 	p.t.Helper()
 	end := time.Now().Add(time.Minute)
-	for ; !strings.Contains(p.Output(), "writing letters"); time.Sleep(5 * time.Millisecond) {
+	for ; !strings.Contains(p.Output(), `msg="writing `); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			p.t.Fatal("letters did not start within a minute")
+			p.t.Fatal("the command did not start within a minute")
 		}
 	}
 	_ = p.Cmd.Process.Signal(syscall.SIGTERM)
 	if !p.Finish(30 * time.Second) {
-		p.t.Fatalf("letters ended badly: %v", p.Err)
+		p.t.Fatalf("the command ended badly: %v", p.Err)
 	}
 }
 

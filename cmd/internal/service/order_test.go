@@ -1,0 +1,61 @@
+package service_test
+
+import (
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/servicetest"
+)
+
+// kill ends a process as a crash does.
+func kill(p *servicetest.Process) {
+	_ = p.Cmd.Process.Kill()
+	<-p.Done
+}
+
+// TestOrderByAnotherProcess: with ORIEL_SEQUENCER=other the stream stands still until oriel order runs, and goes on when
+// that has died and another one follows.
+func TestOrderByAnotherProcess(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_SEQUENCER": "other"})
+	f.Must("topics")
+	run := f.Start(nil, "run")
+	order := f.Start(nil, "order")
+	f.SendAll(0, 10)
+	f.AwaitTaken(time.Minute, 10, 10, 10)
+	kill(order)
+	f.SendAll(10, 10)
+	order = f.Start(nil, "order")
+	f.AwaitTaken(time.Minute, 20, 20, 20)
+	order.End()
+	run.Terminate()
+	f.CheckHistory(0, 60)
+}
+
+// TestOrderIsOfWholeTopicsAlone: settings under which nobody would read what it writes are refused.
+func TestOrderIsOfWholeTopicsAlone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 3, nil)
+	f.Must("topics")
+	f.Fails("ORIEL_SEQUENCER=other", "order")
+	f.Env["ORIEL_STREAM"] = "topic"
+	f.Fails("ORIEL_SEQUENCER=other", "order")
+}
+
+// TestOwnerWritesTheOrder: partitions that grow apart are taken as one stream, across processes that follow each other.
+func TestOwnerWritesTheOrder(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic"})
+	f.Must("topics")
+	f.Send(1, servicetest.Events(0, 30)...)
+	run := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, 0, 30, 0)
+	f.Send(2, servicetest.Events(30, 5)...)
+	f.AwaitTaken(time.Minute, 0, 30, 5)
+	kill(run)
+	f.SendAll(35, 10)
+	run = f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, 10, 40, 15)
+	run.Terminate()
+	f.CheckHistory(0, 65)
+}

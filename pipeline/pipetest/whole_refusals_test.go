@@ -1,0 +1,208 @@
+package pipetest_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/order"
+	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
+)
+
+// TestAWholeTopicThatLostSomethingIsRefused: each of these could make a second history, or one with a gap.
+func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
+	reset := func(w *whole, by map[int32]int64) {
+		for p, n := range by {
+			w.check(group.AlterOffset(w.t.Context(), w.Client(), w.setup.Config.Group, w.setup.Config.Input, p, 7+n))
+		}
+	}
+	for _, c := range []struct {
+		name, says, helps string
+		happens           func(w *whole)
+	}{
+		{
+			"a group that was reset", "the group stands at 3, the state at 7 in partition 1", "--topic trips:1 --reset-offsets --to-offset 7",
+			func(w *whole) { reset(w, map[int32]int64{1: -4}) },
+		},
+		{
+			"a group that was reset to as many offsets", "the group stands at 4, the state at 7 in partition 0",
+			"trips:0 --reset-offsets --to-offset 7 --execute; kafka-consumer-groups.sh --group late --topic trips:2 --reset",
+			func(w *whole) { reset(w, map[int32]int64{0: -3, 2: 3}) },
+		},
+		{"events that were deleted", "partition 2 of the input starts at 9, the state needs 7", "keep events longer", func(w *whole) {
+			w.send(2, 5)
+			w.check(topics.DeleteRecords(w.t.Context(), w.Client(), w.setup.Config.Input, 2, 9))
+		}},
+		{"an order log that was made again", `"late.order" was deleted and made again`, "new deployment", func(w *whole) {
+			w.check(topics.Delete(w.t.Context(), w.Client(), w.setup.Config.Order))
+			w.check(topics.Create(w.t.Context(), w.Client(), w.setup.Config.Order, 1, 1, map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}))
+		}},
+		{"order records that were deleted", `the order log "late.order" starts at`, "Restore the order log", func(w *whole) {
+			w.order(order.Entry{Partition: 0, End: 7}, order.Entry{Partition: 0, End: 7})
+			end, err := topics.BoundsOf(w.t.Context(), w.Client(), w.setup.Config.Order, 0)
+			w.check(err)
+			w.check(topics.DeleteRecords(w.t.Context(), w.Client(), w.setup.Config.Order, 0, end.High))
+		}},
+		{
+			"an input that does not reach what is in order", "what is left of partition 1 ends at 7, and the order log has it up to 12",
+			"Acknowledged events were lost", func(w *whole) { w.order(order.Entry{Partition: 1, End: 12}) },
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWhole(t, pipetest.NewSetup(), 3, 1)
+				a := w.Start("a", simtest.NewDisk(), w.setup.Run)
+				for p := range 3 {
+					w.send(p, 7)
+				}
+				time.Sleep(3 * time.Second)
+				w.check(a.Stop())
+				c.happens(w)
+				said := w.stopped()
+				if !strings.Contains(said, c.says) || !strings.Contains(said, c.helps) {
+					t.Errorf("said %q, want %q and %q", said, c.says, c.helps)
+				}
+				if n := len(w.read(w.setup.Config.Decisions, true)); n != 21 {
+					t.Errorf("%d decisions, want 21", n)
+				}
+			})
+		})
+	}
+}
+
+func (w *whole) check(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// order appends a record for each entry to the order log.
+func (w *whole) order(entries ...order.Entry) {
+	w.t.Helper()
+	d := w.deployment()
+	is, err := d.Ordered(w.t.Context())
+	w.check(err)
+	log := order.Log{Key: is.Key, Topic: d.Topics.Order.ID, Input: d.Topics.Input.ID}
+	for _, e := range entries {
+		var b records.Builder
+		b.Append(nil, log.Append(nil, []order.Entry{e}), nil, time.Now().UnixMilli())
+		_, err := produce.Append(w.t.Context(), w.Client(), w.setup.Config.Order, 0, &b)
+		w.check(err)
+	}
+}
+
+// stopped runs a process for a minute, and returns why its stream stops.
+func (w *whole) stopped() (said string) {
+	w.t.Helper()
+	var mu sync.Mutex
+	setup := w.setup
+	setup.Listener = notice.Listener{Stopped: func(_ int32, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = err.Error()
+	}}
+	a := w.Start("b", simtest.NewDisk(), setup.Run)
+	time.Sleep(time.Minute)
+	if a.Alive() {
+		_ = a.Stop()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return said
+}
+
+// TestElectionsWithoutARecordAreNoLoss: leaders that come and go before anything is written leave epochs in the order
+// log that the input does not have. The stream is taken over before and behind each of them.
+func TestElectionsWithoutARecordAreNoLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(t, pipetest.NewSetup(), 3, 3)
+		a := w.Start("a", simtest.NewDisk(), w.setup.Run)
+		time.Sleep(2 * time.Second)
+		checkpoint := w.checkpoint()
+		for round := range 6 {
+			for p := range 3 {
+				w.send(p, 4)
+				for range round % 3 {
+					w.check(w.MoveLeader(w.setup.Config.Input, int32(p), int32((p+round)%3)))
+					w.check(w.MoveLeader(w.setup.Config.Order, 0, int32(round%3)))
+				}
+			}
+			time.Sleep(200 * time.Millisecond)
+			if round%2 == 0 {
+				a.Kill()
+			} else {
+				w.check(a.Stop())
+			}
+			time.Sleep(10 * time.Second)
+			a = w.Start("a", a.Disk(), w.setup.Run)
+			time.Sleep(10 * time.Second)
+		}
+		w.isWhole(checkpoint)
+	})
+}
+
+// TestAPartitionThatIsAddedIsTakenFromItsStart: while the stream runs, and without `oriel topics`.
+func TestAPartitionThatIsAddedIsTakenFromItsStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		setup := pipetest.NewSetup()
+		w := newWhole(t, setup, 2, 1)
+		a := w.Start("a", simtest.NewDisk(), w.setup.Run)
+		time.Sleep(2 * time.Second)
+		checkpoint := w.checkpoint()
+		w.send(0, 3)
+		w.check(topics.AddPartitions(t.Context(), w.Client(), w.setup.Config.Input, 4))
+		w.sent = append(w.sent, 0, 0)
+		w.send(3, 5)
+		w.send(1, 2)
+		time.Sleep(30 * time.Second)
+		a.Kill()
+		w.send(2, 5)
+		w.Start("b", simtest.NewDisk(), w.setup.Run)
+		time.Sleep(20 * time.Second)
+		w.send(3, 1)
+		time.Sleep(10 * time.Second)
+		w.isWhole(checkpoint)
+	})
+}
+
+// TestAWholeTopicStartsAtTheLatest: what each partition has before the opening is nobody's.
+func TestAWholeTopicStartsAtTheLatest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		setup := pipetest.NewSetup().Owing(3, 7)
+		setup.Config.Start = "latest"
+		w := newWhole(t, setup, 3, 1)
+		for p := range 3 {
+			send(t, w.Deployment, w.setup, int32(p), 4*p)
+		}
+		a := w.Start("a", simtest.NewDisk(), w.setup.Run)
+		a.KillAt(notice.PointProduced, 2) // between the opening and the decisions that it owes
+		time.Sleep(5 * time.Second)
+		w.Start("a", a.Disk(), w.setup.Run)
+		time.Sleep(10 * time.Second)
+		for p := range 3 {
+			w.send(p, 6)
+		}
+		time.Sleep(5 * time.Second)
+		covered := w.covered()
+		if len(covered) != 18 {
+			t.Errorf("statuses of %v, want 18", covered)
+		}
+		next := map[int32]int64{0: 0, 1: 4, 2: 8}
+		for _, o := range covered {
+			if o.at != next[o.partition] {
+				t.Errorf("partition %d: offset %d after %d", o.partition, o.at, next[o.partition])
+			}
+			next[o.partition] = o.at + 1
+		}
+		w.oneHistory(opened{owed: 3, second: 7})
+	})
+}
