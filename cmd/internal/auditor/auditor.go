@@ -52,25 +52,30 @@ type Result struct {
 // Audit tries everything on the subject.
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	r, start := &Result{subject: a, options: o, notAttacked: a.otherComponents()}, time.Now()
-	if err := r.compareNeighbours(); err != nil { // first: it takes no runs, and says most
+	// Neighbours come first: they take no runs, and say most.
+	if err := o.part("pairs of neighbouring streams", r.compareNeighbours); err != nil {
 		return nil, err
 	}
 	if a.drawing() {
-		err := r.drawn(ctx)
+		err := o.part("exact checks", r.drawn)
 		r.elapsed = time.Since(start)
 		return r, err
 	}
-	if err := r.aim(); err != nil {
+	if err := o.part("canaries of the attacks", r.aim); err != nil {
 		return nil, err
 	}
 	r.steps = a.backgroundSteps(r.attacks)
 	if a.earliest() > r.steps {
 		r.notAttacked = append(r.notAttacked, fmt.Sprintf("noise beside leaves: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
 	}
-	for _, stage := range []func(context.Context) error{r.compare, r.attack, r.rebuild} {
-		if err := stage(ctx); err != nil {
-			return nil, err
-		}
+	if err := o.part("exact checks", r.compare); err != nil {
+		return nil, err
+	}
+	if err := r.attack(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.rebuild(ctx); err != nil {
+		return nil, err
 	}
 	r.elapsed = time.Since(start)
 	return r, nil
@@ -101,7 +106,7 @@ func (r *Result) aim() error {
 }
 
 // compare makes the exact checks, and the test of draws that comes with them.
-func (r *Result) compare(context.Context) error {
+func (r *Result) compare() error {
 	if err := r.compareDeployed(); err != nil {
 		return err
 	}
