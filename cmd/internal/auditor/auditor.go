@@ -15,7 +15,7 @@ import (
 // Options are how an audit is made. Runs and Time exclude each other.
 type Options struct {
 	Runs     int           // of each attack, and of the residuals; 0: what Time allows
-	Time     time.Duration // for all runs
+	Time     time.Duration // for all runs, and what comes before them
 	Position uint64        // step of the canary; 0: 1, and the middle of the second block
 	Steps    uint64        // releases that a canary is followed for; 0: the window, at most 1024
 	Alpha    float64       // probability of a false alarm, at most
@@ -71,6 +71,7 @@ func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	if err := o.part("exact checks", r.compare); err != nil {
 		return nil, err
 	}
+	r.options.Time = max(0, o.Time-time.Since(start)) // of runs
 	if err := r.attack(ctx); err != nil {
 		return nil, err
 	}
