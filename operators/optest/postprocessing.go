@@ -228,7 +228,7 @@ func (s suite) overGivenSums(tb testing.TB) *overGiven {
 		for range c.Contribution.Components {
 			sums = append(sums, audit.NewScripted(release))
 		}
-		stream, err := mechanisms.NewStream(c, s.plans.of(tb, c).calibration, [32]byte{2}, sums...)
+		stream, err := s.plans.of(tb, c).mechanism.OpenOver([32]byte{2}, sums...)
 		if err != nil {
 			tb.Fatal(err)
 		}
