@@ -103,7 +103,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_PLAYS: 3: not from ORIEL_BATCH = 4": {
 			under("blt", 4, ending), []string{"PLAYS=3"},
 		},
-		"ORIEL_SMOOTHING 2: not below the radius": {
+		"ORIEL_SMOOTHING 2: not below 1, the radius": {
 			under("blt", 4, ending), []string{"SMOOTHING=2"},
 		},
 		"ORIEL_PRECISION: 9: not from 0 to the set's diameter 2": {
@@ -219,7 +219,7 @@ func TestEmptyBoundsAreSaid(t *testing.T) {
 	}
 	short, c := text(2)
 	const most = 1 // losses are from 0 to 1
-	if !strings.Contains(short, "No play costs more than 1 above it, so that the bound is empty before some ") {
+	if !strings.Contains(short, "No play costs more than 1 above the best point anyway, so that this bound says nothing before some ") {
 		t.Fatal(short)
 	}
 	_, rest, _ := strings.Cut(short, " before some ")
@@ -233,10 +233,10 @@ func TestEmptyBoundsAreSaid(t *testing.T) {
 		t.Errorf("%g plays: %g before and %g after", from, before, after)
 	}
 	long, _ := text(uint64(from / 300))
-	if strings.Contains(long, "empty") || !strings.Contains(long, "Proved, if losses are convex") {
+	if strings.Contains(long, "says nothing") || !strings.Contains(long, "If losses are convex") {
 		t.Error(long)
 	}
-	if chosen, _ := text(2, "RATE=0.1"); !strings.HasSuffix(chosen, "so that the bound is empty at this length") {
+	if chosen, _ := text(2, "RATE=0.1"); !strings.HasSuffix(chosen, "so that this bound says nothing at this length") {
 		t.Error(chosen)
 	}
 }
