@@ -188,6 +188,23 @@ func TestPlaysThatMayLeaveNeedNoTangentSpace(t *testing.T) {
 	}
 }
 
+// What plan says of one step and one dimension has no plural.
+func TestPlanCountsInWords(t *testing.T) {
+	for delay, want := range map[string]string{
+		"0": "each learned from 1 step after it; η", "1": "each learned from 2 steps after it; η",
+	} {
+		m := under("blt", 4, protection.Lifetime{Steps: 64, Within: 64})
+		c, err := configOf(m, append(disc[:len(disc):len(disc)], "SET=simplex", "DIMENSION=2", "DELAY="+delay)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := c.Describe(m).Steps
+		if !strings.Contains(text, want) || !strings.Contains(text, "Directions of plays have 1 dimension of 2, because") {
+			t.Error(text)
+		}
+	}
+}
+
 // What is wrong with a setting is not said of the set that it makes, too.
 func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	m := mechanisms.Config{Name: "tree-laplace", Batch: 10}

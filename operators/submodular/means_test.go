@@ -2,11 +2,14 @@ package submodular
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/operators/optest"
@@ -116,6 +119,77 @@ func TestMeansHaveLessNoise(t *testing.T) {
 		}
 		if ratio := math.Sqrt(mean / sum); ratio > 0.67*1.27 || ratio < 0.67/1.27 {
 			t.Errorf("%s: means have %.3f of the noise", m.Scope.Words().Length, ratio)
+		}
+	}
+}
+
+// square are events at points of a square, about a few centres that are others from half way on if they turn. An event
+// values places of the square at 1 − distance/0.4, or 0.
+func square(events, pick int, seed uint64, turns bool) (w exemplars) {
+	const elements, centres = 30, 6
+	rng := rand.New(rand.NewPCG(seed, 77))
+	point := func() [2]float64 { return [2]float64{rng.Float64(), rng.Float64()} }
+	var places [elements][2]float64
+	for a := range places {
+		places[a] = point()
+	}
+	var about [2][centres][2]float64
+	for i := range about {
+		for j := range about[i] {
+			about[i][j] = point()
+		}
+	}
+	for t := range events {
+		law := about[0]
+		if turns && t >= events/2 {
+			law = about[1]
+		}
+		centre, values := law[min(rng.IntN(centres), rng.IntN(centres))], make([]float64, elements)
+		x, y := centre[0]+0.1*rng.NormFloat64(), centre[1]+0.1*rng.NormFloat64()
+		for a, at := range places {
+			values[a] = max(0, 1-math.Hypot(x-at[0], y-at[1])/0.4)
+		}
+		w.events = append(w.events, values)
+	}
+	w.pick = pick
+	w.measure(rng)
+	return w
+}
+
+// TestMeansFindMore: of 20 000 events at ε = 1, over the whole stream and for life, sets that follow means find more than
+// those that follow the newest sums, in the mean of twelve worlds and four keys; and where a law turns half way, no less
+// but for chance.
+func TestMeansFindMore(t *testing.T) {
+	tiertest.Slow(t, "TestMeansHaveLessNoise")
+	const events, worlds, keys = 20_000, 12, 4
+	points := flightPoints(t)
+	for _, row := range []struct {
+		name  string
+		world func(seed uint64) exemplars
+		least float64
+	}{
+		{"3 of 30 flights", func(seed uint64) exemplars { return exemplarsOf(points, 30, events, 3, 5+seed) }, 0.02},
+		{"5 of 30 flights", func(seed uint64) exemplars { return exemplarsOf(points, 30, events, 5, 5+seed) }, 0.02},
+		{"6 of 30 places", func(seed uint64) exemplars { return square(events, 6, seed, false) }, 0},
+		{"3 of 30 places, law turns", func(seed uint64) exemplars { return square(events, 3, seed, true) }, -0.1},
+	} {
+		for _, m := range []mechanisms.Config{whole(events, 1), optest.Life(4096)} {
+			m.Name, m.Budget.Epsilon, m.Budget.Delta, m.Batch = "blt", 1, 1e-6, 1
+			var found [2]float64
+			for seed := range uint64(worlds) {
+				w := row.world(seed)
+				c, m, p := config(t, m, "RULE=argmax", "PICK="+strconv.Itoa(w.pick), "ELEMENTS=30")
+				for key := range byte(keys) {
+					for i, follows := range []bool{false, true} {
+						p.means = follows
+						found[i] += (w.playPlan(t, c, m, p, key) - w.random) / (w.best - w.random) / (worlds * keys)
+					}
+				}
+			}
+			t.Logf("%s, %s: ν %.3f by the newest sums, %.3f by means", row.name, m.Scope.Words().Length, found[0], found[1])
+			if found[1] < found[0]+row.least {
+				t.Errorf("%s, %s: means find %.3f, the newest sums %.3f", row.name, m.Scope.Words().Length, found[1], found[0])
+			}
 		}
 	}
 }
