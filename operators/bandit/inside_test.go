@@ -174,8 +174,8 @@ func TestNoPlayLeavesItsSet(t *testing.T) {
 	}
 }
 
-// TestCentresAreSettled: a centre that has left its set, by as much as rounding does in a long time, is back after a step.
-// A mix with a vertex alone leaves most of that.
+// TestCentresAreSettled: a centre that has left its set, by as much as rounding does in a long time, is back after a
+// step. A mix with a vertex alone leaves most of that.
 func TestCentresAreSettled(t *testing.T) {
 	for _, x := range members() {
 		set, err := convex.Parse(x.spec)

@@ -15,8 +15,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// slowMeans are the means of all releases there were, by their weights: a step counts for min(1, 24/n), n the steps that
-// sums hold after it, and for as much of what all later ones leave.
+// slowMeans are the means of all releases there were, by their weights: a step counts for min(1, 24/n), n the steps
+// that sums hold after it, and for as much of what all later ones leave.
 func slowMeans(m mechanisms.Config, releases [][]float64) []float64 {
 	decay := 1.0
 	if memory, ok := m.Scope.Memory(); ok {
@@ -156,9 +156,9 @@ func square(events, pick int, seed uint64, turns bool) (w exemplars) {
 	return w
 }
 
-// TestMeansFindMore: of 20 000 events at ε = 1, over the whole stream and for life, sets that follow means find more than
-// those that follow the newest sums, in the mean of twelve worlds and four keys; and where a law turns half way, no less
-// but for chance.
+// TestMeansFindMore: of 20 000 events at ε = 1, over the whole stream and for life, sets that follow means find more
+// than those that follow the newest sums, in the mean of twelve worlds and four keys; and where a law turns half way,
+// no less but for chance.
 func TestMeansFindMore(t *testing.T) {
 	tiertest.Slow(t, "TestMeansHaveLessNoise")
 	const events, worlds, keys = 20_000, 12, 4

@@ -111,7 +111,8 @@ type params struct {
 }
 
 // The versions of a plan: the first has the regulariser of the source for leaders and shares, the second one that is
-// derived from noise. With the third sets of argmax and leaders follow means, and leaders have the second's regulariser.
+// derived from noise. With the third, sets of argmax and leaders follow means, and leaders have the regulariser of the
+// second.
 const (
 	planVersion  = 1
 	planOfRelief = 2

@@ -390,8 +390,8 @@ func (c Case) printed() bool {
 	return slices.Contains([]string{"gains-led", "gains-shares", "gains-quadratic"}, c.Events)
 }
 
-// newest tells the cases of argmax and leaders whose plan is older than means of sums, and its version: their sets follow
-// the newest sums. Deployments with such a plan keep it, and their bytes.
+// newest tells the cases of argmax and leaders whose plan is older than means of sums, and its version: their sets
+// follow the newest sums. Deployments with such a plan keep it, and their bytes.
 func (c Case) newest() byte {
 	switch c.Events {
 	case "gains-argmax", "gains-short", "sets-gains":
