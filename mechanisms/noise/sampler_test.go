@@ -59,7 +59,7 @@ func TestSlowPathGivesTheVectors(t *testing.T) {
 			}
 		}
 	}
-	for _, n := range []int{1, 2, 3, 33, 200} {
+	for _, n := range []int{1, 2, 3, 33, chunkWords, 200} {
 		for _, s := range []Scale{{Mant: 3, Exp: -20}, {Mant: 3, Exp: 25}, {Mant: 1<<39 - 1, Exp: 0}} {
 			seed := Seed{byte(n), 9, byte(s.Mant)}
 			fast := make([]int64, n)
@@ -76,6 +76,34 @@ func TestSlowPathGivesTheVectors(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The word 0 says nothing of its draw, which then is all in the words of its extension: those of position n+1+i, behind
+// the words of the radius.
+func TestADirectionIsExtendedAtItsOwnPosition(t *testing.T) {
+	const n, i = 3, 1
+	s, seed := Scale{Mant: 1, Exp: 40}, Seed{5}
+	slow := newSlowGamma(s, n, seed)
+	got := float64(slow.decide(0, i))
+	var k keystream
+	k.open(seed)
+	direction := float64(gaussianCurve.decide(newDigits(0, k.extension(n+1+i)), s))
+	radius, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(slow.chi.lo), -int(slow.chi.p)).Float64()
+	if want := radius * direction; math.Abs(got-want) > 1e-9*math.Abs(want) {
+		t.Errorf("drawn %g, want %g", got, want)
+	}
+}
+
+// A keystream that is opened again extends words under its new seed, and not under the one before.
+func TestAKeystreamIsExtendedUnderItsOwnSeed(t *testing.T) {
+	var again, fresh keystream
+	again.open(Seed{1})
+	_ = again.extension(0)()
+	again.open(Seed{2})
+	fresh.open(Seed{2})
+	if got, want := again.extension(0)(), fresh.extension(0)(); got != want {
+		t.Errorf("extended by %x, want %x", got, want)
 	}
 }
 
