@@ -73,3 +73,19 @@ func TestVerdictsCoverEveryOffset(t *testing.T) {
 	tx.seal(rowSealer(t), 11, 1)
 	t.Error("verdicts of other offsets were sealed")
 }
+
+// The last of several rows starts where the ones before it end, and ends at the position.
+func TestRowsJoin(t *testing.T) {
+	tx, sealer := New(records.NewPool(), false), rowSealer(t)
+	const from, count = 1000, 2*state.MaxVerdicts + 5
+	tx.setSkipped(count)
+	tx.Position.Next = from + count
+	tx.seal(sealer, from, 1)
+	last, err := sealer.OpenVerdicts(tx.row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.From != from+2*state.MaxVerdicts || last.To != from+count {
+		t.Errorf("the last row is of the offsets %d to %d", last.From, last.To)
+	}
+}
