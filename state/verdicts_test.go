@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
@@ -55,6 +56,19 @@ func TestVerdictsRefuseOthers(t *testing.T) {
 	}
 	if _, _, err := testSealer(t).Open(value); !errors.Is(err, ErrFormat) {
 		t.Errorf("a row as a state: %v", err)
+	}
+}
+
+// A row has as many statuses as offsets, whoever has sealed it.
+func TestARowIsAsLongAsItsOffsets(t *testing.T) {
+	for to, want := range map[uint64]bool{80: false, 81: true, 82: false, 40: false} {
+		s := testSealer(t)
+		row := s.appendOwner(nil, KindVerdicts)
+		row = binary.LittleEndian.AppendUint64(row, 77)
+		row = binary.LittleEndian.AppendUint64(row, to)
+		if _, err := s.OpenVerdicts(s.close(row, 0, newNonce(), fill(4, 1))); (err == nil) != want {
+			t.Errorf("4 statuses of the offsets 77 to %d: %v", to, err)
+		}
 	}
 }
 
