@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
@@ -145,5 +146,27 @@ func TestNoiseBehindAResetIsNamed(t *testing.T) {
 	fault, err := s.SumsAlone()
 	if err != nil || !strings.Contains(fault, "adds noise from before the reset") {
 		t.Errorf("%q, %v", fault, err)
+	}
+}
+
+// threes claims that contributions are within 3 units of zero, and writes what it is given.
+type threes struct{}
+
+func (threes) Entries() int { return 1 }
+
+func (threes) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
+	return lattice.Square(6), lattice.Square(3)
+}
+
+func (threes) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[0] = int64(v[0]) }
+
+// A contribution that is longer than its quantiser says is named, by however little.
+func TestQuantisersThatSayLessAreNamed(t *testing.T) {
+	for length, fault := range map[float64]bool{3: false, -3: false, 4: true, -4: true} {
+		r := &run{frame: &frame{components: make([]definition.Component, 1)}}
+		watchedQuantiser{threes{}, &seat{run: r}, 0}.Quantise(lattice.Grid{}, make([]int64, 1), []float64{length})
+		if (r.fault != "") != fault {
+			t.Errorf("%g units: %q", length, r.fault)
+		}
 	}
 }
