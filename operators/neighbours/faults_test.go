@@ -32,7 +32,7 @@ func (p pair) Next(step uint64, place int) Couple {
 // An event that is added twice in its step moves contributions by more than is claimed.
 func TestContributionsBeyondTheClaimAreNamed(t *testing.T) {
 	var held []float64
-	s := subjectOf(t, toyConfig("once-gaussian", protection.PerStep{}), toyFault{takes: func(_ *toy, r operators.Record) bool {
+	twice := func(_ *toy, r operators.Record) bool {
 		if held != nil {
 			copy(r.Event.Vector.Values, held)
 			held = nil
@@ -40,7 +40,8 @@ func TestContributionsBeyondTheClaimAreNamed(t *testing.T) {
 			held = r.Event.Vector.Values
 		}
 		return false
-	}})
+	}
+	s := subjectOf(t, toyConfig("once-gaussian", protection.PerStep{}), toyFault{takes: twice})
 	report, err := s.Compare(pair{list{event(30, -2), event(-30, 2)}}, 10, []uint64{5})
 	if err != nil || !strings.Contains(report.Fault, "lattice units apart, claimed is") {
 		t.Errorf("%q, %v", report.Fault, err)

@@ -82,19 +82,20 @@ func (k killer) exists(t *testing.T) bool {
 	return test && named
 }
 
-var read1 = map[string][]byte{}
+// known are the files that sources has read.
+var known = map[string][]byte{}
 
 // sources reads a file once.
 func sources(t *testing.T, name string) []byte {
 	t.Helper()
-	if content, known := read1[name]; known {
+	if content, some := known[name]; some {
 		return content
 	}
 	content, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read1[name] = content
+	known[name] = content
 	return content
 }
 
@@ -195,7 +196,9 @@ func (k killer) fails(t *testing.T, overlay string) (said string, failed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 	defer cancel()
-	args := []string{"test", "-vet=off", "-count=1", "-timeout=3m", "-overlay", overlay, "-run", k.run, "oriel/" + k.folder}
+	args := []string{
+		"test", "-vet=off", "-count=1", "-timeout=3m", "-overlay", overlay, "-run", k.run, "oriel/" + k.folder,
+	}
 	cmd := exec.CommandContext(ctx, "go", append(args, k.args...)...)
 	cmd.Dir = root
 	cmd.Env = append(cmd.Environ(), "TEST_LONG=")
