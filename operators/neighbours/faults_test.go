@@ -171,3 +171,21 @@ func TestQuantisersThatSayLessAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// Releases that hold half of the noise are named, though they differ by what contributions do.
+func TestNoiseThatIsHalvedIsNamed(t *testing.T) {
+	c := toyConfig("once-gaussian", protection.PerStep{})
+	grid, err := lattice.NewGrid(c.Clip())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := subjectOf(t, c, toyFault{sum: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
+		sum.Add(dst, v, chain)
+		for i, x := range v {
+			dst[i] = (dst[i] + float64(x)*grid.Unit()) / 2
+		}
+	}})
+	if fault, err := s.SumsAlone(); err != nil || !strings.Contains(fault, "holds 0.5 times the noise") {
+		t.Errorf("%q, %v", fault, err)
+	}
+}
