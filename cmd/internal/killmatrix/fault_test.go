@@ -90,6 +90,12 @@ func newKiller(m mode, name string) (killer, error) {
 	return k, nil
 }
 
+// top is the name of the test, without that of a part of it.
+func (k killer) top() string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(k.run, "^"), "$")
+	return name
+}
+
 // equivalents is the place whose changes no test can see.
 const equivalents = "equivalent"
 

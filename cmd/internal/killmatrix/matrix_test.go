@@ -71,8 +71,7 @@ func (k killer) exists(t *testing.T) bool {
 	test, named := false, k.mode != byPairs && k.mode != byAttack
 	for _, name := range files {
 		content := string(sources(t, name))
-		top, _, _ := strings.Cut(strings.Trim(k.run, "^"), "$")
-		test = test || strings.Contains(content, "\nfunc "+top+"(")
+		test = test || strings.Contains(content, "\nfunc "+k.top()+"(")
 		named = named || strings.Contains(content, "\""+machine+"\": {")
 	}
 	if k.mode == byStory {

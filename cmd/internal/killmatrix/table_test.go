@@ -57,7 +57,7 @@ func table(places []place) string {
 		fmt.Sprintf("| all | %d | %d |\n", faults, audited) + tables.String() + same.String()
 }
 
-// columns returns the tests and the modes of the audit that kill a fault.
+// columns returns the tests and the modes of the audit that kill a fault: a test in any case.
 func (f fault) columns() (tests, modes string) {
 	var t, m []string
 	for _, k := range f.killers {
@@ -74,6 +74,9 @@ func (f fault) columns() (tests, modes string) {
 		case byHistories:
 			m = append(m, "histories")
 		}
+	}
+	if k := f.killers[0]; len(t) == 0 { // the audit's own test
+		t = append(t, "`"+k.folder+"` "+k.top())
 	}
 	return strings.Join(t, ", "), strings.Join(m, "; ")
 }
