@@ -81,7 +81,7 @@ func newKiller(m mode, name string) (killer, error) {
 		k.run = "^TestAuditOfMachinesAsConfigured$/^" + strings.ReplaceAll(machine, " ", "_") + "$"
 		k.says = regexp.MustCompile(regexp.QuoteMeta(reason))
 	case byHistories:
-		k.folder, k.run, k.name = "pipeline/pipetest/histories", "^TestHistories$", "histories"
+		k.folder, k.run, k.name = "pipeline/pipetest/histories", "^TestHistories$", "TestHistories"
 		k.args = []string{"-histories", historyCount, "-fast", "-timeout=20m"}
 		k.says = regexp.MustCompile(`history \d+, seed \d+: [a-z ]+: |panic: |fatal error: `)
 	default:
