@@ -89,3 +89,19 @@ func TestRowsJoin(t *testing.T) {
 		t.Errorf("the last row is of the offsets %d to %d", last.From, last.To)
 	}
 }
+
+// A Builder finds statuses by their offsets, also when the first of them are left out.
+func TestABuilderFindsStatusesByOffset(t *testing.T) {
+	b := &Builder{Transaction: New(records.NewPool(), false), sent: state.Position{Next: 10}}
+	for _, code := range []schemas.Code{schemas.OK, schemas.Empty, schemas.TooLarge, schemas.InvalidUTF8} {
+		b.Transaction.setStatus(0, code)
+	}
+	want := []byte{schemas.Empty.Verdict(), schemas.TooLarge.Verdict()}
+	if got := b.Verdicts(11, 13); !slices.Equal(got, want) {
+		t.Errorf("statuses of the offsets 11 and 12: %v, want %v", got, want)
+	}
+	b.DropVerdicts(12)
+	if got := b.Verdicts(12, 13); !slices.Equal(got, want[1:]) {
+		t.Errorf("status of the offset 12: %v, want %v", got, want[1:])
+	}
+}
