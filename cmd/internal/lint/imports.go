@@ -61,14 +61,14 @@ var direction = []rule{
 		"pipeline/takeover",
 		[]string{
 			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/transaction",
-			"pipeline/kafka", "=operators", "schemas", "state",
+			"pipeline/merge", "pipeline/kafka", "=operators", "schemas", "state",
 		},
 		"take-over returns data: the service commits",
 	},
 	{
 		"pipeline/replay",
 		[]string{
-			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/kafka", "schemas",
+			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/merge", "pipeline/kafka", "schemas",
 			"state",
 		},
 		"a replay writes nothing",
