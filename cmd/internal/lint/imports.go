@@ -68,8 +68,8 @@ var direction = []rule{
 	{
 		"pipeline/replay",
 		[]string{
-			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/merge", "pipeline/kafka", "schemas",
-			"state",
+			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/merge",
+			"pipeline/kafka", "schemas", "state",
 		},
 		"a replay writes nothing",
 	},
