@@ -31,14 +31,14 @@ var mutants = []struct{ file, text, other, breaks string }{
 		"service.go", "all := len(stopped) == len(g.Partitions)", "all := false",
 		"a process all of whose partitions have stopped lives on",
 	},
-	{"task.go", "from.Next, fetch.Options{", "from.Next+1, fetch.Options{", "an event is left out"},
+	{"merge/source.go", "partition, at.Next, o)", "partition, at.Next+1, o)", "an event is left out"},
 	{"task.go", "\t\tfail(stopped)\n", "", "a partition that must stop is taken over again instead"},
 	{
 		"task.go", "\t\t\t\t\tfail(err)\n\t\t\t\t\tfailed = true", "\t\t\t\t\tfailed = true",
 		"a failed commit is not noticed, and its transactions are lost",
 	},
 	{
-		"transaction/commit.go", "c.Config.Input, p, max(t.Position.Next, t.Group))", "c.Config.Input, p, t.Position.Next-1)",
+		"transaction/transaction.go", "Offset: at.Next}", "Offset: at.Next - 1}",
 		"the group's offset is not that of the state",
 	},
 	{
@@ -60,7 +60,7 @@ var mutants = []struct{ file, text, other, breaks string }{
 		"err = error(nil)", "a transaction that a coordinator forgot hangs for ever",
 	},
 	{
-		"takeover/checks.go", "if bounds.Start > next {", "if bounds.Start > next+1000 {",
+		"takeover/checks.go", "case start > next:", "case start > next+1000:",
 		"events that were deleted are stepped over",
 	},
 	{"takeover/takeover.go", "\t\t\terr = t.reconcile(ctx, nil)\n", "", "a torn transaction stays torn"},
@@ -108,6 +108,20 @@ var mutants = []struct{ file, text, other, breaks string }{
 	},
 	{"replay/check.go", " && !o.Position.Owes) {", ") {", "a replay from an opening does not compare the first decisions"},
 	{"streams/walk.go", "\tw.Position.Owes = false\n", "", "the first decisions are owed for ever"},
+	{"streams/walk.go", "= o.Record+1, o.LeaderEpoch", "= o.Record+2, o.LeaderEpoch", "an order record is left out"},
+	{
+		"takeover/group.go", "case !t.inOrder(f):", "case false:",
+		"offsets that somebody has set are taken for those of a place in the order",
+	},
+	{
+		"takeover/order.go", "\t\tif end < r.To {", "\t\tif end < 0 {",
+		"an input that was truncated below what is in order is gone on with",
+	},
+	{
+		"takeover/order.go", "\t\tif end < r.To {", "\t\tif end < r.To || known < r.Epoch {",
+		"a leader that has written nothing is taken for a loss",
+	},
+	{"takeover/order.go", "if at.Log != topic.ID {", "if false {", "another order log is followed"},
 }
 
 // mostAlive is how many of them may go unnoticed.
@@ -127,7 +141,7 @@ func TestSeededMutantsAreKilled(t *testing.T) {
 			killer := ""
 			for _, tests := range [][]string{
 				{"oriel/pipeline/pipetest/storytest"},
-				{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts|Opening|FirstDecision"},
+				{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts|Opening|FirstDecision|WholeTopic|NoLoss"},
 			} {
 				if _, ok := pipetest.GoTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay},
 					tests...)...); !ok {

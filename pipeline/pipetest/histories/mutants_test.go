@@ -48,8 +48,8 @@ var mutants = []struct{ file, text, other, is string }{
 		"the leader epoch is no part of an event's identity",
 	},
 	{
-		"pipeline/takeover/inspect.go", "\tcase f.group < next && f.verdicts.began(next, f.group):\n",
-		"\tcase f.group < next && f.verdicts.ended(f.group):\n",
+		"pipeline/takeover/group.go", "f.group < next && f.verdicts.began(next, f.group):\n",
+		"f.group < next && f.verdicts.ended(f.group):\n",
 		"an offset that its transaction has left is taken for one that somebody has set",
 	},
 	{
@@ -104,7 +104,7 @@ var mutants = []struct{ file, text, other, is string }{
 		"retention during a take-over is taken for a loss of the input: histories have found it",
 	},
 	{
-		"pipeline/streams/walk.go", "= next, b.EpochAt(next, w.Position.LeaderEpoch)\n", "= next, b.LeaderEpoch\n",
+		"pipeline/streams/walk.go", "w.reach(b, next, b.EpochAt(next, w.epoch(b.Partition)))\n", "w.reach(b, next, b.LeaderEpoch)\n",
 		"a walk that stops within a batch has the epoch of what lies behind: histories have found it",
 	},
 	{
@@ -123,7 +123,7 @@ var mutants = []struct{ file, text, other, is string }{
 }
 
 // offset is how a transaction gets the group's offset.
-const offset = "\tif err := c.Producer.CommitOffset(ctx, c.Membership, c.Config.Input, p, max(t.Position.Next, t.Group)); err != nil {\n" +
+const offset = "\tif err := c.Producer.CommitOffsets(ctx, c.Membership, c.Config.Input, t.Offsets); err != nil {\n" +
 	"\t\treturn 0, err\n\t}\n"
 
 // found is what TestHistories says of the first history that fails.
