@@ -226,6 +226,9 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 			<-alive.Done()
 		})
 	}
+	if len(g.Partitions) == 0 {
+		tasks.Go(func() { s.standBy(alive) })
+	}
 	tasks.Go(func() { s.watchTopics(alive, cancel) })
 	tasks.Go(func() { s.watchMembers(alive, end) })
 	tasks.Go(func() { s.watchUsers(alive, g.Partitions, cancel) })

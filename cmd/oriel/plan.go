@@ -32,6 +32,7 @@ type planOptions struct {
 	json     bool
 	plot     string
 	rate     float64
+	inputs   int // partitions of the input; 0: unknown
 	age      uint64
 	after    uint64
 	costs    string
@@ -50,7 +51,7 @@ const measureFor = 200 * time.Millisecond
 func planCommand() *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
-		Use: "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--costs LOW:HIGH] [--json] [--plot FILE.svg|FILE.png]\n" +
+		Use: "plan [--rate EVENTS_PER_SECOND [--partitions PARTITIONS]] [--age STEPS] [--costs LOW:HIGH] [--json] [--plot FILE.svg|FILE.png]\n" +
 			"  oriel plan --want-count|--want-sum|--want-mean|--want-variance ± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --want-quantile NAME=± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n" +
@@ -69,7 +70,9 @@ func planCommand() *cobra.Command {
 			"Of costs (ORIEL_LOSS=linear) it says how many directions decisions can move in, on which costs are projected before the\n" +
 			"clip; and with --costs LOW:HIGH, a range that is public, what norm they have then at most: the clip that shortens none.\n\n" +
 			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
-			"With --rate, the events that one stream takes a second, lengths are also times. With --plot it draws ε against age and the\n" +
+			"With --rate, the events that one stream takes a second, lengths are also times. With --partitions besides, --rate is that of\n" +
+			"the whole input: plan says how long window, memory, life and the separation of users last where it is one stream and where\n" +
+			"each partition is one (ORIEL_STREAM), which settings keep them as long, and how fast the order log grows. With --plot it draws ε against age and the\n" +
 			"errors on a slide of 16:9. With --frontier it prints, instead, the certified variance of the filters of blt for windows and\n" +
 			"numbers of poles, and the compromises between variance and ageing (ORIEL_AGE_WEIGHT) for the configured window.\n\n" +
 			"--json prints one object whose names stay; a figure that does not exist or is not finite is null. Lengths of time are in\n" +
@@ -84,6 +87,7 @@ func planCommand() *cobra.Command {
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.StringVar(&o.plot, "plot", "", "draw to a file, .svg or .png")
 	f.Float64Var(&o.rate, "rate", 0, "events a second of one stream")
+	f.IntVar(&o.inputs, "partitions", 0, "`PARTITIONS` of the input: --rate is that of all of them then, and plan compares one stream with one a partition")
 	f.Uint64Var(&o.age, "age", 0, "an age in steps, such as that of a stream, to show beside those of whole windows")
 	f.Uint64Var(&o.after, "after", 0, "`EVENTS` of a cell, to show ± of means and other ratios at beside powers of ten")
 	f.StringVar(&o.costs, "costs", "", "the public range `LOW:HIGH` of each cost of an event, to say which clip shortens none")
@@ -106,6 +110,9 @@ func planCommand() *cobra.Command {
 func runPlan(out io.Writer, environ []string, o planOptions) error {
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
 		return exit.WrongUse("--rate: not a finite number of events a second")
+	}
+	if o.inputs < 0 || o.inputs > 0 && o.rate == 0 {
+		return exit.WrongUse("--partitions: it goes with --rate, events a second of all partitions, and is not negative")
 	}
 	if o.plot != "" {
 		if err := figure.CheckFile(o.plot); err != nil {
@@ -163,9 +170,12 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if o.frontier {
 		return plan.NewFrontier(mechanism.Scope.Span(), mechanism.Poles, s.AgeWeight)
 	}
+	input := plan.Partitions{
+		Count: o.inputs, Rate: o.rate, WholeTopic: s.Deployment().WholeTopic(), Interval: s.CommitInterval,
+	}
 	in := plan.Input{
-		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age, After: o.after,
-		Solved: o.solution, Second: s.After != "",
+		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: input.Of(), Age: o.age, After: o.after,
+		Solved: o.solution, Second: s.After != "", Input: input,
 	}
 	if o.measure {
 		in.Measure = measureFor

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -311,6 +312,30 @@ func TestPlanOfCosts(t *testing.T) {
 		err := runPlan(&bytes.Buffer{}, planEnviron(), planOptions{costs: costs})
 		if err == nil || !strings.Contains(err.Error(), "--costs: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("--costs %s of features: %v", costs, err)
+		}
+	}
+}
+
+// TestPlanComparesStreams: --partitions makes --rate that of the whole input, whatever is one stream of it.
+func TestPlanComparesStreams(t *testing.T) {
+	for _, c := range []struct{ stream, want string }{
+		{"", "W = 64 steps (2 min 8 s)"}, {"topic", "W = 64 steps (32 s)"},
+	} {
+		var out bytes.Buffer
+		if err := runPlan(&out, planEnviron("ORIEL_STREAM="+c.stream), planOptions{rate: 2, inputs: 4}); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{
+			c.want, "One stream of 4 partitions, or 4 streams: 2 events a second in all", "set ORIEL_WINDOW=256,",
+		} {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("ORIEL_STREAM=%q: %q is not said:\n%s", c.stream, text, &out)
+			}
+		}
+	}
+	for _, o := range []planOptions{{inputs: 4}, {rate: 1, inputs: -1}} {
+		if err := runPlan(io.Discard, planEnviron(), o); err == nil || !strings.Contains(err.Error(), "--partitions") {
+			t.Errorf("%+v: %v", o, err)
 		}
 	}
 }

@@ -114,6 +114,19 @@ func (view *View) Read(ctx context.Context, c *kafka.Client, topic topics.Topic,
 	return nil
 }
 
+// Changes goes on to an end as Read does, in a view that was let go, and returns what was committed since as the local
+// store keeps it; none if nothing was. After an error the view is of no use.
+func (view *View) Changes(
+	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, end int64,
+) ([]state.Record, error) {
+	view.values = map[string][]byte{}
+	defer view.LetGo()
+	if err := view.Read(ctx, c, topic, p, end); err != nil || view.Len() == 0 {
+		return nil, err
+	}
+	return view.Records(), nil
+}
+
 // Next returns the offset after everything seen.
 func (view *View) Next() int64 { return view.next }
 

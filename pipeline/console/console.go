@@ -22,6 +22,7 @@ type Console struct {
 	mu     sync.Mutex
 	states map[int32]notice.TaskState
 	joined bool
+	stands notice.Standby
 	full   bool      // the disk of the local store
 	failed error     // why the latest request to a coordinator that does not work was denied
 	denied time.Time // when
@@ -68,6 +69,13 @@ func (c *Console) Listen(l notice.Listener) notice.Listener {
 		c.states[p] = s
 		c.mu.Unlock()
 		state(p, s)
+	}
+	standby := l.Standby
+	l.Standby = func(s notice.Standby) {
+		c.mu.Lock()
+		c.stands = s
+		c.mu.Unlock()
+		standby(s)
 	}
 	l.Closed = func(p int32) {
 		c.mu.Lock()
@@ -130,7 +138,7 @@ func (c *Console) Server(g prometheus.Gatherer) *http.Server {
 
 // Reasons for which a process is not ready, as the metric oriel_waiting has them.
 const (
-	reasonPartitions = "partitions" // one is being restored, or has stopped
+	reasonPartitions = "partitions" // one is being restored, has stopped, or is being copied to stand by
 	reasonDisk       = "disk"
 	reasonGroup      = "group"
 	reasonBrokers    = "brokers"
@@ -157,6 +165,9 @@ func (c *Console) waiting() map[string][]string {
 		}
 	}
 	slices.Sort(lines[reasonPartitions])
+	if c.stands == notice.Copying {
+		lines[reasonPartitions] = append(lines[reasonPartitions], "standing by: the changelog is being copied")
+	}
 	if c.full {
 		lines[reasonDisk] = []string{"disk: the local store waits for room"}
 	}
@@ -184,6 +195,9 @@ func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
 	waiting := slices.Concat(lines[reasonPartitions], lines[reasonDisk], lines[reasonGroup], lines[reasonBrokers])
 	if len(waiting) == 0 {
 		fmt.Fprintln(w, "ready")
+		if c.stands == notice.Warm {
+			fmt.Fprintln(w, "standing by")
+		}
 		for _, line := range c.mixed {
 			fmt.Fprintln(w, line)
 		}

@@ -83,6 +83,26 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	want("it is there", 200, "ready\n")
 }
 
+// TestAProcessThatStandsByIsReadyOnceItIsWarm: before, whoever replaces processes one by one must not end the owner.
+func TestAProcessThatStandsByIsReadyOnceItIsWarm(t *testing.T) {
+	c := console.New()
+	l := c.Listen(notice.Listener{})
+	want := readiness(t, c)
+	l.Assigned(nil)
+	l.Standby(notice.Copying)
+	want(503, "standing by: the changelog is being copied\n")
+	if !c.Waiting()["partitions"] {
+		t.Error("a copy that is being made is no reason to wait")
+	}
+	l.Standby(notice.Warm)
+	want(200, "ready\nstanding by\n")
+	l.Versions([]string{"another version"})
+	want(200, "ready\nstanding by\nanother version\n")
+	l.Versions(nil)
+	l.Standby(notice.NoStandby)
+	want(200, "ready\n")
+}
+
 // TestACoordinatorThatDoesNotWorkIsShown as long as its requests are denied, in place of words that are no help.
 func TestACoordinatorThatDoesNotWorkIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -127,6 +147,7 @@ func TestListenKeepsTheListener(t *testing.T) {
 		Closed:   func(int32) { heard = append(heard, "closed") },
 		Members:  func([]string) { heard = append(heard, "members") },
 		Versions: func([]string) { heard = append(heard, "versions") },
+		Standby:  func(notice.Standby) { heard = append(heard, "standby") },
 		Doubted:  func(error) { heard = append(heard, "doubted") },
 	})
 	l.Assigned(nil)
@@ -135,7 +156,8 @@ func TestListenKeepsTheListener(t *testing.T) {
 	l.Members(nil)
 	l.Versions(nil)
 	l.Doubted(nil)
-	if strings.Join(heard, " ") != "assigned state closed members versions doubted" {
+	l.Standby(notice.Warm)
+	if strings.Join(heard, " ") != "assigned state closed members versions doubted standby" {
 		t.Fatalf("heard %v", heard)
 	}
 }

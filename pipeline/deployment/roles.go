@@ -103,7 +103,8 @@ var roles = []role{
 		check: checkChangelog,
 	},
 	{
-		name: "order", setting: "ORIEL_ORDER_TOPIC", uses: ByService | ByOrder, optional: true, single: true, without: lostOrder,
+		name: "order", setting: "ORIEL_ORDER_TOPIC", uses: ByService | ByOrder,
+		optional: true, single: true, without: lostOrder,
 		topic:     func(c *Config) string { return c.Order },
 		described: func(t *Topics) *topics.Topic { return &t.Order },
 		settings: func(map[string]string) map[string]string { // small segments, because whole ones are trimmed

@@ -73,11 +73,11 @@ func (r *Reader) read(ctx context.Context, record *records.Record) error {
 	if errors.Is(err, order.ErrFormat) {
 		return fmt.Errorf("%w: offset %d", err, record.Offset)
 	}
+	if err != nil {
+		r.notices.Refused(record.Offset)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err != nil {
-		r.refused++
-	}
 	ranges := order.Ranges(nil, r.at, r.start, entries)
 	for i, added := range ranges {
 		order.Pass(r.at, added)

@@ -30,6 +30,8 @@ type Reader struct {
 	spawn   func(f func(ctx context.Context)) // runs f in a goroutine, until Close
 	stop    context.CancelFunc
 	running sync.WaitGroup
+	notices Notices
+	halt    halt
 	came    chan struct{} // something for Fetch has come, perhaps
 	taken   chan struct{} // a range was taken, perhaps
 
@@ -42,7 +44,6 @@ type Reader struct {
 	lanes  map[int32]*lane
 	failed error // of the order log; what it had added before is handed out first
 
-	refused int   // order records that are not the deployment's
 	patient *lane // whose turn it is, and which waits for room with nobody beside it; or nil
 	giving  *lane // gives back what it holds as soon as it has stopped running; or nil
 	tried   int64 // the turn whose lane was let run, whether it had found room before or not
@@ -71,6 +72,7 @@ func NewReader(
 		came:   make(chan struct{}, 1), taken: make(chan struct{}, 1),
 		at: at.Order.Clone(), merged: at.Next, lanes: map[int32]*lane{}, tried: -1,
 	}
+	r.Notify(Notices{})
 	r.spawn = func(f func(context.Context)) { r.running.Go(func() { f(ctx) }) }
 	return r
 }
@@ -108,11 +110,15 @@ func (r *Reader) Fetch(ctx context.Context) (*fetch.Batch, error) {
 	}
 }
 
-// nothing is an empty Batch.
+// nothing is an empty Batch. It ends where the order does, or before what is ordered and has not come.
 func (r *Reader) nothing() *fetch.Batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	end := r.merged + r.behind
+	end := r.merged
+	if len(r.ahead) > 0 {
+		r.waits(r.ahead[0])
+		end += r.behind
+	}
 	return &fetch.Batch{Partition: -1, From: r.merged, Next: r.merged, Stable: end, High: end, LeaderEpoch: -1}
 }
 
@@ -163,6 +169,7 @@ func (r *Reader) check(b *fetch.Batch, head *turn) error {
 // hand gives a Batch its place in the merged log.
 func (r *Reader) hand(b *fetch.Batch, l *lane) {
 	head := r.ahead[0]
+	r.goesOn(head)
 	done := b.Next == head.To
 	b.Order = &fetch.Order{Record: head.record, LeaderEpoch: head.epoch, Epoch: head.Epoch, Done: done && head.last}
 	b.Shift = r.merged - b.From

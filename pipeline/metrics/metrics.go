@@ -19,7 +19,7 @@ type Metrics struct {
 	transactions                        *prometheus.CounterVec
 	commits                             *prometheus.HistogramVec
 	lag, state                          *prometheus.GaugeVec
-	inputs, owned                       *prometheus.GaugeVec
+	inputs, owned, standby              *prometheus.GaugeVec
 
 	newest *decisions // nil: not shown
 
@@ -58,8 +58,9 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 		restarts:     counter("oriel_restarts_total", "Times a partition was taken over again after an error.", "partition"),
 		lag:          gauge("oriel_input_lag_records", "Offsets between the committed position and the stable end of the input.", "partition"),
 		state:        gauge("oriel_task_state", "1 for the state that the partition's task is in.", "partition", "state"),
-		inputs:       gauge("oriel_input_partitions", "Partitions of the input topic."),
-		owned:        gauge("oriel_partitions_owned", "Partitions that this process owns."),
+		inputs:       gauge("oriel_input_partitions", "Streams of the input: its partitions, or 1 where the whole topic is one."),
+		owned:        gauge("oriel_partitions_owned", "Streams that this process owns."),
+		standby:      gauge("oriel_standby_warm", "1 while this process stands by, and its local store follows the changelog."),
 		tasks:        map[int32]bool{},
 		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "oriel_commit_duration_seconds", Help: "Time from the first request of a transaction to its acknowledged end.",
@@ -77,6 +78,7 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").
 		WithLabelValues(about.Version, about.GoVersion).Set(1)
 	m.owned.WithLabelValues().Set(0)
+	m.standby.WithLabelValues().Set(0)
 	if about.Coordinates > 0 {
 		m.newest = newDecisions(about.Coordinates, about.Numbers)
 		r.MustRegister(m.newest)
@@ -125,6 +127,15 @@ func (m *Metrics) Listen(l notice.Listener) notice.Listener {
 	l.Partitions = func(input int) {
 		m.inputs.WithLabelValues().Set(float64(input))
 		partitions(input)
+	}
+	standby := l.Standby
+	l.Standby = func(s notice.Standby) {
+		warm := 0.0
+		if s == notice.Warm {
+			warm = 1
+		}
+		m.standby.WithLabelValues().Set(warm)
+		standby(s)
 	}
 	l.Committed = func(c notice.Commit) {
 		m.committed(c)

@@ -42,6 +42,9 @@ func played(l notice.Listener) *prometheus.Registry {
 	l.Restarted(0, errors.New("x"))
 	l.State(1, notice.Halted)
 	l.Closed(1)
+	l.Standby(notice.NoStandby)
+	l.Standby(notice.Copying)
+	l.Standby(notice.Warm)
 	return r
 }
 
@@ -98,10 +101,10 @@ oriel_epsilon{deployment="d"} 0.5
 # HELP oriel_input_lag_records Offsets between the committed position and the stable end of the input.
 # TYPE oriel_input_lag_records gauge
 oriel_input_lag_records{deployment="d",partition="0"} 6
-# HELP oriel_input_partitions Partitions of the input topic.
+# HELP oriel_input_partitions Streams of the input: its partitions, or 1 where the whole topic is one.
 # TYPE oriel_input_partitions gauge
 oriel_input_partitions{deployment="d"} 3
-# HELP oriel_partitions_owned Partitions that this process owns.
+# HELP oriel_partitions_owned Streams that this process owns.
 # TYPE oriel_partitions_owned gauge
 oriel_partitions_owned{deployment="d"} 1
 # HELP oriel_ready 1 when /readyz says ready.
@@ -115,6 +118,9 @@ oriel_records_total{deployment="d",partition="1"} 2
 # TYPE oriel_restarts_total counter
 oriel_restarts_total{deployment="d",partition="0"} 1
 oriel_restarts_total{deployment="d",partition="1"} 0
+# HELP oriel_standby_warm 1 while this process stands by, and its local store follows the changelog.
+# TYPE oriel_standby_warm gauge
+oriel_standby_warm{deployment="d"} 1
 # HELP oriel_steps_total Steps closed.
 # TYPE oriel_steps_total counter
 oriel_steps_total{deployment="d",partition="0"} 5

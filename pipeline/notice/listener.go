@@ -17,6 +17,16 @@ const (
 	Halted    TaskState = "stopped"
 )
 
+// Standby is what a process without a partition does for the one stream that there is.
+type Standby string
+
+// The states of a process that stands by, in the order they are passed.
+const (
+	NoStandby Standby = ""        // it has a partition, or there are several streams
+	Copying   Standby = "copying" // the changelog to its local store
+	Warm      Standby = "warm"    // the local store has what the changelog had a moment ago
+)
+
 // Commit describes one committed transaction in public numbers only: counts and times, never content.
 type Commit struct {
 	Partition int32
@@ -68,6 +78,7 @@ type Listener struct {
 	Opening   func(partition int32, from int64)             // its first incarnation will be opened, at an offset
 	Opened    func(partition int32)                         // the partition's first incarnation was opened
 	Closed    func(partition int32)                         // the partition was handed over
+	Standby   func(Standby)                                 // what the process does that has no partition, when it changes
 	Restarted func(partition int32, err error)              // the task takes its partition over again after err
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
@@ -111,6 +122,9 @@ func (l *Listener) EnsureDefaults() {
 	}
 	if l.Closed == nil {
 		l.Closed = func(int32) {}
+	}
+	if l.Standby == nil {
+		l.Standby = func(Standby) {}
 	}
 	if l.Restarted == nil {
 		l.Restarted = func(int32, error) {}

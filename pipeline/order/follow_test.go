@@ -28,7 +28,7 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	client, err := kafka.New(kafka.Config{
-		Brokers: strings.Split(pipetest.Embedded(t), ","), DoubtFor: 100 * time.Millisecond,
+		Brokers: strings.Split(pipetest.Embedded(t), ","), DoubtFor: time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)

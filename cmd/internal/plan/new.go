@@ -95,6 +95,7 @@ func New(in Input) (*Report, error) {
 	}
 	r.warn(in)
 	r.publish(in)
+	r.streams(in)
 	return r, nil
 }
 

@@ -23,6 +23,7 @@ type Input struct {
 	Draws       dp.Draws         // of a stream that releases no sum
 	Solved      *Solution        // shown with the report, which is of its value
 	Costs       *operators.Range // that each cost of an event is in; nil: unknown
+	Input       Partitions       // that streams are of
 	After       uint64           // events of a cell, at which ratios are shown beside powers of ten; 0 for none
 
 	only bool // no mechanism but the configured one
@@ -38,6 +39,7 @@ type Report struct {
 	Advice     *Advice     `json:"advice"` // public settings for the configured mechanism; null where there is none
 	Warnings   []string    `json:"warnings"`
 	Numbers    *Numbers    `json:"numbers,omitempty"` // of an operator whose decisions are numbers of known noise
+	Streams    *Streams    `json:"streams,omitempty"` // of an input of several partitions
 	Solved     *Solution   `json:"solved,omitempty"`  // the setting that was solved for; the rest is at this solution
 
 	late uint64 // Published.Late

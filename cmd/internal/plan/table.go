@@ -45,6 +45,10 @@ func (r *Report) Print(out io.Writer) error {
 		part("ε of "+s.userWindow()+": of one event, of a user, of k users together", r.groupRows())
 	}
 	part("Memory of a stream, and cost of a step", r.costRows())
+	if r.Streams != nil {
+		part(r.Streams.title(), r.Streams.rows())
+		b.WriteString(r.Streams.advice())
+	}
 	if r.Advice != nil {
 		fmt.Fprintf(&b, "\nAdvised, from the noise and the radius alone: public, whatever the data\n%s", r.Advice.lines())
 	}

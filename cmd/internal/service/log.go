@@ -46,6 +46,11 @@ func ended(log *slog.Logger) func(notice.Ending) {
 func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s notice.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
+	l.Standby = func(s notice.Standby) {
+		if s != notice.NoStandby {
+			log.Info("standing by: the stream is with another process", "local_store", string(s))
+		}
+	}
 	// The guarantee is of the frozen plan: another fit of the same settings may age differently.
 	l.Proves = func(p int32, g protection.Guarantee) {
 		logAges(log, p, g)

@@ -50,7 +50,9 @@ func listOffset(
 		return -1, err
 	}
 	body := listOffsets(topic, at, level, []partitionEpoch{{partition, epoch}})
-	req := &kafka.LeaderCall{Call: c.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Topic: topic, Partition: partition}
+	req := &kafka.LeaderCall{
+		Call: c.NewCall(protocol.ListOffsets, listOffsetsVersion, false, body), Topic: topic, Partition: partition,
+	}
 	offset, code := int64(-1), int16(0)
 	req.Complete(func(r *wire.Reader) {
 		parseListOffsets(r, func(_ int32, c int16, o int64) { code, offset = c, o })

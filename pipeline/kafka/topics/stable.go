@@ -24,9 +24,9 @@ type End struct {
 	Epoch     int32 // of the leader that says so
 }
 
-// StableEnds looks at where all partitions of a topic end for read_committed, again and again. A look takes one request to each broker
-// that leads some of them, and one behind it that asks the same broker for the topic's id: a broker that has answered
-// for another topic of this name knows the other id by then. It is not safe for concurrent use.
+// StableEnds looks at where all partitions of a topic end for read_committed, again and again. A look takes one request
+// to each broker that leads some of them, and one behind it that asks the same broker for the topic's id: a broker that
+// has answered for another topic of this name knows the other id by then. It is not safe for concurrent use.
 type StableEnds struct {
 	client *kafka.Client
 	topic  Topic

@@ -1,0 +1,173 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"oriel/cmd/internal/figure"
+	"oriel/mechanisms/decay"
+	"oriel/mechanisms/protection"
+	"oriel/pipeline/order"
+	"oriel/state/users"
+)
+
+// Partitions is an input whose partitions may be one stream or several.
+type Partitions struct {
+	Count      int           // P; 0: unknown
+	Rate       float64       // events a second of all of them
+	WholeTopic bool          // they are configured to be one stream
+	Interval   time.Duration // between commits, and so between order records
+}
+
+// Of is the rate of one stream, as it is configured.
+func (p Partitions) Of() float64 {
+	if p.WholeTopic {
+		return p.Rate
+	}
+	return p.Rate / float64(max(1, p.Count))
+}
+
+// Streams are the lengths of the setting in time, where the whole input is one stream and where each partition is one.
+// Of the two settings that give the one stream the lengths of a partition's, the first is null where it is too large.
+type Streams struct {
+	Partitions int     `json:"partitions"`
+	WholeTopic bool    `json:"whole_topic"`
+	Topic      Lengths `json:"topic"`
+	Partition  Lengths `json:"partition"`
+	OrderBytes Number  `json:"order_log_bytes_a_day"` // of each replica
+	SameSteps  Number  `json:"steps_of_same_length"`  // of the window, the memory or the horizon
+	SameBatch  uint64  `json:"batch_of_same_length"`
+
+	setting     string // that SameSteps is of; "": the mechanism has no length
+	terms       protection.Terms
+	batch       uint64
+	most        uint64 // SameSteps at most
+	separations bool   // users may come as often in one stream as in a partition's
+}
+
+// Lengths are in seconds; null where the setting has none.
+type Lengths struct {
+	EventsPerSecond Number `json:"events_per_second"`
+	Step            Number `json:"step_seconds"`
+	Window          Number `json:"window_seconds"`
+	Memory          Number `json:"memory_seconds"`
+	Life            Number `json:"life_seconds"`
+	Separation      Number `json:"separation_seconds"`
+}
+
+// streams fills in the lengths for an input of several partitions.
+func (r *Report) streams(in Input) {
+	p := in.Input
+	if p.Count < 2 || !(p.Rate > 0) {
+		return
+	}
+	c, count := in.Configured, uint64(p.Count)
+	scope := c.Scope.Figures()
+	s := &Streams{
+		Partitions: p.Count, WholeTopic: p.WholeTopic, OrderBytes: Number(p.orderBytes()), SameSteps: none,
+		SameBatch: times(c.Batch, count), terms: c.Terms, batch: c.Batch,
+		separations: users.Validate(max(1, c.Unit.Figures().Separation), times(c.Batch, count)) == nil,
+	}
+	s.Topic, s.Partition = s.lengths(p.Rate), s.lengths(p.Rate/float64(count))
+	var steps uint64
+	switch {
+	case scope.Memory > 0:
+		s.setting, steps, s.most = "ORIEL_MEMORY", scope.Memory, decay.MaxMemory
+	case scope.Horizon > 0:
+		s.setting, steps, s.most = "ORIEL_HORIZON", scope.Horizon, factsOf(c.Name).MaxWindow
+	case scope.Window > 0:
+		s.setting, steps, s.most = "ORIEL_WINDOW", scope.Window, factsOf(c.Name).MaxWindow
+	}
+	if same := times(steps, count); steps > 0 && same <= s.most {
+		if factsOf(c.Name).Tree && scope.Horizon == 0 {
+			same = 1 << bits.Len64(same-1) // a tree has a power of two
+		}
+		s.SameSteps = Number(same)
+	}
+	r.Streams = s
+}
+
+func (s *Streams) lengths(rate float64) Lengths {
+	step := float64(s.batch) / rate
+	of := func(steps uint64) Number {
+		if steps == 0 {
+			return none
+		}
+		return Number(float64(steps) * step)
+	}
+	scope := s.terms.Scope.Figures()
+	return Lengths{
+		EventsPerSecond: Number(rate), Step: Number(step), Window: of(scope.Window), Memory: of(scope.Memory),
+		Life: of(scope.Horizon), Separation: of(s.terms.Unit.Figures().Separation),
+	}
+}
+
+// orderBytes is what the order log grows by in a day. In each interval a partition has an entry if it took an event in
+// it, with probability 1 − exp(−rate·interval/P) where events come independently of each other.
+func (p Partitions) orderBytes() float64 {
+	const batchBytes, recordBytes = 61, 8 // what lies around the value of a record in a batch of one (KIP-98)
+	perTick, partitions := p.Rate*p.Interval.Seconds(), float64(p.Count)
+	moved := func(events float64) float64 { return -math.Expm1(-events) }
+	entries := []order.Entry{{Partition: 0, End: 1 << 34, Epoch: 100}} // an end has five bytes from 2²⁸ to 2³⁵
+	record := len(order.Log{}.Append(nil, entries)) + recordBytes
+	entry := float64(len(order.Log{}.Append(nil, append(entries, order.Entry{Partition: 1, End: 1 << 34, Epoch: 100})))+
+		recordBytes) - float64(record)
+	tick := moved(perTick)*(batchBytes+float64(record)-entry) + partitions*moved(perTick/partitions)*entry
+	return tick * (24 * time.Hour).Seconds() / p.Interval.Seconds()
+}
+
+// title heads the table.
+func (s *Streams) title() string {
+	return fmt.Sprintf("One stream of %d partitions, or %d streams: %s events a second in all",
+		s.Partitions, s.Partitions, figure.Digits(s.Topic.EventsPerSecond))
+}
+
+func (s *Streams) rows() *grid {
+	g := &grid{}
+	topic, partition := "ORIEL_STREAM=topic", "* =partition"
+	if s.WholeTopic {
+		topic, partition = "* "+topic, "=partition"
+	}
+	g.add("", topic, partition)
+	g.add("  events a second of a stream", figure.Digits(s.Topic.EventsPerSecond), figure.Digits(s.Partition.EventsPerSecond))
+	add := func(name string, topic, partition Number) {
+		if topic.Known() {
+			g.add("  "+name, Duration(float64(topic)), Duration(float64(partition)))
+		}
+	}
+	scope := s.terms.Scope.Figures()
+	add("a step, "+figure.Counted(s.batch, "event"), s.Topic.Step, s.Partition.Step)
+	add(fmt.Sprintf("the window, %s steps", count(scope.Window)), s.Topic.Window, s.Partition.Window)
+	add(fmt.Sprintf("the memory, %s steps", count(scope.Memory)), s.Topic.Memory, s.Partition.Memory)
+	add(fmt.Sprintf("the life, %s steps", count(scope.Horizon)), s.Topic.Life, s.Partition.Life)
+	add(fmt.Sprintf("between two events of a user, %s steps", count(s.terms.Unit.Figures().Separation)),
+		s.Topic.Separation, s.Partition.Separation)
+	g.add("  the order log, a day and replica", bytesOf(uint64(s.OrderBytes)), "–")
+	return g
+}
+
+// advice says how the one stream has the lengths of a partition's.
+func (s *Streams) advice() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "One stream closes %d times as many steps as each of %d streams does", s.Partitions, s.Partitions)
+	batch := "ORIEL_BATCH=" + strconv.FormatUint(s.SameBatch, 10)
+	switch {
+	case s.setting == "":
+		fmt.Fprintf(&b, ".\nWith %s it closes as many as one of them does, each of %d times the events.\n", batch, s.Partitions)
+	case s.SameSteps.Known():
+		fmt.Fprintf(&b, ", so that so many steps are as much shorter.\nFor the lengths of a partition's stream set %s=%.0f, for a "+
+			"little more noise, or %s, for fewer decisions.\n", s.setting, float64(s.SameSteps), batch)
+	default:
+		fmt.Fprintf(&b, ", so that so many steps are as much shorter.\nFor the lengths of a partition's stream set %s, for fewer "+
+			"decisions: %s is at most %d.\n", batch, s.setting, s.most)
+	}
+	if s.Topic.Separation.Known() && !s.separations {
+		fmt.Fprintf(&b, "Users cannot be kept as far apart in time: ORIEL_BATCH × ORIEL_USER_SEPARATION is at most %d for the whole "+
+			"topic, %s.\n", uint64(users.MaxRemembered), Duration(float64(users.MaxRemembered)/float64(s.Topic.EventsPerSecond)))
+	}
+	return b.String()
+}

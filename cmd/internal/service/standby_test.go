@@ -1,0 +1,83 @@
+//go:build !kafka
+
+package service_test
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka/topics"
+)
+
+// TestATakeOverFromStandbyRestoresNothing: a process that has nothing to do copies the changelog and is ready once it
+// has. It reads the end of the changelog alone when it takes the stream over, and goes on where the owner was.
+func TestATakeOverFromStandbyRestoresNothing(t *testing.T) {
+	t.Parallel()
+	for stream, partitions := range map[string]int{"partition": 1, "topic": 3} {
+		t.Run(stream, func(t *testing.T) {
+			t.Parallel()
+			takeOverFromStandby(t, stream, partitions)
+		})
+	}
+}
+
+func takeOverFromStandby(t *testing.T, stream string, partitions int) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], partitions, map[string]string{"ORIEL_STREAM": stream})}
+	f.Must("topics")
+	owner := f.inside(func(*service.Host) {})
+	f.SendAll(0, 10)
+	f.AwaitTaken(time.Minute, slices.Repeat([]int64{10}, partitions)...)
+
+	standby := f.inside(func(h *service.Host) {
+		h.Environ = append(h.Environ, "ORIEL_STATE_DIR="+filepath.Join(t.TempDir(), "standby"))
+	})
+	standby.says("standing by: the stream is with another process")
+	f.Await(20*time.Second, "the copy is warm", func() bool { return standby.ready() == "ready\nstanding by\n" })
+
+	described, err := topics.Describe(t.Context(), f.Client, f.Topic("changelog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lowest, highest atomic.Int64 // offsets of the changelog that were asked for
+	lowest.Store(math.MaxInt64)
+	cluster.ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		for _, topic := range request.(*kmsg.FetchRequest).Topics {
+			if topic.TopicID == described.Topics[f.Topic("changelog")].ID {
+				lowest.Store(min(lowest.Load(), topic.Partitions[0].FetchOffset))
+				highest.Store(max(highest.Load(), topic.Partitions[0].FetchOffset))
+			}
+		}
+		return nil, nil, false
+	})
+	before, err := topics.BoundsOf(t.Context(), f.Client, f.Topic("changelog"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.SendAll(10, 10)
+	f.AwaitTaken(time.Minute, slices.Repeat([]int64{20}, partitions)...)
+	f.Await(20*time.Second, "the copy follows", func() bool { return highest.Load() >= before.Stable-1 })
+	owner.endsWell()
+	f.SendAll(20, 10)
+	f.AwaitTaken(time.Minute, slices.Repeat([]int64{30}, partitions)...)
+	if at := lowest.Load(); at < before.Stable-2 { // the record before the place, and a marker
+		t.Errorf("the changelog was read from offset %d on, which the copy had up to %d", at, before.Stable)
+	}
+	f.Await(10*time.Second, "ready as the owner", func() bool { return standby.ready() == "ready\n" })
+	standby.endsWell()
+	f.CheckHistory(0, 30*partitions)
+}

@@ -1,0 +1,107 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/notice"
+	"oriel/state"
+)
+
+// A process to which the group gives nothing stands by: its local store follows the changelog of the one stream that
+// there is, so that a take-over reads the last second of it and not all. Where each of several partitions is a stream, it
+// follows none: nothing says which one it will get, and all of them are the disk and the network of the whole deployment.
+
+// standbyInterval is how often a process that stands by reads on: the owner commits states many times as often, and the
+// newest alone is of use.
+const standbyInterval = time.Second
+
+// standBy follows the changelog until ctx ends. What keeps it from that is no stop, because a take-over finds it again
+// and says what to do.
+func (s *Service) standBy(ctx context.Context) {
+	if s.streams.Load() != 1 || s.covered.Load() != 1 {
+		return
+	}
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	writing.Go(func() { s.writeOrder(ctx) })
+	defer s.listener.Standby(notice.NoStandby)
+	retry, said := s.client.NewBackoff(firstPause, lastPause), ""
+	for {
+		s.listener.Standby(notice.Copying)
+		err := s.follow(ctx, 0, retry.Reset)
+		if ctx.Err() != nil {
+			return
+		}
+		if text := err.Error(); notice.Kind(err) == notice.Stopped && text != said {
+			said = text
+			s.listener.Note(0, "standing by, this process cannot follow the changelog, and tries again: "+text)
+		}
+		if errors.Is(err, state.ErrFailed) || retry.Wait(ctx) != nil {
+			return
+		}
+	}
+}
+
+// writeOrder writes the order of a whole topic's stream until ctx ends, where the owner leaves that to others.
+func (s *Service) writeOrder(ctx context.Context) {
+	if !s.config.OtherSequencer {
+		return
+	}
+	err := OrderWriter{
+		Deployment: changelog.Deployment{Client: s.client, Config: s.config, Topics: s.topics, Master: s.master},
+		Note:       func(text string) { s.listener.Note(0, text) },
+		Retried:    func(error) {},
+		Appended:   func(int, int64) {},
+	}.Run(ctx)
+	if ctx.Err() == nil {
+		s.listener.Note(0, "standing by, this process cannot write the order any more: "+err.Error())
+	}
+}
+
+// follow brings the local store up to what the changelog has, tells that it is warm, and keeps it so.
+func (s *Service) follow(ctx context.Context, p int32, warm func()) error {
+	local, err := s.store.Load(p)
+	if errors.Is(err, state.ErrCorrupt) {
+		s.listener.Note(p, "the local state is damaged; it is set aside and restored from the changelog")
+		local = nil
+	} else if err != nil {
+		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
+	}
+	topic := s.topics.Changelog
+	bounds, err := topics.BoundsOf(ctx, s.client, topic.Name, p)
+	if err != nil {
+		return err
+	}
+	view, err := changelog.Read(ctx, s.client, topic, p, bounds, local)
+	if err == nil {
+		err = s.store.Replace(p, view.Records())
+	}
+	if err != nil {
+		return err
+	}
+	view.LetGo()
+	warm()
+	s.listener.Standby(notice.Warm)
+	for {
+		if err := kafka.Pause(ctx, standbyInterval); err != nil {
+			return err
+		}
+		if bounds, err = topics.BoundsOf(ctx, s.client, topic.Name, p); err != nil {
+			return err
+		}
+		changed, err := view.Changes(ctx, s.client, topic, p, bounds.Stable)
+		if err == nil {
+			err = s.store.Follow(p, changed)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
