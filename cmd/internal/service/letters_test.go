@@ -84,6 +84,35 @@ func TestLettersOfEveryKind(t *testing.T) {
 	}
 }
 
+// TestLettersOfAWholeTopic are in one partition, and each is of the record that its headers name.
+func TestLettersOfAWholeTopic(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_MAX_RECORD_BYTES": "900000"})
+	f.Must("topics")
+	bad := servicetest.BadRecords()
+	want := map[int32]map[int64]records.Record{}
+	var ends []int64
+	for p := range int32(3) {
+		f.Send(p, servicetest.Events(0, int(p))...)
+		f.Send(p, bad[p:]...)
+		want[p] = servicetest.AtOffsets(int64(p), bad[p:])
+		ends = append(ends, int64(len(bad)))
+	}
+	service := f.Start(nil, "run")
+	f.AwaitTaken(time.Minute, ends...)
+	service.Terminate()
+	letters := f.Letters(0)
+	for p, bad := range want {
+		of := slices.DeleteFunc(slices.Clone(letters), func(l records.Record) bool {
+			return servicetest.LetterHeaders(l)["oriel-partition"] != fmt.Sprint(p)
+		})
+		f.CheckLetters(p, of, bad, 900_000)
+	}
+	if again := f.Letters(0); len(again) != len(letters) || len(letters) != len(want[0])+len(want[1])+len(want[2]) {
+		t.Errorf("%d letters, %d after another run", len(letters), len(again))
+	}
+}
+
 // TestServiceDoesNotKnowTheDeadLetterTopic: it goes on where there is none, and `oriel letters` says what to do.
 func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ package service_test
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,16 +22,25 @@ import (
 // has. It reads the end of the changelog alone when it takes the stream over, and goes on where the owner was.
 func TestATakeOverFromStandbyRestoresNothing(t *testing.T) {
 	t.Parallel()
+	for stream, partitions := range map[string]int{"partition": 1, "topic": 3} {
+		t.Run(stream, func(t *testing.T) {
+			t.Parallel()
+			takeOverFromStandby(t, stream, partitions)
+		})
+	}
+}
+
+func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
-	f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], 1, nil)}
+	f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], partitions, map[string]string{"ORIEL_STREAM": stream})}
 	f.Must("topics")
 	owner := f.inside(func(*service.Host) {})
-	f.Send(0, servicetest.Events(0, 10)...)
-	f.AwaitTaken(time.Minute, 10)
+	f.SendAll(0, 10)
+	f.AwaitTaken(time.Minute, slices.Repeat([]int64{10}, partitions)...)
 
 	standby := f.inside(func(h *service.Host) {
 		h.Environ = append(h.Environ, "ORIEL_STATE_DIR="+filepath.Join(t.TempDir(), "standby"))
@@ -58,16 +68,16 @@ func TestATakeOverFromStandbyRestoresNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Send(0, servicetest.Events(10, 10)...)
-	f.AwaitTaken(time.Minute, 20)
+	f.SendAll(10, 10)
+	f.AwaitTaken(time.Minute, slices.Repeat([]int64{20}, partitions)...)
 	f.Await(20*time.Second, "the copy follows", func() bool { return highest.Load() >= before.Stable-1 })
 	owner.endsWell()
-	f.Send(0, servicetest.Events(20, 10)...)
-	f.AwaitTaken(time.Minute, 30)
+	f.SendAll(20, 10)
+	f.AwaitTaken(time.Minute, slices.Repeat([]int64{30}, partitions)...)
 	if at := lowest.Load(); at < before.Stable-2 { // the record before the place, and a marker
 		t.Errorf("the changelog was read from offset %d on, which the copy had up to %d", at, before.Stable)
 	}
 	f.Await(10*time.Second, "ready as the owner", func() bool { return standby.ready() == "ready\n" })
 	standby.endsWell()
-	f.CheckHistory(0, 30)
+	f.CheckHistory(0, 30*partitions)
 }
