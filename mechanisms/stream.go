@@ -55,10 +55,17 @@ func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, err
 		return nil, err
 	}
 	frame := newFrame(c, p, guarantee)
-	if len(sums) != len(frame.components) {
-		return nil, fmt.Errorf("mechanisms: %d sums of %d parts", len(sums), len(frame.components))
+	return frame.given(key, sums)
+}
+
+// OpenOver is NewStream of an opened mechanism, whose guarantee need not be proved again.
+func (s *Mechanism) OpenOver(key [32]byte, sums ...Sum) (*Stream, error) { return s.given(key, sums) }
+
+func (s *frame) given(key [32]byte, sums []Sum) (*Stream, error) {
+	if len(sums) != len(s.components) {
+		return nil, fmt.Errorf("mechanisms: %d sums of %d parts", len(sums), len(s.components))
 	}
-	return frame.over(key, sums), nil
+	return s.over(key, sums), nil
 }
 
 // Add takes one record, the numbers of the components one behind the other: quantise, absorb, accumulate. It reports

@@ -48,11 +48,7 @@ func (t *task) sequencer(log order.Log, at, start *state.Ordered) order.Sequence
 	return order.Sequencer{
 		Client: s.client, Log: log, Order: s.topics.Order, Input: s.topics.Input, Interval: s.config.CommitInterval,
 		At: at, Start: start,
-		Refused: func(total int) {
-			s.listener.Note(t.partition, fmt.Sprintf(
-				"the order log has records that this deployment did not sign, %d since the start; they count for nobody", total,
-			))
-		},
+		Refused: func(total int) { s.listener.Note(t.partition, refusedRecords(total)) },
 	}
 }
 

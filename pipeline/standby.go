@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"oriel/pipeline/changelog"
@@ -28,6 +29,9 @@ func (s *Service) standBy(ctx context.Context) {
 	if s.streams.Load() != 1 || s.covered.Load() != 1 {
 		return
 	}
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	writing.Go(func() { s.writeOrder(ctx) })
 	defer s.listener.Standby(notice.NoStandby)
 	retry, said := s.client.NewBackoff(firstPause, lastPause), ""
 	for {
@@ -43,6 +47,22 @@ func (s *Service) standBy(ctx context.Context) {
 		if errors.Is(err, state.ErrFailed) || retry.Wait(ctx) != nil {
 			return
 		}
+	}
+}
+
+// writeOrder writes the order of a whole topic's stream until ctx ends, where the owner leaves that to others.
+func (s *Service) writeOrder(ctx context.Context) {
+	if !s.config.OtherSequencer {
+		return
+	}
+	err := OrderWriter{
+		Deployment: changelog.Deployment{Client: s.client, Config: s.config, Topics: s.topics, Master: s.master},
+		Note:       func(text string) { s.listener.Note(0, text) },
+		Retried:    func(error) {},
+		Appended:   func(int, int64) {},
+	}.Run(ctx)
+	if ctx.Err() == nil {
+		s.listener.Note(0, "standing by, this process cannot write the order any more: "+err.Error())
 	}
 }
 

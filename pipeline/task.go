@@ -147,6 +147,9 @@ func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- *fe
 		MaxBytes: deployment.FetchBytes, MaxWait: 250 * time.Millisecond,
 	})
 	defer reader.Close()
+	if whole, is := reader.(*merge.Reader); is {
+		whole.Notify(t.mergeNotices())
+	}
 	for {
 		batch, err := reader.Fetch(work)
 		if err != nil {
@@ -158,5 +161,27 @@ func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- *fe
 			batch.Release()
 			return work.Err()
 		}
+	}
+}
+
+// mergeNotices say which partition of the input the stream of a whole topic waits for, and that somebody else writes
+// order records. Of these the first alone is noted, because anybody with the right may write many.
+func (t *task) mergeNotices() merge.Notices {
+	var refused sync.Once
+	return merge.Notices{
+		Halted: func(input int32, halted bool) {
+			text := "partition %d of the input goes on"
+			if halted {
+				text = "the stream waits for partition %d of the input, whose records are next in the order: " +
+					"it has no leader, or its leader does not have them yet"
+			}
+			t.service.listener.Note(t.partition, fmt.Sprintf(text, input))
+		},
+		Refused: func(record int64) {
+			refused.Do(func() {
+				t.service.listener.Note(t.partition, fmt.Sprintf(
+					"the order log has a record at offset %d that this deployment did not write: it counts for nobody", record))
+			})
+		},
 	}
 }

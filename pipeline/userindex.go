@@ -17,8 +17,8 @@ import (
 )
 
 // userIndex knows in which partition each remembered user was seen, where each partition of the input is a stream: in
-// this process at once, in others as of their last look at the changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure
-// counts that, so the service stops.
+// this process at once, in others as of their last look at the changelog. A user in two partitions is protected by two
+// streams, whose losses compose: no printed figure counts that, so the service stops.
 type userIndex struct {
 	mu         sync.Mutex
 	partitions map[users.ID]int32

@@ -80,7 +80,8 @@ func TestGoldenBytesOfAWholeTopic(t *testing.T) {
 	owing.Order = &Ordered{LeaderEpoch: -1}
 	for _, want := range []Position{wholePosition(), owing} {
 		sealed := testSealer(t).seal(nil, testNonce(), want, fill(40, 0))
-		if p, machine, err := testSealer(t).Open(sealed); err != nil || !p.Equal(want) || string(machine) != string(fill(40, 0)) {
+		p, machine, err := testSealer(t).Open(sealed)
+		if err != nil || !p.Equal(want) || string(machine) != string(fill(40, 0)) {
 			t.Errorf("state: %+v, %x, %v; want %+v", p, machine, err, want)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -61,7 +62,7 @@ func auditCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.runs, "runs", 0, "number of runs of each attack and of the residuals; 0: what --time allows")
-	f.DurationVar(&o.time, "time", 3*time.Minute, "time for all runs, whatever they show: a fifth for attacks, less when nine tenths of the claim take less; not with --runs")
+	f.DurationVar(&o.time, "time", 3*time.Minute, "time for pairs of streams, exact checks and all runs, whatever they show: of the time for runs a fifth for attacks, less when nine tenths of the claim take less; not with --runs")
 	f.Uint64Var(&o.position, "position", 0, "step of the canary, from 1; 0: step 1, and the middle of the second block")
 	f.Uint64Var(&o.steps, "steps", 0, "releases from the canary's step on; 0: the window, at most 1024")
 	f.Float64Var(&o.alpha, "alpha", 0.001, "probability of a false alarm, at most")
@@ -129,13 +130,19 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 	return errors.Join(err, result.Verdict())
 }
 
-// progressOn shows the progress of one thing after the other. How many runs a time allows is not known: no total.
+// progressOn shows the progress of one part after the other: a bar on a terminal, and elsewhere a line with the seconds
+// so far when a part begins. How many runs a time allows is not known: no total.
 func progressOn(w io.Writer) auditor.Progress {
+	start := time.Now()
 	return func(what string, total int) (set func(int), finish func()) {
-		if total > auditor.MaxRuns {
+		if total == 0 || total > auditor.MaxRuns {
 			total = -1
 		}
+		if !isTerminal(w) {
+			_, _ = fmt.Fprintf(w, "%5.0f s: %s\n", time.Since(start).Seconds(), what)
+		}
 		bar := newBar(w, int64(total), what, false)
+		_ = bar.RenderBlank()
 		return func(done int) { _ = bar.Set(done) }, func() { _ = bar.Finish() }
 	}
 }

@@ -117,6 +117,20 @@ func TestAuditStopsInTime(t *testing.T) {
 	}
 }
 
+// A part that begins is a line, where no terminal shows a bar.
+func TestAuditSaysWhatItDoes(t *testing.T) {
+	var out bytes.Buffer
+	progress := progressOn(&out)
+	for _, what := range []string{"exact checks", "attack at step 1, runs"} {
+		set, finish := progress(what, 0)
+		set(1)
+		finish()
+	}
+	if want := "    0 s: exact checks\n    0 s: attack at step 1, runs\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 func TestAuditRefusesBadFlags(t *testing.T) {
 	for _, args := range [][]string{
 		{"--runs", "1"},

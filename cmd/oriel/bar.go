@@ -11,7 +11,7 @@ import (
 
 // newBar shows progress on a terminal and nothing anywhere else. total is −1 when it is not known.
 func newBar(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
-	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(w) {
 		w = io.Discard
 	}
 	return progressbar.NewOptions64(total,
@@ -24,4 +24,9 @@ func newBar(w io.Writer, total int64, what string, bytes bool) *progressbar.Prog
 		progressbar.OptionSpinnerType(14),
 		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of the bar's own, which reads its state without a lock
 	)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

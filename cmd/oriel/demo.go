@@ -33,7 +33,8 @@ import (
 //go:embed demodata/flights.csv.gz
 var demoFlights []byte
 
-// demoInput is the demo's topic of events, one partition an airport.
+// demoInput is the demo's topic of events, one partition an airport. Each is a stream of its own, on purpose: the three
+// have different delays, one guarantee each, and nothing to learn from each other's order.
 const demoInput = "flights"
 
 func demoCommand() *cobra.Command {
@@ -45,6 +46,8 @@ func demoCommand() *cobra.Command {
 			"mechanism: the pipeline of `oriel run`, no short cut. It then reads the decision topics back, scores every decision on the\n" +
 			"next flight, draws how fast each has learned, and shows private numbers of another deployment beside the truth. It needs\n" +
 			"nothing installed and leaves one picture behind.\n\n" +
+			"Each of the three airports is a partition and a stream (ORIEL_STREAM=partition): independent models on purpose, because\n" +
+			"airports differ. A topic that has partitions for its producers' sake is one stream: ORIEL_STREAM=topic.\n\n" +
 			"Noise follows from --seed, so that the same call gives the same figures: these flights are public. A service draws its own.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -101,7 +104,7 @@ func demoRows() []demoRow {
 // settings are what a user would give as ORIEL_* variables, with the regulariser that `oriel plan` advises.
 func (r demoRow) settings() (settings.Settings, error) {
 	lines := append([]string{
-		fmt.Sprintf("ORIEL_NAME=%s-%g", r.name, r.epsilon), "ORIEL_INPUT_TOPIC=" + demoInput, "ORIEL_START=earliest",
+		fmt.Sprintf("ORIEL_NAME=%s-%g", r.name, r.epsilon), "ORIEL_INPUT_TOPIC=" + demoInput, "ORIEL_STREAM=partition", "ORIEL_START=earliest",
 		"ORIEL_ALLOW_SINGLE_REPLICA=true",
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
 		fmt.Sprintf("ORIEL_DIMENSION=%d", flights.Dimension),

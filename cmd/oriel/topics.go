@@ -11,10 +11,12 @@ func topicsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topics",
 		Short: "Create or check the deployment's topics, and write its manifest",
-		Long: "Topics creates the decision, verdict, changelog and dead-letter topics that are missing, with as many partitions as the input,\n" +
-			"adds partitions to them when the input has grown (it never takes any away; with ORIEL_USER_ID it refuses), checks the\n" +
-			"settings of those that exist, and writes the manifest (configuration and wrapped name key) to each changelog partition\n" +
-			"that has none. It is safe to run again; with another configuration it refuses.\n\n" +
+		Long: "Topics creates the decision, verdict, changelog, order and dead-letter topics that are missing, checks the settings of\n" +
+			"those that exist, and writes the manifest (configuration and wrapped name key) to each changelog partition that has none.\n" +
+			"It is safe to run again; with another configuration it refuses.\n\n" +
+			"With ORIEL_STREAM=topic they have one partition, however many the input has and will have. With ORIEL_STREAM=partition\n" +
+			"they have as many as the input, are given more when the input has grown (it never takes any away; with ORIEL_USER_ID it\n" +
+			"refuses), and there is no order topic. A new deployment on several partitions must say which.\n\n" +
 			"It needs the settings of `oriel run`, except ORIEL_START and ORIEL_STATE_DIR.\n\n" +
 			"The input topic is yours: it must exist, unless --input-partitions says how to create it.",
 		Args: cobra.NoArgs,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
+	_ "oriel/mechanisms/mechtest/tiertest" // a process of tests collects its heap less often
 )
 
 // event and user are units of tests that care for no other.

@@ -98,11 +98,14 @@ const tiny = -1024
 // Power returns x^k for 0 ≤ x ≤ 1.
 func (x Interval) Power(k uint64) Interval {
 	z := Whole(1)
-	for ; k > 0; k >>= 1 {
+	for ; k > 1; k >>= 1 {
 		if k&1 == 1 {
 			z = z.Mul(x).floored()
 		}
 		x = x.Mul(x).floored()
+	}
+	if k == 1 {
+		z = z.Mul(x).floored()
 	}
 	return z
 }

@@ -17,6 +17,14 @@ type Config struct {
 	Delay   uint64 // steps that a round is open for, and until it is settled
 }
 
+// Learned says in words when answers to the plays of a round are learned from.
+func (c Config) Learned() string {
+	if c.Delay == 0 {
+		return "each learned from 1 step after it"
+	}
+	return fmt.Sprintf("each learned from %d steps after it", c.Delay+1)
+}
+
 // Validate reports every problem at once.
 func (c Config) Validate() error {
 	var errs []error

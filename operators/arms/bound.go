@@ -11,7 +11,7 @@ import (
 // regret says how many plays ucb loses on an arm that costs more than the best by a tenth of the range, and where a
 // million plays stand, if all are answered; and how many plays are out that nothing was learned from (SPEC.md §2).
 func (c Config) regret(m mechanisms.Config) string {
-	out := fmt.Sprintf("a round of %d plays of one arm a step, each learned from %d steps after it", c.Actions.Actions, c.Actions.Delay+1)
+	out := fmt.Sprintf("a round of %d plays of one arm a step, %s", c.Actions.Actions, c.Actions.Learned())
 	facts, _ := mechanisms.FactsOf(m.Name)
 	if c.Rule == exp3Uniform && facts.Law == mechanisms.Gamma && c.Actions.Delay == 0 {
 		return fmt.Sprintf("%s; a million answered plays cost at most %.3g of the range above the best arm, in the mean", out,

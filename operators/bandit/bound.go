@@ -39,12 +39,13 @@ func (c Config) regret() string {
 	e := c.episode(total)
 	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // that any play can cost above the best
 	lost := c.lost(e, total)
-	text := fmt.Sprintf(". Proved, if losses are convex and change by at most %g a length: over %.3g plays the mean cost is at most "+
-		"%.3g above the best point, and %.3g times the rms of a release's noise", c.Lipschitz, total, lost, c.Lipschitz*e.Rate*c.gain(c.NewParams(), e))
+	text := fmt.Sprintf(". If losses are convex, and change by at most %g over a length of 1, it is proved of %.3g plays that their mean cost "+
+		"is at most %.3g above the cost of the best point, plus %.3g times the noise of a release (rms of the vector)",
+		c.Lipschitz, total, lost, c.Lipschitz*e.Rate*c.gain(c.NewParams(), e))
 	if lost < most {
 		return text
 	}
-	text += fmt.Sprintf(". No play costs more than %.3g above it, so that the bound is empty", most)
+	text += fmt.Sprintf(". No play costs more than %.3g above the best point anyway, so that this bound says nothing", most)
 	if c.Smoothing > 0 || c.Rate > 0 {
 		return text + " at this length"
 	}

@@ -77,8 +77,8 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
-		Text: "keep plays in the set: centres are drawn to a point within it, by the share of ORIEL_SMOOTHING in the radius " +
-			"of a ball there; false: plays leave the set by ORIEL_SMOOTHING",
+		Text: "true: every play is in the set. Centres then keep a distance from its edge: they are moved towards its middle, the more " +
+			"the larger ORIEL_SMOOTHING is. false: centres go to the edge, and plays leave the set by up to ORIEL_SMOOTHING",
 	},
 	{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
@@ -249,19 +249,19 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	p := c.NewParams()
 	all := p.Episodes
 	last := all[len(all)-1]
-	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g. %s",
-		c.Actions.Actions, last.Smoothing, c.Actions.Delay+1, last.Rate, c.shapes(p, last)) + c.regret()
+	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, %s; η = %.3g. %s",
+		c.Actions.Actions, last.Smoothing, c.Actions.Learned(), last.Rate, c.shapes(p, last)) + c.regret()
 	if !c.Projected {
-		steps += fmt.Sprintf("; centres are within %.3g of exact ones", c.off())
+		steps += fmt.Sprintf(". Centres are within %.3g of exact ones", c.off())
 	}
 	if c.Doubling {
-		steps += fmt.Sprintf("; so the last of %d episodes, the first are farther from theirs", len(all))
+		steps += fmt.Sprintf(". That is the last of %d episodes: in earlier ones plays are farther from their centre", len(all))
 	}
 	names := []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace"}
 	if c.Printed {
 		names = []string{"tree-gaussian", "tree-laplace"}
 		if excess, err := c.excess(m); err == nil {
-			steps += fmt.Sprintf("; noise is the paper's, %.3g times what ε takes: ORIEL_NOISE=exact has the same guarantee",
+			steps += fmt.Sprintf(". Noise is the paper's, %.3g times what ε takes: ORIEL_NOISE=exact has the same guarantee",
 				excess)
 		}
 	}
@@ -271,17 +271,20 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 // shapes tells where plays go, and what losses are measured from.
 func (c operator) shapes(p Params, e Episode) string {
 	text := fmt.Sprintf("Directions of plays have %d dimensions", p.Dimension)
+	if p.Dimension == 1 {
+		text = "Directions of plays have 1 dimension"
+	}
 	if n := c.Set.Dimension(); p.Dimension < n {
-		text += fmt.Sprintf(" of %d, those in which the set extends", n)
+		text += fmt.Sprintf(" of %d, because the set extends in no other", n)
 	}
 	if c.Shrink {
-		text += fmt.Sprintf(". Plays stay in the set: it holds a ball of radius %.3g in those, and centres are drawn to the middle of "+
-			"the ball, by %.3g of the way", c.shape.radius, 1-p.share(e))
+		text += fmt.Sprintf(". Plays stay in the set: it holds a ball of radius %.3g, and each centre is moved towards the middle of "+
+			"that ball by %.3g of the way", c.shape.radius, 1-p.share(e))
 	} else {
 		text += fmt.Sprintf(". Plays leave the set by up to %.3g", e.Smoothing)
 	}
 	first := c.Losses.Low + float64(c.Baseline*(c.Losses.High-c.Losses.Low))
-	return text + fmt.Sprintf(". Losses are measured from a baseline: %.3g at first, and then their mean, as it is found in releases", first)
+	return text + fmt.Sprintf(". Losses are measured from a baseline: %.3g at first, then their mean as far as releases show it", first)
 }
 
 // EmitAll is the operator whose plays go along each coordinate in turn, a play of each for each record: contributions

@@ -103,7 +103,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		"ORIEL_PLAYS: 3: not from ORIEL_BATCH = 4": {
 			under("blt", 4, ending), []string{"PLAYS=3"},
 		},
-		"ORIEL_SMOOTHING 2: not below the radius": {
+		"ORIEL_SMOOTHING 2: not below 1, the radius": {
 			under("blt", 4, ending), []string{"SMOOTHING=2"},
 		},
 		"ORIEL_PRECISION: 9: not from 0 to the set's diameter 2": {
@@ -188,6 +188,23 @@ func TestPlaysThatMayLeaveNeedNoTangentSpace(t *testing.T) {
 	}
 }
 
+// What plan says of one step and one dimension has no plural.
+func TestPlanCountsInWords(t *testing.T) {
+	for delay, want := range map[string]string{
+		"0": "each learned from 1 step after it; η", "1": "each learned from 2 steps after it; η",
+	} {
+		m := under("blt", 4, protection.Lifetime{Steps: 64, Within: 64})
+		c, err := configOf(m, append(disc[:len(disc):len(disc)], "SET=simplex", "DIMENSION=2", "DELAY="+delay)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := c.Describe(m).Steps
+		if !strings.Contains(text, want) || !strings.Contains(text, "Directions of plays have 1 dimension of 2, because") {
+			t.Error(text)
+		}
+	}
+}
+
 // What is wrong with a setting is not said of the set that it makes, too.
 func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	m := mechanisms.Config{Name: "tree-laplace", Batch: 10}
@@ -219,7 +236,7 @@ func TestEmptyBoundsAreSaid(t *testing.T) {
 	}
 	short, c := text(2)
 	const most = 1 // losses are from 0 to 1
-	if !strings.Contains(short, "No play costs more than 1 above it, so that the bound is empty before some ") {
+	if !strings.Contains(short, "No play costs more than 1 above the best point anyway, so that this bound says nothing before some ") {
 		t.Fatal(short)
 	}
 	_, rest, _ := strings.Cut(short, " before some ")
@@ -233,10 +250,10 @@ func TestEmptyBoundsAreSaid(t *testing.T) {
 		t.Errorf("%g plays: %g before and %g after", from, before, after)
 	}
 	long, _ := text(uint64(from / 300))
-	if strings.Contains(long, "empty") || !strings.Contains(long, "Proved, if losses are convex") {
+	if strings.Contains(long, "says nothing") || !strings.Contains(long, "If losses are convex") {
 		t.Error(long)
 	}
-	if chosen, _ := text(2, "RATE=0.1"); !strings.HasSuffix(chosen, "so that the bound is empty at this length") {
+	if chosen, _ := text(2, "RATE=0.1"); !strings.HasSuffix(chosen, "so that this bound says nothing at this length") {
 		t.Error(chosen)
 	}
 }

@@ -159,8 +159,8 @@ func (p Params) validate() error {
 			return fmt.Errorf("bandit: ζ = %g, η = %g: not positive and finite", e.Smoothing, e.Rate)
 		}
 		if !(e.Shrink > 0 && e.Shrink <= 1) {
-			return fmt.Errorf("bandit: ORIEL_SMOOTHING %g: not below the radius of the ball in the set, so that plays cannot "+
-				"stay in it", e.Smoothing)
+			return fmt.Errorf("bandit: ORIEL_SMOOTHING %g: not below %.4g, the radius of the ball in the set, so that plays cannot "+
+				"stay in it", e.Smoothing, e.Smoothing/(1-e.Shrink)) // Shrink is 1 − ζ/r
 		}
 	}
 	if p.Dimension < 0 || p.Dimension > operators.MaxDimension {

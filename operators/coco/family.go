@@ -29,8 +29,9 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Paper, Search}, Default: Proved,
-		Text: "constants of the llo update: proved here, or as the paper prints them; search has none and goes as far as lowers the noisy " +
-			"objective most, with no bound on regret, where the proved ones move too little, as on flows, and where ORIEL_MEMORY is set",
+		Text: "how far a step of the llo update goes. search: as far as lowers the noisy objective most; take it for flows, trees and matchings, " +
+			"with ORIEL_MEMORY, and wherever decisions have to move soon; it has no bound on regret. proved: as constants say whose bound on " +
+			"regret is proved here; decisions move little. paper: as the constants say that the paper prints, to compare with",
 	},
 	{
 		Name: "FIRST", Kind: operators.Text, Unit: "name", Choices: []string{Spread, Vertex}, Default: Spread, Later: true,
@@ -71,7 +72,8 @@ var settings = []operators.Setting{
 			"that has none out of it: decisions are flows from the one to the other, a coordinate an edge in the "+
 			"order of the file. Of ORIEL_SET=trees, which needs it too, a connected graph, directions meaning "+
 			"nothing: decisions are mixes of its spanning trees, by ORIEL_UPDATE=llo and ORIEL_CONSTANTS=search. "+
-			"Of ORIEL_SET=forests any graph, in the same way: edges with costs below 0 alone. Replay needs the same file"),
+			"Of ORIEL_SET=forests any graph without an edge from a vertex to itself, in the same way: edges with costs "+
+			"below 0 alone. Replay needs the same file"),
 	convex.LaterSetting("VERTICES",
 		"the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and "+
 			"ORIEL_CONSTANTS=search. Replay needs the same file"),
@@ -143,7 +145,9 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("START_REGULARIZER", start >= 0 && !math.IsInf(start, 1), "%g: not at least 0 and finite", start)
 	v.Want("CONFIDENCE", confidence > 0 && confidence < 1, "%g: not between 0 and 1", confidence)
 	v.Want("EMIT_EVERY", every >= 1, "%d: not at least 1", every)
-	v.Want("ROUNDS", v.Text("UPDATE") != LLO || v.Text("CONSTANTS") == Search || v.Rounds >= 1 || !v.Sound("HORIZON"),
+	_, decays := v.Terms.Scope.Memory() // with which other constants are refused
+	bound := v.Text("UPDATE") == LLO && v.Text("CONSTANTS") != Search && !decays
+	v.Want("ROUNDS", !bound || v.Rounds >= 1 || !v.Sound("HORIZON"),
 		"not set; ORIEL_UPDATE=llo needs the number of steps over which its error bound holds")
 	for _, name := range []string{"FEATURES_MAX", "WEIGHT_MAX", "LABEL_MAX"} {
 		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= maxConvexity, "%g: not from 0 to 1e12", v.Number(name))

@@ -132,6 +132,9 @@ func TestMemoryOfConstants(t *testing.T) {
 		if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.constants, err, c.want)
 		}
+		if err != nil && strings.Contains(err.Error(), "ORIEL_ROUNDS") {
+			t.Errorf("%s: ORIEL_ROUNDS is asked for, too: %v", c.constants, err)
+		}
 	}
 }
 

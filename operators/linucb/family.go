@@ -93,9 +93,10 @@ var settings = []operators.Setting{
 	{
 		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges", Range: "0, or 1e-6 to 1e6", Default: "0",
 		Before: "2.5",
-		Text: "S, largest norm of an arm's weights, in half reward ranges a feature norm of ORIEL_FEATURES_MAX: they are drawn to it, or with " +
-			"ORIEL_CONFIDENCE supposed to be within. 0: the larger of 1 and √d/4, at most 2.5; 2.5 with " +
-			"ORIEL_CONFIDENCE, ORIEL_CANDIDATES or ORIEL_ARM_FEATURES, and in deployments that began before it followed from ORIEL_DIMENSION",
+		Text: "S, largest norm of an arm's weights: longer ones are scaled down to it, which keeps noise out. 1 means that a context of norm " +
+			"ORIEL_FEATURES_MAX can move a reward from the middle of ORIEL_REWARD_RANGE to an end. With ORIEL_CONFIDENCE no weights are scaled, " +
+			"and its widths hold if the true weights are no longer than S. 0: from the dimension d, √d/4, but 1 at least and 2.5 at most; 2.5 with " +
+			"ORIEL_CONFIDENCE, ORIEL_CANDIDATES or ORIEL_ARM_FEATURES, and in deployments that began before there was this rule",
 	},
 	moments.EmitEvery,
 	{

@@ -19,6 +19,7 @@ type Law map[string]float64
 func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, run func() string) Law {
 	out := Law{}
 	var outcomes, among []int
+	rates := map[mechanisms.Exponential]float64{} // ε/2Δ: a law is one of a few, and draws are many
 	defer stream.DrawBy(nil)
 	for {
 		probability, at := 1.0, 0
@@ -26,9 +27,13 @@ func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, 
 			if at == len(outcomes) {
 				outcomes, among = append(outcomes, 0), append(among, len(d.Scores))
 			}
-			rate := d.Law.Epsilon.Up() / 2 * float64(d.Law.Sensitivity.Den) / float64(d.Law.Sensitivity.Num)
-			if d.Law == law {
-				rate *= fast
+			rate, known := rates[d.Law]
+			if !known {
+				rate = d.Law.Epsilon.Up() / 2 * float64(d.Law.Sensitivity.Den) / float64(d.Law.Sensitivity.Num)
+				if d.Law == law {
+					rate *= fast
+				}
+				rates[d.Law] = rate
 			}
 			best, total := slices.Max(d.Scores), 0.0
 			for _, q := range d.Scores {

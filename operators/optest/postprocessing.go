@@ -80,13 +80,13 @@ func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Reco
 	changed.open()
 	var others []bool // of the open step's records, which were changed
 	for i, r := range s.records {
-		plain.add(tb, r)
+		plain.add(r)
 		other := i/5%2 == 0
 		if other {
 			r.Event.Vector.Values = slices.Clone(r.Event.Vector.Values)
 			change(&r)
 		}
-		changed.add(tb, r)
+		changed.add(r)
 		others = append(others, other)
 		if len(plain.last.decisions) > 0 {
 			if s.serves {
@@ -228,7 +228,7 @@ func (s suite) overGivenSums(tb testing.TB) *overGiven {
 		for range c.Contribution.Components {
 			sums = append(sums, audit.NewScripted(release))
 		}
-		stream, err := mechanisms.NewStream(c, s.plans.of(tb, c).calibration, [32]byte{2}, sums...)
+		stream, err := s.plans.of(tb, c).mechanism.OpenOver([32]byte{2}, sums...)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -241,8 +241,7 @@ func (s suite) overGivenSums(tb testing.TB) *overGiven {
 	return g
 }
 
-func (g *overGiven) add(tb testing.TB, r operators.Record) {
-	tb.Helper()
+func (g *overGiven) add(r operators.Record) {
 	g.last = history{decisions: operators.AppendCopies(nil, g.machine.Add(nil, r)), state: g.machine.AppendState(nil)}
 	for _, stream := range g.streams {
 		inner := stream.AppendState(nil)

@@ -63,7 +63,8 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges", Range: "1e-6 to 1e6", Default: "6",
-		Text: "largest norm of weights, in half label ranges a feature norm of ORIEL_FEATURES_MAX",
+		Text: "largest norm of weights: longer ones are scaled down to it, which keeps noise out. 1 means that features of norm " +
+			"ORIEL_FEATURES_MAX can move a prediction from the middle of ORIEL_LABEL_RANGE to an end",
 	},
 	moments.EmitEvery,
 }

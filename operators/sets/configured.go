@@ -128,10 +128,9 @@ func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Mach
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Mechanisms: []string{"once-gamma", "once-gaussian"},
-		Steps: fmt.Sprintf("%d of %d elements; a round of %d plays of one set a step, each learned from %d steps after it; the set "+
+		Steps: fmt.Sprintf("%d of %d elements; a round of %d plays of one set a step, %s; the set "+
 			"stands after %d steps that explore, %d of them a position", c.Pick, len(c.Elements), c.Actions.Actions,
-			c.Actions.Delay+1,
-			c.explores(), c.explores()/uint64(c.Pick)),
+			c.Actions.Learned(), c.explores(), c.explores()/uint64(c.Pick)),
 	}
 	if c.Draws {
 		d = c.describeDraws(m)

@@ -60,8 +60,8 @@ func (c operator) describeNoise(m mechanisms.Config) string {
 		return ""
 	}
 	events := eventsOf(m)
-	return fmt.Sprintf("; noise of sums has standard deviation %.4g and grows with k: after %.6g events it drowns a lead of %.2g or less an event at a position",
-		law.worst, events, c.expert().width*law.worst/events)
+	return fmt.Sprintf("; noise of the newest sums has standard deviation %.4g and grows with k: after %.6g events it drowns a lead of %.2g or less an event at a position. Sets follow means of sums over the newest 1/%d, which have less",
+		law.worst, events, c.expert().width*law.worst/events, meansShare)
 }
 
 // describeExperts says in words what H is, and what sets or points lack at most.
@@ -84,6 +84,9 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 		alone := r.relief / r.strength
 		text += fmt.Sprintf("√n − C, H = %.4g and C = %.4g, and 1 at least: noise of the sums, of standard deviation %.4g, regularises in place of C, and alone up to %.3g events",
 			r.strength, r.relief, law.worst, alone*alone)
+	}
+	if c.averages() {
+		return text + fmt.Sprintf("; sums are means over the newest 1/%d of events, which have less noise: no bound on what decisions lack is proved of these, and ORIEL_RATE=bounded has one and learns less", meansShare)
 	}
 	events, best := eventsOf(m), "set"
 	if c.rule == byShares {

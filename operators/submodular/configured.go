@@ -106,6 +106,9 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 		}
 		b = appendTuned(b, c.copiesOf(m), r)
 	}
+	if c.averages() {
+		b[0] = planOfMeans
+	}
 	if c.listed() {
 		b = appendLength(b, c.lengthOf(m))
 	}
@@ -136,7 +139,10 @@ func (c operator) read(b []byte) (params, error) {
 			return params{}, errPlan
 		}
 	}
-	p, err := parsePlan(b, c.elements, c.tuned())
+	if len(b) == 0 || !c.has(b[0]) {
+		return params{}, errPlan
+	}
+	p, err := parsePlan(b, c.elements)
 	if err != nil {
 		return params{}, err
 	}

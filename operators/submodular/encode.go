@@ -8,12 +8,16 @@ import (
 	"oriel/operators"
 )
 
-// The fields of a state are the newest set, k elements u32, and of shares the newest points, K·N f64.
+// The fields of a state are the newest set, k elements u32; of shares the newest points, K·N f64; and means if the plan
+// has them, k·N f64.
 const stateVersion = 1
 
 // defineState makes the state of what newMachine has made.
 func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{(*newestSet)(m)}
+	if m.means != nil {
+		m.Fields = append(m.Fields, m.means.field())
+	}
 	s, ok := m.rule.(*continuousRule)
 	if !ok {
 		return

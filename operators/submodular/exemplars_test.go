@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
@@ -75,11 +76,16 @@ func exemplarsOf(points [][4]float64, elements, events, pick int, seed uint64) (
 		w.events = append(w.events, values)
 	}
 	w.pick = pick
+	w.measure(rng)
+	return w
+}
+
+// measure finds what greedy's set and random ones are worth.
+func (w *exemplars) measure(rng *rand.Rand) {
 	w.best = w.value(w.greedy())
 	for range 200 {
-		w.random += w.value(rng.Perm(elements)[:pick]) / 200
+		w.random += w.value(rng.Perm(len(w.events[0]))[:w.pick]) / 200
 	}
-	return w
 }
 
 func (w exemplars) tail() [][]float64 { return w.events[len(w.events)*9/10:] }
@@ -113,12 +119,17 @@ func (w exemplars) greedy() (set []int) {
 }
 
 // play returns the mean value of the last tenth of what a rule decides at ε = 1 for the whole life of the events.
-func (w exemplars) play(t *testing.T, rule string, seed byte, more ...string) (got float64) {
+func (w exemplars) play(t *testing.T, rule string, seed byte, more ...string) float64 {
 	t.Helper()
 	m := whole(uint64(len(w.events)), 1)
 	m.Name, m.Budget.Delta = "blt", 1e-6
 	c, m, p := config(t, m, append(more, "RULE="+rule, "PICK="+strconv.Itoa(w.pick),
 		"ELEMENTS="+strconv.Itoa(len(w.events[0])))...)
+	return w.playPlan(t, c, m, p, seed)
+}
+
+func (w exemplars) playPlan(t *testing.T, c operator, m mechanisms.Config, p params, seed byte) (got float64) {
+	t.Helper()
 	machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{seed, 3}))
 	if err != nil {
 		t.Fatal(err)

@@ -108,7 +108,7 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mecha
 }
 
 // before is config with a plan of the first version: one that leaders and shares had before their regulariser was
-// derived from noise.
+// derived from noise, and argmax before its sets followed means.
 func before(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, params) {
 	t.Helper()
 	c, m, _ := config(t, m, lines...)
@@ -117,6 +117,9 @@ func before(t testing.TB, m mechanisms.Config, lines ...string) (operator, mecha
 	b, err := source.Params(m)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if c.rule == byArgmax {
+		b[0] = planVersion
 	}
 	p, err := c.read(b)
 	if err != nil || b[0] != planVersion {

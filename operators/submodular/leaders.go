@@ -53,14 +53,14 @@ func newLeaders(behind prefixes, r regulariser) (*leadersRule, error) {
 	}, err
 }
 
-// decide draws the element of each position from Π(ĝ/Λ_n) on the simplex, ĝ the released sums of its gains in n events:
-// Duchi and others' projection is exact, and what has no probability is not drawn. Behind the last step of a stream,
-// where nothing more is drawn, it takes those with the largest probabilities. An element that stands already gives way
+// decide draws the element of each position from Π(ĝ/Λ_n) on the simplex, ĝ the sums of its gains that decisions
+// follow: Duchi and others' projection is exact, and what has no probability is not drawn. Behind the last step of a
+// stream, where nothing more is drawn, it takes those with the largest probabilities. An element that stands already gives way
 // to the best other one, which gains at least as much; as printed it stands twice.
 func (l *leadersRule) decide(stream *mechanisms.Stream) {
 	by := l.at(l.weight(stream))
 	for i := range l.set {
-		sums := stream.Sum(0)[i*l.elements:][:l.elements]
+		sums := l.followed(stream, i)
 		element := l.draw(stream, sums, by)
 		if !l.printed && slices.Contains(l.set[:i], element) {
 			element = bestOther(sums, l.set[:i])

@@ -15,6 +15,7 @@ type Machine struct {
 	operator
 	names []string // of elements
 	rule  rule
+	means *means // nil: decisions follow the newest sums, or are drawn
 
 	set    []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
 	point  []float64
@@ -45,10 +46,10 @@ func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, erro
 	}
 	m := &Machine{
 		Base:     operators.Base{Operator: "submodular", Stream: stream, Every: c.every},
-		operator: c, names: p.names, set: c.first(p.table), point: make([]float64, c.pick),
+		operator: c, names: p.names, set: c.first(p.table), point: make([]float64, c.pick), means: c.newMeans(p),
 	}
 	var err error
-	if m.rule, err = c.newRule(p, m.set); err != nil {
+	if m.rule, err = c.newRule(p, m.set, m.means); err != nil {
 		return nil, err
 	}
 	if c.rule == byShares {
@@ -84,6 +85,9 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return d
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	if !m.Stream.Add(r.Identity, m.contribution(r)) {
 		return dst
+	}
+	if m.means != nil {
+		m.means.learn(m.Stream)
 	}
 	t := m.Stream.Step()
 	if t%m.every != 0 {

@@ -103,18 +103,33 @@ type params struct {
 	names []string // of types, which are elements too
 	table []float64
 
-	copies      int // of shares and leaders, else 0
-	regulariser     // of these
+	copies      int  // of shares and leaders, else 0
+	regulariser      // of these
+	means       bool // decisions follow means
 
 	length float64 // M, of what is gained at a position; 0: gains are about ½
 }
 
 // The versions of a plan: the first has the regulariser of the source for leaders and shares, the second one that is
-// derived from noise.
+// derived from noise. With the third, sets of argmax and leaders follow means, and leaders have the regulariser of the
+// second.
 const (
 	planVersion  = 1
 	planOfRelief = 2
+	planOfMeans  = 3
 )
+
+// has reports whether deployments of the settings can have plans of that version.
+func (c operator) has(version byte) bool {
+	switch version {
+	case planVersion:
+		return true
+	case planOfRelief:
+		return c.tuned()
+	default:
+		return version == planOfMeans && c.averages()
+	}
+}
 
 var errPlan = errors.New("submodular: plan: not one that this software has made for these settings")
 
@@ -130,14 +145,13 @@ func (c operator) encode() []byte {
 	return b
 }
 
-// parsePlan reads it. Only plans of leaders and shares are of the second version.
-func parsePlan(b []byte, elements int, tuned bool) (params, error) {
-	if len(b) < 5 || b[0] != planVersion && !(tuned && b[0] == planOfRelief) {
+// parsePlan reads it.
+func parsePlan(b []byte, elements int) (params, error) {
+	if len(b) < 5 {
 		return params{}, errPlan
 	}
-	n := int(binary.LittleEndian.Uint32(b[1:]))
+	p, n := params{means: b[0] == planOfMeans}, int(binary.LittleEndian.Uint32(b[1:]))
 	b = b[5:]
-	var p params
 	for range n {
 		if len(b) < 1 || len(b) < 1+int(b[0]) || len(p.names) == maxPlaces {
 			return params{}, errPlan

@@ -19,9 +19,9 @@ type rule interface {
 }
 
 // newRule returns the rule of the settings, before any event. set is that of the machine, which rules of sets change.
-func (c operator) newRule(p params, set []int) (rule, error) {
+func (c operator) newRule(p params, set []int, followed *means) (rule, error) {
 	behind := prefixes{
-		eventReader: eventReader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set,
+		eventReader: eventReader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set, means: followed,
 	}
 	switch c.rule {
 	case byHistogram:
@@ -87,7 +87,17 @@ func (c operator) typeOf(e schemas.Event) int {
 // set, which is public.
 type prefixes struct {
 	eventReader
-	set []int
+	set   []int
+	means *means // nil: decisions follow the newest sums
+}
+
+// followed returns the sums of a position that decisions follow.
+func (p *prefixes) followed(stream *mechanisms.Stream, position int) []float64 {
+	all := stream.Sum(0)
+	if p.means != nil {
+		all = p.means.sums
+	}
+	return all[position*p.elements:][:p.elements]
 }
 
 // contribution writes gains less their centre, position by position.
@@ -120,11 +130,11 @@ func writeSet(dst []float64, set []int) {
 	}
 }
 
-// argmaxRule takes at each position the element whose released gains are the largest.
+// argmaxRule takes at each position the element whose gains are the largest, in the sums that it follows.
 type argmaxRule struct{ prefixes }
 
 func (a *argmaxRule) decide(stream *mechanisms.Stream) {
 	for i := range a.set {
-		a.set[i] = bestOther(stream.Sum(0)[i*a.elements:][:a.elements], a.set[:i])
+		a.set[i] = bestOther(a.followed(stream, i), a.set[:i])
 	}
 }

@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -131,14 +132,18 @@ func TestReaderWaitsForTheOrder(t *testing.T) {
 	}
 	w.take(t, b)
 	b.Release()
+	if b, err = r.Fetch(t.Context()); err != nil || b.From+b.Shift != 2 || b.Stable != b.Next {
+		t.Fatalf("a record is not ordered: %+v, %v", *b, err)
+	}
+	b.Release()
 	e.send(0, records.NoCompression, "d")
 	e.order(e.log, order.Entry{Partition: 0, End: 1}, order.Entry{Partition: 1, End: 3})
 	w.until(e, r, 4)
 	w.same(t, e.twin())
 }
 
-// TestReaderTakesNoOtherRecordsThanWereOrdered: a range is of the epoch of the leader that had its records. Records of a
-// later epoch below its end stand where others were lost.
+// TestReaderTakesNoOtherRecordsThanWereOrdered: a range is of the epoch of the leader that had its records. Records of
+// a later epoch below its end stand where others were lost.
 func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 1, nil)
@@ -266,11 +271,58 @@ func TestReaderStopsWithItsOrderLog(t *testing.T) {
 	}
 }
 
+// TestMergedBatchesEndByPublicNumbers: neighbours whose records have the same lengths and say something else, or
+// cannot be read at all, give Batches with the same ends.
+func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
+	t.Parallel()
+	var traces [3][]string
+	for neighbour := range traces {
+		random := rand.New(rand.NewPCG(8, 8))
+		e := newEnv(t, 3, memory.NewBudget(64<<20))
+		for range 8 {
+			for p := range int32(3) {
+				var b records.Builder
+				for range 1 + random.IntN(300) {
+					value := bytes.Repeat([]byte{byte('a' + neighbour)}, 1+random.IntN(2000))
+					if neighbour == 2 {
+						b.Append(value, nil, nil, 1) // as many bytes in the key
+					} else {
+						b.Append(nil, value, nil, 1)
+					}
+				}
+				_, err := e.producer("").Produce(t.Context(), names.Input, p, &b)
+				e.check(err)
+			}
+			var entries []order.Entry
+			for p := range int32(3) {
+				entries = append(entries, order.Entry{Partition: p, End: e.end(p) - random.Int64N(50)})
+			}
+			e.order(e.log, entries...)
+		}
+		twin := e.twin()
+		r := e.open(e.first())
+		for next := int64(0); next < twin.at.Next; {
+			b, err := r.Fetch(t.Context())
+			e.check(err)
+			if next = b.Next + b.Shift; b.Order != nil {
+				traces[neighbour] = append(traces[neighbour], fmt.Sprint(b.Partition, b.From, b.Next, len(b.Records), *b.Order))
+			}
+			b.Release()
+		}
+		r.Close()
+	}
+	for neighbour := 1; neighbour < len(traces); neighbour++ {
+		if !slices.Equal(traces[neighbour], traces[0]) {
+			t.Errorf("neighbour %d: %d Batches, want %d, or they end elsewhere", neighbour, len(traces[neighbour]), len(traces[0]))
+		}
+	}
+}
+
 // TestTheHeadOfTheOrderGetsOn: a bomb in each partition, and a budget of one byte.
 func TestTheHeadOfTheOrderGetsOn(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 3 << 20} {
-		partitions := int32(tiertest.Runs(40, 200))
+		partitions := int32(tiertest.Runs(15, 200))
 		budget := memory.NewBudget(size)
 		e := newEnv(t, int(partitions), budget)
 		bomb := strings.Repeat("x", tiertest.Runs(1200<<10, 3<<20))

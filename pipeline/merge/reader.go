@@ -110,14 +110,15 @@ func (r *Reader) Fetch(ctx context.Context) (*fetch.Batch, error) {
 	}
 }
 
-// nothing is an empty Batch.
+// nothing is an empty Batch. It ends where the order does, or before what is ordered and has not come.
 func (r *Reader) nothing() *fetch.Batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	end := r.merged
 	if len(r.ahead) > 0 {
 		r.waits(r.ahead[0])
+		end += r.behind
 	}
-	end := r.merged + r.behind
 	return &fetch.Batch{Partition: -1, From: r.merged, Next: r.merged, Stable: end, High: end, LeaderEpoch: -1}
 }
 

@@ -58,8 +58,8 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 		restarts:     counter("oriel_restarts_total", "Times a partition was taken over again after an error.", "partition"),
 		lag:          gauge("oriel_input_lag_records", "Offsets between the committed position and the stable end of the input.", "partition"),
 		state:        gauge("oriel_task_state", "1 for the state that the partition's task is in.", "partition", "state"),
-		inputs:       gauge("oriel_input_partitions", "Partitions of the input topic."),
-		owned:        gauge("oriel_partitions_owned", "Partitions that this process owns."),
+		inputs:       gauge("oriel_input_partitions", "Streams of the input: its partitions, or 1 where the whole topic is one."),
+		owned:        gauge("oriel_partitions_owned", "Streams that this process owns."),
 		standby:      gauge("oriel_standby_warm", "1 while this process stands by, and its local store follows the changelog."),
 		tasks:        map[int32]bool{},
 		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{

@@ -101,10 +101,10 @@ oriel_epsilon{deployment="d"} 0.5
 # HELP oriel_input_lag_records Offsets between the committed position and the stable end of the input.
 # TYPE oriel_input_lag_records gauge
 oriel_input_lag_records{deployment="d",partition="0"} 6
-# HELP oriel_input_partitions Partitions of the input topic.
+# HELP oriel_input_partitions Streams of the input: its partitions, or 1 where the whole topic is one.
 # TYPE oriel_input_partitions gauge
 oriel_input_partitions{deployment="d"} 3
-# HELP oriel_partitions_owned Partitions that this process owns.
+# HELP oriel_partitions_owned Streams that this process owns.
 # TYPE oriel_partitions_owned gauge
 oriel_partitions_owned{deployment="d"} 1
 # HELP oriel_ready 1 when /readyz says ready.

@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestAWholeTopicWaitsForOneCommit: an event is committed one interval after it was sent, or a little later, as one of a
-// partition's stream is. Order records that were not in step with commits would cost half an interval more.
+// TestAWholeTopicWaitsForOneCommit: an event is committed one interval after it was sent, or a little later. So is one
+// of a partition's stream. Order records that were not in step with commits would cost half an interval more.
 func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 	for name, c := range map[string]struct {
 		order    string

@@ -255,7 +255,8 @@ func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 					return
 				}
 				at, err := group.CommittedOffsets(t.Context(), d.Client(), "next", "trips", []int32{0, 1, 2})
-				if want := []group.Offset{{Partition: 0, Offset: 5}, {Partition: 1, Offset: 3}, {Partition: 2}}; err != nil || !slices.Equal(at, want) {
+				want := []group.Offset{{Partition: 0, Offset: 5}, {Partition: 1, Offset: 3}, {Partition: 2}}
+				if err != nil || !slices.Equal(at, want) {
 					t.Errorf("begins at %v, want %v: %v", at, want, err)
 				}
 				switch {
@@ -310,7 +311,8 @@ func TestAPartitionDoesNotGoOnAfterAWholeTopic(t *testing.T) {
 			t.Errorf("plans after %+v, want one after step 5: %v", whole.last, err)
 		}
 		at, err := group.CommittedOffsets(t.Context(), d.Client(), "whole", "trips", []int32{0, 1})
-		if want := []group.Offset{{Partition: 0, Offset: 3}, {Partition: 1, Offset: 2}}; err != nil || !slices.Equal(at, want) {
+		want := []group.Offset{{Partition: 0, Offset: 3}, {Partition: 1, Offset: 2}}
+		if err != nil || !slices.Equal(at, want) {
 			t.Errorf("begins at %v, want %v: %v", at, want, err)
 		}
 	})

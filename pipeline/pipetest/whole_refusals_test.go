@@ -29,7 +29,8 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 		happens           func(w *whole)
 	}{
 		{
-			"a group that was reset", "the group stands at 3, the state at 7 in partition 1", "--topic trips:1 --reset-offsets --to-offset 7",
+			"a group that was reset", "the group stands at 3, the state at 7 in partition 1",
+			"--topic trips:1 --reset-offsets --to-offset 7",
 			func(w *whole) { reset(w, map[int32]int64{1: -4}) },
 		},
 		{
@@ -37,13 +38,18 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			"trips:0 --reset-offsets --to-offset 7 --execute; kafka-consumer-groups.sh --group late --topic trips:2 --reset",
 			func(w *whole) { reset(w, map[int32]int64{0: -3, 2: 3}) },
 		},
-		{"events that were deleted", "partition 2 of the input starts at 9, the state needs 7", "keep events longer", func(w *whole) {
-			w.send(2, 5)
-			w.check(topics.DeleteRecords(w.t.Context(), w.Client(), w.setup.Config.Input, 2, 9))
-		}},
+		{
+			"events that were deleted", "partition 2 of the input starts at 9, the state needs 7", "keep events longer",
+			func(w *whole) {
+				w.send(2, 5)
+				w.check(topics.DeleteRecords(w.t.Context(), w.Client(), w.setup.Config.Input, 2, 9))
+			},
+		},
 		{"an order log that was made again", `"late.order" was deleted and made again`, "new deployment", func(w *whole) {
 			w.check(topics.Delete(w.t.Context(), w.Client(), w.setup.Config.Order))
-			w.check(topics.Create(w.t.Context(), w.Client(), w.setup.Config.Order, 1, 1, map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}))
+			w.check(topics.Create(w.t.Context(), w.Client(), w.setup.Config.Order, 1, 1, map[string]string{
+				"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
+			}))
 		}},
 		{"order records that were deleted", `the order log "late.order" starts at`, "Restore the order log", func(w *whole) {
 			w.order(order.Entry{Partition: 0, End: 7}, order.Entry{Partition: 0, End: 7})

@@ -188,8 +188,8 @@ func TestWholeTopicIsOneStream(t *testing.T) {
 	}
 }
 
-// TestTornTransactionsOfAWholeTopic plays each way in which a transaction may have ended in some of its parts and not in
-// others.
+// TestTornTransactionsOfAWholeTopic plays each way in which a transaction may have ended in some of its parts and not
+// in others.
 func TestTornTransactionsOfAWholeTopic(t *testing.T) {
 	setup := pipetest.NewSetup()
 	parts := setup.Parts()

@@ -15,14 +15,18 @@ import (
 )
 
 // Walk takes the records of one stream, in their order and from a position on: those of one partition of the input, or
-// those of a whole topic in the order that its order log fixes. It is the one way over them: in the service, in the repair of a torn transaction and in every replay, so that all of them give the same bytes. It does no
-// I/O, and what it has computed may be dropped at any record.
+// those of a whole topic in the order that its order log fixes. It is the one way over them: in the service, in the
+// repair of a torn transaction and in every replay, so that all of them give the same bytes. It does no I/O, and what it
+// has computed may be dropped at any record.
 //
 // An event that is left out, or taken twice, would be a second history: batches must join, which Take checks.
 type Walk struct {
 	Stream    *Stream
-	Partition int32          // of the deployment's topics
-	Position  state.Position // after the last record taken; Step counts the steps that the stream has closed. The Walk owns it.
+	Partition int32 // of the deployment's topics
+
+	// Position is after the last record taken; its Step counts the steps that the stream has closed. A Walk changes what
+	// it points to: a caller that goes on from a position of others must clone it.
+	Position state.Position
 
 	// Decided gets each decision: its topic, 0 or 1 (operators.Decision.Output), its record key, and its line; both are
 	// valid during the call.

@@ -53,8 +53,8 @@ func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
 	return t.checkPartition(ctx, t.partition, t.Position.LeaderEpoch, t.Position.Next, taken)
 }
 
-// checkPartition refuses to go on when a partition of the input does not continue at an offset, behind a record batch of
-// an epoch, or does not reach to an end that was taken before.
+// checkPartition refuses to go on when a partition of the input does not continue at an offset, behind a record batch
+// of an epoch, or does not reach to an end that was taken before.
 func (t *takeOver) checkPartition(ctx context.Context, p, epoch int32, next, taken int64) error {
 	start, end, err := t.left(ctx, t.Config.Input, p, epoch, next)
 	input := "the input"

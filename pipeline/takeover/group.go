@@ -116,7 +116,8 @@ func (t *takeOver) lookAtGroup(ctx context.Context, f *transactionStatus) error 
 	}
 	var commands []string
 	for _, o := range differ {
-		commands = append(commands, fmt.Sprintf("%s:%d --reset-offsets --to-offset %d --execute", tool, o.Partition, o.Offset))
+		commands = append(commands,
+			fmt.Sprintf("%s:%d --reset-offsets --to-offset %d --execute", tool, o.Partition, o.Offset))
 	}
 	return t.lost("offsets were reset: the group "+stands, oneGroup+"set the offset back: "+strings.Join(commands, "; "))
 }

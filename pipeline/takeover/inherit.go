@@ -57,7 +57,7 @@ func (t *takeOver) inheritAll(
 				return nil, err
 			}
 			at.Set(part)
-		case last != nil && o.Partition == from: // a stream of the whole topic has offsets in all partitions that it was opened with
+		case last != nil && o.Partition == from: // one stream of a topic has offsets in all partitions it was opened with
 			return nil, t.noOffset()
 		}
 	}

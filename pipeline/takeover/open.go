@@ -66,7 +66,9 @@ func (t *takeOver) open(ctx context.Context, known bool) error {
 			Remedy: "Correct the settings that the cause names", Cause: err,
 		}
 	}
-	at := state.Position{Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics, Order: t.Start.Clone()}
+	at := state.Position{
+		Topic: t.Topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: t.Model.Semantics, Order: t.Start.Clone(),
+	}
 	if _, owed := t.Stream.Due(0); owed > 0 {
 		at.Owes = true
 	} else {

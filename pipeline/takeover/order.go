@@ -59,7 +59,8 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 	})
 }
 
-// checkPart refuses to go on when a partition of the input does not have what was taken of it, or what was put in order.
+// checkPart refuses to go on when a partition of the input does not have what was taken of it, or what was put in
+// order.
 //
 // The epoch of a range is that of a leader, which need not have written anything: a log without it is whole as long as
 // what it has of earlier epochs reaches to the end of the range.

@@ -146,7 +146,7 @@ func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, 
 	}
 	runs, start := o.Runs, time.Now()
 	if runs == 0 {
-		each, err := t.cost(a)
+		each, err := t.cost(a, limit)
 		if err != nil {
 			return err
 		}
@@ -192,16 +192,16 @@ func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, 
 	return err
 }
 
-// cost is the time of a run where all processors play.
-func (t *Attack) cost(a *Subject) (time.Duration, error) {
+// cost is the time of a run where all processors play. Runs that are long beside the time limit are tried once.
+func (t *Attack) cost(a *Subject, limit time.Duration) (time.Duration, error) {
 	p, err := a.open()
 	if err != nil {
 		return 0, err
 	}
-	const tries = 4
+	const most = 4
 	play, observer := t.play(p), t.law.Observe()
-	start := time.Now()
-	for range tries {
+	start, tries := time.Now(), time.Duration(0)
+	for ; tries == 0 || tries < most && time.Since(start) <= limit/most; tries++ {
 		if err := play(math.MaxUint64, true, observer.Release); err != nil {
 			return 0, err
 		}

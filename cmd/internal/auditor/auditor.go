@@ -15,7 +15,7 @@ import (
 // Options are how an audit is made. Runs and Time exclude each other.
 type Options struct {
 	Runs     int           // of each attack, and of the residuals; 0: what Time allows
-	Time     time.Duration // for all runs
+	Time     time.Duration // for all runs, and what comes before them
 	Position uint64        // step of the canary; 0: 1, and the middle of the second block
 	Steps    uint64        // releases that a canary is followed for; 0: the window, at most 1024
 	Alpha    float64       // probability of a false alarm, at most
@@ -52,25 +52,31 @@ type Result struct {
 // Audit tries everything on the subject.
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	r, start := &Result{subject: a, options: o, notAttacked: a.otherComponents()}, time.Now()
-	if err := r.compareNeighbours(); err != nil { // first: it takes no runs, and says most
+	// Neighbours come first: they take no runs, and say most.
+	if err := o.part("pairs of neighbouring streams", r.compareNeighbours); err != nil {
 		return nil, err
 	}
 	if a.drawing() {
-		err := r.drawn(ctx)
+		err := o.part("exact checks", r.drawn)
 		r.elapsed = time.Since(start)
 		return r, err
 	}
-	if err := r.aim(); err != nil {
+	if err := o.part("canaries of the attacks", r.aim); err != nil {
 		return nil, err
 	}
 	r.steps = a.backgroundSteps(r.attacks)
 	if a.earliest() > r.steps {
 		r.notAttacked = append(r.notAttacked, fmt.Sprintf("noise beside leaves: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
 	}
-	for _, stage := range []func(context.Context) error{r.compare, r.attack, r.rebuild} {
-		if err := stage(ctx); err != nil {
-			return nil, err
-		}
+	if err := o.part("exact checks", r.compare); err != nil {
+		return nil, err
+	}
+	r.options.Time = max(0, o.Time-time.Since(start)) // of runs
+	if err := r.attack(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.rebuild(ctx); err != nil {
+		return nil, err
 	}
 	r.elapsed = time.Since(start)
 	return r, nil
@@ -101,7 +107,7 @@ func (r *Result) aim() error {
 }
 
 // compare makes the exact checks, and the test of draws that comes with them.
-func (r *Result) compare(context.Context) error {
+func (r *Result) compare() error {
 	if err := r.compareDeployed(); err != nil {
 		return err
 	}

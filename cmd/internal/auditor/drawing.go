@@ -1,7 +1,6 @@
 package auditor
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -23,7 +22,7 @@ func (a *Subject) drawingSteps() uint64 {
 }
 
 // drawn is Audit of such a subject.
-func (r *Result) drawn(context.Context) error {
+func (r *Result) drawn() error {
 	a := r.subject
 	r.steps = a.drawingSteps()
 	r.notAttacked = append(r.notAttacked, "attacks and noise of sums: none is released; the law of every draw is known, and compared, instead")

@@ -26,18 +26,25 @@ type learnedDirection struct {
 
 // follows reports whether an attack on Gaussian noise has a canary whose contributions are not the law's in every
 // run. Of several events of a user the contributions of each would differ, and the law knows one direction: it is left
-// as it is.
+// as it is. It looks soon after the first decisions, because contributions that follow releases do so from then on, and
+// runs up to a far canary take long.
 func (a *Subject) follows(t *Attack) (bool, error) {
 	if t.Canary.Step <= a.earliest() || t.Canary.Count > 1 || !t.law.Gaussian() {
 		return false, nil
 	}
+	near := a.earliest() - 1 + afterFirst
+	shown, _, err := a.shownSteps(near)
+	if err != nil {
+		return false, err
+	}
+	near = min(t.Canary.Step, max(near, shown))
 	p, err := a.open()
 	if err != nil {
 		return false, err
 	}
 	for run := range uint64(4) {
 		for _, canary := range []bool{true, false} {
-			leaf, _, err := p.contributionAt(t.Canary.Step, t.direction, math.MaxUint64-1-run, canary)
+			leaf, _, err := p.contributionAt(near, t.direction, math.MaxUint64-1-run, canary)
 			if err != nil {
 				return false, err
 			}

@@ -11,6 +11,13 @@ import (
 // Progress shows how far something is that takes a while: total 0 when it is not known.
 type Progress func(what string, total int) (set func(done int), finish func())
 
+// part shows a part of an audit that plays no runs of its own, while it lasts.
+func (o Options) part(what string, do func() error) error {
+	_, finish := o.Progress(what, 0)
+	defer finish()
+	return do()
+}
+
 // repeatedRuns is runs to be played on all processors, each worker in a goroutine of its own.
 type repeatedRuns struct {
 	what     string

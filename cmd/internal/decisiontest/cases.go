@@ -313,6 +313,13 @@ var Inputs = []struct {
 		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=lifetime", "MEMORY=64",
 		"EMIT_EVERY=8", "EPSILON=1000", "NOISE_SHIFT=0.5",
 	}},
+	{"gains-argmax-means", []string{
+		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "EPSILON=40",
+	}},
+	{"gains-led-means", []string{
+		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=lifetime", "MEMORY=64", "EMIT_EVERY=4",
+		"EPSILON=200",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -342,7 +349,7 @@ var onlyUnder = map[string]string{
 	"linear-at-most": "tree-gamma", "linear-partition-at-most": "blt", "linear-forests": "blt",
 	"plays-simplex-found": "blt", "plays-flow-found": "tree-gaussian", "plays-box-found": "tree-gamma",
 	"gains-short": "blt", "sets-gains": "blt", "gains-led-noise": "blt", "gains-shares-noise": "tree-laplace",
-	"contexts-weights": "blt",
+	"contexts-weights": "blt", "gains-argmax-means": "tree-gaussian", "gains-led-means": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
@@ -381,6 +388,18 @@ func (c Case) told() bool {
 // Deployments with such a plan keep it, and their bytes.
 func (c Case) printed() bool {
 	return slices.Contains([]string{"gains-led", "gains-shares", "gains-quadratic"}, c.Events)
+}
+
+// newest tells the cases of argmax and leaders whose plan is older than means of sums, and its version: their sets
+// follow the newest sums. Deployments with such a plan keep it, and their bytes.
+func (c Case) newest() byte {
+	switch c.Events {
+	case "gains-argmax", "gains-short", "sets-gains":
+		return 1
+	case "gains-led-noise":
+		return 2
+	}
+	return 0
 }
 
 // Plays tells the cases of bandits, whose records name plays in their keys.

@@ -43,6 +43,9 @@ func (c Case) plan(t *testing.T) []byte {
 	if c.told() {
 		return toldPlan(fresh)
 	}
+	if version := c.newest(); version > 0 {
+		fresh[4+binary.LittleEndian.Uint32(fresh)] = version
+	}
 	if c.steady() {
 		return fresh
 	}

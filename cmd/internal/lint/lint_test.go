@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	_ "oriel/mechanisms/mechtest/tiertest" // a process of tests collects its heap less often
 )
 
 // TestModuleImports runs the import rules on every build, since files and their imports differ between builds.

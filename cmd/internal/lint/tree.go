@@ -25,17 +25,34 @@ var topLevel = []string{
 // maxLines is the length a Go file stays below; the aim is 300.
 const maxLines = 500
 
-// unwanted are words that have no place in tracked text. They are put together here so that this file does not hold
-// them.
+// unwanted are words that have no place in tracked text. Every match holds one of the parts, which are much faster to
+// find. They are put together here so that this file does not hold them.
 var unwanted = []struct {
+	parts   []string
 	pattern *regexp.Regexp
 	reason  string
 }{
-	{regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`), "what is left to do is an issue, not a comment"},
-	{regexp.MustCompile(`(^|[^\w.$}-])/(wo` + `rk|ro` + `ot|tmp/` + `w|home/[a-z]+)/`), "a path of one machine"},
-	{regexp.MustCompile(`(proxy|sum)\.gol` + `ang\.org|repo1?\.maven\.(apache\.)?org|deb\.deb` + `ian\.org|pyp` + `i\.org|registry\.npm` + `js\.org`), "the host of a package registry"},
-	{regexp.MustCompile(`shared/des` + `ign`), "a document that is not in the repository"},
-	{regexp.MustCompile(`(?m)^(<{7}|>{7})( |\r?$)`), "an unresolved merge"},
+	{
+		[]string{"TO" + "DO", "FIX" + "ME", "XX" + "X"},
+		regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`), "what is left to do is an issue, not a comment",
+	},
+	{
+		[]string{"/wo" + "rk/", "/ro" + "ot/", "/tmp/" + "w/", "/home/"},
+		regexp.MustCompile(`(^|[^\w.$}-])/(wo` + `rk|ro` + `ot|tmp/` + `w|home/[a-z]+)/`), "a path of one machine",
+	},
+	{
+		[]string{"gol" + "ang.org", "maven.", "deb" + "ian.org", "pyp" + "i.org", "npm" + "js.org"},
+		regexp.MustCompile(`(proxy|sum)\.gol` + `ang\.org|repo1?\.maven\.(apache\.)?org|deb\.deb` + `ian\.org|pyp` + `i\.org|registry\.npm` + `js\.org`),
+		"the host of a package registry",
+	},
+	{
+		[]string{"shared/des" + "ign"},
+		regexp.MustCompile(`shared/des` + `ign`), "a document that is not in the repository",
+	},
+	{
+		[]string{"<<<<" + "<<<", ">>>>" + ">>>"},
+		regexp.MustCompile(`(?m)^(<{7}|>{7})( |\r?$)`), "an unresolved merge",
+	},
 }
 
 // notText are files whose lines are not read: data and locks that nobody writes by hand.
@@ -96,7 +113,7 @@ func wordsIn(name string, content []byte) []Finding {
 		return nil // binary
 	}
 	for _, word := range unwanted {
-		if !word.pattern.Match(content) { // much faster than line by line
+		if !slices.ContainsFunc(word.parts, func(part string) bool { return bytes.Contains(content, []byte(part)) }) {
 			continue
 		}
 		number := 0

@@ -13,8 +13,8 @@ func kill(p *servicetest.Process) {
 	<-p.Done
 }
 
-// TestOrderByAnotherProcess: with ORIEL_SEQUENCER=other the stream stands still until oriel order runs, and goes on when
-// that has died and another one follows.
+// TestOrderByAnotherProcess: with ORIEL_SEQUENCER=other the stream stands still until oriel order runs. When that
+// process has died and another one follows, it goes on.
 func TestOrderByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_SEQUENCER": "other"})
@@ -30,6 +30,20 @@ func TestOrderByAnotherProcess(t *testing.T) {
 	order.End()
 	run.Terminate()
 	f.CheckHistory(0, 60)
+}
+
+// TestAProcessThatStandsByWritesTheOrder: with ORIEL_SEQUENCER=other the owner does not, and a second process is enough.
+func TestAProcessThatStandsByWritesTheOrder(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_SEQUENCER": "other"})
+	f.Must("topics")
+	a := f.Start(nil, "run")
+	b := f.Start(map[string]string{"ORIEL_STATE_DIR": t.TempDir()}, "run")
+	f.SendAll(0, 10)
+	f.AwaitTaken(time.Minute, 10, 10, 10)
+	a.Terminate()
+	b.Terminate()
+	f.CheckHistory(0, 30)
 }
 
 // TestOrderIsOfWholeTopicsAlone: settings under which nobody would read what it writes are refused.

@@ -229,6 +229,27 @@ func TestTheListedRightsAreEnough(t *testing.T) {
 	f.Compares(checkpoint, 5)
 }
 
+// TestTheListedRightsAreEnoughForAWholeTopic: who writes its order starts without the right to read an event.
+func TestTheListedRightsAreEnoughForAWholeTopic(t *testing.T) {
+	t.Parallel()
+	settings := login(t)
+	settings["ORIEL_STREAM"], settings["ORIEL_SEQUENCER"] = "topic", "other"
+	f := newFixture(t, 3, settings)
+	f.allow("User:oriel", f.rightsOf("topics")...)
+	f.Must("topics")
+	f.allow("User:oriel", f.rightsOf("order")...)
+	order := f.Start(nil, "order")
+	f.Await(time.Minute, "the stream is waited for", func() bool {
+		return strings.Contains(order.Output(), "waiting for oriel run")
+	})
+	f.allow("User:oriel", f.rightsOf("run")...)
+	run := f.Start(nil, "run")
+	f.SendAll(0, 10)
+	f.AwaitTaken(time.Minute, 10, 10, 10)
+	order.End()
+	run.Terminate()
+}
+
 // growAsAdmin gives the input a second partition, so that `oriel topics` adds one to a topic that was there.
 func (f *fixture) growAsAdmin() {
 	f.T.Helper()

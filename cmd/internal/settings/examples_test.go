@@ -35,8 +35,8 @@ func readEnv(t *testing.T, path string) []string {
 // examples loads deploy/examples/*.env, from the folder that their paths are from, which the test is then in.
 func examples(t *testing.T) map[string]Settings {
 	t.Helper()
-	t.Chdir("../../../deploy")
-	files, err := filepath.Glob("examples/*.env")
+	t.Chdir("../../..")
+	files, err := filepath.Glob("deploy/examples/*.env")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestDashboardShowsNumbersOfDecisions(t *testing.T) {
 			}
 		}
 	}
-	content, err := os.ReadFile("grafana/dashboards/oriel.json")
+	content, err := os.ReadFile("deploy/grafana/dashboards/oriel.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,12 @@ package settings
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"oriel/cmd/internal/registry"
@@ -75,6 +78,9 @@ const mostFile = 64 << 20
 // readFile reads a file that a setting names.
 func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(name) {
+		err = fmt.Errorf("%w; the path is from the folder that oriel runs in", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -291,3 +291,14 @@ func TestEmitEvery(t *testing.T) {
 		}
 	}
 }
+
+// A file that is missing is named as it was given, with where its path begins.
+func TestMissingFilesSayWhereTheirPathBegins(t *testing.T) {
+	for name, want := range map[string]bool{"no/such.edges": true, "/no/such.edges": false} {
+		_, err := readFile(name)
+		if err == nil || !strings.Contains(err.Error(), name) ||
+			strings.Contains(err.Error(), "from the folder that oriel runs in") != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

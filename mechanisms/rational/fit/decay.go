@@ -2,14 +2,14 @@ package fit
 
 import (
 	"math"
-	"slices"
 	"strings"
 )
 
 // DecayLoss is log Σb²·Σc² of e = Π(1 − p_i·x)/Π(1 − q_k·x), b = e/(1 − γx) and c = 1/e, γ = 1 − rate: the variance at
 // equal guarantee for life of a sum that forgets.
 func (r Rates) DecayLoss(rate float64) float64 {
-	b := Rates{Poles: append(slices.Clone(r.Poles), rate), Zeros: append(slices.Clone(r.Zeros), 1)}
+	var poles, zeros [most]float64
+	b := Rates{Poles: append(append(poles[:0], r.Poles...), rate), Zeros: append(append(zeros[:0], r.Zeros...), 1)}
 	c := Rates{Poles: r.Zeros, Zeros: r.Poles}
 	return math.Log(b.energy()) + math.Log(c.energy())
 }

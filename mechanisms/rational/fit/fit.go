@@ -5,15 +5,21 @@ import (
 	"strings"
 )
 
-// Rates are 1 − q_k and 1 − p_i of poles q and zeros p, all in (0, 1), both rising.
+// Rates are 1 − q_k and 1 − p_i of poles q and zeros p, all in (0, 1), both rising. There are at most seven of each.
 type Rates struct {
 	Poles, Zeros []float64
 }
 
+// most is the largest number of poles: six of package decay, and the rate of DecayLoss. A fit computes ten thousands of
+// losses, whose work stays on the stack.
+const most = 7
+
 // Residues returns R_k of b = Π(z − p_i)/Π(z − q_k) = 1 + ΣR_k/(z − q_k), all positive when poles and zeros alternate,
 // a pole first.
-func (r Rates) Residues() []float64 {
-	out := make([]float64, len(r.Poles))
+func (r Rates) Residues() []float64 { return r.residues(nil) }
+
+// residues appends the residues to dst.
+func (r Rates) residues(dst []float64) []float64 {
 	for k, q := range r.Poles {
 		product := 1.0
 		for i, p := range r.Zeros {
@@ -22,18 +28,18 @@ func (r Rates) Residues() []float64 {
 				product /= r.Poles[i] - q
 			}
 		}
-		out[k] = product
+		dst = append(dst, product)
 	}
-	return out
+	return dst
 }
 
-// inverse returns the weights D of d_j = D_0 + ΣD_i·p_i^j, d = 1/((1−x)b).
-func (r Rates) inverse() []float64 {
-	out := make([]float64, len(r.Zeros)+1)
-	out[0] = 1
+// inverse appends the weights D of d_j = D_0 + ΣD_i·p_i^j, d = 1/((1−x)b), to dst.
+func (r Rates) inverse(dst []float64) []float64 {
+	first := 1.0
 	for k := range r.Zeros {
-		out[0] *= r.Poles[k] / r.Zeros[k]
+		first *= r.Poles[k] / r.Zeros[k]
 	}
+	dst = append(dst, first)
 	for i, p := range r.Zeros {
 		product := 1 / p
 		for k, q := range r.Poles {
@@ -42,18 +48,26 @@ func (r Rates) inverse() []float64 {
 				product /= p - r.Zeros[k]
 			}
 		}
-		out[i+1] = product
+		dst = append(dst, product)
 	}
-	return out
+	return dst
 }
 
 // energy returns Σb_j² of b = Π(1 − p_i·x)/Π(1 − q_k·x).
 func (r Rates) energy() float64 {
+	var buffer [most]float64
+	var lengths [most][most]float64 // of pairs of poles, which are symmetric
 	sum := 1.0
-	residues := r.Residues()
+	residues := r.residues(buffer[:0])
 	for k, a := range r.Poles {
-		for l, b := range r.Poles {
-			sum += residues[k] * residues[l] / (a + b - a*b)
+		for l, b := range r.Poles[:k+1] {
+			lengths[k][l] = a + b - a*b
+			lengths[l][k] = lengths[k][l]
+		}
+	}
+	for k := range r.Poles {
+		for l := range r.Poles {
+			sum += residues[k] * residues[l] / lengths[k][l]
 		}
 	}
 	return sum
@@ -66,52 +80,97 @@ const late = 0.04
 // Loss is log Σb² + (1−w)·log Σ_{j<W}d² + w·((1−late)·log Σ_{j<10W}d² + late·log Σ_{j<100W}d²): the variance at equal
 // guarantee of one window for w = 0, of some ten for w = 1.
 func (r Rates) Loss(window, weight float64) float64 {
-	rates, d := append([]float64{0}, r.Zeros...), r.inverse()
-	logs := make([]float64, len(rates)) // of p_i
-	for i, a := range rates {
-		logs[i] = math.Log1p(-a)
-	}
-	energy := func(terms float64) float64 {
-		sum := 0.0
-		for i, a := range rates {
-			for k, b := range rates {
-				length := terms
-				if i > 0 || k > 0 {
-					length = -math.Expm1(terms*(logs[i]+logs[k])) / (a + b - a*b)
-				}
-				sum += d[i] * d[k] * length
-			}
-		}
-		return sum
-	}
-	loss := math.Log(r.energy()) + (1-weight)*math.Log(energy(window))
+	loss := math.Log(r.energy())
+	var a ages
+	a.prepare(r)
+	loss += (1 - weight) * math.Log(a.energy(window))
 	if weight > 0 {
-		loss += weight * ((1-late)*math.Log(energy(10*window)) + late*math.Log(energy(100*window)))
+		loss += weight * ((1-late)*math.Log(a.energy(10*window)) + late*math.Log(a.energy(100*window)))
 	}
 	return loss
+}
+
+// ages is what energies of d by age share: the weights D, and log(p_i·p_k) and 1 − p_i·p_k of pairs of zeros, k ≤ i,
+// with p_0 = 1.
+type ages struct {
+	n       int
+	weights [most + 1]float64
+	logs    [most + 1][most + 1]float64
+	limits  [most + 1][most + 1]float64
+}
+
+func (a *ages) prepare(r Rates) {
+	a.n = len(r.inverse(a.weights[:0]))
+	var rates, logs [most + 1]float64
+	for i, rate := range r.Zeros {
+		rates[i+1], logs[i+1] = rate, math.Log1p(-rate)
+	}
+	for i := range a.n {
+		for k := range i + 1 {
+			a.logs[i][k] = logs[i] + logs[k]
+			a.limits[i][k] = rates[i] + rates[k] - rates[i]*rates[k]
+		}
+	}
+}
+
+// energy returns the sum of so many terms d_j².
+func (a *ages) energy(terms float64) float64 {
+	var lengths [most + 1][most + 1]float64
+	for i := range a.n {
+		for k := range i + 1 {
+			length := terms
+			if i > 0 {
+				length = -math.Expm1(terms*a.logs[i][k]) / a.limits[i][k]
+			}
+			lengths[i][k], lengths[k][i] = length, length
+		}
+	}
+	sum := 0.0
+	for i, w := range a.weights[:a.n] {
+		for k, v := range a.weights[:a.n] {
+			sum += w * v * lengths[i][k]
+		}
+	}
+	return sum
 }
 
 // order is a row of poles, P, and zeros, Z, by rising rate.
 type order string
 
-// The coordinates of the search: the logarithm of the odds of the smallest rate, then the logarithms of the steps, in
-// log-odds, to the next. Every point has the order.
-func (o order) decode(x []float64) Rates {
-	var r Rates
+// decoder turns coordinates of the search into rates of an order. It keeps the exponentials of the last point, because
+// the next one of a difference has most coordinates in common.
+type decoder struct {
+	order        order
+	x, steps     [2 * most]float64 // coordinates, and e^x of all but the first
+	odds, rates  [2 * most]float64
+	poles, zeros [most]float64
+	known        int // how many entries hold a point
+}
+
+// decode reads the coordinates: the logarithm of the odds of the smallest rate, then the logarithms of the steps, in
+// log-odds, to the next. Every point has the order. The next call overwrites the rates.
+func (d *decoder) decode(x []float64) Rates {
+	r := Rates{Poles: d.poles[:0], Zeros: d.zeros[:0]}
 	odds := 0.0
 	for i, y := range x {
-		if i == 0 {
-			odds = y
-		} else {
-			odds += math.Exp(y)
+		old := i < d.known
+		if !old || y != d.x[i] {
+			d.x[i], d.steps[i] = y, y
+			if i > 0 {
+				d.steps[i] = math.Exp(y)
+			}
 		}
-		rate := 1 / (1 + math.Exp(-odds))
-		if o[i] == 'P' {
-			r.Poles = append(r.Poles, rate)
+		odds += d.steps[i]
+		if !old || odds != d.odds[i] {
+			d.odds[i], d.rates[i] = odds, 1/(1+math.Exp(-odds))
+		}
+		if d.order[i] == 'P' {
+			r.Poles = append(r.Poles, d.rates[i])
 		} else {
-			r.Zeros = append(r.Zeros, rate)
+			r.Zeros = append(r.Zeros, d.rates[i])
 		}
 	}
+	d.known = len(x)
 	return r
 }
 
@@ -165,9 +224,9 @@ func Mixed(window float64) (best Rates, loss float64, ok bool) {
 
 // search minimises price over the rates of an order, from log-spaced ones between slow/window and 0.7.
 func (o order) search(window, slow float64, price func(Rates) float64) Rates {
-	m := len(o) / 2
+	m, d := len(o)/2, decoder{order: o}
 	x, _ := minimise(func(x []float64) float64 {
-		r := o.decode(x)
+		r := d.decode(x)
 		if min(r.Poles[0], r.Zeros[0]) < slowest || max(r.Poles[m-1], r.Zeros[m-1]) > fastest {
 			return math.Inf(1)
 		}
@@ -176,17 +235,18 @@ func (o order) search(window, slow float64, price func(Rates) float64) Rates {
 		}
 		return math.Inf(1)
 	}, spread(slow/(window+2), 0.7, m))
-	return o.decode(x)
+	return d.decode(x)
 }
 
 // crowding is a small price of what Loss alone does not see in Mixed: their poles and zeros would meet in one, with
 // infinite residues, or the last zero leave (0, 1). It costs some 10⁻⁴ of loss.
 func crowding(r Rates) float64 {
 	price := 0x1p-20 / (1 - r.Zeros[len(r.Zeros)-1])
-	for _, x := range r.Residues() {
+	var buffer [most + 1]float64
+	for _, x := range r.residues(buffer[:0]) {
 		price += 0x1p-20 * math.Pow(x, 8) // keeps residues below 2
 	}
-	for _, x := range r.inverse() {
+	for _, x := range r.inverse(buffer[:0]) {
 		price += 1e-8 * x * x
 	}
 	return price

@@ -32,7 +32,7 @@ func TestMinimise(t *testing.T) {
 func TestLossIsThatOfTheSeries(t *testing.T) {
 	r := Rates{Poles: []float64{0.02, 0.3, 0.8}, Zeros: []float64{0.1, 0.6, 0.9}}
 	const window, terms = 20, 20_000
-	residues, inverse := r.Residues(), r.inverse()
+	residues, inverse := r.Residues(), r.inverse(nil)
 	b, d := make([]float64, terms), make([]float64, terms)
 	b[0], d[0] = 1, 1
 	divide := func(x []float64, top, bottom []float64) { // x·Π(1−top)/Π(1−bottom)
@@ -69,6 +69,24 @@ func TestLossIsThatOfTheSeries(t *testing.T) {
 	want := math.Log(noise) + 0.7*math.Log(sums[window]) + 0.3*aged
 	if got := r.Loss(window, 0.3); math.Abs(got-want) > 1e-9 {
 		t.Errorf("loss %g, want %g", got, want)
+	}
+}
+
+// A decoder keeps exponentials of the last point. A point must give the same bits after any other point.
+func TestRatesDependOnThePointAlone(t *testing.T) {
+	x := spread(1e-3, 0.7, 3)
+	last := decoder{order: "PZPZPZ"}
+	for i := range x {
+		for k := range x {
+			moved := slices.Clone(x)
+			moved[i] += h
+			moved[k] -= h / 2
+			fresh := decoder{order: last.order}
+			got, want := last.decode(moved), fresh.decode(moved)
+			if !slices.Equal(got.Poles, want.Poles) || !slices.Equal(got.Zeros, want.Zeros) {
+				t.Errorf("coordinates %d and %d: %v after another point, want %v", i, k, got, want)
+			}
+		}
 	}
 }
 

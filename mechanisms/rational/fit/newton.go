@@ -55,11 +55,13 @@ func minimise(f func([]float64) float64, x []float64) ([]float64, float64) {
 func derivatives(f func([]float64) float64, x []float64, y float64) (*mat.VecDense, *mat.SymDense) {
 	n := len(x)
 	gradient, hessian := mat.NewVecDense(n, nil), mat.NewSymDense(n, nil)
+	moved := slices.Clone(x)
 	at := func(i int, a float64, k int, b float64) float64 {
-		moved := slices.Clone(x)
 		moved[i] += a
 		moved[k] += b
-		if z := f(moved); !math.IsInf(z, 1) {
+		z := f(moved)
+		moved[i], moved[k] = x[i], x[k]
+		if !math.IsInf(z, 1) {
 			return z
 		}
 		return y // at the border: flat

@@ -63,10 +63,10 @@ func (h *Hindsight) Regret() float64 {
 // mostRounds is far beyond what solve takes: the least eigenvalue of H is a tenth of its trace or so.
 const mostRounds = 100_000
 
-// solve moves best to the minimiser over the set by projected gradient steps of 1/tr H, until a step moves it no more
-// than rounding does. The trace is at least the largest eigenvalue, so every step lowers the sum.
+// solve moves best to the minimiser over the set by projected gradient steps of 1/min(tr H, ‖H‖₁), until a step moves
+// it no more than rounding does. Trace and norm are at least the largest eigenvalue, so every step lowers the sum.
 func (h *Hindsight) solve() {
-	rate := 1 / mat.Trace(h.hessian)
+	rate := 1 / min(mat.Trace(h.hessian), mat.Norm(h.hessian, 1))
 	slope := mat.NewVecDense(len(h.slope), h.slope)
 	for range mostRounds {
 		slope.MulVec(h.hessian, mat.NewVecDense(len(h.best), h.best))
