@@ -225,10 +225,6 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"sums of releases stand for their mean",
 	},
 	{
-		"submodular", "operators/submodular/encode.go", "\tif m.means != nil {", "\tif false {",
-		"the next process begins its means anew",
-	},
-	{
 		"submodular", "operators/submodular/leaders.go", "if !l.printed && slices.Contains",
 		"if l.printed && slices.Contains", "an element stands twice",
 	},
