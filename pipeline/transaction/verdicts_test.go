@@ -105,3 +105,15 @@ func TestABuilderFindsStatusesByOffset(t *testing.T) {
 		t.Errorf("status of the offset 12: %v, want %v", got, want[1:])
 	}
 }
+
+// Offsets that join are one stretch if they are of one partition.
+func TestStretchesAreOfOnePartition(t *testing.T) {
+	tx := New(records.NewPool(), false)
+	for _, s := range []state.Stretch{{1, 4, 5}, {1, 5, 7}, {2, 7, 8}, {2, 9, 10}, {1, 7, 8}} {
+		tx.move(s.Partition, s.From, s.To)
+	}
+	want := []state.Stretch{{1, 4, 7}, {2, 7, 8}, {2, 9, 10}, {1, 7, 8}}
+	if !slices.Equal(tx.stretches, want) {
+		t.Errorf("stretches %v, want %v", tx.stretches, want)
+	}
+}
