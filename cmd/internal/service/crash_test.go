@@ -101,7 +101,7 @@ func TestCrashLosesNoLetterAndWritesNoneTwice(t *testing.T) {
 
 // TestCrashLosesNoLetterOfAWholeTopic, where one process has all of the work.
 func TestCrashLosesNoLetterOfAWholeTopic(t *testing.T) {
-	tiertest.Slow(t, "TestTransactionsEndInTheMiddleOfTheRowsOfATopic")
+	tiertest.Slow(t, "TestCrashLosesNoLetterAndWritesNoneTwice")
 	t.Parallel()
 	crashLosesNoLetter(t, "topic", 1)
 }
