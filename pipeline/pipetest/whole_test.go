@@ -154,7 +154,8 @@ func (w *whole) checkpoint() []byte {
 	return checkpoint
 }
 
-// TestWholeTopicIsOneStream: of several partitions, through two processes of which one is killed at every point; in the short form at two.
+// TestWholeTopicIsOneStream: of several partitions, through two processes of which one is killed at every point; in the
+// short form at two.
 func TestWholeTopicIsOneStream(t *testing.T) {
 	for i, point := range []notice.Point{
 		notice.PointFenced, notice.PointRestored, notice.PointProduced, notice.PointEnded,

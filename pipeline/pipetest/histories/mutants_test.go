@@ -104,7 +104,8 @@ var mutants = []struct{ file, text, other, is string }{
 		"retention during a take-over is taken for a loss of the input: histories have found it",
 	},
 	{
-		"pipeline/streams/walk.go", "w.reach(b, next, b.EpochAt(next, w.epoch(b.Partition)))\n", "w.reach(b, next, b.LeaderEpoch)\n",
+		"pipeline/streams/walk.go", "w.reach(b, next, b.EpochAt(next, w.epoch(b.Partition)))\n",
+		"w.reach(b, next, b.LeaderEpoch)\n",
 		"a walk that stops within a batch has the epoch of what lies behind: histories have found it",
 	},
 	{
