@@ -379,6 +379,27 @@ func TestDrawsKeepTheirSchedule(t *testing.T) {
 	}
 }
 
+// Draws among coordinates one behind the other start with the first again where another step has closed.
+func TestDrawsOfAStepStartAnew(t *testing.T) {
+	c := drawing(4, 9, mechanisms.Draws{K: 2, MaxDraws: 3, Disjoint: true})
+	c.Contribution.Components[0].Quantiser = boundedBy(50)
+	stream, drawn := mechtest.Open(t, c, [32]byte{1}), 0
+	defer func() {
+		if refused := recover(); refused != nil || drawn != 6 {
+			t.Errorf("after %d draws: %v", drawn, refused)
+		}
+	}()
+	for step := range 3 {
+		stream.Add(noise.Identity{Offset: int64(step)}, nil)
+		for _, from := range []int{0, 2} {
+			if i := stream.Draw(from, from+2); i < 0 || i > 1 {
+				t.Errorf("drawn %d of 2", i)
+			}
+			drawn++
+		}
+	}
+}
+
 // A stream that was written down goes on with the same draws, and a state that none can have is refused.
 func TestStateOfDraws(t *testing.T) {
 	c := drawing(4, 40, mechanisms.Draws{K: 1, Every: 2})

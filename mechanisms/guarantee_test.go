@@ -136,6 +136,11 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 		if _, err := mechanisms.Open(c, short, [32]byte{}); !errors.Is(err, mechanisms.ErrUnproved) {
 			t.Errorf("%s: Open with a scale one step smaller: %v, want ErrUnproved", name, err)
 		}
+		flat := plan
+		flat.Levels--
+		if _, err := flat.Guarantee(c); err == nil {
+			t.Errorf("%s: a plan of a level less is accepted", name)
+		}
 		f := func(what string, change func(*mechanisms.Config)) {
 			t.Helper()
 			other := c
@@ -145,7 +150,9 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 			}
 		}
 		f("name", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper"; c.PaperSensitivity = 1 })
-		f("clip", func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(c.Dimension(), 1.5) })
+		for _, clip := range []float64{1.5, 2} { // 2: as many units, each twice as large
+			f("clip", func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(c.Dimension(), clip) })
+		}
 		f("scope", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} })
 		f("epsilon", func(c *mechanisms.Config) { c.Budget.Epsilon *= 0.999999 })
 		f("failure", func(c *mechanisms.Config) { c.Failure = 0.1 })

@@ -95,6 +95,16 @@ func TestPlansWithMemoryComeBack(t *testing.T) {
 			t.Error("a byte behind a plan is accepted")
 		}
 	}
+	b, err := mechtest.Plan(t, withMemory(3, 64)).AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 { // the last number is the error bound
+		b[len(b)-1-i] = 0xff
+	}
+	if _, err := mechanisms.ParseCalibration(b); err == nil {
+		t.Error("a plan with an error bound of NaN is accepted")
+	}
 }
 
 func withBall(n int, memory uint64) mechanisms.Config {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"testing"
 
 	"oriel/pipeline/notice"
@@ -26,5 +27,20 @@ func TestAUserHasOnePartition(t *testing.T) {
 	index.Remove(7, user)
 	if err := index.Add(0, user); err != nil {
 		t.Errorf("a user who was let go: %v", err)
+	}
+}
+
+// What a partition remembers takes the place of what was known of it, though that be nobody.
+func TestAPartitionThatRemembersNobodyLetsGo(t *testing.T) {
+	index, one, other := new(userIndex), users.ID{1}, users.ID{2}
+	for _, all := range [][]users.ID{{one, other}, {other}, nil} {
+		if err := index.replace(7, slices.Values(all)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, user := range []users.ID{one, other} {
+		if err := index.Add(0, user); err != nil {
+			t.Errorf("a user who was let go: %v", err)
+		}
 	}
 }

@@ -106,6 +106,29 @@ func TestHashingReportsOverflow(t *testing.T) {
 	}
 }
 
+// Features of norm unit have length 1, whether they were longer or shorter; nothing stays nothing.
+func TestUnitFeaturesHaveLengthOne(t *testing.T) {
+	for _, x := range []float64{1e-100, 0.25, 1, 7, -1e100} {
+		h := newHasher(4, FeatureConfig{Norm: "unit"})
+		h.number([]byte("a"), x)
+		h.number([]byte("b"), x)
+		if code := h.finish(); code != OK {
+			t.Fatal(code)
+		}
+		sum := 0.0
+		for _, v := range h.values {
+			sum += v * v
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			t.Errorf("features of %g have the squared length %g", x, sum)
+		}
+	}
+	h := newHasher(4, FeatureConfig{Norm: "unit"})
+	if code := h.finish(); code != OK || len(h.values) > 0 && h.values[0] != 0 {
+		t.Errorf("no features: %v, %v", code, h.values)
+	}
+}
+
 // TestSinCosTurnIsWithinTwoUlp compares with values of mpmath, correctly rounded.
 func TestSinCosTurnIsWithinTwoUlp(t *testing.T) {
 	var rows [][3]float64

@@ -70,3 +70,20 @@ func TestDrawnSecretsDiffer(t *testing.T) {
 		t.Error("two incarnations share a secret or an id")
 	}
 }
+
+// Each byte of a nonce and of a secret is drawn: that one is equal in 16 pairs has probability below 2^−120.
+func TestEachByteIsDrawn(t *testing.T) {
+	nonces, secrets := [len(nonce{})]byte{}, [len(Secret{})]byte{}
+	for range 16 {
+		n, s, other, another := newNonce(), NewSecret(), newNonce(), NewSecret()
+		for i := range n {
+			nonces[i] |= n[i] ^ other[i]
+		}
+		for i := range s {
+			secrets[i] |= s[i] ^ another[i]
+		}
+	}
+	if bytes.IndexByte(nonces[:], 0) >= 0 || bytes.IndexByte(secrets[:], 0) >= 0 {
+		t.Errorf("bytes that differ: of nonces %x, of secrets %x", nonces, secrets)
+	}
+}

@@ -63,6 +63,19 @@ func TestVerdictsRefuseOthers(t *testing.T) {
 	}
 }
 
+// A row has as many statuses as offsets, whoever has sealed it.
+func TestARowIsAsLongAsItsOffsets(t *testing.T) {
+	for to, want := range map[uint64]bool{80: false, 81: true, 82: false, 40: false} {
+		s := testSealer(t)
+		row := s.appendOwner(nil, KindVerdicts)
+		row = binary.LittleEndian.AppendUint64(row, 77)
+		row = binary.LittleEndian.AppendUint64(row, to)
+		if _, err := s.OpenVerdicts(s.close(row, 0, newNonce(), fill(4, 1))); (err == nil) != want {
+			t.Errorf("4 statuses of the offsets 77 to %d: %v", to, err)
+		}
+	}
+}
+
 // TestNoRowIsEmptyOrTooLong: the width of a row is public, and bounded for whoever opens it.
 func TestNoRowIsEmptyOrTooLong(t *testing.T) {
 	for _, width := range []int{0, MaxVerdicts + 1} {

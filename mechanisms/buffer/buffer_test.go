@@ -170,3 +170,25 @@ func TestStateReadsBack(t *testing.T) {
 		t.Error("a state that is too short")
 	}
 }
+
+// The signs of residues make no room: a scale is refused for both or for none.
+func TestLimitsAreOfSizes(t *testing.T) {
+	poles, limits := []uint32{1<<30 - 1<<8, 1<<30 - 1<<9}, make([]lattice.Int128, 2)
+	refused := 0
+	for exp := range 60 {
+		var errs [2]error
+		for i, second := range []int64{1 << 40, -1 << 40} {
+			residue := func(k int) int64 { return []int64{1 << 40, second}[k] }
+			errs[i] = buffer.Limits(limits, poles, residue, 20, noise.Scale{Mant: 1, Exp: exp})
+		}
+		if (errs[0] == nil) != (errs[1] == nil) {
+			t.Errorf("scale 2^%d: %v, and with a negative residue %v", exp, errs[0], errs[1])
+		}
+		if errs[0] != nil {
+			refused++
+		}
+	}
+	if refused == 0 || refused == 60 {
+		t.Errorf("%d of 60 scales are refused", refused)
+	}
+}

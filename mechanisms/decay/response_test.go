@@ -265,6 +265,17 @@ func power(exp int) lattice.Int128 {
 	return lattice.Int128{Hi: 1 << (exp - 64)}
 }
 
+// Of a move that is known to lie between 1 and 2, a loss and a scale must hold for 2.
+func TestAMoveCountsByItsUpperEnd(t *testing.T) {
+	moved := rational.Interval{Lo: rational.Down().SetInt64(1), Hi: rational.Up().SetInt64(2)}
+	if got := (Loss{Scale: noise.Scale{Mant: 1}}).mu(moved); got != 2 {
+		t.Errorf("µ = %g, want 2", got)
+	}
+	if s, err := scaleOf(moved, 1); err != nil || s.Float64() < 2 {
+		t.Errorf("scale %v, want 2 at least", s)
+	}
+}
+
 func TestScaleProvesWhatItWasMadeFor(t *testing.T) {
 	for _, f := range filters(t) {
 		type lives interface {

@@ -203,3 +203,17 @@ func BenchmarkAround(b *testing.B) {
 		})
 	}
 }
+
+// A sum of squares beyond 128 bits is within no radius, though what is left of it would be.
+func TestASumOfSquaresThatOverflowsIsLost(t *testing.T) {
+	var s squares
+	for i := range 5 {
+		if s.within(math.MaxInt64) != (i < 2) {
+			t.Errorf("%d squares of %d are within it: %v", i, int64(math.MaxInt64), i >= 2)
+		}
+		s.add(math.MaxInt64)
+	}
+	if s.within(math.MaxInt64) {
+		t.Error("5 squares have come back to one")
+	}
+}

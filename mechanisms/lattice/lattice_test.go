@@ -104,7 +104,8 @@ func TestContainsIsExact(t *testing.T) {
 	f(0, -l, 0, 1)
 	f(math.MinInt64)
 	f(math.MaxInt64, math.MinInt64)
-	f(1<<32, 1<<32) // squares wrap to zero in 64 bits
+	f(1<<32, 1<<32)                                               // squares wrap to zero in 64 bits
+	f(math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64) // and their sum in 128
 	r := source(t, 2)
 	for range 2000 {
 		a := r.Int64N(l)

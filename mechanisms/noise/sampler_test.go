@@ -59,7 +59,7 @@ func TestSlowPathGivesTheVectors(t *testing.T) {
 			}
 		}
 	}
-	for _, n := range []int{1, 2, 3, 33, 200} {
+	for _, n := range []int{1, 2, 3, 33, chunkWords, 200} {
 		for _, s := range []Scale{{Mant: 3, Exp: -20}, {Mant: 3, Exp: 25}, {Mant: 1<<39 - 1, Exp: 0}} {
 			seed := Seed{byte(n), 9, byte(s.Mant)}
 			fast := make([]int64, n)
@@ -76,6 +76,34 @@ func TestSlowPathGivesTheVectors(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The word 0 says nothing of its draw, which then is all in the words of its extension: those of position n+1+i, behind
+// the words of the radius.
+func TestADirectionIsExtendedAtItsOwnPosition(t *testing.T) {
+	const n, i = 3, 1
+	s, seed := Scale{Mant: 1, Exp: 40}, Seed{5}
+	slow := newSlowGamma(s, n, seed)
+	got := float64(slow.decide(0, i))
+	var k keystream
+	k.open(seed)
+	direction := float64(gaussianCurve.decide(newDigits(0, k.extension(n+1+i)), s))
+	radius, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(slow.chi.lo), -int(slow.chi.p)).Float64()
+	if want := radius * direction; math.Abs(got-want) > 1e-9*math.Abs(want) {
+		t.Errorf("drawn %g, want %g", got, want)
+	}
+}
+
+// A keystream that is opened again extends words under its new seed, and not under the one before.
+func TestAKeystreamIsExtendedUnderItsOwnSeed(t *testing.T) {
+	var again, fresh keystream
+	again.open(Seed{1})
+	_ = again.extension(0)()
+	again.open(Seed{2})
+	fresh.open(Seed{2})
+	if got, want := again.extension(0)(), fresh.extension(0)(); got != want {
+		t.Errorf("extended by %x, want %x", got, want)
 	}
 }
 
@@ -150,13 +178,41 @@ func TestFarWordsAreEnclosed(t *testing.T) {
 		d := newDigits(word, func() uint64 { return 1 << 63 })
 		x, slack, ok := gaussianCurve.far(d)
 		exact := gaussianCurve.enclose(d, interval{})
-		got, _ := new(big.Float).SetInt(new(big.Int).Rsh(exact.lo, exact.p-uint(gaussianCurve.frac))).Uint64()
-		if !ok || slack > 2 || got-x > slack {
-			t.Errorf("word %x: x = %d±%d, %t; want %d", word, x, slack, ok, got)
+		up := exact.p - uint(gaussianCurve.frac)
+		low, high := new(big.Int).SetUint64(x), new(big.Int).SetUint64(x+slack)
+		if !ok || slack > 2 || low.Lsh(low, up).Cmp(exact.lo) > 0 || high.Lsh(high, up).Cmp(exact.hi) < 0 {
+			t.Errorf("word %x: x = %d±%d, %t; want %d to %d, shifted by %d", word, x, slack, ok, exact.lo, exact.hi, up)
 		}
 	}
 	if _, _, ok := gaussianCurve.far(newDigits(1, func() uint64 { return 0 })); ok {
 		t.Error("x above 8 has no such form")
+	}
+}
+
+// The sums of squares and of their errors are those of integers.
+func TestSquaresAreSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var s squares
+	sum, off := new(big.Int), new(big.Int)
+	for range 1000 {
+		y, slack := r.Uint64()>>1|1<<62, r.Uint64N(1<<20)
+		s.add(y, slack)
+		square, size := new(big.Int).SetUint64(y), new(big.Int).SetUint64(y+slack)
+		sum.Add(sum, square.Mul(square, square))
+		off.Add(off, size.Mul(size, new(big.Int).SetUint64(slack)))
+	}
+	whole := func(words []uint64) *big.Int {
+		x := new(big.Int)
+		for _, w := range slices.Backward(words) {
+			x.Or(x.Lsh(x, 64), new(big.Int).SetUint64(w))
+		}
+		return x
+	}
+	if got := whole(s.sum[:]); got.Cmp(sum) != 0 {
+		t.Errorf("squares add up to %d, want %d", got, sum)
+	}
+	if got := whole(s.off[:]); got.Cmp(off) != 0 {
+		t.Errorf("errors add up to %d, want %d", got, off)
 	}
 }
 

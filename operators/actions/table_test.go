@@ -110,6 +110,15 @@ func TestTableIsTheProtocol(t *testing.T) {
 	}
 }
 
+// A play has one name: keys that would be read as its number, or as no number, answer nothing.
+func TestAPlayHasOneName(t *testing.T) {
+	for _, name := range []string{"", "0", "01", "+1", "-1", " 1", "1 ", "1.0", "1e0", "18446744073709551617"} {
+		if newTable(t, Config{Records: 1, Actions: 8}).Observe([]byte(name), 1) {
+			t.Errorf("key %q answers a play", name)
+		}
+	}
+}
+
 // What is public of a table is a function of keys alone: other values give the same.
 func TestWhatIsPublicFollowsFromKeys(t *testing.T) {
 	for _, c := range kinds {

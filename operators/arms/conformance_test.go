@@ -163,3 +163,20 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// An answer that says nothing is absorbed as the null event, as a record is that answers no play.
+func TestAnAnswerThatSaysNothingIsNull(t *testing.T) {
+	c := config(ucb, 1, 0)
+	tags := map[[32]byte]bool{}
+	for _, r := range []operators.Record{
+		{Null: true}, {Null: true, Key: []byte("1")}, {Event: schemas.Event{Numbers: []float64{math.NaN()}}, Key: []byte("1")},
+	} {
+		m := open(t, c, released(c, 1), 1, false)
+		m.Open(nil)
+		m.Add(nil, r)
+		tags[m.Stream.Tag("history")] = true
+	}
+	if len(tags) != 1 {
+		t.Errorf("%d histories of records that say nothing", len(tags))
+	}
+}

@@ -122,6 +122,17 @@ func rows(r Rows, fine int) [][]float64 {
 	return out
 }
 
+// A label beyond its range counts as the end of it, however far beyond, and one that is no number as 0.
+func TestLabelsAreClamped(t *testing.T) {
+	for y, want := range map[float64]int64{
+		1: 1000, 1.5: 1000, 1e300: 1000, math.Inf(1): 1000, -1e300: -1000, math.Inf(-1): -1000, 0.0006: 1, math.NaN(): 0,
+	} {
+		if got := labelled(y, 1000); got != want {
+			t.Errorf("label %g is %d, want %d", y, got, want)
+		}
+	}
+}
+
 // Every contribution of a coarse lattice is no farther from another and from zero than is claimed, and some are nearly
 // as far; faults are farther.
 func TestDistancesByEnumeration(t *testing.T) {

@@ -26,6 +26,8 @@ func TestAccountOfDraws(t *testing.T) {
 		{true, []mechanisms.Draw{of(1, 10, 0), of(1, 0, -10)}, false},
 		{true, []mechanisms.Draw{of(1, 10, 0), of(1, 0, -11)}, true},
 		{false, []mechanisms.Draw{other}, true},
+		{false, []mechanisms.Draw{{Law: other.Law, Scores: []int64{2, 2}}}, true},
+		{false, []mechanisms.Draw{{Law: other.Law, Scores: []int64{0, 0}}}, false},
 	} {
 		a, fault := Account{Law: law, Disjoint: row.disjoint}, ""
 		for _, d := range row.with {

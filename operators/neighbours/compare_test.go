@@ -204,6 +204,9 @@ func TestFaultsAreNamed(t *testing.T) {
 			}
 			sum.Add(dst, more, chain)
 		}}, "the release of coordinate 1 differs"},
+		"noise of no history": {toyFault{sum: func(dst []float64, v []int64, _ *noise.Chain, sum mechanisms.Sum) {
+			sum.Add(dst, v, noise.NewChain([32]byte{1}))
+		}}, "noise is drawn as in the neighbouring stream"},
 		"noise for events alone": {toyFault{sum: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
 			sum.Add(dst, v, chain)
 			if v[0] < 0 {

@@ -110,6 +110,10 @@ func TestDistances(t *testing.T) {
 			leaf[2] != g.Lambda/2 {
 		t.Errorf("leaf %v", leaf)
 	}
+	clear(leaf)
+	if (cellQuantiser{Cells: 3}).Quantise(g, leaf, []float64{2, math.NaN()}); leaf[2] != 0 {
+		t.Errorf("a NaN is the leaf %v", leaf)
+	}
 }
 
 // Bytes of decisions never change: deployments have made them.

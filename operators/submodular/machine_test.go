@@ -442,3 +442,17 @@ func benchmark(b *testing.B, kind mechanisms.Config, lines ...string) {
 		i++
 	}
 }
+
+// Where one gain is no number, none of the event counts.
+func TestGainsWithoutANumberCountNothing(t *testing.T) {
+	grid, dst := lattice.Grid{Exp: -20, Lambda: 1 << 20}, make([]int64, 3)
+	gainsQuantiser{Size: 3}.Quantise(grid, dst, []float64{0.5, -0.5, 0.25})
+	if dst[0] <= 0 || dst[1] != -dst[0] || dst[2] == 0 {
+		t.Errorf("gains are %d", dst)
+	}
+	clear(dst)
+	gainsQuantiser{Size: 3}.Quantise(grid, dst, []float64{0.5, -0.5, math.NaN()})
+	if dst[0] != 0 || dst[1] != 0 || dst[2] != 0 {
+		t.Errorf("gains of which one is NaN are %d", dst)
+	}
+}

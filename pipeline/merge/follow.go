@@ -101,7 +101,10 @@ func (r *Reader) add(t turn) {
 	l := r.lanes[t.Partition]
 	if l == nil {
 		place, _ := r.at.Part(t.Partition)
-		l = &lane{partition: t.Partition, next: t.From, read: t.From, known: t.From, epoch: place.LeaderEpoch, doubt: r.client.Doubt()}
+		l = &lane{
+			partition: t.Partition, next: t.From, read: t.From, known: t.From, epoch: place.LeaderEpoch,
+			doubt: r.client.Doubt(),
+		}
 		r.lanes[t.Partition] = l
 	}
 	l.turns = append(l.turns, t)

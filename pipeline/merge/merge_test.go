@@ -127,7 +127,7 @@ func TestReaderWaitsForTheOrder(t *testing.T) {
 	e.order(e.log, order.Entry{Partition: 1, End: 2})
 	b, err := r.Fetch(t.Context())
 	e.check(err)
-	if *b.Order != (fetch.Order{}) && !b.Order.Done || b.Partition != 1 || len(b.Records) != 2 || b.Stable-b.Next != 1 || b.Start+b.Shift != 0 {
+	if !b.Order.Done || b.Partition != 1 || len(b.Records) != 2 || b.Stable-b.Next != 1 || b.Start+b.Shift != 0 {
 		t.Fatalf("the first Batch: %+v of order %+v", *b, *b.Order)
 	}
 	w.take(t, b)
@@ -313,7 +313,8 @@ func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 	}
 	for neighbour := 1; neighbour < len(traces); neighbour++ {
 		if !slices.Equal(traces[neighbour], traces[0]) {
-			t.Errorf("neighbour %d: %d Batches, want %d, or they end elsewhere", neighbour, len(traces[neighbour]), len(traces[0]))
+			t.Errorf("neighbour %d: %d Batches, want %d, or they end elsewhere",
+				neighbour, len(traces[neighbour]), len(traces[0]))
 		}
 	}
 }

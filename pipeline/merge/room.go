@@ -50,7 +50,9 @@ func (r *Reader) given(l *lane) {
 	r.giving = nil
 	l.drop()
 	r.park(l)
-	r.resume(r.lanes[r.ahead[0].Partition])
+	if len(r.ahead) > 0 {
+		r.resume(r.lanes[r.ahead[0].Partition])
+	}
 }
 
 // waited lets other lanes run again beside one that had to wait for room.

@@ -255,3 +255,21 @@ func TestWalkTellsWhoIsForgotten(t *testing.T) {
 		t.Errorf("a user of another partition: %v, the walk stands at %d", err, w.Position.Next)
 	}
 }
+
+// A stream that is read back refuses the users whom it refused before.
+func TestUsersAreReadBack(t *testing.T) {
+	keyed := func(m *Model) { m.Users = &Users{Separation: 3, Batch: 1} }
+	w, again := walkOf(t, keyed, 0), walkOf(t, keyed, 0)
+	batch := fetch.Batch{From: 10, Next: 12, LeaderEpoch: 4, Records: recordsAt(4, 10, 11)}
+	batch.Records[0].Key, batch.Records[1].Key = []byte("a"), []byte("b")
+	if err := w.Take(&batch, everything); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Stream.Restore(w.Stream.AppendState(nil)); err != nil {
+		t.Fatal(err)
+	}
+	got, want := slices.Collect(again.Stream.Remembered()), slices.Collect(w.Stream.Remembered())
+	if len(want) != 2 || !slices.Equal(got, want) {
+		t.Errorf("%d users are read back, want %d", len(got), len(want))
+	}
+}

@@ -73,3 +73,35 @@ func TestVerdictsCoverEveryOffset(t *testing.T) {
 	tx.seal(rowSealer(t), 11, 1)
 	t.Error("verdicts of other offsets were sealed")
 }
+
+// The last of several rows starts where the ones before it end, and ends at the position.
+func TestRowsJoin(t *testing.T) {
+	tx, sealer := New(records.NewPool(), false), rowSealer(t)
+	const from, count = 1000, 2*state.MaxVerdicts + 5
+	tx.setSkipped(count)
+	tx.Position.Next = from + count
+	tx.seal(sealer, from, 1)
+	last, err := sealer.OpenVerdicts(tx.row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.From != from+2*state.MaxVerdicts || last.To != from+count {
+		t.Errorf("the last row is of the offsets %d to %d", last.From, last.To)
+	}
+}
+
+// A Builder finds statuses by their offsets, also when the first of them are left out.
+func TestABuilderFindsStatusesByOffset(t *testing.T) {
+	b := &Builder{Transaction: New(records.NewPool(), false), sent: state.Position{Next: 10}}
+	for _, code := range []schemas.Code{schemas.OK, schemas.Empty, schemas.TooLarge, schemas.InvalidUTF8} {
+		b.Transaction.setStatus(0, code)
+	}
+	want := []byte{schemas.Empty.Verdict(), schemas.TooLarge.Verdict()}
+	if got := b.Verdicts(11, 13); !slices.Equal(got, want) {
+		t.Errorf("statuses of the offsets 11 and 12: %v, want %v", got, want)
+	}
+	b.DropVerdicts(12)
+	if got := b.Verdicts(12, 13); !slices.Equal(got, want[1:]) {
+		t.Errorf("status of the offset 12: %v, want %v", got, want[1:])
+	}
+}

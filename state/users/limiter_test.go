@@ -92,6 +92,38 @@ func TestRestoreAtEveryEventDecidesAlike(t *testing.T) {
 	}
 }
 
+// A state that no limiter writes is refused, and changes nothing.
+func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
+	l := open(t, 3, 1)
+	l.Admit(1, users.ID{1})
+	l.Admit(3, users.ID{2})
+	state := l.AppendState(nil)
+	if err := l.Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	const count, entries, length = 33, 37, 24 // places in the state, and the length of an entry
+	for what, at := range map[string]struct {
+		place int
+		value byte
+	}{
+		"another version":         {0, 2},
+		"more users than it has":  {count, 4},
+		"fewer users than it has": {count, 1},
+		"a user of no step":       {entries + 16, 0},
+		"one who is forgotten":    {entries + length + 16, 4},
+		"one who came before":     {entries + 16, 9},
+		"a user twice":            {entries + length, 1},
+	} {
+		bad := bytes.Clone(state)
+		if bad[at.place] = at.value; l.Restore(bad) == nil {
+			t.Errorf("%s: accepted", what)
+		}
+		if !bytes.Equal(l.AppendState(nil), state) {
+			t.Errorf("%s: a refused state changes the limiter", what)
+		}
+	}
+}
+
 // Users are remembered under the key: without it, states of two deployments cannot be compared.
 func TestIDDependsOnTheKey(t *testing.T) {
 	a, b := open(t, 1, 1), open(t, 1, 1)

@@ -50,7 +50,8 @@ func AddAllocatesOnlyTheCipher(t testing.TB, steps int, newSum func(n int, sampl
 }
 
 // RestoreGivesTheSameBytes plays steps of three coordinates on sum, and each of them on again as well, restored from
-// the state before it: releases and states are the same.
+// the state before it: releases and states are the same. Before that, again plays another step of another history, so
+// that whatever a restore leaves of it shows.
 func RestoreGivesTheSameBytes(t testing.TB, what string, steps int, sum, again Sum) {
 	t.Helper()
 	chain, dst, twice := noise.NewChain([32]byte{7}), make([]float64, 3), make([]float64, 3)
@@ -59,6 +60,7 @@ func RestoreGivesTheSameBytes(t testing.TB, what string, steps int, sum, again S
 		before = sum.AppendState(before[:0])
 		key := chain.Key()
 		Step(sum, chain, dst, now, -now, 5)
+		Step(again, noise.NewChain([32]byte{8, byte(now)}), twice, 7, now, -1)
 		if err := again.Restore(before); err != nil {
 			t.Fatalf("%s, step %d: %v", what, now+1, err)
 		}

@@ -291,6 +291,36 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 	}
 }
 
+// What is beyond a range counts as its end, however far beyond, and a number that is none counts nothing: the integer
+// that such a number would become differs from one CPU to another.
+func TestQuantiseClampsBeforeItRounds(t *testing.T) {
+	h := block.OneHot{Block: block.Block{Count: 1, Mean: 1}, Cells: 1, Weight: 2}
+	g, err := lattice.NewGrid(h.Component().Clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quantised := func(value, weight float64) [2]int64 {
+		leaf := make([]int64, h.Size())
+		h.Quantise(g, leaf, []float64{0, value, weight})
+		return [2]int64(leaf)
+	}
+	for _, far := range []float64{1.5, 1e300, math.Inf(1)} {
+		for _, x := range []struct{ got, want [2]int64 }{
+			{quantised(far, 1), quantised(1, 1)},
+			{quantised(-far, 1), quantised(-1, 1)},
+			{quantised(0.5, 2*far), quantised(0.5, 2)},
+			{quantised(0.5, -far), [2]int64{}},
+		} {
+			if x.got != x.want {
+				t.Errorf("%g beyond a range: %d, want %d", far, x.got, x.want)
+			}
+		}
+	}
+	if quantised(math.NaN(), 1) != [2]int64{} || quantised(0.5, math.NaN()) != [2]int64{} {
+		t.Error("a NaN counts")
+	}
+}
+
 // lchoose is log C(2k, k)/4^k.
 func lchoose(k int) float64 {
 	a, _ := math.Lgamma(float64(2*k + 1))

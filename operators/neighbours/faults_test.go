@@ -1,0 +1,191 @@
+package neighbours
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/decay"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// pair exchanges the first record of step 5; the second one is an event of the same step.
+type pair struct{ list }
+
+func (p pair) Next(step uint64, place int) Couple {
+	switch {
+	case step == 5 && place == 0:
+		return p.list.Next(5, 1)
+	case step == 5:
+		r := event(0.1, 0.1)
+		return Couple{Record: r, Neighbour: r}
+	}
+	return p.list.Next(step, place)
+}
+
+// An event that is added twice in its step moves contributions by more than is claimed.
+func TestContributionsBeyondTheClaimAreNamed(t *testing.T) {
+	var held []float64
+	twice := func(_ *toy, r operators.Record) bool {
+		if held != nil {
+			copy(r.Event.Vector.Values, held)
+			held = nil
+		} else if !r.Null && r.Event.Vector.Values[0]*r.Event.Vector.Values[0] > 1 {
+			held = r.Event.Vector.Values
+		}
+		return false
+	}
+	s := subjectOf(t, toyConfig("once-gaussian", protection.PerStep{}), toyFault{takes: twice})
+	report, err := s.Compare(pair{list{event(30, -2), event(-30, 2)}}, 10, []uint64{5})
+	if err != nil || !strings.Contains(report.Fault, "lattice units apart, claimed is") {
+		t.Errorf("%q, %v", report.Fault, err)
+	}
+}
+
+// What a decision says in a list is compared, and so is what a machine has that its state has not.
+func TestFaultsOfDecisionsAreNamed(t *testing.T) {
+	counts := map[*toy]int{}
+	for want, says := range map[string]func(m *toy, d *operators.Decision, r operators.Record){
+		"step 5: decision 5: its member 1": func(_ *toy, d *operators.Decision, r operators.Record) {
+			x := schemas.ExtraValue{Numbers: []float64{0}}
+			if !r.Null {
+				x.Numbers[0] = r.Event.Vector.Values[0]
+			}
+			d.Extras = []schemas.ExtraValue{x}
+		},
+		"its point": func(m *toy, d *operators.Decision, _ operators.Record) {
+			counts[m]++
+			d.Point[0] += float64(counts[m])
+		},
+	} {
+		fault, _ := compared(t, subjectOf(t, toyConfig("once-gaussian", protection.PerStep{}), toyFault{says: says}))
+		if !strings.Contains(fault, want) {
+			t.Errorf("%q, want %q", fault, want)
+		}
+	}
+}
+
+// Steps in which contributions differ are those of the exchange, and as far apart as a user's events.
+func TestStepsOfAnExchangeAreNamed(t *testing.T) {
+	unit := protection.User{Separation: 3}
+	for _, row := range []struct {
+		steps, at []uint64
+		fault     bool
+	}{
+		{[]uint64{5, 8}, nil, false},
+		{[]uint64{5, 7}, nil, true},
+		{[]uint64{5, 8}, []uint64{5, 8}, false},
+		{[]uint64{5, 8}, []uint64{5, 9}, true},
+	} {
+		c := toyConfig("blt", protection.Window{Steps: 4})
+		c.Unit = unit
+		r := &run{frame: &frame{Subject: &Subject{Mechanism: c}}, steps: row.steps}
+		if r.finish(row.at); (r.fault != "") != row.fault {
+			t.Errorf("steps %v of %v: %q", row.steps, row.at, r.fault)
+		}
+	}
+}
+
+// A noise vector that two steps share is named.
+func TestNoiseThatIsDrawnAgainIsNamed(t *testing.T) {
+	s := subjectOf(t, toyConfig("once-gaussian", protection.PerStep{}), toyFault{})
+	f, err := s.frame()
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(seed byte) []partStep {
+		return []partStep{{contributions: []int64{0, 0}, fills: []fill{{noise.Seed{seed}, []int64{0, 0}}}}}
+	}
+	for want, seeds := range map[string][2]byte{"": {1, 2}, "step 2: noise that was drawn before is drawn again": {1, 1}} {
+		r := f.run(&recording{steps: [][]partStep{step(seeds[0]), step(seeds[1])}})
+		if r.freshNoise(); r.fault != want {
+			t.Errorf("%q, want %q", r.fault, want)
+		}
+	}
+}
+
+// leaking adds what it released before a reset behind it.
+type leaking struct {
+	mechanisms.Sum
+	reset  uint64
+	before lattice.Int128
+}
+
+func (l *leaking) Add(dst []float64, v []int64, chain *noise.Chain) {
+	l.Sum.Add(dst, v, chain)
+	if l.Steps() == l.reset {
+		l.before = l.Increments()[0]
+	}
+}
+
+func (l *leaking) Increments() []lattice.Int128 {
+	all := slices.Clone(l.Sum.(mechanisms.Incremental).Increments())
+	if l.Steps() > l.reset {
+		all[0] = all[0].Add(l.before)
+	}
+	return all
+}
+
+// Noise that passes a reset is named.
+func TestNoiseBehindAResetIsNamed(t *testing.T) {
+	c := toyConfig("blt", protection.Decay{Steps: 8})
+	s := subjectOf(t, c, toyFault{})
+	reset := decay.Period(8)
+	s.Sums = func(sampler noise.Sampler) ([]mechanisms.Sum, error) {
+		sums, err := s.Calibration.SumsOver(c, sampler)
+		for k := range sums {
+			sums[k] = &leaking{Sum: sums[k], reset: reset}
+		}
+		return sums, err
+	}
+	fault, err := s.SumsAlone()
+	if err != nil || !strings.Contains(fault, "adds noise from before the reset") {
+		t.Errorf("%q, %v", fault, err)
+	}
+}
+
+// threes claims that contributions are within 3 units of zero, and writes what it is given.
+type threes struct{}
+
+func (threes) Entries() int { return 1 }
+
+func (threes) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
+	return lattice.Square(6), lattice.Square(3)
+}
+
+func (threes) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[0] = int64(v[0]) }
+
+// A contribution that is longer than its quantiser says is named, by however little.
+func TestQuantisersThatSayLessAreNamed(t *testing.T) {
+	for length, fault := range map[float64]bool{3: false, -3: false, 4: true, -4: true} {
+		r := &run{frame: &frame{components: make([]definition.Component, 1)}}
+		watchedQuantiser{threes{}, &seat{run: r}, 0}.Quantise(lattice.Grid{}, make([]int64, 1), []float64{length})
+		if (r.fault != "") != fault {
+			t.Errorf("%g units: %q", length, r.fault)
+		}
+	}
+}
+
+// Releases that hold half of the noise are named, though they differ by what contributions do.
+func TestNoiseThatIsHalvedIsNamed(t *testing.T) {
+	c := toyConfig("once-gaussian", protection.PerStep{})
+	grid, err := lattice.NewGrid(c.Clip())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := subjectOf(t, c, toyFault{sum: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
+		sum.Add(dst, v, chain)
+		for i, x := range v {
+			dst[i] = (dst[i] + float64(x)*grid.Unit()) / 2
+		}
+	}})
+	if fault, err := s.SumsAlone(); err != nil || !strings.Contains(fault, "holds 0.5 times the noise") {
+		t.Errorf("%q, %v", fault, err)
+	}
+}
