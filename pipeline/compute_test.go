@@ -103,9 +103,9 @@ func TestATransactionKeepsItsPlace(t *testing.T) {
 		t.Errorf("the committed position has become %+v", *at.Order)
 	}
 	for p, tx := range closed {
-		want := group.Offset{Partition: int32(p), Offset: []int64{7, 10}[p]}
-		at := tx.Position
-		if next := int64(p + 1); at.Next != 2*next || at.Order.Next != next || !slices.Equal(tx.Offsets, []group.Offset{want}) {
+		want := []group.Offset{{Partition: int32(p), Offset: []int64{7, 10}[p]}}
+		at, next := tx.Position, int64(p+1)
+		if at.Next != 2*next || at.Order.Next != next || !slices.Equal(tx.Offsets, want) {
 			t.Errorf("transaction %d is at %d, %+v, with the offsets %+v", p, at.Next, *at.Order, tx.Offsets)
 		}
 	}
