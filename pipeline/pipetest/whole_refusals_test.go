@@ -241,3 +241,35 @@ func TestAWholeTopicStartsAtTheLatest(t *testing.T) {
 		w.oneHistory(opened{owed: 3, second: 7})
 	})
 }
+
+// TestATrimmedOrderLogIsTakenOver: of events that the input no longer has, the order log needs no record.
+func TestATrimmedOrderLogIsTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(t, pipetest.NewSetup(), 2, 3)
+		a := w.Start("a", simtest.NewDisk(), w.setup.Run)
+		time.Sleep(2 * time.Second)
+		for i := range 4 {
+			w.send(i%2, 3)
+			time.Sleep(time.Second)
+		}
+		for p := range int32(2) {
+			w.check(topics.DeleteRecords(t.Context(), w.Client(), w.setup.Config.Input, p, 6))
+		}
+		time.Sleep(2 * time.Minute)
+		bounds, err := topics.BoundsOf(t.Context(), w.Client(), w.setup.Config.Order, 0)
+		if err != nil || bounds.Start != bounds.High || bounds.Start == 0 {
+			t.Fatalf("the order log has the records %d to %d, %v; want none", bounds.Start, bounds.High, err)
+		}
+		a.Kill()
+		w.check(w.MoveLeader(w.setup.Config.Order, 0, 1))
+		for range 2 {
+			w.Start("b", simtest.NewDisk(), w.setup.Run)
+			time.Sleep(10 * time.Second)
+			w.send(1, 4)
+			time.Sleep(5 * time.Second)
+		}
+		if n := len(w.read(w.setup.Config.Decisions, false)); n != w.taken {
+			t.Errorf("%d decisions, want %d", n, w.taken)
+		}
+	})
+}
