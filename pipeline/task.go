@@ -167,8 +167,8 @@ func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- *fe
 }
 
 // mergeNotices say which partition of the input the stream of a whole topic waits for, and that somebody else writes
-// order records. Of these the first alone is noted, because anybody with the right may write many. ended is to be called
-// once the Reader is not used any more.
+// order records. Of these the first alone is noted, because anybody with the right may write many. ended must be called
+// when the Reader is closed.
 func (t *task) mergeNotices() (n merge.Notices, ended func()) {
 	var refused sync.Once
 	awaited := int32(-1)

@@ -208,7 +208,8 @@ func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lines := c.waiting()
-	waiting := slices.Concat(lines[reasonPartitions], lines[reasonInput], lines[reasonDisk], lines[reasonGroup], lines[reasonBrokers])
+	waiting := slices.Concat(lines[reasonPartitions], lines[reasonInput], lines[reasonDisk], lines[reasonGroup],
+		lines[reasonBrokers])
 	if len(waiting) == 0 {
 		fmt.Fprintln(w, "ready")
 		if c.stands == notice.Warm {
