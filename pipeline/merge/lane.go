@@ -185,6 +185,7 @@ func (r *Reader) look(ctx context.Context, l *lane, t turn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
+	case r.giving == l: // its context has ended
 	case err != nil:
 		l.err = err
 	case end >= t.To:

@@ -7,6 +7,7 @@ import (
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
@@ -24,6 +25,10 @@ type Follower struct {
 	Refused int
 }
 
+// followBytes is the memory for answers of the order log, beside what others share: whoever writes the order must not
+// wait for those who read it. It is twice the largest answer.
+const followBytes = 2 << 20
+
 // Follow returns a Follower that starts at a position of the stream that began at start. topic is the order log's.
 func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordered) *Follower {
 	return &Follower{
@@ -31,7 +36,7 @@ func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordere
 		// Records of open and aborted transactions are read as well: all readers must read the same ones, and nobody who
 		// leaves a transaction open may stop them.
 		reader: fetch.NewReader(c, topic.Name, 0, at.Next, fetch.Options{
-			ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch,
+			ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(followBytes),
 		}),
 	}
 }

@@ -20,21 +20,21 @@ import (
 // env is an order log on a broker of the test's own.
 type env struct {
 	testing.TB
-	client *kafka.Client
-	topic  topics.Topic
-	log    order.Log
-	start  *state.Ordered
+	brokers []string
+	client  *kafka.Client
+	topic   topics.Topic
+	log     order.Log
+	start   *state.Ordered
 }
 
 func newEnv(t testing.TB) *env {
-	client, err := kafka.New(kafka.Config{
-		Brokers: strings.Split(pipetest.Embedded(t), ","), DoubtFor: time.Second,
-	})
+	brokers := strings.Split(pipetest.Embedded(t), ",")
+	client, err := kafka.New(kafka.Config{Brokers: brokers, DoubtFor: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	e := &env{TB: t, client: client, start: &state.Ordered{LeaderEpoch: -1}}
+	e := &env{TB: t, brokers: brokers, client: client, start: &state.Ordered{LeaderEpoch: -1}}
 	e.topic = e.create("late.order", 1)
 	e.log = order.Log{Key: [32]byte{1}, Topic: e.topic.ID, Input: [16]byte{3}}
 	return e

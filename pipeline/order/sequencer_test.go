@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
@@ -101,6 +102,31 @@ func (s *sequenced) follow(f *order.Follower, ends ...int64) (all []order.Range)
 			next[r.Partition] = r.To
 		}
 		all = append(all, ranges...)
+	}
+}
+
+// TestSequencerWaitsForNoMemory: what others of its process hold of the input, for as long as they compute, must not
+// move the order.
+func TestSequencerWaitsForNoMemory(t *testing.T) {
+	s := newSequenced(t)
+	budget := memory.NewBudget(1 << 20)
+	client, err := kafka.New(kafka.Config{Brokers: s.brokers, DoubtFor: time.Second, Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	held, err := budget.Take(s.ctx, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	f := s.log.Follow(s.client, s.topic, s.start, s.start)
+	defer f.Close()
+	s.client = client
+	defer s.run()()
+	for end := range int64(5) {
+		s.events(0, 1)
+		s.follow(f, end+1, 0, 0)
 	}
 }
 

@@ -94,7 +94,8 @@ func (r *Reader) Close() { r.drop() }
 func (r *Reader) Holds() bool { return r.answer.records != nil || r.plain != nil }
 
 // Fetch returns the records that follow, waiting up to MaxWait for some. A Batch without records is no end: its Next
-// may have moved over control records and aborted transactions. After an error the Reader still stands where it stood.
+// may have moved over control records and aborted transactions. Where Next is From, nothing lies between that and the
+// Batch's Stable. After an error the Reader still stands where it stood.
 func (r *Reader) Fetch(ctx context.Context) (*Batch, error) { return r.fetch(ctx, false) }
 
 // TryFetch is Fetch for a caller that must not wait for memory: memory.ErrNoRoom where Fetch would. The Reader keeps
@@ -103,7 +104,8 @@ func (r *Reader) TryFetch(ctx context.Context) (*Batch, error) { return r.fetch(
 
 func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
 	r.hurried = hurried
-	if r.answer.records == nil && r.cursor.Done() {
+	fresh := r.answer.records == nil && r.cursor.Done()
+	if fresh {
 		if err := r.ask(ctx); err != nil {
 			return nil, err
 		}
@@ -115,6 +117,10 @@ func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
 	b.Next, b.LeaderEpoch = r.offset, r.epoch
 	if err == nil {
 		r.corrupt = 0
+		if b.Next == b.From && !fresh { // the answer before was used up, which says nothing of what follows it
+			b.Release()
+			return r.fetch(ctx, hurried)
+		}
 		return b, nil
 	}
 	if errors.Is(err, memory.ErrNoRoom) { // b is empty

@@ -1,0 +1,31 @@
+package merge_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/merge"
+	"oriel/pipeline/order"
+)
+
+// TestReaderTakesWhatLiesBehindAnAnswer: a Batch may end where the last whole batch of an answer does, which says
+// nothing of what follows.
+func TestReaderTakesWhatLiesBehindAnAnswer(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, 1, nil)
+	for range 12 {
+		e.send(0, records.Zstd, strings.Repeat("x", 1<<20), "last") // ends a Batch
+	}
+	e.order(e.log, order.Entry{Partition: 0, End: e.end(0)})
+	twin := e.twin()
+	w := &walk{at: e.first()}
+	r := merge.NewReader(e.client, names, e.log, e.start, w.at, fetch.Options{
+		MaxWait: 20 * time.Millisecond, MaxBytes: 1000, // some batches
+	})
+	defer r.Close()
+	w.until(e, r, twin.at.Next)
+	w.same(t, twin)
+}
