@@ -61,7 +61,8 @@ func serveNumbers(t *testing.T) *numbers {
 	}
 	environ := []string{
 		"ORIEL_BROKERS=127.0.0.1:" + strconv.Itoa(o.port), "ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_NAME=delays",
-		"ORIEL_INPUT_TOPIC=arrivals", "ORIEL_STREAM=partition", "ORIEL_START=earliest", "ORIEL_STATE_DIR=" + state, "ORIEL_MASTER_KEY_FILE=" + key,
+		"ORIEL_INPUT_TOPIC=arrivals", "ORIEL_STREAM=partition", "ORIEL_START=earliest",
+		"ORIEL_STATE_DIR=" + state, "ORIEL_MASTER_KEY_FILE=" + key,
 		"ORIEL_HTTP_ADDR=127.0.0.1:0", "ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=UA|AA", "ORIEL_VALUE=delay=-60:180",
 		"ORIEL_STATISTICS=count,sum,mean", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", fmt.Sprintf("ORIEL_MEMORY=%d",
 			memory),

@@ -15,8 +15,9 @@ import (
 )
 
 // A process to which the group gives nothing stands by: its local store follows the changelog of the one stream that
-// there is, so that a take-over reads the last second of it and not all. Where each of several partitions is a stream, it
-// follows none: nothing says which one it will get, and all of them are the disk and the network of the whole deployment.
+// there is, so that a take-over reads the last second of it and not all. Where each of several partitions is a stream,
+// it follows none: nothing says which one it will get, and all of them are the disk and the network of the whole
+// deployment.
 
 // standbyInterval is how often a process that stands by reads on: the owner commits states many times as often, and the
 // newest alone is of use.

@@ -104,8 +104,8 @@ func demoRows() []demoRow {
 // settings are what a user would give as ORIEL_* variables, with the regulariser that `oriel plan` advises.
 func (r demoRow) settings() (settings.Settings, error) {
 	lines := append([]string{
-		fmt.Sprintf("ORIEL_NAME=%s-%g", r.name, r.epsilon), "ORIEL_INPUT_TOPIC=" + demoInput, "ORIEL_STREAM=partition", "ORIEL_START=earliest",
-		"ORIEL_ALLOW_SINGLE_REPLICA=true",
+		fmt.Sprintf("ORIEL_NAME=%s-%g", r.name, r.epsilon), "ORIEL_INPUT_TOPIC=" + demoInput, "ORIEL_START=earliest",
+		"ORIEL_STREAM=partition", "ORIEL_ALLOW_SINGLE_REPLICA=true",
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
 		fmt.Sprintf("ORIEL_DIMENSION=%d", flights.Dimension),
 		"ORIEL_MECHANISM=" + r.mechanism, fmt.Sprintf("ORIEL_EPSILON=%g", r.epsilon), "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",

@@ -26,7 +26,8 @@ const (
 // arrivalSettings are those of a deployment of private numbers: mean delay by airline, for life.
 func arrivalSettings() (settings.Settings, error) {
 	return settings.Load([]string{
-		"ORIEL_NAME=delays", "ORIEL_INPUT_TOPIC=" + arrivalsTopic, "ORIEL_STREAM=partition", "ORIEL_START=earliest", "ORIEL_ALLOW_SINGLE_REPLICA=true",
+		"ORIEL_NAME=delays", "ORIEL_INPUT_TOPIC=" + arrivalsTopic, "ORIEL_STREAM=partition",
+		"ORIEL_START=earliest", "ORIEL_ALLOW_SINGLE_REPLICA=true",
 		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=" + strings.Join(flights.Carriers, "|"),
 		fmt.Sprintf("ORIEL_VALUE=delay=%g:%g", earliest, latest), "ORIEL_STATISTICS=mean,count", "ORIEL_MECHANISM=blt",
 		"ORIEL_WINDOW=lifetime", fmt.Sprintf("ORIEL_MEMORY=%d", arrivalsMemory), "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",

@@ -60,7 +60,7 @@ func evalCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.ndjson, "ndjson", "", "file of event lines")
-	f.StringVar(&o.topic, "topic", "", "topic of events; each partition is a stream")
+	f.StringVar(&o.topic, "topic", "", "topic of events; each partition is a stream, or with ORIEL_STREAM=topic all are one, in the order of the records' times")
 	f.StringVar(&o.separator, "key-separator", "", "of --ndjson: each line is a user id or key, this text, and an event, as `oriel replay` has it")
 	f.IntVar(&o.partitions, "partitions", 1, "streams of a file: events go where `oriel produce` would put them in a topic of so many partitions")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
@@ -112,6 +112,9 @@ func runEval(cmd *cobra.Command, o evalOptions) error {
 			source, err := newTopicEvents(cmd.Context(), client, o.topic)
 			if err != nil {
 				return err
+			}
+			if rows[0].Deployment().WholeTopic() {
+				return o.show(cmd, in, mergedEvents{source})
 			}
 			return o.show(cmd, in, source)
 		})

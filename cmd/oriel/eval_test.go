@@ -132,6 +132,12 @@ func TestEvalComparesInOnePass(t *testing.T) {
 		}
 	}
 	f.evaluates("--topic", topic, "--delay", "10ms")
+
+	f.Env["ORIEL_STREAM"] = "topic"
+	one := f.evaluates("--topic", topic, "--window", "64")
+	if one.Streams != 1 || one.Events != r.Events {
+		t.Errorf("%d streams of %d events, want one of %d", one.Streams, one.Events, r.Events)
+	}
 }
 
 func TestEvalRefusesBadFlags(t *testing.T) {

@@ -150,12 +150,13 @@ func (w exemplars) playPlan(t *testing.T, c operator, m mechanisms.Config, p par
 	return got
 }
 
-// Of 40 000 flights at ε = 1, leaders find what greedy finds, ν = (value − random)/(greedy − random) of 0.9 or more for
-// three of 30, and shares have 0.8 of greedy's value or more. The long form has further exemplars, where means of ν are
-// 0.8 or more, and the printed H, at which leaders find far less.
+// Of 40 000 flights at ε = 1, leaders find what greedy finds, ν = (value − random)/(greedy − random) of 0.9 or more
+// for two of 15, and shares have 0.8 of greedy's value or more. The long form has further exemplars, where means of ν
+// are 0.8 or more, and the printed H, at which leaders find far less. A single world and key says little of three of
+// 30: its ν is off by a quarter.
 func TestExemplarsOfFlights(t *testing.T) {
 	points := flightPoints(t)
-	for _, row := range tiertest.Runs([]struct{ elements, pick int }{{30, 3}}, []struct{ elements, pick int }{
+	for _, row := range tiertest.Runs([]struct{ elements, pick int }{{15, 2}}, []struct{ elements, pick int }{
 		{30, 3}, {30, 2}, {15, 2}, {60, 2},
 	}) {
 		worlds, seeds := tiertest.Runs(1, 4), tiertest.Runs(byte(1), 3)

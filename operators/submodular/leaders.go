@@ -55,8 +55,8 @@ func newLeaders(behind prefixes, r regulariser) (*leadersRule, error) {
 
 // decide draws the element of each position from Π(ĝ/Λ_n) on the simplex, ĝ the sums of its gains that decisions
 // follow: Duchi and others' projection is exact, and what has no probability is not drawn. Behind the last step of a
-// stream, where nothing more is drawn, it takes those with the largest probabilities. An element that stands already gives way
-// to the best other one, which gains at least as much; as printed it stands twice.
+// stream, where nothing more is drawn, it takes those with the largest probabilities. An element that stands already
+// gives way to the best other one, which gains at least as much; as printed it stands twice.
 func (l *leadersRule) decide(stream *mechanisms.Stream) {
 	by := l.at(l.weight(stream))
 	for i := range l.set {

@@ -13,9 +13,9 @@ import (
 )
 
 // CheckStreams refuses settings that differ from those that the deployment was opened with, and a new deployment whose
-// input has several partitions if its settings do not say what is one stream. It comes BEFORE topics are made: partitions
-// that are added for the wrong streams cannot be taken away again. An input that does not exist counts as one of so many
-// partitions.
+// input has several partitions if its settings do not say what is one stream. It comes BEFORE topics are made:
+// partitions that are added for the wrong streams cannot be taken away again. An input that does not exist counts as
+// one of so many partitions.
 func CheckStreams(
 	ctx context.Context, client *kafka.Client, c deployment.Config, partitions int, model streams.Model,
 	master *state.MasterKey,

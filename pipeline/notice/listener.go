@@ -89,8 +89,8 @@ type Listener struct {
 	// Doubted hears what seems to be wrong with the deployment's topics, while it is looked at again before it is
 	// believed; nil when it was not so.
 	Doubted func(problem error)
-	// Partitions hears how many partitions the input has: at the start, and when some were added.
-	Partitions func(input int)
+	// Partitions hears how many streams the input has, its partitions or 1: at the start, and when some were added.
+	Partitions func(streams int)
 	Ended      func(Ending) // the service was told to end, and has
 }
 

@@ -126,9 +126,38 @@ func (w *whole) stopped() (said string) {
 	return said
 }
 
-// TestElectionsWithoutARecordAreNoLoss: leaders that come and go before anything is written leave epochs in the order
-// log that the input does not have. The stream is taken over before and behind each of them.
-func TestElectionsWithoutARecordAreNoLoss(t *testing.T) {
+// TestALeaderThatWroteNothingIsNoLoss: it may have told the end of its partition, so that the order log has an epoch
+// which the input does not have.
+func TestALeaderThatWroteNothingIsNoLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(t, pipetest.NewSetup(), 3, 3)
+		a := w.Start("a", simtest.NewDisk(), w.setup.Run)
+		time.Sleep(2 * time.Second)
+		checkpoint := w.checkpoint()
+		w.send(1, 3)
+		time.Sleep(2 * time.Second)
+		w.check(a.Stop())
+		w.send(1, 4)
+		for leader := range int32(2) {
+			w.check(w.MoveLeader(w.setup.Config.Input, 1, leader+1))
+			time.Sleep(time.Second)
+			if leader == 0 {
+				look := topics.NewStableEnds(w.Client(), w.deployment().Topics.Input)
+				ends, err := look.Look(t.Context(), time.Second)
+				look.Wait()
+				w.check(err)
+				w.order(order.Entry{Partition: 1, End: 7, Epoch: ends[1].Epoch})
+			}
+		}
+		b := w.Start("b", simtest.NewDisk(), w.setup.Run)
+		time.Sleep(10 * time.Second)
+		w.check(b.Stop())
+		w.isWhole(checkpoint)
+	})
+}
+
+// TestElectionsAreNoLoss: leaders come and go, and the stream is taken over before and behind each of them.
+func TestElectionsAreNoLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 3, 3)
 		a := w.Start("a", simtest.NewDisk(), w.setup.Run)
@@ -210,5 +239,37 @@ func TestAWholeTopicStartsAtTheLatest(t *testing.T) {
 			next[o.partition] = o.at + 1
 		}
 		w.oneHistory(opened{owed: 3, second: 7})
+	})
+}
+
+// TestATrimmedOrderLogIsTakenOver: of events that the input no longer has, the order log needs no record.
+func TestATrimmedOrderLogIsTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(t, pipetest.NewSetup(), 2, 3)
+		a := w.Start("a", simtest.NewDisk(), w.setup.Run)
+		time.Sleep(2 * time.Second)
+		for i := range 4 {
+			w.send(i%2, 3)
+			time.Sleep(time.Second)
+		}
+		for p := range int32(2) {
+			w.check(topics.DeleteRecords(t.Context(), w.Client(), w.setup.Config.Input, p, 6))
+		}
+		time.Sleep(2 * time.Minute)
+		bounds, err := topics.BoundsOf(t.Context(), w.Client(), w.setup.Config.Order, 0)
+		if err != nil || bounds.Start != bounds.High || bounds.Start == 0 {
+			t.Fatalf("the order log has the records %d to %d, %v; want none", bounds.Start, bounds.High, err)
+		}
+		a.Kill()
+		w.check(w.MoveLeader(w.setup.Config.Order, 0, 1))
+		for range 2 {
+			w.Start("b", simtest.NewDisk(), w.setup.Run)
+			time.Sleep(10 * time.Second)
+			w.send(1, 4)
+			time.Sleep(5 * time.Second)
+		}
+		if n := len(w.read(w.setup.Config.Decisions, false)); n != w.taken {
+			t.Errorf("%d decisions, want %d", n, w.taken)
+		}
 	})
 }

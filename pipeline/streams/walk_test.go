@@ -29,7 +29,8 @@ func (w *witness) Open(dst []operators.Decision) []operators.Decision {
 }
 
 func (w *witness) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	w.saw = append(w.saw, fmt.Sprintf("%d/%d key=%s null=%t", r.Identity.Offset, r.Identity.LeaderEpoch, r.Key, r.Null))
+	id := r.Identity
+	w.saw = append(w.saw, fmt.Sprintf("%d/%d/%d key=%s null=%t", id.Partition, id.Offset, id.LeaderEpoch, r.Key, r.Null))
 	n := w.Steps()
 	return append(dst,
 		operators.Decision{Index: 2*n - 1, Step: n, Point: []float64{float64(n)}},
@@ -136,9 +137,9 @@ func TestWalkHandsOn(t *testing.T) {
 		}
 		w.wants(t, state.Position{Next: 20, LeaderEpoch: 5, Step: 3}, "10 after 0: ok", "12 after 1: json_syntax",
 			"13 after 0: too_large")
-		saw := []string{"10/4 key= null=false", "12/4 key= null=true", "13/4 key= null=true"}
+		saw := []string{"0/10/4 key= null=false", "0/12/4 key= null=true", "0/13/4 key= null=true"}
 		if keyed {
-			saw = []string{"10/4 key=10 null=false", "12/4 key=12 null=true", "13/4 key=13 null=true"}
+			saw = []string{"0/10/4 key=10 null=false", "0/12/4 key=12 null=true", "0/13/4 key=13 null=true"}
 		}
 		if !slices.Equal(w.machine.saw, saw) {
 			t.Errorf("the machine saw %q, want %q", w.machine.saw, saw)

@@ -22,10 +22,11 @@ type Item struct {
 	Place  Place
 }
 
-// Place is where a record stands in a file. The zero value is that of a record of a topic, which has an offset.
+// Place is where a record stands in a file or in a merged topic. The zero value is that of a record of a partition that
+// is a stream, which has an offset.
 type Place struct {
-	Unit   string // line, or record of a table
-	Number int64  // from 1
+	Unit   string // line, record of a table, or partition P, offset
+	Number int64
 }
 
 // String is how a message names the place.

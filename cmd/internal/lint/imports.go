@@ -60,15 +60,15 @@ var direction = []rule{
 	{
 		"pipeline/takeover",
 		[]string{
-			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/transaction",
-			"pipeline/merge", "pipeline/kafka", "=operators", "schemas", "state",
+			"pipeline/notice", "pipeline/deployment", "pipeline/order", "pipeline/merge", "pipeline/streams",
+			"pipeline/changelog", "pipeline/transaction", "pipeline/kafka", "=operators", "schemas", "state",
 		},
 		"take-over returns data: the service commits",
 	},
 	{
 		"pipeline/replay",
 		[]string{
-			"pipeline/notice", "pipeline/deployment", "pipeline/streams", "pipeline/changelog", "pipeline/merge",
+			"pipeline/notice", "pipeline/deployment", "pipeline/merge", "pipeline/streams", "pipeline/changelog",
 			"pipeline/kafka", "schemas", "state",
 		},
 		"a replay writes nothing",

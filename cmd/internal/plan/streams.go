@@ -133,7 +133,8 @@ func (s *Streams) rows() *grid {
 		topic, partition = "* "+topic, "=partition"
 	}
 	g.add("", topic, partition)
-	g.add("  events a second of a stream", figure.Digits(s.Topic.EventsPerSecond), figure.Digits(s.Partition.EventsPerSecond))
+	g.add("  events a second of a stream",
+		figure.Digits(s.Topic.EventsPerSecond), figure.Digits(s.Partition.EventsPerSecond))
 	add := func(name string, topic, partition Number) {
 		if topic.Known() {
 			g.add("  "+name, Duration(float64(topic)), Duration(float64(partition)))

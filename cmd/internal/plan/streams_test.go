@@ -71,9 +71,9 @@ func TestAWholeTopicClosesStepsAsOftenAsAllPartitions(t *testing.T) {
 	}
 }
 
-// TestTheOrderLogGrowsAsPlanned simulates ticks: entries of partitions that took an event since the one before. The mean
-// of their bytes may be 6.11 of its standard errors from the plan (a chance of 1e-9), and 2 % more for numbers that are
-// shorter or longer than the plan has them.
+// TestTheOrderLogGrowsAsPlanned simulates ticks: entries of partitions that took an event since the one before. The
+// mean of their bytes may be 6.11 of its standard errors from the plan (a chance of 1e-9), and 2 % more for numbers
+// that are shorter or longer than the plan has them.
 func TestTheOrderLogGrowsAsPlanned(t *testing.T) {
 	for _, p := range []Partitions{
 		{Count: 3, Rate: 2, Interval: 100 * time.Millisecond},

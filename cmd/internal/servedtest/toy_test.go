@@ -194,7 +194,8 @@ func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	f := newFixture(t, 2, nil)
 	g.env = toyEnv("ORIEL_STATE_DIR="+f.Env["ORIEL_STATE_DIR"], "ORIEL_TOY_LABEL=set")
 	for _, name := range []string{
-		"BROKERS", "NAME", "INPUT_TOPIC", "STREAM", "START", "ALLOW_SINGLE_REPLICA", "MASTER_KEY_FILE", "HTTP_ADDR", "COMMIT_INTERVAL",
+		"BROKERS", "NAME", "INPUT_TOPIC", "STREAM", "START", "ALLOW_SINGLE_REPLICA", "MASTER_KEY_FILE", "HTTP_ADDR",
+		"COMMIT_INTERVAL",
 	} {
 		g.env = append(g.env, "ORIEL_"+name+"="+f.Env["ORIEL_"+name])
 	}

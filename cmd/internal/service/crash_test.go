@@ -1,7 +1,9 @@
 package service_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"oriel/cmd/internal/servicetest"
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/pipeline/kafka/records"
 )
 
 // TestCrashLosesNothingAndRepeatsNothing kills two processes of one group while events flow, at the worst places and at
@@ -93,34 +96,59 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 // service writes verdicts.
 func TestCrashLosesNoLetterAndWritesNoneTwice(t *testing.T) {
 	t.Parallel()
+	crashLosesNoLetter(t, "partition", 2)
+}
+
+// TestCrashLosesNoLetterOfAWholeTopic, where one process has all of the work.
+func TestCrashLosesNoLetterOfAWholeTopic(t *testing.T) {
+	tiertest.Slow(t, "TestCrashLosesNoLetterAndWritesNoneTwice")
+	t.Parallel()
+	crashLosesNoLetter(t, "topic", 1)
+}
+
+func crashLosesNoLetter(t *testing.T, stream string, processes int) {
 	const partitions, each = 2, 2000
-	f := newFixture(t, partitions, map[string]string{"ORIEL_SESSION_TIMEOUT": servicetest.SessionTimeout.String()})
+	f := newFixture(t, partitions, map[string]string{
+		"ORIEL_STREAM": stream, "ORIEL_SESSION_TIMEOUT": servicetest.SessionTimeout.String(),
+	})
 	f.Must("topics")
 	service := f.Start(nil, "run")
 	start := func(kill string) *servicetest.Process {
 		return f.Start(map[string]string{"TEST_KILL": kill}, "letters")
 	}
 	places := []string{"fenced:1", "restored:1", "produced:1", "committed:1", "produced:1", "committed:1"}
-	slots := [2]*servicetest.Process{start(places[0]), start(places[1])}
+	var slots []*servicetest.Process
+	for _, place := range places[:processes] {
+		slots = append(slots, start(place))
+	}
 	for k := range places {
 		for p := range int32(partitions) {
 			f.Send(p, servicetest.WithBad(k*each/len(places), (k+1)*each/len(places)-k*each/len(places))...)
 		}
-		slot := slots[k%2]
+		slot := slots[k%processes]
 		select { // it kills itself, once it has joined and has work
 		case <-slot.Done:
 			t.Logf("killed at %s", places[k])
 		case <-time.After(25 * time.Second):
 			t.Errorf("not killed at %s", places[k])
 		}
-		if k+2 < len(places) {
-			slots[k%2] = start(places[k+2])
+		if k+processes < len(places) {
+			slots[k%processes] = start(places[k+processes])
 		}
 	}
 	f.AwaitTaken(time.Minute, each, each)
 	service.Terminate()
 	f.Must("letters", "--once")
+	var letters []records.Record
 	for p := range int32(partitions) {
-		f.CheckLetters(p, f.Read(f.Topic("dead-letter"), p, false), servicetest.BadOf(each), 1<<20)
+		if stream == "partition" || p == 0 {
+			letters = append(letters, f.Read(f.Topic("dead-letter"), p, false)...)
+		}
+	}
+	for p := range int32(partitions) {
+		of := slices.DeleteFunc(slices.Clone(letters), func(l records.Record) bool {
+			return servicetest.LetterHeaders(l)["oriel-partition"] != fmt.Sprint(p)
+		})
+		f.CheckLetters(p, of, servicetest.BadOf(each), 1<<20)
 	}
 }

@@ -55,7 +55,7 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	l.Proves = func(p int32, g protection.Guarantee) {
 		logAges(log, p, g)
 	}
-	l.Partitions = func(input int) { log.Info("input", "partitions", input) }
+	l.Partitions = func(streams int) { log.Info("input", "streams", streams) }
 	l.Opening = func(p int32, from int64) {
 		log.Warn("opening a FIRST incarnation of this partition: no state, decision, group offset or local store of an earlier one was found. "+
 			"If this deployment has released decisions of the partition before, stop it: events would be protected by two noises, and their losses add",
@@ -140,7 +140,8 @@ func announce(log *slog.Logger, s settings.Settings, g protection.Guarantee, add
 	if text := dp.DeltaWarning(g.Delta, min(g.Scope.BackgroundSteps(), math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)
 	}
-	if separation, several := g.Unit.EventSeparation(); several && separation < g.ExchangeSteps() {
+	separation, several := g.Unit.EventSeparation()
+	if several && separation < g.ExchangeSteps() && !s.Deployment().WholeTopic() {
 		log.Warn("users are compared across partitions for ORIEL_USER_SEPARATION steps, which is less than the window", "separation_steps", separation)
 	}
 	if s.SingleReplica {

@@ -32,7 +32,7 @@ func TestOrderByAnotherProcess(t *testing.T) {
 	f.CheckHistory(0, 60)
 }
 
-// TestAProcessThatStandsByWritesTheOrder: with ORIEL_SEQUENCER=other the owner does not, and a second process is enough.
+// TestAProcessThatStandsByWritesTheOrder: with ORIEL_SEQUENCER=other the owner does not. A second process is enough.
 func TestAProcessThatStandsByWritesTheOrder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_SEQUENCER": "other"})

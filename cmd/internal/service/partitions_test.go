@@ -147,7 +147,8 @@ func TestDecisionsThatWereDeletedAreMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := []string{
-		"has published decisions: its decisions are lost", "Bring the topic back from a backup", "privacy loss adds", "ORIEL_NAME",
+		"has published decisions: its decisions are lost", "Bring the topic back from a backup", "privacy loss adds",
+		"ORIEL_NAME",
 	}
 	says := func(where, text string) {
 		t.Helper()

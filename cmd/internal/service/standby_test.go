@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -38,14 +39,20 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 	t.Cleanup(cluster.Close)
 	f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], partitions, map[string]string{"ORIEL_STREAM": stream})}
 	f.Must("topics")
-	owner := f.inside(func(*service.Host) {})
+	first := f.inside(func(*service.Host) {})
 	f.SendAll(0, 10)
 	f.AwaitTaken(time.Minute, slices.Repeat([]int64{10}, partitions)...)
 
-	standby := f.inside(func(h *service.Host) {
+	second := f.inside(func(h *service.Host) {
 		h.Environ = append(h.Environ, "ORIEL_STATE_DIR="+filepath.Join(t.TempDir(), "standby"))
 	})
-	standby.says("standing by: the stream is with another process")
+	owner, standby := first, second
+	f.Await(20*time.Second, "a process stands by", func() bool {
+		if strings.Contains(first.log(), "standing by") { // the group gives the stream to either
+			owner, standby = second, first
+		}
+		return strings.Contains(standby.log(), "standing by: the stream is with another process")
+	})
 	f.Await(20*time.Second, "the copy is warm", func() bool { return standby.ready() == "ready\nstanding by\n" })
 
 	described, err := topics.Describe(t.Context(), f.Client, f.Topic("changelog"))
@@ -64,20 +71,25 @@ func takeOverFromStandby(t *testing.T, stream string, partitions int) {
 		}
 		return nil, nil, false
 	})
-	before, err := topics.BoundsOf(t.Context(), f.Client, f.Topic("changelog"), 0)
+	f.SendAll(10, 10)
+	f.AwaitTaken(time.Minute, slices.Repeat([]int64{20}, partitions)...)
+	then, err := topics.BoundsOf(t.Context(), f.Client, f.Topic("changelog"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.SendAll(10, 10)
-	f.AwaitTaken(time.Minute, slices.Repeat([]int64{20}, partitions)...)
-	f.Await(20*time.Second, "the copy follows", func() bool { return highest.Load() >= before.Stable-1 })
+	sent := 20
+	for ; highest.Load() < then.Stable; sent++ { // until the copy goes on behind that
+		f.SendAll(sent, 1)
+		f.AwaitTaken(time.Minute, slices.Repeat([]int64{int64(sent) + 1}, partitions)...)
+	}
+	lowest.Store(math.MaxInt64)
 	owner.endsWell()
-	f.SendAll(20, 10)
-	f.AwaitTaken(time.Minute, slices.Repeat([]int64{30}, partitions)...)
-	if at := lowest.Load(); at < before.Stable-2 { // the record before the place, and a marker
-		t.Errorf("the changelog was read from offset %d on, which the copy had up to %d", at, before.Stable)
+	f.SendAll(sent, 10)
+	f.AwaitTaken(time.Minute, slices.Repeat([]int64{int64(sent) + 10}, partitions)...)
+	if at := lowest.Load(); at < then.Stable-2 { // the record before the place, and a marker
+		t.Errorf("the changelog was read from offset %d on, which the copy had up to %d", at, then.Stable)
 	}
 	f.Await(10*time.Second, "ready as the owner", func() bool { return standby.ready() == "ready\n" })
 	standby.endsWell()
-	f.CheckHistory(0, 30*partitions)
+	f.CheckHistory(0, (sent+10)*partitions)
 }

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"oriel/cmd/internal/servicetest"
 	"oriel/pipeline/kafka/topics"
+	"oriel/schemas"
 )
 
 // TestANewDeploymentSaysWhatIsOneStream, where its input has several partitions. Nothing is made or grown for settings
@@ -69,5 +71,45 @@ func TestOnePartitionNeedsNoChoice(t *testing.T) {
 	f.Env["ORIEL_STREAM"] = ""
 	if out := f.Must("topics"); !strings.Contains(out, "partitions: 1, each a stream") {
 		t.Error(out)
+	}
+}
+
+// TestOneStreamTakesAllPartitions, those that are added while it works as well, and users who have events in several:
+// none of them needs `oriel topics`, and nothing stops.
+func TestOneStreamTakesAllPartitions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 3, map[string]string{
+		"ORIEL_STREAM": "topic", "ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "2",
+	})
+	f.Must("topics")
+	running := f.Start(nil, "run")
+	taken := func(n int) {
+		t.Helper()
+		f.Await(time.Minute, "decisions of all partitions", func() bool {
+			return len(f.Read(f.Topic("decisions"), 0, false)) == n
+		})
+	}
+	send := func(partition int32) {
+		t.Helper()
+		events := servicetest.Events(0, 10)
+		for i := range events {
+			events[i].Key = []byte("a user")
+		}
+		f.Send(partition, events...)
+	}
+	for p := range int32(3) {
+		send(p)
+	}
+	taken(30)
+	f.growInput(4)
+	send(3)
+	taken(40)
+	running.Terminate()
+	decisions := f.Read(f.Topic("decisions"), 0, false)
+	for i, r := range decisions {
+		d, err := schemas.ParseDecision(r.Value)
+		if err != nil || d.Stream != f.Env["ORIEL_INPUT_TOPIC"] || d.Step != uint64(i)+1 {
+			t.Fatalf("decision %d is of step %d of %q: %v", i, d.Step, d.Stream, err)
+		}
 	}
 }

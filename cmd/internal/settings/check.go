@@ -41,7 +41,8 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 	}
 	if s.AfterStream != "" {
 		_, err := strconv.ParseUint(s.AfterStream, 10, 31)
-		p.Want("AFTER_STREAM", err == nil || s.AfterStream == deployment.NoStream, "%q: not a partition, or none", s.AfterStream)
+		p.Want("AFTER_STREAM", err == nil || s.AfterStream == deployment.NoStream,
+			"%q: not a partition, or none", s.AfterStream)
 		p.Want("AFTER_STREAM", s.Stream == wholeTopic, "set, but each partition goes on after its own; set ORIEL_STREAM=topic")
 	}
 	if slices.Contains(needs, Service) {

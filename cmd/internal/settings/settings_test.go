@@ -133,8 +133,8 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 	}
 }
 
-// TestAWholeTopicIsSaidOnce: the canonical configuration has a line of ORIEL_STREAM for topic alone, so that the setting
-// changed no earlier deployment. Settings of the order are refused where there is none.
+// TestAWholeTopicIsSaidOnce: the canonical configuration has a line of ORIEL_STREAM for topic alone, so that the
+// setting changed no earlier deployment. Settings of the order are refused where there is none.
 func TestAWholeTopicIsSaidOnce(t *testing.T) {
 	load := func(lines ...string) Settings {
 		t.Helper()

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"oriel/cmd/internal/eval"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+)
+
+// mergedEvents are those of a topic as one stream. The order of a service is in its order log, and says which events
+// were there first; here the times of records say it, so that no deployment is needed. Equal times go by partition.
+type mergedEvents struct{ *topicEvents }
+
+// Totals is one stream.
+func (e mergedEvents) Totals() []int64 {
+	total := int64(0)
+	for _, n := range e.totals {
+		total += n
+	}
+	return []int64{total}
+}
+
+// Each reads all partitions beside each other. Offsets are those of the merged stream.
+func (e mergedEvents) Each(ctx context.Context, f func(eval.Item) error) error {
+	heads := make([]*head, len(e.bounds))
+	for p, bounds := range e.bounds {
+		heads[p] = &head{
+			reader: fetch.NewReader(e.client, e.topic, int32(p), bounds.Start, fetch.Options{MaxBytes: 1 << 20}),
+			next:   bounds.Start, end: bounds.Stable, unit: fmt.Sprintf("partition %d, offset", p),
+		}
+		defer heads[p].close()
+		if err := heads[p].advance(ctx); err != nil {
+			return err
+		}
+	}
+	for merged := int64(0); ; merged++ {
+		var first *head
+		for _, h := range heads {
+			if h.record != nil && (first == nil || h.record.Timestamp < first.record.Timestamp) {
+				first = h
+			}
+		}
+		if first == nil {
+			return nil
+		}
+		item := eval.Item{Record: owned(*first.record), Place: eval.Place{Unit: first.unit, Number: first.record.Offset}}
+		item.Record.Offset = merged
+		if err := f(item); err != nil {
+			return err
+		}
+		if err := first.advance(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// head is the next record of a partition.
+type head struct {
+	reader    *fetch.Reader
+	batch     *fetch.Batch
+	rest      []records.Record
+	record    *records.Record // nil at the end
+	next, end int64
+	unit      string
+}
+
+// advance goes to the next record, until all before the end were met.
+func (h *head) advance(ctx context.Context) error {
+	h.record = nil
+	for len(h.rest) == 0 {
+		h.release()
+		if h.next >= h.end {
+			return nil
+		}
+		batch, err := h.reader.Fetch(ctx)
+		if err != nil {
+			return err
+		}
+		h.batch, h.rest, h.next = batch, batch.Records, batch.Next
+	}
+	if h.rest[0].Offset < h.end {
+		h.record, h.rest = &h.rest[0], h.rest[1:]
+	}
+	return nil
+}
+
+func (h *head) release() {
+	if h.batch != nil {
+		h.batch.Release()
+		h.batch = nil
+	}
+}
+
+func (h *head) close() {
+	h.release()
+	h.reader.Close()
+}
