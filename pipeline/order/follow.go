@@ -7,9 +7,14 @@ import (
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/topics"
 	"oriel/state"
 )
+
+// ReadBytes is the memory of one reader of an order log, beside what readers of the input share: twice the largest
+// answer. It must be its own, because what those hold may lie beyond what is ordered, and then they wait for the order.
+const ReadBytes = 2 << 20
 
 // Follower reads an order log from a position on. It is not safe for concurrent use.
 type Follower struct {
@@ -31,7 +36,7 @@ func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordere
 		// Records of open and aborted transactions are read as well: all readers must read the same ones, and nobody who
 		// leaves a transaction open may stop them.
 		reader: fetch.NewReader(c, topic.Name, 0, at.Next, fetch.Options{
-			ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch,
+			ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(ReadBytes),
 		}),
 	}
 }

@@ -142,7 +142,8 @@ var notable = map[uint64]string{
 
 // notableWhole are those of streams of a whole topic.
 var notableWhole = map[uint64]string{
-	82: "a group was taken for one that was reset, whose first offset in an added partition had been aborted",
+	82:    "a group was taken for one that was reset, whose first offset in an added partition had been aborted",
+	20070: "the writer of the order waited for memory that readers held of records which it had yet to order",
 }
 
 // TestNotableSeeds plays them again.
