@@ -61,7 +61,8 @@ func (t *takeOver) enterAdded(f *transactionStatus) {
 			entered.offsets[i].Offset = order.Place(&state.Ordered{}, t.Start, o.Partition).Next
 		}
 	}
-	if entered.group = t.standing(entered.offsets); t.inOrder(&entered) && f.verdicts.began(t.Position.Next, entered.group) {
+	entered.group = t.standing(entered.offsets)
+	if t.inOrder(&entered) && f.verdicts.began(t.Position.Next, entered.group) {
 		*f = entered
 	}
 }

@@ -99,7 +99,8 @@ func (o *outcome) merged(stream int32) (merged []spot) {
 		order = is.order
 		for p, end := range o.ends {
 			if is.ends[p.partition] != end {
-				o.wrong("order", "the order log has partition %d up to %d, and it ends at %d", p.partition, is.ends[p.partition], end)
+				o.wrong("order", "the order log has partition %d up to %d, and it ends at %d",
+					p.partition, is.ends[p.partition], end)
 			}
 		}
 	} else {

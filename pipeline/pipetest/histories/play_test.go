@@ -61,7 +61,8 @@ func (l *life) works(partition int32, is bool) {
 
 func newPlay(t *testing.T, s script) *play {
 	p := &play{
-		t: t, script: s, inputs: s.partitions, lives: map[string]*life{}, ends: map[time.Duration]func() error{}, stopped: map[string]string{},
+		t: t, script: s, inputs: s.partitions,
+		lives: map[string]*life{}, ends: map[time.Duration]func() error{}, stopped: map[string]string{},
 		out: &outcome{script: s, deleted: map[place][]entry{}, counts: map[string]int{}},
 	}
 	// A broker of the Apache project leaves the newest records alone, aborted openings among them.

@@ -48,7 +48,8 @@ func (s *script) leaveOut(names []string) {
 	}
 	s.bursts = slices.DeleteFunc(s.bursts, func(b burst) bool { return len(b.records) == 0 })
 	for name, change := range map[string]func(){
-		"partitions": s.onePartition, "writer": func() { s.writer = owner }, "brokers": func() { s.brokers = 1 }, "second": func() { s.second = 0 },
+		"partitions": s.onePartition, "writer": func() { s.writer = owner },
+		"brokers": func() { s.brokers = 1 }, "second": func() { s.second = 0 },
 		"owed": func() { s.owed = 0 }, "slow": func() { s.slow = 0 }, "budget": func() { s.budget = 0 },
 		"memory": func() { s.memory = false },
 	} {
