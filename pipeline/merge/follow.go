@@ -13,9 +13,6 @@ import (
 )
 
 const (
-	// orderBytes is the memory for answers of the order log, beside what partitions share: twice the largest answer.
-	orderBytes = 2 << 20
-
 	// mostAhead is how many ranges are known ahead, beside those of one order record: some order records of hundreds of
 	// partitions, so that each lane knows what to fetch next. More would only take memory, and fewer let lanes idle.
 	mostAhead = 4 << 10
@@ -30,7 +27,7 @@ func (r *Reader) follow(ctx context.Context) {
 	// leaves a transaction open may stop them.
 	reader := fetch.NewReader(r.client, r.topics.Order, 0, r.at.Next, fetch.Options{
 		ID: r.log.Topic, Uncommitted: true, MaxWait: orderWait, LastEpoch: &r.at.LeaderEpoch,
-		Budget: memory.NewBudget(orderBytes),
+		Budget: memory.NewBudget(order.ReadBytes),
 	})
 	defer reader.Close()
 	for ctx.Err() == nil {

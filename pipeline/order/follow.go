@@ -12,6 +12,10 @@ import (
 	"oriel/state"
 )
 
+// ReadBytes is the memory of one reader of an order log, beside what readers of the input share: twice the largest
+// answer. It must be its own, because what those hold may lie beyond what is ordered, and then they wait for the order.
+const ReadBytes = 2 << 20
+
 // Follower reads an order log from a position on. It is not safe for concurrent use.
 type Follower struct {
 	log    Log
@@ -25,10 +29,6 @@ type Follower struct {
 	Refused int
 }
 
-// followBytes is the memory for answers of the order log, beside what others share: whoever writes the order must not
-// wait for those who read it. It is twice the largest answer.
-const followBytes = 2 << 20
-
 // Follow returns a Follower that starts at a position of the stream that began at start. topic is the order log's.
 func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordered) *Follower {
 	return &Follower{
@@ -36,7 +36,7 @@ func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordere
 		// Records of open and aborted transactions are read as well: all readers must read the same ones, and nobody who
 		// leaves a transaction open may stop them.
 		reader: fetch.NewReader(c, topic.Name, 0, at.Next, fetch.Options{
-			ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(followBytes),
+			ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(ReadBytes),
 		}),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest"
@@ -194,7 +195,7 @@ func TestWholeTopicIsOneStream(t *testing.T) {
 }
 
 // TestTornTransactionsOfAWholeTopic plays each way in which a transaction may have ended in some of its parts and not
-// in others; in the short form some of them.
+// in others; in the short form some of them. Each transaction is the first that moves in a partition that was added.
 func TestTornTransactionsOfAWholeTopic(t *testing.T) {
 	setup := pipetest.NewSetup()
 	parts := setup.Parts()
@@ -216,6 +217,8 @@ func TestTornTransactionsOfAWholeTopic(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, name := range []string{"b", "c"} {
+					w.check(topics.AddPartitions(t.Context(), w.Client(), w.setup.Config.Input, 4+i))
+					w.sent = append(w.sent, 0)
 					w.tearAll(name, 5+i, subset(parts, (bits+7*i)%(1<<len(parts))))
 				}
 				last := w.Start("d", simtest.NewDisk(), w.setup.Run)
@@ -229,8 +232,8 @@ func TestTornTransactionsOfAWholeTopic(t *testing.T) {
 	}
 }
 
-// tearAll runs a process until all records of a transaction over n events of two partitions are acknowledged, and
-// commits some of its parts.
+// tearAll runs a process until all records of a transaction over n events of the first and the last partition are
+// acknowledged, and commits some of its parts.
 func (w *whole) tearAll(name string, n int, committed []pipetest.Part) {
 	w.t.Helper()
 	a := w.Start(name, simtest.NewDisk(), w.setup.Run)
@@ -241,7 +244,7 @@ func (w *whole) tearAll(name string, n int, committed []pipetest.Part) {
 	}
 	a.KillAt(notice.PointProduced, 1)
 	w.send(0, n)
-	w.send(2, n)
+	w.send(len(w.sent)-1, n)
 	<-a.Done()
 	if err := torn.Commit(w.t.Context(), committed, pipetest.Whatever); err != nil {
 		w.t.Fatal(err)

@@ -3,11 +3,13 @@ package takeover
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/order"
 	"oriel/pipeline/transaction"
+	"oriel/state"
 )
 
 // inputs are the partitions of the input that the stream reads.
@@ -43,6 +45,26 @@ func (t *takeOver) place(partition int32) int64 {
 		return t.Position.Next
 	}
 	return order.Place(t.Position.Order, t.Start, partition).Next
+}
+
+// enterAdded gives the group the start of each partition in which it has no offset, if it then stands where the last
+// transaction began. The first transaction that moves in an added partition sets the group's first offset there, and
+// that offset may be aborted together with all others while the state is committed.
+func (t *takeOver) enterAdded(f *transactionStatus) {
+	if f.group == -1 || t.inOrder(f) {
+		return
+	}
+	entered := *f
+	entered.offsets = slices.Clone(f.offsets)
+	for i, o := range entered.offsets {
+		if o.Offset == -1 {
+			entered.offsets[i].Offset = order.Place(&state.Ordered{}, t.Start, o.Partition).Next
+		}
+	}
+	entered.group = t.standing(entered.offsets)
+	if t.inOrder(&entered) && f.verdicts.began(t.Position.Next, entered.group) {
+		*f = entered
+	}
 }
 
 // inOrder reports whether the group's offsets in the partitions of a whole topic are those of one place in its order:

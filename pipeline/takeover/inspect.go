@@ -72,6 +72,7 @@ func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 		decisions: decisions, verdicts: verdicts, group: t.standing(t.ends.group), offsets: t.ends.group,
 		end: max(t.Position.Next, verdicts.end),
 	}
+	t.enterAdded(f)
 	return f, t.lookAtGroup(ctx, f)
 }
 

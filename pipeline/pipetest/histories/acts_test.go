@@ -33,6 +33,10 @@ func (p *play) act(a act) {
 		p.retain(a)
 	case "upgrade":
 		p.upgrade()
+	case "add":
+		p.addPartition()
+	case "forge":
+		p.forge(a)
 	}
 }
 
@@ -56,7 +60,7 @@ func (p *play) upgrade() {
 func (p *play) tear(partition int32, d death) {
 	ctx := p.t.Context()
 	for name, l := range p.lives {
-		if name != d.member && l.Alive() {
+		if name != d.member && name != orderer && l.Alive() {
 			return // it may have taken over already
 		}
 	}
@@ -96,31 +100,35 @@ func (p *play) retain(a act) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	end, opened := b.Stable, p.position(a.partition) >= 0
-	if !opened {
+	end, at := b.Stable, p.standing(p.script.streamOf(a.partition))
+	if at.next < 0 {
 		return // days pass between a first attempt and retention
 	}
-	if a.topic == c.Input {
+	switch a.topic {
+	case c.Input:
 		next, err := group.CommittedOffset(ctx, p.client, c.Group, c.Input, a.partition)
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		end = min(next, p.position(a.partition))
+		end = min(next, at.in(a.partition))
+	case c.Order:
+		end = at.record
+		p.out.count("order log trimmed")
 	}
 	end = b.Start + int64(a.share*float64(end-b.Start)+0.5)
 	if end <= b.Start {
 		return
 	}
-	at := place{a.topic, a.partition}
-	for _, e := range p.read(at) {
+	from := place{a.topic, a.partition}
+	for _, e := range p.read(from) {
 		if e.record.Offset < end {
-			p.out.deleted[at] = append(p.out.deleted[at], e)
+			p.out.deleted[from] = append(p.out.deleted[from], e)
 		}
 	}
 	if err := topics.DeleteRecords(ctx, p.client, a.topic, a.partition, end); err != nil {
 		p.t.Fatal(err)
 	}
-	p.out.count("retention")
+	p.out.counts["retention"] += b2i(a.topic != c.Order)
 	p.out.counts["retention under an uncommitted tail"] += b2i(b.High > b.Stable)
 }
 
@@ -150,7 +158,8 @@ func (p *play) done() bool {
 		l.mu.Unlock()
 	}
 	c := p.setup.Config
-	for partition := range int32(p.script.partitions) {
+	for partition := range p.partitionsOf(c.Input) {
+		stream := p.script.streamOf(partition)
 		b, err := topics.BoundsOf(p.t.Context(), p.client, c.Input, partition)
 		if err != nil {
 			p.t.Fatal(err)
@@ -159,7 +168,7 @@ func (p *play) done() bool {
 		if next == -1 {
 			next = b.Stable // of an opening the offset alone was aborted; the state counts
 		}
-		if err != nil || !at[partition] || next != b.Stable || p.position(partition) != b.Stable {
+		if err != nil || !at[stream] || next != b.Stable || p.standing(stream).in(partition) != b.Stable {
 			return false
 		}
 	}
@@ -203,6 +212,7 @@ func (p *play) listener(m *simtest.Member, l *life) notice.Listener {
 		State: func(q int32, s notice.TaskState) {
 			say("%d: %s", q, s)
 			l.works(q, s == notice.Running && m.Alive())
+			p.out.works(s == notice.Running && m.Alive())
 		},
 		Closed:    func(q int32) { l.works(q, false) },
 		Opening:   func(q int32, from int64) { say("%d: opening at %d", q, from) },

@@ -11,13 +11,14 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/pipeline/pipetest"
 	"oriel/schemas"
+	"oriel/state"
 )
 
 // judge looks at a history by itself.
 func (o *outcome) judge(t *testing.T) {
 	t.Helper()
 	o.order()
-	for partition := range int32(o.script.partitions) {
+	for partition := range o.script.streams() {
 		o.oneValue(t, partition)
 		o.replay(t, partition)
 		o.nonces(partition)
@@ -70,17 +71,18 @@ func (o *outcome) replay(t *testing.T, partition int32) {
 			}
 		}
 	}
+	merged := o.merged(partition)
 	var input []entry
-	for _, e := range o.logs[place{"trips", partition}] {
-		if e.committed {
-			input = append(input, e)
+	for _, s := range merged {
+		if s.entry != nil {
+			input = append(input, *s.entry)
 		}
 	}
-	o.statuses(t, partition, input)
-	o.letters(partition, input)
+	statuses := o.statuses(t, partition, merged)
+	o.letters(partition, merged, statuses)
 	differs := "no stream was opened"
 	for _, key := range o.releases.keys {
-		if differs = o.walk(t, partition, key, input, versions, got); differs == "" {
+		if differs = o.walk(t, key, input, versions, got); differs == "" {
 			return
 		}
 	}
@@ -89,7 +91,7 @@ func (o *outcome) replay(t *testing.T, partition int32) {
 
 // walk says how the committed decisions differ from those of a straight walk with a first key; "" if they do not.
 func (o *outcome) walk(
-	t *testing.T, partition int32, key [32]byte, input []entry, versions map[uint64]float64, got [2][]schemas.Decision,
+	t *testing.T, key [32]byte, input []entry, versions map[uint64]float64, got [2][]schemas.Decision,
 ) string {
 	t.Helper()
 	stream := straight(t, key)
@@ -128,7 +130,7 @@ func (o *outcome) walk(
 			}
 		}
 		stream.Add(noise.Identity{
-			Topic: o.topic, Partition: partition, Offset: e.record.Offset, LeaderEpoch: e.record.LeaderEpoch,
+			Topic: o.topic, Partition: e.partition, Offset: e.record.Offset, LeaderEpoch: e.record.LeaderEpoch,
 		}, v)
 		first, count := blind.Due(step)
 		for output := range count {
@@ -180,67 +182,89 @@ func newDecoder(t *testing.T) *schemas.Decoder {
 	return d
 }
 
-// statuses: the committed rows join, and say of each record what a straight reader makes of it.
-func (o *outcome) statuses(t *testing.T, partition int32, input []entry) {
+// statuses: the committed rows join, lie in the input as the order says, and say of each record what a straight reader
+// makes of it. Returned by offset.
+func (o *outcome) statuses(t *testing.T, partition int32, merged []spot) map[at]byte {
 	t.Helper()
-	var joined []byte
+	var joined, want []byte
+	var lie []at
 	for _, r := range o.rows[partition] {
 		switch {
 		case !r.committed:
+			continue
 		case r.From != int64(len(joined)):
 			o.wrong("rows", "partition %d: statuses of the offsets from %d on follow those up to %d", partition, r.From, len(joined))
-			return
-		default:
-			joined = append(joined, r.Verdicts...)
+			return nil
+		case !o.script.whole:
+			r.Stretches = []state.Stretch{{Partition: partition, From: r.From, To: r.To}}
+		}
+		joined = append(joined, r.Verdicts...)
+		for _, s := range r.Stretches {
+			for offset := s.From; offset < s.To; offset++ {
+				lie = append(lie, at{s.Partition, offset})
+			}
 		}
 	}
-	want := make([]byte, max(len(joined), len(input)))
-	decoder, event := newDecoder(t), schemas.Event{}
-	for _, e := range input {
-		_, code := decoded(decoder, &event, e.record)
-		if e.record.Offset >= int64(len(joined)) {
-			o.wrong("rows", "partition %d: no status of offset %d", partition, e.record.Offset)
-			return
+	decoder, event, statuses := newDecoder(t), schemas.Event{}, map[at]byte{}
+	for i, s := range merged {
+		status := byte(0)
+		if s.entry != nil {
+			_, code := decoded(decoder, &event, s.entry.record)
+			status = code.Verdict()
 		}
-		want[e.record.Offset] = code.Verdict()
+		if want = append(want, status); i < len(joined) {
+			statuses[s.at] = joined[i]
+			if lie[i] != s.at {
+				o.wrong("rows", "partition %d: a status of %v stands where that of %v belongs", partition, lie[i], s.at)
+				return nil
+			}
+		}
 	}
-	if !bytes.Equal(joined, want[:len(joined)]) {
+	if !bytes.Equal(joined, want) {
 		o.wrong("rows", "partition %d: statuses %v, want %v", partition, joined, want)
 	}
+	return statuses
 }
 
-// letters: each record that took its place as a null event has one, and no other has.
-func (o *outcome) letters(partition int32, input []entry) {
-	var got, want []int64
+// letters: each record that took its place as a null event has one, and no other has. Those of a partition of the input
+// come in the order of its records.
+func (o *outcome) letters(partition int32, merged []spot, statuses map[at]byte) {
+	if o.counts["retention"] > 0 {
+		return
+	}
+	missing := map[at]bool{}
+	for _, s := range merged {
+		if code, known := schemas.OfVerdict(statuses[s.at]); s.entry != nil && (!known || code != schemas.OK) {
+			missing[s.at] = true
+		}
+	}
+	unknown, last := 0, map[int32]int64{}
 	for _, e := range o.logs[place{"late.dead-letter", partition}] {
 		if !e.committed {
 			continue
 		}
 		if e.record.Unreadable { // it has too many headers for our reader, as its record had
-			got = append(got, -1)
+			unknown++
+			continue
 		}
+		var of at
 		for name, value := range e.record.Headers.All() {
-			if string(name) == "oriel-offset" {
-				offset, _ := strconv.ParseInt(string(value), 10, 64)
-				got = append(got, offset)
+			n, _ := strconv.ParseInt(string(value), 10, 64)
+			switch string(name) {
+			case "oriel-offset":
+				of.offset = n
+			case "oriel-partition":
+				of.partition = int32(n)
 			}
 		}
-	}
-	statuses := map[int64]byte{}
-	for _, r := range o.rows[partition] {
-		for i, v := range r.Verdicts {
-			if r.committed {
-				statuses[r.From+int64(i)] = v
-			}
+		before, is := last[of.partition]
+		if !missing[of] || is && of.offset <= before {
+			o.wrong("letters", "partition %d: a letter of %v that nothing asks for, behind one of offset %d", partition, of, before)
 		}
+		delete(missing, of)
+		last[of.partition] = of.offset
 	}
-	for _, e := range input {
-		if code, known := schemas.OfVerdict(statuses[e.record.Offset]); !known || code != schemas.OK {
-			want = append(want, e.record.Offset)
-		}
-	}
-	same := func(a, b int64) bool { return a == b || a == -1 }
-	if !slices.EqualFunc(got, want, same) && o.counts["retention"] == 0 {
-		o.wrong("letters", "partition %d: letters of the offsets %v, want %v", partition, got, want)
+	if len(missing) != unknown {
+		o.wrong("letters", "partition %d: no letters of %v; %d cannot be read", partition, missing, unknown)
 	}
 }

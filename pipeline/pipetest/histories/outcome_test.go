@@ -24,17 +24,22 @@ import (
 // outcome is all that a history leaves behind.
 type outcome struct {
 	script   script
+	began    time.Time
 	topic    [16]byte // id of the input
+	orders   [16]byte // id of the order log
+	orderKey [32]byte
 	releases releases
 	requests []simtest.Request
 	effects  map[string]int
 	logs     map[place][]entry // each topic's records, aborted ones too
 	deleted  map[place][]entry // those that retention has taken
 	rows     map[int32][]row   // committed and aborted ones of each partition
+	ends     map[place]int64   // of each partition of the input
 	settled  time.Duration     // how long the service took after everything was mended
 
 	mu     sync.Mutex
 	said   []string
+	worked []time.Time // when a process had taken over
 	counts map[string]int
 	faults []verdict // what judges found
 }
@@ -46,6 +51,7 @@ type place struct {
 
 // entry is a record of a topic.
 type entry struct {
+	partition int32
 	record    records.Record
 	committed bool
 }
@@ -77,6 +83,15 @@ func (o *outcome) say(at time.Duration, member, text string) {
 	o.said = append(o.said, fmt.Sprintf("%v %s: %s", at, member, text))
 }
 
+// works notes when a process has taken over.
+func (o *outcome) works(is bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if is {
+		o.worked = append(o.worked, time.Now())
+	}
+}
+
 // read reads a partition, committed and not.
 func (p *play) read(at place) (all []entry) {
 	p.t.Helper()
@@ -91,15 +106,45 @@ func (p *play) read(at place) (all []entry) {
 			if !uncommitted {
 				committed[r.Offset] = true
 			} else {
-				all = append(all, entry{r, committed[r.Offset]})
+				all = append(all, entry{at.partition, r, committed[r.Offset]})
 			}
 		}
 	}
 	return all
 }
 
-// position is where the committed state of a partition stands, which it says in clear; −1 without one.
-func (p *play) position(partition int32) int64 {
+// standing is where a state stands.
+type standing struct {
+	next   int64           // −1: there is no state
+	record int64           // of the order log
+	parts  map[int32]int64 // where a whole topic's stream stands in each partition; nil for the stream of one partition
+}
+
+// in is where it stands in a partition of the input.
+func (s standing) in(partition int32) int64 {
+	if s.parts == nil {
+		return s.next
+	}
+	return s.parts[partition]
+}
+
+// stands reads where a sealed state stands, which it says in clear.
+func stands(sealed []byte) (standing, bool) {
+	if len(sealed) <= 70 || state.Kind(sealed[1]) != state.KindState {
+		return standing{next: -1}, false
+	}
+	at := standing{next: int64(binary.LittleEndian.Uint64(sealed[42:]))}
+	if sealed[0] == 4 {
+		at.record, at.parts = int64(binary.LittleEndian.Uint64(sealed[83:])), map[int32]int64{}
+		for parts := sealed[99:][:20*binary.LittleEndian.Uint32(sealed[95:])]; len(parts) > 0; parts = parts[20:] {
+			at.parts[int32(binary.LittleEndian.Uint32(parts))] = int64(binary.LittleEndian.Uint64(parts[4:]))
+		}
+	}
+	return at, true
+}
+
+// standing is where the committed state of a stream stands.
+func (p *play) standing(partition int32) standing {
 	p.t.Helper()
 	d, err := p.setup.Deployment(p.t.Context(), p.client)
 	if err != nil {
@@ -109,14 +154,14 @@ func (p *play) position(partition int32) int64 {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	at := int64(-1)
+	at := standing{next: -1}
 	all := fetch.Records(p.t.Context(), p.client, d.Topics.Changelog, partition, bounds.Start, bounds.Stable, false)
 	for r, err := range all {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if len(r.Value) > 50 && state.Kind(r.Value[1]) == state.KindState {
-			at = int64(binary.LittleEndian.Uint64(r.Value[42:]))
+		if later, is := stands(r.Value); is {
+			at = later
 		}
 	}
 	return at
@@ -130,16 +175,30 @@ func (p *play) collect() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	o.topic = d.Topics.Input.ID
+	o.topic, o.began, o.ends = d.Topics.Input.ID, p.began, map[place]int64{}
+	for partition := range p.partitionsOf(p.setup.Config.Input) {
+		b, err := topics.BoundsOf(p.t.Context(), p.client, p.setup.Config.Input, partition)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		o.ends[place{p.setup.Config.Input, partition}] = b.Stable
+	}
+	if p.script.whole {
+		is, err := d.Ordered(p.t.Context())
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		o.orders, o.orderKey = d.Topics.Order.ID, is.Key
+	}
 	for _, topic := range append(p.topics(), p.setup.Config.DeadLetter) {
-		for partition := range int32(p.script.partitions) {
+		for partition := range p.partitionsOf(topic) {
 			at := place{topic, partition}
 			all := slices.Concat(o.deleted[at], p.read(at))
 			slices.SortStableFunc(all, func(a, b entry) int { return int(a.record.Offset - b.record.Offset) })
 			o.logs[at] = slices.CompactFunc(all, func(a, b entry) bool { return a.record.Offset == b.record.Offset })
 		}
 	}
-	for partition := range int32(p.script.partitions) {
+	for partition := range p.script.streams() {
 		p.openRows(d, partition)
 	}
 }

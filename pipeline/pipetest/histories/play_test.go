@@ -28,6 +28,7 @@ type play struct {
 	client *kafka.Client
 	began  time.Time
 	later  bool // processes are started in the later version
+	inputs int  // partitions that the input has now
 	lives  map[string]*life
 	ends   map[time.Duration]func() error // late ends of torn transactions
 	mended bool
@@ -60,7 +61,8 @@ func (l *life) works(partition int32, is bool) {
 
 func newPlay(t *testing.T, s script) *play {
 	p := &play{
-		t: t, script: s, lives: map[string]*life{}, ends: map[time.Duration]func() error{}, stopped: map[string]string{},
+		t: t, script: s, inputs: s.partitions,
+		lives: map[string]*life{}, ends: map[time.Duration]func() error{}, stopped: map[string]string{},
 		out: &outcome{script: s, deleted: map[place][]entry{}, counts: map[string]int{}},
 	}
 	// A broker of the Apache project leaves the newest records alone, aborted openings among them.
@@ -70,6 +72,10 @@ func newPlay(t *testing.T, s script) *play {
 	p.setup = p.setup.With(pipetest.Blind{States: p.setup.States(), Second: s.second, Owed: s.owed})
 	p.setup.Config.CommitInterval = s.interval
 	p.setup.Model.Settings = fmt.Sprintf("OPERATOR=blind\nMAX_RECORD_BYTES=%d\n", maxValue)
+	if s.whole {
+		p.setup = p.setup.WholeTopic()
+		p.setup.Config.OtherSequencer = s.writer == other
+	}
 	p.setup.Model.Events.MaxBytes = maxValue
 	if s.memory {
 		p.setup.Config.Memory = 1 // the least that there is
@@ -78,7 +84,7 @@ func newPlay(t *testing.T, s script) *play {
 		t.Fatal(err)
 	}
 	for _, topic := range p.topics() {
-		for partition := range int32(s.partitions) {
+		for partition := range p.partitionsOf(topic) {
 			p.move(topic, partition, int(partition))
 		}
 	}
@@ -89,8 +95,16 @@ func newPlay(t *testing.T, s script) *play {
 // topics are all of the deployment's that the service uses.
 func (p *play) topics() []string {
 	c := p.setup.Config
-	all := []string{c.Input, c.Decisions, c.Second, c.Verdicts, c.Changelog}
+	all := []string{c.Input, c.Decisions, c.Second, c.Verdicts, c.Changelog, c.Order}
 	return slices.DeleteFunc(all, func(topic string) bool { return topic == "" })
+}
+
+// partitionsOf is how many a topic has.
+func (p *play) partitionsOf(topic string) int32 {
+	if p.script.whole && topic != p.setup.Config.Input {
+		return 1
+	}
+	return int32(p.inputs)
 }
 
 func (p *play) move(topic string, partition int32, to int) {
@@ -104,6 +118,9 @@ func (p *play) now() time.Duration { return time.Since(p.began) }
 // run plays the script, mends everything, and waits until all is committed.
 func (p *play) run() {
 	p.start("a")
+	if p.script.whole && p.script.writer != owner {
+		p.start(orderer)
+	}
 	moments := p.script.moments()
 	for _, m := range moments {
 		p.wait(m.at)
@@ -198,7 +215,7 @@ func (p *play) ended(name string, l *life) {
 		d := l.now
 		l.due = p.now() + d.pause
 		p.out.count("died")
-		p.out.counts["died in an opening"] += b2i(p.out.opened() < p.script.partitions)
+		p.out.counts["died in an opening"] += b2i(p.out.opened() < int(p.script.streams()))
 		p.out.counts["died heard"] += b2i(d.heard && d.point == "")
 		l.disk = l.Disk()
 		switch d.disk {
@@ -250,7 +267,11 @@ func (p *play) restart(name string) {
 	}
 	l.due, l.now = 0, nil
 	l.runs = map[int32]bool{}
-	l.Member = p.Start(name, l.disk, p.process(name, l))
+	run := p.writeOrder
+	if name != orderer {
+		run = p.process(name, l)
+	}
+	l.Member = p.Start(name, l.disk, run)
 	if p.mended || len(l.deaths) == 0 {
 		return
 	}
@@ -279,6 +300,7 @@ func (p *play) stop(name string) {
 }
 
 func (p *play) send(b burst) {
+	b.partition %= int32(p.inputs) // the partition may not have been added
 	id, input := "", p.setup.Config.Input
 	if b.aborted {
 		id = "sender"

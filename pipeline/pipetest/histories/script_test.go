@@ -17,7 +17,9 @@ import (
 // stays.
 type script struct {
 	seed       uint64
-	partitions int
+	partitions int  // of the input
+	whole      bool // they are one stream
+	writer     writer
 	brokers    int
 	second     uint64 // steps a decision of the second topic
 	owed       int    // decisions before the first record
@@ -68,7 +70,7 @@ type fault struct {
 // act is something that happens once.
 type act struct {
 	at        time.Duration
-	what      string // start, stop, move, retain, upgrade, topics
+	what      string // start, stop, move, retain, upgrade, topics, add, forge
 	member    string
 	topic     string
 	partition int32
@@ -109,6 +111,9 @@ func write(seed uint64, without ...string) script {
 	s.writeActs(random)
 	for range pick(random, 0, 0, 0, 1, 2) {
 		s.letters = append(s.letters, 1+random.IntN(40))
+	}
+	if !slices.Contains(without, "whole") && random.IntN(2) == 0 {
+		s.writeWhole(rand.New(rand.NewPCG(seed, 29)))
 	}
 	s.leaveOut(without)
 	s.writeExchange(rand.New(rand.NewPCG(seed, 28)))

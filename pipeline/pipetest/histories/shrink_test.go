@@ -9,6 +9,9 @@ import (
 
 // parts names everything that can be left out of a script.
 func (s *script) parts() (names []string) {
+	if s.whole { // first, because others have other names without it
+		names = append(names, "whole")
+	}
 	name := func(letter string, n int) {
 		for i := range n {
 			names = append(names, fmt.Sprint(letter, i))
@@ -24,7 +27,7 @@ func (s *script) parts() (names []string) {
 			names = append(names, fmt.Sprintf("b%d.%d", i, j))
 		}
 	}
-	return append(names, "partitions", "brokers", "second", "owed", "slow", "budget", "memory")
+	return append(names, "partitions", "writer", "brokers", "second", "owed", "slow", "budget", "memory")
 }
 
 // leaveOut takes parts out. Bursts and records keep their names: they are emptied.
@@ -45,7 +48,8 @@ func (s *script) leaveOut(names []string) {
 	}
 	s.bursts = slices.DeleteFunc(s.bursts, func(b burst) bool { return len(b.records) == 0 })
 	for name, change := range map[string]func(){
-		"partitions": s.onePartition, "brokers": func() { s.brokers = 1 }, "second": func() { s.second = 0 },
+		"partitions": s.onePartition, "writer": func() { s.writer = owner },
+		"brokers": func() { s.brokers = 1 }, "second": func() { s.second = 0 },
 		"owed": func() { s.owed = 0 }, "slow": func() { s.slow = 0 }, "budget": func() { s.budget = 0 },
 		"memory": func() { s.memory = false },
 	} {
@@ -72,6 +76,7 @@ func (s *script) onePartition() {
 	for i := range s.acts {
 		s.acts[i].partition = 0
 	}
+	s.acts = slices.DeleteFunc(s.acts, func(a act) bool { return a.what == "add" })
 }
 
 // line plays the history again.

@@ -23,6 +23,10 @@ var sometimes = map[string]int{
 	"looked at again": 30_000, "aborted decisions": 100, "unreadable event": 100, "value at its limit": 100,
 	"value of a mebibyte": 500, "burst of a Batch": 500,
 	"headers at their limit": 100, "no key": 10, "compressed": 10, "another epoch": 100,
+	"whole topic": 30, "order by another process alone": 100, "order record of several partitions": 100,
+	"void entry": 100,
+	"order record of another process": 100, "order record in progress at a take-over": 1000, "order log trimmed": 500,
+	"order record that nobody signed": 500, "order record again": 500, "entry of a dead epoch": 500, "partition added": 200,
 	"effect lost": 100, "effect cut": 100, "effect late": 100, "effect partial": 100, "effect NOT_ENOUGH_REPLICAS": 500,
 	"effect NOT_LEADER_FOR_PARTITION": 500, "effect COORDINATOR_LOAD_IN_PROGRESS": 500, "effect NOT_COORDINATOR": 500,
 	"effect REQUEST_TIMED_OUT": 500, "effect CONCURRENT_TRANSACTIONS": 500, "effect LEADER_NOT_AVAILABLE": 500,
@@ -62,6 +66,7 @@ func (o *outcome) take() {
 	o.counts["second topic"] += b2i(o.script.second > 0)
 	o.counts["owed decisions"] += b2i(o.script.owed > 0)
 	o.takeRequests()
+	o.takeOrder()
 	for at, entries := range o.logs {
 		for _, e := range entries {
 			switch {
