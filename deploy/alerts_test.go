@@ -27,10 +27,11 @@ func wellProcess(deployment, instance string) played {
 		p[name+"{"+strings.Join(all, ", ")+"}"] = values
 	}
 	set("oriel_ready", "1x60")
-	for _, reason := range []string{"brokers", "disk", "group", "partitions"} {
+	for _, reason := range []string{"brokers", "disk", "group", "input", "partitions"} {
 		set("oriel_waiting", "0x60", fmt.Sprintf("reason=%q", reason))
 	}
 	set("oriel_input_partitions", "2x60")
+	set("oriel_streams", "2x60")
 	set("oriel_partitions_owned", "2x60")
 	set("oriel_epsilon", "1x60")
 	set("oriel_delta", "1e-06x60")
@@ -45,6 +46,8 @@ func wellProcess(deployment, instance string) played {
 		set("oriel_input_lag_records", "20x60", on)
 		set("oriel_transactions_total", "0x30 1x29", on, `outcome="aborted"`)
 		set("oriel_restarts_total", "0x60", on)
+		set("oriel_order_records_refused_total", "0x60", on)
+		set("oriel_input_awaited", "_x60", on, `input_partition="5"`)
 		for _, le := range []string{"0.064", "8.192", "+Inf"} {
 			set("oriel_commit_duration_seconds_bucket", "0+300x60", on, fmt.Sprintf("le=%q", le))
 		}
@@ -91,11 +94,14 @@ func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 		"OrielTaskStopped":      {well.in("stopped", "1")},
 		"OrielRestoring":        {well.in("restoring", "1")},
 		"OrielPartitionUnowned": {well.with("", "oriel_", `partition="1"`).with("1x60", "oriel_partitions_owned")},
-		"OrielNoProgress":       {well.with("7x60", "oriel_records_total", `partition="1"`)},
-		"OrielLag":              {well.with("60000+100x60", "oriel_input_lag_records", `partition="1"`)},
-		"OrielAborts":           {well.with("0+1x60", "oriel_transactions_total", `partition="1"`)},
-		"OrielRestarts":         {well.with("0+1x60", "oriel_restarts_total", `partition="1"`)},
-		"OrielSlowCommits":      {well.with("0+1x60", "oriel_commit_duration_seconds_bucket", `le="0.064"`)},
+		"OrielInputAwaited": {well.with("1x60", "oriel_input_awaited", `partition="1"`).
+			with("1x60", "oriel_waiting", "input").with("0x60", "oriel_ready").with("7x60", "oriel_records_total")},
+		"OrielOrderRefused": {well.with("0x30 1x10 2x19", "oriel_order_records_refused_total", `partition="1"`)},
+		"OrielNoProgress":   {well.with("7x60", "oriel_records_total", `partition="1"`)},
+		"OrielLag":          {well.with("60000+100x60", "oriel_input_lag_records", `partition="1"`)},
+		"OrielAborts":       {well.with("0+1x60", "oriel_transactions_total", `partition="1"`)},
+		"OrielRestarts":     {well.with("0+1x60", "oriel_restarts_total", `partition="1"`)},
+		"OrielSlowCommits":  {well.with("0+1x60", "oriel_commit_duration_seconds_bucket", `le="0.064"`)},
 		"OrielMembersDisagree": {well, wellProcess("late", "c").with("", "oriel_task_state").with("2x60",
 			"oriel_epsilon").with("0x60", "oriel_partitions_owned")},
 	} {

@@ -16,11 +16,14 @@ import (
 // go on; the others wait for `oriel topics`. At user level a partition must not be added: a producer that keys by user
 // sends some users elsewhere from then on, and the printed guarantee counts one stream a user.
 
-// notePartitions notes a description of the topics: how many streams the input has, and up to which ours have one.
+// notePartitions notes a description of the topics: how many partitions and streams the input has, and up to which
+// partition ours have one.
 func (s *Service) notePartitions(topics deployment.Topics) {
 	s.covered.Store(topics.Covered(s.config))
-	if streams := s.config.Streams(topics.Input); s.streams.Swap(int32(streams)) != int32(streams) {
-		s.listener.Partitions(streams)
+	streams := s.config.Streams(topics.Input)
+	s.streams.Store(int32(streams))
+	if input := topics.Input.Partitions; s.inputs.Swap(int32(input)) != int32(input) {
+		s.listener.Partitions(input, streams)
 	}
 }
 

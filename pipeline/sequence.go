@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/order"
 	"oriel/pipeline/takeover"
 	"oriel/state"
@@ -37,10 +38,13 @@ func (t *task) keepOrder(
 			}
 		})
 	}
-	var record atomic.Int64
-	record.Store(o.Position.Order.Next)
-	working.Go(func() { t.trim(work, log, &record) })
-	return func(at state.Position) { record.Store(at.Order.Next) }
+	var stands atomic.Pointer[state.Ordered]
+	stands.Store(o.Position.Order.Clone())
+	working.Go(func() { t.trim(work, log, &stands) })
+	if s.config.OtherSequencer {
+		working.Go(func() { t.watchLag(work, o.Start, &stands) })
+	}
+	return func(at state.Position) { stands.Store(at.Order.Clone()) }
 }
 
 func (t *task) sequencer(log order.Log, at, start *state.Ordered) order.Sequencer {
@@ -48,20 +52,46 @@ func (t *task) sequencer(log order.Log, at, start *state.Ordered) order.Sequence
 	return order.Sequencer{
 		Client: s.client, Log: log, Order: s.topics.Order, Input: s.topics.Input, Interval: s.config.CommitInterval,
 		At: at, Start: start,
-		Refused: func(total int) { s.listener.Note(t.partition, refusedRecords(total)) },
 	}
 }
 
 // trim works until work ends. Nothing depends on it but the size of the order log.
-func (t *task) trim(work context.Context, log order.Log, committed *atomic.Int64) {
+func (t *task) trim(work context.Context, log order.Log, committed *atomic.Pointer[state.Ordered]) {
 	s := t.service
 	trimmer := order.Trimmer{Client: s.client, Log: log, Order: s.topics.Order, Input: s.topics.Input}
 	denied := false
 	for kafka.Pause(work, trimInterval) == nil {
-		_, err := trimmer.Trim(work, committed.Load())
+		_, err := trimmer.Trim(work, committed.Load().Next)
 		if _, lacks := errors.AsType[*kafka.DeniedError](err); lacks && !denied {
 			denied = true
 			s.listener.Note(t.partition, fmt.Sprintf("the order log is not trimmed and grows: %v", err))
 		}
 	}
+}
+
+// watchLag reports, until work ends, how far the stream is behind the input. A commit counts what is ordered alone, and
+// there is none once the process that writes the order is dead.
+func (t *task) watchLag(work context.Context, start *state.Ordered, committed *atomic.Pointer[state.Ordered]) {
+	s := t.service
+	ends := topics.NewStableEnds(s.client, s.topics.Input)
+	defer ends.Wait()
+	known := map[int32]int64{}
+	for kafka.Pause(work, topicsInterval) == nil {
+		reached, err := ends.Look(work, topicsInterval)
+		if work.Err() != nil || err != nil && !kafka.Transient(err) {
+			return // watchTopics finds what is wrong with the input
+		}
+		for _, end := range reached {
+			known[end.Partition] = end.Offset
+		}
+		s.listener.Behind(t.partition, behind(known, committed.Load(), start))
+	}
+}
+
+// behind is the number of offsets between where a stream stands and the ends of its input's partitions.
+func behind(ends map[int32]int64, at, start *state.Ordered) (offsets int64) {
+	for p, end := range ends {
+		offsets += max(0, end-order.Place(at, start, p).Next)
+	}
+	return offsets
 }

@@ -33,7 +33,8 @@ type Service struct {
 	problems   []string     // what the last look at the group found wrong; used by the goroutine that looks only
 	others     []string     // the same, of members of other versions
 	idle       staleShares  // the same
-	streams    atomic.Int32 // streams of the input as of the last look at the topics
+	inputs     atomic.Int32 // partitions of the input as of the last look at the topics
+	streams    atomic.Int32 // streams of the input, as of then
 	covered    atomic.Int32 // of them, those that all of our topics have a partition for
 	unfinished atomic.Bool  // a task that was told to end could not commit all that it had computed
 }

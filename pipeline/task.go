@@ -148,7 +148,9 @@ func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- *fe
 	})
 	defer reader.Close()
 	if whole, is := reader.(*merge.Reader); is {
-		whole.Notify(t.mergeNotices())
+		notices, ended := t.mergeNotices()
+		defer ended()
+		whole.Notify(notices)
 	}
 	for {
 		batch, err := reader.Fetch(work)
@@ -165,23 +167,29 @@ func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- *fe
 }
 
 // mergeNotices say which partition of the input the stream of a whole topic waits for, and that somebody else writes
-// order records. Of these the first alone is noted, because anybody with the right may write many.
-func (t *task) mergeNotices() merge.Notices {
+// order records. Of these the first alone is noted, because anybody with the right may write many. ended must be called
+// when the Reader is closed.
+func (t *task) mergeNotices() (n merge.Notices, ended func()) {
 	var refused sync.Once
-	return merge.Notices{
+	awaited := int32(-1)
+	n = merge.Notices{
 		Halted: func(input int32, halted bool) {
-			text := "partition %d of the input goes on"
-			if halted {
-				text = "the stream waits for partition %d of the input, whose records are next in the order: " +
-					"it has no leader, or its leader does not have them yet"
+			t.service.listener.Waits(t.partition, input, halted)
+			if awaited = -1; halted {
+				awaited = input
 			}
-			t.service.listener.Note(t.partition, fmt.Sprintf(text, input))
 		},
 		Refused: func(record int64) {
+			t.service.listener.Refused(t.partition)
 			refused.Do(func() {
 				t.service.listener.Note(t.partition, fmt.Sprintf(
 					"the order log has a record at offset %d that this deployment did not write: it counts for nobody", record))
 			})
 		},
+	}
+	return n, func() {
+		if awaited >= 0 {
+			t.service.listener.Waits(t.partition, awaited, false)
+		}
 	}
 }

@@ -111,20 +111,21 @@ func gainsOfReadme(t *testing.T, operator, epsilons, said string, shown []float6
 }
 
 // TestAccuracyOfTheReadme: README.md's command, in the shell of its worked example, gives its table. A figure may be
-// one off in its last digit: another processor fits another filter. In the short form one seed of three plays, which is
-// as far from their mean as the worst of them at most: 0.0015 of a loss.
+// one off in its last digit: another processor fits another filter. In the short form one seed plays. Of eight, losses
+// have a standard deviation of 0.001 and AUC one of 0.002, where they are farthest apart, so that one seed and the mean
+// of three others differ by 0.0012 and 0.0023: a loss may be five times as far off, AUC six times.
 func TestAccuracyOfTheReadme(t *testing.T) {
 	t.Parallel()
 	text, commands := repotest.Operator(t, "coco")
 	example, _, _ := strings.Cut(repotest.Block(t, "topics --input-partitions"), "\nmkdir -p")
 	env := repotest.SettingsIn(example)
 	maps.Copy(env, repotest.SettingsIn(commands))
-	seeds, within := tiertest.Runs(1, 3), tiertest.Runs(15.0, 1.01)
+	seeds, within, lossWithin := tiertest.Runs(1, 3), tiertest.Runs(15.0, 1.01), tiertest.Runs(60.0, 1.01)
 	commands = strings.Replace(commands, "--seeds 3", fmt.Sprintf("--seeds %d", seeds), 1)
 	var r eval.Report
 	evalOfReadme(t, decidesSeldom(env, "8"), commands, 0, &r)
 
-	check := func(what, text string, want ...eval.Number) {
+	check := func(what, text string, within float64, want ...eval.Number) {
 		t.Helper()
 		values, units := figures(t, text)
 		if len(values) != len(want) {
@@ -152,9 +153,9 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 		}
 		for _, row := range r.Rows {
 			if row.Kind != eval.KindBase && row.Epsilon > 0 && int(row.Memory)+int(math.Round(row.Epsilon)) == want {
-				check(start, cells[0], row.Loss.Mean, row.Loss.Worst)
-				check(start, cells[1], row.LateAUC.Mean, row.LateAUC.Worst)
-				check(start, cells[2], 100*row.Gain)
+				check(start, cells[0], lossWithin, row.Loss.Mean, row.Loss.Worst)
+				check(start, cells[1], within, row.LateAUC.Mean, row.LateAUC.Worst)
+				check(start, cells[2], within, 100*row.Gain)
 				delete(rows, start)
 			}
 		}
@@ -165,8 +166,8 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 	base := r.Rows[len(r.Rows)-1]
 	_, rest, _ := strings.Cut(text, "\n| base rate, without privacy |")
 	cells := strings.SplitN(rest, "|", 3)
-	check("base rate, log loss", cells[0], base.Loss.Mean)
-	check("base rate, AUC", cells[1], base.LateAUC.Mean)
+	check("base rate, log loss", cells[0], 1.01, base.Loss.Mean)
+	check("base rate, AUC", cells[1], 1.01, base.LateAUC.Mean)
 }
 
 // TestRidgeOfTheReadme: README.md's command gives its figures; with one seed of three, so that R² may be 0.003 off and

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -23,17 +24,18 @@ type Console struct {
 	states map[int32]notice.TaskState
 	joined bool
 	stands notice.Standby
-	full   bool      // the disk of the local store
-	failed error     // why the latest request to a coordinator that does not work was denied
-	denied time.Time // when
-	retry  time.Time // the latest; zero if there was none
-	group  []string  // what is wrong with the group's members
-	mixed  []string  // members of other versions
-	doubt  error     // what seems to be wrong with the topics; nil: nothing
+	inputs map[int32]bool // partitions of the input that the stream waits for
+	full   bool           // the disk of the local store
+	failed error          // why the latest request to a coordinator that does not work was denied
+	denied time.Time      // when
+	retry  time.Time      // the latest; zero if there was none
+	group  []string       // what is wrong with the group's members
+	mixed  []string       // members of other versions
+	doubt  error          // what seems to be wrong with the topics; nil: nothing
 }
 
 // New returns a console of a process that has not joined its group.
-func New() *Console { return &Console{states: map[int32]notice.TaskState{}} }
+func New() *Console { return &Console{states: map[int32]notice.TaskState{}, inputs: map[int32]bool{}} }
 
 // Listen completes a listener so that the console follows it; functions already set are called as well.
 func (c *Console) Listen(l notice.Listener) notice.Listener {
@@ -69,6 +71,15 @@ func (c *Console) Listen(l notice.Listener) notice.Listener {
 		c.states[p] = s
 		c.mu.Unlock()
 		state(p, s)
+	}
+	waits := l.Waits
+	l.Waits = func(p, input int32, yes bool) {
+		c.mu.Lock()
+		if delete(c.inputs, input); yes {
+			c.inputs[input] = true
+		}
+		c.mu.Unlock()
+		waits(p, input, yes)
 	}
 	standby := l.Standby
 	l.Standby = func(s notice.Standby) {
@@ -140,6 +151,7 @@ func (c *Console) Server(g prometheus.Gatherer) *http.Server {
 const (
 	reasonPartitions = "partitions" // one is being restored, has stopped, or is being copied to stand by
 	reasonDisk       = "disk"
+	reasonInput      = "input" // a partition of it that is next in the order
 	reasonGroup      = "group"
 	reasonBrokers    = "brokers"
 )
@@ -150,7 +162,7 @@ func (c *Console) Waiting() map[string]bool {
 	defer c.mu.Unlock()
 	lines := c.waiting()
 	reasons := map[string]bool{}
-	for _, r := range []string{reasonPartitions, reasonDisk, reasonGroup, reasonBrokers} {
+	for _, r := range []string{reasonPartitions, reasonInput, reasonDisk, reasonGroup, reasonBrokers} {
 		reasons[r] = len(lines[r]) > 0
 	}
 	return reasons
@@ -167,6 +179,10 @@ func (c *Console) waiting() map[string][]string {
 	slices.Sort(lines[reasonPartitions])
 	if c.stands == notice.Copying {
 		lines[reasonPartitions] = append(lines[reasonPartitions], "standing by: the changelog is being copied")
+	}
+	for _, input := range slices.Sorted(maps.Keys(c.inputs)) {
+		lines[reasonInput] = append(lines[reasonInput],
+			fmt.Sprintf("input: partition %d has no leader, or its leader lacks the records that are next in the order", input))
 	}
 	if c.full {
 		lines[reasonDisk] = []string{"disk: the local store waits for room"}
@@ -192,7 +208,8 @@ func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lines := c.waiting()
-	waiting := slices.Concat(lines[reasonPartitions], lines[reasonDisk], lines[reasonGroup], lines[reasonBrokers])
+	waiting := slices.Concat(lines[reasonPartitions], lines[reasonInput], lines[reasonDisk], lines[reasonGroup],
+		lines[reasonBrokers])
 	if len(waiting) == 0 {
 		fmt.Fprintln(w, "ready")
 		if c.stands == notice.Warm {

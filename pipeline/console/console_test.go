@@ -74,6 +74,14 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	want("and the disk is full", 503, "disk: the local store waits for room\nanother version\n")
 	c.DiskFull(false)
 	l.Versions(nil)
+	l.Waits(2, 7, true)
+	want("a partition of the input is away", 503,
+		"input: partition 7 has no leader, or its leader lacks the records that are next in the order\n")
+	if !c.Waiting()["input"] {
+		t.Error("a partition of the input that is away is no reason to wait")
+	}
+	l.Waits(2, 7, false)
+	want("it is back", 200, "ready\n")
 	l.Doubted(errors.New("a topic is gone"))
 	want("a topic seems to be gone", 503, "topics: looked at again before it is believed: a topic is gone\n")
 	if !c.Waiting()["brokers"] {

@@ -19,7 +19,9 @@ type Metrics struct {
 	transactions                        *prometheus.CounterVec
 	commits                             *prometheus.HistogramVec
 	lag, state                          *prometheus.GaugeVec
-	inputs, owned, standby              *prometheus.GaugeVec
+	inputs, streams, owned, standby     *prometheus.GaugeVec
+	refused                             *prometheus.CounterVec
+	waits                               *prometheus.GaugeVec
 
 	newest *decisions // nil: not shown
 
@@ -58,7 +60,10 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 		restarts:     counter("oriel_restarts_total", "Times a partition was taken over again after an error.", "partition"),
 		lag:          gauge("oriel_input_lag_records", "Offsets between the committed position and the stable end of the input.", "partition"),
 		state:        gauge("oriel_task_state", "1 for the state that the partition's task is in.", "partition", "state"),
-		inputs:       gauge("oriel_input_partitions", "Streams of the input: its partitions, or 1 where the whole topic is one."),
+		inputs:       gauge("oriel_input_partitions", "Partitions of the input."),
+		streams:      gauge("oriel_streams", "Streams of the input: its partitions, or 1 where the whole topic is one."),
+		waits:        gauge("oriel_input_awaited", "1 while the stream of the whole topic waits for this partition of the input.", "partition", "input_partition"),
+		refused:      counter("oriel_order_records_refused_total", "Records of the order log that this deployment did not write.", "partition"),
 		owned:        gauge("oriel_partitions_owned", "Streams that this process owns."),
 		standby:      gauge("oriel_standby_warm", "1 while this process stands by, and its local store follows the changelog."),
 		tasks:        map[int32]bool{},
@@ -124,9 +129,27 @@ func (m *Metrics) Listen(l notice.Listener) notice.Listener {
 	l.EnsureDefaults()
 	committed, aborted, state := l.Committed, l.Aborted, l.State
 	closed, restarted, partitions := l.Closed, l.Restarted, l.Partitions
-	l.Partitions = func(input int) {
+	l.Partitions = func(input, streams int) {
 		m.inputs.WithLabelValues().Set(float64(input))
-		partitions(input)
+		m.streams.WithLabelValues().Set(float64(streams))
+		partitions(input, streams)
+	}
+	waits, refused, behind := l.Waits, l.Refused, l.Behind
+	l.Waits = func(p, input int32, yes bool) {
+		if yes {
+			m.waits.WithLabelValues(label(p), label(input)).Set(1)
+		} else {
+			m.waits.DeleteLabelValues(label(p), label(input))
+		}
+		waits(p, input, yes)
+	}
+	l.Refused = func(p int32) {
+		m.refused.WithLabelValues(label(p)).Inc()
+		refused(p)
+	}
+	l.Behind = func(p int32, lag int64) {
+		m.lag.WithLabelValues(label(p)).Set(float64(lag))
+		behind(p, lag)
 	}
 	standby := l.Standby
 	l.Standby = func(s notice.Standby) {
@@ -184,7 +207,7 @@ func (m *Metrics) Listen(l notice.Listener) notice.Listener {
 
 // begin shows a partition's counters from 0 on, so that their first increase is one.
 func (m *Metrics) begin(p int32) {
-	for _, c := range []*prometheus.CounterVec{m.records, m.steps, m.decisions, m.restarts} {
+	for _, c := range []*prometheus.CounterVec{m.records, m.steps, m.decisions, m.restarts, m.refused} {
 		c.WithLabelValues(label(p))
 	}
 	for _, outcome := range []string{"committed", "aborted"} {

@@ -31,7 +31,7 @@ func played(l notice.Listener) *prometheus.Registry {
 		Waiting: func() map[string]bool { return map[string]bool{"brokers": true, "disk": false} },
 	})
 	l = m.Listen(l)
-	l.Partitions(3)
+	l.Partitions(3, 2)
 	l.State(0, notice.Restoring)
 	l.State(0, notice.Running)
 	l.State(1, notice.Running)
@@ -39,6 +39,11 @@ func played(l notice.Listener) *prometheus.Registry {
 	l.Committed(notice.Commit{Partition: 0, Records: 1, Steps: 1, Decisions: 1, Lag: 6, Duration: 20 * time.Second})
 	l.Committed(notice.Commit{Partition: 1, Records: 2, Steps: 2, Decisions: 2, Lag: 9, Duration: time.Millisecond})
 	l.Aborted(0)
+	l.Behind(0, 11)
+	l.Waits(0, 4, true)
+	l.Waits(0, 4, false)
+	l.Waits(0, 5, true)
+	l.Refused(0)
 	l.Restarted(0, errors.New("x"))
 	l.State(1, notice.Halted)
 	l.Closed(1)
@@ -98,12 +103,19 @@ oriel_delta{deployment="d"} 1e-06
 # HELP oriel_epsilon Proved epsilon of one window of one stream.
 # TYPE oriel_epsilon gauge
 oriel_epsilon{deployment="d"} 0.5
+# HELP oriel_input_awaited 1 while the stream of the whole topic waits for this partition of the input.
+# TYPE oriel_input_awaited gauge
+oriel_input_awaited{deployment="d",input_partition="5",partition="0"} 1
 # HELP oriel_input_lag_records Offsets between the committed position and the stable end of the input.
 # TYPE oriel_input_lag_records gauge
-oriel_input_lag_records{deployment="d",partition="0"} 6
-# HELP oriel_input_partitions Streams of the input: its partitions, or 1 where the whole topic is one.
+oriel_input_lag_records{deployment="d",partition="0"} 11
+# HELP oriel_input_partitions Partitions of the input.
 # TYPE oriel_input_partitions gauge
 oriel_input_partitions{deployment="d"} 3
+# HELP oriel_order_records_refused_total Records of the order log that this deployment did not write.
+# TYPE oriel_order_records_refused_total counter
+oriel_order_records_refused_total{deployment="d",partition="0"} 1
+oriel_order_records_refused_total{deployment="d",partition="1"} 0
 # HELP oriel_partitions_owned Streams that this process owns.
 # TYPE oriel_partitions_owned gauge
 oriel_partitions_owned{deployment="d"} 1
@@ -125,6 +137,9 @@ oriel_standby_warm{deployment="d"} 1
 # TYPE oriel_steps_total counter
 oriel_steps_total{deployment="d",partition="0"} 5
 oriel_steps_total{deployment="d",partition="1"} 2
+# HELP oriel_streams Streams of the input: its partitions, or 1 where the whole topic is one.
+# TYPE oriel_streams gauge
+oriel_streams{deployment="d"} 2
 # HELP oriel_task_state 1 for the state that the partition's task is in.
 # TYPE oriel_task_state gauge
 oriel_task_state{deployment="d",partition="0",state="restoring"} 0

@@ -71,15 +71,22 @@ type Listener struct {
 
 	// Decided hears, after a commit that published decisions, of the newest one. It hears of the first topic only:
 	// metrics and pages are for all who read that one. While it is nil, no transaction keeps its newest decision.
-	Decided   func(partition int32, newest Decided)
-	State     func(partition int32, s TaskState)
-	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
-	Holds     func(partition int32, bytes int)              // the state is in memory, so large; it does not grow
-	Opening   func(partition int32, from int64)             // its first incarnation will be opened, at an offset
-	Opened    func(partition int32)                         // the partition's first incarnation was opened
-	Closed    func(partition int32)                         // the partition was handed over
-	Standby   func(Standby)                                 // what the process does that has no partition, when it changes
-	Restarted func(partition int32, err error)              // the task takes its partition over again after err
+	Decided func(partition int32, newest Decided)
+	State   func(partition int32, s TaskState)
+	Proves  func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
+	Holds   func(partition int32, bytes int)              // the state is in memory, so large; it does not grow
+	Opening func(partition int32, from int64)             // its first incarnation will be opened, at an offset
+	Opened  func(partition int32)                         // the partition's first incarnation was opened
+	Closed  func(partition int32)                         // the partition was handed over
+	Standby func(Standby)                                 // what the process does that has no partition, when it changes
+	// Waits hears that the stream of a whole topic waits for a partition of the input, or does so no more: its records are
+	// next in the order, and it has no leader, or its leader does not have them yet.
+	Waits func(partition, input int32, waits bool)
+	// Refused hears of each record of the order log that this deployment did not write.
+	Refused func(partition int32)
+	// Behind hears, between commits, how many records lie between the committed position and the end of the input.
+	Behind    func(partition int32, lag int64)
+	Restarted func(partition int32, err error) // the task takes its partition over again after err
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
@@ -89,8 +96,9 @@ type Listener struct {
 	// Doubted hears what seems to be wrong with the deployment's topics, while it is looked at again before it is
 	// believed; nil when it was not so.
 	Doubted func(problem error)
-	// Partitions hears how many streams the input has, its partitions or 1: at the start, and when some were added.
-	Partitions func(streams int)
+	// Partitions hears how many partitions the input has, and how many streams: one each, or 1. It is called at the start,
+	// and when partitions were added.
+	Partitions func(input, streams int)
 	Ended      func(Ending) // the service was told to end, and has
 }
 
@@ -126,6 +134,15 @@ func (l *Listener) EnsureDefaults() {
 	if l.Standby == nil {
 		l.Standby = func(Standby) {}
 	}
+	if l.Waits == nil {
+		l.Waits = func(int32, int32, bool) {}
+	}
+	if l.Refused == nil {
+		l.Refused = func(int32) {}
+	}
+	if l.Behind == nil {
+		l.Behind = func(int32, int64) {}
+	}
 	if l.Restarted == nil {
 		l.Restarted = func(int32, error) {}
 	}
@@ -148,7 +165,7 @@ func (l *Listener) EnsureDefaults() {
 		l.Doubted = func(error) {}
 	}
 	if l.Partitions == nil {
-		l.Partitions = func(int) {}
+		l.Partitions = func(int, int) {}
 	}
 	if l.Ended == nil {
 		l.Ended = func(Ending) {}

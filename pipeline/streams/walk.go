@@ -16,8 +16,8 @@ import (
 
 // Walk takes the records of one stream, in their order and from a position on: those of one partition of the input, or
 // those of a whole topic in the order that its order log fixes. It is the one way over them: in the service, in the
-// repair of a torn transaction and in every replay, so that all of them give the same bytes. It does no I/O, and what it
-// has computed may be dropped at any record.
+// repair of a torn transaction and in every replay, so that all of them give the same bytes. It does no I/O, and what
+// it has computed may be dropped at any record.
 //
 // An event that is left out, or taken twice, would be a second history: batches must join, which Take checks.
 type Walk struct {

@@ -29,7 +29,8 @@ func (w *witness) Open(dst []operators.Decision) []operators.Decision {
 }
 
 func (w *witness) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	w.saw = append(w.saw, fmt.Sprintf("%d/%d/%d key=%s null=%t", r.Identity.Partition, r.Identity.Offset, r.Identity.LeaderEpoch, r.Key, r.Null))
+	id := r.Identity
+	w.saw = append(w.saw, fmt.Sprintf("%d/%d/%d key=%s null=%t", id.Partition, id.Offset, id.LeaderEpoch, r.Key, r.Null))
 	n := w.Steps()
 	return append(dst,
 		operators.Decision{Index: 2*n - 1, Step: n, Point: []float64{float64(n)}},

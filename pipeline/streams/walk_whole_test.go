@@ -14,9 +14,10 @@ import (
 func wholeOf(t *testing.T) (w *walked, moved *[]string) {
 	t.Helper()
 	w, moved = walkOf(t, nil, 0), new([]string)
-	w.Position = state.Position{Next: 7, LeaderEpoch: -1, Order: &state.Ordered{Next: 3, LeaderEpoch: 1, Parts: []state.OrderedPart{
+	w.Position = state.Position{Next: 7, LeaderEpoch: -1, Order: &state.Ordered{Next: 3, LeaderEpoch: 1}}
+	w.Position.Order.Parts = []state.OrderedPart{
 		{Partition: 0, Next: 10, LeaderEpoch: 4, Ordered: 4}, {Partition: 2, Next: 500, LeaderEpoch: -1, Ordered: -1},
-	}}}
+	}
 	w.Moved = func(p int32, from, to int64) { *moved = append(*moved, fmt.Sprintf("%d: %d to %d", p, from, to)) }
 	return w, moved
 }
@@ -31,6 +32,9 @@ func TestWalkOverAWholeTopic(t *testing.T) {
 	}
 	if err := w.Take(&first, everything); err != nil {
 		t.Fatal(err)
+	}
+	if o := w.Position.Order; o.Next != 3 || o.LeaderEpoch != 2 {
+		t.Errorf("behind a range that is not its record's last the walk stands at %+v", *o)
 	}
 	second := fetch.Batch{
 		Partition: 1, Shift: 12, From: 0, Next: 6, LeaderEpoch: 9, Records: recordsAt(8, 1, 4),
@@ -59,7 +63,8 @@ func TestWalkOverAWholeTopic(t *testing.T) {
 	if !w.Position.Equal(at) {
 		t.Errorf("behind an order record the walk stands at %+v, want %+v", *w.Position.Order, *at.Order)
 	}
-	if err := w.Take(&fetch.Batch{Partition: -1, From: 18, Next: 18, LeaderEpoch: -1}, everything); err != nil || !w.Position.Equal(at) {
+	nothing := fetch.Batch{Partition: -1, From: 18, Next: 18, LeaderEpoch: -1}
+	if err := w.Take(&nothing, everything); err != nil || !w.Position.Equal(at) {
 		t.Errorf("nothing moves a walk: %v", err)
 	}
 	var covered []string
@@ -69,7 +74,9 @@ func TestWalkOverAWholeTopic(t *testing.T) {
 	if got := slices.Compact(covered); !slices.Equal(got, []string{"2", "1"}) || (*moved)[len(*moved)-1] != "1: 5 to 6" {
 		t.Errorf("moved %q", *moved)
 	}
-	want := []string{"2/500/6 key= null=false", "2/502/6 key= null=false", "1/1/8 key= null=false", "1/4/8 key= null=false"}
+	want := []string{
+		"2/500/6 key= null=false", "2/502/6 key= null=false", "1/1/8 key= null=false", "1/4/8 key= null=false",
+	}
 	if !slices.Equal(w.machine.saw, want) {
 		t.Errorf("saw %q, want %q", w.machine.saw, want)
 	}

@@ -29,7 +29,9 @@ type transactionStatus struct {
 	verdicts  statusesFound
 	group     int64          // where the group stands in the stream, −1 for nowhere
 	offsets   []group.Offset // that say so
-	end       int64          // of the offsets that the committed parts stand on; more if decisions beyond the state need it
+
+	// end is of the offsets that the committed parts stand on; it is more if decisions beyond the state need it.
+	end int64
 }
 
 // complete reports whether nothing has to be sent beside a state.

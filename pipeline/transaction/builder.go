@@ -62,7 +62,7 @@ func (b *Builder) Stretches(from, to int64) []state.Stretch {
 
 // DropVerdicts leaves out the verdicts of the offsets below one: they are committed already.
 func (b *Builder) DropVerdicts(below int64) {
-	b.Transaction.stretches = b.Stretches(below, b.Position.Next)
+	b.Transaction.stretches = b.Stretches(below, b.sent.Next+int64(len(b.Transaction.verdicts)))
 	b.Transaction.verdicts = b.Transaction.verdicts[below-b.sent.Next:]
 	b.sent.Next = below
 }

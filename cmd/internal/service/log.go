@@ -55,7 +55,15 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	l.Proves = func(p int32, g protection.Guarantee) {
 		logAges(log, p, g)
 	}
-	l.Partitions = func(streams int) { log.Info("input", "streams", streams) }
+	l.Partitions = func(input, streams int) { log.Info("input", "partitions", input, "streams", streams) }
+	l.Waits = func(p, input int32, waits bool) {
+		if waits {
+			log.Warn("the stream waits for a partition of the input, whose records are next in the order: "+
+				"it has no leader, or its leader does not have them yet", "partition", p, "input_partition", input)
+			return
+		}
+		log.Info("the stream does not wait for the partition of the input any more", "partition", p, "input_partition", input)
+	}
 	l.Opening = func(p int32, from int64) {
 		log.Warn("opening a FIRST incarnation of this partition: no state, decision, group offset or local store of an earlier one was found. "+
 			"If this deployment has released decisions of the partition before, stop it: events would be protected by two noises, and their losses add",
