@@ -143,7 +143,23 @@ func (t *takeOver) fence(ctx context.Context) (err error) {
 	if t.ends.changelog, err = topics.StableEnd(ctx, t.Client, t.Config.Changelog, p); err != nil {
 		return err
 	}
+	if err = t.describeInput(ctx); err != nil {
+		return err
+	}
 	t.ends.group, err = group.CommittedOffsets(ctx, t.Client, t.Config.Group, t.Config.Input, t.inputs())
+	return err
+}
+
+// describeInput counts the partitions of a whole topic again: some may have been added since the process was started,
+// and earlier owners have taken events of them.
+func (t *takeOver) describeInput(ctx context.Context) error {
+	if !t.Config.WholeTopic() {
+		return nil
+	}
+	cluster, err := topics.Describe(ctx, t.Client, t.Config.Input)
+	if found := cluster.Topics[t.Config.Input]; found.ID == t.Topics.Input.ID {
+		t.Topics.Input.Partitions = max(t.Topics.Input.Partitions, found.Partitions)
+	}
 	return err
 }
 
