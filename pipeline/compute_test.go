@@ -1,12 +1,16 @@
 package pipeline
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
+	"oriel/state"
 )
 
 // TestComputingWaitsForMemory: with as much computed and not acknowledged as there is memory for, nothing more is taken
@@ -67,4 +71,42 @@ func TestComputingWaitsForMemory(t *testing.T) {
 			t.Error("what is over enough input waits for memory")
 		}
 	})
+}
+
+// TestATransactionKeepsItsPlace: the stream of a whole topic goes on while a transaction commits, whose position and
+// offsets of the group are those at which it closed.
+func TestATransactionKeepsItsPlace(t *testing.T) {
+	sealer, err := state.NewIncarnation(state.Incarnation{Stream: "trips", Order: &state.Ordered{}}).Sealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := state.Position{LeaderEpoch: -1, Order: &state.Ordered{LeaderEpoch: -1, Parts: []state.OrderedPart{
+		{Partition: 0, Next: 5, LeaderEpoch: -1, Ordered: -1}, {Partition: 1, Next: 8, LeaderEpoch: -1, Ordered: -1},
+	}}}
+	opened := at.Clone()
+	b := transaction.NewBuilder(openStream(t), 0, at, sealer, nil)
+	var closed []*transaction.Transaction
+	for p, from := range []int64{5, 8} {
+		b.Transaction = transaction.New(records.NewPool(), false)
+		batch := &fetch.Batch{
+			Partition: int32(p), Shift: b.Position.Next - from, From: from, Next: from + 2,
+			Order: &fetch.Order{Record: int64(p), Done: true},
+		}
+		if err := b.Take(batch, func() int64 { return streams.Untaken }); err != nil {
+			t.Fatal(err)
+		}
+		b.SkipTo()
+		b.Close()
+		closed = append(closed, b.Transaction)
+	}
+	if !at.Equal(opened) {
+		t.Errorf("the committed position has become %+v", *at.Order)
+	}
+	for p, tx := range closed {
+		want := []group.Offset{{Partition: int32(p), Offset: []int64{7, 10}[p]}}
+		at, next := tx.Position, int64(p+1)
+		if at.Next != 2*next || at.Order.Next != next || !slices.Equal(tx.Offsets, want) {
+			t.Errorf("transaction %d is at %d, %+v, with the offsets %+v", p, at.Next, *at.Order, tx.Offsets)
+		}
+	}
 }

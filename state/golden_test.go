@@ -150,6 +150,8 @@ func TestGoldenDerivations(t *testing.T) {
 	k := testManifest().NameKey
 	golden(t, "key-incarnation-1.hex", k.Key(KindIncarnation, "3/EWR"))
 	golden(t, "key-state-1.hex", k.Key(KindState, "3/EWR"))
+	order := k.Order()
+	golden(t, "key-order-1.hex", order[:])
 	initial := testIncarnation().InitialKey([32]byte(fill(32, 5)))
 	golden(t, "initial-key-1.hex", initial[:])
 	id := SeededID([32]byte(fill(32, 5)))

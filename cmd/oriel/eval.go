@@ -221,6 +221,9 @@ func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
 			if err != nil {
 				return nil, err
 			}
+			if o.topic == "" {
+				s.Stream = "" // a file is one stream, whatever a topic is
+			}
 			all = append(all, s)
 		}
 	}

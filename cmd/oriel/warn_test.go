@@ -77,8 +77,8 @@ func TestOperatorsAreNotOverpaid(t *testing.T) {
 			t.Errorf("%v: %q", c, got)
 		}
 	}
-	t.Chdir("../../deploy") // where paths in examples start
-	files, err := filepath.Glob("examples/*.env")
+	t.Chdir("../..") // where paths in examples start
+	files, err := filepath.Glob("deploy/examples/*.env")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d examples, %v", len(files), err)
 	}

@@ -8,22 +8,39 @@ import (
 	"oriel/state"
 )
 
-// A state that stands in another topic than its incarnation's is foreign, though the seal key is the same: its offsets
-// would count other records.
+// A state that stands in another topic than its incarnation's, or in another order log, is foreign, though the seal key
+// is the same: its offsets would count other records.
 func TestAStateOfAnotherTopicIsForeign(t *testing.T) {
 	master := state.NewMasterKey([32]byte{1})
-	inc := state.NewIncarnation(state.Incarnation{Topic: [16]byte{1}, Stream: "0"})
-	sealer, err := inc.Sealer()
-	if err != nil {
-		t.Fatal(err)
+	ordered := func(log byte) *state.Ordered { return &state.Ordered{Log: [16]byte{log}, LeaderEpoch: -1} }
+	for _, c := range []struct {
+		of *state.Ordered
+		at state.Position
+	}{
+		{nil, state.Position{Topic: [16]byte{2}, Next: 7}},
+		{nil, state.Position{Topic: [16]byte{1}, LeaderEpoch: -1, Order: ordered(1)}},
+		{ordered(1), state.Position{Topic: [16]byte{1}, Next: 7}},
+		{ordered(1), state.Position{Topic: [16]byte{1}, LeaderEpoch: -1, Order: ordered(2)}},
+	} {
+		inc := state.NewIncarnation(state.Incarnation{Topic: [16]byte{1}, Stream: "0", Order: c.of})
+		sealer, err := inc.Sealer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed := sealer.Seal(nil, c.at, []byte("state"))
+		if err := opening(master, inc.Seal(master), sealed); !errors.Is(err, state.ErrForeign) {
+			t.Errorf("a state at %+v, order %v: %v, want ErrForeign", c.at, c.at.Order, err)
+		}
 	}
-	sealed := sealer.Seal(nil, state.Position{Topic: [16]byte{2}, Next: 7}, []byte("state"))
+}
+
+// opening is what OpenSaved says of a state. Where it opens the stream, which has no model, it panics.
+func opening(master *state.MasterKey, record, sealed []byte) (err error) {
 	defer func() {
 		if recover() != nil {
-			t.Error("the stream is opened")
+			err = errors.New("the stream is opened")
 		}
 	}()
-	if _, err := OpenSaved(streams.Model{}, master, 0, inc.Seal(master), sealed); !errors.Is(err, state.ErrForeign) {
-		t.Errorf("%v, want ErrForeign", err)
-	}
+	_, err = OpenSaved(streams.Model{}, master, 0, record, sealed)
+	return err
 }

@@ -15,6 +15,7 @@ import (
 	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
+	"oriel/state"
 )
 
 // TestAWholeTopicThatLostSomethingIsRefused: each of these could make a second history, or one with a gap.
@@ -57,6 +58,10 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			w.check(err)
 			w.check(topics.DeleteRecords(w.t.Context(), w.Client(), w.setup.Config.Order, 0, end.High))
 		}},
+		{
+			"an order log that does not reach what was taken", "it puts 21 offsets of the input in order, and 24 were taken",
+			"Restore the order log", func(w *whole) { w.row(21, state.Stretch{Partition: 0, From: 7, To: 10}) },
+		},
 		{
 			"an input that does not reach what is in order", "what is left of partition 1 ends at 7, and the order log has it up to 12",
 			"Acknowledged events were lost", func(w *whole) { w.order(order.Entry{Partition: 1, End: 12}) },
@@ -104,6 +109,19 @@ func (w *whole) order(entries ...order.Entry) {
 		_, err := produce.Append(w.t.Context(), w.Client(), w.setup.Config.Order, 0, &b)
 		w.check(err)
 	}
+}
+
+// row appends a row of statuses that starts at a merged offset.
+func (w *whole) row(from int64, s state.Stretch) {
+	w.t.Helper()
+	sealer, err := w.setup.Sealer(w.t.Context(), w.Client(), 0)
+	w.check(err)
+	n := s.To - s.From
+	row := state.StatusRow{From: from, To: from + n, Verdicts: make([]byte, n), Stretches: []state.Stretch{s}}
+	var b records.Builder
+	b.Append(nil, sealer.SealVerdicts(nil, row), nil, time.Now().UnixMilli())
+	_, err = produce.Append(w.t.Context(), w.Client(), w.setup.Config.Verdicts, 0, &b)
+	w.check(err)
 }
 
 // stopped runs a process for a minute, and returns why its stream stops.

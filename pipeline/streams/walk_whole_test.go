@@ -33,6 +33,9 @@ func TestWalkOverAWholeTopic(t *testing.T) {
 	if err := w.Take(&first, everything); err != nil {
 		t.Fatal(err)
 	}
+	if o := w.Position.Order; o.Next != 3 || o.LeaderEpoch != 2 {
+		t.Errorf("behind a range that is not its record's last the walk stands at %+v", *o)
+	}
 	second := fetch.Batch{
 		Partition: 1, Shift: 12, From: 0, Next: 6, LeaderEpoch: 9, Records: recordsAt(8, 1, 4),
 		Epochs: []fetch.Epoch{{Base: 0, Leader: 8}, {Base: 5, Leader: 9}},

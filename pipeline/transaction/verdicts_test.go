@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -103,5 +104,17 @@ func TestABuilderFindsStatusesByOffset(t *testing.T) {
 	b.DropVerdicts(12)
 	if got := b.Verdicts(12, 13); !slices.Equal(got, want[1:]) {
 		t.Errorf("status of the offset 12: %v, want %v", got, want[1:])
+	}
+}
+
+// Offsets that join are one stretch if they are of one partition.
+func TestStretchesAreOfOnePartition(t *testing.T) {
+	tx := New(records.NewPool(), false)
+	for _, s := range [][3]int64{{1, 4, 5}, {1, 5, 7}, {2, 7, 8}, {2, 9, 10}, {1, 7, 8}} {
+		tx.move(int32(s[0]), s[1], s[2])
+	}
+	const want = "[{1 4 7} {2 7 8} {2 9 10} {1 7 8}]"
+	if got := fmt.Sprint(tx.stretches); got != want {
+		t.Errorf("stretches %v, want %v", got, want)
 	}
 }

@@ -60,7 +60,7 @@ func TestNoiseIsSwitchedOffHereAlone(t *testing.T) {
 			"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/optest/", "operators/neighbours/",
 		},
 		"withoutNoise": {"cmd/internal/eval/"},
-		"eval":         {"cmd/oriel/eval.go", "cmd/oriel/eval_source.go", "cmd/oriel/demo"},
+		"eval":         {"cmd/oriel/eval", "cmd/oriel/demo"},
 		"newSeeded":    {"cmd/oriel/demo.go"},
 	} {
 		if len(uses[what]) == 0 {
