@@ -8,6 +8,10 @@
 //	go test ./pipeline/pipetest/histories -seed 17 -v               one, with its trace
 //	go test ./pipeline/pipetest/histories -seed 17 -without f1,b0   the same, less some of its parts
 //
+// In half of the histories the whole input is one stream. Partitions are added to it, more than one process may write
+// its order log, and order records are late, sent again, forged, or of a leader that others have replaced. A judge
+// reads the order log by the text of its rule. Without the part "whole", such a seed has one stream a partition.
+//
 // Each history has a neighbour beside it: one record has other contents of the same size, and the same things go wrong.
 // Judges compare a history with a straight replay of its input, and with its neighbour. A history that fails is shrunk,
 // and told as a line that plays it again.
