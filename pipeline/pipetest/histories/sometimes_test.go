@@ -27,7 +27,7 @@ var sometimes = map[string]int{
 	"void entry": 100, "order record of another process": 100, "order record in progress at a take-over": 1000,
 	"order log trimmed": 500, "order record that nobody signed": 500, "order record again": 500,
 	"entry of a dead epoch": 500, "partition added": 200,
-	"effect lost": 100, "effect cut": 100, "effect late": 100, "effect partial": 100, "effect NOT_ENOUGH_REPLICAS": 500,
+	"effect lost": 300, "effect cut": 100, "effect late": 100, "effect partial": 100, "effect NOT_ENOUGH_REPLICAS": 500,
 	"effect NOT_LEADER_FOR_PARTITION": 500, "effect COORDINATOR_LOAD_IN_PROGRESS": 500, "effect NOT_COORDINATOR": 500,
 	"effect REQUEST_TIMED_OUT": 500, "effect CONCURRENT_TRANSACTIONS": 500, "effect LEADER_NOT_AVAILABLE": 500,
 }
