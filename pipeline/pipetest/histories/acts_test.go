@@ -128,8 +128,8 @@ func (p *play) retain(a act) {
 	if err := topics.DeleteRecords(ctx, p.client, a.topic, a.partition, end); err != nil {
 		p.t.Fatal(err)
 	}
-	p.out.counts["retention"] += b2i(a.topic != c.Order)
-	p.out.counts["retention under an uncommitted tail"] += b2i(b.High > b.Stable)
+	p.out.add("retention", b2i(a.topic != c.Order))
+	p.out.add("retention under an uncommitted tail", b2i(b.High > b.Stable))
 }
 
 // await waits until every partition has committed all of its input, a minute at most.

@@ -75,22 +75,21 @@ func (o *outcome) public() (lines []string) {
 // attempts are how often two histories that differ are played again. About one in two hundred does not follow from its
 // seed alone. Of members that join together after the leader of their group has gone, kfake draws one to be the leader,
 // and from no seed. Of two requests that a process sends at one moment over one connection, Go's scheduler decides
-// which is the first.
-const attempts = 8
+// which is the first. Of a seed with a process that stands by, 24 plays gave 13 histories.
+const attempts = 32
 
 // beside judges a history and its neighbour. again plays both once more.
 func (o *outcome) beside(other *outcome, again func() (*outcome, *outcome)) {
 	text := simtest.Difference(o.public(), other.public())
-	if text != "" {
-		ours, theirs := [][]string{o.public()}, [][]string{other.public()}
-		for range attempts {
-			our, their := again()
-			ours, theirs = append(ours, our.public()), append(theirs, their.public())
-		}
-		for _, our := range ours {
-			if slices.ContainsFunc(theirs, func(their []string) bool { return slices.Equal(our, their) }) {
-				text = ""
-			}
+	ours, theirs := [][]string{o.public()}, [][]string{other.public()}
+	alike := func(our []string) bool {
+		return slices.ContainsFunc(theirs, func(their []string) bool { return slices.Equal(our, their) })
+	}
+	for n := 0; n < attempts && text != ""; n++ {
+		our, their := again()
+		ours, theirs = append(ours, our.public()), append(theirs, their.public())
+		if slices.ContainsFunc(ours, alike) {
+			text = ""
 		}
 	}
 	if text != "" {

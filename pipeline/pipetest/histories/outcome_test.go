@@ -71,10 +71,12 @@ func (o *outcome) wrong(judge, format string, args ...any) {
 	o.faults = append(o.faults, verdict{judge, fmt.Sprintf(format, args...)})
 }
 
-func (o *outcome) count(what string) {
+func (o *outcome) count(what string) { o.add(what, 1) }
+
+func (o *outcome) add(what string, times int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.counts[what]++
+	o.counts[what] += times
 }
 
 func (o *outcome) say(at time.Duration, member, text string) {
@@ -245,7 +247,7 @@ func (p *play) writeLetters() {
 		m := p.Start("letters", simtest.NewDisk(), run)
 		m.KillAtRequest(n, n%2 == 0)
 		time.Sleep(10 * time.Second)
-		p.out.counts["letters killed"] += b2i(!m.Alive())
+		p.out.add("letters killed", b2i(!m.Alive()))
 		m.Kill()
 	}
 	m := p.Start("letters", simtest.NewDisk(), run)

@@ -215,8 +215,8 @@ func (p *play) ended(name string, l *life) {
 		d := l.now
 		l.due = p.now() + d.pause
 		p.out.count("died")
-		p.out.counts["died in an opening"] += b2i(p.out.opened() < int(p.script.streams()))
-		p.out.counts["died heard"] += b2i(d.heard && d.point == "")
+		p.out.add("died in an opening", b2i(p.out.opened() < int(p.script.streams())))
+		p.out.add("died heard", b2i(d.heard && d.point == ""))
 		l.disk = l.Disk()
 		switch d.disk {
 		case "lost":
