@@ -1,7 +1,8 @@
 // Package pipeline moves events from an input topic through operators to a decision topic, exactly once.
 //
-// A Service joins a consumer group; each assigned input partition becomes a task, the only owner of that partition's
-// fetch position, operator, transactional producer and range of the local store. A task goes
+// A Service joins a consumer group; each stream that it is given becomes a task, the only owner of that stream's fetch
+// position, operator, transactional producer and range of the local store. A stream is a partition of the input, or all
+// of the input (ORIEL_STREAM=topic), read in an order that is fixed before any event is looked at. A task goes
 //
 //	fetch -> decode -> step -> one Kafka transaction {decisions, sealed verdicts, sealed state, input offset} -> local store
 //
@@ -10,6 +11,8 @@
 //
 //	notice       what the pipeline says: to listeners, and as errors that stop a partition
 //	deployment   settings and topics of a deployment, how topics are made and what is refused of them
+//	order        in which order the partitions of a topic are one stream, and who writes that down
+//	merge        reads them in that order
 //	streams      the pure walk of records: decode, step, encode
 //	changelog    manifest, incarnations and sealed states, and how they are read back
 //	transaction  what one Kafka transaction makes readable, who fills it, and the only code that commits it

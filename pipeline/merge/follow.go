@@ -4,31 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"oriel/pipeline/kafka/fetch"
-	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/order"
 )
 
-const (
-	// mostAhead is how many ranges are known ahead, beside those of one order record: some order records of hundreds of
-	// partitions, so that each lane knows what to fetch next. More would only take memory, and fewer let lanes idle.
-	mostAhead = 4 << 10
-
-	// orderWait is how long a broker waits for an order record to come.
-	orderWait = 500 * time.Millisecond
-)
+// mostAhead is how many ranges are known ahead, beside those of one order record: some order records of hundreds of
+// partitions, so that each lane knows what to fetch next. More would only take memory, and fewer let lanes idle.
+const mostAhead = 4 << 10
 
 // follow reads the order log and puts its ranges ahead.
 func (r *Reader) follow(ctx context.Context) {
-	// Records of open and aborted transactions are read as well: all readers must read the same ones, and nobody who
-	// leaves a transaction open may stop them.
-	reader := fetch.NewReader(r.client, r.topics.Order, 0, r.at.Next, fetch.Options{
-		ID: r.log.Topic, Uncommitted: true, MaxWait: orderWait, LastEpoch: &r.at.LeaderEpoch,
-		Budget: memory.NewBudget(order.ReadBytes),
-	})
+	reader := r.log.Reader(r.client, r.topics.Order, r.at)
 	defer reader.Close()
 	for ctx.Err() == nil {
 		batch, err := reader.Fetch(ctx)

@@ -173,15 +173,9 @@ func (l *lane) reads() turn {
 	return l.turns[i]
 }
 
-// look finds out whether the leader has what was ordered, and not yet released: the epoch of a range need not have
-// written anything, so that a log is whole whose epochs up to that one reach the end of the range.
+// look finds out whether the leader has all of a range, of which it does not hand out the rest yet.
 func (r *Reader) look(ctx context.Context, l *lane, t turn) {
-	known, end, err := topics.EpochBefore(ctx, r.client, r.topics.Input, t.Partition, t.Epoch)
-	if err == nil && known < 0 {
-		var bounds topics.Bounds
-		bounds, err = topics.BoundsOf(ctx, r.client, r.topics.Input, t.Partition)
-		end = bounds.High
-	}
+	end, err := topics.Reach(ctx, r.client, r.topics.Input, t.Partition, t.Epoch)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {

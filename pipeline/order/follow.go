@@ -12,9 +12,9 @@ import (
 	"oriel/state"
 )
 
-// ReadBytes is the memory of one reader of an order log, beside what readers of the input share: twice the largest
+// readBytes is the memory of one reader of an order log, beside what readers of the input share: twice the largest
 // answer. It must be its own, because what those hold may lie beyond what is ordered, and then they wait for the order.
-const ReadBytes = 2 << 20
+const readBytes = 2 << 20
 
 // Follower reads an order log from a position on. It is not safe for concurrent use.
 type Follower struct {
@@ -31,14 +31,15 @@ type Follower struct {
 
 // Follow returns a Follower that starts at a position of the stream that began at start. topic is the order log's.
 func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordered) *Follower {
-	return &Follower{
-		log: l, at: at.Clone(), start: start,
-		// Records of open and aborted transactions are read as well: all readers must read the same ones, and nobody who
-		// leaves a transaction open may stop them.
-		reader: fetch.NewReader(c, topic.Name, 0, at.Next, fetch.Options{
-			ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(ReadBytes),
-		}),
-	}
+	return &Follower{log: l, at: at.Clone(), start: start, reader: l.Reader(c, topic.Name, at)}
+}
+
+// Reader reads the records of an order log from a position on. Records of open and aborted transactions are among them,
+// because all readers must read the same ones, and nobody who leaves a transaction open may stop them.
+func (l Log) Reader(c *kafka.Client, topic string, at *state.Ordered) *fetch.Reader {
+	return fetch.NewReader(c, topic, 0, at.Next, fetch.Options{
+		ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(readBytes),
+	})
 }
 
 // Close gives back what the Follower holds.

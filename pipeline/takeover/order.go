@@ -61,20 +61,12 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 
 // checkPart refuses to go on when a partition of the input does not have what was taken of it, or what was put in
 // order.
-//
-// The epoch of a range is that of a leader, which need not have written anything: a log without it is whole as long as
-// what it has of earlier epochs reaches to the end of the range.
 func (t *takeOver) checkPart(ctx context.Context, part state.OrderedPart, ranges []order.Range) error {
 	if err := t.checkPartition(ctx, part.Partition, part.LeaderEpoch, part.Next, part.Next); err != nil {
 		return err
 	}
 	for _, r := range ranges {
-		known, end, err := topics.EpochBefore(ctx, t.Client, t.Config.Input, r.Partition, r.Epoch)
-		if err == nil && known < 0 {
-			var bounds topics.Bounds
-			bounds, err = topics.BoundsOf(ctx, t.Client, t.Config.Input, r.Partition)
-			end = bounds.High
-		}
+		end, err := topics.Reach(ctx, t.Client, t.Config.Input, r.Partition, r.Epoch)
 		if err != nil {
 			return fmt.Errorf("pipeline: epochs of the input: %w", err)
 		}

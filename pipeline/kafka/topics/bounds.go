@@ -111,7 +111,7 @@ func parseListOffsets(r *wire.Reader, each func(partition int32, code int16, off
 // is -1 if the broker cannot tell, as for an epoch that is yet to come. A log that has older epochs but not this one is
 // ErrTruncated: an epoch that had records stays known until retention has passed it, and then ends at the log's start.
 func EpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, epoch int32) (int64, error) {
-	known, end, err := EpochBefore(ctx, c, topic, partition, epoch)
+	known, end, err := epochBefore(ctx, c, topic, partition, epoch)
 	switch {
 	case err != nil, known > epoch:
 		return -1, err
@@ -121,9 +121,21 @@ func EpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, epo
 	return end, nil
 }
 
-// EpochBefore is the greatest leader epoch up to a given one that the log of a partition holds records of, and the
+// Reach is the offset up to which the log of a partition has what leaders of epochs up to a given one have written, or
+// could have: a leader need not have written anything, and then the log ends in an earlier epoch. It is the end of the
+// log if the broker knows of no epochs.
+func Reach(ctx context.Context, c *kafka.Client, topic string, partition, epoch int32) (int64, error) {
+	known, end, err := epochBefore(ctx, c, topic, partition, epoch)
+	if err != nil || known >= 0 {
+		return end, err
+	}
+	bounds, err := BoundsOf(ctx, c, topic, partition)
+	return bounds.High, err
+}
+
+// epochBefore is the greatest leader epoch up to a given one that the log of a partition holds records of, and the
 // offset at which it ends: where the next one starts, or the end of the log. Both are -1 if the broker cannot tell.
-func EpochBefore(
+func epochBefore(
 	ctx context.Context, c *kafka.Client, topic string, partition, epoch int32,
 ) (known int32, end int64, err error) {
 	err = c.Retry(ctx, "end of epoch of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
