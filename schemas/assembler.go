@@ -2,8 +2,9 @@ package schemas
 
 import "github.com/cespare/xxhash/v2"
 
-// Assembler makes events of values that stand apart already, in whatever encoding they came: it checks them by the rules
-// of their members and hashes features, as a Decoder does with the body's own form. It is not safe for concurrent use.
+// Assembler makes events of values that stand apart already, in whatever encoding they came: it checks them by the
+// rules of their members and hashes features, as a Decoder does with the body's own form. It is not safe for concurrent
+// use.
 //
 // Begin comes first, then each value once, then End. Members are those of the body, by their position. After a code but
 // OK only Begin may follow.

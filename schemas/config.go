@@ -48,15 +48,15 @@ const (
 
 // EventDecoder turns values of records into events, in whatever form they come. It is not safe for concurrent use.
 type EventDecoder interface {
-	// Decode turns the value of a record into dst, which stays valid until the next Decode. With any code but OK, dst is
-	// unspecified and the record is a null event.
+	// Decode turns the value of a record into dst, which stays valid until the next Decode. With any code but OK, dst
+	// is unspecified and the record is a null event.
 	Decode(dst *Event, value []byte) Code
 
 	// Labelled says whether the event decoded last had a label.
 	Labelled() bool
 
-	// Problem says what is wrong with the value for which the last Decode returned the code, for people who may read the
-	// input: the member, if a single one is at fault, the code, and words that name members and rules.
+	// Problem says what is wrong with the value for which the last Decode returned the code, for people who may read
+	// the input: the member, if a single one is at fault, the code, and words that name members and rules.
 	Problem(value []byte, code Code) string
 }
 

@@ -21,8 +21,8 @@ func NextMember(b []byte, i int, closing byte) (next int, done bool, code Code) 
 	return nextMember(b, i, closing)
 }
 
-// ReadString reads the string that opens at b[i]. The text lies in b, or, where it holds an escape, at the end of arena,
-// which is returned.
+// ReadString reads the string that opens at b[i]. The text lies in b, or, where it holds an escape, at the end of
+// arena, which is returned.
 func ReadString(b []byte, i int, arena []byte) (text []byte, next int, grown []byte, code Code) {
 	if i == len(b) || b[i] != '"' {
 		return nil, i, arena, JSONSyntax

@@ -95,8 +95,8 @@ type instant struct {
 	local    bool    // the text says no offset
 }
 
-// parseInstant reads YYYY-MM-DD, then, behind T or a space, hh:mm, :ss and a fraction, then Z, ±hh, ±hhmm or ±hh:mm. What
-// stands behind the date may be left out from the right, but for the minutes of an hour.
+// parseInstant reads YYYY-MM-DD, then, behind T or a space, hh:mm, :ss and a fraction, then Z, ±hh, ±hhmm or ±hh:mm.
+// What stands behind the date may be left out from the right, but for the minutes of an hour.
 func parseInstant(b []byte) (at instant, ok bool) {
 	r := reader{b: b, ok: true}
 	year := r.digits(4, 1, 9999)
@@ -207,8 +207,8 @@ func daysIn(year, month int64) int64 {
 	return [...]int64{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
 }
 
-// daysOf counts the days from 1970-01-01 to a date of the Gregorian calendar: Hinnant, "chrono-compatible low-level date
-// algorithms", days_from_civil. Years begin in March there, so that a leap day is the last.
+// daysOf counts the days from 1970-01-01 to a date of the Gregorian calendar: Hinnant, "chrono-compatible low-level
+// date algorithms", days_from_civil. Years begin in March there, so that a leap day is the last.
 func daysOf(year, month, date int64) int64 {
 	if month <= 2 {
 		year--

@@ -46,9 +46,9 @@ func ParseComparison(text string) (Comparison, error) {
 // Missing reports whether a text says that there is no value, as a cell of a table does.
 func Missing(text string) bool { return text == "" || text == "NA" }
 
-// Holds says whether a value stands in that relation to the constant. What is missing (absent, null, or an empty text or
-// NA) equals only a missing constant, and is neither above nor below anything. Two sides compare as numbers if both are
-// numbers, else as bytes; a boolean is the text true or false. A list or an object equals nothing.
+// Holds says whether a value stands in that relation to the constant. What is missing (absent, null, or an empty text
+// or NA) equals only a missing constant, and is neither above nor below anything. Two sides compare as numbers if both
+// are numbers, else as bytes; a boolean is the text true or false. A list or an object equals nothing.
 func (c *Comparison) Holds(v *Value) bool {
 	missing := v.Kind <= Null || v.Kind == Text && Missing(string(v.Text))
 	if missing || Missing(c.Constant) {

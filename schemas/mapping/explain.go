@@ -6,8 +6,8 @@ import (
 	"oriel/schemas"
 )
 
-// Problem says what is wrong with the record for which the last Decode returned the code: the member, the code, and where
-// the fault stands. It names members and paths of the mapping and no content.
+// Problem says what is wrong with the record for which the last Decode returned the code: the member, the code, and
+// where the fault stands. It names members and paths of the mapping and no content.
 func (d *Decoder) Problem(_ []byte, code schemas.Code) string {
 	switch {
 	case code == schemas.Filtered && d.failed >= 0:

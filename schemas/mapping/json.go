@@ -175,7 +175,9 @@ func (s *jsonSource) object(b []byte, i int, n *jsonNode, depth int) (next int, 
 }
 
 // name reads the name at b[i] and finds the child, nil if no path has it; guess is which child may be the next.
-func (s *jsonSource) name(b []byte, i int, n *jsonNode, guess int) (child *jsonNode, after, next int, code schemas.Code) {
+func (s *jsonSource) name(b []byte, i int, n *jsonNode, guess int) (
+	child *jsonNode, after, next int, code schemas.Code,
+) {
 	at := guess
 	if at < len(n.children) && n.children[at].quoted != "" && schemas.HasLiteral(b, i, n.children[at].quoted) {
 		i += len(n.children[at].quoted)

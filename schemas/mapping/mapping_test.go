@@ -8,7 +8,8 @@ import (
 )
 
 var lossBody = schemas.Body{Name: "loss", Members: []schemas.Member{
-	{Name: "features", Kind: schemas.KindFeatures}, {Name: "label", Kind: schemas.KindClass},
+	{Name: "features", Kind: schemas.KindFeatures},
+	{Name: "label", Kind: schemas.KindClass},
 	{Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1},
 }}
 
@@ -28,7 +29,9 @@ func newDecoder(t testing.TB, document string, c schemas.EventConfig) *Decoder {
 func config(body schemas.Body) schemas.EventConfig {
 	return schemas.EventConfig{
 		Body: body, Dimension: 32, MaxBytes: 1 << 20, Operator: "coco",
-		Features: schemas.FeatureConfig{Bias: true, Norm: "unit", Ranges: []schemas.Range{{Name: "hour", High: 24, Cyclic: true}, {Name: "total", High: 500}}},
+		Features: schemas.FeatureConfig{Bias: true, Norm: "unit", Ranges: []schemas.Range{
+			{Name: "hour", High: 24, Cyclic: true}, {Name: "total", High: 500},
+		}},
 	}
 }
 

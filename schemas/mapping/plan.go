@@ -16,8 +16,8 @@ const (
 	maxDepth = 64
 )
 
-// Plan is a mapping made ready for the events of one configuration: a table of what to read from where. Several decoders
-// may share it.
+// Plan is a mapping made ready for the events of one configuration: a table of what to read from where. Several
+// decoders may share it.
 type Plan struct {
 	config  schemas.EventConfig
 	paths   []Path
@@ -117,7 +117,8 @@ func (b *builder) features(items []Item) {
 	}
 	b.given[vector.Name], b.named = true, true
 	for i := range items {
-		b.targets = append(b.targets, target{item: &items[i], at: b.source(&items[i]), as: items[i].As, feature: i, optional: true})
+		item := &items[i]
+		b.targets = append(b.targets, target{item: item, at: b.source(item), as: item.As, feature: i, optional: true})
 	}
 }
 
@@ -137,7 +138,9 @@ func (b *builder) label(item *Item) {
 
 func (b *builder) member(item *Item) {
 	members := b.config.Body.Members
-	k := slices.IndexFunc(members, func(m schemas.Member) bool { return m.Name == item.Name || m.Also != "" && m.Also == item.Name })
+	k := slices.IndexFunc(members, func(m schemas.Member) bool {
+		return m.Name == item.Name || m.Also != "" && m.Also == item.Name
+	})
 	if k < 0 {
 		b.add(item.place, "events%s have no member %s, but %s", b.of(), schemas.Shown([]byte(item.Name)), b.members())
 		return

@@ -27,9 +27,9 @@ const (
 
 // Source reads values out of records of one encoding. It is made for a list of paths, none twice.
 type Source interface {
-	// Fill puts what stands at each path into values, which has an element for each and overwrites all of them. With any
-	// code but schemas.OK values are unspecified. It allocates nothing in steady state, and its memory is bounded whatever
-	// the record holds.
+	// Fill puts what stands at each path into values, which has an element for each and overwrites all of them. With
+	// any code but schemas.OK values are unspecified. It allocates nothing in steady state, and its memory is bounded
+	// whatever the record holds.
 	Fill(values []Value, record []byte) schemas.Code
 }
 

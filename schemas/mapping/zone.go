@@ -8,8 +8,8 @@ import (
 )
 
 // zone is a rule of clocks: an offset from UTC, and with summer time the days on which it begins and ends. It is a
-// function of its text. Zones by name (Europe/Berlin) are not: laws change, and with each change of the table of names a
-// replay would read other hours.
+// function of its text. Zones by name (Europe/Berlin) are not: laws change, and with each change of the table of names
+// a replay would read other hours.
 type zone struct {
 	standard, summer int64 // offsets from UTC, seconds east
 	changes          bool  // summer time exists
