@@ -3,8 +3,9 @@
 // A Schema is a message type, read from a .proto file or a FileDescriptorSet. Libraries (bufbuild/protocompile and
 // google.golang.org/protobuf) read schemas only. The operator trusts a schema; its size and nesting are bounded all
 // the same. Open compiles paths and schema to a table. A Source reads records by that table and checks every length,
-// because records are hostile: dynamic messages of the library allocate, and panic on some entries of maps. They are the
-// slow twin of the tests.
+// because records are hostile: dynamic messages of the library allocate, and panic on some entries of maps. They are
+// the slow twin of the tests. An event of no bytes is none, though in proto3 it is a message all of whose fields are
+// zero: a Kafka record without a value looks the same.
 //
 // What becomes of a field:
 //
