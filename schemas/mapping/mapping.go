@@ -332,3 +332,6 @@ func (p *problems) distinct(m *Mapping) {
 		}
 	}
 }
+
+// IsNumber says whether the item is always read as a number.
+func (i *Item) IsNumber() bool { return i.As == AsNumber || i.As.isTime() || i.scales() }
