@@ -31,7 +31,7 @@ type Schema struct {
 
 // File is a file that a schema was read from.
 type File struct {
-	Name    string // as it was read, or as an import names it
+	Name    string // from the folder of the schema file on
 	Content []byte
 }
 
@@ -41,8 +41,9 @@ type File struct {
 func Read(name, message string, read func(name string) ([]byte, error)) (*Schema, error) {
 	s := &Schema{}
 	total := 0
+	folder := path.Dir(name)
 	bounded := func(at string) ([]byte, error) {
-		content, err := read(at)
+		content, err := read(path.Join(folder, at))
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +56,9 @@ func Read(name, message string, read func(name string) ([]byte, error)) (*Schema
 	var file protoreflect.FileDescriptor
 	var err error
 	if path.Ext(name) == ".proto" {
-		file, err = compile(name, bounded)
+		file, err = compile(path.Base(name), bounded)
 	} else {
-		file, err = unmarshal(name, bounded, message)
+		file, err = unmarshal(path.Base(name), bounded, message)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("protobuf: %s: %w", name, err)
@@ -90,9 +91,8 @@ func (s *Schema) Index() []int {
 
 // compile compiles a .proto file.
 func compile(name string, read func(name string) ([]byte, error)) (protoreflect.FileDescriptor, error) {
-	folder := path.Dir(name)
 	resolver := &protocompile.SourceResolver{Accessor: func(imported string) (io.ReadCloser, error) {
-		content, err := read(path.Join(folder, imported))
+		content, err := read(imported)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func compile(name string, read func(name string) ([]byte, error)) (protoreflect.
 		return io.NopCloser(strings.NewReader(string(content))), nil
 	}}
 	c := protocompile.Compiler{Resolver: protocompile.WithStandardImports(resolver), MaxParallelism: 1}
-	files, err := c.Compile(context.Background(), path.Base(name))
+	files, err := c.Compile(context.Background(), name)
 	if err != nil {
 		return nil, err
 	}

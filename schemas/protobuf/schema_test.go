@@ -75,7 +75,7 @@ func TestImportsAreReadBesideTheFile(t *testing.T) {
 	for _, f := range s.Files() {
 		names = append(names, f.Name)
 	}
-	if want := []string{"in/money.proto", "in/order.proto"}; !slices.Equal(names, want) || s.Name() != "shop.Order" {
+	if want := []string{"money.proto", "order.proto"}; !slices.Equal(names, want) || s.Name() != "shop.Order" {
 		t.Errorf("%s of %q, want shop.Order of %q", s.Name(), names, want)
 	}
 	line, err := Read("in/order.proto", "shop.Order.Line",
