@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"sync"
 
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/streams"
@@ -24,15 +25,20 @@ func (f fetched) Release() {
 // batchesAhead is how many Batches may wait for the computer, beside the one that the fetcher hands on.
 const batchesAhead = 2
 
-// decodeAhead decodes what was fetched while the computer takes the Batches before, and hands it on in the same order.
-// It holds one of the batchesAhead, and decoded the others, so that as many are fetched as without it. Once work has
-// ended, it hands on without decoding. It ends when batches closes.
-func decodeAhead(work context.Context, a *streams.Ahead, batches <-chan fetched, decoded chan<- fetched) {
-	defer close(decoded)
-	for batch := range batches {
-		if work.Err() == nil {
-			batch.events = a.Decode(batch.Batch)
+// decodeAhead decodes what was fetched while the computer takes the Batches before. What goes into read comes out of
+// decoded, in the same order. The decoder holds one of the batchesAhead, so that as many are fetched as without it.
+// Once work has ended, Batches are handed on without decoding. The decoder is one of working, and ends when read is
+// closed and decoded is empty.
+func decodeAhead(work context.Context, working *sync.WaitGroup, a *streams.Ahead) (read, decoded chan fetched) {
+	read, decoded = make(chan fetched), make(chan fetched, batchesAhead-1)
+	working.Go(func() {
+		defer close(decoded)
+		for batch := range read {
+			if work.Err() == nil {
+				batch.events = a.Decode(batch.Batch)
+			}
+			decoded <- batch
 		}
-		decoded <- batch
-	}
+	})
+	return read, decoded
 }

@@ -28,12 +28,13 @@ type task struct {
 	partition  int32
 	membership group.Membership
 	memory     int  // bytes, for its transactions
-	ahead      bool // decodes beside the walk
+	ahead      bool // events are decoded ahead of the walk
 }
 
-// run takes the partition over and works until ctx ends or something fails. Goroutines pass work on in one direction:
-// fetch, decode if there is one for it, compute, commit. While a transaction commits, the next one is computed; when a commit fails, all
-// that was computed is dropped, and the caller takes the partition over again from the committed state.
+// run takes the partition over and works until ctx ends or something fails. Three goroutines pass work on in one
+// direction: fetch, compute, commit; and between the first two, decode, if events are decoded ahead. While a
+// transaction commits, the next one is computed; when a commit fails, all that was computed is dropped, and the caller
+// takes the partition over again from the committed state.
 func (t *task) run(ctx context.Context) error {
 	t.service.listener.State(t.partition, notice.Restoring)
 	o, committer, err := t.takeOver(ctx)
@@ -71,8 +72,7 @@ func (t *task) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		read, batches = make(chan fetched), make(chan fetched, batchesAhead-1)
-		fetcher.Go(func() { decodeAhead(work, ahead, read, batches) })
+		read, batches = decodeAhead(work, &fetcher, ahead)
 	}
 	fetcher.Go(func() {
 		defer close(read)

@@ -32,7 +32,7 @@ func (s *Stream) NewAhead() (*Ahead, error) {
 	return &Ahead{decoder: decoder}, err
 }
 
-// Events are what the first records of one Batch say. They are valid until Release, also when those of the Batch are not.
+// Events are what the first records of one Batch say. They are valid until Release, and need nothing of the Batch.
 type Events struct {
 	partition int32
 	read      []aheadEvent
