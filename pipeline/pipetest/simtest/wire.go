@@ -75,9 +75,14 @@ func (w *wire) exchange(frame []byte) bool {
 		_, answer := w.ask(frame)
 		return answer != nil && w.answer(answer)
 	}
+	entry, way := w.d.sent(w.member, request, len(frame))
+	time.Sleep(way)
+	sending := sending{w.member, entry.At, entry.Kind()}
+	later, digest := w.d.behind(sending, frame)
+	time.Sleep(later)
 	dies, heard := w.member.counted()
-	entry, way, effect := w.d.sent(w.member, request, len(frame))
-	time.Sleep(way + effect.delay)
+	effect := w.d.effect(sending, digest, *entry)
+	time.Sleep(effect.delay)
 	end := func(outcome string, answer []byte) bool {
 		time.Sleep(way)
 		w.d.ended(entry, outcome, len(answer))
@@ -105,6 +110,7 @@ func (w *wire) exchange(frame []byte) bool {
 		return end(effect.String(), answerFrame(refused, correlation))
 	default:
 	}
+	time.Sleep(w.d.untilAllSync(request))
 	outcome, answer := w.ask(frame)
 	if answer == nil {
 		return end(outcome, nil)
@@ -113,7 +119,7 @@ func (w *wire) exchange(frame []byte) bool {
 	if err != nil {
 		panic("BUG: pipetest: " + err.Error())
 	}
-	w.d.learn(parsed)
+	w.d.learn(request, parsed)
 	if effect.kind == lose {
 		return end("lost", nil)
 	}
@@ -160,7 +166,7 @@ func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
 }
 
 // drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each kind of request and
-// moment. Two goroutines that send one kind at one moment get the same, because nothing tells which is the first.
+// moment. Two goroutines that send one kind at one moment get the same, because nothing says which is the first.
 func drawnLatency(seed uint64, m *Member, r Request) time.Duration {
 	h := fnv.New64a()
 	_ = binary.Write(h, binary.LittleEndian, [3]uint64{seed, uint64(r.At), uint64(m.number)})
