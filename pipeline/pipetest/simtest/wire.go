@@ -83,6 +83,7 @@ func (w *wire) exchange(frame []byte) bool {
 	dies, heard := w.member.counted()
 	effect := w.d.effect(sending, digest, *entry)
 	time.Sleep(effect.delay)
+	time.Sleep(w.d.untilAllSync(request))
 	end := func(outcome string, answer []byte) bool {
 		time.Sleep(way)
 		w.d.ended(entry, outcome, len(answer))
@@ -90,7 +91,7 @@ func (w *wire) exchange(frame []byte) bool {
 	}
 	if dies {
 		if heard {
-			_, _ = w.ask(frame)
+			_, _ = w.serve(request, frame)
 		}
 		w.member.mu.Lock()
 		w.member.die()
@@ -110,8 +111,7 @@ func (w *wire) exchange(frame []byte) bool {
 		return end(effect.String(), answerFrame(refused, correlation))
 	default:
 	}
-	time.Sleep(w.d.untilAllSync(request))
-	outcome, answer := w.ask(frame)
+	outcome, answer := w.serve(request, frame)
 	if answer == nil {
 		return end(outcome, nil)
 	}
@@ -124,6 +124,16 @@ func (w *wire) exchange(frame []byte) bool {
 		return end("lost", nil)
 	}
 	return end(codeName(firstCode(parsed)), answer)
+}
+
+// serve asks. A sync begins a session anew, as it does at a broker of the Apache project. kfake does so only for those
+// that it has kept waiting, and whether a member waits depends on which one kfake has made the leader.
+func (w *wire) serve(request kmsg.Request, frame []byte) (outcome string, answer []byte) {
+	outcome, answer = w.ask(frame)
+	if sync, ok := request.(*kmsg.SyncGroupRequest); ok && answer != nil {
+		_, _ = w.ask(heartbeatFrame(frame, sync))
+	}
+	return outcome, answer
 }
 
 // ask passes a request on and waits for its answer; nil when either side ends before.
