@@ -4,7 +4,7 @@
 //	manifest     one clear-text configuration per deployment, with the wrapped name key; on each changelog partition
 //	incarnation  a stream's life: public facts, frozen params, and the seal key wrapped by the master key
 //	sealed state position (clear, authenticated) and machine state (encrypted); fixed width, rewritten at each commit
-//	part         a slice of a sealed state, or of schemas, that is larger than MaxValue
+//	part         a slice of a sealed state that is larger than MaxValue
 //	schemas      what events of a registry's writers are decoded by: clear, and authenticated
 //
 // Guarantee: what is opened is byte for byte what was sealed for that stream, incarnation, partition and key

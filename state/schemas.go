@@ -66,7 +66,7 @@ func (k NameKey) Schemas() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// Seal returns the record of a stream's schemas. Parts splits one that is too large for a topic.
+// Seal returns the record of a stream's schemas.
 func (s Schemas) Seal(key [32]byte, stream string) []byte {
 	if !s.valid() {
 		panic("BUG: state: schemas that no record can hold")

@@ -66,6 +66,8 @@ type Keys struct {
 	Incarnation, State []byte
 	Users              [32]byte // the secret under which users are remembered
 	Order              [32]byte // authenticates the records of the order log
+	Schemas            []byte   // of the record of writers' schemas
+	SchemasKey         [32]byte // authenticates it
 	AlwaysSeals        bool     // every version that can open the deployment seals verdicts
 }
 
@@ -84,6 +86,8 @@ func keysOf(c deployment.Config, m state.Manifest, p int32) Keys {
 		State:       m.NameKey.Key(state.KindState, c.StreamName(p)),
 		Users:       m.NameKey.Users(),
 		Order:       m.NameKey.Order(),
+		Schemas:     m.NameKey.Key(state.KindSchemas, c.StreamName(p)),
+		SchemasKey:  m.NameKey.Schemas(),
 		// No version from before verdicts opens a manifest that names its input.
 		AlwaysSeals: m.Input != (state.Input{}),
 	}
