@@ -99,7 +99,7 @@ func TestDetailsOfALetter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	detail := func(d *schemas.Decoder, r *records.Record, code schemas.Code, limit int) (text string) {
+	detail := func(d schemas.EventDecoder, r *records.Record, code schemas.Code, limit int) (text string) {
 		l, _ := newLetter("topic", 3, r, code, 1<<20, 1<<20)
 		before := len(l.headers)
 		l = detailed(l, d, r, code, limit)

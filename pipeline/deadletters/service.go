@@ -31,7 +31,7 @@ type Options struct {
 
 	// Decoder returns what decodes the events of a configuration, so that letters can say in words what is wrong; nil,
 	// also of a single configuration: they give the reason alone.
-	Decoder func(config string) *schemas.Decoder
+	Decoder func(config string) schemas.EventDecoder
 }
 
 // Listener holds functions that tasks call; each must be safe for concurrent use. A nil function is not called. Their

@@ -35,7 +35,7 @@ type Opened struct {
 	model     Model
 	machine   func(key [32]byte) (operators.Machine, error)
 	guarantee protection.Guarantee
-	decoder   *schemas.Decoder
+	decoder   schemas.EventDecoder
 	encoder   *schemas.Encoder    // of no stream
 	event     schemas.Event       // of the record that is taken
 	keys      [DecisionTopics]int // of each topic of decisions, which extra is the record key; −1: the stream's name
@@ -50,7 +50,7 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
-	decoder, err := schemas.NewDecoder(m.Events)
+	decoder, err := schemas.OpenDecoder(m.Events)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
 	}

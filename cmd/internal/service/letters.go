@@ -43,7 +43,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	deployment := changelog.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
 	err = deadletters.New(deployment, deadletters.Options{
 		Once: once, Listen: listen, Verdicts: verdicts,
-		Decoder: func(config string) *schemas.Decoder { return settings.DecoderOf(config, h.Environ) },
+		Decoder: func(config string) schemas.EventDecoder { return settings.DecoderOf(config, h.Environ) },
 	}).Run(ctx)
 	if err == nil {
 		log.Info("letters are written as far as committed, the group is left")
