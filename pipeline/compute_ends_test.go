@@ -78,7 +78,7 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 		work, stop := context.WithCancel(t.Context())
 		defer stop()
 		pool := records.NewPool()
-		batches, filled, free := make(chan *fetch.Batch, 2), make(chan *transaction.Transaction), make(
+		batches, filled, free := make(chan fetched, 2), make(chan *transaction.Transaction), make(
 			chan *transaction.Transaction, 2,
 		)
 		for range cap(free) {
@@ -106,7 +106,7 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 				}
 				next += f.gap
 				b.Next, b.Stable = next, next
-				batches <- b
+				batches <- fetched{Batch: b}
 				time.Sleep(f.pause)
 			}
 		}()

@@ -50,18 +50,17 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
-	decoder, err := schemas.OpenDecoder(m.Events)
-	if err != nil {
-		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
-	}
 	first, err := machine([32]byte{}) // says the guarantee of all
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
 	operator := m.Learner.Operator()
 	s := &Opened{
-		model: m, machine: machine, guarantee: first.Guarantee(), decoder: decoder,
+		model: m, machine: machine, guarantee: first.Guarantee(),
 		extras: operator.Extras(), output: operators.SecondTopicOf(operator),
+	}
+	if s.decoder, err = s.newDecoder(); err != nil {
+		return nil, err
 	}
 	if versioned, ok := first.(operators.Versioned); ok {
 		s.extras = versioned.OwnExtras()
@@ -69,6 +68,15 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	s.encoder = schemas.NewEncoder(decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
 	s.keys = [DecisionTopics]int{s.keyed(0), s.keyed(1)}
 	return s, nil
+}
+
+// newDecoder returns a decoder of the model's events.
+func (s *Opened) newDecoder() (schemas.EventDecoder, error) {
+	decoder, err := schemas.OpenDecoder(s.model.Events)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
+	}
+	return decoder, nil
 }
 
 // Guarantee is what every decision of its streams prints.
