@@ -31,7 +31,7 @@ func (d *Decoder) convert(t *target, v *Value) (*Value, schemas.Code) {
 			return v, schemas.UnreadableValue
 		}
 		v = d.number(f)
-	case v.Kind == Bool:
+	case v.Kind == Bool && !t.class:
 		v = d.number(v.Number)
 	}
 	if code != schemas.OK {

@@ -78,35 +78,38 @@ func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
 	return d.events.End()
 }
 
-// give hands the value of a target on.
-func (d *Decoder) give(t *target) schemas.Code {
-	v := &t.item.Constant
+// value is that of a target, read as it asks; of Kind Absent or Null where the record has none.
+func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
+	v = &t.item.Constant
 	if t.at >= 0 {
 		v = &d.values[t.at]
 	}
-	switch {
-	case t.beyond && v.Kind != Absent:
-		return schemas.WrongDimension
-	case t.beyond:
-		return schemas.OK
-	case t.item.Compare != nil:
-		if v.Kind <= Null && !Missing(t.item.Compare.Constant) {
-			break
-		}
-		d.read = truthValue(t.item.Compare.Holds(v))
+	if c := t.item.Compare; c != nil && (v.Kind > Null || Missing(c.Constant)) {
+		d.read = truthValue(c.Holds(v))
 		v = &d.read
 	}
 	if v.Kind <= Null {
-		if t.optional {
-			return schemas.OK
+		return v, schemas.OK
+	}
+	return d.convert(t, v)
+}
+
+// give hands the value of a target on.
+func (d *Decoder) give(t *target) schemas.Code {
+	if t.beyond {
+		if d.values[t.at].Kind != Absent {
+			return schemas.WrongDimension
 		}
-		return schemas.MissingMember
+		return schemas.OK
 	}
-	v, code := d.convert(t, v)
-	if code != schemas.OK {
-		return code
-	}
+	v, code := d.value(t)
 	switch {
+	case code != schemas.OK:
+		return code
+	case v.Kind <= Null && t.optional:
+		return schemas.OK
+	case v.Kind <= Null:
+		return schemas.MissingMember
 	case t.feature >= 0:
 		return d.giveFeature(&d.features[t.feature], v)
 	case t.vector:

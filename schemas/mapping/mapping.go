@@ -47,7 +47,7 @@ type As uint8
 
 // The ways. A number is also a text that is one. Parts of a time are those of the clock's zone.
 const (
-	AsIs      As = iota // a feature as it stands; a choice as a text, all other members as numbers
+	AsIs      As = iota // a feature as it stands unless it is scaled; a choice as a text; all others as numbers
 	AsNumber            // true is 1, false 0
 	AsText              // a number as a decision would print it
 	AsBool              // true, false, and the texts "true" and "false"

@@ -34,15 +34,18 @@ type test struct {
 
 // target is a feature, a member or a coordinate, and where it comes from.
 type target struct {
-	item     *Item
-	at       int // in paths; −1: a constant
-	as       As
-	feature  int  // which feature it is; −1: none
-	member   int  // in the body
-	vector   bool // a coordinate, or the place behind the last one of a list
-	beyond   bool // the place behind the last one
-	choice   bool
-	optional bool
+	item    *Item
+	at      int // in paths; −1: a constant
+	as      As
+	feature int  // which feature it is; −1: none
+	member  int  // in the body
+	vector  bool // a coordinate, or the place behind the last one of a list
+
+	coordinate int  // which one it is
+	beyond     bool // the place behind the last one
+	choice     bool
+	class      bool // true and false stay what they are
+	optional   bool
 }
 
 // Compile checks a mapping against the events of a configuration and reports every problem, each with its place.
@@ -118,7 +121,11 @@ func (b *builder) features(items []Item) {
 	b.given[vector.Name], b.named = true, true
 	for i := range items {
 		item := &items[i]
-		b.targets = append(b.targets, target{item: item, at: b.source(item), as: item.As, feature: i, optional: true})
+		t := target{item: item, at: b.source(item), as: item.As, feature: i, optional: true}
+		if t.as == AsIs && item.scales() {
+			t.as = AsNumber
+		}
+		b.targets = append(b.targets, t)
 	}
 }
 
@@ -169,10 +176,7 @@ func (b *builder) member(item *Item) {
 	case item.As == AsText || item.Constant.Kind == Text:
 		b.add(item.place, "%s is a number, not a text", m.Name)
 	case t.as == AsIs:
-		t.as = AsNumber
-		if m.Kind == schemas.KindClass {
-			t.as = AsIs
-		}
+		t.as, t.class = AsNumber, m.Kind == schemas.KindClass
 	}
 	b.targets = append(b.targets, t)
 }
@@ -197,7 +201,7 @@ func (b *builder) vector(t target, m schemas.Member) {
 		if len(from) == 1 {
 			path = append(slices.Clone(path), fmt.Sprint(k))
 		}
-		t.at = b.path(path)
+		t.at, t.coordinate = b.path(path), k
 		b.targets = append(b.targets, t)
 	}
 	if len(from) == 1 {
