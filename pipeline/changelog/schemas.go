@@ -1,13 +1,11 @@
 package changelog
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
-	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
@@ -32,6 +30,33 @@ func (view *View) Schemas(keys Keys, c deployment.Config, p int32) (state.Schema
 	return frozen, nil
 }
 
+// ModelOf is a model with the schemas that are frozen for the stream of partition p, if its events name such. A stream
+// without any is a StopError.
+func (view *View) ModelOf(m streams.Model, keys Keys, c deployment.Config, p int32) (streams.Model, error) {
+	if m.Writers == nil {
+		return m, nil
+	}
+	var err error
+	if m.Frozen, err = view.Schemas(keys, c, p); err == nil && m.Frozen == nil {
+		err = withoutSchemas(p)
+	}
+	return m, err
+}
+
+// Frozen reads the schemas that are frozen for the stream of partition p now, nil where there are none. Like
+// Incarnation it needs neither Model nor the right to write.
+func (d Deployment) Frozen(ctx context.Context, p int32) (state.Schemas, error) {
+	view, err := d.View(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := d.keys(ctx, p, view.Value(state.ManifestKey()))
+	if err != nil {
+		return nil, err
+	}
+	return view.Schemas(keys, d.Config, p)
+}
+
 // Opened tells whether a stream was opened, or may have been: the changelog holds more than what `oriel topics` wrote.
 func (view *View) Opened(keys Keys) bool {
 	written := 1 // the manifest
@@ -44,17 +69,14 @@ func (view *View) Opened(keys Keys) bool {
 // FreezeSchemas gives the schemas to every stream that has none. It comes AFTER WriteManifests and before the first
 // stream is opened. Where some streams have theirs, because a call was cut short, the others are given the same. It
 // returns how many streams were given them.
-func FreezeSchemas(
-	ctx context.Context, client *kafka.Client, c deployment.Config, on deployment.Topics, model streams.Model,
-	master *state.MasterKey, schemas state.Schemas,
-) (given int, err error) {
+func (d Deployment) FreezeSchemas(ctx context.Context, schemas state.Schemas) (given int, err error) {
 	missing := map[int32]Keys{}
-	for p := range int32(on.Changelog.Partitions) {
-		view, keys, err := current(ctx, client, c, on, model, master, p)
+	for p := range int32(d.Topics.Changelog.Partitions) {
+		view, keys, err := d.current(ctx, p)
 		if err != nil {
 			return 0, err
 		}
-		frozen, err := view.Schemas(keys, c, p)
+		frozen, err := view.Schemas(keys, d.Config, p)
 		switch {
 		case err != nil:
 			return 0, err
@@ -66,14 +88,14 @@ func FreezeSchemas(
 			missing[p] = keys
 		}
 	}
-	for p := range int32(on.Changelog.Partitions) {
+	for p := range int32(d.Topics.Changelog.Partitions) {
 		keys, is := missing[p]
 		if !is {
 			continue
 		}
-		producer, err := produce.New(ctx, client, c.TransactionalID(on.Input.ID, p), deployment.TransactionTimeout)
+		producer, err := produce.New(ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout)
 		if err == nil {
-			err = writeSchemas(ctx, producer, c, keys, p, schemas)
+			err = d.writeSchemas(ctx, producer, keys, p, schemas)
 		}
 		if err != nil {
 			return given, fmt.Errorf("pipeline: schemas of partition %d: %w", p, err)
@@ -108,13 +130,10 @@ type Added struct {
 // makes the change safe. Whatever an earlier owner has sent, in a transaction that was committed or not, it had read
 // before it was fenced: so it lies before the end that is asked for afterwards, and every later owner decodes it as
 // that one did. The record is written under the same fence: an owner that comes in between fences this writer.
-func AddSchemas(
-	ctx context.Context, client *kafka.Client, c deployment.Config, on deployment.Topics, model streams.Model,
-	master *state.MasterKey, schemas state.Schemas,
-) ([]Added, error) {
+func (d Deployment) AddSchemas(ctx context.Context, schemas state.Schemas) ([]Added, error) {
 	var all []Added
-	for p := range int32(on.Changelog.Partitions) {
-		added, err := addSchemas(ctx, client, c, on, model, master, schemas, p)
+	for p := range int32(d.Topics.Changelog.Partitions) {
+		added, err := d.addSchemas(ctx, schemas, p)
 		if err != nil {
 			return all, fmt.Errorf("pipeline: schemas of partition %d: %w", p, err)
 		}
@@ -125,35 +144,32 @@ func AddSchemas(
 	return all, nil
 }
 
-func addSchemas(
-	ctx context.Context, client *kafka.Client, c deployment.Config, on deployment.Topics, model streams.Model,
-	master *state.MasterKey, schemas state.Schemas, p int32,
-) (Added, error) {
+func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int32) (Added, error) {
 	added := Added{Partition: p}
-	if view, keys, err := current(ctx, client, c, on, model, master, p); err != nil {
+	if view, keys, err := d.current(ctx, p); err != nil {
 		return added, err
-	} else if frozen, err := view.Schemas(keys, c, p); err != nil || len(unknown(frozen, schemas)) == 0 {
+	} else if frozen, err := view.Schemas(keys, d.Config, p); err != nil || len(unknown(frozen, schemas)) == 0 {
 		return added, err // nobody is fenced for nothing
 	}
-	producer, err := produce.New(ctx, client, c.TransactionalID(on.Input.ID, p), deployment.TransactionTimeout)
+	producer, err := produce.New(ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout)
 	if err != nil {
 		return added, err
 	}
-	if err := producer.Settle(ctx, c.TransactionParts(p), c.Group); err != nil {
+	if err := producer.Settle(ctx, d.Config.TransactionParts(p), d.Config.Group); err != nil {
 		return added, err
 	}
-	view, keys, err := current(ctx, client, c, on, model, master, p)
+	view, keys, err := d.current(ctx, p)
 	if err != nil {
 		return added, err
 	}
-	frozen, err := view.Schemas(keys, c, p)
+	frozen, err := view.Schemas(keys, d.Config, p)
 	switch {
 	case err != nil:
 		return added, err
 	case frozen == nil:
 		return added, withoutSchemas(p)
 	}
-	if added.Since, err = ends(ctx, client, c, on, p); err != nil {
+	if added.Since, err = d.ends(ctx, p); err != nil {
 		return added, err
 	}
 	for _, s := range unknown(frozen, schemas) {
@@ -161,7 +177,7 @@ func addSchemas(
 		frozen = append(frozen, s)
 		added.IDs = append(added.IDs, s.ID)
 	}
-	return added, writeSchemas(ctx, producer, c, keys, p, frozen)
+	return added, d.writeSchemas(ctx, producer, keys, p, frozen)
 }
 
 // unknown are the schemas whose ids are not frozen.
@@ -176,30 +192,28 @@ func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
 
 // ends are the ends of the partitions of the input that the stream of partition p reads. They must be asked for AFTER
 // earlier owners are fenced.
-func ends(
-	ctx context.Context, client *kafka.Client, c deployment.Config, on deployment.Topics, p int32,
-) ([]state.SchemaSince, error) {
+func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, error) {
 	inputs := []int32{p}
-	if c.WholeTopic() {
-		cluster, err := topics.Describe(ctx, client, c.Input)
+	if d.Config.WholeTopic() {
+		cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
 		if err != nil {
 			return nil, err
 		}
 		inputs = inputs[:0]
-		for p := range int32(cluster.Topics[c.Input].Partitions) {
+		for p := range int32(cluster.Topics[d.Config.Input].Partitions) {
 			inputs = append(inputs, p)
 		}
 	}
 	since := make([]state.SchemaSince, 0, len(inputs))
 	for _, p := range inputs {
-		bounds, err := topics.BoundsOf(ctx, client, c.Input, p)
+		bounds, err := topics.BoundsOf(ctx, d.Client, d.Config.Input, p)
 		if err != nil {
 			return nil, fmt.Errorf("bounds of partition %d of the input: %w", p, err)
 		}
 		since = append(since, state.SchemaSince{Partition: p, Offset: bounds.High})
 	}
-	cluster, err := topics.Describe(ctx, client, c.Input)
-	if found := cluster.Topics[c.Input].ID; err == nil && found != on.Input.ID {
+	cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
+	if found := cluster.Topics[d.Config.Input].ID; err == nil && found != d.Topics.Input.ID {
 		err = &notice.StopError{
 			Partition: p, Reason: "the input topic was deleted and made again since this deployment was opened",
 			Remedy: "Open a new deployment under another ORIEL_NAME with its own topics",
@@ -208,55 +222,30 @@ func ends(
 	return since, err
 }
 
-// current reads what a partition of the changelog says now.
-func current(
-	ctx context.Context, client *kafka.Client, c deployment.Config, on deployment.Topics, model streams.Model,
-	master *state.MasterKey, p int32,
-) (*View, Keys, error) {
-	bounds, err := topics.ReadableEnd(ctx, client, on.Changelog.Name, p)
-	if err != nil {
-		return nil, Keys{}, err
-	}
-	view, err := Read(ctx, client, on.Changelog, p, bounds, nil)
+// current reads what a partition of the changelog says now, if the deployment goes on.
+func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
+	view, err := d.View(ctx, p)
 	if err != nil {
 		return nil, Keys{}, err
 	}
 	if successor := view.Value(state.EndedKey()); successor != nil {
 		return nil, Keys{}, Over(p, successor)
 	}
-	keys, err := view.Keys(p, c, model, master)
+	keys, err := view.Keys(p, d.Config, d.Model, d.Master)
 	return view, keys, err
 }
 
-func writeSchemas(
-	ctx context.Context, producer *produce.Producer, c deployment.Config, keys Keys, p int32, schemas state.Schemas,
+func (d Deployment) writeSchemas(
+	ctx context.Context, producer *produce.Producer, keys Keys, p int32, schemas state.Schemas,
 ) error {
-	record := schemas.Seal(keys.SchemasKey, c.StreamName(p))
+	record := schemas.Seal(keys.SchemasKey, d.Config.StreamName(p))
 	if len(record) > state.MaxValue {
 		return &notice.StopError{
 			Partition: p, Reason: fmt.Sprintf("its schemas have %d bytes together, more than the %d that a record may have", len(record), state.MaxValue),
 			Remedy: "Name a subject with fewer versions, or open a new deployment under another ORIEL_NAME",
 		}
 	}
-	return WriteRecord(ctx, producer, kafka.TopicPartition{Topic: c.Changelog, Partition: p}, keys.Schemas, record)
-}
-
-// NewestRecord reads the last committed record of a key; nil when there is none.
-func NewestRecord(ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, key []byte) ([]byte, error) {
-	bounds, err := topics.ReadableEnd(ctx, client, topic.Name, p)
-	if err != nil {
-		return nil, err
-	}
-	var newest []byte
-	for r, err := range fetch.Records(ctx, client, topic, p, bounds.Start, bounds.Stable, false) {
-		if err != nil {
-			return nil, err
-		}
-		if bytes.Equal(r.Key, key) {
-			newest = append(newest[:0], r.Value...)
-		}
-	}
-	return newest, nil
+	return WriteRecord(ctx, producer, kafka.TopicPartition{Topic: d.Config.Changelog, Partition: p}, keys.Schemas, record)
 }
 
 // withoutSchemas is the stop of a stream that was opened and has none.

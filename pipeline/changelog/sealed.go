@@ -102,6 +102,15 @@ type Deployment struct {
 	Master *state.MasterKey
 }
 
+// View reads what is committed in partition p of the changelog now.
+func (d Deployment) View(ctx context.Context, p int32) (*View, error) {
+	bounds, err := topics.ReadableEnd(ctx, d.Client, d.Topics.Changelog.Name, p)
+	if err != nil {
+		return nil, err
+	}
+	return Read(ctx, d.Client, d.Topics.Changelog, p, bounds, nil)
+}
+
 // Incarnation reads the incarnation whose records a partition of the deployment holds. sealing tells that every version
 // that can open the deployment seals verdicts. It needs neither Model nor the right to write.
 func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarnation, sealing bool, err error) {
@@ -167,11 +176,7 @@ type Ordered struct {
 // Ordered reads where the stream of a whole topic stands. Like Incarnation it needs neither Model nor the right to
 // write. A deployment that is over is a StopError.
 func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
-	bounds, err := topics.ReadableEnd(ctx, d.Client, d.Topics.Changelog.Name, 0)
-	if err != nil {
-		return Ordered{}, err
-	}
-	view, err := Read(ctx, d.Client, d.Topics.Changelog, 0, bounds, nil)
+	view, err := d.View(ctx, 0)
 	if err != nil {
 		return Ordered{}, err
 	}

@@ -67,17 +67,20 @@ func (a *Ahead) Decode(b *fetch.Batch) *Events {
 	e.partition = b.Partition
 	for i := range b.Records {
 		r := &b.Records[i]
-		if !e.append(r.Offset, decode(a.decoder, &a.event, r), a.event) {
+		if !e.append(r.Offset, decode(a.decoder, &a.event, b.Partition, r), a.event) {
 			break
 		}
 	}
 	return e
 }
 
-// decode is the one place where an event is decoded.
-func decode(d schemas.EventDecoder, dst *schemas.Event, r *records.Record) schemas.Code {
+// decode is the one place where an event is decoded, of a record of a partition of the input.
+func decode(d schemas.EventDecoder, dst *schemas.Event, partition int32, r *records.Record) schemas.Code {
 	if r.Unreadable {
 		return schemas.TooLarge
+	}
+	if placed, is := d.(schemas.PlacedDecoder); is {
+		placed.At(partition, r.Offset)
 	}
 	return d.Decode(dst, r.Value)
 }
