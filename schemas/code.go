@@ -37,6 +37,11 @@ const (
 	NumberRange
 	CountRange
 	UnknownChoice
+	Filtered
+	UnreadableValue
+	UnknownFraming
+	UnknownSchema
+	Malformed
 )
 
 var codes = [...]struct{ name, rule string }{
@@ -70,6 +75,11 @@ var codes = [...]struct{ name, rule string }{
 	NumberRange:        {"number_range", "a number lies within the bounds of its member"},
 	CountRange:         {"count_range", "a count is a whole number within the bounds of its member, without fraction or exponent"},
 	UnknownChoice:      {"unknown_choice", "a choice is a text of its member's list"},
+	Filtered:           {"filtered", "an event fulfils the where of ORIEL_MAP"},
+	UnreadableValue:    {"unreadable_value", "a mapped value can be read as ORIEL_MAP asks: as a number, a text, a boolean or a time"},
+	UnknownFraming:     {"unknown_framing", "a record is framed as ORIEL_FRAMING says"},
+	UnknownSchema:      {"unknown_schema", "a record names a schema that the deployment has frozen"},
+	Malformed:          {"malformed", "a record follows its schema from the first byte to the last"},
 }
 
 // String is the reason code: lower case, words joined by underscores.

@@ -28,6 +28,52 @@ type EventConfig struct {
 
 	// Unlabelled lets a label be left out: for scoring, where nobody has one yet. What is learned from always has one.
 	Unlabelled bool
+
+	// Unknown says what a record is that has a member which nothing asks for.
+	Unknown Unknown
+
+	// Foreign opens decoders of records in another form than the body's own: another encoding, or other members, which
+	// a mapping names. Nil: the own form.
+	Foreign func(EventConfig) (EventDecoder, error)
+}
+
+// Unknown is what becomes of members that nothing asks for.
+type Unknown uint8
+
+// The ways.
+const (
+	UnknownIsNull Unknown = iota // the record is a null event
+	UnknownIsFree                // the member is passed over, whatever it holds
+)
+
+// EventDecoder turns values of records into events, in whatever form they come. It is not safe for concurrent use.
+type EventDecoder interface {
+	// Decode turns the value of a record into dst, which stays valid until the next Decode. With any code but OK, dst
+	// is unspecified and the record is a null event.
+	Decode(dst *Event, value []byte) Code
+
+	// Labelled says whether the event decoded last had a label.
+	Labelled() bool
+
+	// Problem says what is wrong with the value for which the last Decode returned the code, for people who may read
+	// the input: the member, if a single one is at fault, the code, and words that name members and rules.
+	Problem(value []byte, code Code) string
+}
+
+// PlacedDecoder is one that must be told where the next record lies, because it knows more from some offset on.
+type PlacedDecoder interface {
+	EventDecoder
+
+	// At says which partition and offset of the input the next value to Decode is from.
+	At(partition int32, offset int64)
+}
+
+// OpenDecoder returns the decoder of the configured form, or every problem of the configuration.
+func OpenDecoder(c EventConfig) (EventDecoder, error) {
+	if c.Foreign != nil {
+		return c.Foreign(c)
+	}
+	return NewDecoder(c)
 }
 
 // FeatureConfig is the public part of feature hashing, version 1, which never changes: named features become a sparse

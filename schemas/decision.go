@@ -44,7 +44,7 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 		e.bins = &bins{}
 	}
 	e.suffix = append(e.suffix, `,"mechanism":`...)
-	e.suffix = appendString(e.suffix, c.Mechanism)
+	e.suffix = AppendString(e.suffix, c.Mechanism)
 	e.suffix = append(e.suffix, `,"window":`...)
 	e.suffix = strconv.AppendUint(e.suffix, c.Window, 10)
 	e.suffix = append(e.suffix, `,"batch":`...)
@@ -54,9 +54,9 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 	e.suffix = append(e.suffix, `,"delta":`...)
 	e.suffix = AppendFloat(e.suffix, c.Delta)
 	e.suffix = append(e.suffix, `,"adjacency":`...)
-	e.suffix = appendString(e.suffix, c.Adjacency)
+	e.suffix = AppendString(e.suffix, c.Adjacency)
 	e.suffix = append(e.suffix, `,"unit":`...)
-	e.suffix = appendString(e.suffix, c.Unit)
+	e.suffix = AppendString(e.suffix, c.Unit)
 	for _, x := range extras {
 		e.names = append(e.names, []byte(`,"`+x.Name+`":`))
 	}
@@ -73,7 +73,7 @@ func (e *Encoder) Of(stream string, incarnation [16]byte) *Encoder {
 func prefix(stream string, incarnation [16]byte) []byte {
 	b := make([]byte, 0, len(`{"stream":"","incarnation":"","index":`)+len(stream)+2*len(incarnation))
 	b = append(b, `{"stream":`...)
-	b = appendString(b, stream)
+	b = AppendString(b, stream)
 	b = append(b, `,"incarnation":"`...)
 	b = hex.AppendEncode(b, incarnation[:])
 	return append(b, `","index":`...)

@@ -133,7 +133,7 @@ func printDecision(d Decision) []byte {
 	line := NewEncoder(d.DecisionConfig, nil).Append(nil, d.Index, d.Step, d.Point, nil)
 	line = line[:len(line)-1]
 	for _, x := range d.Extras {
-		line = append(append(appendString(append(line, ','), x.Name), ':'), x.JSON...)
+		line = append(append(AppendString(append(line, ','), x.Name), ':'), x.JSON...)
 	}
 	return append(line, '}')
 }

@@ -64,7 +64,7 @@ func (s *schemaText) line(indent int, parts ...string) {
 	s.WriteByte('\n')
 }
 
-func quote(s string) string { return string(appendString(nil, s)) }
+func quote(s string) string { return string(AppendString(nil, s)) }
 
 func comma(more bool) string {
 	if more {

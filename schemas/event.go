@@ -33,6 +33,7 @@ type Decoder struct {
 	vector    Kind        // of the vector; 0: the body has none
 	dimension int
 	maxBytes  int
+	passes    bool    // over members that nothing asks for
 	hasher    *hasher // also holds the entries of sparse vectors
 	values    []float64
 	further   []float64 // Event.Numbers
@@ -83,7 +84,10 @@ func NewDecoder(c EventConfig) (*Decoder, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Decoder{body: c.Body, operator: c.Operator, maxBytes: c.MaxBytes, absentWeight: 1, last: noMember}
+	d := &Decoder{
+		body: c.Body, operator: c.Operator, maxBytes: c.MaxBytes, absentWeight: 1, last: noMember,
+		passes: c.Unknown == UnknownIsFree,
+	}
 	if vector, some := c.Body.Vector(); some {
 		d.vector, d.dimension = vector.Kind, c.Dimension
 		d.hasher, d.values = newHasher(c.Dimension, c.Features), make([]float64, 0, c.Dimension)
@@ -142,10 +146,13 @@ func (d *Decoder) Member(code Code) string {
 	case d.last != noMember:
 		return d.fields[d.last].name
 	case code == MissingMember:
-		return d.fields[bits.TrailingZeros32(uint32(d.need&^d.present))].name
+		return d.fields[d.missing()].name
 	}
 	return ""
 }
+
+// missing is the first required member that the event has not got.
+func (d *Decoder) missing() int { return bits.TrailingZeros32(uint32(d.need &^ d.present)) }
 
 // Decode turns the value of a record into dst. With any code but OK, dst is unspecified and the record is a null event.
 func (d *Decoder) Decode(dst *Event, value []byte) Code {
@@ -165,8 +172,7 @@ func (d *Decoder) Decode(dst *Event, value []byte) Code {
 		return unexpected(value, i, 1, NotObject)
 	}
 	d.arena = d.arena[:0]
-	*dst = Event{Label: d.absentLabel, Weight: d.absentWeight, Numbers: d.further}
-	copy(d.further, d.absent)
+	d.event(dst)
 	i, code := d.members(dst, value, skipSpace(value, i+1))
 	if code != OK {
 		return code
@@ -177,6 +183,12 @@ func (d *Decoder) Decode(dst *Event, value []byte) Code {
 	return OK
 }
 
+// event makes dst an event that has nothing yet.
+func (d *Decoder) event(dst *Event) {
+	*dst = Event{Label: d.absentLabel, Weight: d.absentWeight, Numbers: d.further}
+	copy(d.further, d.absent)
+}
+
 // members reads the top-level members; b[i] is the first byte after the brace and white space.
 func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 	done := i < len(b) && b[i] == '}'
@@ -184,13 +196,15 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 		i++
 	}
 	for !done {
-		if i, code = d.name(b, i); code != OK {
-			return i, code
+		i, code = d.name(b, i)
+		if code == OK {
+			if i, code = skipTo(b, i, ':'); code == OK {
+				i, code = d.member(dst, b, i)
+			}
+		} else if code == UnknownName && d.passes {
+			i, code = d.pass(b, i)
 		}
-		if i, code = skipTo(b, i, ':'); code != OK {
-			return i, code
-		}
-		if i, code = d.member(dst, b, i); code != OK {
+		if code != OK {
 			return i, code
 		}
 		if i, done, code = nextMember(b, i, '}'); code != OK {
@@ -202,6 +216,14 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 		return i, MissingMember
 	}
 	return i, OK
+}
+
+// pass leaves out a member that nothing asks for; b[i] stands behind its name.
+func (d *Decoder) pass(b []byte, i int) (next int, code Code) {
+	if i, code = skipTo(b, i, ':'); code == OK {
+		i, d.arena, code = SkipValue(b, i, maxDepth-1, d.arena)
+	}
+	return i, code
 }
 
 // name reads a member's name at b[i] and finds the member. Most events have their members in the order of the body,
@@ -286,15 +308,20 @@ func readClass(b []byte, i int) (f float64, next int, code Code) {
 	if hasLiteral(b, i, "false") {
 		return -1, i + len("false"), OK
 	}
-	if f, next, code = parseNumber(b, i, 2); code != OK {
-		return f, next, code
+	if f, next, code = parseNumber(b, i, 2); code == OK {
+		f, code = class(f)
 	}
+	return f, next, code
+}
+
+// class reads a number that names one of two classes.
+func class(f float64) (label float64, code Code) {
 	switch f {
 	case 0, -1:
-		return -1, next, OK
+		return -1, OK
 	case 1:
-		return 1, next, OK
+		return 1, OK
 	default:
-		return 0, next, LabelRange
+		return 0, LabelRange
 	}
 }

@@ -47,7 +47,7 @@ func (v *ExtraValue) append(dst []byte, kind ExtraKind) []byte {
 	case ExtraNumbers:
 		return appendNumbers(dst, v.Numbers)
 	default: // ExtraText: checkExtras lets no other pass
-		return appendString(dst, v.Text)
+		return AppendString(dst, v.Text)
 	}
 }
 

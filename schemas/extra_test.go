@@ -114,7 +114,7 @@ func FuzzAppendString(f *testing.F) {
 		if err := enc.Encode(s); err != nil {
 			t.Fatal(err)
 		}
-		if got := string(appendString(nil, s)) + "\n"; got != want.String() {
+		if got := string(AppendString(nil, s)) + "\n"; got != want.String() {
 			t.Errorf("%s, want %s", got, want.String())
 		}
 	})

@@ -47,12 +47,18 @@ func (d *Decoder) choice(m *field, b []byte, i int) (place float64, next int, co
 	if text, next, d.arena, code = readString(b, i, d.arena); code != OK {
 		return 0, next, code
 	}
+	place, code = m.chosen(text)
+	return place, next, code
+}
+
+// chosen finds a text in the member's list.
+func (m *field) chosen(text []byte) (place float64, code Code) {
 	k, known := m.choices[string(text)]
 	switch {
 	case !known && m.open:
-		return -1, next, OK
+		return -1, OK
 	case !known:
-		return 0, next, UnknownChoice
+		return 0, UnknownChoice
 	}
-	return float64(k), next, OK
+	return float64(k), OK
 }

@@ -71,17 +71,18 @@ func (h *hasher) text(name, text []byte) {
 func (h *hasher) number(name []byte, v float64) {
 	if len(h.ranges) > 0 {
 		if r, found := h.ranges[string(name)]; found {
-			h.ranged(name, v, &r)
+			h.ranged(xxhash.Sum64(name), v, &r)
 			return
 		}
 	}
 	h.add(xxhash.Sum64(name), v)
 }
 
-func (h *hasher) ranged(name []byte, v float64, r *hashedRange) {
+// ranged adds a number with a range; hash is that of its name.
+func (h *hasher) ranged(hash uint64, v float64, r *hashedRange) {
 	u := (v - r.Low) / (r.High - r.Low)
 	if !r.Cyclic {
-		h.add(xxhash.Sum64(name), min(max(u, 0), 1))
+		h.add(hash, min(max(u, 0), 1))
 		return
 	}
 	t := u - math.Floor(u)

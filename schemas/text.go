@@ -2,9 +2,9 @@ package schemas
 
 import "unicode/utf8"
 
-// appendString prints a JSON string with the fewest escapes, byte for byte as encoding/json does without its escapes
+// AppendString prints a JSON string with the fewest escapes, byte for byte as encoding/json does without its escapes
 // for HTML: bytes that are not UTF-8 become U+FFFD; U+2028 and U+2029, which end a line in JavaScript, are escaped.
-func appendString(dst []byte, s string) []byte {
+func AppendString(dst []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	dst = append(dst, '"')
 	for width := 0; len(s) > 0; s = s[width:] {

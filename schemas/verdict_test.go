@@ -8,7 +8,7 @@ var storedCodes = []string{
 	"too_deep", "not_object", "wrong_type", "null_value", "duplicate_name", "unknown_name", "missing_member",
 	"conflicting_members", "number_overflow", "wrong_dimension", "index_range", "duplicate_index", "too_many_names",
 	"label_range", "weight_range", "relative_range", "feature_overflow", "no_user", "too_soon", "number_range",
-	"count_range", "unknown_choice",
+	"count_range", "unknown_choice", "filtered", "unreadable_value", "unknown_framing", "unknown_schema", "malformed",
 }
 
 func TestVerdictsAreStoredNumbers(t *testing.T) {

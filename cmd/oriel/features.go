@@ -51,7 +51,7 @@ func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) err
 		return err
 	}
 	config.Unlabelled = true
-	decoder, err := schemas.NewDecoder(config)
+	decoder, err := schemas.OpenDecoder(config)
 	if err != nil {
 		return err
 	}

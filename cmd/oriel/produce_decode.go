@@ -27,17 +27,17 @@ func configuredBody() (schemas.Body, error) {
 	return c.Body, err
 }
 
-func configuredDecoder() (*schemas.Decoder, error) {
+func configuredDecoder() (schemas.EventDecoder, error) {
 	c, err := configuredEvents()
 	if err != nil {
 		return nil, err
 	}
-	return schemas.NewDecoder(c)
+	return schemas.OpenDecoder(c)
 }
 
 // decoded stops at the first record that the service would take as a null event. The error names its place, the member
 // and the rule, and no value. A record is a line of a file of lines, or a row that was kept.
-func decoded(each eachRecord, decoder *schemas.Decoder, record string) eachRecord {
+func decoded(each eachRecord, decoder schemas.EventDecoder, record string) eachRecord {
 	return func(in io.Reader, f func(outgoing) error) error {
 		var event schemas.Event
 		count := 0

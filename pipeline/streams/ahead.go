@@ -22,7 +22,7 @@ const (
 // Ahead decodes records of a stream before their turn has come, because what a value says depends on its bytes alone.
 // It may be used beside the Walk that takes them, from one goroutine.
 type Ahead struct {
-	decoder *schemas.Decoder
+	decoder schemas.EventDecoder
 	event   schemas.Event
 }
 
@@ -67,17 +67,20 @@ func (a *Ahead) Decode(b *fetch.Batch) *Events {
 	e.partition = b.Partition
 	for i := range b.Records {
 		r := &b.Records[i]
-		if !e.append(r.Offset, decode(a.decoder, &a.event, r), a.event) {
+		if !e.append(r.Offset, decode(a.decoder, &a.event, b.Partition, r), a.event) {
 			break
 		}
 	}
 	return e
 }
 
-// decode is the one place where an event is decoded.
-func decode(d *schemas.Decoder, dst *schemas.Event, r *records.Record) schemas.Code {
+// decode is the one place where an event is decoded, of a record of a partition of the input.
+func decode(d schemas.EventDecoder, dst *schemas.Event, partition int32, r *records.Record) schemas.Code {
 	if r.Unreadable {
 		return schemas.TooLarge
+	}
+	if placed, is := d.(schemas.PlacedDecoder); is {
+		placed.At(partition, r.Offset)
 	}
 	return d.Decode(dst, r.Value)
 }

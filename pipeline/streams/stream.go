@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
+	"oriel/state"
 	"oriel/state/users"
 )
 
@@ -26,6 +27,11 @@ type Model struct {
 	Semantics uint32
 
 	Learner Opener
+
+	// Writers opens decoders of events that name the schema that they are written with, by the schemas that are frozen
+	// for a stream. Nil: events name none.
+	Writers func(state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error)
+	Frozen  state.Schemas // for the stream that is opened; read only with Writers
 }
 
 // Opened is a model with frozen params: the configuration, guarantee, decoder and scratch that all its streams share.
@@ -35,7 +41,7 @@ type Opened struct {
 	model     Model
 	machine   func(key [32]byte) (operators.Machine, error)
 	guarantee protection.Guarantee
-	decoder   *schemas.Decoder
+	decoder   schemas.EventDecoder
 	encoder   *schemas.Encoder    // of no stream
 	event     schemas.Event       // of the record that is taken
 	keys      [DecisionTopics]int // of each topic of decisions, which extra is the record key; −1: the stream's name
@@ -71,8 +77,12 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 }
 
 // newDecoder returns a decoder of the model's events.
-func (s *Opened) newDecoder() (*schemas.Decoder, error) {
-	decoder, err := schemas.NewDecoder(s.model.Events)
+func (s *Opened) newDecoder() (schemas.EventDecoder, error) {
+	events := s.model.Events
+	if s.model.Writers != nil {
+		events.Foreign = s.model.Writers(s.model.Frozen)
+	}
+	decoder, err := schemas.OpenDecoder(events)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
 	}

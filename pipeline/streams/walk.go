@@ -178,7 +178,7 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	case ahead != nil:
 		code, event = ahead.code, &ahead.event
 	default:
-		code = decode(s.opened.decoder, event, r)
+		code = decode(s.opened.decoder, event, b.Partition, r)
 	}
 	record := operators.Record{
 		Identity: noise.Identity{Topic: at.Topic, Partition: b.Partition, Offset: r.Offset, LeaderEpoch: r.LeaderEpoch},

@@ -30,7 +30,7 @@ import (
 func (t *takeOver) open(ctx context.Context, known bool) error {
 	const lost = "the state of this partition is lost: "
 	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
-	if t.Log.Len() > 1 { // beyond the manifest
+	if t.Log.Opened(t.keys) {
 		return t.lost(lost+"the changelog holds records that this master key's names do not explain", remedy)
 	}
 	if sent, err := t.sentOpening(ctx); err != nil || sent {

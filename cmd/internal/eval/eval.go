@@ -107,7 +107,7 @@ type field struct {
 	totals   []int64
 	rows     []entry
 	racers   []*contestant
-	decoder  *schemas.Decoder
+	decoder  schemas.EventDecoder
 	waiting  [][]*event // of each stream, those whose label is not known yet
 	seen     []int64
 	turns    []turn
@@ -181,7 +181,7 @@ func (f *field) private(i int) (entry, error) {
 	}
 	e.guaranteed(guarantee)
 	if f.decoder == nil {
-		if f.decoder, err = schemas.NewDecoder(model.Events); err != nil {
+		if f.decoder, err = schemas.OpenDecoder(model.Events); err != nil {
 			return e, err
 		}
 	}

@@ -17,7 +17,7 @@ type runner struct {
 	reasons map[schemas.Code]int // of null events
 	first   string               // the first null event
 	item    Item                 // that is taken
-	decoder *schemas.Decoder     // says what is wrong with it
+	decoder schemas.EventDecoder // says what is wrong with it
 	err     error
 }
 
@@ -32,7 +32,7 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := schemas.NewDecoder(m.Events)
+	decoder, err := schemas.OpenDecoder(m.Events)
 	if err != nil {
 		return nil, err
 	}

@@ -122,6 +122,7 @@ var direction = []rule{
 		"mechanisms/noise", "mechanisms/rational", "mechanisms/mechtest",
 	}, "mechanisms import nothing above, and no family another"},
 	{"state", []string{"state"}, "state keeps sealed bytes and knows nothing else of ours"},
+	{"schemas/mapping", []string{"=schemas"}, "a mapping knows events and no encoding but JSON"},
 	{"schemas", []string{"schemas"}, "wire formats know nothing else of ours"},
 }
 

@@ -59,6 +59,12 @@ func (s Settings) Canonical() string {
 	if users := s.userWindow(); users > 0 {
 		lines = append(lines, "USER_WINDOW="+count(users))
 	}
+	if s.mapping != nil {
+		lines = append(lines, fmt.Sprintf("MAP=sha256:%x", s.mapDigest))
+	}
+	if s.passesUnknown() != (s.mapping != nil) { // not as it is by default
+		lines = append(lines, "UNKNOWN="+s.Unknown)
+	}
 	lines = append(lines, s.values.Canonical()...)
 	slices.Sort(lines)
 	return strings.Join(lines, "\n") + "\n"

@@ -10,8 +10,8 @@ import (
 
 // DecoderOf returns what decodes the events of a deployment with that canonical configuration, to say what is wrong
 // with one. The configuration has lists and files as digests alone: where events need such a list, as the columns of
-// aggregate, the environment must have the deployment's settings. It is nil where they cannot be had.
-func DecoderOf(config string, environ []string) *schemas.Decoder {
+// aggregate, or a mapping, the environment must have the deployment's settings. It is nil where they cannot be had.
+func DecoderOf(config string, environ []string) schemas.EventDecoder {
 	s, err := Load(environ, Events, Operator)
 	if err != nil || s.Canonical() != config {
 		decoding, ok := decodingOf(config)
@@ -26,14 +26,15 @@ func DecoderOf(config string, environ []string) *schemas.Decoder {
 	if err != nil {
 		return nil
 	}
-	d, err := schemas.NewDecoder(c)
+	d, err := schemas.OpenDecoder(c)
 	if err != nil {
 		return nil
 	}
 	return d
 }
 
-// decodingOf are the settings that decode events, as an environment; false if a list or a file is among them.
+// decodingOf are the settings that decode events, as an environment; false if a list, a file or a mapping is among
+// them.
 func decodingOf(config string) (environ []string, ok bool) {
 	given := map[string]string{}
 	for line := range strings.Lines(config) {
@@ -41,7 +42,12 @@ func decodingOf(config string) (environ []string, ok bool) {
 			given[name] = value
 		}
 	}
-	names := []string{"OPERATOR", "FEATURES_BIAS", "FEATURES_NORM", "FEATURES_RANGE", "FORMAT", "MAX_RECORD_BYTES"}
+	names := []string{
+		"OPERATOR", "FEATURES_BIAS", "FEATURES_NORM", "FEATURES_RANGE", "FORMAT", "MAX_RECORD_BYTES", "UNKNOWN",
+	}
+	if given["MAP"] != "" {
+		return nil, false
+	}
 	if family, ok := registry.All.Find(given["OPERATOR"]); ok {
 		for _, setting := range family.Settings {
 			if !setting.Decodes {

@@ -52,6 +52,9 @@ func load(table registry.Table, environ []string, needs ...Need) (Settings, erro
 		}
 	}
 	s.readFilter(p, given, slices.Contains(needs, Operator))
+	if slices.Contains(needs, Operator) || slices.Contains(needs, Events) {
+		s.readMap(p)
+	}
 	family := s.readOperator(p, table, given, needs)
 	s.check(needs, p)
 	s.configure(p, family, needs)

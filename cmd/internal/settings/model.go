@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
+	"oriel/schemas/mapping"
 )
 
 // EventConfig says how events are decoded.
@@ -20,7 +21,16 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 	c := schemas.EventConfig{
 		Body: s.events.Body, Dimension: s.events.Dimension, MaxBytes: s.MaxRecordBytes,
 		Features: schemas.FeatureConfig{Bias: s.FeaturesBias, Norm: s.FeaturesNorm, Ranges: ranges},
-		Operator: s.eventsOf,
+		Operator: s.eventsOf, Unknown: schemas.UnknownIsNull,
+	}
+	if s.passesUnknown() {
+		c.Unknown = schemas.UnknownIsFree
+	}
+	if s.mapping != nil {
+		if _, err := s.mapping.Compile(c); err != nil {
+			return c, invalid(fromMap(err))
+		}
+		c.Foreign = s.mapping.Opener(mapping.JSON(c.Unknown))
 	}
 	return c, c.Validate()
 }

@@ -62,6 +62,11 @@ func (s *Settings) configure(p *operators.Problems, family operators.Definition,
 		return
 	}
 	s.events, s.eventsOf = family.Events(s.values), family.Name
+	if s.mapping != nil && p.Err() == nil {
+		if _, err := s.EventConfig(); err != nil {
+			p.Add(err)
+		}
+	}
 	if !steps {
 		return
 	}

@@ -1,9 +1,11 @@
 package settings
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"oriel/operators"
+	"oriel/schemas/mapping"
 )
 
 const prefix = operators.Prefix
@@ -72,14 +74,18 @@ type Settings struct {
 
 	Format         string `env:"FORMAT" envDefault:"json" unit:"name" range:"json" text:"encoding of events and decisions"`
 	MaxRecordBytes int    `env:"MAX_RECORD_BYTES" envDefault:"1048576" unit:"bytes" range:"1 to 104857600" text:"a longer record takes its place as a null event"`
+	Map            string `env:"MAP" unit:"JSON or file" range:"1 to 1048576 bytes" text:"where the members of events stand in records that are not Oriel's own form: a JSON object, or the file that has one; deploy/MAPPING.md says what it may hold"`
+	Unknown        string `env:"UNKNOWN" unit:"name" range:"ignore, null" text:"what becomes of a record with a member that nothing asks for: ignore passes over the member, as when empty with ORIEL_MAP; null makes it a null event, as when empty without"`
 	FeaturesBias   bool   `env:"FEATURES_BIAS" envDefault:"true" unit:"bool" text:"named features: add a constant 1"`
 	FeaturesNorm   string `env:"FEATURES_NORM" envDefault:"unit" unit:"name" range:"unit, none" text:"named features: scale the hashed vector to norm 1, or leave it"`
 	FeaturesRange  string `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
 
-	values   *operators.Values  // the operator's settings
-	events   operators.Events   // of the groups Events and Operator
-	eventsOf string             // the operator whose they are
-	operator operators.Operator // of the group Operator, else nil
+	mapping   *mapping.Mapping // nil: events have the operator's own form
+	mapDigest [sha256.Size]byte
+	values    *operators.Values  // the operator's settings
+	events    operators.Events   // of the groups Events and Operator
+	eventsOf  string             // the operator whose they are
+	operator  operators.Operator // of the group Operator, else nil
 }
 
 // later are variables that the plan of record names and this version has no feature for. They are refused with this

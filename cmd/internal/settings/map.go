@@ -1,0 +1,75 @@
+package settings
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"oriel/operators"
+	"oriel/schemas/mapping"
+)
+
+// mostMap bounds the document of ORIEL_MAP, bytes.
+const mostMap = 1 << 20
+
+// The values of ORIEL_UNKNOWN.
+const (
+	unknownIgnored = "ignore"
+	unknownNull    = "null"
+)
+
+// Mapping is the document of ORIEL_MAP; nil: events have the operator's own form.
+func (s Settings) Mapping() *mapping.Mapping { return s.mapping }
+
+// passesUnknown says whether members that nothing asks for are passed over.
+func (s Settings) passesUnknown() bool {
+	if s.Unknown == "" {
+		return s.mapping != nil
+	}
+	return s.Unknown == unknownIgnored
+}
+
+// readMap reads the document of ORIEL_MAP, or the file that has it. Its digest is that of its bytes without white space
+// around them, so that both ways are one configuration.
+func (s *Settings) readMap(p *operators.Problems) {
+	if s.Unknown != "" {
+		p.OneOf("UNKNOWN", s.Unknown, unknownIgnored, unknownNull)
+	}
+	document := []byte(strings.TrimSpace(s.Map))
+	if len(document) == 0 {
+		return
+	}
+	if document[0] != '{' {
+		b, err := readFile(s.Map)
+		if err != nil {
+			p.Break("MAP", "%w", err)
+			return
+		}
+		document = bytes.TrimSpace(b)
+	}
+	if len(document) > mostMap {
+		p.Break("MAP", "%d bytes, more than %d", len(document), mostMap)
+		return
+	}
+	m, err := mapping.Parse(document)
+	if err != nil {
+		p.Add(fromMap(err))
+		return
+	}
+	s.mapping, s.mapDigest = m, sha256.Sum256(document)
+}
+
+// fromMap names the variable in each problem of a mapping.
+func fromMap(err error) error {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return fmt.Errorf("%sMAP: %w", prefix, err)
+	}
+	var errs []error
+	for _, one := range joined.Unwrap() {
+		errs = append(errs, fromMap(one))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,174 @@
+package schemas
+
+import "github.com/cespare/xxhash/v2"
+
+// Assembler makes events of values that stand apart already, in whatever encoding they came: it checks them by the
+// rules of their members and hashes features, as a Decoder does with the body's own form. It is not safe for concurrent
+// use.
+//
+// Begin comes first, then each value once, then End. Members are those of the body, by their position. After a code but
+// OK only Begin may follow.
+type Assembler struct {
+	d      *Decoder
+	dst    *Event
+	vector memberSet // the member of the vector; 0: none
+}
+
+// NewAssembler returns an assembler, or every problem of the configuration.
+func NewAssembler(c EventConfig) (*Assembler, error) {
+	d, err := NewDecoder(c)
+	if err != nil {
+		return nil, err
+	}
+	a := &Assembler{d: d}
+	for i, m := range c.Body.Members {
+		if m.Kind.isVector() {
+			a.vector = 1 << i
+		}
+	}
+	return a, nil
+}
+
+// Begin starts an event. Its slices are valid until the next Begin.
+func (a *Assembler) Begin(dst *Event) {
+	a.dst = dst
+	a.d.present = 0
+	a.d.event(dst)
+	if a.d.hasher != nil {
+		a.d.hasher.reset()
+	}
+	a.d.values = a.d.values[:0]
+}
+
+// Number gives a member a finite number. A class takes −1, 0 and 1.
+func (a *Assembler) Number(member int, f float64) (code Code) {
+	m := &a.d.fields[member]
+	a.d.present |= 1 << member
+	switch m.kind {
+	case KindClass:
+		a.dst.Label, code = class(f)
+	case KindTarget:
+		a.dst.Label = f
+	case KindWeight:
+		if a.dst.Weight = f; f < 0 {
+			return WeightRange
+		}
+	case KindNumber:
+		a.d.further[m.place] = f
+		if !(m.least <= f && f <= m.most) {
+			return NumberRange
+		}
+	case KindCount:
+		a.d.further[m.place] = f
+		if !isCount(f) || f < m.least || f > m.most {
+			return CountRange
+		}
+	default:
+		return WrongType
+	}
+	return code
+}
+
+// Truth gives a member true or false, which are 1 and −1 to a class, and 1 and 0 to all others.
+func (a *Assembler) Truth(member int, is bool) Code {
+	f := 0.0
+	if is {
+		f = 1
+	}
+	return a.Number(member, f)
+}
+
+// Text gives a choice its text.
+func (a *Assembler) Text(member int, text []byte) (code Code) {
+	m := &a.d.fields[member]
+	if m.kind != KindChoice {
+		return WrongType
+	}
+	a.d.present |= 1 << member
+	a.d.further[m.place], code = m.chosen(text)
+	return code
+}
+
+// Coordinate gives the dense vector its next coordinate.
+func (a *Assembler) Coordinate(f float64) Code {
+	if len(a.d.values) == a.d.dimension {
+		return WrongDimension
+	}
+	a.d.present |= a.vector
+	a.d.values = append(a.d.values, f)
+	return OK
+}
+
+// Feature is a named feature whose name is known before events are.
+type Feature struct {
+	name   []byte
+	hash   uint64       // of the name
+	prefix []byte       // of the token of a text
+	ranged *hashedRange // nil: no range
+}
+
+// Feature prepares the feature of that name.
+func (a *Assembler) Feature(name string) Feature {
+	f := Feature{name: []byte(name), hash: xxhash.Sum64String(name), prefix: []byte(name + "\x00")}
+	if r, found := a.d.hasher.ranges[name]; found {
+		f.ranged = &r
+	}
+	return f
+}
+
+// Features says that the event has named features, be there none.
+func (a *Assembler) Features() { a.d.present |= a.vector }
+
+// FeatureNumber adds a feature that is a finite number.
+func (a *Assembler) FeatureNumber(f *Feature, v float64) {
+	if f.ranged != nil {
+		a.d.hasher.ranged(f.hash, v, f.ranged)
+		return
+	}
+	a.d.hasher.add(f.hash, v)
+}
+
+// FeatureText adds a feature that is a text.
+func (a *Assembler) FeatureText(f *Feature, text []byte) {
+	h := a.d.hasher
+	h.token = append(append(h.token[:0], f.prefix...), text...)
+	h.add(xxhash.Sum64(h.token), 1)
+}
+
+// FeatureTruth adds a feature that is true. One that is false adds nothing.
+func (a *Assembler) FeatureTruth(f *Feature) { a.d.hasher.add(f.hash, 1) }
+
+// End finishes the event.
+func (a *Assembler) End() Code {
+	d := a.d
+	if d.present&d.need != d.need {
+		return MissingMember
+	}
+	if d.present&a.vector == 0 {
+		return OK
+	}
+	if len(d.values) > 0 {
+		a.dst.Vector = Vector{Values: d.values}
+		switch {
+		case len(d.values) != d.dimension:
+			return WrongDimension
+		case d.vector == KindRelatives:
+			return checkRelatives(d.values)
+		}
+		return OK
+	}
+	code := d.hasher.finish()
+	a.dst.Vector = Vector{d.hasher.indices, d.hasher.values}
+	return code
+}
+
+// Labelled says whether the event has a label.
+func (a *Assembler) Labelled() bool { return a.d.Labelled() }
+
+// Lacks names a required member that the event has not got; empty if it has all.
+func (a *Assembler) Lacks() string {
+	if a.d.present&a.d.need == a.d.need {
+		return ""
+	}
+	return a.d.fields[a.d.missing()].name
+}

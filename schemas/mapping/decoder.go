@@ -1,0 +1,144 @@
+package mapping
+
+import "oriel/schemas"
+
+// Decoder turns records into events by a plan: it implements schemas.EventDecoder. It is not safe for concurrent use.
+type Decoder struct {
+	plan     *Plan
+	source   Source
+	events   *schemas.Assembler
+	features []schemas.Feature
+	values   []Value
+	read     Value  // that a target has made of another
+	digits   []byte // of its text
+	failed   int    // the target that broke a rule last, or of a filtered record the test; −1: none
+}
+
+// NewDecoder joins a plan and a source of its paths.
+func NewDecoder(p *Plan, source Source) (*Decoder, error) {
+	events, err := schemas.NewAssembler(p.config)
+	if err != nil {
+		return nil, err
+	}
+	d := &Decoder{plan: p, source: source, events: events, values: make([]Value, len(p.paths)), failed: -1}
+	for i := range p.targets {
+		if t := &p.targets[i]; t.feature >= 0 {
+			d.features = append(d.features, events.Feature(t.item.Name))
+		}
+	}
+	return d, nil
+}
+
+// Opener returns what schemas.EventConfig.Foreign is for records that a mapping and a kind of source read.
+func (m *Mapping) Opener(open OpenSource) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
+		plan, err := m.Compile(c)
+		if err != nil {
+			return nil, err
+		}
+		source, err := open(plan.paths)
+		if err != nil {
+			return nil, err
+		}
+		return NewDecoder(plan, source)
+	}
+}
+
+// Labelled says whether the event decoded last had a label.
+func (d *Decoder) Labelled() bool { return d.events.Labelled() }
+
+// Decode turns the value of a record into dst. With any code but OK, dst is unspecified and the record is a null event.
+func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
+	d.failed = -1
+	switch {
+	case len(record) == 0:
+		return schemas.Empty
+	case len(record) > d.plan.config.MaxBytes:
+		return schemas.TooLarge
+	}
+	if code := d.source.Fill(d.values, record); code != schemas.OK {
+		return code
+	}
+	for i := range d.plan.where {
+		if where := &d.plan.where[i]; !where.Holds(&d.values[where.at]) {
+			d.failed = i
+			return schemas.Filtered
+		}
+	}
+	d.events.Begin(dst)
+	if d.plan.named {
+		d.events.Features()
+	}
+	for i := range d.plan.targets {
+		if code := d.give(&d.plan.targets[i]); code != schemas.OK {
+			d.failed = i
+			return code
+		}
+	}
+	return d.events.End()
+}
+
+// value is that of a target, read as it asks; of Kind Absent or Null where the record has none.
+func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
+	v = &t.item.Constant
+	if t.at >= 0 {
+		v = &d.values[t.at]
+	}
+	if c := t.item.Compare; c != nil && (v.Kind > Null || Missing(c.Constant)) {
+		d.read = truthValue(c.Holds(v))
+		v = &d.read
+	}
+	if v.Kind <= Null {
+		return v, schemas.OK
+	}
+	return d.convert(t, v)
+}
+
+// give hands the value of a target on.
+func (d *Decoder) give(t *target) schemas.Code {
+	if t.beyond {
+		if d.values[t.at].Kind != Absent {
+			return schemas.WrongDimension
+		}
+		return schemas.OK
+	}
+	v, code := d.value(t)
+	switch {
+	case code != schemas.OK:
+		return code
+	case v.Kind <= Null && t.optional:
+		return schemas.OK
+	case v.Kind <= Null:
+		return schemas.MissingMember
+	case t.feature >= 0:
+		return d.giveFeature(&d.features[t.feature], v)
+	case t.vector:
+		return d.events.Coordinate(v.Number)
+	}
+	switch v.Kind {
+	case Number:
+		return d.events.Number(t.member, v.Number)
+	case Bool:
+		return d.events.Truth(t.member, v.Number == 1)
+	case Text:
+		return d.events.Text(t.member, v.Text)
+	default:
+		return schemas.WrongType
+	}
+}
+
+func (d *Decoder) giveFeature(f *schemas.Feature, v *Value) schemas.Code {
+	switch v.Kind {
+	case Number:
+		d.events.FeatureNumber(f, v.Number)
+	case Text:
+		d.events.FeatureText(f, v.Text)
+	case Bool:
+		if v.Number == 1 {
+			d.events.FeatureTruth(f)
+		}
+	default:
+		return schemas.WrongType
+	}
+	return schemas.OK
+}

@@ -1,0 +1,250 @@
+package mapping
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"oriel/schemas"
+)
+
+// jsonSource reads JSON records: RFC 8259 in UTF-8, one object, nothing but white space around it, at most maxDepth
+// containers in each other. Members that no path names are passed over, but their grammar is checked.
+type jsonSource struct {
+	root   *jsonNode
+	strict bool   // a member that no path names makes a null event
+	record uint64 // how many were read
+	arena  []byte // texts that hold escapes
+	values []Value
+}
+
+// jsonNode is a place that paths lead to or through.
+type jsonNode struct {
+	at       int // in values; −1: none
+	children []jsonChild
+	list     bool   // a child is an element
+	seen     uint64 // the record that had it last
+}
+
+type jsonChild struct {
+	name   string
+	quoted string // as it stands in a record that escapes nothing; empty if it must be escaped
+	place  int    // in a list; −1: none
+	node   *jsonNode
+}
+
+// JSON returns how sources of JSON records are opened.
+func JSON(unknown schemas.Unknown) OpenSource {
+	return func(paths []Path) (Source, error) {
+		s := &jsonSource{root: &jsonNode{at: -1}, strict: unknown == schemas.UnknownIsNull}
+		for at, path := range paths {
+			node := s.root
+			for _, name := range path {
+				node = node.child(name)
+			}
+			node.at = at
+		}
+		return s, nil
+	}
+}
+
+// child finds or makes the node below.
+func (n *jsonNode) child(name string) *jsonNode {
+	for _, c := range n.children {
+		if c.name == name {
+			return c.node
+		}
+	}
+	c := jsonChild{name: name, place: place(name), node: &jsonNode{at: -1}}
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
+		c.quoted = `"` + name + `"`
+	}
+	n.children, n.list = append(n.children, c), n.list || c.place >= 0
+	return c.node
+}
+
+// Fill implements Source.
+func (s *jsonSource) Fill(values []Value, record []byte) schemas.Code {
+	switch {
+	case !utf8.Valid(record):
+		return schemas.InvalidUTF8
+	case bytes.HasPrefix(record, []byte("\uFEFF")):
+		return schemas.ByteOrderMark
+	}
+	for i := range values {
+		values[i].Kind = Absent
+	}
+	s.values, s.arena = values, s.arena[:0]
+	s.record++
+	i := schemas.SkipSpace(record, 0)
+	if i == len(record) || record[i] != '{' {
+		if _, _, code := schemas.SkipValue(record, i, maxDepth, s.arena); code != schemas.OK {
+			return code
+		}
+		return schemas.NotObject
+	}
+	i, code := s.object(record, i, s.root, maxDepth-1)
+	if code != schemas.OK {
+		return code
+	}
+	if schemas.SkipSpace(record, i) != len(record) {
+		return schemas.TrailingData
+	}
+	return schemas.OK
+}
+
+// value reads the value at b[i], in which at most depth containers may stand.
+func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, code schemas.Code) {
+	if n.at < 0 && len(n.children) == 0 || i == len(b) {
+		return s.skip(b, i, depth)
+	}
+	var v *Value
+	if n.at >= 0 {
+		v = &s.values[n.at]
+	}
+	switch c := b[i]; {
+	case c == '{' || c == '[':
+		if v != nil {
+			v.Kind = Other
+		}
+		switch {
+		case depth == 0:
+			return i, schemas.TooDeep
+		case c == '{' && len(n.children) > 0:
+			return s.object(b, i, n, depth-1)
+		case c == '[' && n.list:
+			return s.list(b, i, n, depth-1)
+		}
+		return s.skip(b, i, depth)
+	case v == nil:
+		return s.skip(b, i, depth)
+	case c == '"':
+		v.Kind = Text
+		v.Text, i, s.arena, code = schemas.ReadString(b, i, s.arena)
+		return i, code
+	case c == 'n' && schemas.HasLiteral(b, i, "null"):
+		v.Kind = Null
+		return i + len("null"), schemas.OK
+	case c == 't' && schemas.HasLiteral(b, i, "true"):
+		v.Kind, v.Number = Bool, 1
+		return i + len("true"), schemas.OK
+	case c == 'f' && schemas.HasLiteral(b, i, "false"):
+		v.Kind, v.Number = Bool, 0
+		return i + len("false"), schemas.OK
+	case c == '-' || c-'0' < 10:
+		v.Kind = Number
+		v.Number, i, code = schemas.ReadNumber(b, i)
+		return i, code
+	default:
+		return i, schemas.JSONSyntax
+	}
+}
+
+func (s *jsonSource) skip(b []byte, i, depth int) (next int, code schemas.Code) {
+	next, s.arena, code = schemas.SkipValue(b, i, depth, s.arena)
+	return next, code
+}
+
+// object reads the object that opens at b[i]. Its members mostly come in the order of the record before.
+func (s *jsonSource) object(b []byte, i int, n *jsonNode, depth int) (next int, code schemas.Code) {
+	if i = schemas.SkipSpace(b, i+1); i < len(b) && b[i] == '}' {
+		return i + 1, schemas.OK
+	}
+	guess := 0
+	for done := false; !done; {
+		var child *jsonNode
+		if child, guess, i, code = s.name(b, i, n, guess); code != schemas.OK {
+			return i, code
+		}
+		if i, code = schemas.SkipTo(b, i, ':'); code != schemas.OK {
+			return i, code
+		}
+		if child == nil {
+			i, code = s.skip(b, i, depth)
+		} else {
+			i, code = s.value(b, i, child, depth)
+		}
+		if code != schemas.OK {
+			return i, code
+		}
+		if i, done, code = schemas.NextMember(b, i, '}'); code != schemas.OK {
+			return i, code
+		}
+	}
+	return i, schemas.OK
+}
+
+// name reads the name at b[i] and finds the child, nil if no path has it; guess is which child may be the next.
+func (s *jsonSource) name(b []byte, i int, n *jsonNode, guess int) (
+	child *jsonNode, after, next int, code schemas.Code,
+) {
+	at := guess
+	if at < len(n.children) && n.children[at].quoted != "" && schemas.HasLiteral(b, i, n.children[at].quoted) {
+		i += len(n.children[at].quoted)
+	} else {
+		var name []byte
+		kept := len(s.arena)
+		if name, i, s.arena, code = schemas.ReadString(b, i, s.arena); code != schemas.OK {
+			return nil, guess, i, code
+		}
+		at = n.find(name)
+		s.arena = s.arena[:kept]
+	}
+	switch {
+	case at < 0 && s.strict:
+		return nil, guess, i, schemas.UnknownName
+	case at < 0:
+		return nil, guess, i, schemas.OK
+	}
+	child = n.children[at].node
+	if child.seen == s.record {
+		return nil, at, i, schemas.DuplicateName
+	}
+	child.seen = s.record
+	return child, at + 1, i, schemas.OK
+}
+
+func (n *jsonNode) find(name []byte) int {
+	for at := range n.children {
+		if n.children[at].name == string(name) {
+			return at
+		}
+	}
+	return -1
+}
+
+// list reads the list that opens at b[i].
+func (s *jsonSource) list(b []byte, i int, n *jsonNode, depth int) (next int, code schemas.Code) {
+	if i = schemas.SkipSpace(b, i+1); i < len(b) && b[i] == ']' {
+		return i + 1, schemas.OK
+	}
+	guess := 0
+	for k, done := 0, false; !done; k++ {
+		if guess = n.element(k, guess); guess >= 0 {
+			i, code = s.value(b, i, n.children[guess].node, depth)
+		} else {
+			i, code = s.skip(b, i, depth)
+		}
+		if code != schemas.OK {
+			return i, code
+		}
+		guess++
+		if i, done, code = schemas.NextMember(b, i, ']'); code != schemas.OK {
+			return i, code
+		}
+	}
+	return i, schemas.OK
+}
+
+// element finds the child that is the k-th element, first at a guess; −1 if no path has it.
+func (n *jsonNode) element(k, guess int) int {
+	if guess < len(n.children) && n.children[guess].place == k {
+		return guess
+	}
+	for at := range n.children {
+		if n.children[at].place == k {
+			return at
+		}
+	}
+	return -1
+}

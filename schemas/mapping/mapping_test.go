@@ -1,0 +1,58 @@
+package mapping
+
+import (
+	"fmt"
+	"testing"
+
+	"oriel/schemas"
+)
+
+var lossBody = schemas.Body{Name: "loss", Members: []schemas.Member{
+	{Name: "features", Kind: schemas.KindFeatures},
+	{Name: "label", Kind: schemas.KindClass},
+	{Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1},
+}}
+
+func newDecoder(t testing.TB, document string, c schemas.EventConfig) *Decoder {
+	t.Helper()
+	m, err := Parse([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := m.Opener(JSON(schemas.UnknownIsFree))(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.(*Decoder)
+}
+
+func config(body schemas.Body) schemas.EventConfig {
+	return schemas.EventConfig{
+		Body: body, Dimension: 32, MaxBytes: 1 << 20, Operator: "coco",
+		Features: schemas.FeatureConfig{Bias: true, Norm: "unit", Ranges: []schemas.Range{
+			{Name: "hour", High: 24, Cyclic: true}, {Name: "total", High: 500},
+		}},
+	}
+}
+
+// An event that a mapping makes is that of the same values in the body's own form, to the byte.
+func TestMappedEventIsTheOwnOne(t *testing.T) {
+	d := newDecoder(t, `{"where":"/status=paid","label":"/late>15","features":["country","/order/total:number",
+		{"name":"hour","from":"/time","as":"hour","zone":"+02:00"},"/vip","gone"],"members":["weight=/order/items/1/w"]}`, config(lossBody))
+	own, err := schemas.NewDecoder(config(lossBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want schemas.Event
+	record := []byte(`{"id":"x","status":"paid","order":{"total":"12.5","items":[{"w":3},{"w":2,"extra":[1,{"a":null}]}]},
+		"time":"2024-05-01T23:30:00Z","late":20,"country":"DE","vip":true}`)
+	if code := d.Decode(&got, record); code != schemas.OK {
+		t.Fatal(d.Problem(record, code))
+	}
+	if code := own.Decode(&want, []byte(`{"features":{"country":"DE","total":12.5,"hour":1,"vip":true},"label":1,"weight":2}`)); code != schemas.OK {
+		t.Fatal(code)
+	}
+	if fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", want) {
+		t.Errorf("%#v, want %#v", got, want)
+	}
+}

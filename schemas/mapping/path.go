@@ -1,0 +1,68 @@
+package mapping
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"oriel/schemas"
+)
+
+// Path is where a value stands in a record: the names on the way from outside. A number without leading zeros is also a
+// place in a list, from 0. Names are those of JSON objects, of Avro and Protobuf fields, and of keys of their maps.
+type Path []string
+
+// ParsePath reads a JSON pointer (RFC 6901), "/order/items/0", or the name of a top-level member, "total", which holds
+// no /. In a pointer ~1 stands for / and ~0 for ~.
+func ParsePath(text string) (Path, error) {
+	fault := func(rule string) (Path, error) {
+		return nil, fmt.Errorf("path %s: %s", schemas.Shown([]byte(text)), rule)
+	}
+	switch {
+	case text == "" || text == "/":
+		return fault("no name")
+	case !utf8.ValidString(text):
+		return fault("not UTF-8")
+	case text[0] != '/' && strings.Contains(text, "/"):
+		return fault("a path of several names starts with /")
+	case text[0] != '/':
+		return Path{text}, nil
+	}
+	var p Path
+	for _, token := range strings.Split(text[1:], "/") {
+		for rest := token; ; {
+			k := strings.IndexByte(rest, '~')
+			if k < 0 {
+				break
+			}
+			if rest = rest[k+1:]; rest == "" || rest[0] != '0' && rest[0] != '1' {
+				return fault("behind ~ stands 0 or 1")
+			}
+		}
+		p = append(p, strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~"))
+	}
+	if len(p) > maxDepth {
+		return fault(fmt.Sprintf("more than %d names", maxDepth))
+	}
+	return p, nil
+}
+
+// String is the pointer.
+func (p Path) String() string {
+	var b strings.Builder
+	for _, name := range p {
+		b.WriteByte('/')
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1"))
+	}
+	return b.String()
+}
+
+// place reads a name as a place in a list; −1 if it is none.
+func place(name string) int {
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 0 || strconv.Itoa(n) != name {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,246 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"oriel/schemas"
+)
+
+const (
+	// maxPaths bounds the different paths of a plan.
+	maxPaths = 4096
+	// maxDepth bounds the containers that may stand in each other in a JSON record that is mapped, and names of a path.
+	maxDepth = 64
+)
+
+// Plan is a mapping made ready for the events of one configuration: a table of what to read from where. Several
+// decoders may share it.
+type Plan struct {
+	config  schemas.EventConfig
+	paths   []Path
+	where   []test
+	targets []target
+	named   bool // the events have named features, be there none
+}
+
+// test is a comparison of the value at a path.
+type test struct {
+	Comparison
+	at int // in paths
+}
+
+// target is a feature, a member or a coordinate, and where it comes from.
+type target struct {
+	item    *Item
+	at      int // in paths; −1: a constant
+	as      As
+	feature int  // which feature it is; −1: none
+	member  int  // in the body
+	vector  bool // a coordinate, or the place behind the last one of a list
+
+	coordinate int  // which one it is
+	beyond     bool // the place behind the last one
+	choice     bool
+	class      bool // true and false stay what they are
+	optional   bool
+}
+
+// Compile checks a mapping against the events of a configuration and reports every problem, each with its place.
+func (m *Mapping) Compile(c schemas.EventConfig) (*Plan, error) {
+	b := &builder{Plan: Plan{config: c}, index: map[string]int{}, given: map[string]bool{}}
+	if m.Rows.Any() {
+		b.add("partition_by, key, sort", "are for rows of a table; a record has a partition and a key already")
+	}
+	for i := range m.Where {
+		b.where = append(b.where, test{m.Where[i], b.path(m.Where[i].Path)})
+	}
+	b.features(m.Features)
+	if m.Label != nil {
+		b.label(m.Label)
+	}
+	for i := range m.Members {
+		b.member(&m.Members[i])
+	}
+	b.complete()
+	if len(b.paths) > maxPaths {
+		b.add("mapping", "%d different paths, more than %d", len(b.paths), maxPaths)
+	}
+	return &b.Plan, errors.Join(append([]error{c.Validate()}, b.problems...)...)
+}
+
+// Paths are those that a Source must fill, none twice.
+func (p *Plan) Paths() []Path { return p.paths }
+
+// Config are the events.
+func (p *Plan) Config() schemas.EventConfig { return p.config }
+
+// builder makes a plan.
+type builder struct {
+	Plan
+	problems
+	index map[string]int // of a path in paths
+	given map[string]bool
+}
+
+func (b *builder) path(p Path) int {
+	text := p.String()
+	at, found := b.index[text]
+	if !found {
+		at = len(b.paths)
+		b.index[text], b.paths = at, append(b.paths, p)
+	}
+	return at
+}
+
+// source is the first path of an item, or that of its comparison.
+func (b *builder) source(i *Item) int {
+	switch {
+	case i.Compare != nil:
+		return b.path(i.Compare.Path)
+	case len(i.From) > 0:
+		return b.path(i.From[0])
+	}
+	return -1
+}
+
+func (b *builder) features(items []Item) {
+	if len(items) == 0 {
+		return
+	}
+	vector, _ := b.config.Body.Vector()
+	if vector.Kind != schemas.KindFeatures {
+		b.add("features", "events%s have no named features, but %s", b.of(), b.members())
+		return
+	}
+	if len(items) > schemas.MaxNames {
+		b.add("features", "%d, more than %d", len(items), schemas.MaxNames)
+	}
+	b.given[vector.Name], b.named = true, true
+	for i := range items {
+		item := &items[i]
+		t := target{item: item, at: b.source(item), as: item.As, feature: i, optional: true}
+		if t.as == AsIs && item.scales() {
+			t.as = AsNumber
+		}
+		b.targets = append(b.targets, t)
+	}
+}
+
+func (b *builder) label(item *Item) {
+	label, some := b.config.Body.Label()
+	switch {
+	case !some:
+		b.add("label", "events%s have no label, but %s", b.of(), b.members())
+	case item.Compare != nil && label.Kind != schemas.KindClass:
+		b.add("label", "a comparison is true or false, and %s is a number; map the number itself", label.Name)
+	default:
+		named := *item
+		named.Name = label.Name
+		b.member(&named)
+	}
+}
+
+func (b *builder) member(item *Item) {
+	members := b.config.Body.Members
+	k := slices.IndexFunc(members, func(m schemas.Member) bool {
+		return m.Name == item.Name || m.Also != "" && m.Also == item.Name
+	})
+	if k < 0 {
+		b.add(item.place, "events%s have no member %s, but %s", b.of(), schemas.Shown([]byte(item.Name)), b.members())
+		return
+	}
+	m := members[k]
+	if b.given[m.Name] {
+		b.add(item.place, "the member %s is given twice", m.Name)
+	}
+	b.given[m.Name] = true
+	t := target{item: item, at: b.source(item), as: item.As, feature: -1, member: k, optional: m.Optional}
+	if m.Kind == schemas.KindTarget || m.Kind == schemas.KindClass {
+		t.optional = t.optional || b.config.Unlabelled
+	}
+	switch {
+	case m.Kind <= schemas.KindRelatives:
+		b.vector(t, m)
+		return
+	case len(item.From) > 1:
+		b.add(item.place, "%s is one value, not %d", m.Name, len(item.From))
+		return
+	case m.Kind == schemas.KindChoice:
+		t.choice = true
+		if item.Constant.Kind == Text && !m.Open && !slices.Contains(m.Choices, string(item.Constant.Text)) {
+			b.add(item.place, "the constant is not one of %s of the member %s", strings.Join(m.Choices, ", "), m.Name)
+		}
+	case item.As == AsText || item.Constant.Kind == Text:
+		b.add(item.place, "%s is a number, not a text", m.Name)
+	case t.as == AsIs:
+		t.as, t.class = AsNumber, m.Kind == schemas.KindClass
+	}
+	b.targets = append(b.targets, t)
+}
+
+// vector reads each coordinate from its own path, or all of them from the list at one path.
+func (b *builder) vector(t target, m schemas.Member) {
+	n, from := b.config.Dimension, t.item.From
+	switch {
+	case len(from) == 0 || t.item.As > AsNumber:
+		b.add(t.item.place, "%s is a vector: from is the path of a list of numbers, or a path for each coordinate", m.Name)
+		return
+	case n > maxPaths-1:
+		b.add(t.item.place, "%s has %d coordinates; a mapping reads at most %d", m.Name, n, maxPaths-1)
+		return
+	case len(from) > 1 && len(from) != n:
+		b.add(t.item.place, "%d paths for %d coordinates (ORIEL_DIMENSION)", len(from), n)
+		return
+	}
+	t.vector, t.as = true, AsNumber
+	for k := range n {
+		path := from[min(k, len(from)-1)]
+		if len(from) == 1 {
+			path = append(slices.Clone(path), fmt.Sprint(k))
+		}
+		t.at, t.coordinate = b.path(path), k
+		b.targets = append(b.targets, t)
+	}
+	if len(from) == 1 {
+		t.at, t.beyond = b.path(append(slices.Clone(from[0]), fmt.Sprint(n))), true
+		b.targets = append(b.targets, t)
+	}
+}
+
+// complete wants every member that an event must have.
+func (b *builder) complete() {
+	for _, m := range b.config.Body.Members {
+		isLabel := m.Kind == schemas.KindClass || m.Kind == schemas.KindTarget
+		if m.Optional || b.given[m.Name] || isLabel && b.config.Unlabelled {
+			continue
+		}
+		switch place := "members"; {
+		case isLabel:
+			b.add("label", "missing: events%s have the label %s", b.of(), m.Name)
+		case m.Kind == schemas.KindFeatures:
+			place = "features"
+			fallthrough
+		default:
+			b.add(place, "nothing gives the member %s, which events%s must have", m.Name, b.of())
+		}
+	}
+}
+
+func (b *builder) of() string {
+	if b.config.Operator == "" {
+		return ""
+	}
+	return " of " + b.config.Operator
+}
+
+// members names those of the body.
+func (b *builder) members() string {
+	var names []string
+	for _, m := range b.config.Body.Members {
+		names = append(names, m.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,46 @@
+package mapping
+
+import "oriel/schemas"
+
+// Value is what stands at a path of a record, in the form that all encodings share.
+type Value struct {
+	Kind    Kind
+	Nanos   int32   // of a Time: behind Seconds, 0 to 999999999
+	Number  float64 // of a Number; of a Bool 1 or 0
+	Seconds int64   // of a Time: since 1970-01-01T00:00:00Z
+	Text    []byte  // of a Text: UTF-8, valid until the next Fill
+}
+
+// Kind is the type of a Value.
+type Kind uint8
+
+// The kinds.
+const (
+	Absent Kind = iota // nothing stands there
+	Null
+	Number // correctly rounded to a float64 and finite: a record with another one at a path is a schemas.NumberOverflow
+	Text   // a string, or the symbol of an enum
+	Bool
+	Time  // an instant that its schema marks as one; JSON has none
+	Other // a list, an object, bytes
+)
+
+// Source reads values out of records of one encoding. It is made for a list of paths, none twice.
+type Source interface {
+	// Fill puts what stands at each path into values, which has an element for each and overwrites all of them. With
+	// any code but schemas.OK values are unspecified. It allocates nothing in steady state, and its memory is bounded
+	// whatever the record holds.
+	Fill(values []Value, record []byte) schemas.Code
+}
+
+func truthValue(is bool) Value {
+	v := Value{Kind: Bool}
+	if is {
+		v.Number = 1
+	}
+	return v
+}
+
+// OpenSource makes a Source for paths. Where it can know, it refuses a path at which no record has a value, and names
+// the path.
+type OpenSource func(paths []Path) (Source, error)

@@ -1,0 +1,143 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+
+	"oriel/schemas"
+)
+
+// zone is a rule of clocks: an offset from UTC, and with summer time the days on which it begins and ends. It is a
+// function of its text. Zones by name (Europe/Berlin) are not: laws change, and with each change of the table of names
+// a replay would read other hours.
+type zone struct {
+	standard, summer int64 // offsets from UTC, seconds east
+	changes          bool  // summer time exists
+	begins, ends     change
+}
+
+// change is a day of every year: the week-th weekday of a month (5: the last), at seconds behind its midnight.
+type change struct {
+	month, week, weekday int64 // weekday from 0, Sunday
+	at                   int64
+}
+
+var errZone = errors.New(`not UTC, an offset such as +01:00, or a rule such as "CET-1CEST,M3.5.0,M10.5.0/3", which is the ` +
+	"last line of the zone's file in /usr/share/zoneinfo. Names of zones are not taken: their rules change with the software")
+
+// setZone reads UTC, an offset ±hh:mm, or a rule of POSIX TZ (IEEE 1003.1, 8.3) whose changes have the form Mm.w.d.
+func (c *Clock) setZone(text string) error {
+	if text == "UTC" {
+		return nil
+	}
+	if at, ok := parseInstant([]byte("2000-01-01T00:00" + text)); ok && !at.local {
+		c.zone.standard = at.offset
+		return nil
+	}
+	r := reader{b: []byte(text), ok: true}
+	z := zone{}
+	r.abbreviation()
+	z.standard = -r.span()
+	if !r.end() {
+		r.abbreviation()
+		z.changes, z.summer = true, z.standard+hour
+		if !r.end() && r.b[0] != ',' {
+			z.summer = -r.span()
+		}
+		z.begins, z.ends = r.change(), r.change()
+	}
+	if !r.ok || !r.end() {
+		return fmt.Errorf("%s: %w", schemas.Shown([]byte(text)), errZone)
+	}
+	c.zone = z
+	return nil
+}
+
+// abbreviation passes over three letters or more, or anything in <>.
+func (r *reader) abbreviation() {
+	n := 0
+	if r.skip('<') {
+		for ; !r.end() && r.b[0] != '>'; r.b = r.b[1:] {
+			n++
+		}
+		r.byte('>')
+	} else {
+		for ; !r.end() && (r.b[0]|0x20)-'a' < 26; r.b = r.b[1:] {
+			n++
+		}
+	}
+	r.ok = r.ok && n >= 3
+}
+
+// span reads [±]h[h][:mm[:ss]].
+func (r *reader) span() int64 {
+	sign := int64(1)
+	if r.skip('-') {
+		sign = -1
+	} else {
+		r.skip('+')
+	}
+	seconds := r.count(167) * hour
+	if r.skip(':') {
+		seconds += r.count(59) * minute
+		if r.skip(':') {
+			seconds += r.count(59)
+		}
+	}
+	return sign * seconds
+}
+
+// count reads a number of one to three digits.
+func (r *reader) count(most int64) (v int64) {
+	n := 0
+	for ; n < 3 && !r.end() && r.b[0]-'0' < 10; r.b = r.b[1:] {
+		v = 10*v + int64(r.b[0]-'0')
+		n++
+	}
+	r.ok = r.ok && n > 0 && v <= most
+	return v
+}
+
+// change reads ,Mm.w.d[/time].
+func (r *reader) change() (c change) {
+	r.byte(',')
+	r.byte('M')
+	c.month = r.count(12)
+	r.byte('.')
+	c.week = r.count(5)
+	r.byte('.')
+	c.weekday = r.count(6)
+	r.ok = r.ok && c.month >= 1 && c.week >= 1
+	c.at = 2 * hour
+	if r.skip('/') {
+		c.at = r.span()
+	}
+	return c
+}
+
+// offset of the zone's clocks from UTC at an instant, seconds east.
+func (z *zone) offset(utc int64) int64 {
+	if !z.changes {
+		return z.standard
+	}
+	year, _, _ := civil(floorDiv(utc+z.standard, day))
+	begins, ends := z.begins.in(year)-z.standard, z.ends.in(year)-z.summer
+	summer := begins <= utc && utc < ends
+	if ends < begins { // south of the equator
+		summer = utc < ends || begins <= utc
+	}
+	if summer {
+		return z.summer
+	}
+	return z.standard
+}
+
+// in is the instant of a change in a year, on the clocks before it.
+func (c *change) in(year int64) int64 {
+	first := daysOf(year, c.month, 1)
+	date := 1 + floorMod(c.weekday-floorMod(first+4, 7), 7) + 7*(c.week-1) // 1970-01-01 was a Thursday, 4
+	for date > daysIn(year, c.month) {
+		date -= 7
+	}
+	return (first+date-1)*day + c.at
+}
