@@ -65,6 +65,10 @@ func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping,
 		}
 		m.Comma = comma
 	}
+	m.Whole = os.Getenv("ORIEL_MAP") != ""
+	if m.Whole && o.mapFile != "" {
+		return m, exit.WrongUse("--map: ORIEL_MAP says where the members of events stand")
+	}
 	if len(m.Members) > 0 {
 		var err error
 		if m.Body, err = body(); err != nil {

@@ -20,12 +20,14 @@ const (
 
 // Clock says how times are read: what an epoch counts, and in which zone its hours and days are.
 type Clock struct {
-	unit float64 // of a number that is a time, how many make a second; 0: a number is no time
-	zone zone
+	unit  float64 // of a number that is a time, how many make a second; 0: a number is no time
+	zone  zone
+	given bool // the document says something of it
 }
 
 // setUnit takes the unit of an epoch: s, ms, us or ns since 1970-01-01T00:00:00Z.
 func (c *Clock) setUnit(name string) bool {
+	c.given = true
 	c.unit = map[string]float64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[name]
 	return c.unit != 0
 }

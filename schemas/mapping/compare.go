@@ -38,6 +38,9 @@ func ParseComparison(text string) (Comparison, error) {
 	}
 	c.Constant = strings.TrimSpace(rest)
 	c.number, c.isNumber = schemas.ParseDecimal([]byte(c.Constant))
+	if Missing(c.Constant) && c.Operator != "=" && c.Operator != "!=" {
+		return Comparison{}, errors.New("nothing is above or below a missing constant")
+	}
 	var err error
 	c.Path, err = ParsePath(strings.TrimSpace(text[:k]))
 	return c, err

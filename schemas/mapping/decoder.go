@@ -84,7 +84,11 @@ func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 	if t.at >= 0 {
 		v = &d.values[t.at]
 	}
-	if c := t.item.Compare; c != nil && (v.Kind > Null || Missing(c.Constant)) {
+	c := t.item.Compare
+	if c != nil && v.Kind >= Time {
+		return v, schemas.WrongType
+	}
+	if c != nil && (v.Kind > Null || Missing(c.Constant)) {
 		d.read = truthValue(c.Holds(v))
 		v = &d.read
 	}

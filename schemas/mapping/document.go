@@ -64,7 +64,7 @@ func parseTree(document []byte) (node, error) {
 	}
 	root, err := parseNode(json.NewDecoder(bytes.NewReader(document)), "")
 	if err == nil && root.kind != objectNode {
-		err = fmt.Errorf("is %s; it must be an object", root.kind)
+		err = fmt.Errorf("the document is %s; it must be an object", root.kind)
 	}
 	return root, err
 }
@@ -73,7 +73,7 @@ func parseTree(document []byte) (node, error) {
 func parseNode(d *json.Decoder, place string) (node, error) {
 	token, err := d.Token()
 	if err != nil {
-		return node{}, fmt.Errorf("%s: a number is beyond a float64", place)
+		return node{}, fmt.Errorf("%s: is beyond a float64", place)
 	}
 	switch v := token.(type) {
 	case string:

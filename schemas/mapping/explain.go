@@ -59,6 +59,8 @@ func (t *target) form() string {
 		return "a time"
 	case t.choice, t.as == AsText:
 		return "a text, a number or a boolean"
+	case t.item.Compare != nil:
+		return "a number, a text or a boolean to compare"
 	case t.as == AsBool:
 		return "true or false"
 	case t.as == AsNumber || t.item.scales():

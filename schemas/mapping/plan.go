@@ -219,7 +219,7 @@ func (b *builder) complete() {
 		}
 		switch place := "members"; {
 		case isLabel:
-			b.add("label", "missing: events%s have the label %s", b.of(), m.Name)
+			b.add("label", "missing: events%s must have one, the member %s", b.of(), m.Name)
 		case m.Kind == schemas.KindFeatures:
 			place = "features"
 			fallthrough

@@ -2,8 +2,8 @@ package mapping
 
 import "oriel/schemas"
 
-// AppendOwn appends the event of the record decoded last, whose code was schemas.OK, in the body's own form: one line of
-// JSON that the body's own decoder turns into the same event. It holds contents of the record.
+// AppendOwn appends the event of the record decoded last, whose code was schemas.OK, in the body's own form: one line
+// of JSON that the body's own decoder turns into the same event. It holds contents of the record.
 func (d *Decoder) AppendOwn(dst []byte) []byte {
 	dst = append(dst, '{')
 	if d.plan.named {
@@ -24,7 +24,8 @@ func (d *Decoder) AppendOwn(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendTarget prints a feature or a member, if the record has it, or a coordinate with the brackets around all of them.
+// appendTarget prints a feature or a member, if the record has it, or a coordinate with the brackets around all of
+// them.
 func (d *Decoder) appendTarget(dst []byte, t *target) []byte {
 	v, code := d.value(t)
 	if code != schemas.OK || v.Kind <= Null {

@@ -71,6 +71,10 @@ func (w twin) own(record []byte) (text string, ok bool) {
 func (w twin) item(i Item, tree any, number bool) (v any, ok bool) {
 	if i.Compare != nil {
 		v := at(tree, i.Compare.Path)
+		switch v.(type) {
+		case map[string]any, []any:
+			return nil, false
+		}
 		if v == nil && !Missing(i.Compare.Constant) {
 			return nil, true
 		}

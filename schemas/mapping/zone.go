@@ -27,6 +27,7 @@ var errZone = errors.New(`not UTC, an offset such as +01:00, or a rule such as "
 
 // setZone reads UTC, an offset ±hh:mm, or a rule of POSIX TZ (IEEE 1003.1, 8.3) whose changes have the form Mm.w.d.
 func (c *Clock) setZone(text string) error {
+	c.given = true
 	if text == "UTC" {
 		return nil
 	}

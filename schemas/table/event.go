@@ -10,6 +10,9 @@ import (
 // appendEvent prints the event of a line.
 func (s *source) appendEvent(dst []byte, cells []string) ([]byte, error) {
 	var err error
+	if s.mapping.Whole {
+		return s.appendFeatures(dst, cells)
+	}
 	dst = append(dst, '{')
 	if len(s.features) > 0 {
 		if dst, err = s.appendFeatures(appendName(dst, s.plan.featuresName), cells); err != nil {

@@ -22,6 +22,10 @@ type Mapping struct {
 	Key         string   // column; empty: Row.Key is nil
 	Sort        []string // columns; none: file order
 
+	// Whole makes each row an object of its cells, texts by the names of their columns, in place of an event: for a mapping
+	// that reads such records. It stands alone but for Where, PartitionBy, Key and Sort.
+	Whole bool
+
 	Body   schemas.Body             // of the events; the zero value is features and label of any loss on them
 	Comma  rune                     // between cells; 0: a comma
 	Called func(rule string) string // how messages name where, label, …; nil: as a mapping file does
@@ -133,6 +137,15 @@ func (m Mapping) compile() (plan, error) {
 		}
 	}
 	switch c, ok := parseComparison(m.Label); {
+	case m.Whole:
+		for _, x := range []struct {
+			rule  string
+			given bool
+		}{{"label", m.Label != ""}, {"features", len(m.Features) > 0}, {"members", len(m.Members) > 0}} {
+			if x.given {
+				errs = append(errs, fmt.Errorf("table: %s: ORIEL_MAP says where the members of events stand", m.called(x.rule)))
+			}
+		}
 	case ok && c.column != "":
 		p.label = &c
 	case m.Label != "" && !strings.ContainsAny(m.Label, operatorBytes):
@@ -143,7 +156,7 @@ func (m Mapping) compile() (plan, error) {
 	default:
 		errs = append(errs, fmt.Errorf("table: %s: not a column, nor a column, one of = != > >= < <=, and a constant", m.called("label")))
 	}
-	if len(m.Features) == 0 && m.Body.Name == "" {
+	if len(m.Features) == 0 && m.Body.Name == "" && !m.Whole {
 		errs = append(errs, fmt.Errorf("table: %s: none given", m.called("features")))
 	}
 	if m.Comma == '"' || m.Comma == '\n' || m.Comma == '\r' || m.Comma == utf8.RuneError {
@@ -168,5 +181,8 @@ func (m Mapping) compile() (plan, error) {
 		}
 		seen[column] = true
 	}
-	return p, errors.Join(append(errs, m.compileMembers(&p))...)
+	if !m.Whole {
+		errs = append(errs, m.compileMembers(&p))
+	}
+	return p, errors.Join(errs...)
 }

@@ -149,6 +149,12 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 	} else {
 		s.label = find("label", p.column)
 	}
+	if m.Whole {
+		for _, name := range header {
+			s.plan.features = append(s.plan.features, feature{column: strings.Clone(name)})
+		}
+		p = s.plan
+	}
 	for _, f := range p.features {
 		s.features = append(s.features, find("features", f.column))
 		name, ok := appendJSONString(nil, f.column)

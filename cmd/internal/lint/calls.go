@@ -48,6 +48,7 @@ var ofOwners = []struct {
 	folders []string
 }{
 	{[]string{"Explain", "Problem"}, []string{"schemas", "cmd/oriel", "cmd/internal/eval", "pipeline/deadletters"}},
+	{[]string{"AppendOwn"}, []string{"schemas", "cmd/oriel", "cmd/internal/traps"}},
 	{[]string{"See"}, []string{"cmd/internal/traps", "cmd/oriel"}},
 }
 

@@ -50,7 +50,13 @@ func events(steps, batch uint64) string {
 func Unseen(s settings.Settings) []string {
 	c, err := s.EventConfig()
 	vector, some := c.Body.Vector()
-	if err != nil || !some || vector.Kind != schemas.KindFeatures || len(c.Features.Ranges) > 0 {
+	if err != nil || !some || vector.Kind != schemas.KindFeatures {
+		return nil
+	}
+	if m := s.Mapping(); m != nil {
+		return mapped(m, c.Features.Ranges)
+	}
+	if len(c.Features.Ranges) > 0 {
 		return nil
 	}
 	return []string{"ORIEL_FEATURES_RANGE is not set. A named feature that is a large number, such as \"amount\":1400, then drowns all " +

@@ -26,7 +26,10 @@ const (
 // Watch looks at the named features of the first events of a file or topic. Its warnings hold names of features, and
 // nothing else of an event.
 type Watch struct {
-	member string // that has the features; empty: events have none
+	member string  // that has the features; empty: events have none
+	mapped printer // of records in another form; nil: the own form
+	event  schemas.Event
+	own    []byte // what a record is in the own form
 	ranged map[string]bool
 	events int
 	seed   maphash.Seed
@@ -58,13 +61,33 @@ func WatchOf(c schemas.EventConfig) *Watch {
 	if vector, _ := c.Body.Vector(); vector.Kind == schemas.KindFeatures {
 		member = vector.Name
 	}
-	return NewWatch(member, c.Features.Ranges)
+	w := NewWatch(member, c.Features.Ranges)
+	if c.Foreign == nil {
+		return w
+	}
+	if d, err := c.Foreign(c); err == nil {
+		w.mapped, _ = d.(printer)
+	}
+	return w
+}
+
+// printer decodes records of another form and prints their events in the body's own.
+type printer interface {
+	schemas.EventDecoder
+	AppendOwn(dst []byte) []byte
 }
 
 // See looks at the value of a record.
 func (w *Watch) See(value []byte) {
 	if w.member == "" || w.events == mostEvents {
 		return
+	}
+	if w.mapped != nil {
+		if w.mapped.Decode(&w.event, value) != schemas.OK {
+			return
+		}
+		w.own = w.mapped.AppendOwn(w.own[:0])
+		value = w.own
 	}
 	var event map[string]json.RawMessage
 	var features map[string]any

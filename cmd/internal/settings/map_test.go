@@ -1,0 +1,85 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"oriel/schemas"
+)
+
+const orders = `{"label":"/total>15","features":["/customer/country"]}`
+
+// A mapping has a line of the configuration, by its digest, and so has what is not by default done with unknown members.
+// What has neither has neither line.
+func TestMappingsAreFrozenByTheirDigest(t *testing.T) {
+	canonical := func(lines ...string) string {
+		t.Helper()
+		return loaded(t, lines...).Canonical()
+	}
+	file := filepath.Join(t.TempDir(), "map.json")
+	if err := os.WriteFile(file, []byte("\n"+orders+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own, inline := canonical(), canonical("ORIEL_MAP= "+orders)
+	const line = "MAP=sha256:00efc9997a5ebfd18f3c7bff66fa080082b31f0cf9e9e18ea49971db19ad9ecb"
+	if strings.Contains(own, "MAP=") || strings.Contains(own, "UNKNOWN=") || !strings.Contains(inline, "\n"+line) {
+		t.Errorf("with a mapping:\n%s\nwithout:\n%s", inline, own)
+	}
+	if got := canonical("ORIEL_MAP=" + file); got != inline {
+		t.Errorf("from a file:\n%s\nwant\n%s", got, inline)
+	}
+	if got := canonical("ORIEL_MAP="+orders, "ORIEL_UNKNOWN=ignore"); got != inline || canonical("ORIEL_UNKNOWN=null") != own {
+		t.Error("a default that is written out changes the configuration")
+	}
+	for _, lines := range [][]string{{"ORIEL_UNKNOWN=ignore"}, {"ORIEL_MAP=" + orders, "ORIEL_UNKNOWN=null"}} {
+		if got := canonical(lines...); !strings.Contains(got, "\nUNKNOWN="+strings.TrimPrefix(lines[len(lines)-1], "ORIEL_UNKNOWN=")+"\n") {
+			t.Errorf("%v:\n%s", lines, got)
+		}
+	}
+}
+
+// Problems of a mapping stand among those of the settings, each with its place.
+func TestProblemsOfAMapping(t *testing.T) {
+	f := func(line string, want ...string) {
+		t.Helper()
+		_, err := Load(append(minimal(), line), Events)
+		for _, text := range want {
+			if err == nil || !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %v, want %s", line, err, text)
+			}
+		}
+	}
+	f("ORIEL_MAP=nowhere.json", "ORIEL_MAP: open nowhere.json", "the path is from the folder that oriel runs in")
+	f(`ORIEL_MAP={"label":1,"features":[{"name":"a","from":"b","as":"c"}]}`,
+		"ORIEL_MAP: label: is a number; it must be a text or an object\n", `ORIEL_MAP: features[0].as: "c": not one of number, `)
+	f(`ORIEL_MAP={"features":["a"]}`, "ORIEL_MAP: label: missing: events of coco must have one")
+	f(`ORIEL_UNKNOWN=pass`, `ORIEL_UNKNOWN: "pass": not one of ignore, null`)
+}
+
+// Whoever explains a null event has the deployment's own mapping, or none.
+func TestDecodersOfAMapping(t *testing.T) {
+	environ := append(minimal(), "ORIEL_MAP="+orders)
+	s, err := Load(environ, all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if DecoderOf(s.Canonical(), nil) != nil || DecoderOf(s.Canonical(), append(minimal(), "ORIEL_MAP="+orders+"}")) != nil {
+		t.Error("a decoder without the mapping")
+	}
+	d := DecoderOf(s.Canonical(), environ)
+	if d == nil {
+		t.Fatal("no decoder")
+	}
+	var e schemas.Event
+	value := []byte(`{"total":[]}`)
+	const want = "label: wrong_type: /total is a list, an object or bytes; it must be a number, a text or a boolean to compare"
+	if got := d.Problem(value, d.Decode(&e, value)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if ignoring := DecoderOf(loaded(t, "ORIEL_UNKNOWN=ignore").Canonical(), nil); ignoring == nil ||
+		ignoring.Decode(&e, []byte(`{"x":{"y":[1,"\n"]},"features":{"a":1},"x":2,"label":1}`)) != schemas.OK {
+		t.Error("a decoder of the configuration alone does not pass over unknown members")
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/servicetest"
+)
+
+// Records that a mapping reads are the events that somebody has converted by hand: eval and features make the same of
+// them, from lines and from a table.
+func TestAMappingStandsForAConverter(t *testing.T) {
+	t.Parallel()
+	var own, nested, csv strings.Builder
+	csv.WriteString("at,what,n,late\n")
+	for i := range 60 {
+		what, hour := []string{"a", "b", "NA"}[i%3], []string{"07", "23"}[i%2]
+		late := []string{"3", "20", "16"}[i*7%11%3]
+		label := map[string]string{"3": "-1", "20": "1", "16": "1"}[late]
+		featureOf, cell := `"what":"`+what+`",`, `"`+what+`"`
+		if what == "NA" {
+			featureOf, cell = "", "null"
+		}
+		number := map[bool]string{true: "5", false: "0.25"}[i%5 == 0]
+		own.WriteString(`{"label":` + label + `,"features":{` + featureOf + `"n":` + number + `,"hour":` + strings.TrimPrefix(hour, "0") + "}}\n")
+		nested.WriteString(`{"id":7,"at":"2024-05-01T` + hour + `:10:00Z","it":{"what":` + cell + `,"n":` + number + `},"late":` + late + "}\n")
+		csv.WriteString("2024-05-01 " + hour + ":10," + what + "," + number + "," + late + "\n")
+	}
+	hour := `{"name":"hour","from":"at","as":"hour"}]}`
+	events := map[string]string{
+		"": own.String(),
+		`{"label":"late>15","features":["/it/what","/it/n",` + hour: nested.String(),
+		`{"label":"late>15","features":["what","n:number",` + hour:  csv.String(),
+	}
+	var reports, vectors []any
+	for document, content := range events {
+		f := offline(t, map[string]string{"ORIEL_MAP": document, "ORIEL_FEATURES_RANGE": "hour:0:24:cyclic"})
+		file := servicetest.WriteFile(t, "events", []byte(content))
+		from := "--ndjson"
+		if strings.HasPrefix(content, "at,") {
+			from = "--csv"
+		} else {
+			vectors = append(vectors, f.Must("features", file))
+		}
+		report := f.evaluates(from, file, "--seeds", "1")
+		reports = append(reports, fmt.Sprint(report.Events, report.Rows[1:])) // noise depends on all settings
+	}
+	if reports[0] != reports[1] || reports[0] != reports[2] {
+		t.Errorf("reports differ:\n%+v", reports)
+	}
+	if vectors[0] != vectors[1] {
+		t.Errorf("vectors differ:\n%v", vectors)
+	}
+}
+
+// What a mapping cannot read is named by its member, its path and its rule, and never by what it says.
+func TestProblemsOfMappedRecords(t *testing.T) {
+	t.Parallel()
+	f := offline(t, map[string]string{
+		"ORIEL_MAP": `{"where":"/s=ok","label":"/late>15","features":["/what","/n:number",{"name":"hour","from":"/at","as":"hour"}]}`,
+	})
+	var lines strings.Builder
+	var want []string
+	for i, x := range [][2]string{
+		{`{"s":"ok","late":1,"n":"secret"}`, `features.n: unreadable_value: /n is a text that does not say a number`},
+		{`{"s":"ok","late":1,"what":["secret"]}`, `features.what: wrong_type: /what is a list, an object or bytes; it must be a number, a text or a boolean`},
+		{`{"s":"ok","n":1}`, ``}, // an event to score
+		{`{"s":"ok","late":1,"at":1714521600}`, `features.hour: unreadable_value: /at is a number that does not say a time of ISO 8601; a number needs epoch`},
+		{`{"s":"secret","late":1}`, `filtered: ORIEL_MAP keeps records with /s=ok`},
+		{`{"s":"ok","late":1,"late":2}`, `duplicate_name: an object has no name twice`},
+		{`{"s":"ok","late":1,"x":[1,2,}`, `json_syntax: `},
+		{`{"s":"ok","late":1,"n":"1e999"}`, `features.n: unreadable_value: /n is a text`},
+	} {
+		lines.WriteString(x[0] + "\n")
+		if x[1] != "" {
+			want = append(want, fmt.Sprintf("line %d: %s", i+1, x[1]))
+		}
+	}
+	p := f.Start(nil, "features", servicetest.WriteFile(t, "events", []byte(lines.String())))
+	if p.Finish(time.Minute) {
+		t.Error("features found nothing wrong")
+	}
+	for _, text := range append(want, "7 of 8 lines are no events") {
+		if !strings.Contains(p.Output(), text) {
+			t.Errorf("%s\nlacks %s", p.Output(), text)
+		}
+	}
+	if strings.Contains(p.Output(), "secret") {
+		t.Errorf("contents: %s", p.Output())
+	}
+	bad := servicetest.WriteFile(t, "bad", []byte(`{"s":"ok","late":null}`+"\n"))
+	f.Fails("line 1: label: missing_member: /late is null", "produce", "--dry-run", "--decode", "--ndjson", bad)
+	rows := servicetest.WriteFile(t, "rows", []byte("s,late,what\nok,16,\n\"a\"\"b\",3,NA\n"))
+	if said := f.Must("produce", "--stdout", "--csv", rows); !strings.Contains(said, `{"s":"ok","late":"16"}`+"\n"+`{"s":"a\"b","late":"3"}`) {
+		t.Errorf("rows are sent as %s", said)
+	}
+	f.Fails("--label: ORIEL_MAP says", "produce", "--stdout", "--csv", rows, "--label", "late>1")
+}

@@ -1,0 +1,114 @@
+package mapping
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // a machine may have no zones
+
+	"oriel/schemas"
+)
+
+// rules are those of zones that have not changed since the year, as the table of names has them.
+var rules = []struct {
+	rule, name string
+	since      int
+}{
+	{"UTC", "UTC", 1},
+	{"+05:45", "Asia/Kathmandu", 1990},
+	{"IST-5:30", "Asia/Kolkata", 1950},
+	{"CET-1CEST,M3.5.0,M10.5.0/3", "Europe/Berlin", 1997},
+	{"EST5EDT,M3.2.0,M11.1.0", "America/New_York", 2008},
+	{"NST3:30NDT,M3.2.0,M11.1.0", "America/St_Johns", 2012},
+	{"AEST-10AEDT,M10.1.0,M4.1.0/3", "Australia/Sydney", 2009},
+	{"<+1245>-12:45<+1345>,M9.5.0/2:45,M4.1.0/3:45", "Pacific/Chatham", 2009},
+	{"IST-2IDT,M3.4.4/26,M10.5.0", "Asia/Jerusalem", 2014},
+	{"IST-1GMT0,M10.5.0,M3.5.0/1", "Europe/Dublin", 1997},
+}
+
+// A rule says what package time says of the zone that has it.
+func TestRulesAreTheirZones(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 29))
+	for _, r := range rules {
+		place, err := time.LoadLocation(r.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c Clock
+		if err := c.setZone(r.rule); err != nil {
+			t.Fatal(err)
+		}
+		for range 3000 {
+			first := time.Date(r.since, 1, 2, 0, 0, 0, 0, time.UTC).Unix()
+			utc := first + rng.Int64N(time.Date(2037, 1, 1, 0, 0, 0, 0, time.UTC).Unix()-first)
+			if rng.IntN(2) == 0 { // near a change
+				_, ends := time.Unix(utc, 0).In(place).ZoneBounds()
+				if !ends.IsZero() && ends.Year() < 2037 {
+					utc = ends.Unix() - 2 + rng.Int64N(4)
+				}
+			}
+			at := time.Unix(utc, 0).In(place)
+			want := fmt.Sprint(at.Hour(), int(at.Weekday()+6)%7+1, at.Day(), int(at.Month()), utc)
+			if got := parts(t, &c, Value{Kind: Time, Seconds: utc}); got != want {
+				t.Fatalf("%s at %s: %s, want %s", r.rule, at, got, want)
+			}
+			written := at.Format("2006-01-02T15:04:05Z07:00")
+			if got := parts(t, &c, Value{Kind: Text, Text: []byte(written)}); got != want {
+				t.Fatalf("%s at %s: %s, want %s", r.rule, written, got, want)
+			}
+			local := at.Format(time.DateTime) // the hour that comes twice is the one of standard time or of summer time
+			if got := parts(t, &c, Value{Kind: Text, Text: []byte(local)}); strings.Join(strings.Fields(got)[:4], " ") != strings.Join(strings.Fields(want)[:4], " ") {
+				t.Fatalf("%s at %s: %s, want %s", r.rule, local, got, want)
+			}
+		}
+	}
+}
+
+func parts(t *testing.T, c *Clock, v Value) string {
+	t.Helper()
+	var all []any
+	for _, as := range []As{AsHour, AsWeekday, AsDay, AsMonth, AsSeconds} {
+		f, ok := c.part(&v, as)
+		if !ok {
+			t.Fatalf("%+v: no time", v)
+		}
+		all = append(all, int64(f))
+	}
+	return fmt.Sprintln(all...)[:len(fmt.Sprintln(all...))-1]
+}
+
+// An instant is the same however it is written, and a text without an offset is on the zone's clocks.
+func TestSecondsOfAnInstant(t *testing.T) {
+	f := func(document, record string, want float64) {
+		t.Helper()
+		body := schemas.Body{Name: "x", Members: []schemas.Member{{Name: "at", Kind: schemas.KindNumber}}}
+		d := newDecoder(t, `{"members":[`+document+`]}`, config(body))
+		var e schemas.Event
+		if code := d.Decode(&e, []byte(record)); code != schemas.OK || e.Numbers[0] != want {
+			t.Errorf("%s %s: %v, %s, want %.9f", document, record, e.Numbers, d.Problem(nil, code), want)
+		}
+	}
+	f(`"at=t:seconds"`, `{"t":"2024-05-01T12:00:00.25+02:00"}`, 1714557600.25)
+	f(`"at=t:seconds"`, `{"t":"2024-05-01T10:00"}`, 1714557600)
+	f(`{"name":"at","from":"t","as":"seconds","zone":"CET-1CEST,M3.5.0,M10.5.0/3"}`, `{"t":"2024-05-01 12:00"}`, 1714557600)
+	f(`{"name":"at","from":"t","as":"seconds","epoch":"ms"}`, `{"t":1714557600250}`, 1714557600.25)
+	f(`{"name":"at","from":"t","as":"seconds","epoch":"us"}`, `{"t":"1714557600250000"}`, 1714557600.25)
+	f(`{"name":"at","from":"t","as":"seconds","epoch":"s"}`, `{"t":-0.5}`, -0.5)
+	f(`{"name":"at","from":"t","as":"seconds","scale":0.5,"offset":1}`, `{"t":"1970-01-01T00:00:10Z"}`, 6)
+	f(`{"name":"at","from":"t","as":"hour","scale":2}`, `{"t":"1970-01-01T07:59:60Z"}`, 16)
+}
+
+func TestTextsThatAreNoZones(t *testing.T) {
+	for _, text := range []string{
+		"", "Europe/Berlin", "utc", "CET", "C-1", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,J60,J300", "CET-1CEST,M13.5.0,M10.5.0",
+		"CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,M3.0.0,M10.5.0", "CET-1CEST,M3.5.7,M10.5.0", "CET-1CEST,M3.5.0,M10.5.0/3x", "+1:00", "+24:00",
+		"CET-168", "<CET-1", "-01:60",
+	} {
+		var c Clock
+		if err := c.setZone(text); err == nil {
+			t.Errorf("%q is a zone", text)
+		}
+	}
+}
