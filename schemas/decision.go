@@ -26,9 +26,20 @@ type Decision struct {
 	Extras      []ExtraMember // what stands behind the members of all decisions, in its order; nil for nothing
 }
 
-// AppendJSON appends the decision as a line of JSON without its end, whatever its encoding. If Encoding is JSON, these
-// are the bytes that were published.
-func (d *Decision) AppendJSON(dst []byte) []byte {
+// AppendLine appends a published decision as a line of JSON without its end: JSON as it stands, any other encoding as
+// JSON would have it. What is no decision is ErrDecision.
+func AppendLine(dst, published []byte) ([]byte, error) {
+	if len(published) > 0 && published[0] == startOfJSON {
+		return append(dst, published...), nil
+	}
+	d, err := ParseDecision(published)
+	if err != nil {
+		return dst, err
+	}
+	return d.appendJSON(dst), nil
+}
+
+func (d *Decision) appendJSON(dst []byte) []byte {
 	c := d.DecisionConfig
 	c.Encoding = JSON
 	dst = NewEncoder(c, nil).Append(dst, d.Index, d.Step, d.Point, nil)

@@ -118,7 +118,7 @@ func TestEncodingsSayTheSame(t *testing.T) {
 			if err != nil || got.Encoding != e {
 				t.Fatalf("%s: %v: %x", Encodings[e], err, b)
 			}
-			if printed := got.AppendJSON([]byte("x")); string(printed) != "x"+string(line) {
+			if printed := got.appendJSON([]byte("x")); string(printed) != "x"+string(line) {
 				t.Fatalf("%s: %s\n%s", Encodings[e], printed, line)
 			}
 			if got.Encoding = JSON; !reflect.DeepEqual(got, want) {
@@ -327,19 +327,19 @@ func FuzzParseBinaryDecision(f *testing.F) {
 		if err != nil {
 			return
 		}
-		line := d.AppendJSON(nil)
+		line := d.appendJSON(nil)
 		again, err := ParseDecision(line)
 		if err != nil || !json.Valid(line) {
 			t.Fatalf("%v: %s", err, line)
 		}
-		if second := again.AppendJSON(nil); !bytes.Equal(line, second) {
+		if second := again.appendJSON(nil); !bytes.Equal(line, second) {
 			t.Fatalf("%s\n%s", line, second)
 		}
 		if d.Encoding == JSON || d.Extras != nil || d.Encoding == Avro && (d.Index|d.Step|d.Window|d.Batch)>>63 != 0 {
 			return
 		}
 		own := encoded(d, d.Encoding, nil, nil)
-		if again, err = ParseDecision(own); err != nil || !bytes.Equal(again.AppendJSON(nil), line) {
+		if again, err = ParseDecision(own); err != nil || !bytes.Equal(again.appendJSON(nil), line) {
 			t.Fatalf("%v: %x of %s", err, own, line)
 		}
 	})
