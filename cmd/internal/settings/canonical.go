@@ -53,7 +53,7 @@ func (s Settings) Canonical() string {
 	if s.After != "" {
 		lines = append(lines, "AFTER="+s.After)
 	}
-	if s.encoding() != schemas.JSON {
+	if s.Encoding() != schemas.JSON {
 		lines = append(lines, "DECISIONS_FORMAT="+s.DecisionsFormat)
 	}
 	if s.AfterStream != "" {

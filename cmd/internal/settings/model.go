@@ -25,8 +25,8 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 	return c, c.Validate()
 }
 
-// encoding is that of decisions.
-func (s Settings) encoding() schemas.Encoding {
+// Encoding is that of decisions.
+func (s Settings) Encoding() schemas.Encoding {
 	e, _ := schemas.ParseEncoding(s.DecisionsFormat) // checked with the other settings
 	return e
 }
@@ -39,7 +39,7 @@ func (s Settings) Model() (streams.Model, error) {
 		return streams.Model{}, err
 	}
 	return streams.Model{
-		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.encoding(),
+		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
 		Semantics: streams.Semantics, Learner: learner,
 	}, nil
 }
