@@ -33,6 +33,35 @@ print(to_play({"decision": [-1], "answers": "context"}), to_play({"decision": [2
 	}
 }
 
+// TestPythonReaderReadsEveryEncoding: of each vector it gives what json.loads gives of the JSON before it.
+func TestPythonReaderReadsEveryEncoding(t *testing.T) {
+	const script = `
+import json, sys
+sys.path.insert(0, "testdata")
+from decisions import read
+seen = 0
+for line in open("testdata/encodings.txt"):
+    encoding, value = line.rstrip("\n").split(" ", 1)
+    if encoding == "json":
+        decision, value = json.loads(value), value.encode()
+    else:
+        value = bytes.fromhex(value)
+    assert read(value) == decision and list(read(value)) == list(decision), line
+    seen += 1
+for value in (b"", b" {}", b"\xc3\x01\x00\x00", b"\x00\x00\x00\x00\x07"):
+    try:
+        read(value)
+    except ValueError:
+        seen += 100
+print(seen)
+`
+	cmd := exec.Command("python3", "-B", "-c", script)
+	cmd.Dir = "../schemas"
+	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "421" {
+		t.Errorf("%v: %s, want 421", err, out)
+	}
+}
+
 // TestExamplesSayWhatIsMissing: a call without names.json, or with a file that holds none, ends in one line that says
 // how to make it, and in no trace of Python's.
 func TestExamplesSayWhatIsMissing(t *testing.T) {

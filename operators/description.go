@@ -14,6 +14,10 @@ type Description struct {
 	Steps    string   // what bounds how far a decision moves in a step, in words; empty: nothing that is worth saying
 	Damping  *Damping // nil: unknown, or different from release to release
 
+	// Searched says that decisions take steps on the objective that ORIEL_START_REGULARIZER damps, instead of standing at
+	// its minimum, so that Damping is unknown.
+	Searched bool
+
 	Precision *Precision // nil: decisions are no numbers whose noise is known
 
 	// Mechanisms are the names of those that the operator takes; nil: all.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
@@ -27,7 +26,7 @@ type computer struct {
 // run ends when batches closes: then everything taken is handed on. Once work has ended, what is still fetched is let
 // go untaken: the next owner fetches it again, from where the state ends. It ends with an error before a record that
 // must not be taken; everything before it is handed on.
-func (c *computer) run(work context.Context, batches <-chan *fetch.Batch) error {
+func (c *computer) run(work context.Context, batches <-chan fetched) error {
 	c.next()
 	ticks := newTicks(c.interval, c.ordered)
 	defer ticks.stop()
@@ -73,11 +72,11 @@ func (c *computer) tick(now time.Time) bool {
 
 // takeBatch walks over a batch. It stops early when work has ended, and with an error before a record that must not be
 // taken.
-func (c *computer) takeBatch(work context.Context, batch *fetch.Batch) error {
+func (c *computer) takeBatch(work context.Context, batch fetched) error {
 	asked := 0
 	end := batch.Stable + batch.Shift
 	c.Transaction.End = end
-	err := c.Take(batch, func() int64 {
+	err := c.TakeDecoded(batch.Batch, batch.events, func() int64 {
 		c.handFull(end)
 		if asked++; asked%256 == 0 && work.Err() != nil {
 			return 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,6 +55,7 @@ type feed struct {
 	input   int
 	memory  int
 	stop    time.Duration // when work ends; 0: after the last Batch
+	ahead   bool          // events are decoded ahead
 }
 
 // openStream opens a stream whose operator has two topics.
@@ -78,9 +80,7 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 		work, stop := context.WithCancel(t.Context())
 		defer stop()
 		pool := records.NewPool()
-		batches, filled, free := make(chan *fetch.Batch, 2), make(chan *transaction.Transaction), make(
-			chan *transaction.Transaction, 2,
-		)
+		filled, free := make(chan *transaction.Transaction), make(chan *transaction.Transaction, 2)
 		for range cap(free) {
 			free <- transaction.New(pool, false)
 		}
@@ -92,9 +92,18 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 			Builder:  transaction.NewBuilder(s, 0, at, sealer, nil),
 			interval: 100 * time.Millisecond, filled: filled, free: free, memory: f.memory, input: f.input,
 		}
+		batches := make(chan fetched, batchesAhead)
+		read := batches
+		if f.ahead {
+			ahead, err := s.NewAhead()
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, batches = decodeAhead(work, new(sync.WaitGroup), ahead)
+		}
 		began := time.Now()
 		go func() {
-			defer close(batches)
+			defer close(read)
 			next, i := at.Next, 0
 			for _, lengths := range f.lengths {
 				b := &fetch.Batch{From: next, LeaderEpoch: 3}
@@ -106,7 +115,7 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 				}
 				next += f.gap
 				b.Next, b.Stable = next, next
-				batches <- b
+				read <- fetched{Batch: b}
 				time.Sleep(f.pause)
 			}
 		}()
@@ -178,8 +187,10 @@ func TestTransactionsEndByPublicNumbers(t *testing.T) {
 			t.Errorf("%s: transactions end at %v", name, ends)
 		}
 		for says, say := range said {
-			if got, _ := c.closes(t, say); !slices.Equal(got, want) {
-				t.Errorf("%s, %s: %q, want %q", name, says, got, want)
+			for _, c.ahead = range []bool{false, true} {
+				if got, _ := c.closes(t, say); !slices.Equal(got, want) {
+					t.Errorf("%s, %s, ahead %t: %q, want %q", name, says, c.ahead, got, want)
+				}
 			}
 		}
 	}

@@ -21,8 +21,8 @@ func TestConstantsOfEndsAreListed(t *testing.T) {
 		"format1": "a number of a format", "macLen": "bytes of a field", "headLen": "bytes of fields",
 	}
 	for _, file := range []string{
-		"compute.go", "task.go", "deployment/memory.go", "streams/walk.go", "transaction/builder.go",
-		"transaction/transaction.go", "kafka/fetch/batch.go", "kafka/memory/budget.go",
+		"ahead.go", "compute.go", "task.go", "deployment/memory.go", "streams/ahead.go", "streams/walk.go",
+		"transaction/builder.go", "transaction/transaction.go", "kafka/fetch/batch.go", "kafka/memory/budget.go",
 		"kafka/memory/buffers.go", "kafka/fetch/delivery.go", "kafka/fetch/reader.go", "kafka/fetch/room.go",
 		"kafka/records/unpack.go", "order/record.go", "order/plan.go", "order/tick.go", "order/sequencer.go",
 	} {

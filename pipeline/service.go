@@ -203,6 +203,7 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 		t := &task{
 			service: s, partition: p, membership: g.Membership(),
 			memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
+			ahead:  len(g.Partitions) == 1, // tasks of several use several processors anyway
 		}
 		tasks.Go(func() {
 			defer s.listener.Closed(p)

@@ -27,12 +27,14 @@ type task struct {
 	service    *Service
 	partition  int32
 	membership group.Membership
-	memory     int // bytes, for its transactions
+	memory     int  // bytes, for its transactions
+	ahead      bool // events are decoded ahead of the walk
 }
 
 // run takes the partition over and works until ctx ends or something fails. Three goroutines pass work on in one
-// direction: fetch, compute, commit. While a transaction commits, the next one is computed; when a commit fails, all
-// that was computed is dropped, and the caller takes the partition over again from the committed state.
+// direction: fetch, compute, commit; and between the first two, decode, if events are decoded ahead. While a
+// transaction commits, the next one is computed; when a commit fails, all that was computed is dropped, and the caller
+// takes the partition over again from the committed state.
 func (t *task) run(ctx context.Context) error {
 	t.service.listener.State(t.partition, notice.Restoring)
 	o, committer, err := t.takeOver(ctx)
@@ -56,7 +58,7 @@ func (t *task) run(ctx context.Context) error {
 		context.AfterFunc(commits, func() { timer.Stop() })
 	})()
 
-	batches := make(chan *fetch.Batch, 2)
+	batches := make(chan fetched, batchesAhead)
 	filled := make(chan *transaction.Transaction)
 	free := make(chan *transaction.Transaction, 2)
 	pool := records.NewPool()
@@ -64,9 +66,17 @@ func (t *task) run(ctx context.Context) error {
 		free <- transaction.New(pool, t.service.listener.Decided != nil)
 	}
 	var fetcher, committing sync.WaitGroup
+	read := batches
+	if t.ahead {
+		ahead, err := o.Stream.NewAhead()
+		if err != nil {
+			return err
+		}
+		read, batches = decodeAhead(work, &fetcher, ahead)
+	}
 	fetcher.Go(func() {
-		defer close(batches)
-		if err := t.fetch(work, o, batches); work.Err() == nil {
+		defer close(read)
+		if err := t.fetch(work, o, read); work.Err() == nil {
 			fail(err)
 		}
 	})
@@ -100,10 +110,10 @@ func (t *task) run(ctx context.Context) error {
 	if stopped != nil {
 		fail(stopped)
 	}
-	fetcher.Wait()
 	for batch := range batches { // fetched, and not taken because of the stop
 		batch.Release()
 	}
+	fetcher.Wait()
 	if err := context.Cause(work); !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -142,7 +152,7 @@ func (t *task) takeOver(ctx context.Context) (*takeover.Owned, *transaction.Comm
 
 // fetch reads the input from the stream's position on, until work ends. It reads the topic that the state stands on, by
 // id, and stops when the log has lost what the state has taken.
-func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- *fetch.Batch) error {
+func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- fetched) error {
 	reader := merge.Open(t.service.client, t.service.config, t.partition, o.OrderKey, o.Start, o.Position, fetch.Options{
 		MaxBytes: deployment.FetchBytes, MaxWait: 250 * time.Millisecond,
 	})
@@ -158,7 +168,7 @@ func (t *task) fetch(work context.Context, o *takeover.Owned, batches chan<- *fe
 			return err
 		}
 		select {
-		case batches <- batch:
+		case batches <- fetched{Batch: batch}:
 		case <-work.Done():
 			batch.Release()
 			return work.Err()

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
@@ -44,40 +45,46 @@ func BenchmarkDecodeDense17Digits(b *testing.B) {
 }
 
 func BenchmarkAppendDecision(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, point := range []struct {
-		name string
-		size int
-	}{{"d=32", 32}, {"d=1024", 1024}} {
-		b.Run(point.name, func(b *testing.B) {
-			x := make([]float64, point.size)
-			for k := range x {
-				x[k] = rng.NormFloat64() / 8
-			}
-			e := NewEncoder(testDecision.DecisionConfig, nil)
-			dst := e.Append(nil, 1<<40, 1<<40, x, nil)
-			b.SetBytes(int64(len(dst)))
+	for e, name := range Encodings {
+		for _, size := range []int{32, 1024} {
+			b.Run(fmt.Sprintf("encoding=%s/d=%d", name, size), func(b *testing.B) {
+				d := decisionOf(size, Encoding(e))
+				encoder := NewEncoder(d.DecisionConfig, nil)
+				dst := encoder.Append(nil, d.Index, d.Step, d.Point, nil)
+				b.SetBytes(int64(len(dst)))
+				b.ReportAllocs()
+				for b.Loop() {
+					dst = encoder.Append(dst[:0], d.Index, d.Step, d.Point, nil)
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkParseDecision(b *testing.B) {
+	for e, name := range Encodings {
+		b.Run("encoding="+name, func(b *testing.B) {
+			d := decisionOf(32, Encoding(e))
+			record := NewEncoder(d.DecisionConfig, nil).Append(nil, d.Index, d.Step, d.Point, nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				dst = e.Append(dst[:0], 1<<40, 1<<40, x, nil)
+				if _, err := ParseDecision(record); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}
 }
 
-func BenchmarkParseDecision(b *testing.B) {
+// decisionOf has so many coordinates of 16 or 17 digits.
+func decisionOf(size int, e Encoding) Decision {
 	rng := rand.New(rand.NewPCG(1, 2))
-	x := make([]float64, 32)
-	for k := range x {
-		x[k] = rng.NormFloat64() / 8
+	d := testDecision
+	d.Index, d.Step, d.Encoding, d.Point = 1<<40, 1<<40, e, make([]float64, size)
+	for k := range d.Point {
+		d.Point[k] = rng.NormFloat64() / 8
 	}
-	line := NewEncoder(testDecision.DecisionConfig, nil).Append(nil, 7, 7, x, nil)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ParseDecision(line); err != nil {
-			b.Fatal(err)
-		}
-	}
+	return d
 }
 
 func BenchmarkAppendFloat(b *testing.B) {

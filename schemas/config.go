@@ -60,6 +60,14 @@ type EventDecoder interface {
 	Problem(value []byte, code Code) string
 }
 
+// PlacedDecoder is one that must be told where the next record lies, because it knows more from some offset on.
+type PlacedDecoder interface {
+	EventDecoder
+
+	// At says which partition and offset of the input the next value to Decode is from.
+	At(partition int32, offset int64)
+}
+
 // OpenDecoder returns the decoder of the configured form, or every problem of the configuration.
 func OpenDecoder(c EventConfig) (EventDecoder, error) {
 	if c.Foreign != nil {

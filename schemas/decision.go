@@ -7,17 +7,18 @@ import (
 
 // DecisionConfig is what every decision of a stream repeats.
 type DecisionConfig struct {
-	Stream         string   // decimal partition, or partition/key
-	Incarnation    [16]byte // printed as 32 hex digits
+	Stream         string   // decimal partition, partition/key, or the topic; not empty
+	Incarnation    [16]byte // 32 hex digits in JSON
 	Mechanism      string
 	Window, Batch  uint64  // steps; events per step
 	Epsilon, Delta float64 // what is proved for one window, not what was asked for
 	Adjacency      string  // replace or zero-out
-	Unit           string  // what one neighbouring change is: event
+	Unit           string  // what one neighbouring change is: event or user
 	Form           Form    // of the point
+	Encoding       Encoding
 }
 
-// Decision is one line of a decision topic.
+// Decision is one record of a decision topic.
 type Decision struct {
 	DecisionConfig
 	Index, Step uint64        // Index counts the decisions of a stream; Step is the step whose decision it is, x_{Step+1}
@@ -25,40 +26,64 @@ type Decision struct {
 	Extras      []ExtraMember // what stands behind the members of all decisions, in its order; nil for nothing
 }
 
-// Encoder prints the decisions of one stream. What does not change from decision to decision is printed once, by
+// AppendLine appends a published decision as a line of JSON without its end: JSON as it stands, any other encoding as
+// JSON would have it. What is no decision is ErrDecision.
+func AppendLine(dst, published []byte) ([]byte, error) {
+	if len(published) > 0 && published[0] == startOfJSON {
+		return append(dst, published...), nil
+	}
+	d, err := ParseDecision(published)
+	if err != nil {
+		return dst, err
+	}
+	return d.appendJSON(dst), nil
+}
+
+func (d *Decision) appendJSON(dst []byte) []byte {
+	c := d.DecisionConfig
+	c.Encoding = JSON
+	dst = NewEncoder(c, nil).Append(dst, d.Index, d.Step, d.Point, nil)
+	dst = dst[:len(dst)-1] // the brace that closes it
+	for _, x := range d.Extras {
+		dst = append(append(AppendString(append(dst, ','), x.Name), ':'), x.JSON...)
+	}
+	return append(dst, '}')
+}
+
+// Encoder encodes the decisions of one stream. What does not change from decision to decision is encoded once, by
 // NewEncoder. Encoders that Of made of one another are used one at a time.
 type Encoder struct {
-	prefix, suffix []byte
+	encoder        encoder
+	prefix, suffix []byte // what stands before the index, and behind the point
 	extras         []Extra
-	names          [][]byte // of the extras, as they stand between two values
+	names          [][]byte // of the extras, as they stand before their values
 	bins           *bins    // nil: decisions are dense
 }
 
-// NewEncoder panics if Epsilon or Delta is not finite, or if the extras break a rule of Extra.
+// encoder is one encoding of decisions.
+type encoder interface {
+	// prefix stands before the index. A header that readers find the schema by would stand first in it.
+	prefix(stream string, incarnation [16]byte) []byte
+	suffix(c DecisionConfig) []byte
+	name(extra string) []byte
+	append(e *Encoder, dst []byte, index, step uint64, point []float64, extras []ExtraValue) []byte
+}
+
+var encoders = [...]encoder{JSON: jsonEncoder{}, Protobuf: protobufEncoder{}, Avro: avroEncoder{}}
+
+// NewEncoder panics if Epsilon or Delta is not finite, if the extras break a rule of Extra, or if Protobuf and Avro do
+// not have Adjacency or Unit.
 func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 	if err := checkExtras(extras); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	e := &Encoder{prefix: prefix(c.Stream, c.Incarnation), extras: extras}
+	e := &Encoder{encoder: encoders[c.Encoding], extras: extras}
+	e.prefix, e.suffix = e.encoder.prefix(c.Stream, c.Incarnation), e.encoder.suffix(c)
 	if c.Form == Sparse {
 		e.bins = &bins{}
 	}
-	e.suffix = append(e.suffix, `,"mechanism":`...)
-	e.suffix = AppendString(e.suffix, c.Mechanism)
-	e.suffix = append(e.suffix, `,"window":`...)
-	e.suffix = strconv.AppendUint(e.suffix, c.Window, 10)
-	e.suffix = append(e.suffix, `,"batch":`...)
-	e.suffix = strconv.AppendUint(e.suffix, c.Batch, 10)
-	e.suffix = append(e.suffix, `,"epsilon":`...)
-	e.suffix = AppendFloat(e.suffix, c.Epsilon)
-	e.suffix = append(e.suffix, `,"delta":`...)
-	e.suffix = AppendFloat(e.suffix, c.Delta)
-	e.suffix = append(e.suffix, `,"adjacency":`...)
-	e.suffix = AppendString(e.suffix, c.Adjacency)
-	e.suffix = append(e.suffix, `,"unit":`...)
-	e.suffix = AppendString(e.suffix, c.Unit)
 	for _, x := range extras {
-		e.names = append(e.names, []byte(`,"`+x.Name+`":`))
+		e.names = append(e.names, e.encoder.name(x.Name))
 	}
 	return e
 }
@@ -66,17 +91,8 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 // Of returns an encoder of another stream, which repeats everything else that e does.
 func (e *Encoder) Of(stream string, incarnation [16]byte) *Encoder {
 	other := *e
-	other.prefix = prefix(stream, incarnation)
+	other.prefix = e.encoder.prefix(stream, incarnation)
 	return &other
-}
-
-func prefix(stream string, incarnation [16]byte) []byte {
-	b := make([]byte, 0, len(`{"stream":"","incarnation":"","index":`)+len(stream)+2*len(incarnation))
-	b = append(b, `{"stream":`...)
-	b = AppendString(b, stream)
-	b = append(b, `,"incarnation":"`...)
-	b = hex.AppendEncode(b, incarnation[:])
-	return append(b, `","index":`...)
 }
 
 // Append appends one decision, without a line end. The point must be finite. extras are the values of all extras, in
@@ -85,20 +101,57 @@ func (e *Encoder) Append(dst []byte, index, step uint64, point []float64, extras
 	if len(extras) != 0 && len(extras) != len(e.extras) {
 		panic("BUG: schemas: a decision has some extra members and not the others")
 	}
+	return e.encoder.append(e, dst, index, step, point, extras)
+}
+
+// jsonEncoder is the encoder of JSON.
+type jsonEncoder struct{}
+
+func (jsonEncoder) prefix(stream string, incarnation [16]byte) []byte {
+	b := make([]byte, 0, len(`{"stream":"","incarnation":"","index":`)+len(stream)+2*len(incarnation))
+	b = append(b, `{"stream":`...)
+	b = AppendString(b, stream)
+	b = append(b, `,"incarnation":"`...)
+	b = hex.AppendEncode(b, incarnation[:])
+	return append(b, `","index":`...)
+}
+
+func (jsonEncoder) suffix(c DecisionConfig) (b []byte) {
+	b = append(b, `,"mechanism":`...)
+	b = AppendString(b, c.Mechanism)
+	b = append(b, `,"window":`...)
+	b = strconv.AppendUint(b, c.Window, 10)
+	b = append(b, `,"batch":`...)
+	b = strconv.AppendUint(b, c.Batch, 10)
+	b = append(b, `,"epsilon":`...)
+	b = AppendFloat(b, c.Epsilon)
+	b = append(b, `,"delta":`...)
+	b = AppendFloat(b, c.Delta)
+	b = append(b, `,"adjacency":`...)
+	b = AppendString(b, c.Adjacency)
+	b = append(b, `,"unit":`...)
+	return AppendString(b, c.Unit)
+}
+
+func (jsonEncoder) name(extra string) []byte { return []byte(`,"` + extra + `":`) }
+
+func (jsonEncoder) append(
+	e *Encoder, dst []byte, index, step uint64, point []float64, extras []ExtraValue,
+) []byte {
 	dst = append(dst, e.prefix...)
 	dst = strconv.AppendUint(dst, index, 10)
 	dst = append(dst, `,"step":`...)
 	dst = strconv.AppendUint(dst, step, 10)
 	dst = append(dst, `,"decision":`...)
 	if e.bins != nil {
-		dst = e.bins.append(dst, point)
+		dst = e.bins.appendJSON(dst, point)
 	} else {
 		dst = appendNumbers(dst, point)
 	}
 	dst = append(dst, e.suffix...)
 	for i := range extras {
 		dst = append(dst, e.names[i]...)
-		dst = extras[i].append(dst, e.extras[i].Kind)
+		dst = extras[i].appendJSON(dst, e.extras[i].Kind)
 	}
 	return append(dst, '}')
 }

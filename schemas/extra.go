@@ -37,10 +37,10 @@ type ExtraValue struct {
 // passes over it.
 type ExtraMember struct {
 	Name string
-	JSON string // the value, as it stands there
+	JSON string // the value as JSON, which is as it stands there if the decision is JSON
 }
 
-func (v *ExtraValue) append(dst []byte, kind ExtraKind) []byte {
+func (v *ExtraValue) appendJSON(dst []byte, kind ExtraKind) []byte {
 	switch kind {
 	case ExtraNumber:
 		return AppendFloat(dst, v.Number)

@@ -7,12 +7,23 @@ import (
 	"strings"
 )
 
-// schemaFiles are the published JSON Schemas (draft 2020-12) of decisions. Beside them stand those of events, one for
+// schemaFiles are the published schemas of decisions: JSON Schemas (draft 2020-12) by form, and one for each other
+// encoding. Beside them stand those of events, one for
 // each Body that an operator has, which EventSchema has made; of aggregate, place and type they are examples, because
 // settings say the members.
 //
-//go:embed jsonschema/decision.schema.json jsonschema/decision-sparse.schema.json
+//go:embed jsonschema/decision.schema.json jsonschema/decision-sparse.schema.json decision.proto decision.avsc
 var schemaFiles embed.FS
+
+// EncodingSchema is the published schema of decisions in an encoding that is not JSON: decision.proto or decision.avsc.
+// It is one for all operators: it has no names of extra members, which DecisionSchema has.
+func EncodingSchema(e Encoding) []byte {
+	file := "decision.proto"
+	if e == Avro {
+		file = "decision.avsc"
+	}
+	return readSchema(file)
+}
 
 // DecisionSchema is the published JSON Schema of decisions of a form with the extra members of an operator. It panics
 // if they break a rule of Extra. A decision has all of them or none, those that are Later aside, so that none is
@@ -25,10 +36,7 @@ func DecisionSchema(form Form, extras []Extra) []byte {
 	if form == Sparse {
 		file = "jsonschema/decision-sparse.schema.json"
 	}
-	schema, err := schemaFiles.ReadFile(file)
-	if err != nil {
-		panic("BUG: schemas: the embedded schema of decisions is gone")
-	}
+	schema := readSchema(file)
 	if len(extras) == 0 {
 		return schema
 	}
@@ -49,6 +57,14 @@ func DecisionSchema(form Form, extras []Extra) []byte {
 	schema = bytes.Replace(schema, []byte(end), []byte(properties.String()+end), 1)
 	return append(bytes.TrimSuffix(schema, []byte(last)),
 		"],\n  \"dependentRequired\": { "+strings.Join(together, ", ")+" }\n}\n"...)
+}
+
+func readSchema(file string) []byte {
+	schema, err := schemaFiles.ReadFile(file)
+	if err != nil {
+		panic("BUG: schemas: the embedded schema of decisions is gone")
+	}
+	return schema
 }
 
 func (x Extra) schema() string {

@@ -10,13 +10,30 @@ import (
 // ErrDecision is the only error of ParseDecision.
 var ErrDecision = errors.New("schemas: not a decision: members, their order or their types differ")
 
-// ParseDecision reads what Encoder.Append writes, in either form: every member, in that order, without white space
-// between them. A line end may follow. Behind the members of all decisions others may stand, of whatever name and
-// value: those of an operator, or of a later version. So the published schema promises it. No name stands twice; arrays
-// and objects are nested at most 8 deep.
+// ParseDecision reads what Encoder.Append writes, in either form and any encoding: every member, in that order. Of JSON
+// there is no white space between members, and a line end may follow. Behind the members of all decisions others may
+// stand: those of an operator, and in JSON and Protobuf those of a later version, of whatever name and value. So the
+// published schemas promise it. No name stands twice; arrays and objects of JSON are nested at most 8 deep.
 func ParseDecision(b []byte) (Decision, error) {
-	p := decisionParser{b: bytes.TrimSuffix(b, []byte("\n")), ok: utf8.Valid(b)}
 	var d Decision
+	ok := false
+	switch {
+	case len(b) == 0:
+	case b[0] == startOfJSON:
+		d, ok = parseJSON(b)
+	case b[0] == startOfProtobuf:
+		d, ok = parseProtobuf(b)
+	case b[0] == startOfAvro:
+		d, ok = parseAvro(b)
+	}
+	if !ok {
+		return Decision{}, ErrDecision
+	}
+	return d, nil
+}
+
+func parseJSON(b []byte) (d Decision, ok bool) {
+	p := decisionParser{b: bytes.TrimSuffix(b, []byte("\n")), ok: utf8.Valid(b)}
 	p.literal(`{"stream":`)
 	d.Stream = p.string()
 	p.literal(`,"incarnation":`)
@@ -49,10 +66,7 @@ func ParseDecision(b []byte) (Decision, error) {
 	d.Unit = p.string()
 	d.Extras = p.extras()
 	p.literal(`}`)
-	if !p.ok || p.i != len(p.b) {
-		return Decision{}, ErrDecision
-	}
-	return d, nil
+	return d, p.ok && p.i == len(p.b)
 }
 
 // decisionParser reads on until something does not fit; from then on ok is false and results mean nothing.
@@ -130,16 +144,11 @@ func (p *decisionParser) point() []float64 {
 // extras returns nil where nothing stands behind the members of all decisions.
 func (p *decisionParser) extras() []ExtraMember {
 	var found []ExtraMember
-	var names nameSet
+	var names memberNames
 	for p.ok && p.i < len(p.b) && p.b[p.i] == ',' {
-		if found == nil {
-			for _, name := range decisionMembers {
-				names.add([]byte(name))
-			}
-		}
 		p.i++
 		name := p.string()
-		p.ok = p.ok && names.add([]byte(name)) == OK
+		p.ok = p.ok && names.add(name)
 		p.literal(`:`)
 		start := p.i
 		if p.ok {

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 )
@@ -34,8 +35,9 @@ type bin struct {
 // bins sorts the coordinates that are not zero, in memory that is used again.
 type bins struct{ sorted []bin }
 
-// append prints a point in the form Sparse: O(k log k), k coordinates that are not zero.
-func (s *bins) append(dst []byte, point []float64) []byte {
+// sort takes the coordinates of a point that are not zero, by falling value, then by rising index: O(k log k) for k of
+// them. It returns how many values they have.
+func (s *bins) sort(point []float64) (values int) {
 	s.sorted = s.sorted[:0]
 	for i, x := range point {
 		if x != 0 {
@@ -51,53 +53,78 @@ func (s *bins) append(dst []byte, point []float64) []byte {
 		}
 		return int(a.index - b.index)
 	})
+	for rest := s.sorted; len(rest) > 0; rest = rest[equal(rest):] {
+		values++
+	}
+	return values
+}
+
+// equal returns how many of sorted bins have the value of the first.
+func equal(sorted []bin) int {
+	n := 1
+	for n < len(sorted) && sorted[n].value == sorted[0].value {
+		n++
+	}
+	return n
+}
+
+// appendJSON prints a point in the form Sparse.
+func (s *bins) appendJSON(dst []byte, point []float64) []byte {
+	s.sort(point)
 	dst = append(dst, `{"dimension":`...)
 	dst = strconv.AppendUint(dst, uint64(len(point)), 10)
 	dst = append(dst, `,"values":[`...)
-	for k, b := range s.sorted {
-		if k > 0 && b.value == s.sorted[k-1].value {
-			continue
-		}
-		if k > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendFloat(dst, b.value)
+	for rest := s.sorted; len(rest) > 0; rest = rest[equal(rest):] {
+		dst = append(AppendFloat(dst, rest[0].value), ',')
 	}
-	dst = append(dst, `],"indices":[`...)
-	for k, b := range s.sorted {
-		switch {
-		case k == 0:
-			dst = append(dst, '[')
-		case b.value == s.sorted[k-1].value:
-			dst = append(dst, ',')
-		default:
-			dst = append(dst, `],[`...)
+	dst = append(withoutComma(dst), `],"indices":[`...)
+	for rest := s.sorted; len(rest) > 0; rest = rest[equal(rest):] {
+		dst = append(dst, '[')
+		for _, b := range rest[:equal(rest)] {
+			dst = append(strconv.AppendUint(dst, uint64(b.index), 10), ',')
 		}
-		dst = strconv.AppendUint(dst, uint64(b.index), 10)
+		dst = append(withoutComma(dst), `],`...)
 	}
-	if len(s.sorted) > 0 {
-		dst = append(dst, ']')
-	}
-	return append(dst, `]}`...)
+	return append(withoutComma(dst), `]}`...)
 }
 
-// sparse reads what bins.append prints, and nothing else. It returns a non-nil slice.
+// withoutComma takes back the comma behind the last element of a list.
+func withoutComma(dst []byte) []byte { return bytes.TrimSuffix(dst, []byte{','}) }
+
+// isSparse reports whether a point of n coordinates may have these values: not zero, falling, no more than coordinates.
+func isSparse(n uint64, values []float64) bool {
+	for k, value := range values {
+		if value == 0 || k > 0 && value >= values[k-1] {
+			return false
+		}
+	}
+	return n <= MaxSparse && uint64(len(values)) <= n
+}
+
+// set gives coordinate i a value. It reports false if i is below least, is no coordinate or has a value.
+func set(point []float64, i, least uint64, value float64) bool {
+	if i < least || i >= uint64(len(point)) || point[i] != 0 {
+		return false
+	}
+	point[i] = value
+	return true
+}
+
+// sparse reads what bins.appendJSON prints, and nothing else. It returns a non-nil slice.
 func (p *decisionParser) sparse() []float64 {
 	p.literal(`{"dimension":`)
 	n := p.uint()
 	p.literal(`,"values":[`)
 	values := p.point()
 	p.literal(`],"indices":[`)
-	if p.ok = p.ok && n <= MaxSparse && uint64(len(values)) <= n; !p.ok {
+	if p.ok = p.ok && isSparse(n, values); !p.ok {
 		return nil
 	}
 	point := make([]float64, n)
 	for k, value := range values {
 		if k > 0 {
 			p.literal(`,`)
-			p.ok = p.ok && value < values[k-1]
 		}
-		p.ok = p.ok && value != 0
 		p.literal(`[`)
 		p.coordinates(point, value)
 		p.literal(`]`)
@@ -110,10 +137,10 @@ func (p *decisionParser) sparse() []float64 {
 func (p *decisionParser) coordinates(point []float64, value float64) {
 	for least := uint64(0); p.ok; {
 		i := p.uint()
-		if p.ok = p.ok && i >= least && i < uint64(len(point)) && point[i] == 0; !p.ok {
+		if p.ok = p.ok && set(point, i, least, value); !p.ok {
 			return
 		}
-		point[i], least = value, i+1
+		least = i + 1
 		if p.i == len(p.b) || p.b[p.i] != ',' {
 			return
 		}

@@ -18,10 +18,12 @@ const (
 	KindPart        Kind = 4 // a slice of a sealed state
 	kindIdentity    Kind = 5 // the owner of a local store
 	KindVerdicts    Kind = 6 // a row of a stream's verdicts
+	KindSchemas     Kind = 7 // the writers' schemas of a stream
 )
 
 var kindNames = [...]string{
 	"", "manifest", "incarnation", "sealed state", "part of a sealed state", "store identity", "row of verdicts",
+	"record of schemas",
 }
 
 // String names the kind as error texts do.

@@ -5,6 +5,7 @@
 //	incarnation  a stream's life: public facts, frozen params, and the seal key wrapped by the master key
 //	sealed state position (clear, authenticated) and machine state (encrypted); fixed width, rewritten at each commit
 //	part         a slice of a sealed state that is larger than MaxValue
+//	schemas      what events of a registry's writers are decoded by: clear, and authenticated
 //
 // Guarantee: what is opened is byte for byte what was sealed for that stream, incarnation, partition and key
 // version, or an error comes back and nothing else. Freshness is not in it: an old sealed state opens. Which of

@@ -28,6 +28,7 @@ var formats = []struct {
 	{KindVerdicts, format2, "the input's partitions and offsets that a row of a whole topic covers; another row has format 1"},
 	{KindIncarnation, format2, "where the stream of a whole topic starts in each partition"},
 	{KindState, format4, "where the stream of a whole topic stands in each partition and in their order"},
+	{KindSchemas, format1, "the writers' schemas of a stream, by their ids in a registry"},
 }
 
 // newest is the highest format of a kind that this version reads; it reads all below.

@@ -11,7 +11,7 @@ import (
 func TestEveryFormatIsRead(t *testing.T) {
 	files := map[Kind]string{
 		KindManifest: "manifest", KindIncarnation: "incarnation", KindState: "state", KindPart: "part",
-		kindIdentity: "identity", KindVerdicts: "verdicts",
+		kindIdentity: "identity", KindVerdicts: "verdicts", KindSchemas: "schemas",
 	}
 	last := map[Kind]byte{}
 	for _, f := range formats {

@@ -123,7 +123,7 @@ func (r demoRow) settings() (settings.Settings, error) {
 		return s, err
 	}
 	mechanism, operator := learner.Mechanism(), learner.Operator()
-	advice, ok, err := plan.Advise(mechanism, operator)
+	advice, ok, err := plan.Advise(mechanism, operator, nil)
 	if err != nil || !ok {
 		return s, errors.Join(err, errors.New("no advice for the demo"))
 	}

@@ -200,7 +200,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 			return nil, err
 		}
 	}
-	in.Published.Every = s.EmitEvery()
+	in.Published.Every, in.Published.Fixed = s.EmitEvery(), model.Encoding != schemas.JSON
 	if compared {
 		return compare(in, o)
 	}

@@ -293,7 +293,8 @@ func TestPlanOfCosts(t *testing.T) {
 		}},
 		{said(planOptions{costs: "2:3"}, flow...), []string{
 			"costs from 2 to 3: no vector then has a norm above 1.415 (8.486 as it comes): ORIEL_CLIP=1.415 shortens none",
-			"have about 0.5: a clip of that size takes 35 % of the noise",
+			"have about 0.5. Noise is in proportion to the clip",
+			"ORIEL_START_REGULARIZER=", "ORIEL_STRONG_CONVEXITY=", "ORIEL_CLIP=0.12 ", "a quarter of the usual norm",
 		}},
 		{said(planOptions{costs: "0:1"}, "ORIEL_LOSS=linear"), []string{
 			"decisions can move in all directions", "no vector then has a norm above 2.829 (2.829 as it comes)",

@@ -14,11 +14,13 @@ import (
 func schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema (events | decisions)",
-		Short: "Print the JSON Schema of the configured operator's events or decisions",
+		Short: "Print the schema of the configured operator's events or decisions",
 		Long: "Schema prints a JSON Schema (draft 2020-12). Events: the members that records of the input topic have; it needs the settings\n" +
 			"that decode events, as `oriel features` does. " + decodesAsFirst + " With ORIEL_MAP: what stands at which path, and what it becomes.\n" +
 			"Decisions: those of the decision topic, with the members that only decisions of\n" +
-			"the operator have. A schema tells the shape: what it cannot say (the dimension, a name given twice), the decoder checks.",
+			"the operator have. A schema tells the shape: what it cannot say (the dimension, a name given twice), the decoder checks.\n" +
+			"With ORIEL_DECISIONS_FORMAT=protobuf or avro it is the .proto or .avsc file, one for all operators: the names of\n" +
+			"members are those of the JSON Schema.",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"events", "decisions"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,6 +58,9 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 	learner, err := s.Learner()
 	if err != nil {
 		return nil, err
+	}
+	if encoding := s.Encoding(); encoding != schemas.JSON {
+		return schemas.EncodingSchema(encoding), nil
 	}
 	operator := learner.Operator()
 	return schemas.DecisionSchema(operators.FormOf(operator), operator.Extras()), nil

@@ -40,9 +40,9 @@ func tailCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tail --topic TOPIC",
 		Short: "Show decisions as they are committed",
-		Long: "Tail reads all partitions of a decision topic, or one, by committed records only, and prints a table, or each decision's\n" +
-			"bytes with --raw. It starts with what is published from now on, unless --from-beginning or --follow=false says otherwise.\n" +
-			"It needs ORIEL_BROKERS only.",
+		Long: "Tail reads all partitions of a decision topic, or one, by committed records only, and prints a table, or each decision\n" +
+			"as a line of JSON with --raw, whatever ORIEL_DECISIONS_FORMAT its deployment has. It starts with what is published from\n" +
+			"now on, unless --from-beginning or --follow=false says otherwise. It needs ORIEL_BROKERS only.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return service.ThisHost(version()).WithClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
@@ -54,7 +54,7 @@ func tailCommand() *cobra.Command {
 	f.IntVarP(&o.limit, "limit", "n", 0, "stop after so many decisions; 0 never stops")
 	f.BoolVar(&o.begin, "from-beginning", false, "start with the oldest decisions that the topic still has")
 	f.BoolVar(&o.follow, "follow", true, "wait for new decisions at the end of the topic; without it, all decisions that the topic has")
-	f.BoolVar(&o.raw, "raw", false, "print each decision's bytes as they are")
+	f.BoolVar(&o.raw, "raw", false, "print each decision as a line of JSON, and a record that is none as it is")
 	_ = cmd.MarkFlagRequired("topic")
 	return cmd
 }
@@ -184,6 +184,9 @@ func (t *tailing) show(p int32, records []records.Record) error {
 
 func show(out io.Writer, line []byte, raw bool) error {
 	if raw {
+		if text, err := schemas.AppendLine(nil, line); err == nil {
+			line = text
+		}
 		_, err := fmt.Fprintf(out, "%s\n", line)
 		return err
 	}

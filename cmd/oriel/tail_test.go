@@ -40,6 +40,33 @@ func TestTailReadsAllPartitions(t *testing.T) {
 	}
 }
 
+// TestTailReadsEveryEncoding: the table and, with --raw, the JSON are those of the decision in JSON.
+func TestTailReadsEveryEncoding(t *testing.T) {
+	extras := []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "width", Kind: schemas.ExtraNumber}}
+	values := []schemas.ExtraValue{{Text: "north"}, {Number: 0.25}}
+	var want [2]string
+	for encoding := range schemas.Encodings {
+		config := schemas.DecisionConfig{
+			Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event", Encoding: schemas.Encoding(encoding),
+		}
+		record := schemas.NewEncoder(config, extras).Append(nil, 7, 7, []float64{1, 0.5}, values)
+		for raw, printed := range want {
+			var out strings.Builder
+			if err := show(&out, record, raw == 1); err != nil {
+				t.Fatal(err)
+			}
+			if encoding == 0 {
+				want[raw] = out.String()
+			} else if out.String() != printed {
+				t.Errorf("%s: %s, want %s", schemas.Encodings[encoding], out.String(), printed)
+			}
+		}
+	}
+	if !strings.Contains(want[0], "[1 0.5]  arm=\"north\"  width=0.25\n") || !strings.HasPrefix(want[1], `{"stream":"0",`) {
+		t.Errorf("%s%s", want[0], want[1])
+	}
+}
+
 // TestTailShowsExtraMembers: those of an operator, and those of a version that this one does not know.
 func TestTailShowsExtraMembers(t *testing.T) {
 	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}

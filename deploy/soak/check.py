@@ -4,6 +4,7 @@
 
 import argparse
 import os
+import pickle
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, IsolationLevel, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
@@ -16,6 +17,8 @@ parser.add_argument("--brokers", required=True)
 parser.add_argument("--name", required=True, help="of the deployment, and of its group")
 parser.add_argument("--topic", required=True, help="the input")
 parser.add_argument("--separation", type=int, default=0, help="of a user's events, at user level")
+parser.add_argument("--order", help="the order log, where the whole input is one stream")
+parser.add_argument("--recorded", help="a file that record.py has written, of the input and the order log")
 parser.add_argument("--search", action="append", default=[], help="a file or directory where no canary may be")
 options = parser.parse_args()
 
@@ -48,7 +51,7 @@ def read(topic, p, isolation="read_committed"):
         if m is None:
             raise TimeoutError(f"{topic} partition {p}: nothing for 30 s")
         if m.error() is None:
-            records.append(history.Record(m.offset(), m.key(), m.value(), m.headers() or []))
+            records.append(history.Record(p, m.offset(), m.key(), m.value(), m.headers() or []))
         elif m.error().code() == KafkaError._PARTITION_EOF:
             c.close()
             return records
@@ -81,25 +84,51 @@ for topic in [options.topic, *ours]:
 
 group = ConsumerGroupTopicPartitions(options.name, [TopicPartition(options.topic, p) for p in partitions])
 taken = admin.list_consumer_group_offsets([group])[options.name].result(30)
-below = {at.partition: at.offset for at in taken.topic_partitions}
+below = {at.partition: max(at.offset, 0) for at in taken.topic_partitions}
 
-records, null = {}, {}
+
+
+def whole_topic():
+    """The records that the one stream has taken, in its order."""
+    held = {}
+    with open(options.recorded, "rb") as file:
+        while True:
+            try:
+                topic, record = pickle.load(file)
+            except EOFError:
+                break
+            held.setdefault(topic, []).append(record)
+    sequence = history.merged(held[options.order], held[options.topic])
+    if len(sequence) != len(held[options.topic]):
+        violated([f"{len(held[options.topic])} records are in the input, and the order log has {len(sequence)}"])
+    print(f"{len(held[options.order])} order records put {len(sequence)} records of {len(partitions)} partitions in order")
+    records, found = history.taken(sequence, below)
+    violated(found)
+    return records
+
+
+# Of each stream: its name, and the records that it has taken, in its order. Its decisions are in the partition of its place in the list.
+if options.order:
+    streams = [(options.topic, whole_topic())]
+else:
+    streams = [(str(p), [r for r in read(options.topic, p) if r.offset < below[p]]) for p in partitions]
+records, null = [], set()
 count = repeats = 0
-for p in partitions:
-    records[p] = [r for r in read(options.topic, p) if r.offset < below[p]]
-    null[p] = history.null_events(records[p], options.separation)
+for p, (stream, of) in enumerate(streams):
+    bad = history.null_events(of, options.separation)
     found, repeated = history.one_value(p, read(decisions, p, "read_uncommitted"))
     violated(found)
     committed = read(decisions, p)
-    violated(history.in_order(p, committed, len(records[p])))
+    violated(history.in_order(p, stream, committed, len(of)))
     if not options.separation:
-        violated(history.right_events(p, committed, records[p], null[p]))
+        violated(history.right_events(p, committed, of, bad))
     count += len(committed)
     repeats += repeated
+    records += of
+    null |= bad
 letters = [letter for p in topics[dead].partitions for letter in read(dead, p)]
 violated(history.complete_letters(options.topic, records, null, letters))
-print(f"{sum(map(len, records.values()))} records taken, {count} decisions committed, {repeats} of them published more than once, "
-      f"{len(letters)} dead letters")
+print(f"{len(records)} records taken, {count} decisions committed, {repeats} of them published more than once, {len(letters)} dead letters")
 
 
 def leaks():

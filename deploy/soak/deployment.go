@@ -19,9 +19,6 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// partitions of the input: as many as processes, so that each has one while all are well.
-const partitions = 3
-
 const (
 	deploymentName = "soak"
 	inputTopic     = "soak-events"
@@ -38,6 +35,12 @@ type deployment struct {
 	env     []string // of every process, without the broker's address and what is one process's own
 	slots   []*slot
 
+	// As many partitions as processes, so that each has one while all are well; or one stream of more partitions, whose
+	// owner is one process while the others stand by.
+	whole   bool // the input is one stream
+	inputs  int  // partitions of the input, which may be added
+	streams int  // partitions of the deployment's own topics
+
 	diskless error // why no process has a disk that can be filled
 }
 
@@ -50,29 +53,44 @@ const (
 	changelog   = deploymentName + ".changelog"
 	verdicts    = deploymentName + ".verdicts"
 	deadLetters = deploymentName + ".dead-letter"
+	orderLog    = deploymentName + ".order" // of a whole topic
 )
 
 // leaderTopics are those whose leaders are worth freezing.
-var leaderTopics = []string{inputTopic, decisions, changelog, verdicts}
+func (d *deployment) leaderTopics() []string {
+	all := []string{inputTopic, decisions, changelog, verdicts}
+	if d.whole {
+		all = append(all, orderLog)
+	}
+	return all
+}
+
+// partitions of a topic.
+func (d *deployment) partitions(topic string) int {
+	if topic == inputTopic {
+		return d.inputs
+	}
+	return d.streams
+}
 
 // settings are those of all processes. Without users: a step's event can be read off the decisions, and the noise is
 // far below an event's smallest difference.
-func settings(dir string, users, single bool) ([]string, error) {
-	key := filepath.Join(dir, "master.key")
+func settings(o options) ([]string, error) {
+	key := filepath.Join(o.dir, "master.key")
 	if err := os.WriteFile(key, []byte(hex.EncodeToString(make([]byte, 32))), 0o600); err != nil {
 		return nil, err
 	}
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ORIEL_NAME=" + deploymentName,
-		"ORIEL_INPUT_TOPIC=" + inputTopic, "ORIEL_STREAM=partition",
+		"ORIEL_INPUT_TOPIC=" + inputTopic, "ORIEL_STREAM=" + streamOf(o),
 		"ORIEL_START=earliest", "ORIEL_MASTER_KEY_FILE=" + key, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection",
 		"ORIEL_WINDOW=1024",
 		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", "ORIEL_MAX_RECORD_BYTES=20000",
 	}
-	if single {
+	if o.brokers == 1 {
 		env = append(env, "ORIEL_ALLOW_SINGLE_REPLICA=true")
 	}
-	if users {
+	if o.users {
 		return append(env, "ORIEL_MECHANISM=tree-gaussian", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
 			"ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_EPSILON=1", "ORIEL_USER_ID=header:user",
 			fmt.Sprint("ORIEL_USER_SEPARATION=", separation)), nil
@@ -113,7 +131,7 @@ func (d *deployment) command(ctx context.Context, arguments ...string) error {
 func (d *deployment) opened(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	for p := 0; p < partitions; {
+	for p := 0; p < d.inputs; {
 		offset, err := group.CommittedOffset(ctx, d.cluster.client, deploymentName, inputTopic, int32(p))
 		if err == nil && offset >= 0 {
 			p++
@@ -130,7 +148,7 @@ func (d *deployment) opened(ctx context.Context) error {
 func (d *deployment) drained(ctx context.Context, groupID, topic string) error {
 	ctx, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
-	for p := range int32(partitions) {
+	for p := range int32(d.partitions(topic)) {
 		for taken := int64(-1); ; {
 			at, err := group.CommittedOffset(ctx, d.cluster.client, groupID, topic, p)
 			if err == nil {
@@ -174,9 +192,9 @@ func (d *deployment) checkpoint(p int) string {
 	return filepath.Join(d.dir, fmt.Sprintf("checkpoint%d", p))
 }
 
-// save keeps the first state of every partition, for replay.
+// save keeps the state of every stream, for replay.
 func (d *deployment) save(ctx context.Context) error {
-	for p := range partitions {
+	for p := range d.streams {
 		if err := d.command(ctx, "replay", "--save", d.checkpoint(p), "--partition", fmt.Sprint(p)); err != nil {
 			return err
 		}
@@ -184,9 +202,9 @@ func (d *deployment) save(ctx context.Context) error {
 	return nil
 }
 
-// replay recomputes every decision from the first state on.
+// replay recomputes every decision from the saved state on.
 func (d *deployment) replay(ctx context.Context, violation func(string, ...any)) {
-	for p := range partitions {
+	for p := range d.streams {
 		if err := d.command(ctx, "replay", "--check", "--from", d.checkpoint(p), "--partition", fmt.Sprint(p)); err != nil {
 			violation("%v", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -21,15 +22,17 @@ type injector struct {
 	*deployment
 	random             *rand.Rand // of what a schedule does not say
 	decisions, letters *watch
+	feeder             *process
 	report             *report
 	states             archive
 }
 
-// run does one fault after the other until the time is over.
-func (in *injector) run(ctx context.Context, s *schedule, until time.Time) error {
+// run does one fault after the other until the time is over, or so many were done; 0 is no such number.
+func (in *injector) run(ctx context.Context, s *schedule, until time.Time, most int) error {
 	alone := true // no earlier fault is still to be got over
-	for n := 1; time.Now().Before(until); n++ {
+	for n := 1; time.Now().Before(until) && (most == 0 || n <= most); n++ {
 		f := s.next()
+		in.aim(ctx, &f)
 		from, err := in.do(ctx, n, f)
 		if err != nil {
 			return fmt.Errorf("fault %d, %s: %w", n, f.kind, err)
@@ -41,10 +44,11 @@ func (in *injector) run(ctx context.Context, s *schedule, until time.Time) error
 				return ctx.Err()
 			case err != nil:
 				in.report.violation("after fault %d, %s: %v", n, f.kind, err)
-			case alone && in.ofLetters(f):
-				in.report.recovered(in.row(f), lettered.Sub(from))
+			case alone && f.role == hasLetters:
+				in.report.recovered(f.row(), lettered.Sub(from))
 			case alone:
-				in.report.recovered(in.row(f), decided.Sub(from))
+				in.report.recovered(f.row(), decided.Sub(from))
+				in.prompt(n, f, decided.Sub(from))
 			}
 		}
 		alone = f.settles
@@ -66,38 +70,47 @@ func (in *injector) settled(ctx context.Context, from time.Time) (decided, lette
 	return decided, lettered, err
 }
 
-func (in *injector) victim(f fault) *slot { return in.slots[f.victim%len(in.slots)] }
+// promise is how long the stream of a whole topic may rest when a process is lost: a session, and a take-over.
+const promise = 10 * time.Second
 
-// ofLetters tells whether a fault is one of `oriel letters` alone.
-func (in *injector) ofLetters(f fault) bool {
-	switch f.kind {
-	case kill, killReadable, killEnding, zombie, pause, terminate, leave:
-		return in.victim(f).letters
-	case delay, silence, answersLost, refuse, reset:
-		return in.victim(f).letters && !f.all
-	default:
-		return false
+// prompt looks whether a fault of processes was got over in time. Others last for as long as brokers or networks do.
+func (in *injector) prompt(n int, f fault, took time.Duration) {
+	if in.whole && ofProcess(f.kind) && took > promise {
+		in.report.violation("fault %d, %s: got over in %.1f s, more than %v", n, f.kind, took.Seconds(), promise)
 	}
 }
 
-// row is under what the report counts a fault.
-func (in *injector) row(f fault) string {
-	if in.ofLetters(f) {
-		return string(f.kind) + ", letters"
+// aim finds a fault's victim. Of a whole topic's processes one works and the others stand by: it is the victim in half
+// of the faults.
+func (in *injector) aim(ctx context.Context, f *fault) {
+	owner := -1
+	if in.whole {
+		owner = slices.IndexFunc(in.slots, func(s *slot) bool { return s.owns(ctx) })
 	}
-	return string(f.kind)
+	if drawn := f.victim; owner >= 0 && drawn/len(in.slots)%2 == 0 {
+		f.victim = owner
+	} else {
+		f.victim = drawn % len(in.slots)
+	}
+	switch {
+	case !ofProcess(f.kind) && (f.all || !ofNetwork(f.kind)):
+	case in.slots[f.victim].letters:
+		f.role = hasLetters
+	case owner >= 0 && f.victim != owner:
+		f.role = standsBy
+	}
 }
 
 // do does one fault and returns the moment from which getting over it counts: its begin, or the end of one that nobody
 // can get over before.
 func (in *injector) do(ctx context.Context, n int, f fault) (time.Time, error) {
-	victim := in.victim(f)
+	victim := in.slots[f.victim]
 	b := in.cluster.brokers[f.broker%len(in.cluster.brokers)]
 	switch f.kind {
 	case kill, killReadable, killEnding, killAll, terminate, leave:
 		return in.end(ctx, n, f, victim)
 	case zombie, pause:
-		in.report.fault(n, in.row(f), f, victim.name)
+		in.report.fault(n, f, victim.name)
 		victim.signal(syscall.SIGSTOP)
 		from := time.Now()
 		err := kafka.Pause(ctx, f.hold)
@@ -109,6 +122,10 @@ func (in *injector) do(ctx context.Context, n int, f fault) (time.Time, error) {
 		return in.endBroker(ctx, n, f, b)
 	case staleLeader:
 		return in.stale(ctx, n, f)
+	case grow:
+		return in.grow(ctx, n, f)
+	case trim:
+		return in.trim(ctx, n, f)
 	default:
 		return in.disturb(ctx, n, f, victim)
 	}
@@ -120,7 +137,7 @@ func (in *injector) end(ctx context.Context, n int, f fault, victim *slot) (time
 	if f.kind == killAll {
 		victims, on = in.slots, "all"
 	}
-	in.report.fault(n, in.row(f), f, on)
+	in.report.fault(n, f, on)
 	from := time.Now()
 	switch f.kind {
 	case terminate, leave:
@@ -189,7 +206,7 @@ func (in *injector) spring(ctx context.Context, api uint16, answer bool, slots [
 func (in *injector) fillDisk(ctx context.Context, n int, f fault) (time.Time, error) {
 	for _, s := range in.slots {
 		if s.disk {
-			in.report.fault(n, in.row(f), f, s.name)
+			in.report.fault(n, f, s.name)
 			release, err := s.fill()
 			if err != nil {
 				return time.Now(), err
@@ -206,7 +223,7 @@ func (in *injector) fillDisk(ctx context.Context, n int, f fault) (time.Time, er
 
 // endBroker ends a broker and starts it again. With one broker, only its return can be got over.
 func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (time.Time, error) {
-	in.report.fault(n, in.row(f), f, b.name)
+	in.report.fault(n, f, b.name)
 	from := time.Now()
 	switch f.kind {
 	case brokerStop:
@@ -245,14 +262,16 @@ const electionLimit = 30 * time.Second
 
 // stale freezes the leader of a partition until another one leads, and wakes it.
 func (in *injector) stale(ctx context.Context, n int, f fault) (time.Time, error) {
-	topic, p := leaderTopics[f.topic%len(leaderTopics)], f.broker%partitions
+	all := in.leaderTopics()
+	topic := all[f.topic%len(all)]
+	p := f.broker % in.partitions(topic)
 	id, err := in.cluster.leader(ctx, topic, p, nil)
 	if err != nil || id < 1 {
 		in.report.fact("fault %d is left out: nobody is known to lead %s partition %d (%v)", n, topic, p, err)
 		return time.Now(), nil
 	}
 	b := in.cluster.brokers[id-1]
-	in.report.fault(n, in.row(f), f, fmt.Sprintf("%s, which leads %s partition %d", b.name, topic, p))
+	in.report.fault(n, f, fmt.Sprintf("%s, which leads %s partition %d", b.name, topic, p))
 	b.signal(syscall.SIGSTOP)
 	defer b.signal(syscall.SIGCONT)
 	for end := time.Now().Add(electionLimit); time.Now().Before(end); {
@@ -273,7 +292,7 @@ func (in *injector) disturb(ctx context.Context, n int, f fault, victim *slot) (
 	if f.all {
 		victims, on = in.slots, "all"
 	}
-	in.report.fault(n, in.row(f), f, on)
+	in.report.fault(n, f, on)
 	var proxies []*proxy
 	for _, s := range victims {
 		proxies = append(proxies, s.proxies...)

@@ -1,7 +1,7 @@
 """Sends events at a rate until SIGTERM, and ends when every record is acknowledged: five codecs, bad records of many kinds, canaries, and
 transactions of which every second one is aborted. Where a broker is away it waits: nothing is given up.
 
-Which record lies at which offset is not written down here: the checker reads it from the topic.
+SIGUSR1 says that partitions were added to the topic. Which record lies at which offset is not written down here: the checker reads it from the topic.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 import events
 
@@ -22,10 +22,13 @@ parser.add_argument("--partitions", type=int, required=True)
 parser.add_argument("--rate", type=float, required=True, help="records a second")
 parser.add_argument("--seed", type=int, required=True)
 parser.add_argument("--users", action="store_true")
+parser.add_argument("--wander", action="store_true", help="users send to every partition, not to one alone")
 options = parser.parse_args()
 
 told = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: told.set())
+grown = threading.Event()
+signal.signal(signal.SIGUSR1, lambda *_: grown.set())
 
 failures = []
 numbers = iter(range(events.BASE**events.DIGITS))
@@ -56,7 +59,7 @@ def send(to, random_, **more):
         kind = random_.choice([k for k in events.BAD if options.users or k != "nobody"])
         value = events.BAD[kind](value)
     if options.users and kind != "nobody":
-        headers.append(("user", b"user%d-%d" % (partition, random_.randrange(200))))
+        headers.append(("user", b"user%d-%d" % (0 if options.wander else partition, random_.randrange(200))))
     if kind == "headers":
         headers += [("h", b"")] * events.MANY_HEADERS
     while True:
@@ -65,6 +68,10 @@ def send(to, random_, **more):
             return
         except BufferError:
             to.poll(0.1)
+        except KafkaException as e:
+            if e.args[0].code() != KafkaError._UNKNOWN_PARTITION:
+                raise
+            to.list_topics(options.topic, timeout=20)  # this producer has not heard of the partition
 
 
 def transactions(random_):
@@ -102,6 +109,17 @@ def transactions(random_):
     failures.append("the last transaction of the input does not end")
 
 
+def added(by):
+    """The number of partitions once there are more."""
+    while True:
+        try:
+            found = len(by.list_topics(options.topic, timeout=5).topics[options.topic].partitions)
+            if found > options.partitions:
+                return found
+        except KafkaException as e:
+            print("list topics:", e, flush=True)
+
+
 random_ = random.Random(options.seed)
 plain = [producer(**{"compression.codec": codec, "message.timeout.ms": 0}) for codec in ("none", "gzip", "snappy", "lz4", "zstd")]
 beside = threading.Thread(target=transactions, args=(random.Random(options.seed + 1),))
@@ -113,6 +131,9 @@ while not told.is_set():
         sent += 1
     for p in plain:
         p.poll(0)
+    if grown.is_set():
+        grown.clear()
+        options.partitions = added(plain[0])
     time.sleep(0.02)
 beside.join()
 for p in plain:

@@ -5,13 +5,60 @@ import json
 
 import events
 
-Record = collections.namedtuple("Record", "offset key value headers")
+Record = collections.namedtuple("Record", "partition offset key value headers")
 
 # A digit of a spelt number is 1/66 apart from the next: far more than the noise at ε = 10⁸.
 TOLERANCE = 0.25 / events.SCALE
 
 MAX_HEADERS = 1024  # of a record that the service can read
 LETTER_BYTES = 64 << 10  # of a value that a dead letter cuts
+
+
+def place(r):
+    return r.partition, r.offset
+
+
+def entries(order_record):
+    """Partition, end and epoch of each entry. The signature is not checked: a soak writes no record of its own."""
+    value, at, partition = order_record.value[17:-16], 0, -1
+
+    def number():
+        nonlocal at
+        n = shift = 0
+        while True:
+            n, shift, more = n | (value[at] & 127) << shift, shift + 7, value[at] & 128
+            at += 1
+            if not more:
+                return n
+
+    while at < len(value):
+        partition += 1 + number()
+        yield partition, number(), number()
+
+
+def merged(order, records):
+    """Records in the order that the log of a whole topic defines. An entry counts if no entry of a later epoch of its partition has counted, and
+    none with its end or a greater one; it adds the records of its partition below its end. order are the order records, records all others."""
+    left = {}
+    for r in sorted(records, key=place, reverse=True):
+        left.setdefault(r.partition, []).append(r)
+    ends, epochs, sequence = collections.Counter(), collections.Counter(), []
+    for o in order:
+        for p, end, epoch in entries(o):
+            if epoch >= epochs[p] and end > ends[p]:
+                ends[p], epochs[p] = end, epoch
+                while left.get(p) and left[p][-1].offset < end:
+                    sequence.append(left[p].pop())
+    return sequence
+
+
+def taken(sequence, below):
+    """The records below the group's offsets; they must be the first ones of the sequence."""
+    of = [r for r in sequence if r.offset < below.get(r.partition, 0)]
+    if of == sequence[:len(of)]:
+        return of, []
+    first = next(r for r, want in zip(sequence, of) if r != want)
+    return of, [f"partition {first.partition} offset {first.offset} is not taken, and records behind it in the order are"]
 
 
 def one_value(p, uncommitted):
@@ -27,12 +74,12 @@ def one_value(p, uncommitted):
     return found, len(repeated)
 
 
-def in_order(p, committed, taken):
-    """Committed decisions are 1, 2, …, n, as many as records were taken, of one incarnation, under the stream's key."""
+def in_order(p, stream, committed, taken):
+    """Committed decisions are 1, 2, …, n, as many as records were taken, of one incarnation, under the stream's name."""
     found = []
     for i, r in enumerate(committed):
         d = json.loads(r.value)
-        if (d["index"], d["step"], d["stream"], r.key) != (i + 1, i + 1, str(p), str(p).encode()):
+        if (d["index"], d["step"], d["stream"], r.key) != (i + 1, i + 1, stream, stream.encode()):
             found.append(f"partition {p}: place {i + 1} of the committed decisions holds index {d['index']}, offset {r.offset}")
             break  # all that follow are out of place, too
     if len(committed) != taken:
@@ -48,10 +95,10 @@ def right_events(p, committed, records, null):
     found, before = [], [0.0] * events.DIGITS
     for t, (decision, record) in enumerate(zip(committed, records), 1):
         number, _ = events.truth(record.key)
-        want = [0.0] * events.DIGITS if record.offset in null else events.cost(number)
+        want = [0.0] * events.DIGITS if place(record) in null else events.cost(number)
         total = [t * x for x in json.loads(decision.value)["decision"]]
         if any(abs(b - x - w) > TOLERANCE for x, b, w in zip(total, before, want)):
-            found.append(f"partition {p}: step {t} did not count the record at offset {record.offset}")
+            found.append(f"partition {p}: step {t} did not count the record at partition {record.partition} offset {record.offset}")
             if len(found) == 5:
                 break
         before = total
@@ -59,44 +106,42 @@ def right_events(p, committed, records, null):
 
 
 def null_events(records, separation):
-    """Offsets of the records that take their place as null events. separation is 0 at event level."""
+    """Places of the records, in their order, that are null events of one stream. separation is 0 at event level."""
     null, last = set(), {}
     for t, r in enumerate(records, 1):
         _, kind = events.truth(r.key)
         if separation:
             users = [v for k, v in r.headers if k == "user"] if len(r.headers) <= MAX_HEADERS else []
             if len(users) != 1 or t - last.get(users[0], -separation) < separation:
-                null.add(r.offset)
+                null.add(place(r))
                 continue
             last[users[0]] = t
         if kind != "v" and kind != "nobody":
-            null.add(r.offset)
+            null.add(place(r))
     return null
 
 
 def complete_letters(topic, records, null, letters):
-    """Every null event has one letter with its place and bytes, and nothing else has. letters are of all partitions; records and null by
-    partition."""
+    """Every null event has one letter with its place and bytes, and nothing else has. All are of all partitions."""
     found, seen = [], collections.Counter()
-    by_place = {(p, r.offset): r for p, of in records.items() for r in of}
+    by_place = {place(r): r for r in records}
     for letter in letters:
         own = {k: v for k, v in letter.headers if k.startswith("oriel-")}
         try:
-            place = int(own["oriel-partition"]), int(own["oriel-offset"])
+            at = int(own["oriel-partition"]), int(own["oriel-offset"])
         except (KeyError, ValueError):
             found.append(f"the letter at offset {letter.offset} does not tell its place")
             continue
-        seen[place] += 1
-        if place not in by_place or place[1] not in null[place[0]]:
-            found.append(f"partition {place[0]} offset {place[1]}: a letter of no bad record")
+        seen[at] += 1
+        if at not in by_place or at not in null:
+            found.append(f"partition {at[0]} offset {at[1]}: a letter of no bad record")
         elif own.get("oriel-topic") != topic.encode() or not own.get("oriel-reason"):
-            found.append(f"partition {place[0]} offset {place[1]}: the letter's topic or reason is wrong")
-        elif not same_bytes(by_place[place], letter, own):
-            found.append(f"partition {place[0]} offset {place[1]}: the letter's bytes are not the record's")
-    for p in records:
-        for offset in sorted(null[p]):
-            if seen[p, offset] != 1:
-                found.append(f"partition {p} offset {offset}: {seen[p, offset]} letters, want 1")
+            found.append(f"partition {at[0]} offset {at[1]}: the letter's topic or reason is wrong")
+        elif not same_bytes(by_place[at], letter, own):
+            found.append(f"partition {at[0]} offset {at[1]}: the letter's bytes are not the record's")
+    for at in sorted(null):
+        if seen[at] != 1:
+            found.append(f"partition {at[0]} offset {at[1]}: {seen[at]} letters, want 1")
     return found
 
 

@@ -18,9 +18,11 @@ import (
 // options are the flags.
 type options struct {
 	brokers int
+	whole   bool
 	users   bool
 	seed    uint64
 	length  time.Duration
+	faults  int
 	rate    int
 	jars    string
 	python  string
@@ -32,9 +34,11 @@ type options struct {
 func main() {
 	var o options
 	flag.IntVar(&o.brokers, "brokers", 1, "1, or 3 with three replicas and two in sync")
+	stream := flag.String("stream", "partition", "ORIEL_STREAM: partition, or topic with 12 partitions")
 	flag.BoolVar(&o.users, "users", false, "user level, named features, ε = 1")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the faults and the events")
 	flag.DurationVar(&o.length, "for", 4*time.Minute, "how long faults are made")
+	flag.IntVar(&o.faults, "faults", 0, "end after so many faults, if that is sooner; 0: no such end")
 	flag.IntVar(&o.rate, "rate", 150, "records a second")
 	flag.StringVar(&o.jars, "jars", "", "directory of the brokers' jars, as .ci/kafka/jars prints it")
 	flag.StringVar(&o.python, "python", "python3", "a Python that has requirements.txt")
@@ -42,6 +46,11 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "directory of the run; one below TMPDIR when empty")
 	flag.BoolVar(&o.keep, "keep", false, "leave the directory of a run without violations")
 	flag.Parse()
+	o.whole = *stream == "topic"
+	if !o.whole && *stream != "partition" {
+		fmt.Fprintln(os.Stderr, "soak: --stream: not partition or topic")
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	r, err := soak(ctx, o)
 	stop()
@@ -86,8 +95,8 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 			return nil, fmt.Errorf("build: %w", err)
 		}
 	}
-	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), users %v, seed %d, %v of faults", o.brokers, o.users, o.seed,
-		o.length))
+	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), stream a %s, users %v, seed %d, %v of faults", o.brokers, streamOf(o),
+		o.users, o.seed, o.length))
 	d, err := build(ctx, o)
 	if err != nil {
 		return r, err
@@ -97,13 +106,24 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 	return r, d.run(ctx, o, r)
 }
 
+// streamOf is the value of ORIEL_STREAM.
+func streamOf(o options) string {
+	if o.whole {
+		return "topic"
+	}
+	return "partition"
+}
+
 // build lays brokers, proxies and processes out; nothing runs yet.
 func build(ctx context.Context, o options) (*deployment, error) {
-	env, err := settings(o.dir, o.users, o.brokers == 1)
+	env, err := settings(o)
 	if err != nil {
 		return nil, err
 	}
-	d, used := &deployment{binary: o.binary, dir: o.dir, env: env}, &ports{given: map[int]bool{}}
+	d, used := &deployment{binary: o.binary, dir: o.dir, env: env, inputs: 3, streams: 3}, &ports{given: map[int]bool{}}
+	if o.whole {
+		d.whole, d.inputs, d.streams = true, 12, 1
+	}
 	proxied := make([][]string, o.brokers) // by broker, then process
 	for _, command := range []string{"run", "run", "run", "letters"} {
 		var addresses []string

@@ -29,10 +29,10 @@ func newReport(out io.Writer, title string) *report {
 }
 
 // fault counts and prints one that begins.
-func (r *report) fault(n int, k string, f fault, on string) {
+func (r *report) fault(n int, f fault, on string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.counts[k]++
+	r.counts[f.row()]++
 	fmt.Fprintf(r.out, "%s  %3d  %s\n", clock(time.Now()), n, f.tell(on))
 }
 

@@ -42,7 +42,7 @@ func (d *deployment) begin(ctx context.Context) error {
 	if err := d.cluster.start(ctx); err != nil {
 		return err
 	}
-	if err := d.command(ctx, "topics", "--input-partitions", fmt.Sprint(partitions)); err != nil {
+	if err := d.command(ctx, "topics", "--input-partitions", fmt.Sprint(d.inputs)); err != nil {
 		return err
 	}
 	d.diskless = d.slots[0].ownDisk(ctx)
@@ -73,10 +73,15 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 		return err
 	}
 	defer feeder.kill()
+	recorder, err := d.record(o)
+	if err != nil {
+		return err
+	}
+	defer recorder.kill()
 	in := &injector{
 		deployment: d, random: newSchedule(o.seed + 1<<32).random, report: r, states: archive{dir: d.copies()},
-		decisions: watchTopic(beside, d.cluster.client, decisions, &besides), letters: watchTopic(beside, d.cluster.client,
-			deadLetters, &besides),
+		decisions: watchTopic(beside, d.cluster.client, decisions, d.streams, &besides),
+		letters:   watchTopic(beside, d.cluster.client, deadLetters, d.streams, &besides), feeder: feeder,
 	}
 	if err := os.Mkdir(d.copies(), 0o700); err != nil {
 		return err
@@ -84,7 +89,7 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	if _, _, err := in.settled(ctx, time.Now()); err != nil {
 		return fmt.Errorf("before any fault: %w; logs are in %s", err, d.dir)
 	}
-	if err := in.run(ctx, newSchedule(o.seed, d.kinds(r)...), time.Now().Add(o.length)); err != nil {
+	if err := in.run(ctx, newSchedule(o.seed, d.kinds(r)...), time.Now().Add(o.length), o.faults); err != nil {
 		return err
 	}
 	last := time.Now()
@@ -101,6 +106,13 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	} else {
 		r.fact("after the last fault the ends of input and verdicts were reached in %.1f s", time.Since(last).Seconds())
 	}
+	recorder.signal(syscall.SIGTERM)
+	if !recorder.ends(drainLimit) {
+		return fmt.Errorf("the recorder does not end; see %s", recorder.log)
+	}
+	if err, _ := recorder.outcome(); err != nil {
+		return fmt.Errorf("the recorder failed: %w; see %s", err, recorder.log)
+	}
 	return nil
 }
 
@@ -112,6 +124,9 @@ func (d *deployment) kinds(r *report) [][]weight {
 	kinds := [][]weight{ofProcesses, ofNetworks, ofOne}
 	if len(d.cluster.brokers) > 1 {
 		kinds[2] = ofThree
+	}
+	if d.whole {
+		kinds = append(kinds, ofTopics)
 	}
 	if d.diskless != nil {
 		r.fact("full disks are left out: %v", d.diskless)
@@ -145,14 +160,34 @@ func (d *deployment) direct() string {
 func (d *deployment) feed(o options) (*process, error) {
 	arguments := []string{
 		o.python, "-B", "deploy/soak/feed.py", "--brokers", d.direct(), "--topic", inputTopic, "--partitions",
-		fmt.Sprint(partitions),
+		fmt.Sprint(d.inputs),
 		"--rate", fmt.Sprint(o.rate), "--seed", fmt.Sprint(o.seed),
 	}
 	if o.users {
 		arguments = append(arguments, "--users")
 	}
+	if d.whole {
+		arguments = append(arguments, "--wander")
+	}
 	feeder := newProcess("producer", filepath.Join(d.dir, "feed.log"), os.Environ(), arguments...)
 	return feeder, feeder.start()
+}
+
+// recorded is the file of what the input and the order log have ever held.
+func (d *deployment) recorded() string { return filepath.Join(d.dir, "recorded") }
+
+// recordGroup is the group whose offsets say how far the recorder is.
+const recordGroup = deploymentName + "-record"
+
+// record starts what writes input and order log down before they are trimmed. Where nothing is, it does nothing.
+func (d *deployment) record(o options) (*process, error) {
+	recorder := newProcess("recorder", filepath.Join(d.dir, "record.log"), os.Environ(), o.python, "-B",
+		"deploy/soak/record.py", "--brokers", d.direct(), "--group", recordGroup, "--to", d.recorded(),
+		inputTopic, orderLog)
+	if !d.whole {
+		return recorder, nil
+	}
+	return recorder, recorder.start()
 }
 
 // judge hears what check.py says: lines of the report, and violations.
@@ -163,6 +198,9 @@ func (d *deployment) judge(ctx context.Context, o options, r *report) error {
 	}
 	if o.users {
 		arguments = append(arguments, "--separation", fmt.Sprint(separation))
+	}
+	if d.whole {
+		arguments = append(arguments, "--order", orderLog, "--recorded", d.recorded())
 	}
 	for _, s := range d.slots {
 		arguments = append(arguments, "--search", s.dir, "--search", s.log)

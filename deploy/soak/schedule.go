@@ -30,6 +30,17 @@ const (
 	answersLost  kind = "answers lost"
 	refuse       kind = "refuse"
 	reset        kind = "reset"
+	grow         kind = "partitions added" // to the input
+	trim         kind = "order trimmed"    // behind the state, together with the input
+)
+
+// role is what a process does.
+type role string
+
+const (
+	works      role = "" // it has a stream, or may have one
+	standsBy   role = "standing by"
+	hasLetters role = "letters" // it is `oriel letters`
 )
 
 // damage is what happens to a state directory while its process is down.
@@ -47,7 +58,8 @@ const (
 // it.
 type fault struct {
 	kind    kind
-	victim  int           // process, modulo those that there are
+	victim  int           // process, modulo those that there are; of a whole topic, the owner half of the time
+	role    role          // of the victim, when the fault begins
 	broker  int           // likewise
 	damage  damage        // of the state directory
 	hold    time.Duration // how long it lasts
@@ -74,6 +86,7 @@ var (
 	ofNetworks = []weight{{delay, 2}, {silence, 3}, {answersLost, 3}, {refuse, 2}, {reset, 3}}
 	ofOne      = []weight{{brokerKill, 3}, {brokerEnding, 7}, {brokerStop, 3}}
 	ofThree    = []weight{{brokerKill, 7}, {brokerEnding, 5}, {brokerStop, 6}, {staleLeader, 18}}
+	ofTopics   = []weight{{grow, 4}, {trim, 5}}
 )
 
 // holds are the shortest and the longest time that a kind lasts.
@@ -116,6 +129,33 @@ func (s *schedule) next() fault {
 	f.down = between(0, time.Second)
 	f.gap = between(0, 2*time.Second)
 	return f
+}
+
+// row is under what the report counts a fault.
+func (f fault) row() string {
+	if f.role == works {
+		return string(f.kind)
+	}
+	return fmt.Sprintf("%s, %s", f.kind, f.role)
+}
+
+// ofProcess tells whether a fault is one of a single process, ofNetwork whether it may be.
+func ofProcess(k kind) bool {
+	switch k {
+	case kill, killReadable, killEnding, zombie, pause, terminate, leave:
+		return true
+	default:
+		return false
+	}
+}
+
+func ofNetwork(k kind) bool {
+	switch k {
+	case delay, silence, answersLost, refuse, reset:
+		return true
+	default:
+		return false
+	}
 }
 
 // tell describes a fault; on says of whom.

@@ -28,14 +28,14 @@ func TestASeedIsASchedule(t *testing.T) {
 
 func TestEveryKindAndDamageIsDrawn(t *testing.T) {
 	kinds, damages := map[kind]int{}, map[damage]int{}
-	for _, f := range draw(1, 1000, ofProcesses, ofDisks, ofNetworks, ofOne, ofThree) {
+	for _, f := range draw(1, 1000, ofProcesses, ofDisks, ofNetworks, ofOne, ofThree, ofTopics) {
 		kinds[f.kind]++
 		damages[f.damage]++
 		if limits := holds[f.kind]; f.hold < limits[0] || f.hold > limits[1] {
 			t.Errorf("%s for %v, outside %v", f.kind, f.hold, limits)
 		}
 	}
-	for _, list := range [][]weight{ofProcesses, ofDisks, ofNetworks, ofOne, ofThree} {
+	for _, list := range [][]weight{ofProcesses, ofDisks, ofNetworks, ofOne, ofThree, ofTopics} {
 		for _, w := range list {
 			if kinds[w.kind] == 0 {
 				t.Errorf("%s is never drawn", w.kind)

@@ -117,6 +117,26 @@ func (s *slot) complaints(violation func(string, ...any)) error {
 
 func (s *slot) pagesFile() string { return s.log + ".pages" }
 
+// owns tells whether the process says that it has the stream of a whole topic.
+func (s *slot) owns(ctx context.Context) bool {
+	if s.letters {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.pages+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false // it is down, or frozen
+	}
+	defer func() { _ = response.Body.Close() }()
+	said, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	return err == nil && response.StatusCode == http.StatusOK && !strings.Contains(string(said), "standing by")
+}
+
 // savePages appends what the process shows to a file, to be searched for canaries.
 func (s *slot) savePages(ctx context.Context) {
 	if s.letters {

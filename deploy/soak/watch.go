@@ -26,7 +26,9 @@ type watch struct {
 type mark struct{ made, arrived time.Time }
 
 // watchTopic returns at once and ends with ctx.
-func watchTopic(ctx context.Context, client *kafka.Client, topic string, done *sync.WaitGroup) *watch {
+func watchTopic(
+	ctx context.Context, client *kafka.Client, topic string, partitions int, done *sync.WaitGroup,
+) *watch {
 	w := &watch{topic: topic, marks: make([][]mark, partitions)}
 	for p := range partitions {
 		done.Go(func() { w.follow(ctx, client, int32(p)) })

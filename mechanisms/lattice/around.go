@@ -3,7 +3,6 @@ package lattice
 import (
 	"fmt"
 	"math"
-	"math/bits"
 )
 
 // far is the binary exponent, above the unit, from which a coordinate is beyond every ball here: Λ and radii are below
@@ -71,18 +70,32 @@ func (b *ball) allows(centre []float64, reach int64) bool {
 	if top >= infinityBits || int(top>>fractionBits)-bias >= b.g.Exp+far {
 		return false
 	}
+	var short word
+	for _, x := range centre {
+		short = short.plus(nearest(float64(x * b.unit)))
+	}
+	if short.exact(len(centre)) {
+		return short.within(reach)
+	}
 	var s squares
 	for _, x := range centre {
-		s.add(nearest(float64(x * b.unit)))
+		s = s.plus(nearest(float64(x * b.unit)))
 	}
 	return s.within(reach)
 }
 
 // contains is the check that the sensitivity rests on.
 func (b *ball) contains(n []int64) bool {
+	var short word
+	for i, x := range n {
+		short = short.plus(x - b.at(i))
+	}
+	if short.exact(len(n)) {
+		return short.within(b.radius)
+	}
 	var away squares
 	for i, x := range n {
-		away.add(x - b.at(i))
+		away = away.plus(x - b.at(i))
 	}
 	return away.within(b.radius)
 }
@@ -117,29 +130,4 @@ func (b *ball) draw(dst []int64, v []float64, exponent int) {
 		}
 	}
 	b.middle(dst)
-}
-
-// squares is a sum of squares of fewer than 2⁶⁴ numbers of fewer than 2⁶³ in size, up to a bound beyond which it is
-// lost.
-type squares struct {
-	low, high uint64
-	lost      bool
-}
-
-func (s *squares) add(x int64) {
-	magnitude := uint64(x)
-	if x < 0 {
-		magnitude = -magnitude
-	}
-	high, low := bits.Mul64(magnitude, magnitude)
-	var carry uint64
-	s.low, carry = bits.Add64(s.low, low, 0)
-	s.high, carry = bits.Add64(s.high, high, carry)
-	s.lost = s.lost || carry > 0
-}
-
-// within reports whether the sum is at most the square of r ≥ 0.
-func (s *squares) within(r int64) bool {
-	high, low := bits.Mul64(uint64(r), uint64(r))
-	return !s.lost && (s.high < high || s.high == high && s.low <= low)
 }

@@ -211,7 +211,7 @@ func TestASumOfSquaresThatOverflowsIsLost(t *testing.T) {
 		if s.within(math.MaxInt64) != (i < 2) {
 			t.Errorf("%d squares of %d are within it: %v", i, int64(math.MaxInt64), i >= 2)
 		}
-		s.add(math.MaxInt64)
+		s = s.plus(math.MaxInt64)
 	}
 	if s.within(math.MaxInt64) {
 		t.Error("5 squares have come back to one")

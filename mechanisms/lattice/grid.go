@@ -84,10 +84,17 @@ func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
 // Clip returns the bound that holds, Λq, exact.
 func (g Grid) Clip() float64 { return float64(float64(g.Lambda) * powerOfTwo(g.Exp)) }
 
-// Contains reports whether Σnᵢ² ≤ Λ² in exact 128-bit arithmetic: the sensitivity of every mechanism rests on it.
+// Contains reports whether Σnᵢ² ≤ Λ², exactly in one word or two: the sensitivity of every mechanism rests on it.
 // It holds for up to 2⁴¹ coordinates: a coordinate beyond Λ is refused before it is squared, so the sum stays below
 // 2¹²⁷.
 func (g Grid) Contains(leaf []int64) bool {
+	var short word
+	for _, x := range leaf {
+		short = short.plus(x)
+	}
+	if short.exact(len(leaf)) {
+		return short.within(g.Lambda)
+	}
 	var high, low, carry uint64
 	limit := uint64(g.Lambda)
 	for _, x := range leaf {

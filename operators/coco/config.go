@@ -123,8 +123,11 @@ func (c Config) validateLocal() []error {
 // remembers reports whether the update learns from sums that decay: projection, and the searched step. What is proved
 // of llo's constants is of sums that do not.
 func (c Config) remembers() bool {
-	return c.Update == Projection || c.Update == LLO && c.Constants == Search
+	return c.Update == Projection || c.searches()
 }
+
+// searches reports whether the update takes searched steps.
+func (c Config) searches() bool { return c.Update == LLO && c.Constants == Search }
 
 // PaperSensitivity is G = L' + µD, the bound on the gradient of one event's model that the paper prints as the
 // sensitivity; L' = L + µ·max|x| counts the public regulariser. It is not the sensitivity of what the stream sums: that

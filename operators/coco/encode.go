@@ -7,12 +7,16 @@ import (
 	"oriel/operators"
 )
 
-// The fields of a state are the update (x, or what the local oracle keeps) and, if OwnConvexity, S, n floats.
+// The fields of a state are the update (x, or what the local oracle keeps); means of sums, n floats, if the plan has
+// them; and, if OwnConvexity, S, n floats.
 const stateVersion = 1
 
 // defineState makes the state of what build has made.
 func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.update}
+	if m.means != nil {
+		m.Fields = append(m.Fields, m.means.Field())
+	}
 	played := m.objective.decisions
 	if played == nil {
 		return

@@ -289,6 +289,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Radius: c.radius, Diameter: c.Set.Diameter(), Clip: c.Clip, Distance: c.contributions(m).String(), Steps: c.steps(),
+		Searched: c.searches(),
 	}
 	if c.Update == Projection {
 		d.Damping = &operators.Damping{

@@ -110,8 +110,8 @@ func worldOf(n int, seed uint64, share func(step int) float64) (w world) {
 }
 
 // Still costs on 300 edges at ε = 1, each step with the decision that was public before. Of what the cheapest path
-// costs less than the start, 6000 events teach more than 77 % on the tangent space. Without the projection, at the clip
-// that costs need then, it is at least 5 points less. Seeds are fixed: the same figures come each time.
+// costs less than the start, 6000 events teach more than 82 % on the tangent space. Without the projection, at the clip
+// that costs need then, it is at least 3 points less. Seeds are fixed: the same figures come each time.
 func TestFlowsLearnMoreOnTheirTangentSpace(t *testing.T) {
 	for seed := range uint64(tiertest.Runs(1, 4)) {
 		s := roads(t, seed)
@@ -122,7 +122,7 @@ func TestFlowsLearnMoreOnTheirTangentSpace(t *testing.T) {
 		}
 		whole, earlier := learned(true), learned(false)
 		t.Logf("seed %d: %.3f, without the projection %.3f", seed, whole, earlier)
-		if !(whole > 0.77) || !(whole > earlier+0.05) {
+		if !(whole > 0.82) || !(whole > earlier+0.03) {
 			t.Errorf("seed %d: %.3f is learned, without the projection %.3f", seed, whole, earlier)
 		}
 	}

@@ -58,9 +58,17 @@ func TestGoldenDecisions(t *testing.T) {
 	for _, set := range []string{"flow", "chain", "segment"} { // contributions on the whole tangent space
 		c := sample(t, set, 7)
 		c.Update, c.Constants = LLO, Search
+		whole := Params{Whole: true}
 		lines = append(lines,
-			fmt.Sprintf("llo search %s whole linear %s", set, digest(quiet(t, c, mechanism(c, 4, 1)))),
-			fmt.Sprintf("llo search %s whole memory linear %s", set, digest(quiet(t, c, remembering(c, 64, 1)))))
+			fmt.Sprintf("llo search %s whole linear %s", set, digest(quietParams(t, c, mechanism(c, 4, 1), whole))),
+			fmt.Sprintf("llo search %s whole memory linear %s", set, digest(quietParams(t, c, remembering(c, 64, 1), whole))))
+	}
+	for _, set := range []string{"flow", "box", "trees"} { // searched steps follow means
+		c := sample(t, set, 7)
+		c.Update, c.Constants = LLO, Search
+		lines = append(lines,
+			fmt.Sprintf("llo search %s means linear %s", set, digest(quiet(t, c, mechanism(c, 4, 1)))),
+			fmt.Sprintf("llo search %s means memory linear %s", set, digest(quiet(t, c, remembering(c, 64, 1)))))
 	}
 	if *rewrite {
 		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
@@ -87,7 +95,12 @@ func TestGoldenDecisions(t *testing.T) {
 func quietEarlier(t *testing.T, c Config, m mechanisms.Config) *Machine {
 	t.Helper()
 	p := mustPlan(t, c, m)
-	p.Whole = false
+	p.Whole, p.Means = false, false
+	return quietParams(t, c, m, p)
+}
+
+func quietParams(t *testing.T, c Config, m mechanisms.Config, p Params) *Machine {
+	t.Helper()
 	machine, err := build(c, p, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}), 0)
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ type Machine struct {
 
 	objective *objective
 	update    update
+	means     *operators.Means // nil: decisions follow the newest sums
 	extras    []schemas.ExtraValue
 	pull      float64 // of the centre of leaves, where they have one
 	offset    float64
@@ -42,6 +43,9 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	if n := c.Set.Dimension(); stream.Dimension() != n {
 		return nil, fmt.Errorf("coco: dimension %d: the stream has %d", n, stream.Dimension())
+	}
+	if p.Means && !c.searches() {
+		return nil, fmt.Errorf("coco: plan: means of sums: only llo with constants search follows them, not update %s", c.Update)
 	}
 	if want := p.Contributions.entries(c.Set.Dimension()); len(stream.Scratch()) != want {
 		return nil, fmt.Errorf("coco: plan: leaves of %d numbers: the stream takes %d", want, len(stream.Scratch()))
@@ -107,6 +111,9 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 	if p.Past.Point != nil {
 		m.update.begin(p.Past.Point)
 	}
+	if p.Means {
+		m.means = operators.NewMeans(stream.Terms().Scope, meansShare, n)
+	}
 	m.defineState()
 	return m, nil
 }
@@ -132,9 +139,21 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	}
 	t := m.Stream.Step()
 	m.objective.addDecision(m.update.point())
-	m.update.step(t, m.Stream.Sum(0))
+	m.update.step(t, m.followed())
 	if t%m.Every != 0 {
 		return dst
 	}
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.update.point(), Extras: m.extras})
+}
+
+// meansShare says how far back means reach: over the newest eighth of what sums hold, mostly (SPEC.md §6.1).
+const meansShare = 16
+
+// followed returns the sums that the step which has just closed learns from.
+func (m *Machine) followed() []float64 {
+	if m.means == nil {
+		return m.Stream.Sum(0)
+	}
+	m.means.Learn(m.Stream)
+	return m.means.Sums
 }

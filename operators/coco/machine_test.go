@@ -173,10 +173,13 @@ func TestProjectingCostsMovesNoDecision(t *testing.T) {
 				continue // has no ρ
 			}
 			m := mechanism(c, 64, 1)
-			whole, earlier := quiet(t, c, m), quietEarlier(t, c, m)
-			if !mustPlan(t, c, m).Whole {
+			p := mustPlan(t, c, m)
+			if !p.Whole {
 				t.Fatalf("%s: an earlier plan", set)
 			}
+			whole := quietParams(t, c, m, p)
+			p.Whole = false
+			earlier := quietParams(t, c, m, p)
 			rng := rand.New(rand.NewPCG(4, 4))
 			for i := range 200 {
 				r := record(i, linear(direction(rng, 6, 20)))

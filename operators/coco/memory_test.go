@@ -162,17 +162,18 @@ func TestSearchWithAMemoryFollowsAChange(t *testing.T) {
 	}
 }
 
-// The conformance suite over a searched step with a memory, on each set that has no projection.
+// The conformance suite over a searched step with a memory, on each set that has no projection. Means reach back over
+// less than all steps from the seventeenth on.
 func TestConformanceOfSearchWithMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, set := range byOracle {
 		c := sample(t, set, 4)
 		c.Update, c.Constants = LLO, Search
-		events := make([]schemas.Event, 24)
+		events := make([]schemas.Event, 48)
 		for i := range events {
 			events[i] = linear(direction(rng, 4, rng.Float64()))
 		}
-		m := remembering(c, 4, 2)
+		m := remembering(c, 64, 2)
 		optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
 			return newMachine(tb, c, m, open(m))
 		}, events)

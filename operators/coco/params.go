@@ -25,6 +25,10 @@ type Params struct {
 	// Whole says that contributions are projected on all of the set's tangent space before they are clipped. Plans before
 	// version 4 project on what was known of it then, and so do those of sets where that is the same.
 	Whole bool
+
+	// Means says that searched steps follow means of released sums (SPEC.md §6.1). Plans before version 5 follow the
+	// newest sums, and so do the other updates.
+	Means bool
 }
 
 // Inherited is where a stream starts whose earlier life was published, as public as that (SPEC.md §5.3).
@@ -40,10 +44,11 @@ const (
 	contributionsVersion = 2 // and a rule for leaves
 	contributionsLen     = planLen + 1 + 4*8
 
-	pastVersion = 3 // and a past: its weight, then its point
-	pastLen     = contributionsLen + 8
-
+	pastVersion  = 3 // and a past: its weight, then its point
 	wholeVersion = 4 // contributions are projected on the whole tangent space; a past may follow
+
+	meansVersion = 5 // searched steps follow means; whether contributions are projected as in version 4; a past may follow
+	meansLen     = contributionsLen + 1
 )
 
 // NewParams makes the plan of c over the mechanism m: with the rule for contributions that m has.
@@ -51,7 +56,7 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 	if err := c.Validate(); err != nil {
 		return Params{}, err
 	}
-	p := Params{Whole: c.knowsMore()}
+	p := Params{Whole: c.knowsMore(), Means: c.searches()}
 	if sharp := c.contributions(m); reflect.DeepEqual(m.Contribution, sharp.component(c)) {
 		p.Contributions = sharp
 	}
@@ -133,12 +138,14 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.Whole {
+	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.Whole && !p.Means {
 		dst = append(dst, planVersion)
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
 	}
 	l, version := p.Contributions, byte(contributionsVersion)
 	switch {
+	case p.Means:
+		version = meansVersion
 	case p.Whole:
 		version = wholeVersion
 	case p.Past.Point != nil:
@@ -146,6 +153,12 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	}
 	dst = appendFloats(append(dst, version), []float64{p.CW})
 	dst = appendFloats(append(dst, l.Rule), []float64{l.Pull, l.Offset, l.Radius, l.Reach})
+	if p.Means {
+		dst = append(dst, 0)
+		if p.Whole {
+			dst[len(dst)-1] = 1
+		}
+	}
 	if p.Past.Point != nil {
 		dst = appendFloats(appendFloats(dst, []float64{p.Past.Weight}), p.Past.Point)
 	}
@@ -154,34 +167,49 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 
 // ParseParams reads what AppendBinary has written.
 func ParseParams(b []byte) (Params, error) {
-	want, past := planLen, false
-	switch {
-	case len(b) > 0 && b[0] == contributionsVersion:
-		want = contributionsLen
-	case len(b) > 0 && (b[0] == pastVersion || b[0] == wholeVersion):
-		want, past = contributionsLen, b[0] == pastVersion || len(b) > contributionsLen
-		if past {
-			want = max(pastLen+8, len(b)-(len(b)-pastLen)%8)
-		}
-	case len(b) > 0 && b[0] != planVersion:
-		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", b[0], planVersion, wholeVersion)
+	version, head := byte(planVersion), planLen
+	if len(b) > 0 {
+		version = b[0]
+	}
+	switch version {
+	case planVersion:
+	case contributionsVersion, pastVersion, wholeVersion:
+		head = contributionsLen
+	case meansVersion:
+		head = meansLen
+	default:
+		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion,
+			meansVersion)
+	}
+	want, past := head, version == pastVersion || version >= wholeVersion && len(b) > head
+	if past { // its weight and one coordinate at least
+		want = max(head+2*8, len(b)-(len(b)-head)%8)
 	}
 	if len(b) != want {
 		return Params{}, fmt.Errorf("coco: plan: %d bytes, want %d", len(b), want)
 	}
-	p := Params{Whole: b[0] == wholeVersion, CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:]))}
-	if b[0] != planVersion {
+	p := Params{
+		CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), Whole: version == wholeVersion,
+		Means: version == meansVersion,
+	}
+	if version != planVersion {
 		var f [4]float64
 		readFloats(f[:], b[planLen+1:])
 		p.Contributions = Contributions{Rule: b[planLen], Pull: f[0], Offset: f[1], Radius: f[2], Reach: f[3]}
-		clip := p.Contributions.Rule == ruleClip && (b[0] == contributionsVersion || p.Contributions != Contributions{})
+		clip := p.Contributions.Rule == ruleClip && (version == contributionsVersion || p.Contributions != Contributions{})
 		if clip || slices.ContainsFunc(f[:], func(x float64) bool { return x == 0 && math.Signbit(x) }) {
 			return Params{}, errors.New("coco: plan: not the form in which rules of leaves are written")
 		}
 	}
+	if p.Means {
+		if b[contributionsLen] > 1 {
+			return Params{}, fmt.Errorf("coco: plan: %d says whether costs are projected, not 0 or 1", b[contributionsLen])
+		}
+		p.Whole = b[contributionsLen] == 1
+	}
 	if past {
-		numbers := make([]float64, (len(b)-contributionsLen)/8)
-		readFloats(numbers, b[contributionsLen:])
+		numbers := make([]float64, (len(b)-head)/8)
+		readFloats(numbers, b[head:])
 		p.Past = Inherited{Weight: numbers[0], Point: numbers[1:]}
 	}
 	if math.Signbit(p.CW) {

@@ -112,6 +112,53 @@ func TestPlanBytesOfTheWholeTangentSpace(t *testing.T) {
 	}
 }
 
+// A plan whose searched steps follow means has version 5, on any tangent space, with a past or without one. Other
+// updates follow none.
+func TestPlanBytesOfMeans(t *testing.T) {
+	golden := append([]byte{5, 0, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 1+4*8+1)...)
+	whole := bytes.Clone(golden)
+	whole[contributionsLen] = 1
+	past := append(bytes.Clone(whole), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0xe0, 0xbf)
+	for _, c := range []struct {
+		plan  Params
+		bytes []byte
+	}{
+		{Params{Means: true}, golden},
+		{Params{Means: true, Whole: true}, whole},
+		{Params{Means: true, Whole: true, Past: Inherited{Weight: 1.5, Point: []float64{-0.5}}}, past},
+	} {
+		stored, err := c.plan.AppendBinary(nil)
+		if err != nil || !bytes.Equal(stored, c.bytes) {
+			t.Fatalf("%+v is stored as %v, %v, want %v", c.plan, stored, err, c.bytes)
+		}
+		if p, err := ParseParams(stored); err != nil || !reflect.DeepEqual(p, c.plan) {
+			t.Errorf("%v is %+v, %v", stored, p, err)
+		}
+	}
+	neither := bytes.Clone(golden)
+	neither[contributionsLen] = 2
+	for name, bad := range map[string][]byte{
+		"short": golden[:contributionsLen], "half a past": past[:len(past)-8], "half a coordinate": past[:len(past)-4],
+		"neither": neither, "version": append([]byte{6}, golden[1:]...),
+	} {
+		if p, err := ParseParams(bad); err == nil {
+			t.Errorf("%s: read as %+v", name, p)
+		}
+	}
+	for _, constants := range []string{Proved, Search} {
+		c := sample(t, "box", 3)
+		c.Update, c.Constants = LLO, constants
+		m := mechanism(c, 4, 1)
+		if p := mustPlan(t, c, m); p.Means != (constants == Search) {
+			t.Errorf("%s: %+v", constants, p)
+		}
+		_, err := New(c, Params{Means: true}, mechtest.Open(t, m, [32]byte{1}))
+		if (err == nil) != (constants == Search) || err != nil && !strings.Contains(err.Error(), "means of sums") {
+			t.Errorf("%s: means: %v", constants, err)
+		}
+	}
+}
+
 // New plans of sets whose whole tangent space was known before keep the version they had, so that their bytes stay.
 func TestSetsWhosePlansAreWhole(t *testing.T) {
 	for _, set := range convex.Names() {

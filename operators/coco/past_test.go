@@ -195,7 +195,7 @@ func TestPlanBytesOfAPast(t *testing.T) {
 		t.Errorf("parsed %+v, %v", got, err)
 	}
 	infinite := append(bytes.Clone(golden[:len(golden)-2]), 0xf0, 0x7f)
-	nothing := bytes.Clone(golden)
+	nothing, pastLen := bytes.Clone(golden), contributionsLen+8
 	clear(nothing[contributionsLen:pastLen])
 	for name, bad := range map[string][]byte{
 		"no point": golden[:pastLen], "half a coordinate": golden[:len(golden)-4], "infinite": infinite, "no weight": nothing,

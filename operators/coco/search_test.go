@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/mechanisms"
 	"oriel/mechanisms/decay"
+	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
@@ -137,6 +140,53 @@ func searchIsExact(t *testing.T, c Config, scope protection.Scope, gamma float64
 			}
 			if value(y) < got-1e-9*(1+math.Abs(got)) {
 				t.Fatalf("%s, step %d: %g, and %g at %d/1000 of the way", name, step, got, value(y), k)
+			}
+		}
+	}
+}
+
+// A searched step is the one from the mean of all releases there were, by their weights: step s counts for
+// min(1, 16/n), n the steps that sums hold after it, and for as much of what all later ones leave. A plan of an earlier
+// version steps from the newest release.
+func TestSearchFollowsMeans(t *testing.T) {
+	for _, follows := range []bool{true, false} {
+		for _, memory := range []uint64{0, 40} {
+			c := sample(t, "flow", 5)
+			c.Update, c.Constants, c.StrongConvexity, c.StartRegularizer = LLO, Search, 0.3, 2
+			m, gamma := mechanism(c, 256, 1), 1.0
+			if memory > 0 {
+				m, gamma = remembering(c, memory, 1), float64(decay.Decay(memory))/(1<<30)
+			}
+			p := mustPlan(t, c, m)
+			p.Means = follows
+			machine, err := New(c, p, mechtest.Open(t, m, [32]byte{3}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			slow, err := newLocal(c, machine.objective, 1, 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng, releases, weights := rand.New(rand.NewPCG(3, 4)), [][]float64(nil), []float64{0}
+			for step := range 120 {
+				machine.Add(nil, record(step, linear(direction(rng, 5, 0.9))))
+				releases = append(releases, slices.Clone(machine.Stream.Sum(0)))
+				weights = append(weights, gamma*weights[step]+1)
+				mean, left := make([]float64, 5), 1.0
+				for s := step; s >= 0; s-- {
+					share := 1.0
+					if follows {
+						share = min(1, 16/weights[s+1])
+					}
+					for i, x := range releases[s] {
+						mean[i] += left * share * x
+					}
+					left *= 1 - share
+				}
+				slow.step(uint64(step)+1, mean)
+				if got := machine.update.point(); !floats.EqualApprox(got, slow.point(), 1e-9) {
+					t.Fatalf("means %v, memory %d, step %d: %v, want %v", follows, memory, step+1, got, slow.point())
+				}
 			}
 		}
 	}

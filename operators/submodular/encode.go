@@ -16,7 +16,7 @@ const stateVersion = 1
 func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{(*newestSet)(m)}
 	if m.means != nil {
-		m.Fields = append(m.Fields, m.means.field())
+		m.Fields = append(m.Fields, m.means.Field())
 	}
 	s, ok := m.rule.(*continuousRule)
 	if !ok {

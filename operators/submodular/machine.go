@@ -15,7 +15,7 @@ type Machine struct {
 	operator
 	names []string // of elements
 	rule  rule
-	means *means // nil: decisions follow the newest sums, or are drawn
+	means *operators.Means // nil: decisions follow the newest sums, or are drawn
 
 	set    []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
 	point  []float64
@@ -87,7 +87,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		return dst
 	}
 	if m.means != nil {
-		m.means.learn(m.Stream)
+		m.means.Learn(m.Stream)
 	}
 	t := m.Stream.Step()
 	if t%m.every != 0 {

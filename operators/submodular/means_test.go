@@ -72,7 +72,7 @@ func TestSetsFollowMeans(t *testing.T) {
 			want := releases[len(releases)-1]
 			if row.means {
 				want = slowMeans(m, releases)
-				for k, x := range machine.means.sums {
+				for k, x := range machine.means.Sums {
 					if math.Abs(x-want[k]) > 1e-6*(1+math.Abs(x)) { // the decay of sums is a fraction of 2³²
 						t.Fatalf("%v, step %d: a mean of %g, want %g", row.lines, len(releases), x, want[k])
 					}
@@ -115,7 +115,7 @@ func TestMeansHaveLessNoise(t *testing.T) {
 		mean, sum := 0.0, 0.0
 		for i, x := range machine.Stream.Sum(0) {
 			sum += x * x
-			mean += machine.means.sums[i] * machine.means.sums[i]
+			mean += machine.means.Sums[i] * machine.means.Sums[i]
 		}
 		if ratio := math.Sqrt(mean / sum); ratio > 0.67*1.27 || ratio < 0.67/1.27 {
 			t.Errorf("%s: means have %.3f of the noise", m.Scope.Words().Length, ratio)

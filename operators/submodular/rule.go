@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/operators"
 	"oriel/schemas"
 )
 
@@ -19,7 +20,7 @@ type rule interface {
 }
 
 // newRule returns the rule of the settings, before any event. set is that of the machine, which rules of sets change.
-func (c operator) newRule(p params, set []int, followed *means) (rule, error) {
+func (c operator) newRule(p params, set []int, followed *operators.Means) (rule, error) {
 	behind := prefixes{
 		eventReader: eventReader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set, means: followed,
 	}
@@ -88,14 +89,14 @@ func (c operator) typeOf(e schemas.Event) int {
 type prefixes struct {
 	eventReader
 	set   []int
-	means *means // nil: decisions follow the newest sums
+	means *operators.Means // nil: decisions follow the newest sums
 }
 
 // followed returns the sums of a position that decisions follow.
 func (p *prefixes) followed(stream *mechanisms.Stream, position int) []float64 {
 	all := stream.Sum(0)
 	if p.means != nil {
-		all = p.means.sums
+		all = p.means.Sums
 	}
 	return all[position*p.elements:][:p.elements]
 }

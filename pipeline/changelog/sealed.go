@@ -66,6 +66,8 @@ type Keys struct {
 	Incarnation, State []byte
 	Users              [32]byte // the secret under which users are remembered
 	Order              [32]byte // authenticates the records of the order log
+	Schemas            []byte   // of the record of writers' schemas
+	SchemasKey         [32]byte // authenticates it
 	AlwaysSeals        bool     // every version that can open the deployment seals verdicts
 }
 
@@ -84,6 +86,8 @@ func keysOf(c deployment.Config, m state.Manifest, p int32) Keys {
 		State:       m.NameKey.Key(state.KindState, c.StreamName(p)),
 		Users:       m.NameKey.Users(),
 		Order:       m.NameKey.Order(),
+		Schemas:     m.NameKey.Key(state.KindSchemas, c.StreamName(p)),
+		SchemasKey:  m.NameKey.Schemas(),
 		// No version from before verdicts opens a manifest that names its input.
 		AlwaysSeals: m.Input != (state.Input{}),
 	}
@@ -96,6 +100,15 @@ type Deployment struct {
 	Topics deployment.Topics
 	Model  streams.Model
 	Master *state.MasterKey
+}
+
+// View reads what is committed in partition p of the changelog now.
+func (d Deployment) View(ctx context.Context, p int32) (*View, error) {
+	bounds, err := topics.ReadableEnd(ctx, d.Client, d.Topics.Changelog.Name, p)
+	if err != nil {
+		return nil, err
+	}
+	return Read(ctx, d.Client, d.Topics.Changelog, p, bounds, nil)
 }
 
 // Incarnation reads the incarnation whose records a partition of the deployment holds. sealing tells that every version
@@ -163,11 +176,7 @@ type Ordered struct {
 // Ordered reads where the stream of a whole topic stands. Like Incarnation it needs neither Model nor the right to
 // write. A deployment that is over is a StopError.
 func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
-	bounds, err := topics.ReadableEnd(ctx, d.Client, d.Topics.Changelog.Name, 0)
-	if err != nil {
-		return Ordered{}, err
-	}
-	view, err := Read(ctx, d.Client, d.Topics.Changelog, 0, bounds, nil)
+	view, err := d.View(ctx, 0)
 	if err != nil {
 		return Ordered{}, err
 	}

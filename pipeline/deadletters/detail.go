@@ -12,9 +12,14 @@ const mostDetail = 512
 
 // detailed adds to the letter of a record what is wrong with it, in words that name the member, where the decoder finds
 // the same fault and a batch of limit bytes has room. Letters are for people who may read the input.
-func detailed(l deadLetter, d schemas.EventDecoder, r *records.Record, code schemas.Code, limit int) deadLetter {
+func detailed(
+	l deadLetter, d schemas.EventDecoder, partition int32, r *records.Record, code schemas.Code, limit int,
+) deadLetter {
 	if d == nil || r == nil || r.Unreadable {
 		return l
+	}
+	if placed, is := d.(schemas.PlacedDecoder); is {
+		placed.At(partition, r.Offset)
 	}
 	var event schemas.Event
 	if d.Decode(&event, r.Value) != code { // a fault of its user, which no decoder sees

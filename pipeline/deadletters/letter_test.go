@@ -102,7 +102,7 @@ func TestDetailsOfALetter(t *testing.T) {
 	detail := func(d schemas.EventDecoder, r *records.Record, code schemas.Code, limit int) (text string) {
 		l, _ := newLetter("topic", 3, r, code, 1<<20, 1<<20)
 		before := len(l.headers)
-		l = detailed(l, d, r, code, limit)
+		l = detailed(l, d, 3, r, code, limit)
 		for _, h := range l.headers[before:] {
 			if h.Key == headerDetail {
 				text += string(h.Value)
@@ -128,7 +128,7 @@ func TestDetailsOfALetter(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if l := detailed(deadLetter{}, d, nil, schemas.UnknownName, 1<<20); l.headers != nil {
+	if l := detailed(deadLetter{}, d, 3, nil, schemas.UnknownName, 1<<20); l.headers != nil {
 		t.Error("a letter of a record that is gone has details")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/schemas"
+	"oriel/state"
 )
 
 // Options say how a Service works beside what the deployment says.
@@ -30,8 +31,8 @@ type Options struct {
 	Verdicts *memory.Budget
 
 	// Decoder returns what decodes the events of a configuration, so that letters can say in words what is wrong; nil,
-	// also of a single configuration: they give the reason alone.
-	Decoder func(config string) schemas.EventDecoder
+	// also of a single configuration: they give the reason alone. frozen reads the writers' schemas that the stream has.
+	Decoder func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder
 }
 
 // Listener holds functions that tasks call; each must be safe for concurrent use. A nil function is not called. Their

@@ -29,7 +29,7 @@ type statusReader struct {
 	maxRecord  int            // of the incarnation's configuration: a longer record is too large
 	start      int64          // of the incarnation
 	order      *state.Ordered // where the stream of a whole topic starts in each partition; nil for one partition's
-	decodes    func(config string) schemas.EventDecoder
+	decodes    func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder
 	decoder    schemas.EventDecoder // of the incarnation's events; nil: unknown
 	sealing    bool                 // every version that can open the deployment seals verdicts
 
@@ -136,7 +136,7 @@ func (r *statusReader) find(ctx context.Context, record *records.Record) error {
 	}
 	r.start, r.order, r.sealing = inc.Start, inc.Order, sealing
 	if r.decodes != nil {
-		r.decoder = r.decodes(inc.Config)
+		r.decoder = r.decodes(inc.Config, func() (state.Schemas, error) { return r.deployment.Frozen(ctx, r.partition) })
 	}
 	if r.sealer, err = inc.Sealer(); err != nil {
 		return r.stop(record.Offset, err, "cannot be opened", "Restore the changelog topic")

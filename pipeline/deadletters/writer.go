@@ -158,7 +158,7 @@ func (w *writer) write(ctx context.Context, partition int32, offset int64, code 
 			return lostLetter(c.Input, partition, offset, code), true
 		}
 		l, fits := newLetter(c.Input, partition, r, code, w.rows.maxRecord, w.limit)
-		return detailed(l, w.rows.decoder, r, code, w.limit), fits
+		return detailed(l, w.rows.decoder, partition, r, code, w.limit), fits
 	})
 }
 

@@ -22,8 +22,9 @@ const (
 	// MostMemory is more than any machine has; sums with it do not overflow.
 	MostMemory Memory = 1 << 40
 
-	// processMemory is what the rest of a process takes: the local store's tables, connections, and garbage.
-	processMemory = 40 << 20
+	// processMemory is what the rest of a process takes: the local store's tables, connections, garbage, and 6 MiB of
+	// events that are decoded ahead.
+	processMemory = 46 << 20
 
 	// partitionMemory is what a partition takes beside batches and transactions: goroutines, decoder and encoder,
 	// records of fetched batches.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/pipeline/pipetest"
 )
 
 const (
@@ -29,7 +29,7 @@ func benchCluster(b *testing.B) *kafka.Client {
 	b.Helper()
 	addr := os.Getenv("ORIEL_BENCH_BROKERS")
 	if addr == "" {
-		addr = pipetest.Embedded(b)
+		addr = embeddedtest.Start(b)
 	}
 	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
 	if err != nil {

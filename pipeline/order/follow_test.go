@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/order"
-	"oriel/pipeline/pipetest"
 	"oriel/state"
 )
 
@@ -28,7 +28,7 @@ type env struct {
 }
 
 func newEnv(t testing.TB) *env {
-	brokers := strings.Split(pipetest.Embedded(t), ",")
+	brokers := strings.Split(embeddedtest.Start(t), ",")
 	client, err := kafka.New(kafka.Config{Brokers: brokers, DoubtFor: time.Second})
 	if err != nil {
 		t.Fatal(err)

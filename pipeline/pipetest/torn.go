@@ -196,6 +196,12 @@ func (t Torn) Follow(ctx context.Context, disk *vfs.MemFS) error {
 		return err
 	}
 	sent, err := t.sent(ctx, Changelog)
+	if err == nil && len(sent) == 0 {
+		err = ErrNoState
+	}
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
 	var records []state.Record
 	next := t.before[Changelog]
 	for _, r := range sent {
@@ -203,7 +209,7 @@ func (t Torn) Follow(ctx context.Context, disk *vfs.MemFS) error {
 	}
 	position := append(binary.LittleEndian.AppendUint64(t.topics.Changelog.ID[:], uint64(next)), 2)
 	records = append(records, state.Record{Key: []byte("changelog"), Value: position})
-	return errors.Join(err, store.Follow(t.partition, records), store.Close())
+	return errors.Join(store.Follow(t.partition, records), store.Close())
 }
 
 // Whatever commits what was sent.

@@ -28,6 +28,9 @@ func Check(
 	if err != nil {
 		return 0, err
 	}
+	if err := addSchemas(ctx, d, view, p); err != nil {
+		return 0, err
+	}
 	o, keys, err := open(d, view, p)
 	if err != nil {
 		return 0, err
@@ -54,6 +57,23 @@ func Check(
 		err = fmt.Errorf("pipeline: partition %d: no decision behind the checkpoint was published; nothing is shown", p)
 	}
 	return c.compared, err
+}
+
+// addSchemas replaces the schemas of a checkpoint by those that are frozen now: decisions behind it were computed with
+// them. None are ever taken away.
+func addSchemas(ctx context.Context, d changelog.Deployment, checkpoint *changelog.View, p int32) error {
+	if d.Model.Writers == nil {
+		return nil
+	}
+	keys, err := checkpoint.Keys(p, d.Config, d.Model, d.Master)
+	if err != nil {
+		return err
+	}
+	now, err := d.View(ctx, p)
+	if err == nil {
+		checkpoint.Set(keys.Schemas, now.Value(keys.Schemas))
+	}
+	return err
 }
 
 // publishedDecision is a committed decision: where it lies, and its line, which is valid until the next one.

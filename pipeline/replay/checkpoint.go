@@ -22,11 +22,7 @@ var ErrCheckpoint = errors.New("pipeline: not a checkpoint file")
 
 // Checkpoint copies the committed records of a partition, still sealed and wrapped. It changes nothing.
 func Checkpoint(ctx context.Context, d changelog.Deployment, p int32) ([]byte, error) {
-	bounds, err := topics.ReadableEnd(ctx, d.Client, d.Topics.Changelog.Name, p)
-	if err != nil {
-		return nil, err
-	}
-	view, err := changelog.Read(ctx, d.Client, d.Topics.Changelog, p, bounds, nil)
+	view, err := d.View(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +82,10 @@ func open(
 	if record == nil || sealed == nil {
 		return saved, keys, &notice.StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
 	}
-	saved, err = changelog.OpenSaved(d.Model, d.Master, p, record, sealed)
+	model, err := view.ModelOf(d.Model, keys, d.Config, p)
+	if err != nil {
+		return saved, keys, err
+	}
+	saved, err = changelog.OpenSaved(model, d.Master, p, record, sealed)
 	return saved, keys, err
 }

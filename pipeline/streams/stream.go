@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
+	"oriel/state"
 	"oriel/state/users"
 )
 
@@ -21,11 +22,17 @@ type Model struct {
 	Events   schemas.EventConfig // how records are decoded
 	Users    *Users              // user-level privacy; the zero value is none
 	Keyed    bool                // the machine reads record keys: public names, such as that of a play
+	Encoding schemas.Encoding    // of decisions
 
 	// of decoding, contributions and decompression: the constant of that name, from 1. Tests play another version.
 	Semantics uint32
 
 	Learner Opener
+
+	// Writers opens decoders of events that name the schema that they are written with, by the schemas that are frozen
+	// for a stream. Nil: events name none.
+	Writers func(state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error)
+	Frozen  state.Schemas // for the stream that is opened; read only with Writers
 }
 
 // Opened is a model with frozen params: the configuration, guarantee, decoder and scratch that all its streams share.
@@ -50,25 +57,37 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
-	decoder, err := schemas.OpenDecoder(m.Events)
-	if err != nil {
-		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
-	}
 	first, err := machine([32]byte{}) // says the guarantee of all
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
 	operator := m.Learner.Operator()
 	s := &Opened{
-		model: m, machine: machine, guarantee: first.Guarantee(), decoder: decoder,
+		model: m, machine: machine, guarantee: first.Guarantee(),
 		extras: operator.Extras(), output: operators.SecondTopicOf(operator),
+	}
+	if s.decoder, err = s.newDecoder(); err != nil {
+		return nil, err
 	}
 	if versioned, ok := first.(operators.Versioned); ok {
 		s.extras = versioned.OwnExtras()
 	}
-	s.encoder = schemas.NewEncoder(decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
+	s.encoder = schemas.NewEncoder(decisionConfig(s.guarantee, operators.FormOf(operator), m.Encoding), s.extras)
 	s.keys = [DecisionTopics]int{s.keyed(0), s.keyed(1)}
 	return s, nil
+}
+
+// newDecoder returns a decoder of the model's events.
+func (s *Opened) newDecoder() (schemas.EventDecoder, error) {
+	events := s.model.Events
+	if s.model.Writers != nil {
+		events.Foreign = s.model.Writers(s.model.Frozen)
+	}
+	decoder, err := schemas.OpenDecoder(events)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
+	}
+	return decoder, nil
 }
 
 // Guarantee is what every decision of its streams prints.
@@ -109,10 +128,11 @@ func OpenStream(m Model, params []byte, key, people [32]byte, stream string, inc
 }
 
 // decisionConfig is what the decisions of all streams repeat.
-func decisionConfig(g protection.Guarantee, form schemas.Form) schemas.DecisionConfig {
+func decisionConfig(g protection.Guarantee, form schemas.Form, encoding schemas.Encoding) schemas.DecisionConfig {
 	return schemas.DecisionConfig{
 		Mechanism: g.Mechanism, Window: g.Scope.Figures().Window, Batch: g.Batch,
 		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Unit.Adjacency().String(), Unit: g.Unit.Name(), Form: form,
+		Encoding: encoding,
 	}
 }
 

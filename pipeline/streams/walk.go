@@ -74,7 +74,10 @@ func (w *Walk) Start() {
 // the last one, it asks how far it may go, and stops before what lies at or behind that offset, which counts as
 // Position.Next does. It returns ErrEnded, or what refuses a user, before the record that must not be taken; then
 // everything before it counts.
-func (w *Walk) Take(b *fetch.Batch, until func() int64) error {
+func (w *Walk) Take(b *fetch.Batch, until func() int64) error { return w.TakeDecoded(b, nil, until) }
+
+// TakeDecoded is Take of a batch whose first records were decoded ahead: events must be its, or nil.
+func (w *Walk) TakeDecoded(b *fetch.Batch, events *Events, until func() int64) error {
 	w.expect(b)
 	for i := range b.Records {
 		r := &b.Records[i]
@@ -82,7 +85,7 @@ func (w *Walk) Take(b *fetch.Batch, until func() int64) error {
 			w.skipTo(b, end)
 			return nil
 		}
-		if err := w.step(b, r); err != nil {
+		if err := w.step(b, r, events.of(b, i)); err != nil {
 			return err
 		}
 	}
@@ -155,8 +158,8 @@ func (w *Walk) reach(b *fetch.Batch, next int64, epoch int32) {
 	}
 }
 
-// step takes one record of a batch.
-func (w *Walk) step(b *fetch.Batch, r *records.Record) error {
+// step takes one record of a batch. ahead is what it says; nil: it is decoded here.
+func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error {
 	s, at := w.Stream, &w.Position
 	gap := r.Offset + b.Shift - at.Next
 	if gap < 0 {
@@ -169,12 +172,13 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record) error {
 	if err != nil {
 		return err
 	}
+	event := &s.opened.event
 	switch {
 	case code != schemas.OK:
-	case r.Unreadable:
-		code = schemas.TooLarge
+	case ahead != nil:
+		code, event = ahead.code, &ahead.event
 	default:
-		code = s.opened.decoder.Decode(&s.opened.event, r.Value)
+		code = decode(s.opened.decoder, event, b.Partition, r)
 	}
 	record := operators.Record{
 		Identity: noise.Identity{Topic: at.Topic, Partition: b.Partition, Offset: r.Offset, LeaderEpoch: r.LeaderEpoch},
@@ -184,7 +188,7 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record) error {
 		record.Key = r.Key
 	}
 	if !record.Null {
-		record.Event = s.opened.event
+		record.Event = *event
 	}
 	w.decisions = s.machine.Add(w.decisions[:0], record)
 	w.decide()

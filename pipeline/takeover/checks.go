@@ -57,6 +57,11 @@ func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
 // of an epoch, or does not reach to an end that was taken before.
 func (t *takeOver) checkPartition(ctx context.Context, p, epoch int32, next, taken int64) error {
 	start, end, err := t.left(ctx, t.Config.Input, p, epoch, next)
+	return t.judge(p, start, end, next, taken, err)
+}
+
+// judge says what is wrong with a partition of the input that starts and ends at two offsets, or cannot be looked at.
+func (t *takeOver) judge(p int32, start, end, next, taken int64, err error) error {
 	input := "the input"
 	if t.Position.Order != nil {
 		input = fmt.Sprintf("partition %d of the input", p)
@@ -84,18 +89,23 @@ func (t *takeOver) left(
 	if err != nil {
 		return 0, 0, fmt.Errorf("pipeline: bounds of %s: %w", kafka.PartitionName(topic, p), err)
 	}
-	end = bounds.High
 	if epoch < 0 || bounds.Start > next {
-		return bounds.Start, end, nil
+		return bounds.Start, bounds.High, nil
 	}
 	known, err := topics.EpochEnd(ctx, t.Client, topic, p, epoch)
 	if err != nil {
 		return 0, 0, fmt.Errorf("pipeline: epoch of %s: %w", kafka.PartitionName(topic, p), err)
 	}
+	return bounds.Start, continues(bounds.High, known, next), nil
+}
+
+// continues is how far a log continues behind a record batch before an offset, whose epoch ends at known; −1 if nobody
+// can tell.
+func continues(high, known, next int64) int64 {
 	if known >= 0 && known < next {
-		end = min(end, known) // what follows is of another history
+		return min(high, known) // what follows is of another history
 	}
-	return bounds.Start, end, nil
+	return high
 }
 
 // checkSemantics lets a version of other semantics go on only where nothing can be read that it would have to repeat.

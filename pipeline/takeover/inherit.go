@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"oriel/operators"
 	"oriel/pipeline/deployment"
@@ -86,4 +87,27 @@ func (t *takeOver) predecessorStream(decisions topics.Topic) (int32, error) {
 			"Name one of them, or none")
 	}
 	return int32(p), nil
+}
+
+// atOnce bounds the requests of a take-over that are under way together.
+const atOnce = 16
+
+// eachAtOnce calls do for 0 … n − 1, some at once, and waits for all. It returns the first error by index.
+func eachAtOnce(n int, do func(i int) error) error {
+	var running sync.WaitGroup
+	errs, slots := make([]error, n), make(chan struct{}, atOnce)
+	for i := range n {
+		slots <- struct{}{}
+		running.Go(func() {
+			errs[i] = do(i)
+			<-slots
+		})
+	}
+	running.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

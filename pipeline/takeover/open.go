@@ -30,7 +30,7 @@ import (
 func (t *takeOver) open(ctx context.Context, known bool) error {
 	const lost = "the state of this partition is lost: "
 	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
-	if t.Log.Len() > 1 { // beyond the manifest
+	if t.Log.Opened(t.keys) {
 		return t.lost(lost+"the changelog holds records that this master key's names do not explain", remedy)
 	}
 	if sent, err := t.sentOpening(ctx); err != nil || sent {
@@ -129,22 +129,18 @@ func (t *takeOver) beginAll(ctx context.Context) (at *state.Ordered, last *opera
 		return nil, nil, fmt.Errorf("pipeline: bounds of the order log: %w", err)
 	}
 	at = &state.Ordered{Log: t.Topics.Order.ID, Next: log.Start, LeaderEpoch: -1}
-	at.Parts = make([]state.OrderedPart, t.Topics.Input.Partitions)
-	inputs := make([]topics.Bounds, len(at.Parts))
-	err = eachAtOnce(len(at.Parts), func(p int) error {
-		bounds, err := topics.BoundsOf(ctx, t.Client, t.Config.Input, int32(p))
-		if err != nil {
-			return fmt.Errorf("pipeline: bounds of partition %d of the input: %w", p, err)
-		}
+	inputs, err := topics.BoundsOfAll(ctx, t.Client, t.Topics.Input, t.inputs())
+	if err != nil {
+		return nil, nil, fmt.Errorf("pipeline: bounds of the input: %w", err)
+	}
+	for p, bounds := range inputs {
 		next := bounds.Start
 		if t.Config.Start == deployment.StartLatest {
 			next = bounds.Stable
 		}
-		inputs[p] = bounds
-		at.Parts[p] = state.OrderedPart{Partition: int32(p), Next: next, LeaderEpoch: -1, Ordered: -1}
-		return nil
-	})
-	if err == nil && t.Config.Predecessor != (deployment.Predecessor{}) {
+		at.Parts = append(at.Parts, state.OrderedPart{Partition: int32(p), Next: next, LeaderEpoch: -1, Ordered: -1})
+	}
+	if t.Config.Predecessor != (deployment.Predecessor{}) {
 		last, err = t.inheritAll(ctx, at, inputs)
 	}
 	return at, last, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/topics"
@@ -54,47 +53,49 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 	for p := range ranges {
 		parts.Set(order.Place(at, t.Start, p))
 	}
-	return eachAtOnce(len(parts.Parts), func(i int) error {
-		return t.checkPart(ctx, parts.Parts[i], ranges[parts.Parts[i].Partition])
-	})
+	return t.checkParts(ctx, parts.Parts, ranges)
 }
 
-// checkPart refuses to go on when a partition of the input does not have what was taken of it, or what was put in
+// checkParts refuses to go on when a partition of the input does not have what was taken of it, or what was put in
 // order.
-func (t *takeOver) checkPart(ctx context.Context, part state.OrderedPart, ranges []order.Range) error {
-	if err := t.checkPartition(ctx, part.Partition, part.LeaderEpoch, part.Next, part.Next); err != nil {
-		return err
-	}
-	for _, r := range ranges {
-		end, err := topics.Reach(ctx, t.Client, t.Config.Input, r.Partition, r.Epoch)
-		if err != nil {
-			return fmt.Errorf("pipeline: epochs of the input: %w", err)
+func (t *takeOver) checkParts(
+	ctx context.Context, parts []state.OrderedPart, ranges map[int32][]order.Range,
+) error {
+	partitions := make([]int32, len(parts))
+	var epochs []topics.Epoch // of each partition, of what was taken, and of its ranges
+	for i, part := range parts {
+		partitions[i] = part.Partition
+		epochs = append(epochs, topics.Epoch{Partition: part.Partition, Epoch: max(part.LeaderEpoch, 0)})
+		for _, r := range ranges[part.Partition] {
+			epochs = append(epochs, topics.Epoch{Partition: r.Partition, Epoch: r.Epoch})
 		}
-		if end < r.To {
-			return t.lost(fmt.Sprintf("the input was truncated: what is left of partition %d ends at %d, and the order log has it up to %d", r.Partition, end, r.To), TruncatedRemedy)
+	}
+	bounds, err := topics.BoundsOfAll(ctx, t.Client, t.Topics.Input, partitions)
+	if err != nil {
+		return fmt.Errorf("pipeline: bounds of the input: %w", err)
+	}
+	before, err := topics.EpochsBefore(ctx, t.Client, t.Topics.Input, epochs)
+	if err != nil {
+		return fmt.Errorf("pipeline: epochs of the input: %w", err)
+	}
+	for i, part := range parts {
+		end := bounds[i].High
+		if part.LeaderEpoch >= 0 && bounds[i].Start <= part.Next {
+			known, err := before[0].EndOf(part.LeaderEpoch)
+			if err != nil {
+				return t.judge(part.Partition, 0, 0, 0, 0, err)
+			}
+			end = continues(end, known, part.Next)
 		}
-	}
-	return nil
-}
-
-// atOnce bounds the requests of a take-over that are under way together.
-const atOnce = 16
-
-// eachAtOnce calls do for 0 … n − 1, some at once, and waits for all. It returns the first error by index.
-func eachAtOnce(n int, do func(i int) error) error {
-	var running sync.WaitGroup
-	errs, slots := make([]error, n), make(chan struct{}, atOnce)
-	for i := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			errs[i] = do(i)
-			<-slots
-		})
-	}
-	running.Wait()
-	for _, err := range errs {
-		if err != nil {
+		before = before[1:]
+		if err := t.judge(part.Partition, bounds[i].Start, end, part.Next, part.Next, nil); err != nil {
 			return err
+		}
+		for _, r := range ranges[part.Partition] {
+			if end := before[0].Reach(bounds[i]); end < r.To {
+				return t.lost(fmt.Sprintf("the input was truncated: what is left of partition %d ends at %d, and the order log has it up to %d", r.Partition, end, r.To), TruncatedRemedy)
+			}
+			before = before[1:]
 		}
 	}
 	return nil

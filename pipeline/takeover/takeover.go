@@ -182,6 +182,9 @@ func (t *takeOver) load(ctx context.Context) (known bool, err error) {
 	}
 	t.keys, err = t.Log.Keys(t.partition, t.Config, t.Model, t.Master)
 	t.StateKey, t.OrderKey = t.keys.State, t.keys.Order
+	if err == nil {
+		t.Model, err = t.Log.ModelOf(t.Model, t.keys, t.Config, t.partition)
+	}
 	return known, err
 }
 

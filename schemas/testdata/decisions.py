@@ -1,16 +1,131 @@
-"""The point of a decision, whichever form ORIEL_DECISIONS gives it, and what an action of linucb says to play. A consumer
-needs this file alone, and no packages:
+"""Decisions as Python has JSON, whichever encoding ORIEL_DECISIONS_FORMAT gives them; their points, whichever form
+ORIEL_DECISIONS gives them; and what an action of linucb says to play. A consumer needs this file alone, and no packages:
 
-    from decisions import dense, score
-    decision = json.loads(line)["decision"]
+    from decisions import dense, read, score
+    decision = read(record.value)["decision"]
     point = dense(decision)
     cost = score(decision, {3: 0.5, 17: 2.0})
 
-python3 decisions.py writes decisions.json: points in both forms.
+python3 decisions.py writes decisions.json: points in both forms. encodings.txt has decisions in each encoding.
 """
 
 import json
 import random
+import struct
+
+
+def read(value):
+    """Gives a decision as json.loads does, from the bytes of a record in any encoding."""
+    if value[:1] == b"{":
+        return json.loads(value)
+    if value[:1] == b"\n":
+        return from_protobuf(value)
+    if value[:10] == bytes.fromhex("c3016fdc735d72d3d5d0"):
+        return Avro(value[10:]).decision()
+    raise ValueError("not a decision")
+
+
+def uvarint(b, i):
+    """Gives a number of seven bits a byte, the lowest first, and the place behind it."""
+    n = shift = 0
+    while True:
+        n, shift, i = n | (b[i] & 127) << shift, shift + 7, i + 1
+        if b[i - 1] < 128:
+            return n, i
+
+
+def doubles(b):
+    return list(struct.unpack(f"<{len(b) // 8}d", b))
+
+
+def fields(b):
+    """Gives lists of what the fields of a Protobuf message hold, by number: whole numbers, or bytes."""
+    found, i = {}, 0
+    while i < len(b):
+        tag, i = uvarint(b, i)
+        size = {1: 8, 5: 4}.get(tag & 7, 0)
+        if tag & 7 == 2:
+            size, i = uvarint(b, i)
+        value, i = (b[i:i + size], i + size) if tag & 7 else uvarint(b, i)
+        found.setdefault(tag >> 3, []).append(value)
+    return found
+
+
+def uvarints(b):
+    numbers, i = [], 0
+    while i < len(b):
+        n, i = uvarint(b, i)
+        numbers.append(n)
+    return numbers
+
+
+def from_protobuf(b):
+    """decision.proto."""
+    f = fields(b)
+    first = lambda of, number, other: of.get(number, [other])[0]
+    number = lambda of, field: doubles(first(of, field, bytes(8)))[0]
+    point = doubles(first(f, 5, b""))
+    if 6 in f:
+        s = fields(f[6][0])
+        point = {"dimension": first(s, 1, 0), "values": doubles(first(s, 2, b"")),
+                 "indices": [uvarints(fields(indices)[1][0]) for indices in s.get(3, [])]}
+    d = {"stream": f[1][0].decode(), "incarnation": f[2][0].hex(), "index": first(f, 3, 0), "step": first(f, 4, 0),
+         "decision": point, "mechanism": first(f, 7, b"").decode(), "window": first(f, 8, 0), "batch": first(f, 9, 0),
+         "epsilon": number(f, 10), "delta": number(f, 11), "adjacency": ADJACENCIES[f[12][0] - 1],
+         "unit": UNITS[f[13][0] - 1]}
+    for member in map(fields, f.get(14, [])):
+        if 2 in member:
+            value = number(member, 2)
+        elif 3 in member:
+            value = doubles(first(fields(member[3][0]), 1, b""))
+        else:
+            value = member[4][0].decode()
+        d[member[1][0].decode()] = value
+    return d
+
+
+ADJACENCIES, UNITS = ["replace", "zero-out"], ["event", "user"]
+
+
+class Avro:
+    """decision.avsc."""
+
+    def __init__(self, b):
+        self.b, self.i = b, 0
+
+    def cut(self, size):
+        self.i += size
+        return self.b[self.i - size:self.i]
+
+    def long(self):
+        n, self.i = uvarint(self.b, self.i)
+        return n >> 1 ^ -(n & 1)
+
+    def text(self):
+        return self.cut(self.long()).decode()
+
+    def double(self):
+        return doubles(self.cut(8))[0]
+
+    def list(self, element):
+        found = []
+        while count := self.long():
+            found += [element() for _ in range(count)]
+        return found
+
+    def numbers(self):
+        return self.list(self.double)
+
+    def sparse(self):
+        return {"dimension": self.long(), "values": self.numbers(), "indices": self.list(lambda: self.list(self.long))}
+
+    def decision(self):
+        d = {"stream": self.text(), "incarnation": self.cut(16).hex(), "index": self.long(), "step": self.long(),
+             "decision": (self.numbers, self.sparse)[self.long()](), "mechanism": self.text(), "window": self.long(),
+             "batch": self.long(), "epsilon": self.double(), "delta": self.double(), "adjacency": ADJACENCIES[self.long()],
+             "unit": UNITS[self.long()]}
+        d.update(self.list(lambda: (self.text(), (self.double, self.numbers, self.text)[self.long()]())))
+        return d
 
 
 def dense(decision):

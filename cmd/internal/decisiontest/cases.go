@@ -320,6 +320,10 @@ var Inputs = []struct {
 		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=lifetime", "MEMORY=64", "EMIT_EVERY=4",
 		"EPSILON=200",
 	}},
+	{"linear-flow-means", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/square.edges", "RADIUS=3",
+		"DIMENSION=4", "WINDOW=lifetime", "MEMORY=64", "STRONG_CONVEXITY=0.01", "START_REGULARIZER=1",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -350,6 +354,7 @@ var onlyUnder = map[string]string{
 	"plays-simplex-found": "blt", "plays-flow-found": "tree-gaussian", "plays-box-found": "tree-gamma",
 	"gains-short": "blt", "sets-gains": "blt", "gains-led-noise": "blt", "gains-shares-noise": "tree-laplace",
 	"contexts-weights": "blt", "gains-argmax-means": "tree-gaussian", "gains-led-means": "blt",
+	"linear-flow-means": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.

@@ -17,7 +17,9 @@ import (
 	"oriel/cmd/internal/replay"
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators/coco"
+	"oriel/schemas"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
@@ -75,8 +77,8 @@ func (c Case) plan(t *testing.T) []byte {
 	}
 	first, errFirst := private.AppendBinary(nil)
 	public, errPublic := operator.Params(clipped)
-	if c.projectsPart() {
-		public = earlier(t, public)
+	if !strings.HasSuffix(c.Events, "-means") {
+		public = earlier(t, public, c.projectsPart())
 	}
 	if err := errors.Join(errFirst, errPublic); err != nil {
 		t.Fatal(err)
@@ -91,14 +93,16 @@ func (c Case) plan(t *testing.T) []byte {
 	return fresh
 }
 
-// earlier is a plan of coco that projects on what was known of tangent spaces before version 4.
-func earlier(t *testing.T, public []byte) []byte {
+// earlier is a plan of coco from before version 5, whose searched steps follow the newest sums; or from before version
+// 4, which also projects on what was known of tangent spaces then.
+func earlier(t *testing.T, public []byte, part bool) []byte {
 	t.Helper()
 	p, err := coco.ParseParams(public)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Whole = false
+	p.Means = false
+	p.Whole = p.Whole && !part
 	if public, err = p.AppendBinary(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -131,12 +135,12 @@ func (c Case) env() []string {
 	return nil
 }
 
-// block is what the golden file holds of a case: its plan, frozen, the digest of all decisions, and some of them to
-// look at.
-func (c Case) block(t *testing.T, plan []byte) string {
+// block is what the golden file holds of a case: its plan, frozen, the digest of all decisions, printed as JSON, and
+// some of them to look at.
+func (c Case) block(t *testing.T, plan []byte, encoding schemas.Encoding) string {
 	t.Helper()
 	m := Model(t, c.Settings)
-	m.Learner = Freeze(m.Learner, plan)
+	m.Learner, m.Encoding = Freeze(m.Learner, plan), encoding
 	events := Lines(t, c.Events)
 	o := replay.Options{Seed: strings.Repeat("5eed", 16), Partition: 3}
 	if c.Settings.UserID != "" {
@@ -184,7 +188,7 @@ func TestGoldenDecisions(t *testing.T) {
 			t.Errorf("%v: no block", c)
 			continue
 		}
-		got := c.block(t, goldenPlan(t, want))
+		got := c.block(t, goldenPlan(t, want), schemas.JSON)
 		if got == want {
 			continue
 		}
@@ -197,11 +201,27 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 }
 
+// TestGoldenDecisionsInEveryEncoding: each says the same, so that printed as JSON it is the golden decision.
+func TestGoldenDecisionsInEveryEncoding(t *testing.T) {
+	blocks := Blocks(t)
+	for i, c := range Cases(t) {
+		for _, encoding := range []schemas.Encoding{schemas.Protobuf, schemas.Avro} {
+			if tiertest.Runs(i%8 != int(encoding), false) {
+				continue
+			}
+			want := blocks[c.String()]
+			if c.block(t, goldenPlan(t, want), encoding) != want {
+				t.Errorf("%v: in %s it says something else", c, schemas.Encodings[encoding])
+			}
+		}
+	}
+}
+
 func rewriteGolden(t *testing.T) {
 	t.Helper()
 	var blocks []string
 	for _, c := range Cases(t) {
-		blocks = append(blocks, c.block(t, c.plan(t)))
+		blocks = append(blocks, c.block(t, c.plan(t), schemas.JSON))
 	}
 	if err := os.WriteFile(Path(golden), []byte(strings.Join(blocks, "\n")), 0o644); err != nil {
 		t.Fatal(err)

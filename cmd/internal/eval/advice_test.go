@@ -116,7 +116,7 @@ func TestAdviceHelpsOnEveryStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		mechanism, operator := learner.Mechanism(), learner.Operator()
-		advice, ok, err := plan.Advise(mechanism, operator)
+		advice, ok, err := plan.Advise(mechanism, operator, nil)
 		if err != nil || !ok {
 			t.Fatalf("%s: no advice: %v", s.name, err)
 		}

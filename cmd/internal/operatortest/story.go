@@ -20,11 +20,12 @@ import (
 	"oriel/state"
 )
 
-// Run plays every story of a folder, which has some.
-func Run(t *testing.T, dir string) {
+// Run plays every story of a folder, which has some. Streams that are opened have more settings, ORIEL_NAME=VALUE, which
+// transcripts do not show.
+func Run(t *testing.T, dir string, more ...string) {
 	t.Helper()
 	pipetest.EachStory(t, dir, func(t *testing.T, path string) {
-		s := &story{dir: dir}
+		s := &story{dir: dir, more: more}
 		datadriven.RunTest(t, path, s.play)
 	})
 }
@@ -32,6 +33,7 @@ func Run(t *testing.T, dir string) {
 // story is a stream and all that it has taken.
 type story struct {
 	dir     string
+	more    []string // settings
 	model   streams.Model
 	plan    []byte
 	sealer  *state.Sealer
@@ -90,7 +92,7 @@ func (s *story) open(t *testing.T, c *datadriven.TestData) string {
 	if show, given := c.Arg("show"); given {
 		s.show = show.Vals
 	}
-	var environ []string
+	environ := slices.Clone(s.more)
 	for line := range strings.Lines(c.Input) {
 		line = strings.ReplaceAll(line, "="+at, "="+s.dir+string(os.PathSeparator))
 		environ = append(environ, "ORIEL_"+strings.TrimSuffix(line, "\n"))

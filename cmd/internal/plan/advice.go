@@ -10,8 +10,8 @@ import (
 	"oriel/operators"
 )
 
-// Advice is public settings that follow from the noise and the set alone, for the projection update: whoever takes them
-// has looked at no data. It is for features of norm 1 at most, so that the noise ν of a release moves a prediction by
+// Advice is public settings that follow from the noise and the set alone: whoever takes them has looked at no data. For
+// the projection update it is for features of norm 1 at most, so that the noise ν of a release moves a prediction by
 // ⟨ν, a⟩/(µBt + λ₀), of standard deviation σ/λ₀ at first, whatever the dimension.
 //
 //	λ₀ = σ·max(m, √d/R)    m = 2 for log-odds and classes: σ/λ₀ ≤ ½; 10/R for quantiles and 10/min(R, L) for means: a tenth of what can be
@@ -26,11 +26,14 @@ import (
 //
 // Losses that predict nothing, of costs or of portfolios, have no scale of predictions. What is known of them is how
 // far noise alone moves a decision: λ₀ = 10·√d·σ/D, D the diameter of the set, makes that a tenth of the set, in mean
-// and at first. It is all that is advised then. TestAdviceOfCosts is what speaks for it.
+// and at first. TestAdviceOfCosts is what speaks for it. A searched step, whose decisions stay mixes of vertices, needs
+// a tenth of that: λ₀ = √n·σ/D, n the directions in which decisions can move (operators/coco/SPEC.md §6.1). Of costs in
+// a public range the clip is a quarter of the norm that they have if they are even over it, and λ₀ is for this clip
+// (§4.4). TestAdviceOfSearchedFlows is what speaks for these.
 type Advice struct {
 	StartRegularizer Number `json:"start_regularizer"` // λ₀
 	StrongConvexity  Number `json:"strong_convexity"`  // µ; null where nothing is predicted
-	Clip             Number `json:"clip"`              // of classes; null else
+	Clip             Number `json:"clip"`              // of classes, and of costs in a range; null else
 	Constant         Number `json:"constant_feature"`  // before features have norm 1, the others at most 1; null as µ
 	Memory           uint64 `json:"memory_steps"`      // H, for a guarantee that never ends
 }
@@ -44,22 +47,24 @@ const (
 	constantTerm = 3
 	usualMemory  = 1 << 16
 	usualClip    = 1 // a logistic gradient is shorter than its features
+
+	costsClip = 0.25 // of the usual norm of costs: those that fill a quarter of the range still have the clip's length
 )
 
-// Advise says what to take for a mechanism and an operator. It reports false where nothing is known of what becomes of
-// a release.
-func Advise(c mechanisms.Config, o operators.Operator) (Advice, bool, error) {
+// Advise says what to take for a mechanism and an operator, and costs in a range if it is not nil. It reports false
+// where nothing is known of what becomes of a release.
+func Advise(c mechanisms.Config, o operators.Operator, costs *operators.Range) (Advice, bool, error) {
 	m, err := open(c)
 	if err != nil {
 		return Advice{}, false, err
 	}
-	a, ok := m.advice(o)
+	a, ok := m.advice(o, costs)
 	return a, ok, nil
 }
 
-func (m *machine) advice(o operators.Operator) (Advice, bool) {
+func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, bool) {
 	d, score := o.Describe(m.config), operators.ScoreOf(o)
-	if d.Damping == nil || !(d.Radius > 0) || score == nil || m.stream.PerStep() {
+	if d.Damping == nil && !d.Searched || score == nil || m.stream.PerStep() {
 		return Advice{}, false
 	}
 	factor := 0.0
@@ -71,7 +76,10 @@ func (m *machine) advice(o operators.Operator) (Advice, bool) {
 	case operators.Quantile:
 		factor = rangeNoise / d.Radius
 	case operators.Nothing, operators.Growth:
-		return m.adviceOfCosts(d)
+		return m.adviceOfCosts(d, operators.CostsOf(o), costs)
+	}
+	if d.Searched || !(d.Radius > 0) {
+		return Advice{}, false
 	}
 	sigma, _ := m.rms()
 	start := round2(float64(sigma) * max(factor, math.Sqrt(float64(m.config.Dimension()))/d.Radius))
@@ -88,16 +96,30 @@ func (m *machine) advice(o operators.Operator) (Advice, bool) {
 // dampedBy is the share of the set that noise alone moves a decision at first, in mean.
 const dampedBy = 0.1
 
-func (m *machine) adviceOfCosts(d operators.Description) (Advice, bool) {
+// adviceOfCosts takes what is known of costs, nil of a loss of another kind, and their range, nil if it is unknown.
+func (m *machine) adviceOfCosts(d operators.Description, costs *operators.Costs, in *operators.Range) (Advice, bool) {
 	if !(d.Diameter > 0) {
 		return Advice{}, false
 	}
 	_, worst := m.rms()
-	noise := worst * math.Sqrt(float64(m.config.Dimension()))
-	return Advice{
-		StartRegularizer: Number(round2(noise / (dampedBy * d.Diameter))), StrongConvexity: none, Clip: none, Constant: none,
-		Memory: usualMemory,
-	}, true
+	a := Advice{StrongConvexity: none, Clip: none, Constant: none, Memory: usualMemory}
+	if costs != nil && in != nil {
+		a.Clip = Number(round2(costsClip * costs.Usual(*in)))
+		worst *= float64(a.Clip) / m.config.Clip()
+	}
+	directions, share := m.config.Dimension(), dampedBy
+	if d.Searched {
+		share = 1
+		if costs != nil {
+			directions = costs.Directions
+		}
+	}
+	start := round2(worst * math.Sqrt(float64(directions)) / (share * d.Diameter))
+	a.StartRegularizer = Number(start)
+	if d.Searched {
+		a.StrongConvexity = Number(round2(start / doubles / float64(m.config.Batch)))
+	}
+	return a, true
 }
 
 // round2 keeps two digits.
@@ -118,7 +140,10 @@ func (a *Advice) lines() string {
 	if a.StrongConvexity.Known() {
 		say(fmt.Sprintf("ORIEL_STRONG_CONVEXITY=%.3g", float64(a.StrongConvexity)), "µ, doubles that in a million steps")
 	}
-	if a.Clip.Known() {
+	switch {
+	case a.Clip.Known() && !a.Constant.Known():
+		say(fmt.Sprintf("ORIEL_CLIP=%g", float64(a.Clip)), "a quarter of the usual norm: noise is least beside what events say; λ₀ is for it")
+	case a.Clip.Known():
 		say(fmt.Sprintf("ORIEL_CLIP=%g", float64(a.Clip)), "with features of norm 1 (named ones are; scale dense ones by their own norm)")
 	}
 	if a.Constant.Known() {

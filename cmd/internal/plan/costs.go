@@ -52,8 +52,8 @@ func (c *Costs) lines() string {
 	}
 	longest, usual := float64(c.Longest), float64(c.Usual)
 	fmt.Fprintf(&b, "\ncosts from %g to %g: no vector then has a norm above %s (%s as it comes): ORIEL_CLIP=%s shortens none;\n"+
-		"vectors of independent costs all over the range have about %s: a clip of that size takes %.0f %% of the noise, and "+
-		"shortens longer ones", c.in.Low, c.in.High, figure.Upper(longest), figure.Upper(float64(c.Before)),
-		figure.Upper(longest), figure.Digits(usual), 100*usual/longest)
+		"vectors of independent costs all over the range have about %s. Noise is in proportion to the clip, and a clip that "+
+		"most\nvectors exceed gives them one length, so that events count alike and noise is least beside them", c.in.Low, c.in.High, figure.Upper(longest), figure.Upper(float64(c.Before)),
+		figure.Upper(longest), figure.Digits(usual))
 	return b.String()
 }

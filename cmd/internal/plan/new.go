@@ -75,7 +75,7 @@ func New(in Input) (*Report, error) {
 			if in.Second {
 				r.Setting.LivesEpsilon = a.row.machine.guarantee.Lives(2).Epsilon
 			}
-			if advice, ok := a.row.machine.advice(in.Operator); ok {
+			if advice, ok := a.row.machine.advice(in.Operator, in.Costs); ok {
 				r.Advice = &advice
 			}
 		}

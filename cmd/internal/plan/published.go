@@ -13,6 +13,7 @@ type Published struct {
 	Bytes, Decisions, Events float64
 	Thinned, Decided         float64 // bytes and decisions of the first topic, which ORIEL_EMIT_EVERY thins out
 	Every                    uint64  // ORIEL_EMIT_EVERY; 0: the operator has none
+	Fixed                    bool    // each number has 8 bytes, so that later decisions are no longer
 	Late                     uint64  // events before the first decision, where they are too many to step over; else 0
 }
 
@@ -23,7 +24,7 @@ const longEvent = 100
 func (r *Report) publish(in Input) {
 	s, p := &r.Setting, in.Published
 	s.DecisionBytes, s.EventBytes, s.DayBytes = none, none, none
-	if r.late = p.Late; p.Decisions == 0 {
+	if r.late, r.fixed = p.Late, p.Fixed; p.Decisions == 0 {
 		return
 	}
 	s.DecisionBytes = Number(math.Round(p.Bytes / p.Decisions))
@@ -57,6 +58,9 @@ func (r *Report) publishedLine() string {
 	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", bytesOf(uint64(s.DecisionBytes)), bytesOf(event))
 	if s.DayBytes.Known() {
 		text += ", " + bytesOf(uint64(s.DayBytes)) + " a day of one stream"
+	}
+	if r.fixed {
+		return text
 	}
 	return text + "\n(at first; up to 1.6 times that when all numbers have all their digits)"
 }

@@ -33,7 +33,10 @@ func TestPublishedBytes(t *testing.T) {
 		"ORIEL_EMIT_EVERY=128 makes it 69 B")
 	f(func(in *Input) {
 		in.Rate, in.Published = 0, Published{Bytes: 500, Decisions: 1, Events: 10, Thinned: 500, Every: 1}
-	}, "decisions: 500 B each, 50 B for each event\n", "no a day of one stream", "no ORIEL_EMIT_EVERY")
+	}, "decisions: 500 B each, 50 B for each event\n(at first", "no a day of one stream", "no ORIEL_EMIT_EVERY")
+	f(func(in *Input) {
+		in.Published = Published{Bytes: 330, Decisions: 1, Events: 10, Thinned: 330, Every: 1, Fixed: true}
+	}, "decisions: 330 B each, 33 B for each event", "no (at first")
 	f(func(in *Input) { in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 50, Every: 1} },
 		"500 B for each event", "no ORIEL_EMIT_EVERY") // the rest is actions, of which each event has one
 	f(func(in *Input) {

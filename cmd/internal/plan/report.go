@@ -42,7 +42,8 @@ type Report struct {
 	Streams    *Streams    `json:"streams,omitempty"` // of an input of several partitions
 	Solved     *Solution   `json:"solved,omitempty"`  // the setting that was solved for; the rest is at this solution
 
-	late uint64 // Published.Late
+	late  uint64 // Published.Late
+	fixed bool   // Published.Fixed
 }
 
 // Setting is what was asked for.

@@ -13,11 +13,17 @@ import (
 // BenchmarkTake is the whole step path of one record without Kafka: decode six named features, gradient, chain, noise,
 // projection, encode 32 coordinates.
 func BenchmarkTake(b *testing.B) {
+	for _, encoding := range schemas.Encodings {
+		b.Run("decisions="+encoding, func(b *testing.B) { benchmarkTake(b, "ORIEL_DECISIONS_FORMAT="+encoding) })
+	}
+}
+
+func benchmarkTake(b *testing.B, setting string) {
 	s, err := settings.Load([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
 		"ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
 		"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic", "ORIEL_MECHANISM=tree-gaussian",
-		"ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+		"ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", setting,
 	}, settings.Events, settings.Operator)
 	if err != nil {
 		b.Fatal(err)

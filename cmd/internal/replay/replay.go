@@ -54,18 +54,23 @@ type Summary struct {
 	FirstNull              string // place and reason
 }
 
-// Run walks over the lines and writes each decision as a line.
+// Run walks over the lines and writes each decision as a line of JSON.
 func Run(
 	ctx context.Context, w io.Writer, in io.Reader, model streams.Model, stream *streams.Stream, maxBytes int,
 	o Options,
 ) (Summary, error) {
 	var r Summary
 	var failed error
+	var printed []byte
 	walk := streams.Walk{
 		Stream: stream, Partition: o.Partition,
 		Decided: func(_ uint8, _, line []byte) {
 			r.Decisions++
-			if _, err := w.Write(append(line, '\n')); err != nil && failed == nil {
+			var err error
+			if printed, err = schemas.AppendLine(printed[:0], line); err == nil {
+				_, err = w.Write(append(printed, '\n'))
+			}
+			if err != nil && failed == nil {
 				failed = err
 			}
 		},

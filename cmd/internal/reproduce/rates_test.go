@@ -100,7 +100,7 @@ func TestAdviceOfCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	mechanism, operator := learner.Mechanism(), learner.Operator()
-	advice, ok, err := plan.Advise(mechanism, operator)
+	advice, ok, err := plan.Advise(mechanism, operator, nil)
 	if err != nil || !ok {
 		t.Fatalf("no advice: %v", err)
 	}

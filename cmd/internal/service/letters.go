@@ -9,6 +9,7 @@ import (
 	"oriel/pipeline/deadletters"
 	"oriel/pipeline/deployment"
 	"oriel/schemas"
+	"oriel/state"
 )
 
 // WriteLetters writes records that were no events to the dead-letter topic, until it is told to end. With once it ends
@@ -43,7 +44,9 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	deployment := changelog.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
 	err = deadletters.New(deployment, deadletters.Options{
 		Once: once, Listen: listen, Verdicts: verdicts,
-		Decoder: func(config string) schemas.EventDecoder { return settings.DecoderOf(config, h.Environ) },
+		Decoder: func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder {
+			return settings.DecoderOf(config, h.Environ)
+		},
 	}).Run(ctx)
 	if err == nil {
 		log.Info("letters are written as far as committed, the group is left")

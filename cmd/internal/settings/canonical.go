@@ -53,6 +53,9 @@ func (s Settings) Canonical() string {
 	if s.After != "" {
 		lines = append(lines, "AFTER="+s.After)
 	}
+	if s.Encoding() != schemas.JSON {
+		lines = append(lines, "DECISIONS_FORMAT="+s.DecisionsFormat)
+	}
 	if s.AfterStream != "" {
 		lines = append(lines, "AFTER_STREAM="+s.AfterStream)
 	}

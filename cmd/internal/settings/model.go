@@ -31,6 +31,12 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 	return c, c.Validate()
 }
 
+// Encoding is that of decisions.
+func (s Settings) Encoding() schemas.Encoding {
+	e, _ := schemas.ParseEncoding(s.DecisionsFormat) // checked with the other settings
+	return e
+}
+
 // Model gives the configured operator to the pipeline.
 func (s Settings) Model() (streams.Model, error) {
 	events, errEvents := s.EventConfig()
@@ -39,8 +45,8 @@ func (s Settings) Model() (streams.Model, error) {
 		return streams.Model{}, err
 	}
 	return streams.Model{
-		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Semantics: streams.Semantics,
-		Learner: learner,
+		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
+		Semantics: streams.Semantics, Learner: learner,
 	}, nil
 }
 

@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/memory"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
-	"oriel/pipeline/pipetest"
 )
 
 // TestReadersGetOnWithTheLeastBudget: batches of every codec, small ones and bombs, in partitions that share a single
 // byte.
 func TestReadersGetOnWithTheLeastBudget(t *testing.T) {
 	t.Parallel()
-	c, err := kafka.New(kafka.Config{Brokers: []string{pipetest.Embedded(t)}, Budget: memory.NewBudget(1)})
+	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}, Budget: memory.NewBudget(1)})
 	if err != nil {
 		t.Fatal(err)
 	}

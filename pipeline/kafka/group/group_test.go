@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/topics"
-	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
 )
 
@@ -71,7 +71,7 @@ func closes(t *testing.T, g *group.Member, wait time.Duration) {
 // TestCloseDoesNotWaitForOthers closes a member while its join waits for another one, and one that waits for its own
 // generation to be closed.
 func TestCloseDoesNotWaitForOthers(t *testing.T) {
-	addr := pipetest.Embedded(t)
+	addr := embeddedtest.Start(t)
 	first, second := join(t, addr), join(t, addr)
 	c, err := kafka.New(kafka.Config{Brokers: []string{addr}})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestCloseDoesNotWaitForOthers(t *testing.T) {
 
 // TestAKeptTopicIsNotShared: members subscribe to it, and are given partitions of the other one alone.
 func TestAKeptTopicIsNotShared(t *testing.T) {
-	c, err := kafka.New(kafka.Config{Brokers: []string{pipetest.Embedded(t)}})
+	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,11 +13,16 @@ func FuzzTopicAnswers(f *testing.F) {
 		for _, parse := range []func(*wire.Reader){
 			func(r *wire.Reader) {
 				n := 0
-				if parseListOffsets(r, func(int32, int16, int64) { n++ }); n > len(b)/26 {
+				if parseListOffsets(r, func(answer) { n++ }); n > len(b)/26 {
 					t.Fatalf("%d offsets in %d bytes", n, len(b))
 				}
 			},
-			func(r *wire.Reader) { parseEpochEnd(r) },
+			func(r *wire.Reader) {
+				n := 0
+				if parseEpochEnds(r, func(answer) { n++ }); n > len(b)/18 {
+					t.Fatalf("%d epochs in %d bytes", n, len(b))
+				}
+			},
 			func(r *wire.Reader) { parseDeleteRecords(r) },
 			func(r *wire.Reader) {
 				cluster, _ := parseMetadata(r)

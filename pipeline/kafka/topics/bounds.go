@@ -55,7 +55,7 @@ func listOffset(
 	}
 	offset, code := int64(-1), int16(0)
 	req.Complete(func(r *wire.Reader) {
-		parseListOffsets(r, func(_ int32, c int16, o int64) { code, offset = c, o })
+		parseListOffsets(r, func(a answer) { code, offset = a.code, a.offset })
 	})
 	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
 		return -1, err
@@ -91,94 +91,19 @@ func listOffsets(topic string, at int64, level kafkago.IsolationLevel, parts []p
 }
 
 // parseListOffsets reads a ListOffsets answer. The offset is −1 where the broker has none.
-func parseListOffsets(r *wire.Reader, each func(partition int32, code int16, offset int64)) {
+func parseListOffsets(r *wire.Reader, each func(answer)) {
 	r.Int32() // throttle
 	for n := r.Array(6); n > 0; n-- {
 		r.Text()
 		for m := r.Array(26); m > 0; m-- {
-			partition, code := r.Int32(), r.Int16()
+			a := answer{partition: r.Int32(), code: r.Int16()}
 			r.Int64() // timestamp
-			offset := r.Int64()
-			r.Int32() // leader epoch
+			a.offset, a.epoch = r.Int64(), r.Int32()
 			if r.Err == nil {
-				each(partition, code, offset)
+				each(a)
 			}
 		}
 	}
-}
-
-// EpochEnd is the offset at which a leader epoch ends in the log: where the next one starts, or the end of the log. It
-// is -1 if the broker cannot tell, as for an epoch that is yet to come. A log that has older epochs but not this one is
-// ErrTruncated: an epoch that had records stays known until retention has passed it, and then ends at the log's start.
-func EpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, epoch int32) (int64, error) {
-	known, end, err := epochBefore(ctx, c, topic, partition, epoch)
-	switch {
-	case err != nil, known > epoch:
-		return -1, err
-	case known >= 0 && known < epoch:
-		return -1, fmt.Errorf("%w: no epoch %d in it, epoch %d ends at offset %d", kafka.ErrTruncated, epoch, known, end)
-	}
-	return end, nil
-}
-
-// Reach is the offset up to which the log of a partition has what leaders of epochs up to a given one have written, or
-// could have: a leader need not have written anything, and then the log ends in an earlier epoch. It is the end of the
-// log if the broker knows of no epochs.
-func Reach(ctx context.Context, c *kafka.Client, topic string, partition, epoch int32) (int64, error) {
-	known, end, err := epochBefore(ctx, c, topic, partition, epoch)
-	if err != nil || known >= 0 {
-		return end, err
-	}
-	bounds, err := BoundsOf(ctx, c, topic, partition)
-	return bounds.High, err
-}
-
-// epochBefore is the greatest leader epoch up to a given one that the log of a partition holds records of, and the
-// offset at which it ends: where the next one starts, or the end of the log. Both are -1 if the broker cannot tell.
-func epochBefore(
-	ctx context.Context, c *kafka.Client, topic string, partition, epoch int32,
-) (known int32, end int64, err error) {
-	err = c.Retry(ctx, "end of epoch of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
-		current, err := c.LeaderEpoch(ctx, topic, partition)
-		if err != nil {
-			return err
-		}
-		body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
-		body = binary.BigEndian.AppendUint32(body, 1)
-		body = wire.AppendString(body, topic)
-		body = binary.BigEndian.AppendUint32(body, 1)
-		body = binary.BigEndian.AppendUint32(body, uint32(partition))
-		body = binary.BigEndian.AppendUint32(body, uint32(current)) // of the leader that is asked
-		body = binary.BigEndian.AppendUint32(body, uint32(epoch))
-		req := &kafka.LeaderCall{
-			Call: c.NewCall(protocol.OffsetForLeaderEpoch, 3, false, body), Topic: topic, Partition: partition,
-		}
-		code := int16(0)
-		req.Complete(func(r *wire.Reader) { known, end, code = parseEpochEnd(r) })
-		if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, req); err != nil {
-			return err
-		}
-		return kafka.CodeError(code)
-	})
-	if err != nil || known < 0 {
-		return -1, -1, err
-	}
-	return known, end, nil
-}
-
-// parseEpochEnd reads an OffsetForLeaderEpoch 3 answer for one partition.
-func parseEpochEnd(r *wire.Reader) (epoch int32, end int64, code int16) {
-	epoch, end = -1, -1
-	r.Int32() // throttle
-	for n := r.Array(6); n > 0; n-- {
-		r.Text()
-		for m := r.Array(18); m > 0; m-- {
-			code = r.Int16()
-			r.Int32() // partition
-			epoch, end = r.Int32(), r.Int64()
-		}
-	}
-	return epoch, end, code
 }
 
 // ErrUndecided reports a partition with an open transaction, from brokers that are well. It is transient: the

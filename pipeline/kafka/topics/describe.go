@@ -1,6 +1,7 @@
 package topics
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -54,6 +55,26 @@ func Describe(ctx context.Context, c *kafka.Client, names ...string) (Cluster, e
 		return nil
 	})
 	return cluster, err
+}
+
+// same checks that the topic's name still stands for it.
+func (t Topic) same(cluster Cluster) error {
+	switch found, ok := cluster.Topics[t.Name]; {
+	case !ok:
+		return fmt.Errorf("%w: id %x is gone", kafka.ErrTopicRecreated, t.ID)
+	case found.ID != t.ID:
+		return fmt.Errorf("%w: id %x, was %x", kafka.ErrTopicRecreated, found.ID, t.ID)
+	}
+	return nil
+}
+
+// confirm asks a broker that has answered for the topic's name whether it still stands for the topic.
+func (t Topic) confirm(ctx context.Context, c *kafka.Client, broker int32) (Cluster, error) {
+	call, described := describe(c, []string{t.Name})
+	if _, err := c.RoundTrip(ctx, kafka.AttemptTimeout, &kafka.BrokerCall{Call: *call, Node: broker}); err != nil {
+		return Cluster{}, err
+	}
+	return described.Cluster, cmp.Or(described.failed, t.same(described.Cluster))
 }
 
 // described is what a Metadata answer says.

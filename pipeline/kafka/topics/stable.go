@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -122,23 +121,12 @@ func newest(ends []End) []End {
 func (s *StableEnds) findLeaders(ctx context.Context) error {
 	cluster, err := Describe(ctx, s.client, s.topic.Name)
 	if err == nil {
-		err = s.same(cluster)
+		err = s.topic.same(cluster)
 	}
 	if err != nil {
 		return s.doubted(err)
 	}
 	s.leaders = cluster.leaders[s.topic.Name]
-	return nil
-}
-
-// same checks that the name stands for the topic.
-func (s *StableEnds) same(cluster Cluster) error {
-	switch found, ok := cluster.Topics[s.topic.Name]; {
-	case !ok:
-		return fmt.Errorf("%w: id %x is gone", kafka.ErrTopicRecreated, s.topic.ID)
-	case found.ID != s.topic.ID:
-		return fmt.Errorf("%w: id %x, was %x", kafka.ErrTopicRecreated, found.ID, s.topic.ID)
-	}
 	return nil
 }
 
@@ -176,11 +164,8 @@ func (s *StableEnds) askBroker(ctx context.Context, broker int32, parts []partit
 	if _, err := s.client.RoundTrip(ctx, kafka.AttemptTimeout, ends); err != nil {
 		return leading{err: err}
 	}
-	call, described := describe(s.client, []string{s.topic.Name})
-	if _, err := s.client.RoundTrip(ctx, kafka.AttemptTimeout, &kafka.BrokerCall{Call: *call, Node: broker}); err != nil {
-		return leading{err: err}
-	}
-	if err := cmp.Or(a.err, described.failed, s.same(described.Cluster)); err != nil {
+	described, err := s.topic.confirm(ctx, s.client, broker)
+	if err := cmp.Or(a.err, err); err != nil {
 		return leading{err: err}
 	}
 	a.leaders = described.leaders[s.topic.Name]
@@ -189,16 +174,16 @@ func (s *StableEnds) askBroker(ctx context.Context, broker int32, parts []partit
 
 // read takes the ends out of the answer for partitions, which ascend.
 func (a *leading) read(r *wire.Reader, parts []partitionEpoch) {
-	parseListOffsets(r, func(partition int32, code int16, offset int64) {
-		i, asked := slices.BinarySearchFunc(parts, partition, func(p partitionEpoch, partition int32) int {
+	parseListOffsets(r, func(found answer) {
+		i, asked := slices.BinarySearchFunc(parts, found.partition, func(p partitionEpoch, partition int32) int {
 			return int(p.partition) - int(partition)
 		})
-		switch err := kafka.CodeError(code); {
+		switch err := kafka.CodeError(found.code); {
 		case !asked:
-		case err == nil && offset >= 0:
-			a.ends = append(a.ends, End{Partition: partition, Offset: offset, Epoch: parts[i].epoch})
+		case err == nil && found.offset >= 0:
+			a.ends = append(a.ends, End{Partition: found.partition, Offset: found.offset, Epoch: parts[i].epoch})
 		case err == nil || kafka.Transient(err):
-			a.moved = append(a.moved, partition)
+			a.moved = append(a.moved, found.partition)
 		default:
 			a.err = err
 		}

@@ -68,6 +68,14 @@ func (p *play) tear(partition int32, d death) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	if d.told && d.disk == "kept" {
+		if err := torn.Follow(ctx, p.lives[d.member].disk); errors.Is(err, pipetest.ErrNoState) {
+			return // it was another partition's turn
+		} else if err != nil {
+			p.t.Fatal(err)
+		}
+		p.out.count("acknowledged and torn")
+	}
 	var committed, late []pipetest.Part
 	for _, part := range p.setup.Parts() {
 		switch d.torn[part] {

@@ -127,13 +127,15 @@ func (o *outcome) committedSums(partition int32) map[uint64]float64 {
 	return sums
 }
 
-// order: within a transaction decisions are sent first, then statuses, then the state.
+// order: within a transaction decisions are sent first, then statuses, then the state, then the group's offsets. Nobody
+// commits a state without those.
 func (o *outcome) order() {
 	type owner struct {
-		member    string
-		partition int32
+		member string
+		stream int32
 	}
-	rank := map[string]int{"late.decisions": 1, "late.plays": 2, "late.verdicts": 3, "late.changelog": 4}
+	const state, offsets = 4, 5
+	rank := map[string]int{"late.decisions": 1, "late.plays": 2, "late.verdicts": 3, "late.changelog": state}
 	sent := map[owner]int{}
 	for _, r := range o.requests {
 		at := owner{r.Member, r.Partition}
@@ -145,6 +147,10 @@ func (o *outcome) order() {
 			sent[at] = max(sent[at], rank[r.Topic])
 		case r.API == "AddPartitionsToTxn":
 			sent[at] = 0
+		case r.API == "TxnOffsetCommit": // its partition is one of the input
+			sent[owner{r.Member, o.script.streamOf(r.Partition)}] = offsets
+		case r.API == "EndTxn" && sent[at] == state:
+			o.wrong("order", "partition %d: a state is committed without the offsets of the group", r.Partition)
 		}
 	}
 }

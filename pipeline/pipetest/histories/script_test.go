@@ -59,6 +59,7 @@ type death struct {
 	disk   string                   // kept, lost, power
 	torn   map[pipetest.Part]string // how the parts of its transaction have ended: committed, late; else aborted
 	late   time.Duration
+	told   bool // the end of that transaction was acknowledged, so that the store has followed it
 }
 
 // fault is what goes wrong between processes and brokers from one time to another.
@@ -107,6 +108,7 @@ func write(seed uint64, without ...string) script {
 	s.memory = random.IntN(6) == 0
 	s.writeBursts(random)
 	s.writeDeaths(random)
+	s.writeTold(rand.New(rand.NewPCG(seed, 30)))
 	s.writeFaults(random)
 	s.writeActs(random)
 	for range pick(random, 0, 0, 0, 1, 2) {
@@ -165,6 +167,13 @@ func (s *script) writeDeaths(random *rand.Rand) {
 			d.late = within(random, 100*time.Millisecond, 4*time.Second)
 		}
 		s.deaths = append(s.deaths, d)
+	}
+}
+
+// writeTold acknowledges some of the transactions that are torn.
+func (s *script) writeTold(random *rand.Rand) {
+	for i := range s.deaths {
+		s.deaths[i].told = s.deaths[i].torn != nil && random.IntN(2) == 0
 	}
 }
 

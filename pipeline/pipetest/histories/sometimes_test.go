@@ -16,7 +16,7 @@ import (
 var sometimes = map[string]int{
 	"neighbour": 10, "died": 10, "died heard": 30, "started again": 10, "disk kept": 30, "disk lost": 30, "disk power": 30,
 	"second member": 30, "leader moved": 10, "null event": 10, "letter": 10, "letters killed": 30, "aborted input": 30,
-	"second topic": 30, "owed decisions": 30, "torn": 100, "marker late": 100, "member told to end": 100, "retention": 100,
+	"second topic": 30, "owed decisions": 30, "torn": 100, "acknowledged and torn": 500, "marker late": 100, "member told to end": 100, "retention": 100,
 	"upgrade": 100, "taken over again": 30_000, "made whole": 200, "member joins at work": 100,
 	"retention under an uncommitted tail": 1000, "a later version was refused": 1000, "a later version goes on": 500,
 	"decisions sent again": 500, "opening continued": 500, "opening sent again": 1000, "died in an opening": 100,

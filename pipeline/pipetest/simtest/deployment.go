@@ -31,6 +31,8 @@ type Deployment struct {
 	requests []*Request
 	topics   topicNames
 	effects  map[string]int
+	alike    map[sending]*alike
+	joined   map[string]time.Duration // by group: when the broker has let its members in
 }
 
 // Options say what differs from a broker in memory.
@@ -63,6 +65,7 @@ func NewWith(t testing.TB, o Options) *Deployment {
 	t.Helper()
 	d := &Deployment{
 		t: t, began: time.Now(), topics: topicNames{}, seed: o.Seed, effects: map[string]int{},
+		alike: map[sending]*alike{}, joined: map[string]time.Duration{},
 	}
 	var err error
 	if d.broker, err = embedded.Start(embedded.Options{
@@ -180,18 +183,23 @@ func (d *Deployment) Requests() []Request {
 	return all
 }
 
-// sent records a request, and says how long it is on its way and what becomes of it.
-func (d *Deployment) sent(m *Member, request kmsg.Request, bytes int) (*Request, time.Duration, Effect) {
+// sent records a request, and says how long it is on its way.
+func (d *Deployment) sent(m *Member, request kmsg.Request, bytes int) (*Request, time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	entry := &Request{At: time.Since(d.began), Member: m.Name, API: kmsg.NameForKey(request.Key()), Bytes: bytes}
 	entry.Topic, entry.Partition = d.topics.place(request)
 	d.requests = append(d.requests, entry)
+	now := sending{m, entry.At, entry.Kind()}
+	if d.alike[now] == nil {
+		d.alike[now] = new(alike)
+	}
+	d.alike[now].count++
 	way := latency(m, request, entry.Partition)
 	if d.seed != 0 {
 		way = drawnLatency(d.seed, m, *entry)
 	}
-	return entry, way, d.effect(*entry)
+	return entry, way
 }
 
 func (d *Deployment) ended(entry *Request, outcome string, answer int) {
@@ -200,8 +208,11 @@ func (d *Deployment) ended(entry *Request, outcome string, answer int) {
 	entry.Took, entry.Outcome, entry.Answer = time.Since(d.began)-entry.At, outcome, answer
 }
 
-func (d *Deployment) learn(answer kmsg.Response) {
+func (d *Deployment) learn(request kmsg.Request, answer kmsg.Response) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.topics.learn(answer)
+	if join, ok := request.(*kmsg.JoinGroupRequest); ok && firstCode(answer) == 0 {
+		d.joined[join.Group] = time.Since(d.began)
+	}
 }

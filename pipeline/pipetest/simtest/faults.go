@@ -77,8 +77,8 @@ type rule struct {
 	seen int
 }
 
-// effect counts a request, and says what becomes of it. The first rule that has one decides.
-func (d *Deployment) effect(r Request) Effect {
+// ruled counts a request, and returns the effect of the first rule that has one for it.
+func (d *Deployment) ruled(r Request) Effect {
 	var found Effect
 	for _, rule := range d.rules {
 		if !rule.Kind.takes(r) {

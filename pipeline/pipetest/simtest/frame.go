@@ -79,6 +79,18 @@ func hasTags(answer kmsg.Response) bool {
 	return answer.IsFlexible() && answer.Key() != int16(kmsg.ApiVersions)
 }
 
+// heartbeatFrame is the heartbeat of a member whose sync is in a frame.
+func heartbeatFrame(frame []byte, sync *kmsg.SyncGroupRequest) []byte {
+	beat := kmsg.NewPtrHeartbeatRequest() // of version 0
+	beat.Group, beat.Generation, beat.MemberID = sync.Group, sync.Generation, sync.MemberID
+	head := append([]byte(nil), frame[:14+max(0, int(int16(binary.BigEndian.Uint16(frame[12:]))))]...)
+	binary.BigEndian.PutUint16(head[4:], uint16(beat.Key()))
+	binary.BigEndian.PutUint16(head[6:], 0)
+	heartbeat := beat.AppendTo(head)
+	binary.BigEndian.PutUint32(heartbeat, uint32(len(heartbeat)-4))
+	return heartbeat
+}
+
 // withLeast is the frame of a request that asks for as few bytes of each partition as there can be; of one that is no
 // fetch, the frame. The limit of the whole answer stays: where kfake meets that one, it forgets to say which
 // transactions were aborted.

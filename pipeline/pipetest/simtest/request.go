@@ -60,7 +60,8 @@ func (k Kind) takes(r Request) bool {
 func order(a, b Request) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Member, b.Member), cmp.Compare(a.API, b.API),
 		cmp.Compare(a.Topic, b.Topic),
-		cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Took, b.Took), cmp.Compare(a.Bytes, b.Bytes))
+		cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Took, b.Took), cmp.Compare(a.Bytes, b.Bytes),
+		cmp.Compare(a.Answer, b.Answer), cmp.Compare(a.Outcome, b.Outcome))
 }
 
 // Lines are a trace as text.

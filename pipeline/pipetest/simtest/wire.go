@@ -75,9 +75,15 @@ func (w *wire) exchange(frame []byte) bool {
 		_, answer := w.ask(frame)
 		return answer != nil && w.answer(answer)
 	}
+	entry, way := w.d.sent(w.member, request, len(frame))
+	time.Sleep(way)
+	sending := sending{w.member, entry.At, entry.Kind()}
+	later, digest := w.d.behind(sending, frame)
+	time.Sleep(later)
 	dies, heard := w.member.counted()
-	entry, way, effect := w.d.sent(w.member, request, len(frame))
-	time.Sleep(way + effect.delay)
+	effect := w.d.effect(sending, digest, *entry)
+	time.Sleep(effect.delay)
+	time.Sleep(w.d.untilAllSync(request))
 	end := func(outcome string, answer []byte) bool {
 		time.Sleep(way)
 		w.d.ended(entry, outcome, len(answer))
@@ -85,7 +91,7 @@ func (w *wire) exchange(frame []byte) bool {
 	}
 	if dies {
 		if heard {
-			_, _ = w.ask(frame)
+			_, _ = w.serve(request, frame)
 		}
 		w.member.mu.Lock()
 		w.member.die()
@@ -105,7 +111,7 @@ func (w *wire) exchange(frame []byte) bool {
 		return end(effect.String(), answerFrame(refused, correlation))
 	default:
 	}
-	outcome, answer := w.ask(frame)
+	outcome, answer := w.serve(request, frame)
 	if answer == nil {
 		return end(outcome, nil)
 	}
@@ -113,11 +119,21 @@ func (w *wire) exchange(frame []byte) bool {
 	if err != nil {
 		panic("BUG: pipetest: " + err.Error())
 	}
-	w.d.learn(parsed)
+	w.d.learn(request, parsed)
 	if effect.kind == lose {
 		return end("lost", nil)
 	}
 	return end(codeName(firstCode(parsed)), answer)
+}
+
+// serve asks. A sync begins a session anew, as it does at a broker of the Apache project. kfake does so only for those
+// that it has kept waiting, and whether a member waits depends on which one kfake has made the leader.
+func (w *wire) serve(request kmsg.Request, frame []byte) (outcome string, answer []byte) {
+	outcome, answer = w.ask(frame)
+	if sync, ok := request.(*kmsg.SyncGroupRequest); ok && answer != nil {
+		_, _ = w.ask(heartbeatFrame(frame, sync))
+	}
+	return outcome, answer
 }
 
 // ask passes a request on and waits for its answer; nil when either side ends before.
@@ -160,7 +176,7 @@ func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
 }
 
 // drawnLatency is a latency of a tenth of a millisecond to three, drawn from a seed for each kind of request and
-// moment. Two goroutines that send one kind at one moment get the same, because nothing tells which is the first.
+// moment. Two goroutines that send one kind at one moment get the same, because nothing says which is the first.
 func drawnLatency(seed uint64, m *Member, r Request) time.Duration {
 	h := fnv.New64a()
 	_ = binary.Write(h, binary.LittleEndian, [3]uint64{seed, uint64(r.At), uint64(m.number)})

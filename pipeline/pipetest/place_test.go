@@ -1,4 +1,4 @@
-package transaction_test
+package pipetest_test
 
 import (
 	"slices"

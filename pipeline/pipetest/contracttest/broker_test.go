@@ -1,6 +1,6 @@
 //go:build kafka
 
-package kafka_test
+package contracttest_test
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package kafka_test
+package contracttest_test
 
 import (
 	"testing"

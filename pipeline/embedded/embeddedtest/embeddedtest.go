@@ -1,4 +1,4 @@
-package pipetest
+package embeddedtest
 
 import (
 	"testing"
@@ -6,8 +6,8 @@ import (
 	"oriel/pipeline/embedded"
 )
 
-// Embedded starts an embedded broker that ends with the test, and returns its address.
-func Embedded(tb testing.TB) string {
+// Start starts an embedded broker that ends with the test, and returns its address.
+func Start(tb testing.TB) string {
 	tb.Helper()
 	broker, err := embedded.Start(embedded.Options{Dir: tb.TempDir()})
 	if err != nil {

@@ -1,0 +1,170 @@
+package schemaregistry
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/sr"
+
+	"oriel/state"
+)
+
+const (
+	maxAnswer     = 4 << 20 // bytes
+	maxVersions   = 1000    // of a subject
+	maxReferences = 16      // from a schema to the deepest that it names
+	timeout       = 10 * time.Second
+)
+
+// Config says where a registry is and who asks.
+type Config struct {
+	URL            string
+	User, Password string         // of HTTP basic authentication; none when User is empty
+	Authorities    *x509.CertPool // that sign the registry's certificate; nil: those of the system
+}
+
+// Client asks one registry.
+type Client struct {
+	asks *sr.Client
+	url  string
+}
+
+// Version is a schema as a registry has it.
+type Version struct {
+	Subject string
+	Number  int    // from 1
+	Type    string // AVRO, PROTOBUF or JSON
+	state.Schema
+}
+
+// String names a version as messages do.
+func (v Version) String() string {
+	return fmt.Sprintf("id %d (%s, version %d)", v.ID, v.Subject, v.Number)
+}
+
+// New returns a client. It sends nothing yet.
+func New(c Config) (*Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: c.Authorities, MinVersion: tls.VersionTLS12}
+	options := []sr.ClientOpt{
+		sr.URLs(strings.TrimSuffix(c.URL, "/")), sr.UserAgent("oriel"),
+		sr.HTTPClient(&http.Client{Timeout: timeout, Transport: bounded{transport}}),
+	}
+	if c.User != "" {
+		options = append(options, sr.BasicAuth(c.User, c.Password))
+	}
+	asks, err := sr.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("schema registry: %w", err)
+	}
+	return &Client{asks, c.URL}, nil
+}
+
+// Versions returns every version of a subject, the oldest first, those that were deleted softly among them: records of
+// the topic may still name them.
+func (c *Client) Versions(ctx context.Context, subject string) ([]Version, error) {
+	ctx = sr.WithParams(ctx, sr.ShowDeleted)
+	numbers, err := c.asks.SubjectVersions(ctx, subject)
+	switch {
+	case err != nil:
+		return nil, c.failed(fmt.Sprintf("subject %q", subject), err)
+	case len(numbers) == 0:
+		return nil, fmt.Errorf("schema registry %s: subject %q has no versions", c.url, subject)
+	case len(numbers) > maxVersions:
+		return nil, fmt.Errorf("schema registry %s: subject %q has %d versions, more than %d", c.url, subject, len(numbers), maxVersions)
+	}
+	slices.Sort(numbers)
+	versions := make([]Version, 0, len(numbers))
+	for _, number := range numbers {
+		found, err := c.asks.SchemaByVersion(ctx, subject, number)
+		what := fmt.Sprintf("subject %q, version %d", subject, number)
+		if err != nil {
+			return nil, c.failed(what, err)
+		}
+		v := Version{
+			Subject: subject, Number: number, Type: found.Type.String(),
+			Schema: state.Schema{ID: uint32(found.ID), Text: found.Schema.Schema},
+		}
+		if found.ID < 0 || int64(found.ID) != int64(v.ID) {
+			return nil, fmt.Errorf("schema registry %s: %s: its id %d is not one of 32 bits", c.url, what, found.ID)
+		}
+		if v.References, err = c.references(ctx, found.References, nil, nil); err != nil {
+			return nil, c.failed(what, err)
+		}
+		versions = append(versions, v)
+	}
+	return versions, nil
+}
+
+// references appends what a schema names, below the subjects that led to it: first what they name themselves, each
+// name once.
+func (c *Client) references(
+	ctx context.Context, named []sr.SchemaReference, below []string, found []state.SchemaReference,
+) ([]state.SchemaReference, error) {
+	for _, r := range named {
+		if slices.ContainsFunc(found, func(f state.SchemaReference) bool { return f.Name == r.Name }) {
+			continue
+		}
+		if len(below) == maxReferences || slices.Contains(below, r.Subject) {
+			return nil, fmt.Errorf("its reference %q is in a circle, or more than %d deep", r.Name, maxReferences)
+		}
+		schema, err := c.asks.SchemaByVersion(ctx, r.Subject, r.Version)
+		if err != nil {
+			return nil, fmt.Errorf("its reference %q: %w", r.Name, err)
+		}
+		if found, err = c.references(ctx, schema.References, append(below, r.Subject), found); err != nil {
+			return nil, err
+		}
+		found = append(found, state.SchemaReference{Name: r.Name, Text: schema.Schema.Schema})
+	}
+	return found, nil
+}
+
+func (c *Client) failed(what string, err error) error {
+	var answer *sr.ResponseError
+	if errors.As(err, &answer) {
+		switch answer.StatusCode {
+		case http.StatusNotFound:
+			return fmt.Errorf("schema registry %s: %s: it does not exist there, or was deleted; "+
+				"ORIEL_SCHEMA_SUBJECT names the subject", c.url, what)
+		case http.StatusUnauthorized, http.StatusForbidden:
+			return fmt.Errorf("schema registry %s: %s: refused: set ORIEL_SCHEMA_REGISTRY_USER and "+
+				"ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE for a user that may read it", c.url, what)
+		}
+	}
+	return fmt.Errorf("schema registry %s: %s: %w", c.url, what, err)
+}
+
+// bounded lets no answer be longer than maxAnswer.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	answer.Body = &limited{answer.Body, maxAnswer}
+	return answer, nil
+}
+
+// limited fails where a body goes on behind what is left of its limit.
+type limited struct {
+	io.ReadCloser
+	left int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	if l.left -= n; l.left < 0 {
+		return 0, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+	}
+	return n, err
+}

@@ -1,0 +1,50 @@
+package service_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/schemas"
+)
+
+// TestDecisionsInEveryEncodingAreServed: deployments, each of which goes on after the one before it, from its last
+// decision, whatever encoding that one has. Gauges show what is published, and a deployment keeps its encoding.
+func TestDecisionsInEveryEncodingAreServed(t *testing.T) {
+	t.Parallel()
+	const each = 10
+	more := forgetting()
+	more["ORIEL_DECISION_GAUGES"] = "8"
+	f := newFixture(t, 1, more)
+	encodings := []schemas.Encoding{schemas.Protobuf, schemas.Avro}
+	encodings = tiertest.Runs(encodings, append(encodings, schemas.JSON))
+	events := servicetest.Events(0, each*len(encodings))
+	for i, encoding := range encodings {
+		if i > 0 {
+			f = f.after(nil)
+		}
+		f.Env["ORIEL_DECISIONS_FORMAT"] = schemas.Encodings[encoding]
+		f.Must("topics")
+		running := f.Start(nil, "run")
+		f.Send(0, events[i*each:][:each]...)
+		f.AwaitTaken(time.Minute, int64((i+1)*each))
+		decisions := f.points()
+		last := decisions[len(decisions)-1]
+		gauge := fmt.Sprintf("oriel_decision{coordinate=\"0\",deployment=%q,stream=\"0\"} %v\n", f.Name, last.Point[0])
+		f.Await(time.Minute, "the gauge of the last decision", func() bool {
+			return strings.Contains(f.Pages(running), gauge)
+		})
+		running.Terminate()
+		if i > 0 {
+			running.Says("from its decision of step 10")
+		}
+		f.CheckHistory(0, each)
+		if last.Encoding != encoding {
+			t.Errorf("decisions in %s, want %s", schemas.Encodings[last.Encoding], schemas.Encodings[encoding])
+		}
+	}
+	f.Refused(map[string]string{"ORIEL_DECISIONS_FORMAT": "protobuf"}, "the configuration differs", "ORIEL_DECISIONS_FORMAT")
+}

@@ -1,0 +1,37 @@
+package lattice
+
+import (
+	"math"
+	"math/big"
+	"testing"
+)
+
+// TestWordsAreExact: a sum in one word is said to be exact for as many and as large numbers as it is exact for at
+// least, and for no others; it then is what big integers give.
+func TestWordsAreExact(t *testing.T) {
+	r := source(t, 7)
+	for _, count := range []int{0, 1, 2, 33, wordCount - 1, wordCount, wordCount + 1, 4 * wordCount} {
+		for _, size := range []int64{1, wordSize / 2, wordSize - 1, wordSize, wordSize + 1, 1 << 32, math.MaxInt64} {
+			for _, negative := range []bool{false, true} {
+				short, sum, small := word{}, new(big.Int), true
+				for i := range count {
+					x := size
+					if i > 0 && size < math.MaxInt64 {
+						x -= r.Int64N(min(size, 3))
+					}
+					if negative {
+						x = -x
+					}
+					small = small && -wordSize <= x && x < wordSize
+					short = short.plus(x)
+					sum.Add(sum, new(big.Int).Mul(big.NewInt(x), big.NewInt(x)))
+				}
+				if want := small && count <= wordCount; short.exact(count) != want {
+					t.Errorf("%d numbers of %d, negative %t: exact is %t", count, size, negative, !want)
+				} else if want && sum.Cmp(new(big.Int).SetUint64(short.sum)) != 0 {
+					t.Errorf("%d numbers of %d, negative %t: the sum is %d, want %d", count, size, negative, short.sum, sum)
+				}
+			}
+		}
+	}
+}

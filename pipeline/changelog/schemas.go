@@ -1,0 +1,257 @@
+package changelog
+
+import (
+	"context"
+	"fmt"
+
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/produce"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/streams"
+	"oriel/state"
+)
+
+// Events that name their writer's schema by its id in a registry are decoded by what is frozen here, one record a
+// stream, in its partition of the changelog. FreezeSchemas writes it before the stream is opened. AddSchemas makes it
+// longer. A service reads it when it takes the partition over, and never while it runs.
+
+// Schemas are those that are frozen for the stream of partition p; nil where there is no record.
+func (view *View) Schemas(keys Keys, c deployment.Config, p int32) (state.Schemas, error) {
+	record := view.Value(keys.Schemas)
+	if record == nil {
+		return nil, nil
+	}
+	frozen, err := state.OpenSchemas(record, keys.SchemasKey, c.StreamName(p))
+	if err != nil {
+		return nil, CannotOpen(p, err)
+	}
+	return frozen, nil
+}
+
+// ModelOf is a model with the schemas that are frozen for the stream of partition p, if its events name such. A stream
+// without any is a StopError.
+func (view *View) ModelOf(m streams.Model, keys Keys, c deployment.Config, p int32) (streams.Model, error) {
+	if m.Writers == nil {
+		return m, nil
+	}
+	var err error
+	if m.Frozen, err = view.Schemas(keys, c, p); err == nil && m.Frozen == nil {
+		err = withoutSchemas(p)
+	}
+	return m, err
+}
+
+// Frozen reads the schemas that are frozen for the stream of partition p now, nil where there are none. Like
+// Incarnation it needs neither Model nor the right to write.
+func (d Deployment) Frozen(ctx context.Context, p int32) (state.Schemas, error) {
+	view, err := d.View(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := d.keys(ctx, p, view.Value(state.ManifestKey()))
+	if err != nil {
+		return nil, err
+	}
+	return view.Schemas(keys, d.Config, p)
+}
+
+// Opened tells whether a stream was opened, or may have been: the changelog holds more than what `oriel topics` wrote.
+func (view *View) Opened(keys Keys) bool {
+	written := 1 // the manifest
+	if view.Value(keys.Schemas) != nil {
+		written++
+	}
+	return view.Len() > written
+}
+
+// FreezeSchemas gives the schemas to every stream that has none. It comes AFTER WriteManifests and before the first
+// stream is opened. Where some streams have theirs, because a call was cut short, the others are given the same. It
+// returns how many streams were given them.
+func (d Deployment) FreezeSchemas(ctx context.Context, schemas state.Schemas) (given int, err error) {
+	missing := map[int32]Keys{}
+	for p := range int32(d.Topics.Changelog.Partitions) {
+		view, keys, err := d.current(ctx, p)
+		if err != nil {
+			return 0, err
+		}
+		frozen, err := view.Schemas(keys, d.Config, p)
+		switch {
+		case err != nil:
+			return 0, err
+		case frozen != nil:
+			schemas = beginning(frozen)
+		case view.Opened(keys):
+			return 0, withoutSchemas(p)
+		default:
+			missing[p] = keys
+		}
+	}
+	for p := range int32(d.Topics.Changelog.Partitions) {
+		keys, is := missing[p]
+		if !is {
+			continue
+		}
+		producer, err := produce.New(ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout)
+		if err == nil {
+			err = d.writeSchemas(ctx, producer, keys, p, schemas)
+		}
+		if err != nil {
+			return given, fmt.Errorf("pipeline: schemas of partition %d: %w", p, err)
+		}
+		given++
+	}
+	return given, nil
+}
+
+// beginning are the schemas that a stream knows from its first record on.
+func beginning(frozen state.Schemas) state.Schemas {
+	var first state.Schemas
+	for _, s := range frozen {
+		if s.Since == nil {
+			first = append(first, s)
+		}
+	}
+	return first
+}
+
+// Added says from where on the stream of a partition knows schemas that were added.
+type Added struct {
+	Partition int32
+	IDs       []uint32
+	Since     []state.SchemaSince
+}
+
+// AddSchemas adds those whose ids are not frozen yet to every stream, known from the end that the input has now. Their
+// records before it stay null events.
+//
+// A process that has the partition is fenced first, so that it takes it over again, with the new schemas. This is what
+// makes the change safe. Whatever an earlier owner has sent, in a transaction that was committed or not, it had read
+// before it was fenced: so it lies before the end that is asked for afterwards, and every later owner decodes it as
+// that one did. The record is written under the same fence: an owner that comes in between fences this writer.
+func (d Deployment) AddSchemas(ctx context.Context, schemas state.Schemas) ([]Added, error) {
+	var all []Added
+	for p := range int32(d.Topics.Changelog.Partitions) {
+		added, err := d.addSchemas(ctx, schemas, p)
+		if err != nil {
+			return all, fmt.Errorf("pipeline: schemas of partition %d: %w", p, err)
+		}
+		if added.IDs != nil {
+			all = append(all, added)
+		}
+	}
+	return all, nil
+}
+
+func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int32) (Added, error) {
+	added := Added{Partition: p}
+	if view, keys, err := d.current(ctx, p); err != nil {
+		return added, err
+	} else if frozen, err := view.Schemas(keys, d.Config, p); err != nil || len(unknown(frozen, schemas)) == 0 {
+		return added, err // nobody is fenced for nothing
+	}
+	producer, err := produce.New(ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout)
+	if err != nil {
+		return added, err
+	}
+	if err := producer.Settle(ctx, d.Config.TransactionParts(p), d.Config.Group); err != nil {
+		return added, err
+	}
+	view, keys, err := d.current(ctx, p)
+	if err != nil {
+		return added, err
+	}
+	frozen, err := view.Schemas(keys, d.Config, p)
+	switch {
+	case err != nil:
+		return added, err
+	case frozen == nil:
+		return added, withoutSchemas(p)
+	}
+	if added.Since, err = d.ends(ctx, p); err != nil {
+		return added, err
+	}
+	for _, s := range unknown(frozen, schemas) {
+		s.Since = added.Since
+		frozen = append(frozen, s)
+		added.IDs = append(added.IDs, s.ID)
+	}
+	return added, d.writeSchemas(ctx, producer, keys, p, frozen)
+}
+
+// unknown are the schemas whose ids are not frozen.
+func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
+	for _, s := range schemas {
+		if frozen.Find(s.ID) == nil {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}
+
+// ends are the ends of the partitions of the input that the stream of partition p reads. They must be asked for AFTER
+// earlier owners are fenced.
+func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, error) {
+	inputs := []int32{p}
+	if d.Config.WholeTopic() {
+		cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
+		if err != nil {
+			return nil, err
+		}
+		inputs = inputs[:0]
+		for p := range int32(cluster.Topics[d.Config.Input].Partitions) {
+			inputs = append(inputs, p)
+		}
+	}
+	since := make([]state.SchemaSince, 0, len(inputs))
+	for _, p := range inputs {
+		bounds, err := topics.BoundsOf(ctx, d.Client, d.Config.Input, p)
+		if err != nil {
+			return nil, fmt.Errorf("bounds of partition %d of the input: %w", p, err)
+		}
+		since = append(since, state.SchemaSince{Partition: p, Offset: bounds.High})
+	}
+	cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
+	if found := cluster.Topics[d.Config.Input].ID; err == nil && found != d.Topics.Input.ID {
+		err = &notice.StopError{
+			Partition: p, Reason: "the input topic was deleted and made again since this deployment was opened",
+			Remedy: "Open a new deployment under another ORIEL_NAME with its own topics",
+		}
+	}
+	return since, err
+}
+
+// current reads what a partition of the changelog says now, if the deployment goes on.
+func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
+	view, err := d.View(ctx, p)
+	if err != nil {
+		return nil, Keys{}, err
+	}
+	if successor := view.Value(state.EndedKey()); successor != nil {
+		return nil, Keys{}, Over(p, successor)
+	}
+	keys, err := view.Keys(p, d.Config, d.Model, d.Master)
+	return view, keys, err
+}
+
+func (d Deployment) writeSchemas(
+	ctx context.Context, producer *produce.Producer, keys Keys, p int32, schemas state.Schemas,
+) error {
+	record := schemas.Seal(keys.SchemasKey, d.Config.StreamName(p))
+	if len(record) > state.MaxValue {
+		return &notice.StopError{
+			Partition: p, Reason: fmt.Sprintf("its schemas have %d bytes together, more than the %d that a record may have", len(record), state.MaxValue),
+			Remedy: "Name a subject with fewer versions, or open a new deployment under another ORIEL_NAME",
+		}
+	}
+	return WriteRecord(ctx, producer, kafka.TopicPartition{Topic: d.Config.Changelog, Partition: p}, keys.Schemas, record)
+}
+
+// withoutSchemas is the stop of a stream that was opened and has none.
+func withoutSchemas(p int32) error {
+	return &notice.StopError{
+		Partition: p, Loss: true, Reason: "the changelog has no schemas for the events of this partition",
+		Remedy: "Run `oriel topics` with this configuration once before `oriel run`; if it ran before, the changelog has lost a record: restore it, or open a new deployment under another ORIEL_NAME",
+	}
+}

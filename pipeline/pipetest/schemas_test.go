@@ -1,0 +1,175 @@
+package pipetest_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/pipetest"
+	"oriel/pipeline/pipetest/simtest"
+	"oriel/pipeline/replay"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// named decodes values of one byte, the id of a schema: an event if it is frozen and known where the record lies.
+type named struct {
+	schemas.EventDecoder
+	frozen    state.Schemas
+	partition int32
+	offset    int64
+}
+
+func (d *named) At(partition int32, offset int64) { d.partition, d.offset = partition, offset }
+
+func (d *named) Decode(dst *schemas.Event, value []byte) schemas.Code {
+	if s := d.frozen.Find(uint32(value[0])); s == nil || !s.Known(d.partition, d.offset) {
+		return schemas.UnknownSchema
+	}
+	*dst = schemas.Event{Weight: 1}
+	return schemas.OK
+}
+
+// schemasHistory is a deployment whose events name their schemas. sent has the id of each event, by partition.
+type schemasHistory struct {
+	*whole
+	ids map[offset]byte
+}
+
+func newSchemas(t *testing.T, partitions int, topic bool) *schemasHistory {
+	setup := pipetest.NewSetup()
+	setup.Model.Writers = func(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+		return func(schemas.EventConfig) (schemas.EventDecoder, error) { return &named{frozen: frozen}, nil }
+	}
+	w := &whole{history: history{t: t, Deployment: simtest.New(t), setup: setup}, sent: make([]int, partitions)}
+	if topic {
+		w.setup = setup.WholeTopic()
+	}
+	w.check(w.setup.Prepare(t.Context(), w.Client(), partitions))
+	return &schemasHistory{w, map[offset]byte{}}
+}
+
+func (h *schemasHistory) write(p int, ids ...byte) {
+	h.t.Helper()
+	list := make([]records.Record, len(ids))
+	for i, id := range ids {
+		list[i].Value = []byte{id}
+		h.ids[offset{int32(p), int64(h.sent[p] + i)}] = id
+	}
+	h.check(pipetest.Send(h.t.Context(), h.Client(), h.setup.Config.Input, int32(p), list...))
+	h.sent[p] += len(ids)
+	h.taken += len(ids)
+}
+
+// verdicts are what rows say of each offset of the input. A row that was sent counts whether it was committed or not:
+// two of them must not say two things.
+func (h *schemasHistory) verdicts() map[offset]schemas.Code {
+	h.t.Helper()
+	sealer, err := h.setup.Sealer(h.t.Context(), h.Client(), 0)
+	h.check(err)
+	all := map[offset]schemas.Code{}
+	for _, r := range h.read(h.setup.Config.Verdicts, true) {
+		row, err := sealer.OpenVerdicts(r.Value)
+		h.check(err)
+		stretches := row.Stretches
+		if stretches == nil {
+			stretches = []state.Stretch{{From: row.From, To: row.To}}
+		}
+		for _, s := range stretches {
+			for at := s.From; at < s.To; at++ {
+				o := offset{s.Partition, at}
+				code, _ := schemas.OfVerdict(row.Verdicts[0])
+				if before, is := all[o]; is && before != code {
+					h.t.Errorf("%v was %v, and is %v", o, before, code)
+				}
+				all[o], row.Verdicts = code, row.Verdicts[1:]
+			}
+		}
+	}
+	return all
+}
+
+// TestSchemasAreAddedBehindWhatWasSent: a schema is added while a transaction is open that has sent events of it as
+// null events. They stay null events: for the owner that takes them again, and for a replay from the start.
+func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
+	for _, partitions := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newSchemas(t, partitions, partitions > 1)
+			d := h.deployment()
+			if _, err := d.AddSchemas(t.Context(), state.Schemas{{ID: 2}}); err == nil {
+				t.Error("schemas were added to a stream that has none")
+			}
+			first := state.Schemas{{ID: 1, Text: "first"}}
+			given, err := d.FreezeSchemas(t.Context(), first)
+			h.check(err)
+			again, err := d.FreezeSchemas(t.Context(), state.Schemas{{ID: 7}})
+			h.check(err)
+			if given != 1 || again != 0 {
+				t.Errorf("schemas given to %d streams, then to %d", given, again)
+			}
+			a := h.Start("a", simtest.NewDisk(), h.setup.Run)
+			h.write(0, 1, 2, 1)
+			time.Sleep(10 * time.Second)
+			checkpoint, err := replay.Checkpoint(t.Context(), d, 0)
+			h.check(err)
+
+			// The commit hangs, and others have sent their decisions behind it.
+			h.Fail(simtest.Fault{
+				Kind:   simtest.Kind{Member: "a", API: "EndTxn", Partition: simtest.AnyPartition},
+				Effect: simtest.Late(20 * time.Second), Count: -1,
+			})
+			h.write(0, 2, 1)
+			h.write(partitions-1, 1, 2, 2)
+			time.Sleep(2 * time.Second)
+			ends := slices.Clone(h.sent)
+			added, err := d.AddSchemas(t.Context(), append(first, state.Schema{ID: 2, Text: "second"}))
+			h.check(err)
+			h.Mend()
+			var since []state.SchemaSince
+			for p, end := range ends {
+				since = append(since, state.SchemaSince{Partition: int32(p), Offset: int64(end)})
+			}
+			if len(added) != 1 || !slices.Equal(added[0].IDs, []uint32{2}) || !slices.Equal(added[0].Since, since) {
+				t.Errorf("added %+v, want from %v on", added, since)
+			}
+			h.write(0, 2, 3)
+			h.write(partitions-1, 1, 2)
+			time.Sleep(2 * time.Minute)
+			h.check(a.Stop())
+
+			want := map[offset]schemas.Code{}
+			for o, id := range h.ids {
+				if id == 3 || id == 2 && o.at < int64(ends[o.partition]) {
+					want[o] = schemas.UnknownSchema
+				} else {
+					want[o] = schemas.OK
+				}
+			}
+			if got := h.verdicts(); !maps.Equal(got, want) {
+				t.Errorf("verdicts %v, want %v", got, want)
+			}
+			compared, err := replay.Check(t.Context(), h.deployment(), 0, checkpoint, func(int) {})
+			if err != nil || compared != h.taken-3 {
+				t.Errorf("compared %d decisions of %d: %v", compared, h.taken-3, err)
+			}
+		})
+	}
+}
+
+// TestAStreamWithoutItsSchemasStops: nothing may be decoded by less than what was frozen.
+func TestAStreamWithoutItsSchemasStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		h.write(0, 1)
+		if said := h.stopped(); !strings.Contains(said, "no schemas") || !strings.Contains(said, "oriel topics") {
+			t.Errorf("said %q", said)
+		}
+		if got := h.read(h.setup.Config.Decisions, true); len(got) > 0 {
+			t.Errorf("%d decisions", len(got))
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package streams
+
+import (
+	"fmt"
+	"sync"
+
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
+	"oriel/schemas"
+)
+
+// Decoding ahead has constant room, so that its memory follows from no content. Records that do not fit are decoded by
+// the walk.
+const (
+	// aheadRecords is as many as a Batch of the fetcher has.
+	aheadRecords = 2 << 10
+
+	// aheadNumbers is a MiB of numbers: 64 for each of aheadRecords.
+	aheadNumbers = 64 * aheadRecords
+)
+
+// Ahead decodes records of a stream before their turn has come, because what a value says depends on its bytes alone.
+// It may be used beside the Walk that takes them, from one goroutine.
+type Ahead struct {
+	decoder schemas.EventDecoder
+	event   schemas.Event
+}
+
+// NewAhead returns an Ahead with a decoder of its own.
+func (s *Stream) NewAhead() (*Ahead, error) {
+	decoder, err := s.opened.newDecoder()
+	return &Ahead{decoder: decoder}, err
+}
+
+// Events are what the first records of one Batch say. They are valid until Release, and need nothing of the Batch.
+type Events struct {
+	partition int32
+	read      []aheadEvent
+	numbers   []float64 // memory of all vectors and further numbers
+	indices   []int32   // memory of all sparse vectors
+}
+
+// aheadEvent is what one record says.
+type aheadEvent struct {
+	offset int64
+	code   schemas.Code
+	event  schemas.Event // only of schemas.OK
+}
+
+var rooms = sync.Pool{New: func() any {
+	return &Events{
+		read:    make([]aheadEvent, 0, aheadRecords),
+		numbers: make([]float64, 0, aheadNumbers),
+		indices: make([]int32, 0, aheadNumbers),
+	}
+}}
+
+// Release gives the memory of the Events back. They must not be used after it.
+func (e *Events) Release() {
+	e.read, e.numbers, e.indices = e.read[:0], e.numbers[:0], e.indices[:0]
+	rooms.Put(e)
+}
+
+// Decode returns what the records of b say: of as many as there is room for.
+func (a *Ahead) Decode(b *fetch.Batch) *Events {
+	e, _ := rooms.Get().(*Events)
+	e.partition = b.Partition
+	for i := range b.Records {
+		r := &b.Records[i]
+		if !e.append(r.Offset, decode(a.decoder, &a.event, b.Partition, r), a.event) {
+			break
+		}
+	}
+	return e
+}
+
+// decode is the one place where an event is decoded, of a record of a partition of the input.
+func decode(d schemas.EventDecoder, dst *schemas.Event, partition int32, r *records.Record) schemas.Code {
+	if r.Unreadable {
+		return schemas.TooLarge
+	}
+	if placed, is := d.(schemas.PlacedDecoder); is {
+		placed.At(partition, r.Offset)
+	}
+	return d.Decode(dst, r.Value)
+}
+
+// append copies an event, because its slices are the decoder's. It reports false if there is no room.
+func (e *Events) append(offset int64, code schemas.Code, event schemas.Event) bool {
+	if len(e.read) == cap(e.read) {
+		return false
+	}
+	if code != schemas.OK {
+		e.read = append(e.read, aheadEvent{offset: offset, code: code})
+		return true
+	}
+	v := &event.Vector
+	if len(v.Values)+len(event.Numbers) > cap(e.numbers)-len(e.numbers) || len(v.Indices) > cap(e.indices)-len(e.indices) {
+		return false
+	}
+	e.numbers, v.Values = keep(e.numbers, v.Values)
+	e.numbers, event.Numbers = keep(e.numbers, event.Numbers)
+	e.indices, v.Indices = keep(e.indices, v.Indices)
+	e.read = append(e.read, aheadEvent{offset, code, event})
+	return true
+}
+
+// keep copies x to the end of room. A nil slice stays nil, because a vector without indices is dense.
+func keep[T any](room, x []T) (grown, kept []T) {
+	if x == nil {
+		return room, nil
+	}
+	from := len(room)
+	room = append(room, x...)
+	return room, room[from:len(room):len(room)]
+}
+
+// of returns what the i-th record of a Batch says, or nil if it was not decoded. A nil Events has decoded nothing.
+func (e *Events) of(b *fetch.Batch, i int) *aheadEvent {
+	if e == nil || i >= len(e.read) {
+		return nil
+	}
+	if at := b.Records[i].Offset; e.partition != b.Partition || e.read[i].offset != at {
+		panic(fmt.Sprintf("BUG: pipeline: the event of partition %d at offset %d for the record of partition %d at offset %d",
+			e.partition, e.read[i].offset, b.Partition, at))
+	}
+	return &e.read[i]
+}

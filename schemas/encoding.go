@@ -1,0 +1,97 @@
+package schemas
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"unicode/utf8"
+)
+
+// Encoding is how a topic of decisions has them in bytes. Each encoding has all members of a decision, and one sequence
+// of bytes for it. The first byte tells encodings apart.
+type Encoding uint8
+
+const (
+	JSON     Encoding = iota // one line of text
+	Protobuf                 // a message of decision.proto
+	Avro                     // a record of decision.avsc, in Avro's single-object encoding
+)
+
+// Encodings are the names of encodings, by their number.
+var Encodings = [...]string{JSON: "json", Protobuf: "protobuf", Avro: "avro"}
+
+// ParseEncoding returns the encoding of a name.
+func ParseEncoding(name string) (e Encoding, ok bool) {
+	i := slices.Index(Encodings[:], name)
+	return Encoding(max(i, 0)), i >= 0
+}
+
+// First bytes of decisions.
+const (
+	startOfJSON     = '{'
+	startOfProtobuf = tagStream // the first field, whose text is never empty
+	startOfAvro     = 0xc3
+)
+
+// Codes of adjacencies and units in Protobuf and Avro are places in these lists. Protobuf has them from 1.
+var (
+	adjacencyCodes = []string{"replace", "zero-out"}
+	unitCodes      = []string{"event", "user"}
+)
+
+// code returns the place of a name in a list of codes.
+func code(codes []string, name string) int {
+	i := slices.Index(codes, name)
+	if i < 0 {
+		panic("BUG: schemas: " + name + ": not an adjacency or unit that decision.proto and decision.avsc have")
+	}
+	return i
+}
+
+// appendDouble appends 8 bytes, little-endian. −0 is 0, as in JSON. x must be finite.
+func appendDouble(dst []byte, x float64) []byte {
+	return binary.LittleEndian.AppendUint64(dst, doubleBits(x))
+}
+
+// appendDoubles appends 8 bytes a number.
+func appendDoubles(dst []byte, numbers []float64) []byte {
+	start := len(dst)
+	dst = slices.Grow(dst, 8*len(numbers))[:start+8*len(numbers)]
+	to := dst[start:]
+	for _, x := range numbers {
+		binary.LittleEndian.PutUint64(to, doubleBits(x))
+		to = to[8:]
+	}
+	return dst
+}
+
+func doubleBits(x float64) uint64 {
+	b := math.Float64bits(x)
+	switch magnitude := b << 1; {
+	case magnitude >= 0x7ff<<53:
+		panic("BUG: schemas: a number of a decision is not finite")
+	case magnitude == 0:
+		return 0
+	}
+	return b
+}
+
+// appendUTF8 appends a text with U+FFFD for each byte that is not UTF-8, as JSON has it.
+func appendUTF8(dst []byte, s string) []byte {
+	for _, r := range s {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// sizeUTF8 is how many bytes appendUTF8 appends.
+func sizeUTF8(s string) (size int) {
+	for _, r := range s {
+		size += utf8.RuneLen(r)
+	}
+	return size
+}
+
+// sizeUvarint is how many bytes binary.AppendUvarint appends.
+func sizeUvarint(n uint64) int { return (bits.Len64(n|1) + 6) / 7 }

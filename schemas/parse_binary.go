@@ -1,0 +1,79 @@
+package schemas
+
+import (
+	"encoding/binary"
+	"math"
+	"unicode/utf8"
+)
+
+// binaryParser reads numbers and texts of Protobuf and Avro until something does not fit; from then on ok is false and
+// results mean nothing. It allocates no more than the bytes that it reads need.
+type binaryParser struct {
+	b  []byte // what is left
+	ok bool
+}
+
+// uvarint reads a number of 7 bits a byte, the lowest first.
+func (p *binaryParser) uvarint() uint64 {
+	n, size := binary.Uvarint(p.b)
+	if p.ok = p.ok && size > 0; !p.ok {
+		return 0
+	}
+	p.b = p.b[size:]
+	return n
+}
+
+// cut reads n bytes.
+func (p *binaryParser) cut(n uint64) []byte {
+	if p.ok = p.ok && n <= uint64(len(p.b)); !p.ok {
+		return nil
+	}
+	cut := p.b[:n]
+	p.b = p.b[n:]
+	return cut
+}
+
+// text reads a text of n bytes.
+func (p *binaryParser) text(n uint64) string {
+	b := p.cut(n)
+	p.ok = p.ok && utf8.Valid(b)
+	return string(b)
+}
+
+// double reads a finite number.
+func (p *binaryParser) double() float64 {
+	b := p.cut(8)
+	if !p.ok {
+		return 0
+	}
+	x := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	if p.ok = !math.IsNaN(x) && !math.IsInf(x, 0); !p.ok {
+		return 0
+	}
+	return x
+}
+
+// doubles reads n finite numbers. It returns a non-nil slice.
+func (p *binaryParser) doubles(n uint64) []float64 {
+	if p.ok = p.ok && n <= uint64(len(p.b)/8); !p.ok {
+		return nil
+	}
+	numbers := make([]float64, n)
+	for k := range numbers {
+		numbers[k] = p.double()
+	}
+	return numbers
+}
+
+// memberNames are the names of the members that a decision has.
+type memberNames struct{ nameSet }
+
+// add takes the name of a member behind those of all decisions. It reports false if a member has it.
+func (s *memberNames) add(name string) bool {
+	if len(s.names) == 0 {
+		for _, own := range decisionMembers {
+			s.nameSet.add([]byte(own))
+		}
+	}
+	return s.nameSet.add([]byte(name)) == OK
+}

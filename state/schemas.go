@@ -1,0 +1,164 @@
+package state
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// Schemas are the writers' schemas that a stream decodes its events by, each under its id in a registry, in the order
+// in which they were frozen. They are public. They are authenticated because decoding must not change: a record that
+// was taken once may be taken again after a crash, and must then say the same.
+//
+//	format u8 ‖ kind u8 ‖ number of schemas u32 ‖ schemas ‖ HMAC-SHA-256(key, stream var ‖ all before it) 32 ‖ CRC-32C u32
+//
+// with a schema as
+//
+//	id u32 ‖ text var ‖ references u32 ‖ for each: name var ‖ text var ‖ since u8 (0 always, 1 from offsets)
+//	‖ [offsets u32 ‖ for each, partitions ascending: partition i32 ‖ offset i64]
+type Schemas []Schema
+
+// Schema is one writer's schema. Records name its id. Those before the offsets from which it is known are null events,
+// as they were when they were first taken.
+type Schema struct {
+	ID         uint32
+	Text       string            // as the registry has it
+	References []SchemaReference // schemas of others that the text names, those first that others name
+	Since      []SchemaSince     // by partition of the input, ascending; nil: known from the first record on
+}
+
+// SchemaReference is a schema that others name: the name that they call it by, and its text.
+type SchemaReference struct{ Name, Text string }
+
+// SchemaSince is the first offset of a partition at which a schema is known.
+type SchemaSince struct {
+	Partition int32
+	Offset    int64
+}
+
+// Known tells whether the record at an offset of a partition of the input is decoded by the schema. A partition that
+// was added to the input after the schema was frozen knows it from its first record on.
+func (s *Schema) Known(partition int32, offset int64) bool {
+	i, found := slices.BinarySearchFunc(s.Since, partition, func(f SchemaSince, partition int32) int {
+		return int(f.Partition) - int(partition)
+	})
+	return !found || offset >= s.Since[i].Offset
+}
+
+// Find returns the schema of an id; nil when none is frozen.
+func (s Schemas) Find(id uint32) *Schema {
+	for i := range s {
+		if s[i].ID == id {
+			return &s[i]
+		}
+	}
+	return nil
+}
+
+// Schemas returns the key that authenticates frozen schemas: HMAC-SHA-256(k, "oriel schemas").
+func (k NameKey) Schemas() [32]byte {
+	h := hmac.New(sha256.New, k[:])
+	_, _ = io.WriteString(h, "oriel schemas")
+	return [32]byte(h.Sum(nil))
+}
+
+// Seal returns the record of a stream's schemas.
+func (s Schemas) Seal(key [32]byte, stream string) []byte {
+	if !s.valid() {
+		panic("BUG: state: schemas that no record can hold")
+	}
+	b := appendHeader(nil, KindSchemas)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(s)))
+	for _, schema := range s {
+		b = binary.LittleEndian.AppendUint32(b, schema.ID)
+		b = appendVariable(b, schema.Text)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(schema.References)))
+		for _, r := range schema.References {
+			b = appendVariable(appendVariable(b, r.Name), r.Text)
+		}
+		if schema.Since == nil {
+			b = append(b, 0)
+			continue
+		}
+		b = binary.LittleEndian.AppendUint32(append(b, 1), uint32(len(schema.Since)))
+		for _, since := range schema.Since {
+			b = binary.LittleEndian.AppendUint32(b, uint32(since.Partition))
+			b = binary.LittleEndian.AppendUint64(b, uint64(since.Offset))
+		}
+	}
+	return appendChecksum(append(b, authenticate(key, stream, b)...), 0)
+}
+
+// OpenSchemas opens a record that Seal made with the same key for the same stream. Errors: ErrFormat, ErrCorrupt,
+// ErrForeign.
+func OpenSchemas(b []byte, key [32]byte, stream string) (Schemas, error) {
+	r, err := unframe(b, KindSchemas)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.record) < 2+4+sha256.Size {
+		return nil, malformed(KindSchemas)
+	}
+	body, mac := r.record[:len(r.record)-sha256.Size], r.record[len(r.record)-sha256.Size:]
+	if !hmac.Equal(authenticate(key, stream, body), mac) {
+		return nil, fmt.Errorf("%w: schemas of another stream or deployment, or changed ones", ErrForeign)
+	}
+	r.record = body
+	schemas := r.schemas()
+	if r.bad || r.at != len(r.record) || !schemas.valid() {
+		return nil, malformed(KindSchemas)
+	}
+	return schemas, nil
+}
+
+func authenticate(key [32]byte, stream string, body []byte) []byte {
+	h := hmac.New(sha256.New, key[:])
+	h.Write(appendVariable(nil, stream))
+	h.Write(body)
+	return h.Sum(nil)
+}
+
+func (r *reader) schemas() Schemas {
+	var schemas Schemas
+	for n := r.uint32(); n > 0 && !r.bad; n-- {
+		s := Schema{ID: r.uint32(), Text: string(r.variable())}
+		for n := r.uint32(); n > 0 && !r.bad; n-- {
+			s.References = append(s.References, SchemaReference{string(r.variable()), string(r.variable())})
+		}
+		switch r.uint8() {
+		case 0:
+		case 1:
+			s.Since = []SchemaSince{}
+			for n := r.uint32(); n > 0 && !r.bad; n-- {
+				s.Since = append(s.Since, SchemaSince{int32(r.uint32()), int64(r.uint64())})
+			}
+		default:
+			r.bad = true
+		}
+		schemas = append(schemas, s)
+	}
+	return schemas
+}
+
+// valid reports whether no id is frozen twice, and offsets are within their bounds, partitions ascending.
+func (s Schemas) valid() bool {
+	seen := map[uint32]bool{}
+	for _, schema := range s {
+		last := int32(-1)
+		for _, since := range schema.Since {
+			if since.Partition <= last || since.Offset < 0 {
+				return false
+			}
+			last = since.Partition
+		}
+		if seen[schema.ID] {
+			return false
+		}
+		seen[schema.ID] = true
+	}
+	return len(s) <= math.MaxInt32
+}
