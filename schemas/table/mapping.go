@@ -22,8 +22,8 @@ type Mapping struct {
 	Key         string   // column; empty: Row.Key is nil
 	Sort        []string // columns; none: file order
 
-	// Whole makes each row an object of its cells, texts by the names of their columns, in place of an event: for a mapping
-	// that reads such records. It stands alone but for Where, PartitionBy, Key and Sort.
+	// Whole makes each row an object of its cells, texts by the names of their columns, in place of an event: for a
+	// mapping that reads such records. It stands alone but for Where, PartitionBy, Key and Sort.
 	Whole bool
 
 	Body   schemas.Body             // of the events; the zero value is features and label of any loss on them
