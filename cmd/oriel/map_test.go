@@ -102,7 +102,8 @@ func TestProblemsOfMappedRecords(t *testing.T) {
 	f.Fails("--label: ORIEL_MAP says", "produce", "--stdout", "--csv", rows, "--label", "late>1")
 }
 
-// The schema of mapped records takes those that become events, whatever else they have, and names what each place is for.
+// The schema of mapped records takes those that become events, whatever else they have, and names what each place is
+// for.
 func TestSchemaOfMappedRecords(t *testing.T) {
 	environ := []string{"ORIEL_OPERATOR=coco", "ORIEL_LOSS=logistic", "ORIEL_DIMENSION=8", `ORIEL_MAP={"where":"s!=no","label":"/o/late>15",
 		"features":["/o/l/2/n:number",{"name":"hour","from":"at","as":"hour"},{"name":"day","from":"at","as":"weekday"}]}`}

@@ -169,7 +169,7 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 	m, open := s.mapping, mapping.JSON(c.Unknown)
 	if m != nil {
 		if _, err := m.Compile(c); err != nil {
-			return nil, fromMap(err)
+			return nil, mapping.Prefixed(prefix+"MAP", err)
 		}
 	}
 	switch {
