@@ -51,7 +51,6 @@ func (o *sampleOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.where, "where", "", "which records are events, such as /status=paid; the others are null events")
 	f.StringVar(&o.label, "label", "", "what is predicted: the path of a member, or of two classes a comparison, /delay>15")
 	f.IntVar(&o.firstFew, "first", firstFew, "events to show as Oriel reads them")
-	cmd.MarkFlagsMutuallyExclusive("sample", "topic")
 }
 
 func mapCommand() *cobra.Command {
@@ -71,6 +70,7 @@ func mapCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return mapRecords(cmd, o) },
 	}
 	o.flags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("sample", "topic")
 	cmd.Flags().StringVar(&o.want, "want", "", "classes or number: which kind of label there is; two classes, if not given")
 	return cmd
 }
@@ -131,7 +131,7 @@ func (o sampleOptions) look(ctx context.Context, environ []string, folder string
 		return nil, exit.WrongUse("--sample, --topic: one of them says where records are")
 	case o.records < 1:
 		return nil, exit.WrongUse("--records: %d is not a number of records", o.records)
-	case o.topic != "":
+	case len(o.files) == 0:
 		host := service.ThisHost(version())
 		host.Environ = environ
 		err = host.WithClient(func(client *kafka.Client) error {
@@ -177,7 +177,7 @@ func (o sampleOptions) encoded(ctx context.Context, records [][]byte, folder str
 			subject = o.topic + "-value"
 		}
 		var err error
-		if encoding, err = encoding.Fetch(ctx, o.registry, subject, folder, records); err != nil {
+		if encoding, err = encoding.Fetch(ctx, o.registry, subject, folder); err != nil {
 			return encoding, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"oriel/schemas/framing"
+	"oriel/schemas/protobuf"
 )
 
 // Values of ORIEL_FORMAT and ORIEL_FRAMING.
@@ -87,9 +88,31 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 			return e, fmt.Errorf("records name %d schemas, ids %s: say which file has each by --schema-ids, "+
 				"ID of --schema-file and ID=FILE of another version, or name the registry", len(seen), join(seen))
 		}
+		if len(seen) == 0 {
+			return e, errors.New("no record has Confluent's framing")
+		}
 		e.IDs = []string{strconv.FormatUint(uint64(seen[0]), 10)}
 	}
+	if e.Format == Protobuf && e.Framing == Confluent && e.Message == "" {
+		return e.named(records)
+	}
 	return e, nil
+}
+
+// named finds the message type by the place in the file that records name.
+func (e Encoding) named(records [][]byte) (Encoding, error) {
+	for _, record := range records {
+		_, rest, ok := framing.Header(record)
+		if !ok {
+			continue
+		}
+		if index, ok := framing.Index(rest); ok {
+			var err error
+			e.Message, err = protobuf.NameAt(e.SchemaFile, index, os.ReadFile)
+			return e, err
+		}
+	}
+	return e, errors.New("no record names a message type; --schema-message does")
 }
 
 // framingOf is the framing that most records have.

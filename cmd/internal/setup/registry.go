@@ -15,7 +15,7 @@ import (
 
 // Fetch completes an encoding by what a registry has under a subject, and writes each version of the schema to a new
 // file of a folder.
-func (e Encoding) Fetch(ctx context.Context, url, subject, folder string, records [][]byte) (Encoding, error) {
+func (e Encoding) Fetch(ctx context.Context, url, subject, folder string) (Encoding, error) {
 	client, err := schemaregistry.New(schemaregistry.Config{URL: url})
 	if err != nil {
 		return e, err
@@ -78,11 +78,19 @@ func writeVersion(name, format string, v schemaregistry.Version) error {
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			return err
 		}
-		if err := WriteNew(at, []byte(r.Text), 0o644); err != nil && !sameFile(at, r.Text) {
+		if err := writeSame(at, r.Text); err != nil {
 			return err
 		}
 	}
-	return WriteNew(name, []byte(v.Text), 0o644)
+	return writeSame(name, v.Text)
+}
+
+// writeSame writes a file that does not exist yet, or is the same.
+func writeSame(name, text string) error {
+	if sameFile(name, text) {
+		return nil
+	}
+	return WriteNew(name, []byte(text), 0o644)
 }
 
 func sameFile(name, text string) bool {

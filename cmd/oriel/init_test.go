@@ -1,0 +1,174 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/cmd/internal/setup"
+)
+
+// lines are records, one of each line.
+func lines(content []byte) (records []string) {
+	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+}
+
+// avroVersions are two versions of one schema: the newer one has a field more, and total as a double.
+var avroVersions = []string{
+	`{"type":"record","name":"Order","fields":[{"name":"order_id","type":"string"},
+	{"name":"total","type":"long"},{"name":"refunded","type":"boolean"}]}`,
+	`{"type":"record","name":"Order","fields":[{"name":"order_id","type":"string"},
+	{"name":"total","type":"double"},{"name":"refunded","type":"boolean"},
+	{"name":"customer","type":["null",{"type":"record","name":"Customer","fields":[
+	{"name":"country","type":"string"}]}],"default":null}]}`,
+}
+
+// avroOrders are records of both versions in Confluent's framing, of ids 7 and 9.
+func avroOrders(n int) (records []string) {
+	text := func(s string) string { return string(binary.AppendVarint(nil, int64(len(s)))) + s }
+	for i := range n {
+		refunded := string([]byte{byte(i % 5 / 4)})
+		if i%2 == 0 {
+			total := string(binary.AppendVarint(nil, int64(i)))
+			records = append(records, "\x00\x00\x00\x00\x07"+text(fmt.Sprint("o", i))+total+refunded)
+			continue
+		}
+		total := string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(float64(i))))
+		records = append(records,
+			"\x00\x00\x00\x00\x09"+text(fmt.Sprint("o", i))+total+refunded+"\x02"+text([]string{"DE", "FR", "US"}[i%3]))
+	}
+	return records
+}
+
+const protoOrders = `syntax = "proto3";
+package shop;
+import "google/protobuf/timestamp.proto";
+message Customer { string id = 1; string country = 2; }
+message Card { string brand = 1; }
+message Order {
+  string order_id = 1;
+  google.protobuf.Timestamp placed_at = 2;
+  Customer customer = 3;
+  double total = 4;
+  oneof payment { Card card = 5; string voucher = 6; }
+  bool refunded = 7;
+}
+`
+
+// protobufOrders are records in Confluent's framing, of the third message type of id 3.
+func protobufOrders(n int) (records []string) {
+	for i := range n {
+		text := func(b []byte, field protowire.Number, s string) []byte {
+			return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), s)
+		}
+		var at []byte
+		at = protowire.AppendVarint(protowire.AppendTag(at, 1, protowire.VarintType), uint64(1_780_000_000+i*3600))
+		customer := text(text(nil, 1, fmt.Sprint("c", i)), 2, []string{"DE", "FR", "US"}[i%3])
+		b := text(text(text(nil, 1, fmt.Sprint("o", i)), 2, string(at)), 3, string(customer))
+		b = protowire.AppendFixed64(protowire.AppendTag(b, 4, protowire.Fixed64Type), math.Float64bits(float64(i)))
+		if i%2 == 0 {
+			b = text(b, 5, string(text(nil, 1, []string{"visa", "amex"}[i%3/2])))
+		} else {
+			b = text(b, 6, "x")
+		}
+		b = protowire.AppendVarint(protowire.AppendTag(b, 7, protowire.VarintType), uint64(i%5/4))
+		records = append(records, "\x00\x00\x00\x00\x03\x02\x04"+string(b))
+	}
+	return records
+}
+
+// From a topic of each of four shapes and a few answers to the first decision that all records are events of.
+func TestInitOnFourShapes(t *testing.T) {
+	registry := srfake.New()
+	t.Cleanup(registry.Close)
+	registry.SeedSchema("avro-value", 1, 7, sr.Schema{Schema: avroVersions[0]})
+	registry.SeedSchema("avro-value", 2, 9, sr.Schema{Schema: avroVersions[1]})
+	registry.SeedSchema("protobuf-value", 1, 3, sr.Schema{Schema: protoOrders, Type: sr.TypeProtobuf})
+	broker := servicetest.Broker(t)
+	for name, c := range map[string]struct {
+		records  []string
+		answers  string
+		document string
+	}{
+		"json": {lines(orders(60, "", "")), "\n\ny\n2000\n\n", `"/customer/country",
+    "/order/total:number"`},
+		"cloudevents": {
+			lines(orders(60, `{"specversion":"1.0","id":"1","source":"/shop","type":"order","data":`, `}`)),
+			"\n\ny\n\n1\n", `{"name": "hour", "from": "/at", "as": "hour"}`,
+		},
+		"avro":     {avroOrders(60), registry.URL() + "\n\n\ny\n\n\n", `"/customer/country"`},
+		"protobuf": {protobufOrders(60), registry.URL() + "\nclasses\n/refunded\ny\n\n\n", `"/card/brand"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fixture{servicetest.NewAt(t, broker, 2, nil)}
+			f.CreateTopic(name, 2, nil)
+			f.Env["ORIEL_INPUT_TOPIC"] = name
+			for i, record := range c.records {
+				f.Send(int32(i%2), servicetest.Value(record))
+			}
+			folder := filepath.Join(t.TempDir(), "new")
+			cmd := root()
+			var out, notes strings.Builder
+			cmd.SetArgs([]string{"init", "--ask", "--brokers", broker, "--topic", name, "--out", folder})
+			cmd.SetIn(strings.NewReader(c.answers))
+			cmd.SetOut(&out)
+			cmd.SetErr(&notes)
+			if err := cmd.ExecuteContext(t.Context()); err != nil {
+				t.Fatalf("%v\n%s", err, notes.String())
+			}
+			document, err := os.ReadFile(filepath.Join(folder, mapName))
+			if err != nil || !strings.Contains(string(document), c.document) {
+				t.Fatalf("%v\n%s\nlacks %s", err, document, c.document)
+			}
+			if answers := strings.Count(c.answers, "\n") + 2; answers > setup.MostQuestions {
+				t.Errorf("%d answers", answers)
+			}
+			said := []string{"Each event is protected for ever", envName + " topics", " run\n", "tail --topic " + name}
+			for _, text := range said {
+				if !strings.Contains(out.String(), text) {
+					t.Errorf("%s\nlacks %s", out.String(), text)
+				}
+			}
+			f.Env, f.Name = settingsOf(t, filepath.Join(folder, envName)), name+"-oriel"
+			f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_COMMIT_INTERVAL"] = "127.0.0.1:0", "20ms"
+			f.Must("topics")
+			service := f.Start(nil, "run")
+			f.Await(time.Minute, "a decision of each record", func() bool {
+				return len(f.Read(f.Topic("decisions"), 0, false)) == len(c.records)
+			})
+			service.Terminate()
+			if letters := f.Letters(0); len(letters) > 0 {
+				t.Errorf("%d records are no events: %s", len(letters), servicetest.Reasons(letters))
+			}
+		})
+	}
+}
+
+// settingsOf reads a file of settings.
+func settingsOf(t *testing.T, name string) map[string]string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := map[string]string{}
+	for _, line := range lines(content) {
+		if name, value, ok := strings.Cut(line, "="); ok && line[0] != '#' {
+			if given[name], err = unquote(value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return given
+}
