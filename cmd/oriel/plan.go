@@ -175,7 +175,8 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 		Count: o.inputs, Rate: o.rate, WholeTopic: s.Deployment().WholeTopic(), Interval: s.CommitInterval,
 	}
 	in := plan.Input{
-		Configured: mechanism, Operator: operator, Name: s.Operator, AgeWeight: s.AgeWeight, Rate: input.Of(), Age: o.age, After: o.after,
+		Configured: mechanism, Operator: operator, Name: s.Operator, AgeWeight: s.AgeWeight, Rate: input.Of(),
+		Age: o.age, After: o.after,
 		Solved: o.solution, Second: s.After != "", Input: input,
 	}
 	if o.measure {

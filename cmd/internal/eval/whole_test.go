@@ -225,9 +225,10 @@ func alone(t *testing.T, s settings.Settings, m streams.Model) operators.Machine
 	return machine
 }
 
-// TestAggregateOverPartitionsHasTheNoiseOfOne: counts of 256 cells over 64 partitions, one stream and 64 whose counts are
-// added up. The events are null ones, so that counts are noise. Of the one stream it is what a topic of one partition
-// has, and of the sum eight times as much: each root of a mean of 256 squares is within 6.11/√512 = 27 % at 10⁻⁹.
+// TestAggregateOverPartitionsHasTheNoiseOfOne: counts of 256 cells over 64 partitions, one stream and 64 whose counts
+// are added up. The events are null ones, so that counts are noise. Of the one stream it is what a topic of one
+// partition has, and of the sum eight times as much: each root of a mean of 256 squares is within 6.11/√512 = 27 % at
+// 10⁻⁹.
 func TestAggregateOverPartitionsHasTheNoiseOfOne(t *testing.T) {
 	const partitions, each = 64, 64
 	s, err := settings.Load([]string{

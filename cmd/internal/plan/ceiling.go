@@ -23,8 +23,8 @@ type pace struct {
 	events        string // that were measured
 }
 
-// paceOf has the figures of BenchmarkOneStream (cmd/internal/replay), the entry of 2026-11-26 in deploy/bench/RESULTS.md:
-// 4.13, 1.53 and 1.48 µs an event for 1, 64 and 4096 events a step of 32 numbers, and 20.9, 1.36 and 1.03 µs for 144.
+// paceOf has the figures of BenchmarkOneStream (cmd/internal/replay), of 2026-11-26 in deploy/bench/RESULTS.md: 4.13,
+// 1.53 and 1.48 µs an event for 1, 64 and 4096 events a step of 32 numbers, and 20.9, 1.36 and 1.03 µs for 144.
 // It reports false for an operator whose events were not measured so.
 func (in Input) paceOf() (pace, bool) {
 	switch damping := in.Operator.Describe(in.Configured).Damping; {
