@@ -308,3 +308,37 @@ func TestCodesHaveDistinctNamesAndRules(t *testing.T) {
 		t.Error("the last code has changed: the loop above misses some")
 	}
 }
+
+// Members that nothing asks for are passed over where the configuration says so: their grammar is checked, their names
+// and what they hold are not.
+func TestUnknownMembersArePassedOver(t *testing.T) {
+	c := EventConfig{
+		Body: testBody("logistic"), Dimension: 4, MaxBytes: 1 << 10, Features: FeatureConfig{Norm: "none"}, Unknown: UnknownIsFree,
+	}
+	d := newTestDecoder(t, c)
+	c.Unknown = UnknownIsNull
+	strict := newTestDecoder(t, c)
+	f := func(value string, want Code) {
+		t.Helper()
+		var e Event
+		if got := d.Decode(&e, []byte(value)); got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+		if got := strict.Decode(&e, []byte(value)); got == OK {
+			t.Errorf("%s: an event", value)
+		}
+		if n := testing.AllocsPerRun(20, func() { d.Decode(&e, []byte(value)) }); n > 1 { // of the conversion
+			t.Errorf("%s: %g allocations", value, n)
+		}
+	}
+	f(`{"id":null,"features":{"a":1},"x":{"y":[1,-0.5e+3,"\ud83d\ude00\n",true,{}],"y":1e999},"id":[],"label":1}`, OK)
+	f(`{"\u0069d":"\"","features":[1,2,3,4],"label":0,"z":[[[[[[[]]]]]]]}`, OK)
+	f(`{"id":[[[[[[[[]]]]]]]],"features":{"a":1},"label":1}`, TooDeep)
+	for _, value := range []string{`01`, `1.`, `-`, `1e`, `tru`, `"`, `[1,]`, `{"a"}`, `{"a":1,}`, `{a:1}`, `"\x"`, "\"\n\"", ``} {
+		f(`{"id":`+value+`,"features":{"a":1},"label":1}`, JSONSyntax)
+	}
+	f(`{"id":"\ud800","features":{"a":1},"label":1}`, LoneSurrogate)
+	f(`{"id":1,"features":{"a":1}}`, MissingMember)
+	f(`{"id":1,"label":1,"features":{"a":1},"label":1}`, DuplicateName)
+	f(`{"id":1,"label":1,"features":{"indices":[0],"values":[1],"x":1}}`, UnknownName)
+}

@@ -94,7 +94,7 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 		if err != nil {
 			return err
 		}
-		each, o.decode = mapping.each, o.decode || len(mapping.Members) > 0
+		each, o.decode = mapping.each, o.decode || mapping.hasMembers()
 	}
 	if o.decode {
 		decoder, err := configuredDecoder()

@@ -11,6 +11,7 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/schemas"
+	"oriel/schemas/mapping"
 	"oriel/schemas/table"
 )
 
@@ -46,8 +47,8 @@ func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping,
 		if err != nil {
 			return m, fmt.Errorf("--map: %w", err)
 		}
-		if m.Mapping, err = table.ParseMapping(b); err != nil {
-			return m, exit.WrongUse("--map: %w", err)
+		if m.Document, err = mapping.Parse(b); err != nil {
+			return m, exit.WrongUse("%w", mapping.Prefixed("--map", err))
 		}
 		m.Called = func(rule string) string {
 			if rule == "comma" {
@@ -69,7 +70,7 @@ func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping,
 	if m.Whole && o.mapFile != "" {
 		return m, exit.WrongUse("--map: ORIEL_MAP says where the members of events stand")
 	}
-	if len(m.Members) > 0 {
+	if m.hasMembers() {
 		var err error
 		if m.Body, err = body(); err != nil {
 			return m, err
@@ -99,6 +100,16 @@ func flagOf(rule string) string {
 // tableMapping reads the records of a CSV file.
 type tableMapping struct{ table.Mapping }
 
+// hasMembers says whether members of the configured operator's events are mapped.
+func (m tableMapping) hasMembers() bool {
+	return len(m.Members) > 0 || m.Document != nil && len(m.Document.Members) > 0
+}
+
+// partitions says whether a column decides the partition.
+func (m tableMapping) partitions() bool {
+	return m.PartitionBy != "" || m.Document != nil && m.Document.Rows.PartitionBy != ""
+}
+
 func (m tableMapping) each(in io.Reader, f func(outgoing) error) error {
 	rows, err := m.Open(in)
 	if err != nil {
@@ -113,7 +124,7 @@ func (m tableMapping) each(in io.Reader, f func(outgoing) error) error {
 			return err
 		}
 		e := outgoing{key: row.Key, value: row.Event}
-		if m.PartitionBy != "" {
+		if m.partitions() {
 			e.place = []byte(row.Partition)
 		}
 		if err := f(e); err != nil {

@@ -115,8 +115,8 @@ func TestProduceChecksTheFileFirst(t *testing.T) {
 	good := servicetest.WriteFile(t, "good.csv", []byte("a,b\n"+rows))
 	bad := servicetest.WriteFile(t, "bad.csv", []byte("a,b\n"+rows+",2\n"))
 	f.Fails(`nothing was sent`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
-	f.Fails(`line 5002: --label: column "a"`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
-	f.Fails("--label: none given", "produce", "--topic", topic, "--csv", good, "--feature", "b")
+	f.Fails(`line 5002: label: missing_member: /a is absent`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
+	f.Fails("--label: missing: events must have one", "produce", "--topic", topic, "--csv", good, "--feature", "b")
 	f.Fails(`--feature: no column "c"`, "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "c")
 	f.Fails("--delimiter may be wrong", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b",
 		"--delimiter", ";")
@@ -186,9 +186,9 @@ func TestProduceMapsColumnsToMembersOfTheConfiguredEvents(t *testing.T) {
 	if said := f.prints(call("--map", mapping)...); said != want {
 		t.Errorf("by a mapping file: %q", said)
 	}
-	f.Fails(`--member: events of body portfolio have no member "cost"`, call("--member", "cost=a")...)
-	f.Fails(`--member: nothing gives the member "relatives"`, call("--member", "weight=w")...)
-	f.Fails(`line 2: --member: column "day": missing or not a number`, call("--member", "relatives=a,day")...)
+	f.Fails(`--member: events have no member "cost"`, call("--member", "cost=a")...)
+	f.Fails(`--member: nothing gives the member relatives`, call("--member", "weight=w")...)
+	f.Fails(`line 2: relatives: unreadable_value: /day is a text`, call("--member", "relatives=a,day")...)
 	f.Fails("record 1: relatives: wrong_dimension", call("--member", "relatives=a,b,w")...)
 
 	lines := servicetest.WriteFile(t, "lines.ndjson", []byte("{\"relatives\":[1,2]}\n{\"relatives\":[0,0]}\n"))

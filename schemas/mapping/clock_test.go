@@ -3,6 +3,7 @@ package mapping
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +60,8 @@ func TestRulesAreTheirZones(t *testing.T) {
 				t.Fatalf("%s at %s: %s, want %s", r.rule, written, got, want)
 			}
 			local := at.Format(time.DateTime) // the hour that comes twice is the one of standard time or of summer time
-			if got := parts(t, &c, Value{Kind: Text, Text: []byte(local)}); strings.Join(strings.Fields(got)[:4], " ") != strings.Join(strings.Fields(want)[:4], " ") {
+			got := parts(t, &c, Value{Kind: Text, Text: []byte(local)})
+			if !slices.Equal(strings.Fields(got)[:4], strings.Fields(want)[:4]) {
 				t.Fatalf("%s at %s: %s, want %s", r.rule, local, got, want)
 			}
 		}
@@ -102,8 +104,10 @@ func TestSecondsOfAnInstant(t *testing.T) {
 
 func TestTextsThatAreNoZones(t *testing.T) {
 	for _, text := range []string{
-		"", "Europe/Berlin", "utc", "CET", "C-1", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,J60,J300", "CET-1CEST,M13.5.0,M10.5.0",
-		"CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,M3.0.0,M10.5.0", "CET-1CEST,M3.5.7,M10.5.0", "CET-1CEST,M3.5.0,M10.5.0/3x", "+1:00", "+24:00",
+		"", "Europe/Berlin", "utc", "CET", "C-1", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,J60,J300",
+		"CET-1CEST,M13.5.0,M10.5.0",
+		"CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,M3.0.0,M10.5.0", "CET-1CEST,M3.5.7,M10.5.0", "CET-1CEST,M3.5.0,M10.5.0/3x",
+		"+1:00", "+24:00",
 		"CET-168", "<CET-1", "-01:60",
 	} {
 		var c Clock

@@ -15,6 +15,15 @@ type Mapping struct {
 	Features []Item       // in the order of the event
 	Members  []Item
 	Rows     Rows
+
+	called func(member string) string // how messages name where, label, …; nil: as a document does
+}
+
+func (m *Mapping) name(member string) string {
+	if m.called == nil {
+		return member
+	}
+	return m.called(member)
 }
 
 // Rows is what a mapping says of the rows of a table beside their events. Records of a topic have none of it.
@@ -61,6 +70,52 @@ func Parse(document []byte) (*Mapping, error) {
 	}
 	p.distinct(m)
 	return m, errors.Join(p...)
+}
+
+// Texts are the short forms of a mapping, as a command line gives them.
+type Texts struct {
+	Where, Label      string // empty: none
+	Features, Members []string
+
+	Called func(member string) string // how messages name where, label, …; nil: as a document does
+}
+
+// Parse reads the texts and reports every problem at once.
+func (t Texts) Parse() (*Mapping, error) {
+	m := &Mapping{called: t.Called}
+	var p problems
+	if t.Where != "" {
+		m.Where = append(m.Where, p.comparison(m.name("where"), t.Where))
+	}
+	if t.Label != "" {
+		label, _ := p.item(m.name("label"), node{kind: textNode, text: t.Label}, labelItem)
+		m.Label = &label
+	}
+	for _, text := range t.Features {
+		item, _ := p.item(m.name("features"), node{kind: textNode, text: text}, featureItem)
+		m.Features = append(m.Features, item)
+	}
+	for _, text := range t.Members {
+		item, _ := p.item(m.name("members"), node{kind: textNode, text: text}, memberItem)
+		m.Members = append(m.Members, item)
+	}
+	if len(p) == 0 {
+		p.distinct(m)
+	}
+	return m, errors.Join(p...)
+}
+
+// Prefixed puts a text in front of each problem of Parse or Compile.
+func Prefixed(prefix string, err error) error {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return fmt.Errorf("%s: %w", prefix, err)
+	}
+	var errs []error
+	for _, one := range joined.Unwrap() {
+		errs = append(errs, Prefixed(prefix, one))
+	}
+	return errors.Join(errs...)
 }
 
 // problems are faults of a document, in its order.

@@ -19,6 +19,7 @@ const (
 // Plan is a mapping made ready for the events of one configuration: a table of what to read from where. Several
 // decoders may share it.
 type Plan struct {
+	mapping *Mapping
 	config  schemas.EventConfig
 	paths   []Path
 	where   []test
@@ -50,7 +51,7 @@ type target struct {
 
 // Compile checks a mapping against the events of a configuration and reports every problem, each with its place.
 func (m *Mapping) Compile(c schemas.EventConfig) (*Plan, error) {
-	b := &builder{Plan: Plan{config: c}, index: map[string]int{}, given: map[string]bool{}}
+	b := &builder{Plan: Plan{mapping: m, config: c}, index: map[string]int{}, given: map[string]bool{}}
 	if m.Rows.Any() {
 		b.add("partition_by, key, sort", "are for rows of a table; a record has a partition and a key already")
 	}
@@ -73,6 +74,22 @@ func (m *Mapping) Compile(c schemas.EventConfig) (*Plan, error) {
 
 // Paths are those that a Source must fill, none twice.
 func (p *Plan) Paths() []Path { return p.paths }
+
+// Asks names what reads a path first: where, or the item of a mapping.
+func (p *Plan) Asks(path Path) string {
+	is := func(at int) bool { return at >= 0 && slices.Equal(p.paths[at], path) }
+	for i := range p.where {
+		if is(p.where[i].at) {
+			return p.mapping.name("where")
+		}
+	}
+	for i := range p.targets {
+		if t := &p.targets[i]; is(t.at) {
+			return t.item.place
+		}
+	}
+	return ""
+}
 
 // Config are the events.
 func (p *Plan) Config() schemas.EventConfig { return p.config }
@@ -112,11 +129,11 @@ func (b *builder) features(items []Item) {
 	}
 	vector, _ := b.config.Body.Vector()
 	if vector.Kind != schemas.KindFeatures {
-		b.add("features", "events%s have no named features, but %s", b.of(), b.members())
+		b.add(b.mapping.name("features"), "events%s have no named features, but %s", b.of(), b.members())
 		return
 	}
 	if len(items) > schemas.MaxNames {
-		b.add("features", "%d, more than %d", len(items), schemas.MaxNames)
+		b.add(b.mapping.name("features"), "%d, more than %d", len(items), schemas.MaxNames)
 	}
 	b.given[vector.Name], b.named = true, true
 	for i := range items {
@@ -133,9 +150,9 @@ func (b *builder) label(item *Item) {
 	label, some := b.config.Body.Label()
 	switch {
 	case !some:
-		b.add("label", "events%s have no label, but %s", b.of(), b.members())
+		b.add(item.place, "events%s have no label, but %s", b.of(), b.members())
 	case item.Compare != nil && label.Kind != schemas.KindClass:
-		b.add("label", "a comparison is true or false, and %s is a number; map the number itself", label.Name)
+		b.add(item.place, "a comparison is true or false, and %s is a number; map the number itself", label.Name)
 	default:
 		named := *item
 		named.Name = label.Name
@@ -219,21 +236,22 @@ func (b *builder) complete() {
 		}
 		switch place := "members"; {
 		case isLabel:
-			b.add("label", "missing: events%s must have one, the member %s", b.of(), m.Name)
+			b.add(b.mapping.name("label"), "missing: events%s must have one, the member %s", b.of(), m.Name)
 		case m.Kind == schemas.KindFeatures:
 			place = "features"
 			fallthrough
 		default:
-			b.add(place, "nothing gives the member %s, which events%s must have", m.Name, b.of())
+			b.add(b.mapping.name(place), "nothing gives the member %s, which events%s must have", m.Name, b.of())
 		}
 	}
 }
 
-func (b *builder) of() string {
-	if b.config.Operator == "" {
+// of names the operator whose the events are.
+func (p *Plan) of() string {
+	if p.config.Operator == "" {
 		return ""
 	}
-	return " of " + b.config.Operator
+	return " of " + p.config.Operator
 }
 
 // members names those of the body.

@@ -17,10 +17,14 @@ import (
 )
 
 // twinMap has an item of every sort.
-const twinMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["t","t2=/o/t:text","b=/b:bool","f=/o/l/1:number",
-	{"name":"scaled","from":"/o/l/0/x","scale":0.1,"offset":-3}, {"name":"more","compare":"/o/l/1>=t"},
-	{"name":"hour","from":"/d","as":"hour","epoch":"ms","zone":"-03:30"}, {"name":"weekday","from":"/d","as":"weekday","epoch":"s"},
-	{"name":"day","from":"/o/d","as":"day","zone":"+05:45"}, {"name":"month","from":"/o/d","as":"month"}, "/o/~0~1\"", "0"],
+const twinMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["t","t2=/o/t:text","b=/b:bool",
+	"f=/o/l/1:number",
+	{"name":"scaled","from":"/o/l/0/x","scale":0.1,"offset":-3},
+	{"name":"more","compare":"/o/l/1>=t"},
+	{"name":"hour","from":"/d","as":"hour","epoch":"ms","zone":"-03:30"},
+	{"name":"weekday","from":"/d","as":"weekday","epoch":"s"},
+	{"name":"day","from":"/o/d","as":"day","zone":"+05:45"}, {"name":"month","from":"/o/d","as":"month"},
+	"/o/~0~1\"", "0"],
 	"members":[{"name":"weight","from":"/w","scale":2}]}`
 
 // twin is the slow decoder: encoding/json reads the record as a tree, and each item is read by the words of the package
@@ -132,7 +136,9 @@ func (w twin) holds(c Comparison, v any) bool {
 			order = 1
 		}
 	}
-	return map[string]bool{"=": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[c.Operator]
+	return map[string]bool{
+		"=": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0,
+	}[c.Operator]
 }
 
 // time reads by package time what a zone with a fixed offset says.

@@ -1,18 +1,17 @@
 package table
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"unicode/utf8"
 
 	"oriel/schemas"
+	"oriel/schemas/mapping"
 )
 
-// Mapping says how rows become events. The package comment has the syntax of each text. Columns are those of the
-// first line, case counts.
+// Mapping says how rows become events. Its texts are the short forms of package mapping, in which a path is a column of
+// the first line; case counts.
 type Mapping struct {
 	Where       string   // comparison; empty: every row
 	Label       string   // comparison or column. Required without Body.
@@ -22,86 +21,22 @@ type Mapping struct {
 	Key         string   // column; empty: Row.Key is nil
 	Sort        []string // columns; none: file order
 
-	// Whole makes each row an object of its cells, texts by the names of their columns, in place of an event: for a mapping
-	// that reads such records. It stands alone but for Where, PartitionBy, Key and Sort.
+	Document *mapping.Mapping // in place of all texts above; nil: none
+
+	// Whole makes each row an object of its cells, texts by the names of their columns, in place of an event: for a
+	// mapping that reads such records. It stands alone but for Where, PartitionBy, Key and Sort.
 	Whole bool
 
-	Body   schemas.Body             // of the events; the zero value is features and label of any loss on them
-	Comma  rune                     // between cells; 0: a comma
-	Called func(rule string) string // how messages name where, label, …; nil: as a mapping file does
+	Body   schemas.Body               // of the events; the zero value is features and label of any loss on them
+	Comma  rune                       // between cells; 0: a comma
+	Called func(member string) string // how messages name where, label, …; nil: as a mapping file does
 }
 
-func (m Mapping) called(rule string) string {
+func (m Mapping) called(member string) string {
 	if m.Called == nil {
-		return rule
+		return member
 	}
-	return m.Called(rule)
-}
-
-// ParseMapping reads a mapping file: a JSON object with the members where, label, features, members, partition_by,
-// key and sort, each optional here. A name that is unknown, given twice or spelt with capitals is an error, and so
-// are null and anything after the object.
-func ParseMapping(b []byte) (Mapping, error) {
-	var m Mapping
-	if !utf8.Valid(b) || !json.Valid(b) {
-		return m, errors.New("table: mapping: not one JSON value in UTF-8")
-	}
-	texts := map[string]*string{"where": &m.Where, "label": &m.Label, "partition_by": &m.PartitionBy, "key": &m.Key}
-	lists := map[string]*[]string{"features": &m.Features, "members": &m.Members, "sort": &m.Sort}
-	d := json.NewDecoder(bytes.NewReader(b))
-	if token, err := d.Token(); err != nil || token != json.Delim('{') {
-		return m, errors.New("table: mapping: not an object")
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		token, err := d.Token()
-		name, isString := token.(string)
-		if err != nil || !isString {
-			return m, errors.New("table: mapping: not one JSON value in UTF-8")
-		}
-		if seen[name] {
-			return m, fmt.Errorf("table: mapping: member %q is given twice", name)
-		}
-		seen[name] = true
-		ok := false
-		switch {
-		case texts[name] != nil:
-			*texts[name], ok = stringToken(d)
-			if !ok {
-				return m, fmt.Errorf("table: mapping: member %q is not a string", name)
-			}
-		case lists[name] != nil:
-			*lists[name], ok = listTokens(d)
-			if !ok {
-				return m, fmt.Errorf("table: mapping: member %q is not an array of strings", name)
-			}
-		default:
-			return m, fmt.Errorf("table: mapping: unknown member %q", name)
-		}
-	}
-	return m, nil
-}
-
-func stringToken(d *json.Decoder) (string, bool) {
-	token, err := d.Token()
-	s, ok := token.(string)
-	return s, ok && err == nil
-}
-
-func listTokens(d *json.Decoder) ([]string, bool) {
-	if token, err := d.Token(); err != nil || token != json.Delim('[') {
-		return nil, false
-	}
-	var list []string
-	for d.More() {
-		s, ok := stringToken(d)
-		if !ok {
-			return nil, false
-		}
-		list = append(list, s)
-	}
-	_, err := d.Token()
-	return list, err == nil
+	return m.Called(member)
 }
 
 // Validate reports every problem at once. Whether the columns exist is found by Open.
@@ -110,79 +45,103 @@ func (m Mapping) Validate() error {
 	return err
 }
 
-// plan is a mapping with its texts taken apart.
+// plan is a mapping that is ready for rows.
 type plan struct {
-	where    *comparison
-	label    *comparison // nil: the label is the number in column
-	column   string      // of a label without comparison
-	features []feature
-	members  []member
-
-	labelName, featuresName string // in the event
-}
-
-type feature struct {
-	column string
-	number bool
+	mapping.Rows
+	where  []mapping.Comparison // of whole rows
+	events *mapping.Plan        // nil: rows are whole
 }
 
 func (m Mapping) compile() (plan, error) {
-	var p plan
+	document, err := m.Document, error(nil)
+	if document == nil {
+		texts := mapping.Texts{Where: m.Where, Label: m.Label, Features: m.Features, Members: m.Members, Called: m.Called}
+		document, err = texts.Parse()
+		document.Rows = mapping.Rows{PartitionBy: m.PartitionBy, Key: m.Key, Sort: m.Sort}
+	}
+	p := plan{Rows: document.Rows, where: document.Where}
 	var errs []error
-	if m.Where != "" {
-		if c, ok := parseComparison(m.Where); ok {
-			p.where = &c
-		} else {
-			errs = append(errs, fmt.Errorf("table: %s: not a column, one of = != > >= < <=, and a constant", m.called("where")))
-		}
+	if err != nil {
+		errs = append(errs, mapping.Prefixed("table", err))
 	}
-	switch c, ok := parseComparison(m.Label); {
-	case m.Whole:
-		for _, x := range []struct {
-			rule  string
-			given bool
-		}{{"label", m.Label != ""}, {"features", len(m.Features) > 0}, {"members", len(m.Members) > 0}} {
-			if x.given {
-				errs = append(errs, fmt.Errorf("table: %s: ORIEL_MAP says where the members of events stand", m.called(x.rule)))
-			}
-		}
-	case ok && c.column != "":
-		p.label = &c
-	case m.Label != "" && !strings.ContainsAny(m.Label, operatorBytes):
-		p.column = m.Label
-	case m.Label == "" && m.Body.Name != "":
-	case m.Label == "":
-		errs = append(errs, fmt.Errorf("table: %s: none given", m.called("label")))
-	default:
-		errs = append(errs, fmt.Errorf("table: %s: not a column, nor a column, one of = != > >= < <=, and a constant", m.called("label")))
-	}
-	if len(m.Features) == 0 && m.Body.Name == "" && !m.Whole {
-		errs = append(errs, fmt.Errorf("table: %s: none given", m.called("features")))
+	add := func(member, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("table: %s: %s", m.called(member), fmt.Sprintf(format, args...)))
 	}
 	if m.Comma == '"' || m.Comma == '\n' || m.Comma == '\r' || m.Comma == utf8.RuneError {
-		errs = append(errs, fmt.Errorf("table: %s: cannot be a quote or a line end", m.called("comma")))
+		add("comma", "cannot be a quote or a line end")
 	}
 	seen := map[string]bool{}
-	for _, text := range m.Features {
-		var f feature
-		if f.column, f.number = strings.CutSuffix(text, ":number"); f.column == "" {
-			errs = append(errs, fmt.Errorf("table: %s: a column has no name", m.called("features")))
-		}
-		if seen[f.column] {
-			errs = append(errs, fmt.Errorf("table: %s: column %q is given twice", m.called("features"), f.column))
-		}
-		seen[f.column] = true
-		p.features = append(p.features, f)
-	}
-	seen = map[string]bool{}
-	for _, column := range m.Sort {
+	for _, column := range p.Sort {
 		if column == "" || seen[column] {
-			errs = append(errs, fmt.Errorf("table: %s: column %q is empty or given twice", m.called("sort"), column))
+			add("sort", "column %q is empty or given twice", column)
 		}
 		seen[column] = true
 	}
-	if !m.Whole {
-		errs = append(errs, m.compileMembers(&p))
+	switch {
+	case err != nil: // what is compiled would lack it
+	case m.Whole:
+		for _, x := range []struct {
+			member string
+			given  bool
+		}{
+			{"label", document.Label != nil}, {"features", len(document.Features) > 0}, {"members", len(document.Members) > 0},
+		} {
+			if x.given {
+				add(x.member, "ORIEL_MAP says where the members of events stand")
+			}
+		}
+	case len(document.Members) > 0 && m.Body.Name == "":
+		add("members", "the members of events are not known")
+	default:
+		events := *document
+		events.Rows = mapping.Rows{}
+		if p.events, err = events.Compile(m.config(document)); err != nil {
+			errs = append(errs, mapping.Prefixed("table", err))
+		}
 	}
 	return p, errors.Join(errs...)
 }
+
+// config is that of the events, as far as printing them asks.
+func (m Mapping) config(document *mapping.Mapping) schemas.EventConfig {
+	c := schemas.EventConfig{
+		Body: m.Body, Dimension: dimension, MaxBytes: 1, Features: schemas.FeatureConfig{Norm: "none"},
+	}
+	vector, _ := m.Body.Vector()
+	for _, item := range document.Members { // a vector has as many coordinates as it is given columns
+		if item.Name == vector.Name || vector.Also != "" && item.Name == vector.Also {
+			c.Dimension = max(len(item.From), 1)
+		}
+	}
+	if m.Body.Name == "" {
+		label := schemas.Member{Name: "label", Kind: schemas.KindTarget}
+		if document.Label != nil && document.Label.Compare != nil {
+			label.Kind = schemas.KindClass
+		}
+		features := schemas.Member{Name: "features", Kind: schemas.KindFeatures}
+		c.Body = schemas.Body{Name: "event", Members: []schemas.Member{features, label}}
+		return c
+	}
+	c.Body.Members = slices.Clone(c.Body.Members)
+	for i := range c.Body.Members {
+		c.Body.Members[i].Kind = printed(c.Body.Members[i].Kind, document.Label)
+	}
+	return c
+}
+
+// printed is the kind that a member has in a table, which prints numbers that its events may not have: a decoder tells
+// which line is no event.
+func printed(k schemas.Kind, label *mapping.Item) schemas.Kind {
+	switch {
+	case k == schemas.KindClass && (label == nil || label.Compare == nil):
+		return schemas.KindTarget
+	case k == schemas.KindRelatives:
+		return schemas.KindVector
+	case k == schemas.KindWeight:
+		return schemas.KindNumber
+	}
+	return k
+}
+
+// dimension is that of vectors of features, which are hashed only to be checked.
+const dimension = 1 << 12

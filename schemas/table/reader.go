@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"oriel/schemas"
+	"oriel/schemas/mapping"
 )
 
 // Row is one event. Its slices are valid until the next Next.
@@ -37,7 +39,7 @@ func (m Mapping) Open(r io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	reader := &Reader{source: s}
-	if len(m.Sort) > 0 {
+	if len(p.Sort) > 0 {
 		if reader.sorted, err = readSorted(s); err != nil {
 			return nil, err
 		}
@@ -50,34 +52,30 @@ func (r *Reader) Next() (Row, error) {
 	if r.sorted != nil {
 		return r.sorted.next()
 	}
-	cells, err := r.source.next()
-	if err != nil {
+	var row []string
+	var err error
+	if r.event, row, err = r.source.next(r.event[:0]); err != nil {
 		return Row{}, err
 	}
-	if r.event, err = r.source.appendEvent(r.event[:0], cells); err != nil {
-		return Row{}, err
+	next := Row{Event: r.event, Partition: cell(row, r.source.partition)}
+	if key := cell(row, r.source.key); !mapping.Missing(key) {
+		next.Key = []byte(key)
 	}
-	row := Row{Event: r.event, Partition: cell(cells, r.source.partition)}
-	if key := cell(cells, r.source.key); !missing(key) {
-		row.Key = []byte(key)
-	}
-	return row, nil
+	return next, nil
 }
 
 // source reads the lines that where keeps. A column that the mapping does not use is −1.
 type source struct {
 	csv       *csv.Reader
-	mapping   Mapping
+	header    []string
 	plan      plan
-	where     int
-	label     int
-	features  []int
-	members   [][]int  // of each member its columns
-	names     [][]byte // of the features, as JSON strings with colon
+	where     []int // columns of plan.where
+	cells     *cells
+	events    *mapping.Decoder // nil: rows are whole
+	event     schemas.Event
 	partition int
 	key       int
 	sort      []int
-	sortNames []string
 }
 
 // mostListed is how many columns a message names.
@@ -103,7 +101,7 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 			return nil, fmt.Errorf("table: line 1: %w", err)
 		}
 	}
-	s := &source{csv: csv.NewReader(buffered), mapping: m, plan: p}
+	s := &source{csv: csv.NewReader(buffered), plan: p, cells: &cells{}}
 	s.csv.ReuseRecord = true
 	if m.Comma != 0 {
 		s.csv.Comma = m.Comma
@@ -115,91 +113,123 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 	if err != nil {
 		return nil, csvError(err)
 	}
-	columns := map[string]int{}
-	for k, name := range header {
-		if _, twice := columns[name]; twice {
-			k = -2
-		}
-		columns[strings.Clone(name)] = k
+	for _, name := range header {
+		s.header = append(s.header, strings.Clone(name))
+	}
+	return s, s.find(m)
+}
+
+// find looks for the columns that the mapping names.
+func (s *source) find(m Mapping) error {
+	columns, twice := map[string]int{}, map[string]bool{}
+	for k, name := range s.header {
+		_, twice[name] = columns[name]
+		columns[name] = k
 	}
 	var errs []error
 	hint := ""
-	if len(header) == 1 {
+	if len(s.header) == 1 {
 		hint = fmt.Sprintf("; the first line has one column, so %s may be wrong", m.called("comma"))
 	}
-	hint += "; there are " + listed(header)
-	find := func(rule, name string) int {
-		if name == "" {
-			return -1
-		}
-		k, found := columns[name]
-		if !found {
-			errs = append(errs, fmt.Errorf("table: %s: no column %q%s", m.called(rule), name, hint))
-		} else if k < 0 {
-			errs = append(errs, fmt.Errorf("table: %s: several columns %q", m.called(rule), name))
+	hint += "; there are " + listed(s.header)
+	find := func(member string, path mapping.Path) int {
+		k, found := column(path, columns)
+		switch {
+		case !found:
+			errs = append(errs, fmt.Errorf("table: %s: no column %q%s", member, path[0], hint))
+		case twice[path[0]]:
+			errs = append(errs, fmt.Errorf("table: %s: several columns %q", member, path[0]))
+		case !utf8.ValidString(path[0]):
+			errs = append(errs, fmt.Errorf("table: %s: a column name is not UTF-8", member))
 		}
 		return k
 	}
-	s.where = -1
-	if p.where != nil {
-		s.where = find("where", p.where.column)
+	named := func(member, name string) int {
+		if name == "" {
+			return -1
+		}
+		return find(m.called(member), mapping.Path{name})
 	}
-	if p.label != nil {
-		s.label = find("label", p.label.column)
+	if s.plan.events != nil {
+		for _, path := range s.plan.events.Paths() {
+			s.cells.columns = append(s.cells.columns, find(s.plan.events.Asks(path), path))
+		}
+		events, err := mapping.NewDecoder(s.plan.events, s.cells)
+		if err != nil {
+			return err
+		}
+		s.events = events
 	} else {
-		s.label = find("label", p.column)
-	}
-	if m.Whole {
-		for _, name := range header {
-			s.plan.features = append(s.plan.features, feature{column: strings.Clone(name)})
+		for i := range s.plan.where {
+			s.where = append(s.where, find(m.called("where"), s.plan.where[i].Path))
 		}
-		p = s.plan
-	}
-	for _, f := range p.features {
-		s.features = append(s.features, find("features", f.column))
-		name, ok := appendJSONString(nil, f.column)
-		if !ok {
-			errs = append(errs, fmt.Errorf("table: %s: a column name is not UTF-8", m.called("features")))
+		for _, name := range s.header {
+			find("the first line", mapping.Path{name})
 		}
-		s.names = append(s.names, append(name, ':'))
 	}
-	for _, member := range p.members {
-		var of []int
-		for _, column := range member.columns {
-			of = append(of, find("members", column))
-		}
-		s.members = append(s.members, of)
+	s.partition, s.key = named("partition_by", s.plan.PartitionBy), named("key", s.plan.Key)
+	for _, name := range s.plan.Sort {
+		s.sort = append(s.sort, named("sort", name))
 	}
-	s.partition = find("partition_by", m.PartitionBy)
-	s.key = find("key", m.Key)
-	s.sortNames = m.Sort
-	for _, name := range m.Sort {
-		s.sort = append(s.sort, find("sort", name))
-	}
-	return s, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-// next returns the cells of the next line that where keeps; they are valid until the next call.
-func (s *source) next() ([]string, error) {
+// next appends the event of the next line that where keeps, and returns its cells, which are valid until the next call.
+func (s *source) next(dst []byte) (event []byte, row []string, err error) {
 	for {
-		cells, err := s.csv.Read()
+		row, err := s.csv.Read()
 		if err == io.EOF {
-			return nil, io.EOF
+			return dst, nil, io.EOF
 		}
 		if err != nil {
-			return nil, csvError(err)
+			return dst, nil, csvError(err)
 		}
-		if s.where < 0 || s.plan.where.holds(cells[s.where]) {
-			return cells, nil
+		s.cells.row = row
+		if s.events == nil {
+			if !s.keeps(row) {
+				continue
+			}
+			event, ok := s.whole(dst, row)
+			if !ok {
+				return dst, nil, s.lineError("a cell is not UTF-8")
+			}
+			return event, row, nil
+		}
+		switch code := s.events.Decode(&s.event, oneByte); code {
+		case schemas.OK:
+			return s.events.AppendOwn(dst), row, nil
+		case schemas.Filtered:
+		default:
+			return dst, nil, s.lineError(s.events.Problem(nil, code))
 		}
 	}
 }
 
-func cell(cells []string, column int) string {
+// oneByte stands for a record whose bytes nobody reads.
+var oneByte = []byte{'\n'}
+
+// keeps says whether where holds for a whole row.
+func (s *source) keeps(row []string) bool {
+	for i, column := range s.where {
+		v := mapping.Value{Kind: mapping.Text, Text: []byte(row[column])}
+		if !s.plan.where[i].Holds(&v) {
+			return false
+		}
+	}
+	return true
+}
+
+// lineError names the line read last and what is wrong with it, never what is in it.
+func (s *source) lineError(fault string) error {
+	line, _ := s.csv.FieldPos(0)
+	return fmt.Errorf("table: line %d: %s", line, fault)
+}
+
+func cell(row []string, column int) string {
 	if column < 0 {
 		return ""
 	}
-	return cells[column]
+	return row[column]
 }
 
 // csvError puts the place and our own words in place of those of encoding/csv; an error of the file itself stays.

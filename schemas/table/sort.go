@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"oriel/schemas"
+	"oriel/schemas/mapping"
 )
 
 // sorted holds the events of a table in their order. Texts lie in one arena: a million small allocations would cost
@@ -33,21 +36,19 @@ func readSorted(s *source) (*sorted, error) {
 	t := &sorted{keys: make([]sortKey, len(s.sort))}
 	interned := map[string]string{} // sort cells repeat: months, days, hours
 	for {
-		cells, err := s.next()
+		row := sortedRow{start: len(t.arena), index: len(t.rows)}
+		event, cells, err := s.next(t.arena)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
-		row := sortedRow{start: len(t.arena), index: len(t.rows)}
-		if t.arena, err = s.appendEvent(t.arena, cells); err != nil {
-			return nil, err
-		}
+		t.arena = event
 		row.event = len(t.arena)
 		t.arena = append(t.arena, cell(cells, s.partition)...)
 		row.partition = len(t.arena)
-		if key := cell(cells, s.key); !missing(key) {
+		if key := cell(cells, s.key); !mapping.Missing(key) {
 			t.arena = append(t.arena, key...)
 			row.hasKey = true
 		}
@@ -72,8 +73,8 @@ func (k *sortKey) add(text string, interned map[string]string) {
 		}
 	}
 	if len(k.numbers) == len(k.texts) {
-		number, ok := parseDecimal(text)
-		if ok || missing(text) {
+		number, ok := schemas.ParseDecimal([]byte(text))
+		if ok || mapping.Missing(text) {
 			k.numbers = append(k.numbers, number)
 		}
 	}
@@ -87,8 +88,8 @@ func (t *sorted) compare(a, b sortedRow) int {
 		x, y := k.texts[a.index], k.texts[b.index]
 		order := 0
 		switch {
-		case missing(x) || missing(y):
-			order = compareMissing(missing(x), missing(y))
+		case mapping.Missing(x) || mapping.Missing(y):
+			order = compareMissing(mapping.Missing(x), mapping.Missing(y))
 		case len(k.numbers) == len(k.texts):
 			order = cmp.Compare(k.numbers[a.index], k.numbers[b.index])
 		default:

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"oriel/schemas"
+	"oriel/schemas/mapping"
 )
 
 // readAll opens text and returns copies of its rows.
@@ -58,7 +59,7 @@ func TestRowsBecomeEvents(t *testing.T) {
 	}
 	want := `{"features":{"name":"a","hour":5},"label":true}` + "\n" +
 		`{"features":{},"label":false}` + "\n" +
-		`{"features":{"name":"q\"\\\u000a\u0001é","hour":5.5},"label":false}`
+		`{"features":{"name":"q\"\\\n\u0001é","hour":5.5},"label":false}`
 	if events(rows) != want {
 		t.Errorf("%s", events(rows))
 	}
@@ -76,45 +77,6 @@ func TestRowsBecomeEvents(t *testing.T) {
 	want = `{"features":{"hour":"+05.50"},"label":-100}` + "\n" + `{"features":{},"label":15}` + "\n" + `{"features":{"hour":"5"},"label":16}`
 	if events(rows) != want || rows[1].Key != nil || string(rows[2].Key) != "a" || rows[2].Partition != "x" {
 		t.Errorf("sorted: %+v\n%s", rows, events(rows))
-	}
-}
-
-func TestComparison(t *testing.T) {
-	f := func(text, cell string, want bool) {
-		t.Helper()
-		c, ok := parseComparison(text)
-		if !ok || c.column != "col" || c.holds(cell) != want {
-			t.Errorf("%s of %q: %+v, %v; want %v", text, cell, c, ok, want)
-		}
-	}
-	f("col=1", "1.0", true)
-	f("col = 1e0", "1", true)
-	f("col!=1", "1.0", false)
-	f("col>9", "10", true)
-	f("col>9", "9", false)
-	f("col>=9", "9", true)
-	f("col<9", "-10", true)
-	f("col<=9", "9.5", false)
-	f("col>b", "a", false)
-	f("col>a", "b", true)
-	f("col>9", "x", true) // not both numbers: bytes
-	f("col=a=b", "a=b", true)
-	f("col!=NA", "", false)
-	f("col!=", "NA", false)
-	f("col!=NA", "0", true)
-	f("col=NA", "NA", true)
-	f("col=NA", "0", false)
-	f("col!=5", "NA", true)
-	f("col=5", "NA", false)
-	f("col>-5", "NA", false)
-	f("col<5", "", false)
-	f("col>=NA", "5", false)
-	f("col=0x10", "16", false)
-	f("col=Inf", "1e999", false)
-	for _, bad := range []string{"", "col", "=1", "col!1", "col==1", "col=>1", "!col", " =1", "col<>1"} {
-		if c, ok := parseComparison(bad); ok {
-			t.Errorf("%q is taken as %+v", bad, c)
-		}
 	}
 }
 
@@ -145,30 +107,19 @@ func TestSortIsStableNumericWhereItCanAndPutsMissingLast(t *testing.T) {
 	f("k,id", "24135")
 }
 
-func TestMappingFileIsStrict(t *testing.T) {
-	m, err := ParseMapping([]byte(` {"where":"a!=NA","label":"b>1","features":["c","d:number"],"partition_by":"e","key":"f","sort":["g"]} `))
-	want := Mapping{
-		Where: "a!=NA", Label: "b>1", Features: []string{"c", "d:number"}, PartitionBy: "e", Key: "f", Sort: []string{"g"},
-	}
-	if err != nil || m.Where != want.Where || m.Label != want.Label || !slices.Equal(m.Features, want.Features) ||
-		m.PartitionBy != want.PartitionBy || m.Key != want.Key || !slices.Equal(m.Sort, want.Sort) {
-		t.Errorf("%+v, %v", m, err)
-	}
-	for _, bad := range []string{
-		``, `[]`, `null`, `{}x`, `{"where":1}`, `{"where":null}`, `{"Where":"a=1"}`, `{"label":"a","label":"a"}`, `{"features":"a"}`,
-		`{"features":[1]}`, `{"features":[["a"]]}`, `{"features":null}`, `{"other":1}`, `{"where":["a"]}`, `{"label":{}}`, "{\"label\":\"\xff\"}",
-	} {
-		if m, err := ParseMapping([]byte(bad)); err == nil {
-			t.Errorf("%s is taken as %+v", bad, m)
-		}
-	}
-}
-
 func TestValidateReportsEveryProblem(t *testing.T) {
-	err := Mapping{Where: "a", Label: "", Sort: []string{"a", "a"}}.Validate()
-	for _, word := range []string{"where", "label", "features", "sort"} {
-		if err == nil || !strings.Contains(err.Error(), "table: "+word) {
-			t.Errorf("%v: %s is not named", err, word)
+	for _, x := range []struct {
+		m     Mapping
+		words []string
+	}{
+		{Mapping{Where: "a", Features: []string{"a/b"}, Sort: []string{"a", "a"}}, []string{"where", "features", "sort"}},
+		{Mapping{Comma: '"'}, []string{"label", "features", "comma"}},
+	} {
+		err := x.m.Validate()
+		for _, word := range x.words {
+			if err == nil || !strings.Contains(err.Error(), "table: "+word) {
+				t.Errorf("%v: %s is not named", err, word)
+			}
 		}
 	}
 	for _, m := range []Mapping{
@@ -210,14 +161,14 @@ func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
 	}
 	f(m, strings.Join(many, ",")+"\n", `"c49" and 10 more`)
 	f(m, "a,b,b\n", `several columns "b"`)
-	f(m, "a,b\n1,2\n1,canary\n", "line 3", "label", `"b"`)
-	f(m, "a,b\n1,2\n1,NA\n", "line 3", "label", "missing")
-	f(m, "a,b\ncanary,2\n", "line 2", "features", `"a"`, "not a number")
+	f(m, "a,b\n1,2\n1,canary\n", "line 3: label", "/b ")
+	f(m, "a,b\n1,2\n1,NA\n", "line 3", "label", "missing_member")
+	f(m, "a,b\ncanary,2\n", "line 2: features.a", "/a is a text that does not say a number")
 	f(m, "a,b\n1,2\n\"canary\n", "line")
 	f(m, "a,b\n1,2\ncanary\n", "line 3")
 	f(m, "a,b\n1,2,canary\n", "line 2")
 	f(Mapping{Label: "b>1", Features: []string{"a"}}, "a,b\n\"x\ny\",1\n1,\n", "line 4", "label", "missing")
-	f(Mapping{Label: "b", Features: []string{"a"}}, "a,b\ncanary\xff,1\n", "line 2", "not UTF-8")
+	f(Mapping{Label: "b", Features: []string{"a"}}, "a,b\ncanary\xff,1\n", "line 2", "UTF-8")
 	f(Mapping{Label: "b", Features: []string{"a"}, Sort: []string{"s"}, Key: "k", PartitionBy: "p", Where: "w=1"}, "a,b\n", `sort: no column "s"`,
 		`key: no column "k"`, `partition_by: no column "p"`, `where: no column "w"`)
 }
@@ -338,6 +289,47 @@ func TestMembersOfABodyBecomeEvents(t *testing.T) {
 	}
 }
 
+// TestVectorOfOneColumn has one coordinate. A cell has nothing in it that a path could go to.
+func TestVectorOfOneColumn(t *testing.T) {
+	m := Mapping{Body: playBody, Members: []string{"arm=a", "reward=r", "context=x"}}
+	rows, err := readAll(m, "a,r,x\nnorth,1,7\n")
+	if want := `{"arm":"north","reward":1,"context":[7]}`; err != nil || events(rows) != want {
+		t.Errorf("%v: %s", err, events(rows))
+	}
+	m.Members[1] = "reward=/x/r"
+	if rows, err = readAll(m, "a,r,x\nnorth,1,7\n"); err == nil || !strings.Contains(err.Error(), `members: no column "x"`) {
+		t.Errorf("%v: %s", err, events(rows))
+	}
+}
+
+// TestFormsOfADocument: a table has what a document says, its long forms and its rows.
+func TestFormsOfADocument(t *testing.T) {
+	document, err := mapping.Parse([]byte(`{"where":["n>=0","on!="],"label":"delay>15","features":["name",
+		{"name":"hour","from":"at","as":"hour","zone":"+02:00"},{"name":"k","from":"n","scale":0.5}],"partition_by":"on","key":"name","sort":["n"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := readAll(Mapping{Document: document}, "name,at,n,on,delay\na,2024-05-01 10:00Z,3,x,20\n"+
+		"b,2024-05-01T23:59:59,1,y,1\nc,,-1,x,1\nd,,1,NA,1\n")
+	want := `{"features":{"name":"b","hour":23,"k":0.5},"label":false}` + "\n" + `{"features":{"name":"a","hour":12,"k":1.5},"label":true}`
+	if err != nil || events(rows) != want || rows[0].Partition != "y" || string(rows[1].Key) != "a" {
+		t.Errorf("%v: %s", err, events(rows))
+	}
+}
+
+// TestWholeRows are objects of their cells.
+func TestWholeRows(t *testing.T) {
+	m := Mapping{Whole: true, Where: "b!=NA", Key: "a"}
+	rows, err := readAll(m, "a,\"b\"\"c\",b\n1,,x\nNA,\"q\"\"\",0\n,1,NA\n")
+	if want := `{"a":"1","b":"x"}` + "\n" + `{"b\"c":"q\"","b":"0"}`; err != nil || events(rows) != want || string(rows[0].Key) != "1" {
+		t.Errorf("%v: %s", err, events(rows))
+	}
+	m.Label = "a"
+	if rows, err = readAll(m, "a,b\n"); err == nil || !strings.Contains(err.Error(), "ORIEL_MAP says where") {
+		t.Errorf("%v: %s", err, events(rows))
+	}
+}
+
 // TestLabelAndFeaturesGoWhereTheBodyHasThem, whatever they are called there.
 func TestLabelAndFeaturesGoWhereTheBodyHasThem(t *testing.T) {
 	body := schemas.Body{Name: "click", Members: []schemas.Member{
@@ -366,21 +358,21 @@ func TestMembersRefuse(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", m.Members, err, want)
 		}
 	}
-	f(`--members: nothing gives the member "arm" of body play`, Mapping{Members: []string{"reward=p"}})
-	f(`--members: events of body play have no member "prize"`, Mapping{Members: []string{"arm=a", "reward=p", "prize=p"}})
-	f(`--members: member "reward" is given twice`, Mapping{Members: []string{"arm=a", "reward=p", "gain=n"}})
-	f(`--members: not a member, =, and a column`, Mapping{Members: []string{"arm"}})
-	f(`--members: not a member, =, and a column`, Mapping{Members: []string{"=a"}})
-	f(`--members: not a member, =, and a column`, Mapping{Members: []string{"arm="}})
+	f(`--members: nothing gives the member arm, which events must have`, Mapping{Members: []string{"reward=p"}})
+	f(`--members: events have no member "prize", but arm, reward`, Mapping{Members: []string{"arm=a", "reward=p", "prize=p"}})
+	f(`--members: the member reward is given twice`, Mapping{Members: []string{"arm=a", "reward=p", "gain=n"}})
+	f(`--members: not a member, =, and a path`, Mapping{Members: []string{"arm"}})
+	f(`--members: not a member, =, and a path`, Mapping{Members: []string{"=a"}})
+	f(`--members: not a member, =, and a path`, Mapping{Members: []string{"arm="}})
 	f(`--members: no column "z"`, Mapping{Members: []string{"arm=a", "reward=z"}})
-	f(`--label: events of body play have no label`, Mapping{Label: "p", Members: []string{"arm=a", "reward=p"}})
-	f(`--features: events of body play have no named features`, Mapping{Features: []string{"p"}, Members: []string{"arm=a", "reward=p"}})
+	f(`--label: events have no label`, Mapping{Label: "p", Members: []string{"arm=a", "reward=p"}})
+	f(`--features: events have no named features`, Mapping{Features: []string{"p"}, Members: []string{"arm=a", "reward=p"}})
 	f(`--label: a comparison is true or false, and y is a number`, Mapping{Body: target, Label: "p>1"})
-	f(`--members: member "y" is given twice`, Mapping{Body: target, Label: "p", Members: []string{"y=n"}})
-	f(`line 3: --members: column "a": not a choice of member arm`, Mapping{Members: []string{"arm=a", "reward=n"}})
-	f(`line 3: --members: column "p": outside the bounds of member reward`, Mapping{Where: "n<1", Members: []string{"reward=p", "arm=a"}})
-	f(`line 2: --members: column "a": missing or not a number`, Mapping{Members: []string{"arm=a", "reward=a"}})
-	f(`line 3: --members: column "n": not a whole number`, Mapping{Members: []string{"tries=n", "arm=a", "reward=n"}, Body: schemas.Body{
+	f(`--members: the member y is given twice`, Mapping{Body: target, Label: "p", Members: []string{"y=n"}})
+	f(`line 3: arm: unknown_choice: /a: `, Mapping{Members: []string{"arm=a", "reward=n"}})
+	f(`line 3: reward: number_range: /p: `, Mapping{Where: "n<1", Members: []string{"reward=p", "arm=a"}})
+	f(`line 2: reward: unreadable_value: /a is a text that does not say a number`, Mapping{Members: []string{"arm=a", "reward=a"}})
+	f(`line 3: tries: count_range: /n: `, Mapping{Members: []string{"tries=n", "arm=a", "reward=n"}, Body: schemas.Body{
 		Name: "play", Members: []schemas.Member{playBody.Members[2], playBody.Members[1], {Name: "arm", Kind: schemas.KindChoice, Choices: []string{"north", "secret"}}},
 	}})
 	unknown := Mapping{Label: "p", Features: []string{"a"}, Members: []string{"arm=a"}, Called: flags}

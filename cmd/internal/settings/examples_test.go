@@ -80,7 +80,7 @@ func TestExampleFilesShowEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoder, err := schemas.NewDecoder(config)
+		decoder, err := schemas.OpenDecoder(config)
 		if err != nil {
 			t.Fatal(err)
 		}

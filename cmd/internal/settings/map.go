@@ -3,8 +3,6 @@ package settings
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
-	"fmt"
 	"strings"
 
 	"oriel/operators"
@@ -55,21 +53,8 @@ func (s *Settings) readMap(p *operators.Problems) {
 	}
 	m, err := mapping.Parse(document)
 	if err != nil {
-		p.Add(fromMap(err))
+		p.Add(mapping.Prefixed(prefix+"MAP", err))
 		return
 	}
 	s.mapping, s.mapDigest = m, sha256.Sum256(document)
-}
-
-// fromMap names the variable in each problem of a mapping.
-func fromMap(err error) error {
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
-		return fmt.Errorf("%sMAP: %w", prefix, err)
-	}
-	var errs []error
-	for _, one := range joined.Unwrap() {
-		errs = append(errs, fromMap(one))
-	}
-	return errors.Join(errs...)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/repotest"
 	"oriel/schemas"
 )
 
@@ -81,5 +82,23 @@ func TestDecodersOfAMapping(t *testing.T) {
 	if ignoring := DecoderOf(loaded(t, "ORIEL_UNKNOWN=ignore").Canonical(), nil); ignoring == nil ||
 		ignoring.Decode(&e, []byte(`{"x":{"y":[1,"\n"]},"features":{"a":1},"x":2,"label":1}`)) != schemas.OK {
 		t.Error("a decoder of the configuration alone does not pass over unknown members")
+	}
+}
+
+// The mappings that the texts show are mappings.
+func TestMappingsOfTheTexts(t *testing.T) {
+	for name, marks := range map[string][2]string{
+		"deploy/MAPPING.md": {"```json\n", "\n```"}, "README.md": {"export ORIEL_MAP='", "'\n"},
+	} {
+		text, err := os.ReadFile(repotest.Path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, found := strings.Cut(string(text), marks[0])
+		document, _, ended := strings.Cut(rest, marks[1])
+		if !found || !ended {
+			t.Fatalf("%s shows no mapping", name)
+		}
+		loaded(t, "ORIEL_MAP="+document)
 	}
 }

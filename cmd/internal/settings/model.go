@@ -28,7 +28,7 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 	}
 	if s.mapping != nil {
 		if _, err := s.mapping.Compile(c); err != nil {
-			return c, invalid(fromMap(err))
+			return c, invalid(mapping.Prefixed(prefix+"MAP", err))
 		}
 		c.Foreign = s.mapping.Opener(mapping.JSON(c.Unknown))
 	}

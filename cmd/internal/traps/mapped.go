@@ -9,8 +9,8 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// mapped warns about features that a mapping shows without a record: numbers without a range, and names that people give
-// to identifiers.
+// mapped warns about features that a mapping shows without a record: numbers without a range, and names that people
+// give to identifiers.
 func mapped(m *mapping.Mapping, ranges []schemas.Range) (warnings []string) {
 	var numbers, ids []string
 	for _, f := range m.Features {

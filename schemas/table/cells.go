@@ -1,0 +1,65 @@
+package table
+
+import (
+	"unicode/utf8"
+
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+// cells is the row read last, as a mapping.Source: the text at a path is the cell of its column. A cell is missing if
+// it is empty or NA.
+type cells struct {
+	columns []int // of each path; −1: the place behind the last coordinate, which no row has
+	row     []string
+	texts   []byte
+}
+
+// Fill reads the row; the record is not looked at.
+func (c *cells) Fill(values []mapping.Value, _ []byte) schemas.Code {
+	c.texts = c.texts[:0]
+	for i, column := range c.columns {
+		values[i].Kind = mapping.Absent
+		if column < 0 || mapping.Missing(c.row[column]) {
+			continue
+		}
+		if !utf8.ValidString(c.row[column]) {
+			return schemas.InvalidUTF8
+		}
+		start := len(c.texts)
+		c.texts = append(c.texts, c.row[column]...)
+		values[i].Kind, values[i].Text = mapping.Text, c.texts[start:]
+	}
+	return schemas.OK
+}
+
+// column is the one of a path: its name, or, of a vector with one coordinate, the name in front of its place.
+func column(p mapping.Path, columns map[string]int) (k int, found bool) {
+	k, found = columns[p[0]]
+	switch {
+	case len(p) == 1 || len(p) == 2 && p[1] == "0":
+		return k, found
+	case len(p) == 2 && p[1] == "1":
+		return -1, found
+	}
+	return k, false
+}
+
+// whole prints a row as an object of its cells, without those that are missing.
+func (s *source) whole(dst []byte, row []string) ([]byte, bool) {
+	dst = append(dst, '{')
+	for k, text := range row {
+		if mapping.Missing(text) {
+			continue
+		}
+		if dst[len(dst)-1] != '{' {
+			dst = append(dst, ',')
+		}
+		dst = append(schemas.AppendString(dst, s.header[k]), ':')
+		dst = schemas.AppendString(dst, text)
+		if !utf8.ValidString(text) {
+			return dst, false
+		}
+	}
+	return append(dst, '}'), true
+}
