@@ -173,3 +173,33 @@ func TestAStreamWithoutItsSchemasStops(t *testing.T) {
 		}
 	})
 }
+
+// TestAReplayKnowsSchemasThatWereAddedSince: what a replay decodes behind its checkpoint was decoded by schemas that the
+// checkpoint does not have. A machine that decides by them would tell; here the decoder is asked.
+func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		d := h.deployment()
+		_, err := d.FreezeSchemas(t.Context(), state.Schemas{{ID: 1}})
+		h.check(err)
+		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
+		h.write(0, 1)
+		time.Sleep(10 * time.Second)
+		checkpoint, err := replay.Checkpoint(t.Context(), d, 0)
+		h.check(err)
+		_, err = d.AddSchemas(t.Context(), state.Schemas{{ID: 2}})
+		h.check(err)
+		h.write(0, 2)
+		time.Sleep(time.Minute)
+		h.check(a.Stop())
+		var known []int
+		opens := d.Model.Writers
+		d.Model.Writers = func(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+			known = append(known, len(frozen))
+			return opens(frozen)
+		}
+		if _, err := replay.Check(t.Context(), d, 0, checkpoint, func(int) {}); err != nil || len(known) == 0 || slices.Min(known) < 2 {
+			t.Errorf("a replay knew %d schemas, want 2: %v", known, err)
+		}
+	})
+}
