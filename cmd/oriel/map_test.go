@@ -1,10 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"oriel/cmd/internal/servicetest"
 )
@@ -97,4 +100,45 @@ func TestProblemsOfMappedRecords(t *testing.T) {
 		t.Errorf("rows are sent as %s", said)
 	}
 	f.Fails("--label: ORIEL_MAP says", "produce", "--stdout", "--csv", rows, "--label", "late>1")
+}
+
+// The schema of mapped records takes those that become events, whatever else they have, and names what each place is for.
+func TestSchemaOfMappedRecords(t *testing.T) {
+	environ := []string{"ORIEL_OPERATOR=coco", "ORIEL_LOSS=logistic", "ORIEL_DIMENSION=8", `ORIEL_MAP={"where":"s!=no","label":"/o/late>15",
+		"features":["/o/l/2/n:number",{"name":"hour","from":"at","as":"hour"},{"name":"day","from":"at","as":"weekday"}]}`}
+	taken := map[string]bool{
+		`{"s":"ok","o":{"late":20,"l":[{},null,{"n":"3"}],"more":1},"at":"2024-05-01"}`: true, `{"o":{"late":false},"at":null}`: true,
+		`{"o":{}}`: false, `{}`: false, `{"o":{"late":1},"at":7}`: false, `{"o":{"late":1,"l":[0,0,{"n":[]}]}}`: false, `{"o":{"late":1},"x":1}`: true,
+	}
+	for _, unknown := range []string{"ignore", "null"} {
+		text, err := schemaOf("events", append(environ, "ORIEL_UNKNOWN="+unknown))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), `"features.hour; features.day"`) || !strings.Contains(string(text), `"where: != no"`) {
+			t.Errorf("%s", text)
+		}
+		var document any
+		if err := json.Unmarshal(text, &document); err != nil {
+			t.Fatal(err)
+		}
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource("mapped.json", document); err != nil {
+			t.Fatal(err)
+		}
+		schema, err := c.Compile("mapped.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for record, want := range taken {
+			var value any
+			if err := json.Unmarshal([]byte(record), &value); err != nil {
+				t.Fatal(err)
+			}
+			want = want && (unknown == "ignore" || !strings.Contains(record, `"x"`) && !strings.Contains(record, `"more"`))
+			if err := schema.Validate(value); (err == nil) != want {
+				t.Errorf("%s, unknown %s: %v", record, unknown, err)
+			}
+		}
+	}
 }

@@ -16,7 +16,7 @@ func schemaCommand() *cobra.Command {
 		Use:   "schema (events | decisions)",
 		Short: "Print the schema of the configured operator's events or decisions",
 		Long: "Schema prints a JSON Schema (draft 2020-12). Events: the members that records of the input topic have; it needs the settings\n" +
-			"that decode events, as `oriel features` does. " + decodesAsFirst + "\n" +
+			"that decode events, as `oriel features` does. " + decodesAsFirst + " With ORIEL_MAP: what stands at which path, and what it becomes.\n" +
 			"Decisions: those of the decision topic, with the members that only decisions of\n" +
 			"the operator have. A schema tells the shape: what it cannot say (the dimension, a name given twice), the decoder checks.\n" +
 			"With ORIEL_DECISIONS_FORMAT=protobuf or avro it is the .proto or .avsc file, one for all operators: the names of\n" +
@@ -44,6 +44,10 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 		events, err := s.EventConfig()
 		if err != nil {
 			return nil, err
+		}
+		if m := s.Mapping(); m != nil {
+			plan, err := m.Compile(events)
+			return plan.Schema(), err
 		}
 		return schemas.EventSchema(events.Body), nil
 	}

@@ -229,11 +229,12 @@ func (b *builder) complete() {
 	}
 }
 
-func (b *builder) of() string {
-	if b.config.Operator == "" {
+// of names the operator whose the events are.
+func (p *Plan) of() string {
+	if p.config.Operator == "" {
 		return ""
 	}
-	return " of " + b.config.Operator
+	return " of " + p.config.Operator
 }
 
 // members names those of the body.

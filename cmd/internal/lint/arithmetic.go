@@ -17,7 +17,7 @@ var decidesBytes = []string{
 	"mechanisms/lattice", "mechanisms/noise", "mechanisms/perstep", "mechanisms/rational", "mechanisms/windowtree",
 	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/elementary",
 	"operators/loss", "operators/moments", "operators/actions", "schemas",
-	"schemas/mapping",
+	"schemas/avro", "schemas/mapping", "schemas/protobuf",
 }
 
 // frozen are files of those folders whose floats never reach a byte but through a plan that is computed once and

@@ -1,0 +1,257 @@
+package avro
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/schemas/mapping"
+)
+
+// Open compiles what reads values at paths, none twice, of records that were written with the schema. A path names
+// fields, by their names or aliases; behind an array stands the place of an item, behind a map a key. Unions have no
+// name. A path ends at a number, a string, a boolean, an enum, a decimal, a date or a timestamp. The error names every
+// problem.
+func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
+	return s.open(nil, paths)
+}
+
+// OpenVersion is Open for records of another version of the reader's schema, which has all paths. A field of the reader
+// is the writer's of that name, or of one of its aliases, or the writer's that has that name as an alias. A field that
+// the writer lacks has the reader's default, or is absent.
+func (s *Schema) OpenVersion(reader *Schema, paths []mapping.Path) (mapping.Source, error) {
+	return s.open(reader.root, paths)
+}
+
+func (s *Schema) open(reader *typ, paths []mapping.Path) (mapping.Source, error) {
+	c := &compiler{
+		passed: map[*typ]*node{}, lenient: reader != nil, paths: paths,
+		found: make([]bool, len(paths)), missing: make([]error, len(paths)), wrong: make([]error, len(paths)),
+	}
+	root := c.node(s.root, reader, mapping.NewTree(paths))
+	var errs []error
+	for k := range paths {
+		switch {
+		case c.found[k]:
+		case c.wrong[k] != nil:
+			errs = append(errs, c.wrong[k])
+		case !c.lenient && c.missing[k] != nil:
+			errs = append(errs, c.missing[k])
+		case !c.lenient:
+			errs = append(errs, fmt.Errorf("path %s: null is no value of an event", paths[k]))
+		}
+	}
+	return &Source{root: root}, errors.Join(errs...)
+}
+
+// compiler goes down the schema of the writer, that of the reader if there is one, and the paths. A path may lead into
+// several branches of a union, and need be found in one.
+type compiler struct {
+	lenient bool
+	passed  map[*typ]*node // nodes of types to which no path leads
+	paths   []mapping.Path
+	found   []bool
+	missing []error
+	wrong   []error
+}
+
+// refuse notes why all paths that end below t do not lead to a value.
+func (c *compiler) refuse(errs []error, t *mapping.Tree, format string, args ...any) {
+	for _, k := range t.Places() {
+		if errs[k] == nil {
+			errs[k] = fmt.Errorf("path %s: %s", c.paths[k], fmt.Sprintf(format, args...))
+		}
+	}
+}
+
+// pass is the node of a type to which no path leads.
+func (c *compiler) pass(w *typ) *node {
+	if n := c.passed[w]; n != nil {
+		return n
+	}
+	n := &node{typ: w, place: -1}
+	c.passed[w] = n
+	for i := range w.fields {
+		n.fields = c.passField(n.fields, w.fields[i].typ)
+	}
+	for _, b := range w.branches {
+		n.branches = append(n.branches, c.pass(b))
+	}
+	if w.items != nil {
+		n.items = c.pass(w.items)
+	}
+	return n
+}
+
+// passField adds the node of a field to which no path leads. One of no bytes needs none: records of such fields may say
+// nothing many times.
+func (c *compiler) passField(fields []*node, w *typ) []*node {
+	if w.least == 0 {
+		return fields
+	}
+	return append(fields, c.pass(w))
+}
+
+// node compiles a type of the writer; r is the reader's type at the same place, or nil.
+func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
+	n := &node{typ: w, place: int32(t.Place)}
+	if w.kind == unionKind {
+		for _, b := range w.branches {
+			n.branches = append(n.branches, c.node(b, r, t))
+		}
+		return n
+	}
+	if t.Place >= 0 {
+		c.end(w, t)
+	}
+	below := &mapping.Tree{Place: -1, Below: t.Below}
+	switch w.kind {
+	case recordKind:
+		c.record(n, w, r.like(recordKind), below)
+	case arrayKind:
+		c.array(n, w, r.like(arrayKind), below)
+	case mapKind:
+		n.items = c.pass(w.items)
+		for _, b := range t.Below {
+			n.keys = append(n.keys, key{b.Name, c.node(w.items, r.like(mapKind).item(), b.Tree), places(b.Tree)})
+		}
+	case nullKind: // all below is absent
+	case enumKind:
+		for _, symbol := range w.symbols {
+			n.symbols = append(n.symbols, []byte(symbol))
+		}
+		fallthrough
+	default:
+		c.refuse(c.wrong, below, "nothing lies below %s", w.kind)
+	}
+	return n
+}
+
+// end checks the type at which a path ends.
+func (c *compiler) end(w *typ, t *mapping.Tree) {
+	at := &mapping.Tree{Place: t.Place}
+	switch w.kind {
+	case nullKind:
+	case recordKind:
+		c.refuse(c.wrong, at, "record %s is no value of an event: name a field of it, %s", w.name, w.fieldNames())
+	case arrayKind:
+		c.refuse(c.wrong, at, "an array: name the place of an item behind it, /0 the first")
+	case mapKind:
+		c.refuse(c.wrong, at, "a map: name a key behind it")
+	case bytesKind, fixedKind:
+		if !w.decimal {
+			c.refuse(c.wrong, at, "%s without the logical type decimal: no value of an event", w.kind)
+			return
+		}
+		c.found[t.Place] = true
+	default:
+		c.found[t.Place] = true
+	}
+}
+
+func (c *compiler) record(n *node, w, r *typ, t *mapping.Tree) {
+	needed := make([]*node, len(w.fields))
+	for i := range t.Below {
+		b := &t.Below[i]
+		k, own := w.find(b.Name, r)
+		switch {
+		case k < 0 && own != nil && own.given:
+			n.initial = c.initial(n.initial, own.typ, own.initial, b.Tree)
+		case k < 0:
+			c.refuse(c.missing, b.Tree, "record %s has no field %s; it has %s", w.name, b.Name, w.fieldNames())
+		case needed[k] != nil:
+			c.refuse(c.wrong, b.Tree, "field %s of record %s is named twice, by several of its names", w.fields[k].name, w.name)
+		default:
+			var below *typ
+			if own != nil {
+				below = own.typ
+			}
+			needed[k] = c.node(w.fields[k].typ, below, b.Tree)
+		}
+	}
+	for k := range w.fields {
+		if needed[k] != nil {
+			n.fields = append(n.fields, needed[k])
+		} else {
+			n.fields = c.passField(n.fields, w.fields[k].typ)
+		}
+	}
+}
+
+// find returns the place of the writer's field that a name means, or −1, and the reader's field of that name, if any.
+func (t *typ) find(name string, reader *typ) (k int, own *field) {
+	names := []string{name}
+	if reader != nil {
+		if at, _ := reader.find(name, nil); at >= 0 {
+			own = &reader.fields[at]
+			names = append([]string{own.name}, own.aliases...)
+		}
+	}
+	for _, one := range names {
+		if k = slices.IndexFunc(t.fields, func(f field) bool { return f.name == one }); k >= 0 {
+			return k, own
+		}
+	}
+	return slices.IndexFunc(t.fields, func(f field) bool { return slices.Contains(f.aliases, names[0]) }), own
+}
+
+func (c *compiler) array(n *node, w, r *typ, t *mapping.Tree) {
+	n.items = c.pass(w.items)
+	for _, b := range t.Below {
+		index := b.Index()
+		if index < 0 {
+			c.refuse(c.wrong, b.Tree, "%s is no place in an array, from 0 on", strconv.Quote(b.Name))
+			continue
+		}
+		n.picks = append(n.picks, pick{int64(index), c.node(w.items, r.item(), b.Tree)})
+	}
+	slices.SortFunc(n.picks, func(a, b pick) int { return int(a.index - b.index) })
+}
+
+// like is the type, or that branch of a union, which is of a kind; nil: none is.
+func (t *typ) like(k kind) *typ {
+	if t == nil || t.kind == k {
+		return t
+	}
+	for _, b := range t.branches {
+		if b.kind == k {
+			return b
+		}
+	}
+	return nil
+}
+
+func (t *typ) item() *typ {
+	if t == nil {
+		return nil
+	}
+	return t.items
+}
+
+// mostNames bounds the names that an error lists.
+const mostNames = 20
+
+func (t *typ) fieldNames() string {
+	var names []string
+	for i := range t.fields {
+		if i == mostNames {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, t.fields[i].name)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+func places(t *mapping.Tree) []int32 {
+	var all []int32
+	for _, place := range t.Places() {
+		all = append(all, int32(place))
+	}
+	return all
+}

@@ -1,0 +1,54 @@
+package avro
+
+import "oriel/schemas/mapping"
+
+// At implements mapping.Layout: of a union counts the first branch that is not null.
+func (s *Schema) At(p mapping.Path) (mapping.Shape, []string) {
+	t := s.root.present()
+	for _, name := range p {
+		if t.kind != recordKind {
+			return mapping.NoShape, nil
+		}
+		k, _ := t.find(name, nil)
+		if k < 0 {
+			return mapping.NoShape, nil
+		}
+		t = t.fields[k].typ.present()
+	}
+	switch t.kind {
+	case arrayKind:
+		return mapping.ListShape, nil
+	case recordKind:
+		var scalars []string
+		for i := range t.fields {
+			if t.fields[i].typ.present().scalar() {
+				scalars = append(scalars, t.fields[i].name)
+			}
+		}
+		return mapping.RecordShape, scalars
+	default:
+		return mapping.ScalarShape, nil
+	}
+}
+
+// present is the type of what is there.
+func (t *typ) present() *typ {
+	for _, b := range t.branches {
+		if b.kind != nullKind {
+			return b
+		}
+	}
+	return t
+}
+
+// scalar says whether a value may be one of an event.
+func (t *typ) scalar() bool {
+	switch t.kind {
+	case nullKind, recordKind, arrayKind, mapKind, unionKind:
+		return false
+	case bytesKind, fixedKind:
+		return t.decimal
+	default:
+		return true
+	}
+}

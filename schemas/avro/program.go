@@ -1,0 +1,56 @@
+package avro
+
+import (
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+// Source reads the values at fixed paths of records of one schema. It is not safe for concurrent use.
+type Source struct {
+	root   *node
+	values []mapping.Value
+	digits []byte // of a decimal
+}
+
+// node is a type at a place of the schema to which paths lead, or one that is passed over.
+type node struct {
+	*typ
+	place    int32 // of the value; −1: none
+	symbols  [][]byte
+	fields   []*node
+	initial  []initial // of fields of a record that its writer does not know
+	items    *node     // those to which no path leads
+	picks    []pick
+	keys     []key
+	branches []*node
+}
+
+type initial struct {
+	place int32
+	value mapping.Value
+}
+
+// pick is an item of an array to which a path leads.
+type pick struct {
+	index int64
+	node  *node
+}
+
+// key is an entry of a map to which a path leads.
+type key struct {
+	name   string
+	node   *node
+	places []int32 // all below
+}
+
+// Fill implements mapping.Source.
+func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
+	clear(values)
+	s.values = values
+	next, code := s.read(s.root, record, 0, 0)
+	s.values = nil
+	if code == schemas.OK && next != len(record) {
+		return schemas.Malformed
+	}
+	return code
+}

@@ -1,0 +1,264 @@
+package avro
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+const (
+	// mostDepth bounds types within types of a record.
+	mostDepth = 128
+
+	// mostEmpty bounds the items of an array that take no bytes: their count could be anything.
+	mostEmpty = 4096
+)
+
+// read reads a value at b[i], within depth others.
+func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
+	if depth == mostDepth {
+		return 0, schemas.TooDeep
+	}
+	switch n.kind {
+	case recordKind:
+		for k := range n.initial {
+			s.values[n.initial[k].place] = n.initial[k].value
+		}
+		for _, f := range n.fields {
+			if i, code = s.read(f, b, i, depth+1); code != schemas.OK {
+				return 0, code
+			}
+		}
+		s.other(n)
+		return i, schemas.OK
+	case arrayKind:
+		return s.array(n, b, i, depth)
+	case mapKind:
+		return s.entries(n, b, i, depth)
+	case unionKind:
+		branch, next := varint(b, i, 32)
+		if next < 0 || branch < 0 || branch >= int64(len(n.branches)) {
+			return 0, schemas.Malformed
+		}
+		return s.read(n.branches[branch], b, next, depth+1)
+	}
+	return s.scalar(n, b, i)
+}
+
+// other notes that a value is there that is none of an event.
+func (s *Source) other(n *node) {
+	if n.place >= 0 {
+		s.values[n.place] = mapping.Value{Kind: mapping.Other}
+	}
+}
+
+// array reads an array: blocks of items, behind the count of each, until a count of 0.
+func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
+	s.other(n)
+	index := int64(0)
+	for {
+		count, end, at := block(b, i)
+		switch {
+		case at < 0:
+			return 0, schemas.Malformed
+		case count == 0:
+			return at, schemas.OK
+		case n.items.least > 0 && count > int64(end-at)/int64(n.items.least), n.items.least == 0 && count > mostEmpty-index:
+			return 0, schemas.Malformed
+		}
+		if i = at; end < len(b) && len(n.picks) == 0 {
+			i, count = end, 0
+		}
+		for range count {
+			if i, code = s.read(n.item(index), b[:end], i, depth+1); code != schemas.OK {
+				return 0, code
+			}
+			index++
+		}
+		if end < len(b) && i != end {
+			return 0, schemas.Malformed
+		}
+	}
+}
+
+// item is what reads the item of an index. Picks ascend, and mostly are those from 0 on.
+func (n *node) item(index int64) *node {
+	if index < int64(len(n.picks)) && n.picks[index].index == index {
+		return n.picks[index].node
+	}
+	if len(n.picks) == 0 || index > n.picks[len(n.picks)-1].index {
+		return n.items
+	}
+	k, found := slices.BinarySearchFunc(n.picks, index, func(p pick, index int64) int { return int(p.index - index) })
+	if !found {
+		return n.items
+	}
+	return n.picks[k].node
+}
+
+// entries reads a map: blocks of keys and values. Of two entries with one key the last counts.
+func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
+	s.other(n)
+	for {
+		count, end, at := block(b, i)
+		switch {
+		case at < 0 || count > int64(end-at)/int64(1+n.items.least):
+			return 0, schemas.Malformed
+		case count == 0:
+			return at, schemas.OK
+		}
+		if i = at; end < len(b) && len(n.keys) == 0 {
+			i, count = end, 0
+		}
+		for range count {
+			from, to := bytesAt(b[:end], i)
+			if to < 0 {
+				return 0, schemas.Malformed
+			}
+			if i, code = s.read(s.entry(n, b[from:to]), b[:end], to, depth+1); code != schemas.OK {
+				return 0, code
+			}
+		}
+		if end < len(b) && i != end {
+			return 0, schemas.Malformed
+		}
+	}
+}
+
+// entry is what reads the value of a key.
+func (s *Source) entry(n *node, name []byte) *node {
+	for k := range n.keys {
+		if n.keys[k].name == string(name) {
+			for _, place := range n.keys[k].places {
+				s.values[place] = mapping.Value{}
+			}
+			return n.keys[k].node
+		}
+	}
+	return n.items
+}
+
+// block reads how many items follow and where they end: at the end of b, unless the block says its size. next is −1
+// where there is no block.
+func block(b []byte, i int) (count int64, end, next int) {
+	count, next = varint(b, i, 64)
+	if next < 0 || count == math.MinInt64 {
+		return 0, 0, -1
+	}
+	if count >= 0 {
+		return count, len(b), next
+	}
+	from, to := bytesAt(b, next)
+	return -count, to, min(from, to)
+}
+
+// scalar reads a value of a type that holds no others.
+func (s *Source) scalar(n *node, b []byte, i int) (next int, code schemas.Code) {
+	var v mapping.Value
+	switch n.kind {
+	case nullKind:
+		v.Kind, next = mapping.Null, i
+	case booleanKind:
+		if i == len(b) || b[i] > 1 {
+			return 0, schemas.Malformed
+		}
+		v, next = mapping.Value{Kind: mapping.Bool, Number: float64(b[i])}, i+1
+	case intKind, longKind:
+		var x int64
+		if x, next = varint(b, i, n.kind.bits()); next < 0 {
+			return 0, schemas.Malformed
+		}
+		v = n.whole(x)
+	case enumKind:
+		var x int64
+		if x, next = varint(b, i, 32); next < 0 || x < 0 || x >= int64(len(n.typ.symbols)) {
+			return 0, schemas.Malformed
+		}
+		if n.place >= 0 {
+			v = mapping.Value{Kind: mapping.Text, Text: n.symbols[x]}
+		}
+	case floatKind:
+		if next = i + 4; next > len(b) {
+			return 0, schemas.Malformed
+		}
+		f := math.Float32frombits(binary.LittleEndian.Uint32(b[i:]))
+		v = mapping.Value{Kind: mapping.Number, Number: float64(f)}
+	case doubleKind:
+		if next = i + 8; next > len(b) {
+			return 0, schemas.Malformed
+		}
+		v = mapping.Value{Kind: mapping.Number, Number: math.Float64frombits(binary.LittleEndian.Uint64(b[i:]))}
+	default:
+		return s.bytes(n, b, i)
+	}
+	if n.place >= 0 {
+		s.values[n.place] = v
+	}
+	return next, schemas.OK
+}
+
+// bytes reads a string, bytes or a fixed.
+func (s *Source) bytes(n *node, b []byte, i int) (next int, code schemas.Code) {
+	from, to := i, i+n.size
+	if n.kind != fixedKind {
+		from, to = bytesAt(b, i)
+	}
+	switch {
+	case to < 0 || to > len(b):
+		return 0, schemas.Malformed
+	case n.place < 0:
+	case n.kind == stringKind && !utf8.Valid(b[from:to]):
+		return 0, schemas.InvalidUTF8
+	case n.kind == stringKind:
+		s.values[n.place] = mapping.Value{Kind: mapping.Text, Text: b[from:to]}
+	case n.decimal:
+		f, ok := s.decimal(b[from:to], n.scale)
+		if !ok {
+			return 0, schemas.Malformed
+		}
+		s.values[n.place] = mapping.Value{Kind: mapping.Number, Number: f}
+	default:
+		s.other(n)
+	}
+	return to, schemas.OK
+}
+
+func (k kind) bits() int {
+	if k == intKind {
+		return 32
+	}
+	return 64
+}
+
+// varint reads a whole number of at most that many bits, in zigzag order; next is −1 where none is.
+func varint(b []byte, i, bits int) (x int64, next int) {
+	if i < len(b) && b[i] < 0x80 {
+		return int64(b[i]>>1) ^ -int64(b[i]&1), i + 1
+	}
+	u := uint64(0)
+	for shift := 0; i < len(b) && shift < bits; shift += 7 {
+		c := b[i]
+		i++
+		if left := bits - shift; left < 7 && c>>left != 0 {
+			return 0, -1
+		}
+		u |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			return int64(u>>1) ^ -int64(u&1), i
+		}
+	}
+	return 0, -1
+}
+
+// bytesAt finds the bytes behind a length at b[i]; to is −1 where they do not lie in b.
+func bytesAt(b []byte, i int) (from, to int) {
+	n, from := varint(b, i, 64)
+	if from < 0 || n < 0 || n > int64(len(b)-from) {
+		return 0, -1
+	}
+	return from, from + int(n)
+}

@@ -1,0 +1,239 @@
+package avro
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/avro"
+)
+
+// Limits of schema files.
+const (
+	mostBytes   = 1 << 20
+	mostNesting = 200    // of brackets
+	mostTypes   = 10_000 // each written at its own place; a name that refers to one is none
+	mostLeast   = 1 << 30
+)
+
+// Schema is the type of records, as a schema file (.avsc) has it.
+type Schema struct {
+	root *typ
+	twin *avro.Schema // as the library reads it
+}
+
+// typ is a type of a schema.
+type typ struct {
+	kind     kind
+	name     string   // full, of record, enum and fixed
+	unit     int64    // of a time, in a second; −1: days
+	decimal  bool     // bytes and fixed
+	scale    int      // of a decimal
+	size     int      // of a fixed
+	symbols  []string // of an enum
+	fields   []field  // of a record
+	items    *typ     // of an array, and values of a map
+	branches []*typ   // of a union
+	least    int      // fewest bytes of a value, up to mostLeast; 0: no value has any
+	measured bool
+}
+
+type field struct {
+	name    string
+	aliases []string
+	typ     *typ
+	initial any // default
+	given   bool
+}
+
+// kind is the type without its logical type.
+type kind uint8
+
+const (
+	nullKind kind = iota
+	booleanKind
+	intKind
+	longKind
+	floatKind
+	doubleKind
+	bytesKind
+	stringKind
+	fixedKind
+	enumKind
+	recordKind
+	arrayKind
+	mapKind
+	unionKind
+)
+
+var kinds = map[string]kind{
+	"null": nullKind, "boolean": booleanKind, "int": intKind, "long": longKind, "float": floatKind,
+	"double": doubleKind, "bytes": bytesKind, "string": stringKind, "fixed": fixedKind, "enum": enumKind,
+	"record": recordKind, "error": recordKind, "array": arrayKind, "map": mapKind, "union": unionKind,
+}
+
+func (k kind) String() string {
+	return [...]string{
+		"null", "a boolean", "an int", "a long", "a float", "a double", "bytes", "a string", "a fixed", "an enum", "a record",
+		"an array", "a map", "a union",
+	}[k]
+}
+
+// Parse reads a schema.
+func Parse(text []byte) (*Schema, error) {
+	if len(text) > mostBytes || nesting(text) > mostNesting {
+		return nil, fmt.Errorf("avro: a schema has at most %d bytes, and brackets nest at most %d deep", mostBytes, mostNesting)
+	}
+	parsed, err := avro.Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("avro: %w", err)
+	}
+	r := reader{named: map[string]*typ{}}
+	root := r.read(parsed.Root(), "")
+	for _, t := range r.all {
+		if r.err == nil {
+			r.measure(t, map[*typ]bool{})
+		}
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("avro: %w", r.err)
+	}
+	return &Schema{root: root, twin: parsed}, nil
+}
+
+// nesting is how deep brackets nest, those in texts included.
+func nesting(text []byte) int {
+	depth, most := 0, 0
+	for _, c := range text {
+		switch c {
+		case '{', '[':
+			depth++
+			most = max(most, depth)
+		case '}', ']':
+			depth = max(depth-1, 0)
+		}
+	}
+	return most
+}
+
+// reader turns the library's tree of a schema into types.
+type reader struct {
+	named map[string]*typ
+	all   []*typ
+	err   error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// read reads a node; space is the namespace around it.
+func (r *reader) read(n *avro.SchemaNode, space string) *typ {
+	k, known := kinds[n.Type]
+	if !known {
+		t := r.named[n.Type]
+		if t == nil {
+			t = r.named[space+"."+n.Type]
+		}
+		if t == nil {
+			r.fail("unknown type %q", n.Type)
+			t = &typ{}
+		}
+		return t
+	}
+	t := &typ{kind: k, unit: unitOf(k, n.LogicalType), size: n.Size, symbols: n.Symbols}
+	if r.all = append(r.all, t); len(r.all) > mostTypes {
+		r.fail("more than %d types", mostTypes)
+		return t
+	}
+	if n.LogicalType == "decimal" && (k == bytesKind || k == fixedKind) {
+		t.decimal, t.scale = true, n.Scale
+	}
+	switch k {
+	case recordKind, enumKind, fixedKind:
+		t.name = fullName(n)
+		space, _ = cutLast(t.name)
+		r.named[t.name] = t
+	default: // no name
+	}
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		t.fields = append(t.fields, field{f.Name, f.Aliases, r.read(&f.Type, space), f.Default, f.HasDefault})
+	}
+	if n.Items != nil && k == arrayKind {
+		t.items = r.read(n.Items, space)
+	}
+	if n.Values != nil && k == mapKind {
+		t.items = r.read(n.Values, space)
+	}
+	for i := range n.Branches {
+		t.branches = append(t.branches, r.read(&n.Branches[i], space))
+	}
+	return t
+}
+
+// unitOf is how many units of a logical type of times make a second.
+func unitOf(k kind, logical string) int64 {
+	switch {
+	case k == intKind && logical == "date":
+		return -1
+	case k != longKind:
+		return 0
+	}
+	switch strings.TrimPrefix(logical, "local-") {
+	case "timestamp-millis":
+		return 1e3
+	case "timestamp-micros":
+		return 1e6
+	case "timestamp-nanos":
+		return 1e9
+	}
+	return 0
+}
+
+func fullName(n *avro.SchemaNode) string {
+	if n.Namespace == "" || strings.Contains(n.Name, ".") {
+		return n.Name
+	}
+	return n.Namespace + "." + n.Name
+}
+
+func cutLast(name string) (space, last string) {
+	k := strings.LastIndexByte(name, '.')
+	if k < 0 {
+		return "", name
+	}
+	return name[:k], name[k+1:]
+}
+
+// errEndless is what a record is that holds itself.
+var errEndless = errors.New("no value of it ends")
+
+// measure computes the fewest bytes of a value. open holds the records around t.
+func (r *reader) measure(t *typ, open map[*typ]bool) int {
+	switch {
+	case t.measured:
+	case open[t]:
+		r.fail("record %s holds itself: %w", t.name, errEndless)
+	case t.kind == recordKind:
+		open[t] = true
+		least := 0
+		for i := range t.fields {
+			least = min(least+r.measure(t.fields[i].typ, open), mostLeast)
+		}
+		t.least = least
+		delete(open, t)
+	case t.kind == fixedKind:
+		t.least = t.size
+	case t.kind == floatKind:
+		t.least = 4
+	case t.kind == doubleKind:
+		t.least = 8
+	case t.kind != nullKind:
+		t.least = 1 // of a varint: what is behind it may be t again
+	}
+	t.measured = true
+	return t.least
+}

@@ -1,0 +1,354 @@
+package avro
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+// twin reads values by way of the library, which decodes the whole record.
+func twin(s *Schema, paths []mapping.Path, record []byte) ([]mapping.Value, error) {
+	var decoded any
+	rest, err := s.twin.Decode(record, &decoded)
+	if err != nil || len(rest) > 0 {
+		return nil, fmt.Errorf("%d bytes are left: %w", len(rest), err)
+	}
+	values := make([]mapping.Value, len(paths))
+	for i, path := range paths {
+		values[i] = twinValue(decoded, path)
+	}
+	return values, nil
+}
+
+func twinValue(v any, path mapping.Path) mapping.Value {
+	if len(path) > 0 {
+		switch x := v.(type) {
+		case map[string]any:
+			if below, ok := x[path[0]]; ok {
+				return twinValue(below, path[1:])
+			}
+		case []any:
+			var index int
+			if n, _ := fmt.Sscan(path[0], &index); n == 1 && index < len(x) {
+				return twinValue(x[index], path[1:])
+			}
+		}
+		return mapping.Value{}
+	}
+	number := func(f float64) mapping.Value { return mapping.Value{Kind: mapping.Number, Number: f} }
+	switch x := v.(type) {
+	case nil:
+		return mapping.Value{Kind: mapping.Null}
+	case bool:
+		if x {
+			return mapping.Value{Kind: mapping.Bool, Number: 1}
+		}
+		return mapping.Value{Kind: mapping.Bool}
+	case int32:
+		return number(float64(x))
+	case int64:
+		return number(float64(x))
+	case float32:
+		return number(float64(x))
+	case float64:
+		return number(x)
+	case string:
+		return mapping.Value{Kind: mapping.Text, Text: []byte(x)}
+	case *big.Rat:
+		f, _ := x.Float64()
+		return number(f)
+	case json.Number:
+		r, _ := new(big.Rat).SetString(string(x))
+		f, _ := r.Float64()
+		return number(f)
+	case time.Duration: // of time-millis, which has no day
+		return number(float64(x / time.Millisecond))
+	case time.Time:
+		return mapping.Value{Kind: mapping.Time, Seconds: x.Unix(), Nanos: int32(x.Nanosecond())}
+	}
+	return mapping.Value{Kind: mapping.Other}
+}
+
+func sameValue(a, b mapping.Value) bool {
+	number := math.Float64bits(a.Number) == math.Float64bits(b.Number) || math.IsNaN(a.Number) && math.IsNaN(b.Number)
+	return a.Kind == b.Kind && number && a.Seconds == b.Seconds && a.Nanos == b.Nanos && bytes.Equal(a.Text, b.Text)
+}
+
+// drawer draws schemas, and records of them.
+type drawer struct {
+	*rand.Rand
+	names int
+	made  []string // records that may be referred to
+}
+
+func (d *drawer) name(prefix string) string {
+	d.names++
+	return fmt.Sprintf("%s%d", prefix, d.names)
+}
+
+// schema draws a type, in JSON.
+func (d *drawer) schema(depth int) string {
+	simple := []string{
+		`"boolean"`, `"int"`, `"long"`, `"float"`, `"double"`, `"string"`, `"bytes"`, `"null"`,
+		`{"type":"long","logicalType":"timestamp-millis"}`, `{"type":"long","logicalType":"timestamp-micros"}`,
+		`{"type":"int","logicalType":"date"}`, `{"type":"bytes","logicalType":"decimal","precision":40,"scale":3}`,
+		`{"type":"int","logicalType":"time-millis"}`,
+	}
+	n := d.IntN(12)
+	if depth == 0 {
+		n = d.IntN(5)
+	}
+	switch {
+	case n == 0 && len(d.made) > 0:
+		return fmt.Sprintf(`["null",%q]`, d.made[d.IntN(len(d.made))])
+	case n < 4:
+		return simple[d.IntN(len(simple))]
+	case n == 4 && d.IntN(2) == 0:
+		return fmt.Sprintf(`{"type":"enum","name":%q,"symbols":["A","B","C"]}`, d.name("E"))
+	case n == 4:
+		return fmt.Sprintf(`{"type":"fixed","name":%q,"size":%d}`, d.name("F"), d.IntN(4))
+	case n == 5:
+		return fmt.Sprintf(`{"type":"array","items":%s}`, d.schema(depth-1))
+	case n == 6:
+		return fmt.Sprintf(`{"type":"map","values":%s}`, d.schema(depth-1))
+	case n <= 8:
+		branches := []string{`"null"`, `"string"`, d.record(depth - 1)}
+		d.Shuffle(3, func(i, j int) { branches[i], branches[j] = branches[j], branches[i] })
+		return "[" + strings.Join(branches, ",") + "]"
+	default:
+		return d.record(depth - 1)
+	}
+}
+
+func (d *drawer) record(depth int) string {
+	name := d.name("R")
+	d.made = append(d.made, name)
+	var fields []string
+	for k := range 1 + d.IntN(6) {
+		fields = append(fields, fmt.Sprintf(`{"name":"f%d","type":%s}`, k, d.schema(max(depth, 0))))
+	}
+	return fmt.Sprintf(`{"type":"record","name":%q,"fields":[%s]}`, name, strings.Join(fields, ","))
+}
+
+// value writes a value of a type.
+func (d *drawer) value(b []byte, t *typ, depth int) []byte {
+	switch t.kind {
+	case nullKind:
+		return b
+	case booleanKind:
+		return append(b, byte(d.IntN(2)))
+	case intKind, longKind:
+		x := int64(d.Uint64()) >> d.IntN(64)
+		switch {
+		case t.kind == intKind:
+			x = int64(int32(x))
+		case t.unit != 0: // what a time.Time holds
+			x %= 1e15
+		}
+		return binary.AppendVarint(b, x)
+	case floatKind:
+		return binary.LittleEndian.AppendUint32(b, d.Uint32())
+	case doubleKind:
+		return binary.LittleEndian.AppendUint64(b, d.Uint64())
+	case fixedKind:
+		return append(b, make([]byte, t.size)...)
+	case enumKind:
+		return binary.AppendVarint(b, int64(d.IntN(len(t.symbols))))
+	case bytesKind:
+		length := 1 + d.IntN(20)
+		b = binary.AppendVarint(b, int64(length))
+		first := d.IntN(length)
+		for k := range length { // some begin with bytes that only repeat the sign
+			c := byte(d.Uint32())
+			if k < first {
+				c = byte(-(first & 1))
+			}
+			b = append(b, c)
+		}
+		return b
+	case stringKind:
+		text := []string{"", "a", "Zürich", "a text that is longer"}[d.IntN(4)]
+		return append(binary.AppendVarint(b, int64(len(text))), text...)
+	case recordKind:
+		for i := range t.fields {
+			b = d.value(b, t.fields[i].typ, depth-1)
+		}
+		return b
+	case unionKind:
+		branch := d.IntN(len(t.branches))
+		if depth <= 0 {
+			branch = max(slices.IndexFunc(t.branches, func(b *typ) bool { return b.kind == nullKind }), 0)
+		}
+		return d.value(binary.AppendVarint(b, int64(branch)), t.branches[branch], depth-1)
+	default:
+		return d.blocks(b, t, depth)
+	}
+}
+
+// blocks writes an array or a map in up to three blocks, some with their size.
+func (d *drawer) blocks(b []byte, t *typ, depth int) []byte {
+	key := 0
+	for range d.IntN(4) {
+		var block []byte
+		count := int64(1 + d.IntN(3))
+		if depth <= 0 {
+			break
+		}
+		for range count {
+			if t.kind == mapKind {
+				block = append(block, 2, byte('a'+key%4))
+				key++
+			}
+			block = d.value(block, t.items, depth-1)
+		}
+		if len(block) > 0 && d.IntN(2) == 0 {
+			b = binary.AppendVarint(b, -count)
+			count = int64(len(block))
+		}
+		b = append(binary.AppendVarint(b, count), block...)
+	}
+	return append(b, 0)
+}
+
+// paths draws paths at which records may have a value.
+func (d *drawer) paths(t *typ, wanted int) []mapping.Path {
+	var paths []mapping.Path
+	for range wanted {
+		p, at := mapping.Path{}, t
+		for len(p) < 8 {
+			switch at.kind {
+			case recordKind:
+				f := at.fields[d.IntN(len(at.fields))]
+				p, at = append(p, f.name), f.typ
+				continue
+			case arrayKind:
+				p, at = append(p, fmt.Sprint(d.IntN(4))), at.items
+				continue
+			case mapKind:
+				p, at = append(p, []string{"a", "b"}[d.IntN(2)]), at.items
+				continue
+			case unionKind:
+				at = at.branches[d.IntN(len(at.branches))]
+				continue
+			case nullKind, fixedKind:
+			case bytesKind:
+				if at.decimal {
+					paths = append(paths, p)
+				}
+			default:
+				paths = append(paths, p)
+			}
+			break
+		}
+	}
+	slices.SortFunc(paths, slices.Compare)
+	return slices.CompactFunc(paths, slices.Equal)
+}
+
+// agree fails the test unless the reader and the library say the same of a record, and says whether both read it. What
+// no path needs may be passed over by its length, so that the library alone sees a fault in it; strict says that a
+// record has no fault. The library lets some faults pass: booleans above 1, sizes of blocks that are wrong.
+func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool) bool {
+	t.Helper()
+	values := make([]mapping.Value, len(paths))
+	want, err := twin(s, paths, record)
+	code := source.Fill(values, record)
+	if !strict && (err != nil || code != schemas.OK) {
+		return false
+	}
+	if err != nil || code != schemas.OK {
+		t.Fatalf("record %x: code %v, twin: %v", record, code, err)
+	}
+	for i := range paths {
+		if !sameValue(values[i], want[i]) {
+			t.Fatalf("record %x: at %s: %+v, twin %+v", record, paths[i], values[i], want[i])
+		}
+	}
+	return true
+}
+
+// The compiled reader and the library say the same of records of drawn schemas, and of such records with damage.
+func TestReaderAgreesWithTheLibrary(t *testing.T) {
+	damaged := 0
+	kinds := map[mapping.Kind]int{}
+	for seed := range uint64(tiertest.Runs(60, 3000)) {
+		d := &drawer{Rand: rand.New(rand.NewPCG(seed, 29))}
+		text := d.record(3)
+		s, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		paths := d.paths(s.root, 24)
+		source, err := s.Open(paths)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		for range 100 {
+			record := d.value(nil, s.root, 6)
+			agree(t, s, source, paths, record, true)
+			values, _ := twin(s, paths, record)
+			for _, v := range values {
+				kinds[v.Kind]++
+			}
+			if len(record) > 0 && agree(t, s, source, paths, damage(d.Rand, record), false) {
+				damaged++
+			}
+			if t.Failed() {
+				t.Fatalf("seed %d:\n%s", seed, text)
+			}
+		}
+	}
+	if len(kinds) < 7 || damaged == 0 {
+		t.Errorf("values of kinds %v, %d records with damage were read: too few to tell", kinds, damaged)
+	}
+}
+
+// damage changes, removes or adds a byte.
+func damage(r *rand.Rand, record []byte) []byte {
+	k := r.IntN(len(record))
+	switch r.IntN(4) {
+	case 0:
+		return slices.Delete(record, k, k+1)
+	case 1:
+		return slices.Insert(record, k, byte(r.Uint32()))
+	case 2:
+		return record[:k]
+	default:
+		record[k] = byte(r.Uint32())
+		return record
+	}
+}
+
+// Whatever a record holds, the reader does not panic, and what it reads is what the library reads.
+func FuzzRecord(f *testing.F) {
+	d := &drawer{Rand: rand.New(rand.NewPCG(3, 29))}
+	schema, err := Parse([]byte(`{"type":"record","name":"R","fields":[
+		{"name":"a","type":["null","long",{"type":"array","items":"R"}]},
+		{"name":"b","type":{"type":"map","values":["string","double"]}},
+		{"name":"c","type":{"type":"array","items":"null"}},
+		{"name":"d","type":{"type":"bytes","logicalType":"decimal","precision":40,"scale":2}}]}`))
+	if err != nil {
+		f.Fatal(err)
+	}
+	paths := d.paths(schema.root, 40)
+	source, err := schema.Open(paths)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for range 50 {
+		f.Add(d.value(nil, schema.root, 5))
+	}
+	f.Fuzz(func(t *testing.T, record []byte) { agree(t, schema, source, paths, record, false) })
+}

@@ -1,0 +1,74 @@
+package avro
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+// Four versions of a schema, each with a record that says the same as far as it can.
+func TestVersionsOfASchema(t *testing.T) {
+	text := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
+	double := func(b []byte, f float64) []byte {
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+	}
+	reader := parse(t, `{"type":"record","name":"O","fields":[
+		{"name":"total","aliases":["amount"],"type":"double"},
+		{"name":"country","type":"string","default":"CH"},
+		{"name":"paid","type":["null","boolean"],"default":null},
+		{"name":"line","type":{"type":"record","name":"L","fields":[{"name":"count","type":"long","default":1}]},
+			"default":{"count":7}}]}`)
+	paths := pathsOf(t, "/total", "/country", "/paid", "/line/count")
+	number := func(f float64) mapping.Value { return mapping.Value{Kind: mapping.Number, Number: f} }
+	country := func(s string) mapping.Value { return mapping.Value{Kind: mapping.Text, Text: []byte(s)} }
+	null := mapping.Value{Kind: mapping.Null}
+	for _, c := range []struct {
+		name, schema string
+		record       []byte
+		want         []mapping.Value
+	}{
+		{
+			"the reader's own", reader.twin.String(),
+			append(text(double(nil, 2.5), "DE"), 2, 1, 6),
+			[]mapping.Value{number(2.5), country("DE"), {Kind: mapping.Bool, Number: 1}, number(3)},
+		},
+		{
+			"fields that were added since, another name, another order, a narrower type",
+			`{"type":"record","name":"O","fields":[{"name":"gone","type":{"type":"map","values":"int"}},
+				{"name":"amount","type":"int"}]}`,
+			[]byte{2, 2, 'k', 4, 0, 84},
+			[]mapping.Value{number(42), country("CH"), null, number(7)},
+		},
+		{
+			"a later one: a name whose alias is the reader's, a field below that is missing",
+			`{"type":"record","name":"O","fields":[{"name":"land","aliases":["country"],"type":"string"},
+				{"name":"line","type":{"type":"record","name":"L","fields":[{"name":"x","type":"int"}]}},
+				{"name":"total","type":["float","string"]}]}`,
+			binary.LittleEndian.AppendUint32(append(text(nil, "FR"), 2, 0), math.Float32bits(0.5)),
+			[]mapping.Value{number(0.5), country("FR"), null, number(1)},
+		},
+	} {
+		source, err := parse(t, c.schema).OpenVersion(reader, paths)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		values := make([]mapping.Value, len(paths))
+		if code := source.Fill(values, c.record); code != schemas.OK {
+			t.Errorf("%s: %v", c.name, code)
+		}
+		for i := range paths {
+			if !sameValue(values[i], c.want[i]) || !bytes.Equal(values[i].Text, c.want[i].Text) {
+				t.Errorf("%s: at %s: %+v, want %+v", c.name, paths[i], values[i], c.want[i])
+			}
+		}
+	}
+	if _, err := parse(t, `{"type":"record","name":"O","fields":[{"name":"total","type":"bytes"}]}`).
+		OpenVersion(reader, paths); err == nil {
+		t.Error("a version in which a path leads to bytes is not refused")
+	}
+}

@@ -1,0 +1,158 @@
+package framing
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"oriel/schemas"
+)
+
+// maxDepth bounds the containers that may stand in each other in a CloudEvent.
+const maxDepth = 64
+
+// cloudEvent takes the event out of a CloudEvent in structured mode.
+type cloudEvent struct {
+	binary bool   // the event is no JSON: it stands in data_base64 alone
+	arena  []byte // of texts that hold escapes
+	event  []byte // from base64
+}
+
+// content is the event of a record.
+func (c *cloudEvent) content(record []byte) (event []byte, code schemas.Code) {
+	switch {
+	case !utf8.Valid(record):
+		return nil, schemas.InvalidUTF8
+	case bytes.HasPrefix(record, []byte("\uFEFF")):
+		return nil, schemas.ByteOrderMark
+	}
+	i := schemas.SkipSpace(record, 0)
+	if i == len(record) || record[i] != '{' {
+		return nil, schemas.UnknownFraming
+	}
+	var found members
+	if i, code = c.members(&found, record, schemas.SkipSpace(record, i+1)); code != schemas.OK {
+		return nil, code
+	}
+	switch {
+	case schemas.SkipSpace(record, i) != len(record):
+		return nil, schemas.TrailingData
+	case !found.version, (found.data == nil) == (found.base64 == nil), c.binary && found.data != nil:
+		return nil, schemas.UnknownFraming
+	case found.data != nil:
+		return found.data, schemas.OK
+	}
+	ok := false
+	if c.event, ok = appendBase64(c.event[:0], found.base64); !ok {
+		return nil, schemas.UnknownFraming
+	}
+	return c.event, schemas.OK
+}
+
+// members are those of a CloudEvent that count.
+type members struct {
+	version      bool // specversion is "1.0"
+	versioned    bool // it is there
+	data, base64 []byte
+}
+
+// members reads the members from the first name on.
+func (c *cloudEvent) members(found *members, b []byte, i int) (next int, code schemas.Code) {
+	if i < len(b) && b[i] == '}' {
+		return i + 1, schemas.OK
+	}
+	c.arena = c.arena[:0]
+	for done := false; !done; {
+		var name []byte
+		kept := len(c.arena)
+		if name, i, c.arena, code = schemas.ReadString(b, i, c.arena); code != schemas.OK {
+			return i, code
+		}
+		if i, code = schemas.SkipTo(b, i, ':'); code != schemas.OK {
+			return i, code
+		}
+		if i, code = c.member(found, name, b, i); code != schemas.OK {
+			return i, code
+		}
+		if found.base64 == nil {
+			c.arena = c.arena[:kept] // nothing lies there
+		}
+		if i, done, code = schemas.NextMember(b, i, '}'); code != schemas.OK {
+			return i, code
+		}
+	}
+	return i, schemas.OK
+}
+
+// member reads the value at b[i].
+func (c *cloudEvent) member(found *members, name, b []byte, i int) (next int, code schemas.Code) {
+	var text []byte
+	switch string(name) {
+	case "specversion":
+		if found.versioned {
+			return i, schemas.DuplicateName
+		}
+		if found.versioned = true; schemas.HasLiteral(b, i, `"1.0"`) {
+			found.version = true
+		}
+	case "data":
+		if found.data != nil {
+			return i, schemas.DuplicateName
+		}
+		start := i
+		i, c.arena, code = schemas.SkipValue(b, i, maxDepth, c.arena)
+		found.data = b[start:i:i]
+		return i, code
+	case "data_base64":
+		switch {
+		case found.base64 != nil:
+			return i, schemas.DuplicateName
+		case i == len(b) || b[i] != '"':
+			return i, schemas.UnknownFraming
+		}
+		text, i, c.arena, code = schemas.ReadString(b, i, c.arena)
+		found.base64 = text[:len(text):len(text)]
+		return i, code
+	}
+	i, c.arena, code = schemas.SkipValue(b, i, maxDepth, c.arena)
+	return i, code
+}
+
+// appendBase64 decodes RFC 4648 §4: with padding, without line ends, and without bits that are left over.
+func appendBase64(dst, text []byte) (decoded []byte, ok bool) {
+	if len(text)%4 != 0 {
+		return dst, false
+	}
+	for len(text) > 0 {
+		group, pad := text[:4], 0
+		if text = text[4:]; len(text) == 0 {
+			pad = len(group) - len(bytes.TrimRight(group, "="))
+		}
+		bits, valid := uint32(0), pad <= 2
+		for _, c := range group[:4-pad] {
+			digit := base64Digit(c)
+			bits, valid = bits<<6|uint32(digit), valid && digit >= 0
+		}
+		bits <<= 6 * pad
+		if !valid || bits&(1<<(8*pad)-1) != 0 {
+			return dst, false
+		}
+		dst = append(dst, byte(bits>>16), byte(bits>>8), byte(bits))[:len(dst)+3-pad]
+	}
+	return dst, true
+}
+
+func base64Digit(c byte) int {
+	switch {
+	case c >= 'A' && c <= 'Z':
+		return int(c - 'A')
+	case c >= 'a' && c <= 'z':
+		return int(c-'a') + 26
+	case c >= '0' && c <= '9':
+		return int(c-'0') + 52
+	case c == '+':
+		return 62
+	case c == '/':
+		return 63
+	}
+	return -1
+}

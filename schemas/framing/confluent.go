@@ -1,0 +1,122 @@
+package framing
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+// headerBytes are the magic byte and the id.
+const headerBytes = 5
+
+// Header takes the header of Confluent's framing off a record.
+func Header(record []byte) (id uint32, rest []byte, ok bool) {
+	if len(record) < headerBytes || record[0] != 0 {
+		return 0, nil, false
+	}
+	return binary.BigEndian.Uint32(record[1:]), record[headerBytes:], true
+}
+
+// Entry is a schema that records may name.
+type Entry struct {
+	ID    uint32
+	Since int64              // the position of a stream from which on the id is known; 0: always
+	Index []int              // of Protobuf the place of the message type in its file; nil: an encoding without it
+	Open  mapping.OpenSource // what reads records of the schema
+}
+
+// Table says which schemas records may name.
+type Table struct{ entries []Entry }
+
+// NewTable returns a table, or says which id comes twice.
+func NewTable(entries []Entry) (*Table, error) {
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b Entry) int { return int(int64(a.ID) - int64(b.ID)) })
+	for k := 1; k < len(entries); k++ {
+		if entries[k].ID == entries[k-1].ID {
+			return nil, fmt.Errorf("framing: id %d is given twice", entries[k].ID)
+		}
+	}
+	return &Table{entries}, nil
+}
+
+// Known finds the entry of an id that is known at a position of the stream; −1: there is none.
+func (t *Table) Known(id uint32, position int64) int {
+	k, found := slices.BinarySearchFunc(t.entries, id, func(e Entry, id uint32) int { return int(int64(e.ID) - int64(id)) })
+	if !found || t.entries[k].Since > position {
+		return -1
+	}
+	return k
+}
+
+// Open returns a Source of records in Confluent's framing. The error names the ids whose schemas lack a path.
+func (t *Table) Open(paths []mapping.Path) (mapping.Source, error) {
+	s := &Source{table: t}
+	var errs []error
+	for _, e := range t.entries {
+		source, err := e.Open(paths)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("schema id %d: %w", e.ID, err))
+		}
+		s.sources = append(s.sources, source)
+	}
+	return s, errors.Join(errs...)
+}
+
+// Source reads records in Confluent's framing. It is not safe for concurrent use.
+type Source struct {
+	table    *Table
+	sources  []mapping.Source // of the table's entries
+	position int64
+}
+
+// At says at which position of its stream the next record stands. It is 0 before the first call.
+func (s *Source) At(position int64) { s.position = position }
+
+// Fill implements mapping.Source.
+func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
+	id, rest, ok := Header(record)
+	if !ok {
+		return schemas.UnknownFraming
+	}
+	k := s.table.Known(id, s.position)
+	if k < 0 {
+		return schemas.UnknownSchema
+	}
+	if index := s.table.entries[k].Index; index != nil {
+		same := false
+		if rest, same, ok = cutIndex(rest, index); !ok {
+			return schemas.UnknownFraming
+		}
+		if !same {
+			return schemas.UnknownSchema
+		}
+	}
+	return s.sources[k].Fill(values, rest)
+}
+
+// cutIndex takes the place of a message type off what follows a header, and says whether it is the one that is wanted.
+func cutIndex(b []byte, want []int) (rest []byte, same, ok bool) {
+	count, n := binary.Varint(b)
+	if n <= 0 || count < 0 || count > int64(len(b)) {
+		return nil, false, false
+	}
+	b = b[n:]
+	if count == 0 {
+		return b, len(want) == 1 && want[0] == 0, true
+	}
+	same = count == int64(len(want))
+	for k := range count {
+		place, n := binary.Varint(b)
+		if n <= 0 {
+			return nil, false, false
+		}
+		b = b[n:]
+		same = same && place == int64(want[k])
+	}
+	return b, same, true
+}

@@ -1,0 +1,79 @@
+package framing
+
+import (
+	"fmt"
+
+	"oriel/schemas"
+)
+
+// open opens a decoder of events.
+type open = func(schemas.EventConfig) (schemas.EventDecoder, error)
+
+// CloudEvents returns how decoders of CloudEvents are opened whose events another decoder reads. binary says that they
+// are no JSON.
+func CloudEvents(inner open, binary bool) open {
+	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
+		return newDecoder(c, inner, (&cloudEvent{binary: binary}).content)
+	}
+}
+
+// ConfluentJSON returns how decoders of JSON in Confluent's framing are opened. JSON says itself what its members are:
+// the id is not looked at.
+func ConfluentJSON(inner open) open {
+	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
+		return newDecoder(c, inner, func(record []byte) ([]byte, schemas.Code) {
+			_, rest, ok := Header(record)
+			if !ok {
+				return nil, schemas.UnknownFraming
+			}
+			return rest, schemas.OK
+		})
+	}
+}
+
+// decoder takes the framing off before another decoder reads.
+type decoder struct {
+	inner    schemas.EventDecoder
+	content  func(record []byte) ([]byte, schemas.Code)
+	maxBytes int
+	inside   bool // the last record was taken out of its framing
+}
+
+func newDecoder(
+	c schemas.EventConfig, inner open, content func(record []byte) ([]byte, schemas.Code),
+) (schemas.EventDecoder, error) {
+	d, err := inner(c)
+	if err != nil {
+		return nil, err
+	}
+	return &decoder{inner: d, content: content, maxBytes: c.MaxBytes}, nil
+}
+
+// Decode implements schemas.EventDecoder.
+func (d *decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
+	d.inside = false
+	switch {
+	case len(record) == 0:
+		return schemas.Empty
+	case len(record) > d.maxBytes:
+		return schemas.TooLarge
+	}
+	event, code := d.content(record)
+	if code != schemas.OK {
+		return code
+	}
+	d.inside = true
+	return d.inner.Decode(dst, event)
+}
+
+// Labelled implements schemas.EventDecoder.
+func (d *decoder) Labelled() bool { return d.inside && d.inner.Labelled() }
+
+// Problem implements schemas.EventDecoder.
+func (d *decoder) Problem(record []byte, code schemas.Code) string {
+	if d.inside {
+		event, _ := d.content(record)
+		return d.inner.Problem(event, code)
+	}
+	return fmt.Sprintf("%s: %s", code, code.Rule())
+}

@@ -1,0 +1,204 @@
+package framing
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+// echo is a source that gives what it reads as a text.
+func echo([]mapping.Path) (mapping.Source, error) { return echoed{}, nil }
+
+type echoed struct{}
+
+func (echoed) Fill(values []mapping.Value, record []byte) schemas.Code {
+	values[0] = mapping.Value{Kind: mapping.Text, Text: record}
+	return schemas.OK
+}
+
+// The bytes of Confluent's framing: magic byte, id, and of Protobuf the place of the message type.
+func TestConfluentFraming(t *testing.T) {
+	avro, nested := Entry{ID: 1, Open: echo}, Entry{ID: 70_000, Index: []int{1, 0}, Open: echo}
+	first, later := Entry{ID: 3, Index: []int{0}, Open: echo}, Entry{ID: 1<<32 - 1, Since: 100, Open: echo}
+	table, err := NewTable([]Entry{nested, later, avro, first})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := table.Open(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := opened.(*Source)
+	for _, c := range []struct {
+		record   string
+		position int64
+		want     schemas.Code
+		event    string
+	}{
+		{"0000000001aabb", 0, schemas.OK, "aabb"},
+		{"0000000001", 0, schemas.OK, ""},
+		{"00000000", 0, schemas.UnknownFraming, ""},
+		{"", 0, schemas.UnknownFraming, ""},
+		{"0100000001aabb", 0, schemas.UnknownFraming, ""},
+		{"0000000002aabb", 0, schemas.UnknownSchema, ""},
+		{"000000000300aabb", 0, schemas.OK, "aabb"},               // a count of 0 stands for the list [0]
+		{"00000000030200aabb", 0, schemas.OK, "aabb"},             // the same, in full
+		{"00000000030202aabb", 0, schemas.UnknownSchema, ""},      // [1]
+		{"0000000003", 0, schemas.UnknownFraming, ""},             // no list
+		{"000000000304", 0, schemas.UnknownFraming, ""},           // a list that is cut
+		{"000000000301", 0, schemas.UnknownFraming, ""},           // a count of −1
+		{"0000000003feffffff0f", 0, schemas.UnknownFraming, ""},   // a count of 2^31 − 1
+		{"0000000003ffffffffffff", 0, schemas.UnknownFraming, ""}, // a varint that does not end
+		{"0000011170040200aabb", 0, schemas.OK, "aabb"},           // [1, 0]
+		{"0000011170040202aabb", 0, schemas.UnknownSchema, ""},    // [1, 1]
+		{"000001117000aabb", 0, schemas.UnknownSchema, ""},        // [0]
+		{"00ffffffffaa", 99, schemas.UnknownSchema, ""},           // known from position 100 on
+		{"00ffffffffaa", 100, schemas.OK, "aa"},
+	} {
+		record, err := hex.DecodeString(c.record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.At(c.position)
+		values := make([]mapping.Value, 1)
+		code := s.Fill(values, record)
+		if code != c.want || code == schemas.OK && hex.EncodeToString(values[0].Text) != c.event {
+			t.Errorf("%s at %d: %v, %x, want %v, %s", c.record, c.position, code, values[0].Text, c.want, c.event)
+		}
+		if n := testing.AllocsPerRun(10, func() { s.Fill(values, record) }); n > 0 {
+			t.Errorf("%s: %v allocations", c.record, n)
+		}
+	}
+	if _, err := NewTable([]Entry{avro, first, avro}); err == nil || !strings.Contains(err.Error(), "id 1") {
+		t.Errorf("an id that is given twice: %v", err)
+	}
+}
+
+func TestCloudEvents(t *testing.T) {
+	const front = `{"specversion":"1.0","id":"7","source":"/s","type":"order",`
+	for _, c := range []struct {
+		record string
+		want   schemas.Code
+		event  string
+		binary bool
+	}{
+		{front + `"data":{"a":[1,"}"]} }`, schemas.OK, `{"a":[1,"}"]}`, false},
+		{`{"data":{}, "specversion" : "1.0"}`, schemas.OK, `{}`, false},
+		{front + `"data_base64":"eyJhIjoxfQ=="}`, schemas.OK, `{"a":1}`, false},
+		{front + `"data_base64":"eyJhIjoxfQ=="}`, schemas.OK, `{"a":1}`, true},
+		{front + `"data_base64":"\/\/\u002f\/","x\u0041":"\n"}`, schemas.OK, "\xff\xff\xff", true},
+		{front + `"d\u0061ta":1}`, schemas.OK, "1", false},
+		{front + `"data":{"a":1}}`, schemas.UnknownFraming, "", true},
+		{front + `"data":{},"data_base64":""}`, schemas.UnknownFraming, "", false},
+		{front + `"subject":"x"}`, schemas.UnknownFraming, "", false},
+		{`{"data":{}}`, schemas.UnknownFraming, "", false},
+		{`{"specversion":"0.3","data":{}}`, schemas.UnknownFraming, "", false},
+		{`{"specversion":1.0,"data":{}}`, schemas.UnknownFraming, "", false},
+		{`{"features":{"a":1},"label":1}`, schemas.UnknownFraming, "", false},
+		{front + `"data":{},"data":{}}`, schemas.DuplicateName, "", false},
+		{front + `"specversion":"1.0","data":{}}`, schemas.DuplicateName, "", false},
+		{front + `"data_base64":"","data_base64":""}`, schemas.DuplicateName, "", false},
+		{front + `"data_base64":7}`, schemas.UnknownFraming, "", false},
+		{front + `"data_base64":"eyJhIjoxfQ"}`, schemas.UnknownFraming, "", false},
+		{front + `"data_base64":"eyJhIjoxfR=="}`, schemas.UnknownFraming, "", false},
+		{front + `"data_base64":"eyJh\nIjoxfQ=="}`, schemas.UnknownFraming, "", false},
+		{front + `"data":{}} {}`, schemas.TrailingData, "", false},
+		{front + `"data":{}`, schemas.JSONSyntax, "", false},
+		{front + `"data":}`, schemas.JSONSyntax, "", false},
+		{front + `"data":` + strings.Repeat("[", 100), schemas.TooDeep, "", false},
+		{`[]`, schemas.UnknownFraming, "", false},
+		{``, schemas.UnknownFraming, "", false},
+		{"{\"\xff\":1}", schemas.InvalidUTF8, "", false},
+	} {
+		event, code := (&cloudEvent{binary: c.binary}).content([]byte(c.record))
+		if code != c.want || string(event) != c.event {
+			t.Errorf("%s: %v, %q, want %v, %q", c.record, code, event, c.want, c.event)
+		}
+	}
+}
+
+// Where encoding/json finds one event in a CloudEvent, so does the fast reader; of other records it takes none.
+func FuzzCloudEvent(f *testing.F) {
+	for _, text := range []string{
+		`{"specversion":"1.0","data":{"a":1}}`, `{"specversion":"1.0","data_base64":"AQID"}`, `{"data":null}`,
+		`{"specversion":"1.0","data_base64":"\u0041QID","x":[]}`,
+	} {
+		f.Add([]byte(text))
+	}
+	c := &cloudEvent{}
+	f.Fuzz(func(t *testing.T, record []byte) {
+		event, code := c.content(record)
+		if code != schemas.OK {
+			return
+		}
+		var all map[string]json.RawMessage
+		if err := json.Unmarshal(record, &all); err != nil {
+			t.Fatalf("%q: %v", record, err)
+		}
+		want := []byte(all["data"])
+		if text, ok := all["data_base64"]; ok {
+			var s string
+			if err := json.Unmarshal(text, &s); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			if want, err = base64.StdEncoding.Strict().DecodeString(s); err != nil {
+				t.Fatalf("%q: %v", record, err)
+			}
+		}
+		if !bytes.Equal(event, want) {
+			t.Fatalf("%q: %q, want %q", record, event, want)
+		}
+	})
+}
+
+// A decoder in a framing says what the decoder within says, and of the framing itself the rule.
+func TestDecoderInAFraming(t *testing.T) {
+	config := schemas.EventConfig{
+		Body:     schemas.Body{Name: "play", Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber}}},
+		MaxBytes: 100,
+	}
+	own := func(c schemas.EventConfig) (schemas.EventDecoder, error) { return schemas.NewDecoder(c) }
+	cloud, err := CloudEvents(own, false)(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	confluent, err := ConfluentJSON(own)(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		decoder schemas.EventDecoder
+		record  string
+		want    schemas.Code
+		text    string
+	}{
+		{cloud, `{"specversion":"1.0","data":{"loss":3}}`, schemas.OK, ""},
+		{cloud, `{"specversion":"1.0","data":{"loss":true}}`, schemas.WrongType, "loss is a boolean"},
+		{cloud, `{"loss":3}`, schemas.UnknownFraming, "ORIEL_FRAMING"},
+		{cloud, strings.Repeat(" ", 101), schemas.TooLarge, "ORIEL_MAX_RECORD_BYTES"},
+		{cloud, "", schemas.Empty, "empty"},
+		{confluent, "\x00\x00\x00\x00\x07" + `{"loss":3}`, schemas.OK, ""},
+		{confluent, "\x00\x00\x00\x00\x07" + `{"lost":3}`, schemas.UnknownName, `"lost"`},
+		{confluent, `{"loss":3}`, schemas.UnknownFraming, "ORIEL_FRAMING"},
+	} {
+		var e schemas.Event
+		record := []byte(c.record)
+		code := c.decoder.Decode(&e, record)
+		if code != c.want || code == schemas.OK && e.Numbers[0] != 3 {
+			t.Errorf("%q: %v, %v, want %v", c.record, code, e, c.want)
+		}
+		if text := c.decoder.Problem(record, code); code != schemas.OK && !strings.Contains(text, c.text) {
+			t.Errorf("%q: %s", c.record, text)
+		}
+		if n := testing.AllocsPerRun(10, func() { c.decoder.Decode(&e, record) }); n > 0 {
+			t.Errorf("%q: %v allocations", c.record, n)
+		}
+	}
+}

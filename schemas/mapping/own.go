@@ -1,0 +1,45 @@
+package mapping
+
+import "oriel/schemas"
+
+// Shape is what stands at a path of a schema.
+type Shape uint8
+
+// The shapes.
+const (
+	NoShape     Shape = iota // the schema has no such path
+	ScalarShape              // one value
+	ListShape                // a list of values
+	RecordShape              // fields
+)
+
+// Layout says which shape stands at a path of a schema, and of a record the names of its fields that are one value.
+type Layout func(p Path) (s Shape, fields []string)
+
+// OwnForm is the mapping of records whose schema has the members of a body under their own names, at the top level:
+// features are the fields of a record, in its order, and a dense vector is a list.
+func OwnForm(body schemas.Body, at Layout) *Mapping {
+	m := &Mapping{}
+	for _, member := range body.Members {
+		for _, name := range []string{member.Name, member.Also} {
+			if name == "" {
+				continue
+			}
+			path := Path{name}
+			switch shape, fields := at(path); {
+			case shape == NoShape:
+			case shape == RecordShape && member.Kind == schemas.KindFeatures:
+				for _, field := range fields {
+					m.Features = append(m.Features, own(name+"."+field, field, Path{name, field}))
+				}
+			default: // a shape that does not fit is refused with the path
+				m.Members = append(m.Members, own(name, name, path))
+			}
+		}
+	}
+	return m
+}
+
+func own(place, name string, path Path) Item {
+	return Item{Name: name, From: []Path{path}, Scale: 1, place: place}
+}

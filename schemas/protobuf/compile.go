@@ -1,0 +1,166 @@
+package protobuf
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"oriel/schemas/mapping"
+)
+
+// mostNear bounds the numbers of fields that are found by index.
+const mostNear = 128
+
+// Open compiles what reads values at paths, none twice. A path names fields as the schema file does, or as JSON does;
+// behind a list stands the place of an element, behind a map a key. It ends at a number, a text, a bool, an enum, a
+// google.protobuf.Timestamp or a wrapper such as google.protobuf.DoubleValue. The error names every problem.
+func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
+	return s.open(paths, false)
+}
+
+// OpenVersion is Open for another version of a schema that has all paths: a field that this version lacks is absent.
+func (s *Schema) OpenVersion(paths []mapping.Path) (mapping.Source, error) {
+	return s.open(paths, true)
+}
+
+func (s *Schema) open(paths []mapping.Path, lenient bool) (mapping.Source, error) {
+	c := compiler{lenient: lenient}
+	root := c.message(s.message, mapping.NewTree(paths), nil)
+	if err := errors.Join(c.errs...); err != nil {
+		return nil, err
+	}
+	return &Source{root: root, state: make([]int32, c.states), times: c.times}, nil
+}
+
+type compiler struct {
+	lenient bool
+	states  int32
+	times   []int32
+	errs    []error
+}
+
+func (c *compiler) refuse(at mapping.Path, format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("path %s: %s", at, fmt.Sprintf(format, args...)))
+}
+
+func (c *compiler) newState() int32 {
+	c.states++
+	return c.states - 1
+}
+
+// message compiles what lies below a message; at is the path to it.
+func (c *compiler) message(d protoreflect.MessageDescriptor, t *mapping.Tree, at mapping.Path) *message {
+	m := &message{state: c.newState()}
+	members := map[protoreflect.FullName][]*field{} // of each oneof
+	all := map[*field]subtree{}
+	var fields []*field
+	for _, b := range t.Below {
+		path := append(slices.Clone(at), b.Name)
+		fd := fieldNamed(d, b.Name)
+		if fd == nil {
+			if !c.lenient {
+				c.refuse(path, "message %s has no field %s; it has %s", d.FullName(), b.Name, fieldNames(d))
+			}
+			continue
+		}
+		f := &field{number: uint64(fd.Number()), place: -1}
+		if slices.ContainsFunc(fields, func(other *field) bool { return other.number == f.number }) {
+			c.refuse(path, "field %s is named twice, by both of its names", fd.Name())
+			continue
+		}
+		from := c.states
+		c.field(f, fd, b.Tree, path)
+		if f.place >= 0 && !fd.HasPresence() {
+			m.zeros = append(m.zeros, zero{f.place, f.zero()})
+		}
+		all[f] = subtree{places: places(b.Tree), from: from, to: c.states}
+		fields = append(fields, f)
+		if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
+			members[o.FullName()] = append(members[o.FullName()], f)
+		}
+	}
+	for i := range d.Oneofs().Len() {
+		if o := d.Oneofs().Get(i); len(members[o.FullName()]) > 0 {
+			fields = c.oneof(o, fields, members[o.FullName()], all)
+		}
+	}
+	m.add(fields)
+	return m
+}
+
+// oneof makes each member of a oneof end those that paths need; members that no path needs become fields for that.
+func (c *compiler) oneof(
+	o protoreflect.OneofDescriptor, fields, needed []*field, all map[*field]subtree,
+) []*field {
+	for i := range o.Fields().Len() {
+		fd := o.Fields().Get(i)
+		k := slices.IndexFunc(needed, func(f *field) bool { return f.number == uint64(fd.Number()) })
+		var f *field
+		if k >= 0 {
+			f = needed[k]
+		} else {
+			_, wire := kindOf(fd.Kind())
+			f = &field{number: uint64(fd.Number()), wire: wire, place: -1}
+			fields = append(fields, f)
+		}
+		for _, other := range needed {
+			if other != f {
+				f.others = append(f.others, all[other])
+			}
+		}
+	}
+	return fields
+}
+
+func (m *message) add(fields []*field) {
+	slices.SortFunc(fields, func(a, b *field) int { return int(int64(a.number) - int64(b.number)) })
+	for _, f := range fields {
+		if f.number >= mostNear {
+			m.far = append(m.far, f)
+			continue
+		}
+		for uint64(len(m.near)) <= f.number {
+			m.near = append(m.near, nil)
+		}
+		m.near[f.number] = f
+	}
+}
+
+func fieldNamed(d protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
+	if fd := d.Fields().ByTextName(name); fd != nil {
+		return fd
+	}
+	return d.Fields().ByJSONName(name)
+}
+
+func fieldNames(d protoreflect.MessageDescriptor) string {
+	var names []string
+	for i := range d.Fields().Len() {
+		names = append(names, string(d.Fields().Get(i).Name()))
+	}
+	return shorten(names)
+}
+
+// mostNames bounds the names that an error lists.
+const mostNames = 20
+
+func shorten(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	if len(names) > mostNames {
+		names = append(slices.Clone(names[:mostNames]), "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+func places(t *mapping.Tree) []int32 {
+	var all []int32
+	for _, place := range t.Places() {
+		all = append(all, int32(place))
+	}
+	return all
+}

@@ -1,0 +1,175 @@
+package protobuf
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"oriel/schemas"
+)
+
+// message reads the fields of a message until the end of b, or until the end of the group of that number, which is not
+// 0. It returns the place behind.
+func (s *Source) message(m *message, b []byte, group uint64) (next int, code schemas.Code) {
+	s.enter(m)
+	for i := 0; i < len(b); {
+		number, wire, at := tag(b, i)
+		if at < 0 {
+			return 0, schemas.Malformed
+		}
+		if wire == wireEndGroup {
+			if group == 0 || number != group {
+				return 0, schemas.Malformed
+			}
+			return at, schemas.OK
+		}
+		f := m.find(number)
+		if f == nil || !f.takes(wire) {
+			if i, code = skip(b, at, number, wire); code != schemas.OK {
+				return 0, code
+			}
+			continue
+		}
+		if i, code = s.field(f, b, at, wire); code != schemas.OK {
+			return 0, code
+		}
+	}
+	if group != 0 {
+		return 0, schemas.Malformed
+	}
+	return len(b), schemas.OK
+}
+
+// takes says whether the field may have that wire type; with any other it is passed over, as an unknown field is.
+func (f *field) takes(wire uint8) bool {
+	return wire == f.wire || wire == wireBytes && f.list != nil && f.wire != wireStartGroup
+}
+
+// field reads the value of a field at b[i].
+func (s *Source) field(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
+	for k := range f.others {
+		s.clear(&f.others[k])
+	}
+	switch {
+	case f.list != nil:
+		return s.element(f, b, i, wire)
+	case f.keys != nil:
+		return s.entry(f.keys, b, i)
+	case f.child != nil:
+		return s.child(f, f.child, b, i)
+	case f.as == asNothing:
+		return skip(b, i, f.number, wire)
+	}
+	return s.scalar(f, f.place, b, i)
+}
+
+// child reads a message or group at b[i].
+func (s *Source) child(f *field, m *message, b []byte, i int) (next int, code schemas.Code) {
+	if f.as == asGroup {
+		n, code := s.message(m, b[i:], f.number)
+		return i + n, code
+	}
+	from, to := bytesAt(b, i)
+	if to < 0 {
+		return 0, schemas.Malformed
+	}
+	_, code = s.message(m, b[from:to], 0)
+	return to, code
+}
+
+// element reads an element of a list, or several packed ones.
+func (s *Source) element(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
+	if wire == f.wire {
+		return s.one(f, b, i, wire)
+	}
+	from, to := bytesAt(b, i)
+	if to < 0 {
+		return 0, schemas.Malformed
+	}
+	for i = from; i < to; {
+		if i, code = s.one(f, b[:to], i, f.wire); code != schemas.OK {
+			return 0, code
+		}
+	}
+	return to, schemas.OK
+}
+
+// one reads an element of a list at b[i].
+func (s *Source) one(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
+	index := s.state[f.list.state]
+	s.state[f.list.state]++
+	p := f.list.find(index)
+	switch {
+	case p == nil:
+		return skip(b, i, f.number, wire)
+	case p.child != nil:
+		return s.child(f, p.child, b, i)
+	}
+	return s.scalar(f, p.place, b, i)
+}
+
+// find returns the pick of an index, or nil. Picks ascend, and mostly are those from 0 on.
+func (l *list) find(index int32) *pick {
+	if int(index) < len(l.picks) && l.picks[index].index == index {
+		return &l.picks[index]
+	}
+	k, found := slices.BinarySearchFunc(l.picks, index, func(p pick, index int32) int { return int(p.index - index) })
+	if !found {
+		return nil
+	}
+	return &l.picks[k]
+}
+
+// entry reads an entry of a map at b[i]: a message with the key as field 1 and the value as field 2, in any order and
+// each as often as the writer likes. An entry replaces an earlier one with the same key.
+func (s *Source) entry(k *keys, b []byte, i int) (next int, code schemas.Code) {
+	from, to := bytesAt(b, i)
+	if to < 0 {
+		return 0, schemas.Malformed
+	}
+	var key []byte
+	entry := b[from:to]
+	for i = 0; i < len(entry); {
+		number, wire, at := tag(entry, i)
+		if at < 0 {
+			return 0, schemas.Malformed
+		}
+		if number == 1 && wire == wireBytes {
+			if from, i = bytesAt(entry, at); i < 0 {
+				return 0, schemas.Malformed
+			}
+			if key = entry[from:i]; !utf8.Valid(key) {
+				return 0, schemas.InvalidUTF8
+			}
+			continue
+		}
+		if i, code = skip(entry, at, number, wire); code != schemas.OK {
+			return 0, code
+		}
+	}
+	for p := range k.picks {
+		if k.picks[p].key == string(key) {
+			return to, s.entryValue(&k.picks[p], entry)
+		}
+	}
+	return to, schemas.OK
+}
+
+// entryValue reads the value of an entry whose grammar has been checked.
+func (s *Source) entryValue(p *keyPick, entry []byte) (code schemas.Code) {
+	s.clear(&p.all)
+	f := &p.value
+	if f.child != nil {
+		s.enter(f.child)
+	} else {
+		s.values[f.place] = p.zero
+	}
+	for i := 0; i < len(entry) && code == schemas.OK; {
+		number, wire, at := tag(entry, i)
+		if number == f.number && wire == f.wire {
+			i, code = s.field(f, entry, at, wire)
+		} else {
+			i, code = skip(entry, at, number, wire)
+		}
+	}
+	return code
+}

@@ -1,0 +1,164 @@
+package protobuf
+
+import (
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+// Source reads the values at fixed paths of messages of one type. It is not safe for concurrent use.
+type Source struct {
+	root   *message
+	values []mapping.Value
+	state  []int32 // of messages: 1 once entered; of lists: elements so far
+	times  []int32 // places of values that are a Time
+}
+
+// message is a message type with paths below it.
+type message struct {
+	state int32 // place in Source.state
+	zeros []zero
+	near  []*field // by number; nil: no path needs it
+	far   []*field // with greater numbers, ascending
+}
+
+// zero is what a field without presence says until the record sets it.
+type zero struct {
+	place int32
+	value mapping.Value
+}
+
+// field is a field that a path needs, or one that ends another member of its oneof.
+type field struct {
+	number  uint64
+	as      as
+	wire    uint8
+	place   int32 // of the value; −1: none
+	symbols *symbols
+	child   *message // of a message, and of each element of a list or map of messages, where picks have none
+	list    *list
+	keys    *keys
+	others  []subtree // the other members of its oneof
+}
+
+// list is a repeated field.
+type list struct {
+	state int32 // place in Source.state
+	picks []pick
+}
+
+// pick is an element of a list to which a path leads.
+type pick struct {
+	index int32
+	place int32 // of the value; −1: the element is a message
+	child *message
+}
+
+// keys is a map field whose keys are texts.
+type keys struct{ picks []keyPick }
+
+type keyPick struct {
+	key   string
+	value field // of the entry
+	zero  mapping.Value
+	all   subtree
+}
+
+// subtree is all that lies below a field.
+type subtree struct {
+	places   []int32
+	from, to int32 // in Source.state
+}
+
+// as says what the bytes of a field become.
+type as uint8
+
+const (
+	asNothing as = iota // passed over
+	asInt32
+	asInt64
+	asUint32
+	asUint64
+	asSint32
+	asSint64
+	asFixed32
+	asFixed64
+	asSfixed32
+	asSfixed64
+	asFloat
+	asDouble
+	asBool
+	asEnum
+	asText
+	asSeconds // of a google.protobuf.Timestamp
+	asNanos
+	asMessage
+	asGroup
+)
+
+// symbols are the names of an enum's numbers.
+type symbols struct {
+	near [][]byte // by number; nil: none
+	far  map[int32][]byte
+}
+
+func (s *symbols) value(number int32) mapping.Value {
+	var name []byte
+	if number >= 0 && int(number) < len(s.near) {
+		name = s.near[number]
+	} else {
+		name = s.far[number]
+	}
+	if name == nil {
+		return mapping.Value{Kind: mapping.Other} // a number without a name, of a newer schema
+	}
+	return mapping.Value{Kind: mapping.Text, Text: name}
+}
+
+func (m *message) find(number uint64) *field {
+	if number < uint64(len(m.near)) {
+		return m.near[number]
+	}
+	for _, f := range m.far {
+		if f.number == number {
+			return f
+		}
+	}
+	return nil
+}
+
+// Fill implements mapping.Source.
+func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
+	clear(values)
+	clear(s.state)
+	s.values = values
+	_, code := s.message(s.root, record, 0)
+	s.values = nil
+	if code != schemas.OK {
+		return code
+	}
+	for _, place := range s.times {
+		if nanos := values[place].Nanos; nanos < 0 || nanos > 999_999_999 {
+			return schemas.Malformed
+		}
+	}
+	return schemas.OK
+}
+
+// enter is called where a message starts in the record, which may be several times for one message: its parts are
+// merged.
+func (s *Source) enter(m *message) {
+	if s.state[m.state] != 0 {
+		return
+	}
+	s.state[m.state] = 1
+	for i := range m.zeros {
+		s.values[m.zeros[i].place] = m.zeros[i].value
+	}
+}
+
+func (s *Source) clear(t *subtree) {
+	for _, place := range t.places {
+		s.values[place] = mapping.Value{}
+	}
+	clear(s.state[t.from:t.to])
+}

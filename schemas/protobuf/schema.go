@@ -1,0 +1,181 @@
+package protobuf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// Limits of schema files.
+const (
+	mostBytes   = 4 << 20 // of all files together
+	mostFiles   = 256
+	mostNesting = 100 // of brackets in a .proto file
+)
+
+// Schema is the message type of records, as a schema file has it.
+type Schema struct {
+	message protoreflect.MessageDescriptor
+	files   []File
+}
+
+// File is a file that a schema was read from.
+type File struct {
+	Name    string // from the folder of the schema file on
+	Content []byte
+}
+
+// Read reads a .proto file and those that it imports, from its folder on, or a FileDescriptorSet such as protoc and buf
+// write. Imports of google/protobuf need no file. message names the type of records, with its package; it may be empty
+// where the file has one message alone at the top. read gives the content of a file.
+func Read(name, message string, read func(name string) ([]byte, error)) (*Schema, error) {
+	s := &Schema{}
+	total := 0
+	folder := path.Dir(name)
+	bounded := func(at string) ([]byte, error) {
+		content, err := read(path.Join(folder, at))
+		if err != nil {
+			return nil, err
+		}
+		if total += len(content); total > mostBytes || len(s.files) == mostFiles {
+			return nil, fmt.Errorf("more than %d files or %d bytes", mostFiles, mostBytes)
+		}
+		s.files = append(s.files, File{at, content})
+		return content, nil
+	}
+	var file protoreflect.FileDescriptor
+	var err error
+	if path.Ext(name) == ".proto" {
+		file, err = compile(path.Base(name), bounded)
+	} else {
+		file, err = unmarshal(path.Base(name), bounded, message)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("protobuf: %s: %w", name, err)
+	}
+	if s.message, err = messageOf(file, protoreflect.FullName(message)); err != nil {
+		return nil, fmt.Errorf("protobuf: %s: %w", name, err)
+	}
+	slices.SortFunc(s.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return s, nil
+}
+
+// Name is the full name of the message type.
+func (s *Schema) Name() string { return string(s.message.FullName()) }
+
+// Files are those that the schema was read from, by name.
+func (s *Schema) Files() []File { return s.files }
+
+// Index is the place of the message type among those of its file, from outside, as Confluent's framing writes it.
+func (s *Schema) Index() []int {
+	var index []int
+	for d := protoreflect.Descriptor(s.message); d != nil; d = d.Parent() {
+		if _, isFile := d.(protoreflect.FileDescriptor); isFile {
+			break
+		}
+		index = append(index, d.Index())
+	}
+	slices.Reverse(index)
+	return index
+}
+
+// compile compiles a .proto file.
+func compile(name string, read func(name string) ([]byte, error)) (protoreflect.FileDescriptor, error) {
+	resolver := &protocompile.SourceResolver{Accessor: func(imported string) (io.ReadCloser, error) {
+		content, err := read(imported)
+		if err != nil {
+			return nil, err
+		}
+		if deepest(content) > mostNesting {
+			return nil, fmt.Errorf("brackets nest deeper than %d", mostNesting)
+		}
+		return io.NopCloser(strings.NewReader(string(content))), nil
+	}}
+	c := protocompile.Compiler{Resolver: protocompile.WithStandardImports(resolver), MaxParallelism: 1}
+	files, err := c.Compile(context.Background(), name)
+	if err != nil {
+		return nil, err
+	}
+	return files[0], nil
+}
+
+// deepest is how deep brackets nest, those in texts and comments included: the compiler goes down without a limit.
+func deepest(content []byte) int {
+	depth, most := 0, 0
+	for _, c := range content {
+		switch c {
+		case '{', '[', '(', '<':
+			depth++
+			most = max(most, depth)
+		case '}', ']', ')', '>':
+			depth = max(depth-1, 0)
+		}
+	}
+	return most
+}
+
+// unmarshal reads a FileDescriptorSet and returns the file that has the message, or else the last one, which is the one
+// that was compiled.
+func unmarshal(
+	name string, read func(name string) ([]byte, error), message string,
+) (protoreflect.FileDescriptor, error) {
+	content, err := read(name)
+	if err != nil {
+		return nil, err
+	}
+	var set descriptorpb.FileDescriptorSet
+	if err := proto.Unmarshal(content, &set); err != nil || len(set.GetFile()) == 0 {
+		return nil, errors.New("neither a .proto file, by its name, nor a FileDescriptorSet")
+	}
+	files, err := protodesc.NewFiles(&set)
+	if err != nil {
+		return nil, err
+	}
+	if d, err := files.FindDescriptorByName(protoreflect.FullName(message)); err == nil {
+		return d.ParentFile(), nil
+	}
+	return files.FindFileByPath(set.GetFile()[len(set.GetFile())-1].GetName())
+}
+
+// messageOf finds the message type of records in a file.
+func messageOf(file protoreflect.FileDescriptor, name protoreflect.FullName) (protoreflect.MessageDescriptor, error) {
+	if name == "" && file.Messages().Len() == 1 {
+		return file.Messages().Get(0), nil
+	}
+	var names []string
+	var found protoreflect.MessageDescriptor
+	var walk func(all protoreflect.MessageDescriptors)
+	walk = func(all protoreflect.MessageDescriptors) {
+		for i := range all.Len() {
+			d := all.Get(i)
+			if d.IsMapEntry() {
+				continue
+			}
+			names = append(names, string(d.FullName()))
+			if d.FullName() == name {
+				found = d
+			}
+			walk(d.Messages())
+		}
+	}
+	walk(file.Messages())
+	switch {
+	case found != nil:
+		return found, nil
+	case len(names) == 0:
+		return nil, errors.New("the file has no message")
+	case name == "":
+		return nil, fmt.Errorf("the file has several messages, and none is named: %s", shorten(names))
+	}
+	return nil, fmt.Errorf("the file has no message %s; it has %s", name, shorten(names))
+}

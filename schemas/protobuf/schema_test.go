@@ -1,0 +1,224 @@
+package protobuf
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+const orders = `syntax = "proto3";
+package shop;
+import "money.proto";
+import "google/protobuf/timestamp.proto";
+message Order {
+  message Line { string article = 1; int32 count = 2; }
+  string id = 1;
+  Money total = 2;
+  repeated Line lines = 3;
+  map<string, string> tags = 4;
+  map<int32, string> by_number = 5;
+  google.protobuf.Timestamp placed_at = 6;
+  oneof payment { string card = 7; double cash = 8; }
+  bytes proof = 9;
+  optional int32 gifts = 10;
+}
+`
+
+const money = `syntax = "proto3";
+package shop;
+message Money { int64 units = 1; string currency = 2; }
+`
+
+func readFiles(files map[string]string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		text, ok := files[name]
+		if !ok {
+			return nil, fs.ErrNotExist
+		}
+		return []byte(text), nil
+	}
+}
+
+func shop(t *testing.T) *Schema {
+	t.Helper()
+	s, err := Read("in/order.proto", "", readFiles(map[string]string{"in/order.proto": orders, "in/money.proto": money}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func pathsOf(t testing.TB, texts ...string) []mapping.Path {
+	t.Helper()
+	var paths []mapping.Path
+	for _, text := range texts {
+		p, err := mapping.ParsePath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, p)
+	}
+	return paths
+}
+
+func TestImportsAreReadBesideTheFile(t *testing.T) {
+	s := shop(t)
+	var names []string
+	for _, f := range s.Files() {
+		names = append(names, f.Name)
+	}
+	if want := []string{"money.proto", "order.proto"}; !slices.Equal(names, want) || s.Name() != "shop.Order" {
+		t.Errorf("%s of %q, want shop.Order of %q", s.Name(), names, want)
+	}
+	line, err := Read("in/order.proto", "shop.Order.Line",
+		readFiles(map[string]string{"in/order.proto": orders, "in/money.proto": money}))
+	if err != nil || !slices.Equal(line.Index(), []int{0, 0}) {
+		t.Errorf("a nested message has the index %v, %v", line.Index(), err)
+	}
+}
+
+func TestDescriptorSetIsASchemaToo(t *testing.T) {
+	compiled := shop(t)
+	set := &descriptorpb.FileDescriptorSet{}
+	for _, name := range []string{"google/protobuf/timestamp.proto", "money.proto"} {
+		for i := range compiled.message.ParentFile().Imports().Len() {
+			if f := compiled.message.ParentFile().Imports().Get(i); f.Path() == name {
+				set.File = append(set.File, protodesc.ToFileDescriptorProto(f))
+			}
+		}
+	}
+	set.File = append(set.File, protodesc.ToFileDescriptorProto(compiled.message.ParentFile()))
+	b, err := proto.Marshal(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Read("order.bin", "", readFiles(map[string]string{"order.bin": string(b)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(pathsOf(t, "/total/units", "/placed_at", "/lines/0/article")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSchemasThatAreRefused(t *testing.T) {
+	for _, c := range []struct{ name, text, message, want string }{
+		{"a.proto", `syntax = "proto3"; message A {} message B {}`, "", "several messages, and none is named: A, B"},
+		{"a.proto", `syntax = "proto3"; message A {}`, "B", "the file has no message B; it has A"},
+		{"a.proto", `syntax = "proto3"; enum E { Z = 0; }`, "", "the file has no message"},
+		{"a.proto", `syntax = "proto3"; message A { int32 x = 0; }`, "", "a.proto:1:42: tag number 0"},
+		{"a.proto", `syntax = "proto3"; import "away.proto"; message A {}`, "", "away.proto"},
+		{"a.proto", strings.Repeat("message A {", 200), "", "nest deeper than 100"},
+		{"a.bin", "no descriptors", "", "neither a .proto file, by its name, nor a FileDescriptorSet"},
+		{"away.proto", "", "", "not exist"},
+		{"long.proto", "//" + strings.Repeat(" ", mostBytes), "", "bytes"},
+	} {
+		files := map[string]string{"a.proto": c.text, "a.bin": c.text, "long.proto": c.text}
+		_, err := Read(c.name, c.message, readFiles(files))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %.40q: %v, want %q", c.name, c.text, err, c.want)
+		}
+	}
+}
+
+func TestPathsThatAreRefused(t *testing.T) {
+	s := shop(t)
+	for path, want := range map[string]string{
+		"/totl":               "path /totl: message shop.Order has no field totl; it has id, total, lines, tags, by_number",
+		"/total":              "path /total: message shop.Money is no value of an event: name a field of it, units, currency",
+		"/total/unit":         "message shop.Money has no field unit",
+		"/id/x":               "path /id/x: field id is a string: nothing lies below it",
+		"/lines":              "name the place of an element behind it",
+		"/lines/first":        "first is no place in it",
+		"/lines/0":            "message shop.Order.Line is no value",
+		"/tags":               "name a key behind it",
+		"/by_number/1":        "a map whose keys are no texts",
+		"/proof":              "field proof is bytes, which is no value of an event",
+		"/placed_at/nonsense": "has no field nonsense",
+	} {
+		if _, err := s.Open(pathsOf(t, path)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	if _, err := s.Open(pathsOf(t, "/placed_at", "/placed_at/seconds")); err == nil {
+		t.Error("a time as a whole and in part is not refused")
+	}
+	if _, err := s.Open(pathsOf(t, "/placed_at/seconds", "/placedAt/nanos")); err == nil {
+		t.Error("a field by both of its names is not refused")
+	}
+	if _, err := s.OpenVersion(pathsOf(t, "/totl", "/total/units")); err != nil {
+		t.Errorf("another version of a schema may lack a field: %v", err)
+	}
+}
+
+func TestHostileRecordsAreRefused(t *testing.T) {
+	source, err := shop(t).Open(pathsOf(t, "/id", "/total/units", "/lines/0/count", "/tags/a", "/placed_at"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := strings.Repeat("\x7b", 100_000) // starts of group 15
+	for _, c := range []struct {
+		name, record string
+		want         schemas.Code
+	}{
+		{"a length beyond the end", "\x0a\x05ab", schemas.Malformed},
+		{"a length of 2^64 − 1", "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", schemas.Malformed},
+		{"a length of 2^63", "\x12\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", schemas.Malformed},
+		{"a varint of 11 bytes", "\x50\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", schemas.Malformed},
+		{"a varint of 65 bits", "\x50\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", schemas.Malformed},
+		{"a varint that does not end", "\x50\xff", schemas.Malformed},
+		{"field 0", "\x02\x00", schemas.Malformed},
+		{"a field number of 30 bits", "\x82\x80\x80\x80\x10\x00", schemas.Malformed},
+		{"wire type 6", "\x56", schemas.Malformed},
+		{"wire type 7", "\x57", schemas.Malformed},
+		{"the end of a group that has not begun", "\x7c", schemas.Malformed},
+		{"a group that does not end", "\x7b\x08\x01", schemas.Malformed},
+		{"the end of another group", "\x7b\x84\x01", schemas.Malformed},
+		{"groups in groups", groups, schemas.TooDeep},
+		{"a fixed64 that is cut", "\x41\x00\x00", schemas.Malformed},
+		{"invalid UTF-8", "\x0a\x01\xff", schemas.InvalidUTF8},
+		{"a key that is no UTF-8", "\x22\x03\x0a\x01\xff", schemas.InvalidUTF8},
+		{"a negative part of a second", "\x32\x0b\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", schemas.Malformed},
+		{"an entry that is cut", "\x22\x03\x0a\x05a", schemas.Malformed},
+		{"nothing", "", schemas.OK},
+	} {
+		values, record := make([]mapping.Value, 5), []byte(c.record)
+		if got := source.Fill(values, record); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+		if n := testing.AllocsPerRun(10, func() { source.Fill(values, record) }); n > 0 {
+			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+}
+
+func TestSymbolsOfAnEnum(t *testing.T) {
+	s := readText(t, `syntax = "proto3";
+enum E { option allow_alias = true; NONE = 0; FIRST = 5; SECOND = 5; FAR = 2000000000; LESS = -1; }
+message A { E e = 1; }`, "A")
+	source, err := s.Open(pathsOf(t, "/e"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record, want := range map[string]string{
+		"": "NONE", "\x08\x05": "FIRST", "\x08\x80\xa8\xd6\xb9\x07": "FAR",
+		"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01": "LESS",
+	} {
+		values := make([]mapping.Value, 1)
+		if code := source.Fill(values, []byte(record)); code != schemas.OK || string(values[0].Text) != want {
+			t.Errorf("%x: %v, %q, want %s", record, code, values[0].Text, want)
+		}
+	}
+	values := make([]mapping.Value, 1)
+	if source.Fill(values, []byte("\x08\x06")); values[0].Kind != mapping.Other {
+		t.Errorf("a number without a name is %v", values[0].Kind)
+	}
+}
