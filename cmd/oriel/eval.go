@@ -221,6 +221,9 @@ func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
 			if err != nil {
 				return nil, err
 			}
+			if o.topic == "" {
+				s = s.Lines()
+			}
 			all = append(all, s)
 		}
 	}

@@ -46,7 +46,7 @@ func featuresCommand() *cobra.Command {
 
 // printFeatures answers each line before it waits for the next one.
 func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) error {
-	config, err := s.EventConfig()
+	config, err := s.Lines().EventConfig()
 	if err != nil {
 		return err
 	}

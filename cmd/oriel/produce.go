@@ -106,6 +106,9 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 	o.watch = newWatch(os.Environ())
 	// a machine that only sends may have no settings of the operator
 	if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil {
+		if o.topic != "" && !s.IsText() {
+			return exit.WrongUse("--topic: produce sends lines of JSON, and ORIEL_FORMAT or ORIEL_FRAMING says that records are no such lines")
+		}
 		warn(cmd.ErrOrStderr(), traps.Settings(s))
 	}
 	switch {

@@ -13,13 +13,13 @@ import (
 // decodesAsFirst says what commands do that decode events and step over none.
 var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + registry.All[0].Name + "."
 
-// configuredEvents are the events of the environment's operator.
+// configuredEvents are the events of the environment's operator, as lines.
 func configuredEvents() (schemas.EventConfig, error) {
 	s, err := settings.Load(os.Environ(), settings.Events)
 	if err != nil {
 		return schemas.EventConfig{}, err
 	}
-	return s.EventConfig()
+	return s.Lines().EventConfig()
 }
 
 func configuredBody() (schemas.Body, error) {

@@ -74,7 +74,7 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	model, err := s.Model()
+	model, err := s.Lines().Model()
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func settingsWarnings(all []settings.Settings) (warnings []string) {
 // takes features to be where most operators have them.
 func newWatch(environ []string) *traps.Watch {
 	if s, err := settings.Load(environ, settings.Events); err == nil {
-		if events, err := s.EventConfig(); err == nil {
+		if events, err := s.Lines().EventConfig(); err == nil {
 			return traps.WatchOf(events)
 		}
 	}

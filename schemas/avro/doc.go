@@ -1,8 +1,8 @@
 // Package avro reads values out of Avro records (its binary encoding, without a header) at the paths of a mapping.
 //
 // A library (twmb/avro) reads schemas only. The operator trusts a schema; its size and nesting are bounded all the
-// same. Open compiles paths and schema to a table. A Source reads records by that table and checks every length, because
-// records are hostile. The library's own decoder is the slow twin of the tests.
+// same. Open compiles paths and schema to a table. A Source reads records by that table and checks every length,
+// because records are hostile. The library's own decoder is the slow twin of the tests.
 //
 // What becomes of a type:
 //

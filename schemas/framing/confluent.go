@@ -1,6 +1,7 @@
 package framing
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ type Table struct{ entries []Entry }
 // NewTable returns a table, or says which id comes twice.
 func NewTable(entries []Entry) (*Table, error) {
 	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b Entry) int { return int(int64(a.ID) - int64(b.ID)) })
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
 	for k := 1; k < len(entries); k++ {
 		if entries[k].ID == entries[k-1].ID {
 			return nil, fmt.Errorf("framing: id %d is given twice", entries[k].ID)
@@ -48,7 +49,7 @@ func NewTable(entries []Entry) (*Table, error) {
 
 // find returns the entry of an id that is known to the record at an offset; −1: there is none.
 func (t *Table) find(id uint32, partition int32, offset int64) int {
-	k, found := slices.BinarySearchFunc(t.entries, id, func(e Entry, id uint32) int { return int(int64(e.ID) - int64(id)) })
+	k, found := slices.BinarySearchFunc(t.entries, id, func(e Entry, id uint32) int { return cmp.Compare(e.ID, id) })
 	if !found || t.entries[k].Known != nil && !t.entries[k].Known(partition, offset) {
 		return -1
 	}

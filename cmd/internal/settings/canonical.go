@@ -68,7 +68,7 @@ func (s Settings) Canonical() string {
 	if s.passesUnknown() != (s.mapping != nil) { // not as it is by default
 		lines = append(lines, "UNKNOWN="+s.Unknown)
 	}
-	lines = append(lines, s.values.Canonical()...)
+	lines = append(append(lines, s.canonicalRecords()...), s.values.Canonical()...)
 	slices.Sort(lines)
 	return strings.Join(lines, "\n") + "\n"
 }

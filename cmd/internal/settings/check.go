@@ -69,7 +69,6 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 		if _, err := schemas.ParseRanges(s.FeaturesRange); err != nil {
 			p.Want("FEATURES_RANGE", false, "%w", err)
 		}
-		p.OneOf("FORMAT", s.Format, "json")
 		p.OneOf("DECISIONS_FORMAT", s.DecisionsFormat, schemas.Encodings[:]...)
 		p.OneOf("FEATURES_NORM", s.FeaturesNorm, "unit", "none")
 		p.Want("MAX_RECORD_BYTES", s.MaxRecordBytes >= 1 && s.MaxRecordBytes <= 100<<20,

@@ -10,7 +10,8 @@ import (
 
 // DecoderOf returns what decodes the events of a deployment with that canonical configuration, to say what is wrong
 // with one. The configuration has lists and files as digests alone: where events need such a list, as the columns of
-// aggregate, or a mapping, the environment must have the deployment's settings. It is nil where they cannot be had.
+// aggregate, a mapping or a schema, the environment must have the deployment's settings. It is nil where they cannot be
+// had.
 func DecoderOf(config string, environ []string) schemas.EventDecoder {
 	s, err := Load(environ, Events, Operator)
 	if err != nil || s.Canonical() != config {
@@ -33,8 +34,8 @@ func DecoderOf(config string, environ []string) schemas.EventDecoder {
 	return d
 }
 
-// decodingOf are the settings that decode events, as an environment; false if a list, a file or a mapping is among
-// them.
+// decodingOf are the settings that decode events, as an environment; false if a list, a file, a mapping or a schema is
+// among them.
 func decodingOf(config string) (environ []string, ok bool) {
 	given := map[string]string{}
 	for line := range strings.Lines(config) {
@@ -44,8 +45,9 @@ func decodingOf(config string) (environ []string, ok bool) {
 	}
 	names := []string{
 		"OPERATOR", "FEATURES_BIAS", "FEATURES_NORM", "FEATURES_RANGE", "FORMAT", "MAX_RECORD_BYTES", "UNKNOWN",
+		"FRAMING",
 	}
-	if given["MAP"] != "" {
+	if given["MAP"] != "" || given["SCHEMA"] != "" {
 		return nil, false
 	}
 	if family, ok := registry.All.Find(given["OPERATOR"]); ok {

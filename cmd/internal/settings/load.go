@@ -54,6 +54,7 @@ func load(table registry.Table, environ []string, needs ...Need) (Settings, erro
 	s.readFilter(p, given, slices.Contains(needs, Operator))
 	if slices.Contains(needs, Operator) || slices.Contains(needs, Events) {
 		s.readMap(p)
+		s.readRecords(p)
 	}
 	family := s.readOperator(p, table, given, needs)
 	s.check(needs, p)

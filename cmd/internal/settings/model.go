@@ -9,7 +9,6 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/streams"
 	"oriel/schemas"
-	"oriel/schemas/mapping"
 )
 
 // EventConfig says how events are decoded.
@@ -26,11 +25,8 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 	if s.passesUnknown() {
 		c.Unknown = schemas.UnknownIsFree
 	}
-	if s.mapping != nil {
-		if _, err := s.mapping.Compile(c); err != nil {
-			return c, invalid(fromMap(err))
-		}
-		c.Foreign = s.mapping.Opener(mapping.JSON(c.Unknown))
+	if c.Foreign, err = s.foreign(c); err != nil {
+		return c, invalid(err)
 	}
 	return c, c.Validate()
 }

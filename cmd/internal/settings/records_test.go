@@ -1,0 +1,214 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"oriel/schemas"
+)
+
+const (
+	orderAvro = `{"type":"record","name":"Order","fields":[{"name":"total","type":"double"},
+		{"name":"customer","type":{"type":"record","name":"C","fields":[{"name":"country","type":"string"}]}}]}`
+	olderAvro = `{"type":"record","name":"Order","fields":[{"name":"total","type":"int"}]}`
+	orderIDL  = `syntax = "proto3";
+message Other {}
+message Order { double total = 1; Customer customer = 2; }
+message Customer { string country = 1; }`
+	ownAvro = `{"type":"record","name":"E","fields":[{"name":"label","type":"boolean"},{"name":"features","type":
+		{"type":"record","name":"F","fields":[{"name":"amount","type":"double"},
+		{"name":"notes","type":{"type":"array","items":"string"}},
+		{"name":"country","type":["null","string"]}]}}]}`
+)
+
+// inFolder writes the schemas into a folder and gives their paths.
+func inFolder(t *testing.T) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for name, text := range map[string]string{
+		"order.avsc": orderAvro, "older.avsc": olderAvro, "order.proto": orderIDL, "own.avsc": ownAvro, "bad.avsc": `{"type":"recrd"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder + "/"
+}
+
+// Old deployments keep their configuration, and a schema is frozen by what its files say, wherever they are.
+func TestSchemasAreFrozenByTheirDigest(t *testing.T) {
+	own, folder, elsewhere := loaded(t).Canonical(), inFolder(t), inFolder(t)
+	if got := loaded(t, "ORIEL_FRAMING=plain", "ORIEL_FORMAT=json").Canonical(); got != own {
+		t.Errorf("defaults that are written out change the configuration:\n%s", got)
+	}
+	const id = "=sha256:"
+	for _, c := range []struct {
+		lines func(folder string) []string
+		want  []string
+	}{
+		{
+			func(string) []string { return []string{"ORIEL_FRAMING=cloudevents"} },
+			[]string{"FORMAT=json", "FRAMING=cloudevents"},
+		},
+		{
+			func(folder string) []string {
+				return []string{"ORIEL_FORMAT=avro", "ORIEL_SCHEMA_FILE=" + folder + "order.avsc", "ORIEL_MAP=" + orders}
+			},
+			[]string{"FORMAT=avro", "SCHEMA=sha256:"},
+		},
+		{
+			func(folder string) []string {
+				return []string{
+					"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_FILE=" + folder + "order.avsc",
+					"ORIEL_MAP=" + orders, "ORIEL_SCHEMA_IDS=12, 3=" + folder + "older.avsc",
+				}
+			},
+			[]string{"FRAMING=confluent", "SCHEMA=sha256:", "SCHEMA_IDS=3" + id, ",12" + id},
+		},
+		{
+			func(folder string) []string {
+				return []string{
+					"ORIEL_FORMAT=protobuf", "ORIEL_SCHEMA_FILE=" + folder + "order.proto", "ORIEL_SCHEMA_MESSAGE=Order",
+					"ORIEL_MAP=" + orders,
+				}
+			},
+			[]string{"FORMAT=protobuf", "SCHEMA=sha256:", "SCHEMA_MESSAGE=Order"},
+		},
+	} {
+		got := loaded(t, c.lines(folder)...).Canonical()
+		for _, want := range c.want {
+			if !strings.Contains(got, want) || want[0] != ',' && !strings.Contains(got, "\n"+want) {
+				t.Errorf("%v:\n%s\nlacks %s", c.lines(""), got, want)
+			}
+		}
+		if there := loaded(t, c.lines(elsewhere)...).Canonical(); there != got {
+			t.Errorf("from another folder:\n%s\nwant\n%s", there, got)
+		}
+		if strings.Contains(own, "FRAMING") || strings.Contains(own, "SCHEMA") {
+			t.Errorf("an old deployment:\n%s", own)
+		}
+	}
+}
+
+func TestProblemsOfSchemas(t *testing.T) {
+	folder := inFolder(t)
+	for _, c := range []struct {
+		lines string
+		want  string
+	}{
+		{"FORMAT=xml", `ORIEL_FORMAT: "xml": not one of json, avro, protobuf`},
+		{"FRAMING=soap", `ORIEL_FRAMING: "soap": not one of plain, confluent, cloudevents`},
+		{"FORMAT=avro", "ORIEL_SCHEMA_FILE: not set; records of ORIEL_FORMAT=avro are read by their schema"},
+		{"SCHEMA_FILE=order.avsc", "ORIEL_SCHEMA_FILE: set, but records of JSON need no schema"},
+		{"FORMAT=avro SCHEMA_FILE=away.avsc", "ORIEL_SCHEMA_FILE: open "},
+		{"FORMAT=avro SCHEMA_FILE=bad.avsc", "ORIEL_SCHEMA_FILE: "},
+		{"FORMAT=protobuf SCHEMA_FILE=order.proto", "the file has several messages, and none is named: Other, Order, Customer"},
+		{
+			"FORMAT=protobuf SCHEMA_FILE=order.proto SCHEMA_MESSAGE=Ordr",
+			"the file has no message Ordr; it has Other, Order, Customer",
+		},
+		{"FORMAT=avro SCHEMA_FILE=order.avsc SCHEMA_MESSAGE=A", "ORIEL_SCHEMA_MESSAGE: set, but only records of ORIEL_FORMAT=protobuf"},
+		{"FORMAT=avro SCHEMA_FILE=order.avsc UNKNOWN=null", "ORIEL_UNKNOWN: set, but a schema says which members there are"},
+		{"FORMAT=avro SCHEMA_FILE=order.avsc SCHEMA_IDS=1", "ORIEL_SCHEMA_IDS: set, but only records of ORIEL_FRAMING=confluent have ids"},
+		{"FORMAT=avro SCHEMA_FILE=order.avsc FRAMING=confluent", "ORIEL_SCHEMA_IDS: not set"},
+		{"FORMAT=avro SCHEMA_FILE=order.avsc FRAMING=confluent SCHEMA_IDS=x", `ORIEL_SCHEMA_IDS: "x": not an id from 0 to 4294967295`},
+		{"FORMAT=avro SCHEMA_FILE=order.avsc FRAMING=confluent SCHEMA_IDS=1=away.avsc", "ORIEL_SCHEMA_IDS: id 1: open "},
+		{
+			"FORMAT=avro SCHEMA_FILE=order.avsc FRAMING=confluent SCHEMA_IDS=1,1 MAP=" + orders,
+			"ORIEL_SCHEMA_IDS: framing: id 1 is given twice",
+		},
+		{"FORMAT=avro SCHEMA_FILE=order.avsc", "ORIEL_SCHEMA_FILE: the schema has not the members of an event; ORIEL_MAP may say where they stand: features: nothing gives"},
+		{
+			`FORMAT=avro SCHEMA_FILE=order.avsc MAP={"label":"/total>1","features":["/customer/city"]}`,
+			"ORIEL_MAP: path /customer/city: record C has no field city; it has country",
+		},
+		{
+			`FORMAT=protobuf SCHEMA_FILE=order.proto SCHEMA_MESSAGE=Order MAP={"label":"/total>1","features":["/customer"]}`,
+			"ORIEL_MAP: path /customer: message Customer is no value of an event: name a field of it, country",
+		},
+	} {
+		environ := minimal()
+		for _, line := range strings.Split(c.lines, " ") {
+			line = strings.Replace(line, "SCHEMA_FILE=", "SCHEMA_FILE="+folder, 1)
+			environ = append(environ, "ORIEL_"+strings.Replace(line, "1=away", "1="+folder+"away", 1))
+		}
+		s, err := Load(environ, all...)
+		if err == nil {
+			_, err = s.EventConfig()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.lines, err, c.want)
+		}
+	}
+}
+
+// Records of every format and framing make the event that lines of JSON make.
+func TestDecodersOfFormats(t *testing.T) {
+	folder := inFolder(t)
+	const total = "\x00\x00\x00\x00\x00\x00\x34\x40" // 20
+	avro, proto := total+"\x04CH", "\x09"+total+"\x12\x04\x0a\x02CH"
+	byAvro := []string{"ORIEL_FORMAT=avro", "ORIEL_SCHEMA_FILE=" + folder + "order.avsc", "ORIEL_MAP=" + orders}
+	byProto := []string{
+		"ORIEL_FORMAT=protobuf", "ORIEL_SCHEMA_FILE=" + folder + "order.proto", "ORIEL_SCHEMA_MESSAGE=Order",
+		"ORIEL_MAP=" + orders,
+	}
+	const confluentFraming, cloud = "ORIEL_FRAMING=confluent", "ORIEL_FRAMING=cloudevents"
+	ids := "ORIEL_SCHEMA_IDS=258,9=" + folder + "older.avsc"
+	decode := func(s Settings, record string) (schemas.Event, schemas.Code) {
+		t.Helper()
+		c, err := s.EventConfig()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := schemas.OpenDecoder(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e schemas.Event
+		code := d.Decode(&e, []byte(record))
+		return e, code
+	}
+	const line = `{"total":20,"customer":{"country":"CH"}}`
+	want, _ := decode(loaded(t, "ORIEL_MAP="+orders), line)
+	for _, c := range []struct {
+		lines  []string
+		record string
+	}{
+		{byAvro, avro},
+		{byProto, proto},
+		{append(byAvro, confluentFraming, ids), "\x00\x00\x00\x01\x02" + avro},
+		{append(byProto, confluentFraming, "ORIEL_SCHEMA_IDS=258"), "\x00\x00\x00\x01\x02\x02\x02" + proto},
+		{append(byAvro, cloud), `{"specversion":"1.0","data_base64":"AAAAAAAANEAEQ0g="}`},
+		{append(byProto, cloud), `{"specversion":"1.0","data_base64":"CQAAAAAAADRAEgQKAkNI"}`},
+		{[]string{"ORIEL_MAP=" + orders, cloud}, `{"specversion":"1.0","data":` + line + `}`},
+		{[]string{"ORIEL_MAP=" + orders, confluentFraming}, "\x00\x00\x00\x00\x07" + line},
+	} {
+		s := loaded(t, c.lines...)
+		got, code := decode(s, c.record)
+		if code != schemas.OK || got.Label != 1 || len(got.Vector.Values) != len(want.Vector.Values) {
+			t.Errorf("%v: %v, %v, want %v", c.lines, code, got, want)
+			continue
+		}
+		for k := range want.Vector.Values {
+			if got.Vector.Values[k] != want.Vector.Values[k] || got.Vector.Indices[k] != want.Vector.Indices[k] {
+				t.Errorf("%v: %v, want %v", c.lines, got, want)
+			}
+		}
+		if _, code := decode(s.Lines(), line); code != schemas.OK || s.IsText() {
+			t.Errorf("%v: a line: %v", c.lines, code)
+		}
+	}
+	byID := loaded(t, append(byAvro, confluentFraming, ids)...)
+	if _, code := decode(byID, "\x00\x00\x00\x00\x09\x28"); code != schemas.OK {
+		t.Errorf("a record of an older schema: %v", code)
+	}
+	if _, code := decode(byID, "\x00\x00\x00\x00\x0a\x28"); code != schemas.UnknownSchema {
+		t.Errorf("a record of an unknown schema: %v", code)
+	}
+	own := loaded(t, "ORIEL_FORMAT=avro", "ORIEL_SCHEMA_FILE="+folder+"own.avsc")
+	if _, code := decode(own, "\x01"+total+"\x00\x00"); code != schemas.OK {
+		t.Errorf("a record with the members of the operator's events: %v", code)
+	}
+}
