@@ -43,7 +43,7 @@ func (s *Schema) open(reader *typ, paths []mapping.Path) (mapping.Source, error)
 			errs = append(errs, fmt.Errorf("path %s: null is no value of an event", paths[k]))
 		}
 	}
-	return &Source{root: root}, errors.Join(errs...)
+	return &Source{root: root, digits: make([]byte, 0, mostDigits)}, errors.Join(errs...)
 }
 
 // compiler goes down the schema of the writer, that of the reader if there is one, and the paths. A path may lead into

@@ -27,6 +27,9 @@ const (
 	// mostDecimal bounds a decimal, bytes without those that only repeat its sign: 76 digits.
 	mostDecimal = 32
 
+	// mostDigits bounds the text of a decimal: a sign, 78 digits, and an exponent.
+	mostDigits = 100
+
 	ten19 = 10_000_000_000_000_000_000 // the greatest power of ten below 2^64
 )
 

@@ -49,8 +49,11 @@ func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 	s.values = values
 	next, code := s.read(s.root, record, 0, 0)
 	s.values = nil
-	if code == schemas.OK && next != len(record) {
+	switch {
+	case code != schemas.OK:
+		return code
+	case next != len(record):
 		return schemas.Malformed
 	}
-	return code
+	return mapping.Finite(values)
 }

@@ -268,6 +268,9 @@ func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path,
 	if !strict && (err != nil || code != schemas.OK) {
 		return false
 	}
+	if code == schemas.NumberOverflow && mapping.Finite(want) == code {
+		return false
+	}
 	if err != nil || code != schemas.OK {
 		t.Fatalf("record %x: code %v, twin: %v", record, code, err)
 	}
@@ -281,9 +284,9 @@ func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path,
 
 // The compiled reader and the library say the same of records of drawn schemas, and of such records with damage.
 func TestReaderAgreesWithTheLibrary(t *testing.T) {
-	damaged := 0
+	read, damaged := 0, 0
 	kinds := map[mapping.Kind]int{}
-	for seed := range uint64(tiertest.Runs(60, 3000)) {
+	for seed := range uint64(tiertest.Runs(40, 3000)) {
 		d := &drawer{Rand: rand.New(rand.NewPCG(seed, 29))}
 		text := d.record(3)
 		s, err := Parse([]byte(text))
@@ -297,7 +300,9 @@ func TestReaderAgreesWithTheLibrary(t *testing.T) {
 		}
 		for range 100 {
 			record := d.value(nil, s.root, 6)
-			agree(t, s, source, paths, record, true)
+			if agree(t, s, source, paths, record, true) {
+				read++
+			}
 			values, _ := twin(s, paths, record)
 			for _, v := range values {
 				kinds[v.Kind]++
@@ -310,8 +315,8 @@ func TestReaderAgreesWithTheLibrary(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) < 7 || damaged == 0 {
-		t.Errorf("values of kinds %v, %d records with damage were read: too few to tell", kinds, damaged)
+	if len(kinds) < 7 || read == 0 || damaged == 0 {
+		t.Errorf("values of kinds %v, %d records, %d with damage were read: too few to tell", kinds, read, damaged)
 	}
 }
 

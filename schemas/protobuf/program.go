@@ -141,7 +141,7 @@ func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 			return schemas.Malformed
 		}
 	}
-	return schemas.OK
+	return mapping.Finite(values)
 }
 
 // enter is called where a message starts in the record, which may be several times for one message: its parts are

@@ -313,6 +313,8 @@ func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path,
 		return false
 	case code == schemas.InvalidUTF8, code == schemas.TooDeep: // the library takes such texts in proto2, and more groups
 		return false
+	case code == schemas.NumberOverflow && mapping.Finite(want) == code:
+		return false
 	case code == schemas.Malformed && slices.ContainsFunc(want, badNanos):
 		return false
 	case (err == nil) != (code == schemas.OK):
@@ -334,7 +336,7 @@ var syntaxes = []string{`syntax = "proto2"`, `syntax = "proto3"`, `edition = "20
 // unknown, or of another wire type, and of such records with damage.
 func TestReaderAgreesWithDynamicMessages(t *testing.T) {
 	read, damaged := 0, 0
-	for seed := range uint64(tiertest.Runs(60, 3000)) {
+	for seed := range uint64(tiertest.Runs(40, 3000)) {
 		r := rand.New(rand.NewPCG(seed, 29))
 		text := drawSchema(r, syntaxes[seed%3])
 		s := readText(t, text, "M0")

@@ -2,6 +2,7 @@ package operatortest
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"slices"
 	"strconv"
@@ -40,6 +41,7 @@ type story struct {
 	numbers *operators.Numbers
 	digits  int
 	show    []string // members; nil: all
+	hex     bool     // records are written as their bytes, in hexadecimal, with spaces between
 
 	*life
 	shadow *streams.Stream // stands where a record is tried
@@ -87,7 +89,7 @@ func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 const at = "@/"
 
 func (s *story) open(t *testing.T, c *datadriven.TestData) string {
-	s.life, s.digits, s.show = nil, 2, nil
+	s.life, s.digits, s.show, s.hex = nil, 2, nil, c.HasArg("hex")
 	c.MaybeScanArgs(t, "digits", &s.digits)
 	if show, given := c.Arg("show"); given {
 		s.show = show.Vals
@@ -171,6 +173,13 @@ func (l *life) take(s *story, r records.Record) bool {
 // next is the record that a line stands for.
 func (s *story) next(line string) records.Record {
 	r := records.Record{Public: records.Public{Offset: s.walk.Position.Next}, Value: []byte(line)}
+	if s.hex {
+		value, err := hex.DecodeString(strings.ReplaceAll(line, " ", ""))
+		if err != nil {
+			panic("BUG: a story: " + err.Error())
+		}
+		r.Value = value
+	}
 	if key, value, keyed := strings.Cut(line, "|"); keyed && (s.model.Keyed || s.model.Users != nil) {
 		r.Key, r.Value = []byte(key), []byte(value)
 	}

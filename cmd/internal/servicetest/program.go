@@ -69,7 +69,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	}
 	switch args[0] {
 	case "topics":
-		return service.PrepareTopics(ctx, h, *partitions)
+		return service.PrepareTopics(ctx, h, *partitions, nil)
 	case "run":
 		return service.Run(ctx, h)
 	case "order":

@@ -20,8 +20,14 @@ const (
 	unknownNull    = "null"
 )
 
-// Mapping is the document of ORIEL_MAP; nil: events have the operator's own form.
-func (s Settings) Mapping() *mapping.Mapping { return s.mapping }
+// Mapping is the document of ORIEL_MAP, or what stands for one where a schema has the members of events under their own
+// names; nil: events have the operator's own form.
+func (s Settings) Mapping() *mapping.Mapping {
+	if s.mapping == nil && s.schema != nil {
+		return mapping.OwnForm(s.events.Body, s.schema.layout)
+	}
+	return s.mapping
+}
 
 // passesUnknown says whether members that nothing asks for are passed over.
 func (s Settings) passesUnknown() bool {
