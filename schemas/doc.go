@@ -1,5 +1,5 @@
-// Package schemas holds the wire formats: JSON events in, decisions out in JSON, Protobuf or Avro, NDJSON lines, and the
-// hashing of named features.
+// Package schemas holds the wire formats: JSON events in, decisions out in JSON, Protobuf or Avro, NDJSON lines, and
+// the hashing of named features.
 //
 // A Body says which members events have; an operator has one. A Decoder turns the value of an input record into an
 // Event or into a Code, the rule that the value breaks. A record that breaks a rule is a null event: it takes its
