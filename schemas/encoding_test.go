@@ -66,6 +66,45 @@ func TestEncodersWriteTheGoldenDecisions(t *testing.T) {
 	}
 }
 
+// TestDecisionsNameTheirSchema: by Confluent's header, in front of the message, or of the record alone.
+func TestDecisionsNameTheirSchema(t *testing.T) {
+	const id = 0x01020304
+	for e, header := range map[Encoding]string{Protobuf: "\x00\x01\x02\x03\x04\x00", Avro: "\x00\x01\x02\x03\x04"} {
+		for _, form := range []Form{Dense, Sparse} {
+			want, extras, values := testDecision, testExtras, testValues
+			if form == Sparse {
+				want, extras, values = sparseDecision(), nil, nil
+			}
+			want.Encoding, want.SchemaID = e, id
+			b := NewEncoder(want.DecisionConfig, extras).Of(want.Stream, want.Incarnation).Append(
+				nil, want.Index, want.Step, want.Point, values)
+			body := bytes.TrimPrefix(goldenBytes(t, e, form), []byte(avroHeader))
+			if string(b) != header+string(body) {
+				t.Errorf("%s: %x", Encodings[e], b)
+			}
+			got, err := ParseDecision(b)
+			if got.Extras = nil; err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %v: %+v, want %+v", Encodings[e], err, got, want)
+			}
+			if line := got.appendJSON(nil); !bytes.Equal(line, encoded(want, JSON, nil, nil)) {
+				t.Errorf("%s: %s", Encodings[e], line)
+			}
+			for n := range len(header) + 1 {
+				if _, err := ParseDecision(b[:n]); err == nil {
+					t.Errorf("%s: %d bytes of %d are taken", Encodings[e], n, len(b))
+				}
+			}
+			for _, other := range [][]byte{
+				append([]byte("\x00\x00\x00\x00\x00"), b[5:]...), append(b[:5:5], body[1:]...), append([]byte(header), b...),
+			} {
+				if _, err := ParseDecision(other); err == nil {
+					t.Errorf("%s: %x is taken", Encodings[e], other)
+				}
+			}
+		}
+	}
+}
+
 // randomDecision has numbers of all sizes, −0 and 0 among them, and small and large counts; its texts are plain.
 func randomDecision(rng *rand.Rand) (d Decision, extras []Extra, values []ExtraValue) {
 	number := func() float64 {

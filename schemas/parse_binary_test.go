@@ -146,6 +146,9 @@ func TestParsersBoundWhatTheyAllocate(t *testing.T) {
 // FuzzParseBinaryDecision: whatever is taken says a decision, which has one text as JSON.
 func FuzzParseBinaryDecision(f *testing.F) {
 	for _, e := range binaryEncodings {
+		d := testDecision
+		d.SchemaID = 7
+		f.Add(encoded(d, e, testExtras, testValues))
 		f.Add(goldenBytes(f, e, Dense))
 		f.Add(goldenBytes(f, e, Sparse))
 	}

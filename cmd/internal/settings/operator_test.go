@@ -101,6 +101,11 @@ func TestAnotherOperatorChangesNoByteOfCoco(t *testing.T) {
 		{registry.Table{grown, planted}, []string{"ORIEL_NEWER=8"}, "NEWER=8\n"},
 		{both, []string{"ORIEL_DECISIONS_FORMAT=json"}, ""},
 		{both, []string{"ORIEL_DECISIONS_FORMAT=avro"}, "DECISIONS_FORMAT=avro\n"},
+		{
+			both,
+			[]string{"ORIEL_DECISIONS_FORMAT=protobuf", "ORIEL_DECISIONS_SCHEMA_ID=007"},
+			"DECISIONS_FORMAT=protobuf\nDECISIONS_SCHEMA_ID=7\n",
+		},
 	} {
 		s, err := load(test.table, append(minimal(), test.more...), all...)
 		if err != nil {

@@ -72,14 +72,15 @@ type Settings struct {
 	UserSeparation uint64 `env:"USER_SEPARATION" envDefault:"0" unit:"steps" range:"≥ 1 with ORIEL_USER_ID; times the batch at most 131072" text:"user level: an event closer than this to its user's last accepted one takes its place as a null event"`
 	UserWindow     uint64 `env:"USER_WINDOW" envDefault:"0" unit:"steps" range:"1 to 1099511627776 with ORIEL_USER_ID and ORIEL_MEMORY, which need it" text:"user level with a memory: all events of a user among any so many steps are protected together, for ever after; without a memory it is ORIEL_WINDOW"`
 
-	Format          string `env:"FORMAT" envDefault:"json" unit:"name" range:"json" text:"encoding of events"`
-	DecisionsFormat string `env:"DECISIONS_FORMAT" envDefault:"json" unit:"name" range:"json, protobuf, avro" text:"encoding of decisions: a line of JSON; or the same members with numbers of 8 bytes, as a message of schemas/decision.proto or a record of schemas/decision.avsc, which are a third as long and cost a quarter less processor. oriel tail reads all three"`
-	MaxRecordBytes  int    `env:"MAX_RECORD_BYTES" envDefault:"1048576" unit:"bytes" range:"1 to 104857600" text:"a longer record takes its place as a null event"`
-	Map             string `env:"MAP" unit:"JSON or file" range:"1 to 1048576 bytes" text:"where the members of events stand in records that are not Oriel's own form: a JSON object, or the file that has one; deploy/MAPPING.md says what it may hold"`
-	Unknown         string `env:"UNKNOWN" unit:"name" range:"ignore, null" text:"what becomes of a record with a member that nothing asks for: ignore passes over the member, as when empty with ORIEL_MAP; null makes it a null event, as when empty without"`
-	FeaturesBias    bool   `env:"FEATURES_BIAS" envDefault:"true" unit:"bool" text:"named features: add a constant 1"`
-	FeaturesNorm    string `env:"FEATURES_NORM" envDefault:"unit" unit:"name" range:"unit, none" text:"named features: scale the hashed vector to norm 1, or leave it"`
-	FeaturesRange   string `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
+	Format            string `env:"FORMAT" envDefault:"json" unit:"name" range:"json" text:"encoding of events"`
+	DecisionsFormat   string `env:"DECISIONS_FORMAT" envDefault:"json" unit:"name" range:"json, protobuf, avro" text:"encoding of decisions: a line of JSON; or the same members with numbers of 8 bytes, as a message of schemas/decision.proto or a record of schemas/decision.avsc, which are shorter and cost less processor. oriel tail reads all three"`
+	DecisionsSchemaID uint64 `env:"DECISIONS_SCHEMA_ID" envDefault:"0" unit:"id" range:"0 to 2147483647; protobuf and avro" text:"id of the schema of decisions in a schema registry, which oriel schema decisions prints to be registered: decisions start with Confluent's header of it. 0: with none, and in Avro with that of its single-object encoding"`
+	MaxRecordBytes    int    `env:"MAX_RECORD_BYTES" envDefault:"1048576" unit:"bytes" range:"1 to 104857600" text:"a longer record takes its place as a null event"`
+	Map               string `env:"MAP" unit:"JSON or file" range:"1 to 1048576 bytes" text:"where the members of events stand in records that are not Oriel's own form: a JSON object, or the file that has one; deploy/MAPPING.md says what it may hold"`
+	Unknown           string `env:"UNKNOWN" unit:"name" range:"ignore, null" text:"what becomes of a record with a member that nothing asks for: ignore passes over the member, as when empty with ORIEL_MAP; null makes it a null event, as when empty without"`
+	FeaturesBias      bool   `env:"FEATURES_BIAS" envDefault:"true" unit:"bool" text:"named features: add a constant 1"`
+	FeaturesNorm      string `env:"FEATURES_NORM" envDefault:"unit" unit:"name" range:"unit, none" text:"named features: scale the hashed vector to norm 1, or leave it"`
+	FeaturesRange     string `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
 
 	mapping   *mapping.Mapping // nil: events have the operator's own form
 	mapDigest [sha256.Size]byte
