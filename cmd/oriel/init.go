@@ -38,7 +38,7 @@ func initCommand() *cobra.Command {
 		Use:   "init [--topic TOPIC] [--sample FILE]",
 		Short: "Set up a deployment for your topic, from at most eight answers",
 		Long: "Init looks at a sample of your topic, or of a file, asks what you want of it, and writes a folder with all settings, each\n" +
-			"with a comment (oriel.env), a mapping of your records (mapping.json), a new master key, and schemas of a registry. It then says\n" +
+			"with a comment (oriel.env), a mapping of your records (mapping.json), and a new master key. It then says\n" +
 			"what the deployment promises, and which four commands start it. It overwrites nothing.\n\n" +
 			"Each question has a flag. Where standard input is no terminal nothing is asked: a flag that is missing is an error, or with\n" +
 			"--yes the proposal is taken. Ranges of numbers are not: say --ranges proposed if those of the sample are public knowledge, or\n" +
@@ -128,7 +128,8 @@ func (i *initialising) find(*cobra.Command) (err error) {
 		switch {
 		case name == "ORIEL_BROKERS":
 			brokers = value
-		case strings.HasPrefix(name, "ORIEL_TLS"), strings.HasPrefix(name, "ORIEL_SASL_"):
+		case strings.HasPrefix(name, "ORIEL_TLS"), strings.HasPrefix(name, "ORIEL_SASL_"),
+			strings.HasPrefix(name, "ORIEL_SCHEMA_REGISTRY_"):
 			i.environ = append(i.environ, line)
 		}
 	}

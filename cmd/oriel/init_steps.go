@@ -22,7 +22,7 @@ func (i *initialising) sample(cmd *cobra.Command) (err error) {
 	if err := os.MkdirAll(i.folder, 0o700); err != nil {
 		return err
 	}
-	i.look, err = i.initOptions.look(cmd.Context(), i.environ, i.folder)
+	i.look, err = i.initOptions.look(cmd.Context(), i.environ)
 	if errors.Is(err, setup.ErrNoSchema) {
 		answer, err := i.ask(setup.Question{
 			Flag: "schema-file", Text: "Records are not JSON. Which file has their schema (.avsc, .proto), or which URL the schema registry?",
@@ -35,7 +35,7 @@ func (i *initialising) sample(cmd *cobra.Command) (err error) {
 		} else {
 			i.encoding.SchemaFile = answer
 		}
-		i.look, err = i.initOptions.look(cmd.Context(), i.environ, i.folder)
+		i.look, err = i.initOptions.look(cmd.Context(), i.environ)
 		if err != nil {
 			return err
 		}
@@ -43,6 +43,9 @@ func (i *initialising) sample(cmd *cobra.Command) (err error) {
 		return err
 	}
 	fmt.Fprintf(i.notes, "%d of %d records are %s\n", i.look.readable, len(i.look.Records), i.look.encoding)
+	if i.look.encoding.Registry == "" {
+		i.environ = slices.DeleteFunc(i.environ, func(line string) bool { return len(registryOf([]string{line})) > 0 })
+	}
 	if i.rate == 0 {
 		i.rate = i.look.Rate
 	}

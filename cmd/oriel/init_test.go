@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"oriel/cmd/internal/envfile"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/setup"
 )
@@ -165,7 +166,7 @@ func settingsOf(t *testing.T, name string) map[string]string {
 	given := map[string]string{}
 	for _, line := range lines(content) {
 		if name, value, ok := strings.Cut(line, "="); ok && line[0] != '#' {
-			if given[name], err = unquote(value); err != nil {
+			if given[name], err = envfile.Unquote(value); err != nil {
 				t.Fatal(err)
 			}
 		}

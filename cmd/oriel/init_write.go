@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/envfile"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
@@ -59,7 +60,7 @@ func (i *initialising) write(cmd *cobra.Command) error {
 	if err := writeKeyFile(a.Key); err != nil {
 		return err
 	}
-	if err := setup.WriteNew(i.at(envName), a.File(quoted, advised...), 0o600); err != nil {
+	if err := setup.WriteNew(i.at(envName), a.File(envfile.Quote, advised...), 0o600); err != nil {
 		return exit.WrongUse("%w", err)
 	}
 	fmt.Fprintf(i.out, "\n%s\n\nwrote %s: %s, %s and %s; keep a copy of the key in a safe place\n\nWhat follows:\n",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,12 +80,7 @@ func mapRecords(cmd *cobra.Command, o sampleOptions) error {
 	if o.want != "" && o.want != setup.Classes && o.want != setup.Value {
 		return exit.WrongUse("--want: %q is neither classes nor number; oriel init proposes cells of statistics", o.want)
 	}
-	folder, err := os.MkdirTemp("", "oriel-map-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	look, err := o.look(cmd.Context(), os.Environ(), folder)
+	look, err := o.look(cmd.Context(), os.Environ())
 	if err != nil {
 		return err
 	}
@@ -112,6 +108,13 @@ func orOf(paths []string) string {
 	return "; of two classes are " + strings.Join(paths, ", ")
 }
 
+// registryOf are settings that say how a registry is reached.
+func registryOf(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(line string) bool {
+		return !strings.HasPrefix(line, "ORIEL_SCHEMA_REGISTRY_")
+	})
+}
+
 // look is a sample that was looked at.
 type look struct {
 	setup.Sample
@@ -122,8 +125,8 @@ type look struct {
 	readable int
 }
 
-// look reads the sample and finds its encoding and columns. Schemas of a registry go to a folder.
-func (o sampleOptions) look(ctx context.Context, environ []string, folder string) (*look, error) {
+// look reads the sample and finds its encoding and columns.
+func (o sampleOptions) look(ctx context.Context, environ []string) (*look, error) {
 	l := &look{}
 	var err error
 	switch {
@@ -153,7 +156,7 @@ func (o sampleOptions) look(ctx context.Context, environ []string, folder string
 	if len(l.Records) == 0 {
 		return nil, fmt.Errorf("the sample has no record: send some, or take --sample FILE")
 	}
-	if l.encoding, err = o.encoded(ctx, l.Records, folder); err != nil {
+	if l.encoding, err = o.encoded(ctx, environ, l.Records); err != nil {
 		return nil, err
 	}
 	l.inner, l.inside = l.encoding.Inside(l.Records)
@@ -167,17 +170,24 @@ func (o sampleOptions) look(ctx context.Context, environ []string, folder string
 }
 
 // encoded finds the encoding of records.
-func (o sampleOptions) encoded(ctx context.Context, records [][]byte, folder string) (setup.Encoding, error) {
+func (o sampleOptions) encoded(ctx context.Context, environ []string, records [][]byte) (setup.Encoding, error) {
 	encoding := o.encoding
 	if o.registry != "" {
+		s, err := settings.Load(append(registryOf(environ), "ORIEL_SCHEMA_REGISTRY="+o.registry))
+		if err != nil {
+			return encoding, err
+		}
+		config, err := s.Registry()
+		if err != nil {
+			return encoding, err
+		}
 		subject := o.subject
 		if subject == "" && o.topic == "" {
 			return encoding, exit.WrongUse("--subject: it is TOPIC-value only where --topic names a topic")
 		} else if subject == "" {
 			subject = o.topic + "-value"
 		}
-		var err error
-		if encoding, err = encoding.Fetch(ctx, o.registry, subject, folder); err != nil {
+		if encoding, err = encoding.Fetch(ctx, config, subject); err != nil {
 			return encoding, err
 		}
 	}
@@ -230,7 +240,11 @@ func (l *look) printFirst(w io.Writer, environ []string, n int) error {
 		return err
 	}
 	config.Unlabelled = true
-	decoder, err := schemas.OpenDecoder(config)
+	open := schemas.OpenDecoder
+	if frozen := l.inner.Schemas; len(frozen) > 0 {
+		open = s.Writers()(frozen)
+	}
+	decoder, err := open(config)
 	if err != nil {
 		return err
 	}

@@ -45,8 +45,9 @@ func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.C
 			return 0, schemas.Malformed
 		}
 		return s.read(n.branches[branch], b, next, depth+1)
+	default:
+		return s.scalar(n, b, i)
 	}
-	return s.scalar(n, b, i)
 }
 
 // other notes that a value is there that is none of an event.

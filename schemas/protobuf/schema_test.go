@@ -160,7 +160,7 @@ func TestPathsThatAreRefused(t *testing.T) {
 }
 
 func TestHostileRecordsAreRefused(t *testing.T) {
-	source, err := shop(t).Open(pathsOf(t, "/id", "/total/units", "/lines/0/count", "/tags/a", "/placed_at"))
+	source, err := shop(t).Open(pathsOf(t, "/id", "/total/units", "/lines/0/count", "/tags/a", "/placed_at", "/cash"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,9 +188,11 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 		{"a key that is no UTF-8", "\x22\x03\x0a\x01\xff", schemas.InvalidUTF8},
 		{"a negative part of a second", "\x32\x0b\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", schemas.Malformed},
 		{"an entry that is cut", "\x22\x03\x0a\x05a", schemas.Malformed},
+		{"NaN", "\x41\x00\x00\x00\x00\x00\x00\xf8\x7f", schemas.NumberOverflow},
+		{"−∞", "\x41\x00\x00\x00\x00\x00\x00\xf0\xff", schemas.NumberOverflow},
 		{"nothing", "", schemas.OK},
 	} {
-		values, record := make([]mapping.Value, 5), []byte(c.record)
+		values, record := make([]mapping.Value, 6), []byte(c.record)
 		if got := source.Fill(values, record); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}

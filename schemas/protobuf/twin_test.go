@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,9 +74,8 @@ func twinMessage(m protoreflect.Message, path mapping.Path) mapping.Value {
 		}
 		return twinValue(fd.MapValue(), v.Map().Get(key), path[2:])
 	case fd.IsList():
-		var index int
-		fmt.Sscan(path[1], &index)
-		if index >= v.List().Len() {
+		index, err := strconv.Atoi(path[1])
+		if err != nil || index >= v.List().Len() {
 			return mapping.Value{}
 		}
 		return twinValue(fd, v.List().Get(index), path[2:])

@@ -29,6 +29,7 @@ func inFolder(t *testing.T) (folder string) {
 	folder = t.TempDir()
 	for name, text := range map[string]string{
 		"order.avsc": orderAvro, "older.avsc": olderAvro, "order.proto": orderIDL, "own.avsc": ownAvro, "bad.avsc": `{"type":"recrd"}`,
+		"wider.avsc": strings.Replace(orderAvro, `"total"`, `"more","type":"int"},{"name":"total"`, 1),
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -85,6 +86,13 @@ func TestSchemasAreFrozenByTheirDigest(t *testing.T) {
 		}
 		if there := loaded(t, c.lines(elsewhere)...).Canonical(); there != got {
 			t.Errorf("from another folder:\n%s\nwant\n%s", there, got)
+		}
+		for _, file := range []string{"order.avsc", "older.avsc"} {
+			with := strings.Join(c.lines(folder), "\n")
+			other := strings.ReplaceAll(with, file, "wider.avsc")
+			if other != with && loaded(t, strings.Split(other, "\n")...).Canonical() == got {
+				t.Errorf("another schema in the place of %s leaves the configuration:\n%s", file, got)
+			}
 		}
 		if strings.Contains(own, "FRAMING") || strings.Contains(own, "SCHEMA") {
 			t.Errorf("an old deployment:\n%s", own)

@@ -115,7 +115,7 @@ func (a Answers) lines(more []string) []Line {
 			statistics += ",mean"
 		}
 		add("STATISTICS", statistics, "")
-		add("EMIT_EVERY", strconv.FormatUint(a.emitEvery(), 10), "steps from decision to decision; costs and saves no privacy")
+		add("EMIT_EVERY", strconv.FormatUint(a.emitEvery(), 10), "steps from decision to decision; no matter of privacy")
 	case Choice:
 		add("OPERATOR", "arms", "decisions are plays; an event under the key of a play says what it cost")
 		add("ARMS", a.Arms, "")

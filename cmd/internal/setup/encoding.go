@@ -3,7 +3,6 @@ package setup
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"oriel/schemas/framing"
 	"oriel/schemas/protobuf"
+	"oriel/state"
 )
 
 // Values of ORIEL_FORMAT and ORIEL_FRAMING.
@@ -31,6 +31,9 @@ type Encoding struct {
 	SchemaFile string   // ORIEL_SCHEMA_FILE; empty for JSON
 	Message    string   // ORIEL_SCHEMA_MESSAGE
 	IDs        []string // ORIEL_SCHEMA_IDS
+	Registry   string   // ORIEL_SCHEMA_REGISTRY, in place of file and ids
+	Subject    string   // of the registry
+	Schemas    state.Schemas
 }
 
 // Settings are the lines NAME=value of what is not the default.
@@ -42,6 +45,8 @@ func (e Encoding) Settings() (lines []string) {
 	}
 	say("ORIEL_FORMAT", e.Format, JSON)
 	say("ORIEL_FRAMING", e.Framing, Plain)
+	say("ORIEL_SCHEMA_REGISTRY", e.Registry, "")
+	say("ORIEL_SCHEMA_SUBJECT", e.Subject, "")
 	say("ORIEL_SCHEMA_FILE", e.SchemaFile, "")
 	say("ORIEL_SCHEMA_MESSAGE", e.Message, "")
 	say("ORIEL_SCHEMA_IDS", strings.Join(e.IDs, ","), "")
@@ -76,13 +81,10 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 	switch {
 	case e.Format == JSON:
 		return e, nil
-	case e.SchemaFile == "":
+	case e.SchemaFile == "" && len(e.Schemas) == 0:
 		return e, ErrNoSchema
 	}
-	if _, err := os.Stat(e.SchemaFile); err != nil {
-		return e, err
-	}
-	if e.Framing == Confluent && len(e.IDs) == 0 {
+	if e.Framing == Confluent && len(e.IDs)+len(e.Schemas) == 0 {
 		seen := IDs(records)
 		if len(seen) > 1 {
 			return e, fmt.Errorf("records name %d schemas, ids %s: say which file has each by --schema-ids, "+
@@ -101,6 +103,7 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 
 // named finds the message type by the place in the file that records name.
 func (e Encoding) named(records [][]byte) (Encoding, error) {
+	reader := e.reader()
 	for _, record := range records {
 		_, rest, ok := framing.Header(record)
 		if !ok {
@@ -108,7 +111,7 @@ func (e Encoding) named(records [][]byte) (Encoding, error) {
 		}
 		if index, ok := framing.Index(rest); ok {
 			var err error
-			e.Message, err = protobuf.NameAt(e.SchemaFile, index, os.ReadFile)
+			e.Message, err = protobuf.NameAt(reader.name, index, reader.read)
 			return e, err
 		}
 	}

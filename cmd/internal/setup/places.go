@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,59 +139,70 @@ func (p *places) fields(s schema, at mapping.Path) {
 }
 
 func (e Encoding) placesOfAvro() (*places, error) {
-	parse := func(file string) (*avro.Schema, error) {
-		text, err := os.ReadFile(file)
+	parse := func(v version) (*avro.Schema, error) {
+		text, err := v.read(v.name)
 		if err != nil {
 			return nil, err
 		}
-		return avro.Parse(text)
+		return avro.Parse(text, v.references...)
 	}
-	reader, err := parse(e.SchemaFile)
+	reader, err := parse(e.reader())
 	if err != nil {
 		return nil, err
 	}
 	p := &places{open: reader.Open}
 	p.fields(reader, nil)
-	return p, e.framed(p, nil, func(file string) (mapping.OpenSource, error) {
-		version, err := parse(file)
-		return func(paths []mapping.Path) (mapping.Source, error) { return version.OpenVersion(reader, paths) }, err
+	return p, e.framed(p, nil, func(v version) (mapping.OpenSource, error) {
+		other, err := parse(v)
+		return func(paths []mapping.Path) (mapping.Source, error) { return other.OpenVersion(reader, paths) }, err
 	})
 }
 
 func (e Encoding) placesOfProtobuf() (*places, error) {
-	reader, err := protobuf.Read(e.SchemaFile, e.Message, os.ReadFile)
+	parse := func(v version) (*protobuf.Schema, error) { return protobuf.Read(v.name, e.Message, v.read) }
+	reader, err := parse(e.reader())
 	if err != nil {
 		return nil, err
 	}
 	p := &places{open: reader.Open}
 	p.fields(reader, nil)
-	return p, e.framed(p, reader.Index(), func(file string) (mapping.OpenSource, error) {
-		version, err := protobuf.Read(file, e.Message, os.ReadFile)
+	return p, e.framed(p, reader.Index(), func(v version) (mapping.OpenSource, error) {
+		other, err := parse(v)
 		if err != nil {
 			return nil, err
 		}
-		return version.OpenVersion, nil
+		return other.OpenVersion, nil
 	})
 }
 
 // framed makes places read records in Confluent's framing, where that is the encoding.
-func (e Encoding) framed(p *places, index []int, version func(file string) (mapping.OpenSource, error)) error {
+func (e Encoding) framed(p *places, index []int, open func(version) (mapping.OpenSource, error)) error {
 	if e.Framing != Confluent {
 		return nil
 	}
 	var entries []framing.Entry
 	var errs []error
+	add := func(v version) {
+		source, err := open(v)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("schema id %d: %w", v.id, err))
+		}
+		entries = append(entries, framing.Entry{ID: v.id, Index: index, Open: source})
+	}
+	for i := range e.Schemas {
+		add(inRegistry(&e.Schemas[i]))
+	}
 	for _, text := range e.IDs {
 		number, file, other := strings.Cut(text, "=")
 		id, err := strconv.ParseUint(strings.TrimSpace(number), 10, 32)
-		entry := framing.Entry{ID: uint32(id), Index: index, Open: p.open}
-		if err == nil && other {
-			entry.Open, err = version(file)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("--schema-ids: %q is neither an id nor an id, =, and a file", text))
+		case other:
+			add(inFile(uint32(id), file))
+		default:
+			entries = append(entries, framing.Entry{ID: uint32(id), Index: index, Open: p.open})
 		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("schema id %q: %w", text, err))
-		}
-		entries = append(entries, entry)
 	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)

@@ -5,18 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"oriel/cmd/internal/schemaregistry"
+	"oriel/state"
 )
 
-// Fetch completes an encoding by what a registry has under a subject, and writes each version of the schema to a new
-// file of a folder.
-func (e Encoding) Fetch(ctx context.Context, url, subject, folder string) (Encoding, error) {
-	client, err := schemaregistry.New(schemaregistry.Config{URL: url})
+// Fetch completes an encoding by the versions that a registry has of a subject.
+func (e Encoding) Fetch(ctx context.Context, c schemaregistry.Config, subject string) (Encoding, error) {
+	client, err := schemaregistry.New(c)
 	if err != nil {
 		return e, err
 	}
@@ -24,78 +21,57 @@ func (e Encoding) Fetch(ctx context.Context, url, subject, folder string) (Encod
 	if err != nil {
 		return e, err
 	}
-	newest := versions[len(versions)-1]
-	extension := ""
-	switch newest.Type {
-	case "AVRO":
-		e.Format, extension = Avro, ".avsc"
-	case "PROTOBUF":
-		e.Format, extension = Protobuf, ".proto"
+	switch kind := versions[len(versions)-1].Type; kind {
+	case "AVRO", "PROTOBUF":
+		e.Format, e.Framing, e.Registry, e.Subject = strings.ToLower(kind), Confluent, c.URL, subject
 	default:
 		e.Format = JSON
 		return e, nil
 	}
-	e.Framing, e.IDs = Confluent, nil
-	seen := map[uint32]bool{}
-	for _, v := range slices.Backward(versions) {
-		if v.Type != newest.Type || seen[v.ID] {
-			continue
+	for _, v := range versions {
+		if !strings.EqualFold(v.Type, e.Format) {
+			return e, fmt.Errorf("schema registry: %s is %s, and the newest version %s", v, v.Type, e.Format)
 		}
-		seen[v.ID] = true
-		name := filepath.Join(folder, strings.Map(plain, subject)+"-"+strconv.Itoa(v.Number)+extension)
-		if err := writeVersion(name, e.Format, v); err != nil {
-			return e, err
+		if e.Schemas.Find(v.ID) == nil {
+			e.Schemas = append(e.Schemas, v.Schema)
 		}
-		text := strconv.FormatUint(uint64(v.ID), 10)
-		if e.SchemaFile == "" {
-			e.SchemaFile = name
-		} else {
-			text += "=" + name
-		}
-		e.IDs = append(e.IDs, text)
 	}
 	return e, nil
 }
 
-// plain keeps characters that a file's name may have.
-func plain(r rune) rune {
-	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
-		return r
-	}
-	return '_'
+// version is one version of a schema, and what reads its files.
+type version struct {
+	id         uint32
+	name       string
+	read       func(name string) ([]byte, error)
+	references [][]byte
 }
 
-// writeVersion writes a schema to a file, and of Protobuf what it imports beside it.
-func writeVersion(name, format string, v schemaregistry.Version) error {
-	if format == Avro && len(v.References) > 0 {
-		return fmt.Errorf("%s: it refers to other schemas; put one file together and name it by --schema-file and --schema-ids", v)
+func inFile(id uint32, name string) version { return version{id: id, name: name, read: os.ReadFile} }
+
+func inRegistry(s *state.Schema) version {
+	v := version{id: s.ID, name: "schema.proto"}
+	texts := map[string]string{v.name: s.Text}
+	for _, r := range s.References {
+		texts[r.Name] = r.Text
+		v.references = append(v.references, []byte(r.Text))
 	}
-	for _, r := range v.References {
-		if !filepath.IsLocal(r.Name) {
-			return fmt.Errorf("%s: its reference is not the name of a file", v)
+	v.read = func(name string) ([]byte, error) {
+		text, ok := texts[name]
+		if !ok {
+			return nil, fmt.Errorf("%s: not among the references", name)
 		}
-		at := filepath.Join(filepath.Dir(name), r.Name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			return err
-		}
-		if err := writeSame(at, r.Text); err != nil {
-			return err
-		}
+		return []byte(text), nil
 	}
-	return writeSame(name, v.Text)
+	return v
 }
 
-// writeSame writes a file that does not exist yet, or is the same.
-func writeSame(name, text string) error {
-	if sameFile(name, text) {
-		return nil
+// reader is the version whose fields a mapping names.
+func (e Encoding) reader() version {
+	if n := len(e.Schemas); n > 0 {
+		return inRegistry(&e.Schemas[n-1])
 	}
-	return WriteNew(name, []byte(text), 0o644)
-}
-
-func sameFile(name, text string) bool {
-	content, err := os.ReadFile(name)
-	return err == nil && string(content) == text
+	return inFile(0, e.SchemaFile)
 }
 
 // WriteNew writes a file that does not exist yet. One that could not be written whole is gone.
