@@ -173,3 +173,88 @@ func settingsOf(t *testing.T, name string) map[string]string {
 	}
 	return given
 }
+
+// Scripts answer by flags, and get what cannot work refused; files hold names of members and confirmed ranges alone.
+func TestInitInAScript(t *testing.T) {
+	t.Parallel()
+	sample := servicetest.WriteFile(t, "orders", orders(60, "", ""))
+	parent := t.TempDir()
+	folder := filepath.Join(parent, "new")
+	run := func(args ...string) (said string, err error) {
+		args = append([]string{"init", "--brokers", "localhost:1", "--topic", "orders", "--sample", sample, "--out", folder}, args...)
+		out, notes, err := says(t, args...)
+		return out + notes, err
+	}
+	refused := func(want string, args ...string) {
+		t.Helper()
+		if _, err := run(args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", args, err, want)
+		}
+		if files, _ := os.ReadDir(parent); len(files) > 0 {
+			t.Fatalf("%v has left %v", args, files)
+		}
+	}
+	refused("no flag says --want")
+	refused("no flag says --ranges; --yes has no proposal for it, or must not confirm it", "--yes")
+	refused(`--ranges: "price": not a number of the mapping; there are total`, "--yes", "--ranges", "price:0:1")
+	refused(`--want: "magic": not classes`, "--want", "magic")
+	refused("/note is no number in the sample", "--yes", "--want", "number", "--label", "/note", "--ranges", "proposed")
+	refused(`--memory: "1d": a time needs --rate`, "--yes", "--ranges", "proposed", "--memory", "1d")
+	refused("--epsilon: an error can be wanted of statistics alone", "--yes", "--ranges", "proposed", "--epsilon", "±2")
+	refused("--epsilon: ε = 99 promises nothing", "--yes", "--ranges", "proposed", "--epsilon", "99")
+	refused("nothing to count", "--yes", "--want", "statistics", "--value", "none", "--cells", "none")
+	refused(`--cells: "town": the records have`, "--yes", "--want", "statistics", "--value", "none", "--cells", "town=A|B")
+	refused("ORIEL_CELLS", "--yes", "--want", "statistics", "--value", "none", "--cells", "hour=0:24:x")
+	refused("--start", "--start", "now")
+
+	said, err := run("--want", "statistics", "--value", "total:0:200", "--cells", "country=DE|FR|US", "--memory", "9d",
+		"--rate", "2", "--epsilon", "±3", "--first", "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"at most ± 3 in 95", "the newest 1555200 events, 9 d at this rate"} {
+		if !strings.Contains(said, text) {
+			t.Errorf("%s\nlacks %s", said, text)
+		}
+	}
+	env := settingsOf(t, filepath.Join(folder, envName))
+	for name, want := range map[string]string{
+		"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "country=DE|FR|US", "ORIEL_VALUE": "total=0:200", "ORIEL_BATCH": "2",
+		"ORIEL_MEMORY": "777600", "ORIEL_DELTA": "1e-9", "ORIEL_STREAM": "topic", "ORIEL_WINDOW": "lifetime",
+	} {
+		if env[name] != want {
+			t.Errorf("%s=%s, want %s", name, env[name], want)
+		}
+	}
+	for name, mode := range map[string]os.FileMode{envName: 0o600, keyName: 0o400} {
+		info, err := os.Stat(filepath.Join(folder, name))
+		if err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+		content, _ := os.ReadFile(filepath.Join(folder, name))
+		if strings.Contains(string(content), "secret") || strings.Contains(said, "secret") {
+			t.Errorf("%s holds contents", name)
+		}
+	}
+	f := unserved(t, env)
+	f.Must("config")
+	if _, err := run("--yes", "--ranges", "proposed"); err == nil || !strings.Contains(err.Error(), "nothing is overwritten") {
+		t.Error(err)
+	}
+	for want, flags := range map[string][]string{
+		"ORIEL_LABEL_RANGE=0:100":  {"--want", "number", "--label", "/order/total", "--ranges", "proposed"},
+		"ORIEL_LOSS_RANGE=0:50":    {"--want", "choice", "--arms", "a,b,c", "--value", "/order/total:0:50"},
+		"ORIEL_STATISTICS=count\n": {"--want", "statistics", "--value", "none"},
+		"ORIEL_LOSS=logistic":      {"--label", "/order/total>50", "--ranges", "none"},
+	} {
+		folder = filepath.Join(t.TempDir(), "other")
+		if _, err := run(append(flags, "--yes")...); err != nil {
+			t.Errorf("%v: %v", flags, err)
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, envName))
+		if err != nil || !strings.Contains(string(content), want) {
+			t.Errorf("%v: %v\n%s\nlacks %s", flags, err, content, want)
+		}
+	}
+}

@@ -48,6 +48,9 @@ func ReadFile(name string, n int) (Sample, error) {
 	return s, nil
 }
 
+// shortest is how many seconds the records of a partition must span to show a rate: a file that was just loaded does not.
+const shortest = 60
+
 // ReadTopic reads the newest records of a topic, about n of all partitions together. Times of records and their number
 // are public, so the rate is.
 func ReadTopic(ctx context.Context, client *kafka.Client, topic topics.Topic, n int) (Sample, error) {
@@ -58,22 +61,25 @@ func ReadTopic(ctx context.Context, client *kafka.Client, topic topics.Topic, n 
 		if err != nil {
 			return s, err
 		}
+		var first, last int64 // times, ms
+		for r, err := range fetch.Records(ctx, client, topic, p, bounds.Start, bounds.Stable, false) {
+			if err != nil {
+				return s, err
+			}
+			first = r.Timestamp
+			break
+		}
 		from := max(bounds.Start, bounds.Stable-share)
-		count, first, last := 0, int64(0), int64(0)
 		for r, err := range fetch.Records(ctx, client, topic, p, from, bounds.Stable, false) {
 			if err != nil {
 				return s, err
 			}
-			if count == 0 {
-				first = r.Timestamp
-			}
-			last = max(last, r.Timestamp)
-			if count++; !r.Unreadable && len(r.Value) > 0 {
+			if last = max(last, r.Timestamp); !r.Unreadable && len(r.Value) > 0 {
 				s.Records = append(s.Records, bytes.Clone(r.Value))
 			}
 		}
-		if last > first {
-			s.Rate += float64(count-1) / (float64(last-first) / 1e3)
+		if seconds := float64(last-first) / 1e3; seconds >= shortest {
+			s.Rate += float64(bounds.Stable-bounds.Start) / seconds
 		}
 	}
 	return s, nil
