@@ -181,8 +181,8 @@ func TestInitInAScript(t *testing.T) {
 	parent := t.TempDir()
 	folder := filepath.Join(parent, "new")
 	run := func(args ...string) (said string, err error) {
-		args = append([]string{"init", "--brokers", "localhost:1", "--topic", "orders", "--sample", sample, "--out", folder}, args...)
-		out, notes, err := says(t, args...)
+		always := []string{"init", "--brokers", "localhost:1", "--topic", "orders", "--sample", sample, "--out", folder}
+		out, notes, err := says(t, append(always, args...)...)
 		return out + notes, err
 	}
 	refused := func(want string, args ...string) {
@@ -198,6 +198,8 @@ func TestInitInAScript(t *testing.T) {
 	refused("no flag says --ranges; --yes has no proposal for it, or must not confirm it", "--yes")
 	refused(`--ranges: "price": not a number of the mapping; there are total`, "--yes", "--ranges", "price:0:1")
 	refused(`--want: "magic": not classes`, "--want", "magic")
+	refused("--label: no record has a place /refund; there are /order_id, /at,", "--yes", "--label", "/refund")
+	refused("--where, --label: no record has a place /state", "--yes", "--where", "/state=paid")
 	refused("/note is no number in the sample", "--yes", "--want", "number", "--label", "/note", "--ranges", "proposed")
 	refused(`--memory: "1d": a time needs --rate`, "--yes", "--ranges", "proposed", "--memory", "1d")
 	refused("--epsilon: an error can be wanted of statistics alone", "--yes", "--ranges", "proposed", "--epsilon", "±2")

@@ -110,7 +110,7 @@ func (i *initialising) promise(s settings.Settings) (string, error) {
 		private = strings.TrimSuffix(private, ", plus δ.") + "."
 	}
 	exact := map[string]string{
-		setup.Classes: "Noise moves the log-odds of a prediction by about ½ at first, and by less as events come.",
+		setup.Classes: "Noise moves the log-odds of a prediction by about ½ at most, and by less as events come.",
 		setup.Value:   "Decisions are weights with the standard deviation of their noise; `oriel plan` says how large it is.",
 		setup.Choice:  "A new action is chosen after each 128 answers, and the best one is found as answers come.",
 	}[a.Want]

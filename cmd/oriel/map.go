@@ -84,7 +84,7 @@ func mapRecords(cmd *cobra.Command, o sampleOptions) error {
 	if err != nil {
 		return err
 	}
-	proposal, err := look.propose(o)
+	proposal, err := look.propose(o.where, o.label)
 	if err != nil {
 		return err
 	}
@@ -199,8 +199,11 @@ func (o sampleOptions) encoded(ctx context.Context, environ []string, records []
 }
 
 // propose makes a mapping of the columns that label and filter leave.
-func (l *look) propose(o sampleOptions) (setup.Proposal, error) {
-	used, err := setup.Used(o.where, o.label)
+func (l *look) propose(where, label string) (setup.Proposal, error) {
+	used, err := setup.Used(where, label)
+	if err == nil {
+		err = setup.Known(l.columns, used)
+	}
 	if err != nil {
 		return setup.Proposal{}, exit.WrongUse("--where, --label: %w", err)
 	}

@@ -155,6 +155,23 @@ func Accuracy(text string) (epsilon, half float64, err error) {
 	return x, 0, nil
 }
 
+// Known refuses paths at which no record of the sample has anything. Elements of lists are not looked for.
+func Known(columns []Column, paths []mapping.Path) error {
+	var names []string
+	for i := range columns {
+		names = append(names, columns[i].Path.String())
+	}
+	for _, path := range paths {
+		known := func(c Column) bool {
+			return slices.Equal(c.Path, path) || c.IsList && len(c.Path) < len(path) && slices.Equal(c.Path, path[:len(c.Path)])
+		}
+		if !slices.ContainsFunc(columns, known) {
+			return fmt.Errorf("no record has a place %s; there are %s", path, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
 // RangeAt proposes a range of the number at a path, for the user to confirm; false if no number stands there.
 func RangeAt(columns []Column, path mapping.Path, name string) (Range, bool) {
 	for i := range columns {

@@ -68,6 +68,11 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 			e.Format = Avro
 		}
 	}
+	switch e.Format {
+	case "", JSON, Avro, Protobuf:
+	default:
+		return e, fmt.Errorf("format %q: not one of json, avro, protobuf", e.Format)
+	}
 	if e.Framing == "" {
 		e.Framing = e.framingOf(records)
 	}
@@ -131,10 +136,20 @@ func (e Encoding) framingOf(records [][]byte) string {
 	switch {
 	case most(records, isEvent):
 		return CloudEvents
-	case most(records, isFramed):
+	case most(records, isFramed) && !e.readsPlain(records):
 		return Confluent
 	}
 	return Plain
+}
+
+// readsPlain says whether the schema file reads records as they are: in some schemas they start with a byte 0, too.
+func (e Encoding) readsPlain(records [][]byte) bool {
+	if e.SchemaFile == "" {
+		return false
+	}
+	e.Framing = Plain
+	_, readable, err := e.Columns(records)
+	return err == nil && 2*readable > len(records)
 }
 
 // IDs are those of schemas that records in Confluent's framing name, ascending.

@@ -48,7 +48,8 @@ func ReadFile(name string, n int) (Sample, error) {
 	return s, nil
 }
 
-// shortest is how many seconds the records of a partition must span to show a rate: a file that was just loaded does not.
+// shortest is how many seconds the records of a partition must span to show a rate. A file that was just loaded shows
+// none.
 const shortest = 60
 
 // ReadTopic reads the newest records of a topic, about n of all partitions together. Times of records and their number
