@@ -14,17 +14,19 @@ import (
 // projection, encode 32 coordinates.
 func BenchmarkTake(b *testing.B) {
 	for _, encoding := range schemas.Encodings {
-		b.Run("decisions="+encoding, func(b *testing.B) { benchmarkTake(b, "ORIEL_DECISIONS_FORMAT="+encoding) })
+		b.Run("decisions="+encoding, func(b *testing.B) {
+			benchmarkTake(b, flightRecords()["json"], "ORIEL_DECISIONS_FORMAT="+encoding)
+		})
 	}
 }
 
-func benchmarkTake(b *testing.B, setting string) {
-	s, err := settings.Load([]string{
+func benchmarkTake(b *testing.B, record []byte, more ...string) {
+	s, err := settings.Load(append([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
 		"ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
 		"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic", "ORIEL_MECHANISM=tree-gaussian",
-		"ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", setting,
-	}, settings.Events, settings.Operator)
+		"ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+	}, more...), settings.Events, settings.Operator)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -40,7 +42,6 @@ func benchmarkTake(b *testing.B, setting string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	event := []byte(`{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":5,"month":1,"distance":1400},"label":1}`)
 	length := 0
 	walk := streams.Walk{
 		Stream:  stream,
@@ -50,7 +51,7 @@ func benchmarkTake(b *testing.B, setting string) {
 	batch := fetch.Batch{Records: make([]records.Record, 1)}
 	b.ReportAllocs()
 	for i := int64(0); b.Loop(); i++ {
-		batch.From, batch.Next, batch.Records[0] = i, i+1, records.Record{Public: records.Public{Offset: i}, Value: event}
+		batch.From, batch.Next, batch.Records[0] = i, i+1, records.Record{Public: records.Public{Offset: i}, Value: record}
 		if err := walk.Take(&batch, func() int64 { return batch.Next }); err != nil {
 			b.Fatal(err)
 		}
