@@ -59,7 +59,11 @@ func (o *Ordered) Set(part OrderedPart) {
 	o.Parts[i] = part
 }
 
+// find looks where a partition stands when all below it are there, which is nearly always so.
 func (o *Ordered) find(partition int32) (int, bool) {
+	if i := int(partition); 0 <= i && i < len(o.Parts) && o.Parts[i].Partition == partition {
+		return i, true
+	}
 	return slices.BinarySearchFunc(o.Parts, partition, func(p OrderedPart, partition int32) int {
 		return int(p.Partition) - int(partition)
 	})

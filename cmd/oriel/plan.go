@@ -72,7 +72,8 @@ func planCommand() *cobra.Command {
 			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
 			"With --rate, the events that one stream takes a second, lengths are also times. With --partitions besides, --rate is that of\n" +
 			"the whole input: plan says how long window, memory, life and the separation of users last where it is one stream and where\n" +
-			"each partition is one (ORIEL_STREAM), which settings keep them as long, and how fast the order log grows. With --plot it draws ε against age and the\n" +
+			"each partition is one (ORIEL_STREAM), which settings keep them as long, and how fast the order log grows. It also says whether one stream takes so many\n" +
+			"events a second, on a machine that was measured, and if not, what to do. With --plot it draws ε against age and the\n" +
 			"errors on a slide of 16:9. With --frontier it prints, instead, the certified variance of the filters of blt for windows and\n" +
 			"numbers of poles, and the compromises between variance and ageing (ORIEL_AGE_WEIGHT) for the configured window.\n\n" +
 			"--json prints one object whose names stay; a figure that does not exist or is not finite is null. Lengths of time are in\n" +
@@ -174,7 +175,8 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 		Count: o.inputs, Rate: o.rate, WholeTopic: s.Deployment().WholeTopic(), Interval: s.CommitInterval,
 	}
 	in := plan.Input{
-		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: input.Of(), Age: o.age, After: o.after,
+		Configured: mechanism, Operator: operator, Name: s.Operator, AgeWeight: s.AgeWeight, Rate: input.Of(),
+		Age: o.age, After: o.after,
 		Solved: o.solution, Second: s.After != "", Input: input,
 	}
 	if o.measure {

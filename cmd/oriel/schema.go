@@ -5,14 +5,16 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/schemas"
 )
 
 func schemaCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "schema (events | decisions)",
 		Short: "Print the schema of the configured operator's events or decisions",
 		Long: "Schema prints a JSON Schema (draft 2020-12). Events: the members that records of the input topic have; it needs the settings\n" +
@@ -32,6 +34,30 @@ func schemaCommand() *cobra.Command {
 			return err
 		},
 	}
+	cmd.AddCommand(schemaPullCommand())
+	return cmd
+}
+
+func schemaPullCommand() *cobra.Command {
+	var leaveOut []uint
+	cmd := &cobra.Command{
+		Use:   "pull",
+		Short: "Add the schemas that the registry has by now to those that the deployment has frozen",
+		Long: "Pull asks ORIEL_SCHEMA_REGISTRY for the versions of ORIEL_SCHEMA_SUBJECT, checks that each can be read as ORIEL_MAP asks, and\n" +
+			"freezes those that are new. They are known from the present end of the input on: records before it that name them stay null\n" +
+			"events, so that a replay gives the same decisions. A process that has the stream takes it over again within seconds.\n\n" +
+			"It needs the settings of `oriel topics`. It is safe to run again; it never takes a schema away.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return service.PullSchemas(cmd.Context(), service.ThisHost(version()), leaveOut)
+		},
+	}
+	leaveOutFlag(cmd.Flags(), &leaveOut)
+	return cmd
+}
+
+func leaveOutFlag(f *pflag.FlagSet, ids *[]uint) {
+	f.UintSliceVar(ids, "leave-out", nil, "ids of the registry that are not frozen: their records are null events")
 }
 
 // schemaOf describes events or decisions.

@@ -8,6 +8,7 @@ import (
 
 func topicsCommand() *cobra.Command {
 	var inputPartitions int
+	var leaveOut []uint
 	cmd := &cobra.Command{
 		Use:   "topics",
 		Short: "Create or check the deployment's topics, and write its manifest",
@@ -18,12 +19,14 @@ func topicsCommand() *cobra.Command {
 			"they have as many as the input, are given more when the input has grown (it never takes any away; with ORIEL_USER_ID it\n" +
 			"refuses), and there is no order topic. A new deployment on several partitions must say which.\n\n" +
 			"It needs the settings of `oriel run`, except ORIEL_START and ORIEL_STATE_DIR.\n\n" +
+			"With ORIEL_SCHEMA_REGISTRY it freezes the schemas of all versions of ORIEL_SCHEMA_SUBJECT; `oriel schema pull` adds later ones.\n\n" +
 			"The input topic is yours: it must exist, unless --input-partitions says how to create it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return service.PrepareTopics(cmd.Context(), service.ThisHost(version()), inputPartitions)
+			return service.PrepareTopics(cmd.Context(), service.ThisHost(version()), inputPartitions, leaveOut)
 		},
 	}
 	cmd.Flags().IntVar(&inputPartitions, "input-partitions", 0, "create the input topic with so many partitions if it does not exist")
+	leaveOutFlag(cmd.Flags(), &leaveOut)
 	return cmd
 }

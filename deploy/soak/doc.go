@@ -2,7 +2,7 @@
 
 // Command soak runs the service under faults on real Apache Kafka brokers and lets librdkafka judge what came out.
 //
-//	.ci/soak CACHE [--brokers 1|3] [--users] [--seed 1] [--for 4m]
+//	.ci/soak CACHE [--brokers 1|3] [--stream partition|topic] [--users] [--seed 1] [--for 4m] [--faults 120]
 //
 // installs what is needed below CACHE, starts a cluster of one broker or of three (three replicas, two in sync), three
 // `oriel run` of one group and an `oriel letters`, each behind a proxy of its own, and a producer (feed.py) that mixes
@@ -13,6 +13,7 @@
 //	            or shorter; told to end; one fewer for a while. Meanwhile the state directory stays, is deleted, is replaced by an older copy of
 //	            any process's, has bits flipped, or a file cut. Full disk.
 //	brokers     killed, at any time or between the end of a transaction and its markers; stopped; frozen until others lead, then woken
+//	topics      where the whole input is one stream: partitions added; input and order log deleted up to where the state stands
 //	network     of one process or all, all connections or every second one: delay, silence, answers lost, refused, reset; what was held
 //	            arrives late or never
 //
@@ -25,6 +26,11 @@
 //	nothing else   no canary in decisions, changelog, verdicts, logs, pages, state directories
 //	no hang        the end of the input is reached within a minute of the last fault, and after a fault that is waited for within 45 s
 //	no refusal     no process ends by itself or with a code other than 0 when told to, no partition stops
+//
+// With --stream topic the input has 12 partitions, or more, and is one stream: one process works and two stand by. The
+// owner is the victim in half of the faults. A recorder writes down what input and order log hold before they are
+// trimmed, and the events of the one stream are in the order that the order log defines, by the rule's text. A fault of
+// one process must be got over within a session and 4 s.
 //
 // With --users: user level, named features, ε = 1; steps are compared with `oriel replay --check` from the first state
 // on.

@@ -95,8 +95,8 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 			return nil, fmt.Errorf("build: %w", err)
 		}
 	}
-	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), stream a %s, users %v, seed %d, %v of faults", o.brokers, streamOf(o),
-		o.users, o.seed, o.length))
+	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), stream a %s, users %v, seed %d, %v of faults", o.brokers,
+		streamOf(o), o.users, o.seed, o.length))
 	d, err := build(ctx, o)
 	if err != nil {
 		return r, err
@@ -120,10 +120,11 @@ func build(ctx context.Context, o options) (*deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, used := &deployment{binary: o.binary, dir: o.dir, env: env, inputs: 3, streams: 3}, &ports{given: map[int]bool{}}
+	d := &deployment{binary: o.binary, dir: o.dir, env: env, inputs: 3, streams: 3}
 	if o.whole {
 		d.whole, d.inputs, d.streams = true, 12, 1
 	}
+	used := &ports{given: map[int]bool{}}
 	proxied := make([][]string, o.brokers) // by broker, then process
 	for _, command := range []string{"run", "run", "run", "letters"} {
 		var addresses []string

@@ -114,8 +114,7 @@ func (m *Machine) prepare(c operator) error {
 	end := len(m.extras)
 	if !c.withoutShown {
 		m.compared, m.differed = m.spec.comparison(), m.spec.compared()
-		size := len(m.views) * (m.spec.numbers() + len(m.differed)*m.compared.size())
-		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, size)})
+		m.extras = append(m.extras, schemas.ExtraValue{Numbers: m.newMarks()})
 	}
 	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
 	defer func() { // when it is whole

@@ -67,16 +67,21 @@ func (s *specification) accumulate(dst, sums []float64) {
 //
 // Where n, or F_m, is not above 12 deviations, all but counts and sums are the middle of their interval.
 func (s *specification) show(dst []float64, t totals) []float64 {
-	for k := range s.statistics {
-		for cell := range s.cells() {
-			dst = append(dst, s.number(k, cell, t))
+	least, cells, width := s.leastCount(1, t), s.cells(), s.width()
+	for k, statistic := range s.statistics {
+		for cell := range cells {
+			if statistic == count {
+				dst = append(dst, t.sums[cell*width]/s.weights.Count)
+			} else {
+				dst = append(dst, s.number(k, cell, least, t))
+			}
 		}
 	}
 	return dst
 }
 
-// number is one of show.
-func (s *specification) number(k, cell int, t totals) float64 {
+// number is one of show, but for counts. Ratios over a count want more of it than least.
+func (s *specification) number(k, cell int, least float64, t totals) float64 {
 	if s.levels[k] > 0 {
 		return s.quantile(k, cell, t)
 	}
@@ -84,22 +89,21 @@ func (s *specification) number(k, cell int, t totals) float64 {
 	at := t.sums[cell*width:][:width]
 	n := at[0] / s.weights.Count
 	switch s.statistics[k] {
-	case sum:
-		return float64(s.middle()*n) + float64(s.half()*at[1]/s.weights.Mean)
 	case mean:
-		if s.knows(k, cell, t) {
+		if n > least {
 			return s.middle() + float64(s.half()*within(at[1]/s.weights.Mean/n, -1, 1))
 		}
 		return s.interval(k, cell, t).middle()
+	case sum:
+		return float64(s.middle()*n) + float64(s.half()*at[1]/s.weights.Mean)
 	case variance:
-		if s.knows(k, cell, t) {
+		if n > least {
 			x, most := at[1]/s.weights.Mean/n, float64(s.half()*s.half())
 			return float64(most * within(at[2]/s.weights.Square/n+0.5-float64(x*x), 0, 1))
 		}
 		return s.interval(k, cell, t).middle()
-	default:
-		return n
 	}
+	panic("BUG: aggregate: a statistic without a number: " + s.statistics[k])
 }
 
 func within(x, low, high float64) float64 { return max(low, min(high, x)) }

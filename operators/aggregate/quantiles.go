@@ -31,7 +31,7 @@ func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
 // quantile is what is shown of one.
 func (s *specification) quantile(k, cell int, t totals) float64 {
 	x := t.ranked[k*s.cells()+cell]
-	if s.knows(k, cell, t) {
+	if t.running[(cell+1)*s.weights.Bins-1] > s.leastLast(t) {
 		return s.middle() + float64(s.half()*x.estimate)
 	}
 	return s.values(x.within).middle()

@@ -10,42 +10,63 @@ import (
 // noise may be most of it.
 const shown = 12
 
-// knows reports whether a number is shown: a ratio is where its count exceeds noise, others always are.
-func (s *specification) knows(k, cell int, t totals) bool {
-	switch {
-	case s.levels[k] > 0:
-		last := t.running[(cell+1)*s.weights.Bins-1]
-		return last > float64(shown*float64(t.deviation*s.spread))/s.weights.Quantile
-	case s.statistics[k] == count, s.statistics[k] == sum:
-		return true
-	}
-	return s.exceeds(s.countOf(cell, t).Value, 1, t)
+// always reports whether a number is shown whatever its noise: counts and sums are, ratios where their count exceeds
+// its noise.
+func always(statistic string) bool { return statistic == count || statistic == sum }
+
+// leastCount is what the count of so many cells must exceed for ratios over it to be shown.
+func (s *specification) leastCount(cells int, t totals) float64 {
+	return float64(float64(shown*t.deviation/s.weights.Count) * math.Sqrt(float64(cells)))
 }
 
-// exceeds reports whether a count of so many cells exceeds its noise.
-func (s *specification) exceeds(n float64, cells int, t totals) bool {
-	return n > float64(float64(shown*t.deviation/s.weights.Count)*math.Sqrt(float64(cells)))
+// leastLast is what the last running count of a cell must exceed for its quantiles to be shown.
+func (s *specification) leastLast(t totals) float64 {
+	return float64(shown*float64(t.deviation*s.spread)) / s.weights.Quantile
 }
 
 // knowsDifference reports whether a difference is shown: what both its sides are divided by exceeds noise.
 func (s *specification) knowsDifference(statistic string, c comparison, arm, other int, t totals) bool {
 	if statistic == mean {
-		return s.exceeds(s.countOf(c.cell(arm, other), t).Value, 1, t) &&
-			s.exceeds(s.countOf(c.cell(0, other), t).Value, 1, t)
+		least := s.leastCount(1, t)
+		return s.countOf(c.cell(arm, other), t).Value > least && s.countOf(c.cell(0, other), t).Value > least
 	}
-	return s.exceeds(s.armTotal(c, arm, t), c.treatments, t) && s.exceeds(s.armTotal(c, 0, t), c.treatments, t)
+	least := s.leastCount(c.treatments, t)
+	return s.armTotal(c, arm, t) > least && s.armTotal(c, 0, t) > least
 }
 
-// mark writes which numbers of a view are shown. Marks of all views' numbers come first, those of differences behind.
+// newMarks returns those before the first step, of all views' numbers first, those of differences behind. Of numbers
+// that are always shown they stay.
+func (m *Machine) newMarks() []float64 {
+	s := &m.spec
+	marks := make([]float64, len(m.views)*(s.numbers()+len(m.differed)*m.compared.size()))
+	for i := range len(m.views) * s.numbers() {
+		marks[i] = marked(always(s.statistics[i%s.numbers()/s.cells()]))
+	}
+	return marks
+}
+
+// mark writes which numbers of a view are shown.
 func (m *Machine) mark(view int, t totals) {
 	if m.shown == nil {
 		return
 	}
 	s, c := &m.spec, m.compared
 	marks := m.shown.Numbers[view*s.numbers():]
-	for k := range s.statistics {
-		for cell := range s.cells() {
-			marks[k*s.cells()+cell] = marked(s.knows(k, cell, t))
+	cells, width, bins := s.cells(), s.width(), s.weights.Bins
+	for k, statistic := range s.statistics {
+		of := marks[k*cells:][:cells]
+		switch {
+		case always(statistic):
+		case s.levels[k] > 0:
+			least := s.leastLast(t)
+			for cell := range of {
+				of[cell] = marked(t.running[(cell+1)*bins-1] > least)
+			}
+		default:
+			least := s.leastCount(1, t)
+			for cell := range of {
+				of[cell] = marked(t.sums[cell*width]/s.weights.Count > least)
+			}
 		}
 	}
 	at := len(m.views)*s.numbers() + view*len(m.differed)*c.size()

@@ -3,6 +3,7 @@ package changelog
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
@@ -66,26 +67,36 @@ func (view *View) Opened(keys Keys) bool {
 	return view.Len() > written
 }
 
-// FreezeSchemas gives the schemas to every stream that has none. It comes AFTER WriteManifests and before the first
-// stream is opened. Where some streams have theirs, because a call was cut short, the others are given the same. It
-// returns how many streams were given them.
-func (d Deployment) FreezeSchemas(ctx context.Context, schemas state.Schemas) (given int, err error) {
+// FreezeSchemas gives schemas to every stream that has none. It comes AFTER WriteManifests and before these streams are
+// opened. Where some streams have theirs, because a call was cut short or partitions were added, the others are given
+// the same. Else ask says which. It returns what was given, nil if every stream had its own.
+func (d Deployment) FreezeSchemas(
+	ctx context.Context, ask func(context.Context) (state.Schemas, error),
+) (given state.Schemas, err error) {
 	missing := map[int32]Keys{}
 	for p := range int32(d.Topics.Changelog.Partitions) {
 		view, keys, err := d.current(ctx, p)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		frozen, err := view.Schemas(keys, d.Config, p)
 		switch {
 		case err != nil:
-			return 0, err
+			return nil, err
 		case frozen != nil:
-			schemas = beginning(frozen)
+			given = known(frozen)
 		case view.Opened(keys):
-			return 0, withoutSchemas(p)
+			return nil, withoutSchemas(p)
 		default:
 			missing[p] = keys
+		}
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	if given == nil {
+		if given, err = ask(ctx); err != nil {
+			return nil, err
 		}
 	}
 	for p := range int32(d.Topics.Changelog.Partitions) {
@@ -95,31 +106,31 @@ func (d Deployment) FreezeSchemas(ctx context.Context, schemas state.Schemas) (g
 		}
 		producer, err := produce.New(ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout)
 		if err == nil {
-			err = d.writeSchemas(ctx, producer, keys, p, schemas)
+			err = d.writeSchemas(ctx, producer, keys, p, given)
 		}
 		if err != nil {
-			return given, fmt.Errorf("pipeline: schemas of partition %d: %w", p, err)
+			return nil, fmt.Errorf("pipeline: schemas of partition %d: %w", p, err)
 		}
-		given++
 	}
 	return given, nil
 }
 
-// beginning are the schemas that a stream knows from its first record on.
-func beginning(frozen state.Schemas) state.Schemas {
-	var first state.Schemas
-	for _, s := range frozen {
-		if s.Since == nil {
-			first = append(first, s)
+// known are the schemas of another stream for one that begins: it knows all of them from its first record on. Those
+// that the other was given later stay marked, because they do not say what the members of events are.
+func known(frozen state.Schemas) state.Schemas {
+	all := slices.Clone(frozen)
+	for i := range all {
+		if all[i].Since != nil {
+			all[i].Since = []state.SchemaSince{}
 		}
 	}
-	return first
+	return all
 }
 
 // Added says from where on the stream of a partition knows schemas that were added.
 type Added struct {
 	Partition int32
-	IDs       []uint32
+	Schemas   state.Schemas
 	Since     []state.SchemaSince
 }
 
@@ -137,7 +148,7 @@ func (d Deployment) AddSchemas(ctx context.Context, schemas state.Schemas) ([]Ad
 		if err != nil {
 			return all, fmt.Errorf("pipeline: schemas of partition %d: %w", p, err)
 		}
-		if added.IDs != nil {
+		if added.Schemas != nil {
 			all = append(all, added)
 		}
 	}
@@ -175,7 +186,7 @@ func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int
 	for _, s := range unknown(frozen, schemas) {
 		s.Since = added.Since
 		frozen = append(frozen, s)
-		added.IDs = append(added.IDs, s.ID)
+		added.Schemas = append(added.Schemas, s)
 	}
 	return added, d.writeSchemas(ctx, producer, keys, p, frozen)
 }

@@ -1,7 +1,10 @@
 package pipetest_test
 
 import (
+	"context"
+	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
@@ -65,6 +69,16 @@ func (h *schemasHistory) write(p int, ids ...byte) {
 	h.taken += len(ids)
 }
 
+// freeze gives schemas to the stream.
+func (h *schemasHistory) freeze(all state.Schemas) {
+	h.t.Helper()
+	d := h.deployment()
+	given, err := d.FreezeSchemas(h.t.Context(), func(context.Context) (state.Schemas, error) { return all, nil })
+	if err != nil || !reflect.DeepEqual(given, all) {
+		h.t.Fatalf("froze %v of %v: %v", given, all, err)
+	}
+}
+
 // verdicts are what rows say of each offset of the input. A row that was sent counts whether it was committed or not:
 // two of them must not say two things.
 func (h *schemasHistory) verdicts() map[offset]schemas.Code {
@@ -104,12 +118,12 @@ func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 				t.Error("schemas were added to a stream that has none")
 			}
 			first := state.Schemas{{ID: 1, Text: "first"}}
-			given, err := d.FreezeSchemas(t.Context(), first)
-			h.check(err)
-			again, err := d.FreezeSchemas(t.Context(), state.Schemas{{ID: 7}})
-			h.check(err)
-			if given != 1 || again != 0 {
-				t.Errorf("schemas given to %d streams, then to %d", given, again)
+			h.freeze(first)
+			again, err := d.FreezeSchemas(t.Context(), func(context.Context) (state.Schemas, error) {
+				return nil, errors.New("asked again")
+			})
+			if err != nil || again != nil {
+				t.Errorf("schemas were given to streams that have theirs: %v, %v", again, err)
 			}
 			a := h.Start("a", simtest.NewDisk(), h.setup.Run)
 			h.write(0, 1, 2, 1)
@@ -133,7 +147,7 @@ func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 			for p, end := range ends {
 				since = append(since, state.SchemaSince{Partition: int32(p), Offset: int64(end)})
 			}
-			if len(added) != 1 || !slices.Equal(added[0].IDs, []uint32{2}) || !slices.Equal(added[0].Since, since) {
+			if len(added) != 1 || len(added[0].Schemas) != 1 || added[0].Schemas[0].ID != 2 || !slices.Equal(added[0].Since, since) {
 				t.Errorf("added %+v, want from %v on", added, since)
 			}
 			h.write(0, 2, 3)
@@ -172,4 +186,61 @@ func TestAStreamWithoutItsSchemasStops(t *testing.T) {
 			t.Errorf("%d decisions", len(got))
 		}
 	})
+}
+
+// TestAReplayKnowsSchemasThatWereAddedSince: what a replay decodes behind its checkpoint was decoded by schemas that the
+// checkpoint does not have. A machine that decides by them would tell; here the decoder is asked.
+func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		d := h.deployment()
+		h.freeze(state.Schemas{{ID: 1}})
+		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
+		h.write(0, 1)
+		time.Sleep(10 * time.Second)
+		checkpoint, err := replay.Checkpoint(t.Context(), d, 0)
+		h.check(err)
+		_, err = d.AddSchemas(t.Context(), state.Schemas{{ID: 2}})
+		h.check(err)
+		h.write(0, 2)
+		time.Sleep(time.Minute)
+		h.check(a.Stop())
+		var known []int
+		opens := d.Model.Writers
+		d.Model.Writers = func(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+			known = append(known, len(frozen))
+			return opens(frozen)
+		}
+		if _, err := replay.Check(t.Context(), d, 0, checkpoint, func(int) {}); err != nil || len(known) == 0 || slices.Min(known) < 2 {
+			t.Errorf("a replay knew %d schemas, want 2: %v", known, err)
+		}
+	})
+}
+
+// TestStreamsThatComeLaterKnowAllSchemas: of a partition that was added nothing was sent before.
+func TestStreamsThatComeLaterKnowAllSchemas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		h.freeze(state.Schemas{{ID: 1}})
+		d := h.deployment()
+		_, err := d.AddSchemas(t.Context(), state.Schemas{{ID: 2}})
+		h.check(err)
+		h.check(topics.AddPartitions(t.Context(), h.Client(), h.setup.Config.Input, 2))
+		h.check(h.setup.Topics(t.Context(), h.Client(), func(string) {}))
+		h.freezeOthers(state.Schemas{{ID: 1}, {ID: 2, Since: []state.SchemaSince{}}})
+	})
+}
+
+// freezeOthers wants other streams to be given what those have that have schemas.
+func (h *schemasHistory) freezeOthers(want state.Schemas) {
+	h.t.Helper()
+	d := h.deployment()
+	given, err := d.FreezeSchemas(h.t.Context(), nil)
+	if err != nil || !reflect.DeepEqual(given, want) {
+		h.t.Errorf("gave %v, %v; want %v", given, err, want)
+	}
+	frozen, err := d.Frozen(h.t.Context(), 1)
+	if err != nil || !reflect.DeepEqual(frozen, want) {
+		h.t.Errorf("frozen %v, %v; want %v", frozen, err, want)
+	}
 }

@@ -10,8 +10,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestATakeOverAsksBrokersNotPartitions: to open the stream of a whole topic and to take it over costs a few requests to
-// each broker, however many partitions the topic has.
+// TestATakeOverAsksBrokersNotPartitions: to open the stream of a whole topic and to take it over costs a few requests
+// to each broker, however many partitions the topic has.
 func TestATakeOverAsksBrokersNotPartitions(t *testing.T) {
 	few, many := lookedUp(t, 12), lookedUp(t, 48)
 	for i, when := range []string{"opening", "take-over"} {

@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestAStandbyTakesOverAddedPartitions: partitions are added after a process started to stand by, and what the owner has
-// taken of them ends in the group's offsets and nowhere else. The other process must not take these for somebody's.
+// TestAStandbyTakesOverAddedPartitions: partitions are added after a process started to stand by, and what the owner
+// has taken of them ends in the group's offsets and nowhere else. The other process must not take these for somebody's.
 func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(t, pipetest.NewSetup(), 2, 1)

@@ -56,22 +56,24 @@ var rooms = sync.Pool{New: func() any {
 }}
 
 // Release gives the memory of the Events back. They must not be used after it.
-func (e *Events) Release() {
-	e.read, e.numbers, e.indices = e.read[:0], e.numbers[:0], e.indices[:0]
-	rooms.Put(e)
-}
+func (e *Events) Release() { rooms.Put(e) }
 
 // Decode returns what the records of b say: of as many as there is room for.
 func (a *Ahead) Decode(b *fetch.Batch) *Events {
 	e, _ := rooms.Get().(*Events)
-	e.partition = b.Partition
+	a.fill(e, b)
+	return e
+}
+
+// fill overwrites what the room has.
+func (a *Ahead) fill(e *Events, b *fetch.Batch) {
+	e.partition, e.read, e.numbers, e.indices = b.Partition, e.read[:0], e.numbers[:0], e.indices[:0]
 	for i := range b.Records {
 		r := &b.Records[i]
 		if !e.append(r.Offset, decode(a.decoder, &a.event, b.Partition, r), a.event) {
-			break
+			return
 		}
 	}
-	return e
 }
 
 // decode is the one place where an event is decoded, of a record of a partition of the input.

@@ -1,8 +1,10 @@
 package avro
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/twmb/avro"
@@ -79,8 +81,11 @@ func (k kind) String() string {
 	}[k]
 }
 
-// Parse reads a schema.
-func Parse(text []byte) (*Schema, error) {
+// Parse reads a schema. references are the schemas whose types the text names, those first that others name.
+func Parse(text []byte, references ...[]byte) (*Schema, error) {
+	if len(references) > 0 { // a type may name what stands before it in a union
+		text = slices.Concat([]byte("["), bytes.Join(append(slices.Clone(references), text), []byte(",")), []byte("]"))
+	}
 	if len(text) > mostBytes || nesting(text) > mostNesting {
 		return nil, fmt.Errorf("avro: a schema has at most %d bytes, and brackets nest at most %d deep", mostBytes, mostNesting)
 	}
@@ -90,6 +95,9 @@ func Parse(text []byte) (*Schema, error) {
 	}
 	r := reader{named: map[string]*typ{}}
 	root := r.read(parsed.Root(), "")
+	if len(references) > 0 && r.err == nil {
+		root = root.branches[len(references)]
+	}
 	for _, t := range r.all {
 		if r.err == nil {
 			r.measure(t, map[*typ]bool{})

@@ -25,9 +25,11 @@ func Header(record []byte) (id uint32, rest []byte, ok bool) {
 // Entry is a schema that records may name.
 type Entry struct {
 	ID    uint32
-	Since int64              // the position of a stream from which on the id is known; 0: always
 	Index []int              // of Protobuf the place of the message type in its file; nil: an encoding without it
 	Open  mapping.OpenSource // what reads records of the schema
+
+	// Known tells whether the record at an offset of a partition of the input may name the id. Nil: every record may.
+	Known func(partition int32, offset int64) bool
 }
 
 // Table says which schemas records may name.
@@ -45,10 +47,10 @@ func NewTable(entries []Entry) (*Table, error) {
 	return &Table{entries}, nil
 }
 
-// Known finds the entry of an id that is known at a position of the stream; −1: there is none.
-func (t *Table) Known(id uint32, position int64) int {
+// find returns the entry of an id that is known to the record at an offset; −1: there is none.
+func (t *Table) find(id uint32, partition int32, offset int64) int {
 	k, found := slices.BinarySearchFunc(t.entries, id, func(e Entry, id uint32) int { return cmp.Compare(e.ID, id) })
-	if !found || t.entries[k].Since > position {
+	if !found || t.entries[k].Known != nil && !t.entries[k].Known(partition, offset) {
 		return -1
 	}
 	return k
@@ -70,13 +72,14 @@ func (t *Table) Open(paths []mapping.Path) (mapping.Source, error) {
 
 // Source reads records in Confluent's framing. It is not safe for concurrent use.
 type Source struct {
-	table    *Table
-	sources  []mapping.Source // of the table's entries
-	position int64
+	table     *Table
+	sources   []mapping.Source // of the table's entries
+	partition int32
+	offset    int64
 }
 
-// At says at which position of its stream the next record stands. It is 0 before the first call.
-func (s *Source) At(position int64) { s.position = position }
+// At implements mapping.PlacedSource.
+func (s *Source) At(partition int32, offset int64) { s.partition, s.offset = partition, offset }
 
 // Fill implements mapping.Source.
 func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
@@ -84,7 +87,7 @@ func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 	if !ok {
 		return schemas.UnknownFraming
 	}
-	k := s.table.Known(id, s.position)
+	k := s.table.find(id, s.partition, s.offset)
 	if k < 0 {
 		return schemas.UnknownSchema
 	}

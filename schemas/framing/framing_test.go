@@ -25,7 +25,7 @@ func (echoed) Fill(values []mapping.Value, record []byte) schemas.Code {
 // The bytes of Confluent's framing: magic byte, id, and of Protobuf the place of the message type.
 func TestConfluentFraming(t *testing.T) {
 	avro, nested := Entry{ID: 1, Open: echo}, Entry{ID: 70_000, Index: []int{1, 0}, Open: echo}
-	first, later := Entry{ID: 3, Index: []int{0}, Open: echo}, Entry{ID: 1<<32 - 1, Since: 100, Open: echo}
+	first, later := Entry{ID: 3, Index: []int{0}, Open: echo}, Entry{ID: 1<<32 - 1, Known: func(partition int32, offset int64) bool { return partition == 3 && offset >= 100 }, Open: echo}
 	table, err := NewTable([]Entry{nested, later, avro, first})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestConfluentFraming(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.At(c.position)
+		s.At(3, c.position)
 		values := make([]mapping.Value, 1)
 		code := s.Fill(values, record)
 		if code != c.want || code == schemas.OK && hex.EncodeToString(values[0].Text) != c.event {

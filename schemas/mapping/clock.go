@@ -63,19 +63,19 @@ func (c *Clock) part(v *Value, as As) (f float64, ok bool) {
 		wall = utc + c.zone.offset(utc)
 	}
 	days := floorDiv(wall, day)
+	_, month, date := civil(days)
 	switch as {
 	case AsHour:
 		return float64((wall - days*day) / hour), true
 	case AsWeekday:
 		return float64(floorMod(days+3, 7) + 1), true // 1970-01-01 was a Thursday
-	case AsSeconds:
+	case AsDay:
+		return float64(date), true
+	case AsMonth:
+		return float64(month), true
+	default: // AsSeconds
 		return float64(utc) + fraction, true
 	}
-	_, month, date := civil(days)
-	if as == AsMonth {
-		return float64(month), true
-	}
-	return float64(date), true
 }
 
 // epoch is the number that counts from the epoch, where the value is one.

@@ -6,6 +6,7 @@ import "oriel/schemas"
 type Decoder struct {
 	plan     *Plan
 	source   Source
+	placed   PlacedSource // the same, if it is one
 	events   *schemas.Assembler
 	features []schemas.Feature
 	values   []Value
@@ -21,6 +22,7 @@ func NewDecoder(p *Plan, source Source) (*Decoder, error) {
 		return nil, err
 	}
 	d := &Decoder{plan: p, source: source, events: events, values: make([]Value, len(p.paths)), failed: -1}
+	d.placed, _ = source.(PlacedSource)
 	for i := range p.targets {
 		if t := &p.targets[i]; t.feature >= 0 {
 			d.features = append(d.features, events.Feature(t.item.Name))
@@ -41,6 +43,13 @@ func (m *Mapping) Opener(open OpenSource) func(schemas.EventConfig) (schemas.Eve
 			return nil, err
 		}
 		return NewDecoder(plan, source)
+	}
+}
+
+// At implements schemas.PlacedDecoder, for a PlacedSource.
+func (d *Decoder) At(partition int32, offset int64) {
+	if d.placed != nil {
+		d.placed.At(partition, offset)
 	}
 }
 

@@ -37,8 +37,9 @@ func (d *Decoder) explain(t *target, code schemas.Code) string {
 		return fmt.Sprintf("%s is %s that does not say %s", path, kind, t.form())
 	case schemas.WrongDimension:
 		return fmt.Sprintf("the list that holds %s is longer than ORIEL_DIMENSION", path)
+	default:
+		return fmt.Sprintf("%s: %s", path, code.Rule())
 	}
-	return fmt.Sprintf("%s: %s", path, code.Rule())
 }
 
 // name is that of the feature or member of a target.

@@ -2,6 +2,8 @@ package mapping
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,8 +24,9 @@ type jsonSource struct {
 type jsonNode struct {
 	at       int // in values; −1: none
 	children []jsonChild
-	list     bool   // a child is an element
-	seen     uint64 // the record that had it last
+	list     bool           // a child is an element; then they are sorted by place
+	index    map[string]int // of many children; nil: few
+	seen     uint64         // the record that had it last
 }
 
 type jsonChild struct {
@@ -44,6 +47,7 @@ func JSON(unknown schemas.Unknown) OpenSource {
 			}
 			node.at = at
 		}
+		s.root.settle()
 		return s, nil
 	}
 }
@@ -61,6 +65,25 @@ func (n *jsonNode) child(name string) *jsonNode {
 	}
 	n.children, n.list = append(n.children, c), n.list || c.place >= 0
 	return c.node
+}
+
+// fewChildren are found as fast one by one.
+const fewChildren = 16
+
+// settle readies a node and all below it, so that records of any form take time in proportion to their length.
+func (n *jsonNode) settle() {
+	if n.list {
+		slices.SortStableFunc(n.children, func(a, b jsonChild) int { return cmp.Compare(a.place, b.place) })
+	}
+	if len(n.children) > fewChildren {
+		n.index = make(map[string]int, len(n.children))
+	}
+	for at, c := range n.children {
+		if n.index != nil {
+			n.index[c.name] = at
+		}
+		c.node.settle()
+	}
 }
 
 // Fill implements Source.
@@ -205,6 +228,12 @@ func (s *jsonSource) name(b []byte, i int, n *jsonNode, guess int) (
 }
 
 func (n *jsonNode) find(name []byte) int {
+	if n.index != nil {
+		if at, found := n.index[string(name)]; found {
+			return at
+		}
+		return -1
+	}
 	for at := range n.children {
 		if n.children[at].name == string(name) {
 			return at
@@ -220,7 +249,10 @@ func (s *jsonSource) list(b []byte, i int, n *jsonNode, depth int) (next int, co
 	}
 	guess := 0
 	for k, done := 0, false; !done; k++ {
-		if guess = n.element(k, guess); guess >= 0 {
+		for guess < len(n.children) && n.children[guess].place < k {
+			guess++
+		}
+		if guess < len(n.children) && n.children[guess].place == k {
 			i, code = s.value(b, i, n.children[guess].node, depth)
 		} else {
 			i, code = s.skip(b, i, depth)
@@ -228,23 +260,9 @@ func (s *jsonSource) list(b []byte, i int, n *jsonNode, depth int) (next int, co
 		if code != schemas.OK {
 			return i, code
 		}
-		guess++
 		if i, done, code = schemas.NextMember(b, i, ']'); code != schemas.OK {
 			return i, code
 		}
 	}
 	return i, schemas.OK
-}
-
-// element finds the child that is the k-th element, first at a guess; −1 if no path has it.
-func (n *jsonNode) element(k, guess int) int {
-	if guess < len(n.children) && n.children[guess].place == k {
-		return guess
-	}
-	for at := range n.children {
-		if n.children[at].place == k {
-			return at
-		}
-	}
-	return -1
 }

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"oriel/schemas"
@@ -55,4 +56,33 @@ func TestMappedEventIsTheOwnOne(t *testing.T) {
 	if fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", want) {
 		t.Errorf("%#v, want %#v", got, want)
 	}
+}
+
+// Lists and objects of many paths are read in one pass, whatever order and however many others stand there.
+func TestManyPaths(t *testing.T) {
+	body := schemas.Body{Name: "x", Members: []schemas.Member{{Name: "v", Kind: schemas.KindVector}}}
+	c := config(body)
+	c.Dimension, c.MaxBytes = 40, 1<<22
+	var paths, members []string
+	var list strings.Builder
+	for k := range c.Dimension {
+		paths = append(paths, fmt.Sprintf("/o/k%d", k*7%c.Dimension))
+		members = append(members, fmt.Sprintf(`"k%d":%d,"x%d":[%d]`, k, k, k, k))
+		fmt.Fprintf(&list, "%d,", k)
+	}
+	f := func(document, record string, want schemas.Code, second float64) {
+		t.Helper()
+		d := newDecoder(t, document, c)
+		var e schemas.Event
+		code := d.Decode(&e, []byte(record))
+		if code != want || code == schemas.OK && (len(e.Vector.Values) != c.Dimension || e.Vector.Values[1] != second) {
+			t.Errorf("%s: %s %v", document, code, e.Vector.Values)
+		}
+	}
+	f(`{"members":["v=`+strings.Join(paths, ",")+`"]}`, `{"o":{`+strings.Join(members, ",")+`}}`, schemas.OK, 7)
+	f(`{"members":["v=/l"]}`, `{"l":[`+strings.TrimSuffix(list.String(), ",")+`]}`, schemas.OK, 1)
+	f(`{"members":["v=/l"]}`, `{"l":[`+list.String()+`0]}`, schemas.WrongDimension, 0)
+	f(`{"members":["v=/l"]}`, `{"l":[`+list.String()[2:]+strings.Repeat("0,", 1<<20)+`0]}`, schemas.WrongDimension, 0)
+	f(`{"members":["v=/l"]}`, `{"l":[1,2]}`, schemas.MissingMember, 0)
+	f(`{"members":["v=/l"]}`, `{"l":{"0":1}}`, schemas.MissingMember, 0)
 }

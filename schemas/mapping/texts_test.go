@@ -36,7 +36,9 @@ func TestComparison(t *testing.T) {
 	f("col<5", "", false)
 	f("col=0x10", "16", false)
 	f("col=Inf", "1e999", false)
-	for _, bad := range []string{"", "col", "=1", "col!1", "col==1", "col=>1", "!col", " =1", "col<>1", "col>=NA", "a/b=1"} {
+	for _, bad := range []string{
+		"", "col", "=1", "col!1", "col==1", "col=>1", "!col", " =1", "col<>1", "col>=NA", "a/b=1",
+	} {
 		if c, err := ParseComparison(bad); err == nil {
 			t.Errorf("%q is taken as %+v", bad, c)
 		}

@@ -33,6 +33,14 @@ type Source interface {
 	Fill(values []Value, record []byte) schemas.Code
 }
 
+// PlacedSource is one that must be told where a record lies before it reads it.
+type PlacedSource interface {
+	Source
+
+	// At says which partition and offset of the input the next record is from; they are 0 before the first call.
+	At(partition int32, offset int64)
+}
+
 func truthValue(is bool) Value {
 	v := Value{Kind: Bool}
 	if is {

@@ -7,8 +7,8 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// cells is the row read last, as a mapping.Source: the text at a path is the cell of its column. A cell is missing if it
-// is empty or NA.
+// cells is the row read last, as a mapping.Source: the text at a path is the cell of its column. A cell is missing if
+// it is empty or NA.
 type cells struct {
 	columns []int // of each path; −1: the place behind the last coordinate, which no row has
 	row     []string

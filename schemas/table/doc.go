@@ -8,8 +8,8 @@
 //	sort         year, month       ascending and stable: rows that are equal stay in file order
 //
 // A cell is missing if it is empty or NA. A missing feature is left out of the event and a missing key is no key. A
-// missing label is an error, and so is that of another member that is not optional: exclude such rows by where. A missing
-// cell sorts last; a column sorts as numbers if all its cells that are not missing are numbers.
+// missing label is an error, and so is that of another member that is not optional: exclude such rows by where. A
+// missing cell sorts last; a column sorts as numbers if all its cells that are not missing are numbers.
 //
 // Without a Body events have features and a label. With one, features and label go where the body has them, under its
 // names, and every member that is not optional is given.

@@ -67,7 +67,7 @@ func (d *inprocess) create(partitions int) {
 		d.t.Fatal(err)
 	}
 	topics := d.start("topics", simtest.NewDisk(), func(ctx context.Context, h service.Host) error {
-		return service.PrepareTopics(ctx, h, 0)
+		return service.PrepareTopics(ctx, h, 0, nil)
 	})
 	if err := topics.Wait(); err != nil {
 		d.t.Fatal(err)

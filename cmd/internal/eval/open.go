@@ -14,17 +14,23 @@ import (
 	"oriel/state"
 )
 
-// open opens a stream with the noise of a numbered seed. Cluster and topic are zero, so that its noise is never that of
-// a service; and since everybody can compute it, it hides nothing.
+// open opens a stream with the noise of a numbered seed.
 func open(
 	m streams.Model, params []byte, opened *streams.Opened, partition int32, seed int,
 ) (*streams.Stream, error) {
+	inc, key := seeded(m, params, partition, seed)
+	return opened.Open(key, [32]byte{}, inc.Stream, inc.ID)
+}
+
+// seeded is what a stream's noise follows from. Cluster and topic are zero, so that it is never that of a service; and
+// since everybody can compute it, it hides nothing.
+func seeded(m streams.Model, params []byte, partition int32, seed int) (inc state.Incarnation, key [32]byte) {
 	secret := sha256.Sum256(fmt.Appendf(nil, "oriel eval, seed %d", seed))
-	inc := state.Incarnation{
+	inc = state.Incarnation{
 		ID: state.SeededID(secret), Stream: strconv.Itoa(int(partition)), Partition: partition, Config: m.Settings,
 		Params: params,
 	}
-	return opened.Open(inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
+	return inc, inc.InitialKey(secret)
 }
 
 // silent is the sampler of no noise.

@@ -96,6 +96,7 @@ func New(in Input) (*Report, error) {
 	r.warn(in)
 	r.publish(in)
 	r.streams(in)
+	r.Ceiling = in.ceiling()
 	return r, nil
 }
 

@@ -13,6 +13,7 @@ import (
 type Input struct {
 	Configured  mechanisms.Config
 	Operator    operators.Operator
+	Name        string           // of the operator
 	AgeWeight   float64          // of blt, when another mechanism is configured
 	Rate        float64          // events a second of one stream; 0 when not known
 	Age         uint64           // steps, an age beside those of whole windows; 0 for none
@@ -38,9 +39,10 @@ type Report struct {
 	LeftOut    []Omitted   `json:"left_out"`
 	Advice     *Advice     `json:"advice"` // public settings for the configured mechanism; null where there is none
 	Warnings   []string    `json:"warnings"`
-	Numbers    *Numbers    `json:"numbers,omitempty"` // of an operator whose decisions are numbers of known noise
-	Streams    *Streams    `json:"streams,omitempty"` // of an input of several partitions
-	Solved     *Solution   `json:"solved,omitempty"`  // the setting that was solved for; the rest is at this solution
+	Numbers    *Numbers    `json:"numbers,omitempty"`    // of an operator whose decisions are numbers of known noise
+	Streams    *Streams    `json:"streams,omitempty"`    // of an input of several partitions
+	Ceiling    *Ceiling    `json:"one_stream,omitempty"` // with a rate, of an operator that was measured
+	Solved     *Solution   `json:"solved,omitempty"`     // the setting that was solved for; the rest is at this solution
 
 	late  uint64 // Published.Late
 	fixed bool   // Published.Fixed

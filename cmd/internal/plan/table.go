@@ -49,6 +49,9 @@ func (r *Report) Print(out io.Writer) error {
 		part(r.Streams.title(), r.Streams.rows())
 		b.WriteString(r.Streams.advice())
 	}
+	if r.Ceiling != nil {
+		b.WriteString("\n" + r.Ceiling.line())
+	}
 	if r.Advice != nil {
 		fmt.Fprintf(&b, "\nAdvised, from the noise and the radius alone: public, whatever the data\n%s", r.Advice.lines())
 	}

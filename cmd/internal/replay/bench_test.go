@@ -1,7 +1,9 @@
 package replay_test
 
 import (
+	"syscall"
 	"testing"
+	"time"
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka/fetch"
@@ -15,18 +17,41 @@ import (
 func BenchmarkTake(b *testing.B) {
 	for _, encoding := range schemas.Encodings {
 		b.Run("decisions="+encoding, func(b *testing.B) {
-			benchmarkTake(b, flightRecords()["json"], "ORIEL_DECISIONS_FORMAT="+encoding)
+			take(b, named, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball",
+				"ORIEL_RADIUS=5", "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
+				"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic", "ORIEL_MECHANISM=tree-gaussian",
+				"ORIEL_WINDOW=1024", "ORIEL_CLIP=1", "ORIEL_DECISIONS_FORMAT="+encoding)
 		})
 	}
 }
 
-func benchmarkTake(b *testing.B, record []byte, more ...string) {
-	s, err := settings.Load(append([]string{
-		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
-		"ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
-		"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic", "ORIEL_MECHANISM=tree-gaussian",
-		"ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
-	}, more...), settings.Events, settings.Operator)
+// BenchmarkOneStream is what one stream cannot share among cores: the path of BenchmarkTake over blt for life, by the
+// processor's time, since other programs may have the cores in between. Plan extrapolates from its figures
+// (cmd/internal/plan/ceiling.go).
+func BenchmarkOneStream(b *testing.B) {
+	for _, batch := range []string{"1", "64", "4096"} {
+		life := []string{"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536", "ORIEL_BATCH=" + batch}
+		b.Run("coco/"+batch, func(b *testing.B) {
+			take(b, named, append(life, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic",
+				"ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_CLIP=1",
+				"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic")...)
+		})
+		b.Run("aggregate/"+batch, func(b *testing.B) {
+			take(b, row, append(life, "ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24",
+				"ORIEL_VALUE=delay=-60:180", "ORIEL_STATISTICS=count,mean")...)
+		})
+	}
+}
+
+const (
+	named = `{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":5,"month":1,"distance":1400},"label":1}`
+	row   = `{"carrier":"UA","hour":7,"delay":12}`
+)
+
+// take steps over one event, at ε = 1.
+func take(b *testing.B, event string, lines ...string) {
+	b.Helper()
+	s, err := settings.Load(append(lines, "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6"), settings.Events, settings.Operator)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -42,19 +67,35 @@ func benchmarkTake(b *testing.B, record []byte, more ...string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	length := 0
+	value, length := []byte(event), 0
 	walk := streams.Walk{
 		Stream:  stream,
 		Decided: func(_ uint8, _, line []byte) { length += len(line) },
-		Taken:   func(*records.Record, int64, schemas.Code) {},
+		Taken: func(_ *records.Record, _ int64, code schemas.Code) {
+			if code != schemas.OK {
+				b.Fatal(code)
+			}
+		},
 	}
 	batch := fetch.Batch{Records: make([]records.Record, 1)}
 	b.ReportAllocs()
+	before := processor(b)
 	for i := int64(0); b.Loop(); i++ {
-		batch.From, batch.Next, batch.Records[0] = i, i+1, records.Record{Public: records.Public{Offset: i}, Value: record}
+		batch.From, batch.Next, batch.Records[0] = i, i+1, records.Record{Public: records.Public{Offset: i}, Value: value}
 		if err := walk.Take(&batch, func() int64 { return batch.Next }); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(length)/float64(b.N), "B/decision")
+	b.ReportMetric(float64(processor(b)-before)/float64(b.N), "cpu-ns/event")
+	b.ReportMetric(float64(length)/float64(b.N), "B/event")
+}
+
+// processor is what the process has used of processors.
+func processor(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

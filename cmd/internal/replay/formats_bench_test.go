@@ -25,7 +25,12 @@ message Features { string carrier = 1; string origin = 2; string dest = 3; int32
 func BenchmarkContribution(b *testing.B) {
 	for format, schema := range map[string]string{"json": "", "avro": flightAvro, "protobuf": flightProto} {
 		b.Run("format="+format, func(b *testing.B) {
-			more := []string{"ORIEL_BATCH=2147483648", "ORIEL_FORMAT=" + format}
+			more := []string{
+				"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+				"ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024",
+				"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic", "ORIEL_CLIP=1",
+				"ORIEL_BATCH=2147483648", "ORIEL_FORMAT=" + format,
+			}
 			if schema != "" {
 				file := filepath.Join(b.TempDir(), map[string]string{"avro": "f.avsc", "protobuf": "f.proto"}[format])
 				if err := os.WriteFile(file, []byte(schema), 0o600); err != nil {
@@ -36,12 +41,13 @@ func BenchmarkContribution(b *testing.B) {
 			if format == "protobuf" {
 				more = append(more, "ORIEL_SCHEMA_MESSAGE=Event")
 			}
-			benchmarkTake(b, flightRecords()[format], more...)
+			take(b, flightRecords()[format], more...)
 		})
 	}
 }
 
-func flightRecords() map[string][]byte {
+// flightRecords are records of one event.
+func flightRecords() map[string]string {
 	texts := []string{"UA", "EWR", "IAH"}
 	var avro, features []byte
 	for i, text := range texts {
@@ -52,9 +58,9 @@ func flightRecords() map[string][]byte {
 	features = append(features, 4<<3, 5, 5<<3, 1)
 	features = protowire.AppendFixed64(protowire.AppendTag(features, 6, protowire.Fixed64Type), math.Float64bits(1400))
 	proto := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), features)
-	return map[string][]byte{
-		"json":     []byte(`{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":5,"month":1,"distance":1400},"label":1}`),
-		"avro":     append(avro, 2),
-		"protobuf": append(proto, 2<<3, 2),
+	return map[string]string{
+		"json":     named,
+		"avro":     string(append(avro, 2)),
+		"protobuf": string(append(proto, 2<<3, 2)),
 	}
 }

@@ -45,7 +45,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	err = deadletters.New(deployment, deadletters.Options{
 		Once: once, Listen: listen, Verdicts: verdicts,
 		Decoder: func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder {
-			return settings.DecoderOf(config, h.Environ)
+			return settings.DecoderOf(config, h.Environ, frozen)
 		},
 	}).Run(ctx)
 	if err == nil {

@@ -11,8 +11,9 @@ import (
 	"oriel/state"
 )
 
-// PrepareTopics creates and checks the topics, and writes the manifests.
-func PrepareTopics(ctx context.Context, h Host, inputPartitions int) error {
+// PrepareTopics creates and checks the topics, writes the manifests, and freezes the schemas of a registry, but for those
+// whose ids are left out.
+func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []uint) error {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
 	if err != nil {
 		return err
@@ -54,6 +55,11 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int) error {
 		return err
 	}
 	if err := changelog.WriteManifests(ctx, client, c, topics, model, master); err != nil {
+		return err
+	}
+	if err := freezeSchemas(ctx, s, changelog.Deployment{
+		Client: client, Config: c, Topics: topics, Model: model, Master: master,
+	}, leaveOut, done); err != nil {
 		return err
 	}
 	written, err := deployment.WriteDescriptor(ctx, client, c, topics, operators.DescriptorOf(model.Learner.Operator()))

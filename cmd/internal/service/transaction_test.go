@@ -63,7 +63,7 @@ func (f *fixture) prepare() {
 	for k, v := range f.Env {
 		h.Environ = append(h.Environ, k+"="+v)
 	}
-	if err := service.PrepareTopics(f.Ctx(), h, 0); err != nil {
+	if err := service.PrepareTopics(f.Ctx(), h, 0, nil); err != nil {
 		f.T.Fatal(err)
 	}
 }

@@ -69,7 +69,9 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	}
 	switch args[0] {
 	case "topics":
-		return service.PrepareTopics(ctx, h, *partitions)
+		return service.PrepareTopics(ctx, h, *partitions, nil)
+	case "pull":
+		return service.PullSchemas(ctx, h, nil)
 	case "run":
 		return service.Run(ctx, h)
 	case "order":
@@ -89,7 +91,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 
 // ofService reports whether arguments are those of a command that serviceCommand has.
 func ofService(args []string) bool {
-	return slices.Contains([]string{"topics", "run", "order", "letters"}, args[0]) ||
+	return slices.Contains([]string{"topics", "run", "order", "letters", "pull"}, args[0]) ||
 		args[0] == "replay" && !slices.Contains(args, "--events")
 }
 

@@ -6,13 +6,16 @@ import (
 	"oriel/cmd/internal/registry"
 	"oriel/operators"
 	"oriel/schemas"
+	"oriel/state"
 )
 
 // DecoderOf returns what decodes the events of a deployment with that canonical configuration, to say what is wrong
 // with one. The configuration has lists and files as digests alone: where events need such a list, as the columns of
 // aggregate, a mapping or a schema, the environment must have the deployment's settings. It is nil where they cannot be
-// had.
-func DecoderOf(config string, environ []string) schemas.EventDecoder {
+// had. frozen reads the schemas of a registry that are frozen for the stream.
+func DecoderOf(
+	config string, environ []string, frozen func() (state.Schemas, error),
+) schemas.EventDecoder {
 	s, err := Load(environ, Events, Operator)
 	if err != nil || s.Canonical() != config {
 		decoding, ok := decodingOf(config)
@@ -26,6 +29,13 @@ func DecoderOf(config string, environ []string) schemas.EventDecoder {
 	c, err := s.EventConfig()
 	if err != nil {
 		return nil
+	}
+	if writers := s.Writers(); writers != nil {
+		known, err := frozen()
+		if err != nil {
+			return nil
+		}
+		c.Foreign = writers(known)
 	}
 	d, err := schemas.OpenDecoder(c)
 	if err != nil {
@@ -47,7 +57,7 @@ func decodingOf(config string) (environ []string, ok bool) {
 		"OPERATOR", "FEATURES_BIAS", "FEATURES_NORM", "FEATURES_RANGE", "FORMAT", "MAX_RECORD_BYTES", "UNKNOWN",
 		"FRAMING",
 	}
-	if given["MAP"] != "" || given["SCHEMA"] != "" {
+	if given["MAP"] != "" || given["SCHEMA"] != "" || given["SCHEMA_SUBJECT"] != "" {
 		return nil, false
 	}
 	if family, ok := registry.All.Find(given["OPERATOR"]); ok {

@@ -12,7 +12,7 @@ import (
 func TestDecodersOfAConfiguration(t *testing.T) {
 	f := func(config string, environ []string, value, want string) {
 		t.Helper()
-		d := DecoderOf(config, environ)
+		d := DecoderOf(config, environ, nil)
 		if d == nil {
 			if want != "" {
 				t.Errorf("%s: no decoder, want %q", value, want)

@@ -27,13 +27,9 @@ func (s Settings) Client() (kafka.Config, error) {
 	if s.TLS {
 		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 		if s.TLSCAFile != "" {
-			pem, err := os.ReadFile(s.TLSCAFile)
-			if err != nil {
+			var err error
+			if c.TLS.RootCAs, err = authorities(s.TLSCAFile); err != nil {
 				return c, fmt.Errorf("ORIEL_TLS_CA_FILE: %w", err)
-			}
-			c.TLS.RootCAs = x509.NewCertPool()
-			if !c.TLS.RootCAs.AppendCertsFromPEM(pem) {
-				return c, fmt.Errorf("ORIEL_TLS_CA_FILE: %s: no PEM certificate in it", s.TLSCAFile)
 			}
 		}
 		if s.TLSCertFile != "" {
@@ -47,13 +43,32 @@ func (s Settings) Client() (kafka.Config, error) {
 	if s.SASLMechanism == "" {
 		return c, nil
 	}
-	const mostPassword = 64 << 10
-	secret, err := state.ReadSecretFile(s.SASLPasswordFile, mostPassword)
+	secret, err := password(s.SASLPasswordFile)
 	if err != nil {
 		return c, fmt.Errorf("ORIEL_SASL_PASSWORD_FILE: %w", err)
 	}
-	c.SASL, err = kafka.Login(s.SASLMechanism, s.SASLUser, strings.TrimRight(string(secret), "\r\n"))
+	c.SASL, err = kafka.Login(s.SASLMechanism, s.SASLUser, secret)
 	return c, err
+}
+
+// authorities reads the certificates of a PEM file.
+func authorities(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: no PEM certificate in it", file)
+	}
+	return pool, nil
+}
+
+// password reads a file with one line.
+func password(file string) (string, error) {
+	const mostPassword = 64 << 10
+	secret, err := state.ReadSecretFile(file, mostPassword)
+	return strings.TrimRight(string(secret), "\r\n"), err
 }
 
 // transactionBytes closes a transaction, however much memory there is: a longer one makes decisions wait and costs no

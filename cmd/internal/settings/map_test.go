@@ -66,10 +66,10 @@ func TestDecodersOfAMapping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if DecoderOf(s.Canonical(), nil) != nil || DecoderOf(s.Canonical(), append(minimal(), "ORIEL_MAP="+orders+"}")) != nil {
+	if DecoderOf(s.Canonical(), nil, nil) != nil || DecoderOf(s.Canonical(), append(minimal(), "ORIEL_MAP="+orders+"}"), nil) != nil {
 		t.Error("a decoder without the mapping")
 	}
-	d := DecoderOf(s.Canonical(), environ)
+	d := DecoderOf(s.Canonical(), environ, nil)
 	if d == nil {
 		t.Fatal("no decoder")
 	}
@@ -79,7 +79,7 @@ func TestDecodersOfAMapping(t *testing.T) {
 	if got := d.Problem(value, d.Decode(&e, value)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if ignoring := DecoderOf(loaded(t, "ORIEL_UNKNOWN=ignore").Canonical(), nil); ignoring == nil ||
+	if ignoring := DecoderOf(loaded(t, "ORIEL_UNKNOWN=ignore").Canonical(), nil, nil); ignoring == nil ||
 		ignoring.Decode(&e, []byte(`{"x":{"y":[1,"\n"]},"features":{"a":1},"x":2,"label":1}`)) != schemas.OK {
 		t.Error("a decoder of the configuration alone does not pass over unknown members")
 	}

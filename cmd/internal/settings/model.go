@@ -46,7 +46,7 @@ func (s Settings) Model() (streams.Model, error) {
 	}
 	return streams.Model{
 		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
-		Semantics: streams.Semantics, Learner: learner,
+		Semantics: streams.Semantics, Learner: learner, Writers: s.Writers(),
 	}, nil
 }
 

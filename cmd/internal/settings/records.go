@@ -43,6 +43,7 @@ type recordSchema struct {
 type schemaID struct {
 	id     uint32
 	schema *recordSchema
+	known  func(partition int32, offset int64) bool // framing.Entry.Known
 }
 
 // readRecords reads what says how records are encoded.
@@ -51,6 +52,7 @@ func (s *Settings) readRecords(p *operators.Problems) {
 	if s.Framing != "" {
 		p.OneOf("FRAMING", s.Framing, plainFraming, confluent, cloudEvents)
 	}
+	s.readRegistry(p)
 	if s.Format != avroFormat && s.Format != protobufFormat {
 		p.Want("SCHEMA_FILE", s.SchemaFile == "", "set, but records of JSON need no schema; ORIEL_FORMAT says which format they have")
 		p.Want("SCHEMA_MESSAGE", s.SchemaMessage == "", "set, but only records of ORIEL_FORMAT=protobuf have a message type")
@@ -62,8 +64,11 @@ func (s *Settings) readRecords(p *operators.Problems) {
 	p.Want("UNKNOWN", s.Unknown == "", "set, but a schema says which members there are; it is for ORIEL_FORMAT=json")
 	p.Want("SCHEMA_IDS", len(s.SchemaIDs) == 0 || s.Framing == confluent,
 		"set, but only records of ORIEL_FRAMING=confluent have ids")
-	p.Want("SCHEMA_IDS", len(s.SchemaIDs) > 0 || s.Framing != confluent,
-		"not set; with ORIEL_FRAMING=confluent it says which ids records may name")
+	p.Want("SCHEMA_IDS", len(s.SchemaIDs) > 0 || s.Framing != confluent || s.fromRegistry(),
+		"not set; with ORIEL_FRAMING=confluent it says which ids records may name, or ORIEL_SCHEMA_REGISTRY where they are looked up")
+	if s.fromRegistry() && s.SchemaFile == "" {
+		return
+	}
 	if s.SchemaFile == "" {
 		p.Break("SCHEMA_FILE", "not set; records of ORIEL_FORMAT=%s are read by their schema", s.Format)
 		return
@@ -94,16 +99,23 @@ func (s *Settings) readID(p *operators.Problems, text string) {
 			return
 		}
 	}
-	s.schemaIDs = append(s.schemaIDs, schemaID{uint32(id), schema})
+	s.schemaIDs = append(s.schemaIDs, schemaID{id: uint32(id), schema: schema})
 }
 
 func (s *Settings) readSchema(file string) (*recordSchema, error) {
+	return s.parseSchema(file, readFile)
+}
+
+// parseSchema reads a schema, and what it names by the references of a registry.
+func (s *Settings) parseSchema(
+	file string, readFile func(name string) ([]byte, error), references ...[]byte,
+) (*recordSchema, error) {
 	if s.Format == avroFormat {
 		text, err := readFile(file)
 		if err != nil {
 			return nil, err
 		}
-		read, err := avro.Parse(text)
+		read, err := avro.Parse(text, references...)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -135,6 +147,12 @@ func (s Settings) canonicalRecords() []string {
 	if s.framed() {
 		lines = append(lines, "FRAMING="+s.Framing)
 	}
+	if s.fromRegistry() {
+		lines = append(lines, "SCHEMA_SUBJECT="+s.Subject())
+		if s.schema == nil && s.SchemaMessage != "" {
+			lines = append(lines, "SCHEMA_MESSAGE="+s.SchemaMessage)
+		}
+	}
 	if s.schema == nil {
 		return lines
 	}
@@ -155,7 +173,7 @@ func (s Settings) canonicalRecords() []string {
 func (s Settings) framed() bool { return s.Framing != "" && s.Framing != plainFraming }
 
 // IsText says whether each record is a JSON text with nothing around it: a line of a file may be one.
-func (s Settings) IsText() bool { return s.schema == nil && !s.framed() }
+func (s Settings) IsText() bool { return s.Format == jsonFormat && !s.framed() }
 
 // Lines are the same settings for lines of a file, which are JSON whatever records of the topic are: their members are
 // those that the mapping names in the schema.
@@ -178,9 +196,12 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 	case s.lines:
 		return m.Opener(open), nil
 	}
-	if s.schema != nil {
+	switch {
+	case s.fromRegistry(): // until schemas are frozen, or where none are needed: as by Writers
+		return s.byRegistry(nil), nil
+	case s.schema != nil:
 		var err error
-		if m, open, err = s.bySchema(c); err != nil {
+		if m, open, err = s.bySchema(c, s.schema, s.schemaIDs); err != nil {
 			return nil, err
 		}
 	}
@@ -201,25 +222,27 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 
 // bySchema is the mapping of records of a schema, and what opens their sources. Without a mapping of its own the schema
 // has the members of the operator's events.
-func (s Settings) bySchema(c schemas.EventConfig) (*mapping.Mapping, mapping.OpenSource, error) {
+func (s Settings) bySchema(
+	c schemas.EventConfig, reader *recordSchema, ids []schemaID,
+) (*mapping.Mapping, mapping.OpenSource, error) {
 	m, named := s.mapping, "MAP"
 	if m == nil {
-		m, named = mapping.OwnForm(c.Body, s.schema.layout), "SCHEMA_FILE"
+		m, named = mapping.OwnForm(c.Body, reader.layout), "SCHEMA_FILE"
 	}
 	plan, err := m.Compile(c)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%sSCHEMA_FILE: the schema has not the members of an event; ORIEL_MAP may say where they stand: %w", prefix, err)
 	}
-	if _, err := s.schema.open(plan.Paths()); err != nil {
+	if _, err := reader.open(plan.Paths()); err != nil {
 		return nil, nil, fmt.Errorf("%s%s: %w", prefix, named, err)
 	}
-	open := s.schema.open
+	open := reader.open
 	if s.Framing == confluent {
 		var entries []framing.Entry
-		for _, known := range s.schemaIDs {
-			e := framing.Entry{ID: known.id, Index: known.schema.index, Open: known.schema.version(s.schema)}
-			if known.schema == s.schema {
-				e.Open = s.schema.open
+		for _, id := range ids {
+			e := framing.Entry{ID: id.id, Index: id.schema.index, Open: id.schema.version(reader), Known: id.known}
+			if id.schema == reader {
+				e.Open = reader.open
 			}
 			entries = append(entries, e)
 		}

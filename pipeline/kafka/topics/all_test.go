@@ -113,6 +113,7 @@ func TestAllAreOfOneTopic(t *testing.T) {
 			if err := topics.Create(t.Context(), e.client, "t", 6, 1, nil); err != nil {
 				t.Error(err)
 			}
+			e.move(0, 0) // the leader and the epoch of partition 0 are those that it had
 		})
 		return nil, nil, false
 	})

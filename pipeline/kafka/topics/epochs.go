@@ -19,9 +19,9 @@ type EpochBefore struct {
 	End   int64
 }
 
-// EndOf is the offset at which a leader epoch ends in the log, from the answer for it. It is -1 if the broker cannot
-// tell, as for an epoch that is yet to come. A log that has older epochs but not this one is ErrTruncated: an epoch that
-// had records stays known until retention has passed it, and then ends at the log's start.
+// EndOf is the offset at which a leader epoch ends in the log, from the answer for it. It is −1 if the broker cannot
+// tell, as for an epoch that is yet to come. A log that has older epochs but not this one is ErrTruncated: an epoch
+// that had records stays known until retention has passed it, and then ends at the log's start.
 func (b EpochBefore) EndOf(epoch int32) (int64, error) {
 	switch {
 	case b.Known > epoch:

@@ -19,6 +19,8 @@
 //   - Each message is on its way for a time of its own (latency), so that goroutines hardly ever meet at one moment and the scheduler
 //     decides nothing; what is left of it is taken out by an order of requests (order). With Options.Seed the time is drawn for each
 //     request, so that each seed is another order of things.
+//   - Requests that meet nevertheless arrive by what they ask for, faults count them as they arrive, and the same becomes of those that
+//     ask for the same. The syncs of a generation meet at the broker (order.go).
 //   - Pauses have no jitter (kafka.Config.Jitter). kafka-go's own is seeded by the clock, which is the bubble's.
 //   - ApiVersions is not recorded and takes no time: kafka-go asks it on a new connection, and whether it needs one depends on which of
 //     two goroutines comes first.

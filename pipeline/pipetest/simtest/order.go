@@ -23,8 +23,8 @@ type alike struct {
 }
 
 // behind is how much later than others of its kind and moment a request arrives, and a digest of what it asks for. The
-// one follows from the other, because nothing says which goroutine has sent its own first. A member sends no two batches
-// to one partition at one moment, so that contents of records decide nothing.
+// one follows from the other, because nothing says which goroutine has sent its own first. A member sends no two
+// batches to one partition at one moment, so that contents of records decide nothing.
 func (d *Deployment) behind(s sending, frame []byte) (later time.Duration, digest uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -69,7 +69,8 @@ func forged(part pipetest.Part, r records.Record) []byte {
 
 // watch notes, for tear, where the topics end before the transaction in which a process is to die.
 func (s *story) watch(t *testing.T, c *datadriven.TestData) {
-	for p := range int32(s.partitions) {
+	for p := range s.setup.Config.Streams(topics.Topic{Partitions: s.partitions}) {
+		p := int32(p)
 		torn, err := s.setup.Tear(t.Context(), s.Client(), p)
 		if err != nil {
 			c.Fatalf(t, "%v", err)

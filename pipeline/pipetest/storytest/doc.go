@@ -28,5 +28,8 @@
 //	upgrade                     lets later processes be of other semantics
 //	save, check                 are oriel replay --save and --check
 //
+// Stories are played where each partition is a stream, and where the whole input is one (RunWhole): then partition=0 of
+// what the service says is that stream, and requests for the order log are not listed.
+//
 // Its own package, because datadriven defines the flag -rewrite, as tests of other packages do.
 package storytest

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
@@ -24,17 +23,6 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// Run plays every story of a directory.
-func Run(t *testing.T, dir string) {
-	t.Helper()
-	pipetest.EachStory(t, dir, func(t *testing.T, path string) {
-		synctest.Test(t, func(t *testing.T) {
-			s := &story{members: map[string]*simtest.Member{}}
-			datadriven.RunTest(t, path, s.play)
-		})
-	})
-}
-
 // story is a deployment and what has been told of it.
 type story struct {
 	*simtest.Deployment
@@ -42,6 +30,7 @@ type story struct {
 	members map[string]*simtest.Member // the last of each name
 	told    int                        // requests that were listed
 
+	whole      bool // the input is one stream
 	partitions int
 	torn       map[int32]pipetest.Torn
 	checkpoint []byte
@@ -84,6 +73,9 @@ func (s *story) deployment(t *testing.T, c *datadriven.TestData) string {
 	c.MaybeScanArgs(t, "partitions", &partitions)
 	s.Deployment, s.setup = simtest.New(t), pipetest.NewSetup()
 	s.shape(t, c)
+	if s.whole {
+		s.setup = s.setup.WholeTopic()
+	}
 	s.partitions, s.torn = partitions, map[int32]pipetest.Torn{}
 	if err := s.setup.Prepare(t.Context(), s.Client(), partitions); err != nil {
 		c.Fatalf(t, "%v", err)
@@ -164,7 +156,7 @@ func (s *story) listener(m *simtest.Member) notice.Listener {
 		defer s.mu.Unlock()
 		s.said = append(s.said, saying{
 			time.Now(), m.Name, p,
-			text + random.ReplaceAllString(fmt.Sprintf(format, args...), "…"),
+			text + random.ReplaceAllString(s.plain(fmt.Sprintf(format, args...)), "…"),
 		})
 	}
 	return notice.Listener{
@@ -191,7 +183,7 @@ func (s *story) member(t *testing.T, c *datadriven.TestData) *simtest.Member {
 
 func (s *story) stop(t *testing.T, c *datadriven.TestData) string {
 	if err := s.member(t, c).Stop(); err != nil {
-		return err.Error()
+		return s.plain(err.Error())
 	}
 	return s.meanwhile()
 }

@@ -1,0 +1,133 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"oriel/cmd/internal/schemaregistry"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
+	"oriel/state"
+)
+
+// freezeSchemas gives streams that have none the schemas of the registry. It asks the registry only if no stream has
+// any: so the command that calls it works again while the registry is away.
+func freezeSchemas(
+	ctx context.Context, s settings.Settings, d changelog.Deployment, leaveOut []uint, done func(what string),
+) error {
+	if d.Model.Writers == nil {
+		return nil
+	}
+	given, err := d.FreezeSchemas(ctx, func(ctx context.Context) (state.Schemas, error) {
+		return writersSchemas(ctx, s, d, nil, leaveOut)
+	})
+	if err == nil && given != nil {
+		done(fmt.Sprintf("froze schemas of %s: ids %s", s.Subject(), ids(given)))
+	}
+	return err
+}
+
+// writersSchemas asks the registry for all versions of the subject, and checks that each can be read as the mapping
+// asks, beside those that are frozen.
+func writersSchemas(
+	ctx context.Context, s settings.Settings, d changelog.Deployment, frozen state.Schemas, leaveOut []uint,
+) (state.Schemas, error) {
+	c, err := s.Registry()
+	if err != nil {
+		return nil, err
+	}
+	registry, err := schemaregistry.New(c)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := registry.Versions(ctx, s.Subject())
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(frozen)
+	var found state.Schemas
+	for _, v := range versions {
+		if slices.Contains(leaveOut, uint(v.ID)) {
+			continue
+		}
+		if !strings.EqualFold(v.Type, s.Format) {
+			return nil, fmt.Errorf("schema registry: %v is %s, not of ORIEL_FORMAT=%s", v, v.Type, s.Format)
+		}
+		if found.Find(v.ID) != nil { // two versions of a subject may be one schema
+			continue
+		}
+		if found = append(found, v.Schema); all.Find(v.ID) == nil {
+			all = append(all, v.Schema)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("schema registry: every version of subject %q is left out", s.Subject())
+	}
+	if _, err := d.Model.Writers(all)(d.Model.Events); err != nil {
+		return nil, fmt.Errorf("schemas of %s: %w. Correct ORIEL_MAP, or leave ids out by --leave-out: their records are then null events",
+			s.Subject(), err)
+	}
+	return found, nil
+}
+
+func ids(all state.Schemas) string {
+	var texts []string
+	for _, s := range all {
+		texts = append(texts, fmt.Sprint(s.ID))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// PullSchemas adds the schemas that the registry has by now to those that are frozen.
+func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
+	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
+	if err != nil {
+		return err
+	}
+	model, err := h.Model(s)
+	if err != nil {
+		return err
+	}
+	if model.Writers == nil {
+		return errors.New("ORIEL_SCHEMA_REGISTRY: not set: records of this deployment name no schemas of a registry")
+	}
+	c, err := s.DeploymentOf(model)
+	if err != nil {
+		return err
+	}
+	on, err := h.connect(ctx, s, c, deployment.ByAll, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = on.client.Close() }()
+	d := changelog.Deployment{Client: on.client, Config: c, Topics: on.topics, Model: model, Master: on.master}
+	frozen, err := d.Frozen(ctx, 0)
+	if err != nil {
+		return err
+	}
+	found, err := writersSchemas(ctx, s, d, frozen, leaveOut)
+	if err != nil {
+		return err
+	}
+	added, err := d.AddSchemas(ctx, found)
+	for _, a := range added {
+		fmt.Fprintf(h.Stderr, "stream %s: added ids %s, known from %s on\n", c.StreamName(a.Partition), ids(a.Schemas), places(a.Since))
+	}
+	if err == nil && len(added) == 0 {
+		fmt.Fprintf(h.Stderr, "%s: nothing new; frozen are ids %s\n", s.Subject(), ids(frozen))
+	}
+	return err
+}
+
+// places says where schemas are known from.
+func places(since []state.SchemaSince) string {
+	texts := make([]string, len(since))
+	for i, at := range since {
+		texts[i] = fmt.Sprintf("partition %d offset %d", at.Partition, at.Offset)
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,124 @@
+package settings
+
+import (
+	"fmt"
+	"net/url"
+
+	"oriel/cmd/internal/schemaregistry"
+	"oriel/operators"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// fromRegistry tells whether records name schemas of a registry.
+func (s Settings) fromRegistry() bool { return s.SchemaRegistry != "" }
+
+// Subject is the subject of the registry whose versions records are written with.
+func (s Settings) Subject() string {
+	if s.SchemaSubject == "" {
+		return s.InputTopic + "-value"
+	}
+	return s.SchemaSubject
+}
+
+// readRegistry checks what says which registry has the schemas.
+func (s *Settings) readRegistry(p *operators.Problems) {
+	beside := func(name string, set bool) {
+		p.Want(name, !set || s.fromRegistry(), "set without ORIEL_SCHEMA_REGISTRY")
+	}
+	beside("SCHEMA_SUBJECT", s.SchemaSubject != "")
+	beside("SCHEMA_REGISTRY_USER", s.SchemaRegistryUser != "")
+	beside("SCHEMA_REGISTRY_CA_FILE", s.SchemaRegistryCAFile != "")
+	p.Want("SCHEMA_REGISTRY_PASSWORD_FILE", (s.SchemaRegistryPasswordFile != "") == (s.SchemaRegistryUser != ""),
+		"it and ORIEL_SCHEMA_REGISTRY_USER need each other")
+	if !s.fromRegistry() {
+		return
+	}
+	at, err := url.Parse(s.SchemaRegistry)
+	p.Want("SCHEMA_REGISTRY", err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && at.User == nil,
+		"not the http or https URL of a registry, without a user: ORIEL_SCHEMA_REGISTRY_USER names one")
+	p.Want("SCHEMA_REGISTRY", s.Framing == confluent && s.Format != jsonFormat,
+		"set, but only records of ORIEL_FRAMING=confluent and ORIEL_FORMAT=avro or protobuf name schemas")
+	p.Want("SCHEMA_IDS", len(s.SchemaIDs) == 0, "set, but ORIEL_SCHEMA_REGISTRY says which ids there are")
+}
+
+// Writers is streams.Model.Writers: nil where records name no schemas of a registry.
+func (s Settings) Writers() func(state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+	if !s.fromRegistry() || s.lines {
+		return nil
+	}
+	return s.byRegistry
+}
+
+// Registry is the registry, and who asks it. It reads the secret files that the settings name.
+func (s Settings) Registry() (schemaregistry.Config, error) {
+	c := schemaregistry.Config{URL: s.SchemaRegistry, User: s.SchemaRegistryUser}
+	var err error
+	if s.SchemaRegistryCAFile != "" {
+		if c.Authorities, err = authorities(s.SchemaRegistryCAFile); err != nil {
+			return c, fmt.Errorf("ORIEL_SCHEMA_REGISTRY_CA_FILE: %w", err)
+		}
+	}
+	if s.SchemaRegistryUser != "" {
+		if c.Password, err = password(s.SchemaRegistryPasswordFile); err != nil {
+			return c, fmt.Errorf("ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// byRegistry opens decoders of records that name frozen schemas. The reader's schema is ORIEL_SCHEMA_FILE, or the last
+// of those that are known from the first record on, so that it is frozen as they are.
+func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
+		reader := s.schema
+		var ids []schemaID
+		for i := range frozen {
+			f := &frozen[i]
+			schema, err := s.frozenSchema(f)
+			if err != nil {
+				return nil, fmt.Errorf("schema id %d: %w", f.ID, err)
+			}
+			if f.Since == nil && s.schema == nil {
+				reader = schema
+			}
+			ids = append(ids, schemaID{f.ID, schema, f.Known})
+		}
+		if reader == nil {
+			return withoutSchemas{}, nil
+		}
+		m, open, err := s.bySchema(c, reader, ids)
+		if err != nil {
+			return nil, err
+		}
+		return m.Opener(open)(c)
+	}
+}
+
+// frozenSchema reads a schema as a registry has it.
+func (s *Settings) frozenSchema(f *state.Schema) (*recordSchema, error) {
+	name := fmt.Sprintf("%d.proto", f.ID)
+	texts, references := map[string]string{name: f.Text}, make([][]byte, len(f.References))
+	for i, r := range f.References {
+		texts[r.Name], references[i] = r.Text, []byte(r.Text)
+	}
+	return s.parseSchema(name, func(name string) ([]byte, error) {
+		text, is := texts[name]
+		if !is {
+			return nil, fmt.Errorf("%s: not among its references", name)
+		}
+		return []byte(text), nil
+	}, references...)
+}
+
+// withoutSchemas reads records before any schema is frozen.
+type withoutSchemas struct{}
+
+// Decode implements schemas.EventDecoder.
+func (withoutSchemas) Decode(*schemas.Event, []byte) schemas.Code { return schemas.UnknownSchema }
+
+// Labelled implements schemas.EventDecoder.
+func (withoutSchemas) Labelled() bool { return false }
+
+// Problem implements schemas.EventDecoder.
+func (withoutSchemas) Problem(_ []byte, code schemas.Code) string { return code.Rule() }

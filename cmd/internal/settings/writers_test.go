@@ -1,0 +1,121 @@
+package settings
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// fromARegistry are settings of records that name schemas of a registry.
+func fromARegistry(t *testing.T, format string, more ...string) Settings {
+	t.Helper()
+	s, err := Load(append(minimal(), append([]string{
+		"ORIEL_FORMAT=" + format, "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_REGISTRY=http://127.0.0.1:1",
+		`ORIEL_MAP={"label":"late","features":["/total/cents"]}`,
+	}, more...)...), Events, Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func record(id uint32, rest string) []byte {
+	b, err := hex.DecodeString(rest)
+	if err != nil {
+		panic(err)
+	}
+	return append(binary.BigEndian.AppendUint32([]byte{0}, id), b...)
+}
+
+// TestFrozenSchemasDecode: of both languages, with a schema that another one names; a schema is known from its offsets
+// on, and before any is frozen none is.
+func TestFrozenSchemasDecode(t *testing.T) {
+	money := `syntax = "proto3"; package shop; message Money { int64 cents = 1; }`
+	order := `syntax = "proto3"; package shop; import "money.proto"; message Other {} message Order { bool late = 1; Money total = 2; }`
+	avroMoney := `{"type":"record","name":"Money","fields":[{"name":"cents","type":"long"}]}`
+	avroOrder := `{"type":"record","name":"Order","fields":[{"name":"late","type":"boolean"},{"name":"total","type":"Money"}]}`
+	since := []state.SchemaSince{{Partition: 0, Offset: 5}}
+	for format, c := range map[string]struct {
+		frozen state.Schemas
+		first  []byte
+		more   []string
+	}{
+		"protobuf": {
+			state.Schemas{
+				{ID: 1, Text: order, References: []state.SchemaReference{{Name: "money.proto", Text: money}}},
+				{ID: 2, Text: order, References: []state.SchemaReference{{Name: "money.proto", Text: money}}, Since: since},
+			},
+			record(1, "0202"+"0801"+"12020807"),
+			[]string{"ORIEL_SCHEMA_MESSAGE=shop.Order"},
+		},
+		"avro": {
+			state.Schemas{
+				{ID: 1, Text: avroOrder, References: []state.SchemaReference{{Name: "Money", Text: avroMoney}}},
+				{ID: 2, Text: avroOrder, References: []state.SchemaReference{{Name: "Money", Text: avroMoney}}, Since: since},
+			},
+			record(1, "010e"), nil,
+		},
+	} {
+		s := fromARegistry(t, format, c.more...)
+		model, err := s.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		decode := func(frozen state.Schemas, offset int64, record []byte) (e schemas.Event, code schemas.Code) {
+			t.Helper()
+			d, err := model.Writers(frozen)(model.Events)
+			if err != nil {
+				t.Fatalf("%s: %v", format, err)
+			}
+			if placed, is := d.(schemas.PlacedDecoder); is {
+				placed.At(0, offset)
+			}
+			code = d.Decode(&e, record)
+			return e, code
+		}
+		later := append([]byte(nil), c.first...)
+		binary.BigEndian.PutUint32(later[1:], 2)
+		first, code := decode(c.frozen, 0, c.first)
+		if code != schemas.OK || first.Label != 1 || len(first.Vector.Values) == 0 {
+			t.Errorf("%s: %v, %+v", format, code, first)
+		}
+		if _, code := decode(c.frozen, 4, later); code != schemas.UnknownSchema {
+			t.Errorf("%s: before it is known: %v", format, code)
+		}
+		if _, code := decode(c.frozen, 5, later); code != schemas.OK {
+			t.Errorf("%s: once it is known: %v", format, code)
+		}
+		if _, code := decode(nil, 5, c.first); code != schemas.UnknownSchema {
+			t.Errorf("%s: without schemas: %v", format, code)
+		}
+		broken := append(c.frozen[:1:1], state.Schemas{{ID: 9, Text: "no schema"}}...)
+		if _, err := model.Writers(broken)(model.Events); err == nil || !strings.Contains(err.Error(), "id 9") {
+			t.Errorf("%s: a schema that is none: %v", format, err)
+		}
+		if canonical := s.Canonical(); !strings.Contains(canonical, "SCHEMA_SUBJECT=i-value\n") || strings.Contains(canonical, "127.0.0.1") {
+			t.Errorf("%s: canonical configuration %q", format, canonical)
+		}
+	}
+}
+
+func TestRegistriesThatSettingsRefuse(t *testing.T) {
+	for want, given := range map[string][]string{
+		"ORIEL_SCHEMA_REGISTRY: not the http":        {"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_REGISTRY=registry:8081"},
+		"ORIEL_SCHEMA_REGISTRY_USER names one":       {"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_REGISTRY=http://a:b@registry"},
+		"ORIEL_SCHEMA_REGISTRY: set, but only":       {"ORIEL_SCHEMA_REGISTRY=http://registry"},
+		"ORIEL_SCHEMA_IDS: set, but":                 {"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_IDS=1"},
+		"ORIEL_SCHEMA_SUBJECT: set without":          {"ORIEL_SCHEMA_SUBJECT=orders"},
+		"ORIEL_SCHEMA_REGISTRY_CA_FILE: set without": {"ORIEL_SCHEMA_REGISTRY_CA_FILE=a.pem"},
+		"ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE: it and ORIEL_SCHEMA_REGISTRY_USER need each other": {
+			"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_REGISTRY_USER=oriel",
+		},
+	} {
+		if _, err := Load(append(minimal(), given...), Events, Operator); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+}

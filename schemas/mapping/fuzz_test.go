@@ -1,0 +1,48 @@
+package mapping
+
+import (
+	"testing"
+
+	"oriel/schemas"
+)
+
+// Whatever a document says, it is refused or makes a decoder that panics at no record; and what a decoder prints is an
+// event of the body's own form unless its features or numbers are beyond what events may have.
+func FuzzDocument(f *testing.F) {
+	for _, x := range wrongMappings {
+		f.Add([]byte(x.document), []byte(twinRecords[0]))
+	}
+	for _, record := range twinRecords {
+		f.Add([]byte(twinMap), []byte(record))
+	}
+	f.Add([]byte(nestedMap), []byte(nestedFlight))
+	f.Add([]byte(`{"label":{"from":"l","scale":2},"members":["features=/v"]}`), []byte(`{"l":0.5,"v":[1,2]}`))
+	c := config(lossBody)
+	c.Dimension = 2
+	own, err := schemas.NewDecoder(c)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, document, record []byte) {
+		m, err := Parse(document)
+		if err != nil {
+			return
+		}
+		d, err := m.Opener(JSON(schemas.UnknownIsFree))(c)
+		if err != nil {
+			return
+		}
+		var e schemas.Event
+		code := d.Decode(&e, record)
+		if text := d.Problem(record, code); text == "" {
+			t.Error("no problem")
+		}
+		if code != schemas.OK {
+			return
+		}
+		printed := d.(*Decoder).AppendOwn(nil)
+		if got := own.Decode(&e, printed); got != schemas.OK {
+			t.Errorf("%s prints %s: %s", record, printed, own.Problem(printed, got))
+		}
+	})
+}
