@@ -21,7 +21,8 @@ message Features { string carrier = 1; string origin = 2; string dest = 3; int32
 	double distance = 6; }`
 )
 
-// BenchmarkContribution is what an event costs before its step closes: decode six named features, gradient, clip, chain.
+// BenchmarkContribution is what an event costs before its step closes: decode six named features, gradient, clip and
+// chain.
 func BenchmarkContribution(b *testing.B) {
 	for format, schema := range map[string]string{"json": "", "avro": flightAvro, "protobuf": flightProto} {
 		b.Run("format="+format, func(b *testing.B) {
