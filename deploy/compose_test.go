@@ -189,7 +189,7 @@ func TestTheImageKnowsItsVersion(t *testing.T) {
 	if given == nil || !strings.Contains(dockerfile, "\nARG VERSION=") {
 		t.Fatal("the build is not given a version")
 	}
-	if source := read(t, "../cmd/oriel/version.go"); !strings.Contains(source, "\nvar "+given[1]+" string\n") {
+	if source := read(t, "../cmd/oriel/main.go"); !strings.Contains(source, "\nvar "+given[1]+" string\n") {
 		t.Errorf("the linker sets main.%s, which is no variable without a value", given[1])
 	}
 	if args := project(t, "flights").Services["oriel"].Build.Args; args["VERSION"] == nil {

@@ -12,9 +12,15 @@ const avroHeader = "\xc3\x01\x6f\xdc\x73\x5d\x72\xd3\xd5\xd0"
 // avroEncoder is the encoder of Avro.
 type avroEncoder struct{}
 
+func (avroEncoder) header(schemaID uint32) []byte {
+	if schemaID == 0 {
+		return []byte(avroHeader)
+	}
+	return confluentHeader(schemaID)
+}
+
 func (avroEncoder) prefix(stream string, incarnation [16]byte) []byte {
-	b := appendAvroText([]byte(avroHeader), stream)
-	return append(b, incarnation[:]...)
+	return append(appendAvroText(nil, stream), incarnation[:]...)
 }
 
 func (avroEncoder) suffix(c DecisionConfig) []byte {

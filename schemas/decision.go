@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 )
 
@@ -16,6 +17,7 @@ type DecisionConfig struct {
 	Unit           string  // what one neighbouring change is: event or user
 	Form           Form    // of the point
 	Encoding       Encoding
+	SchemaID       uint32 // of the encoding's schema in a registry; 0: records do not name one. JSON has none
 }
 
 // Decision is one record of a decision topic.
@@ -41,7 +43,7 @@ func AppendLine(dst, published []byte) ([]byte, error) {
 
 func (d *Decision) appendJSON(dst []byte) []byte {
 	c := d.DecisionConfig
-	c.Encoding = JSON
+	c.Encoding, c.SchemaID = JSON, 0
 	dst = NewEncoder(c, nil).Append(dst, d.Index, d.Step, d.Point, nil)
 	dst = dst[:len(dst)-1] // the brace that closes it
 	for _, x := range d.Extras {
@@ -54,7 +56,8 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 // NewEncoder. Encoders that Of made of one another are used one at a time.
 type Encoder struct {
 	encoder        encoder
-	prefix, suffix []byte // what stands before the index, and behind the point
+	header         []byte
+	prefix, suffix []byte // what stands before the index, the header included, and behind the point
 	extras         []Extra
 	names          [][]byte // of the extras, as they stand before their values
 	bins           *bins    // nil: decisions are dense
@@ -62,8 +65,8 @@ type Encoder struct {
 
 // encoder is one encoding of decisions.
 type encoder interface {
-	// prefix stands before the index. A header that readers find the schema by would stand first in it.
-	prefix(stream string, incarnation [16]byte) []byte
+	header(schemaID uint32) []byte                     // by which readers find the schema
+	prefix(stream string, incarnation [16]byte) []byte // between the header and the index
 	suffix(c DecisionConfig) []byte
 	name(extra string) []byte
 	append(e *Encoder, dst []byte, index, step uint64, point []float64, extras []ExtraValue) []byte
@@ -78,7 +81,8 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 		panic("BUG: " + err.Error())
 	}
 	e := &Encoder{encoder: encoders[c.Encoding], extras: extras}
-	e.prefix, e.suffix = e.encoder.prefix(c.Stream, c.Incarnation), e.encoder.suffix(c)
+	e.header, e.suffix = e.encoder.header(c.SchemaID), e.encoder.suffix(c)
+	e.prefix = slices.Concat(e.header, e.encoder.prefix(c.Stream, c.Incarnation))
 	if c.Form == Sparse {
 		e.bins = &bins{}
 	}
@@ -91,7 +95,7 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 // Of returns an encoder of another stream, which repeats everything else that e does.
 func (e *Encoder) Of(stream string, incarnation [16]byte) *Encoder {
 	other := *e
-	other.prefix = e.encoder.prefix(stream, incarnation)
+	other.prefix = slices.Concat(e.header, e.encoder.prefix(stream, incarnation))
 	return &other
 }
 
@@ -106,6 +110,8 @@ func (e *Encoder) Append(dst []byte, index, step uint64, point []float64, extras
 
 // jsonEncoder is the encoder of JSON.
 type jsonEncoder struct{}
+
+func (jsonEncoder) header(uint32) []byte { return nil }
 
 func (jsonEncoder) prefix(stream string, incarnation [16]byte) []byte {
 	b := make([]byte, 0, len(`{"stream":"","incarnation":"","index":`)+len(stream)+2*len(incarnation))

@@ -1,5 +1,5 @@
-// Package schemas holds the wire formats: JSON events in, JSON decisions out, NDJSON lines, and the hashing of named
-// features.
+// Package schemas holds the wire formats: JSON events in, decisions out in JSON, Protobuf or Avro, NDJSON lines, and
+// the hashing of named features.
 //
 // A Body says which members events have; an operator has one. A Decoder turns the value of an input record into an
 // Event or into a Code, the rule that the value breaks. A record that breaks a rule is a null event: it takes its
@@ -24,8 +24,9 @@
 // Cost: one pass over the bytes, no allocation in steady state, memory bounded by Dimension, MaxBytes and MaxNames
 // whatever the input. No text of this package quotes a payload: a Code has a fixed name and a fixed rule.
 //
-// An Encoder prints decisions in one of two forms, ParseDecision reads both and passes over members that it does not
-// know; testdata/decisions.py is the same in Python.
+// An Encoder writes decisions in one of two forms and three encodings. ParseDecision reads all of them, and passes over
+// members that it does not know; testdata/decisions.py is the same in Python. decision.proto and decision.avsc are the
+// schemas of the encodings that are not text, one for all operators. testdata/encodings.txt has decisions in each.
 //
 // For other programs, jsonschema has a JSON Schema of decisions and of each body, and examples what they take, as
 // <schema>.<what it shows>.json. Each in examples/invalid breaks one rule; of an event the name ends with its Code.

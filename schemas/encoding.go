@@ -32,7 +32,26 @@ const (
 	startOfJSON     = '{'
 	startOfProtobuf = tagStream // the first field, whose text is never empty
 	startOfAvro     = 0xc3
+	startOfHeader   = 0 // Confluent's, with the id of a schema
 )
+
+// confluentHeader names a schema of a registry (Confluent Schema Registry, "Wire format"): a zero, and its id.
+func confluentHeader(schemaID uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{startOfHeader}, schemaID)
+}
+
+// cutHeader parts Confluent's header from a decision, and tells its encoding: the text that an Avro record starts with
+// is not empty, so that its first byte is not that of the first message.
+func cutHeader(b []byte) (e Encoding, schemaID uint32, rest []byte) {
+	if len(b) < 6 {
+		return JSON, 0, nil
+	}
+	schemaID, rest = binary.BigEndian.Uint32(b[1:]), b[5:]
+	if rest[0] == firstMessage {
+		return Protobuf, schemaID, rest[1:]
+	}
+	return Avro, schemaID, rest
+}
 
 // Codes of adjacencies and units in Protobuf and Avro are places in these lists. Protobuf has them from 1.
 var (

@@ -1,13 +1,11 @@
 package schemas
 
-import "bytes"
-
 // avroParser reads the fields of decision.avsc in their order. A list has all its elements in one block.
 type avroParser struct{ binaryParser }
 
+// parseAvro reads what stands behind the header.
 func parseAvro(b []byte) (d Decision, ok bool) {
-	b, ok = bytes.CutPrefix(b, []byte(avroHeader))
-	p := avroParser{binaryParser{b, ok}}
+	p := avroParser{binaryParser{b, true}}
 	d.Encoding = Avro
 	d.Stream = p.text()
 	p.ok = p.ok && copy(d.Incarnation[:], p.cut(uint64(len(d.Incarnation)))) == len(d.Incarnation)

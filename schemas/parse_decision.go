@@ -24,7 +24,19 @@ func ParseDecision(b []byte) (Decision, error) {
 	case b[0] == startOfProtobuf:
 		d, ok = parseProtobuf(b)
 	case b[0] == startOfAvro:
-		d, ok = parseAvro(b)
+		if b, ok = bytes.CutPrefix(b, []byte(avroHeader)); ok {
+			d, ok = parseAvro(b)
+		}
+	case b[0] == startOfHeader:
+		e, schemaID, rest := cutHeader(b)
+		switch e {
+		case JSON: // it is cut short
+		case Protobuf:
+			d, ok = parseProtobuf(rest)
+		case Avro:
+			d, ok = parseAvro(rest)
+		}
+		d.SchemaID, ok = schemaID, ok && schemaID > 0
 	}
 	if !ok {
 		return Decision{}, ErrDecision

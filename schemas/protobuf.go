@@ -36,8 +36,19 @@ const (
 	tagNumberList = 1<<3 | delimited // of Numbers
 )
 
+// firstMessage is how Confluent's header names the first message of a file.
+const firstMessage = 0
+
 // protobufEncoder is the encoder of Protobuf.
 type protobufEncoder struct{}
+
+// header is Confluent's with the list of indices of the message in its file, whose only one, 0, has a short form.
+func (protobufEncoder) header(schemaID uint32) []byte {
+	if schemaID == 0 {
+		return nil
+	}
+	return append(confluentHeader(schemaID), firstMessage)
+}
 
 func (protobufEncoder) prefix(stream string, incarnation [16]byte) []byte {
 	b := appendTextField(nil, tagStream, stream)

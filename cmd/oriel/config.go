@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/envfile"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/protection"
@@ -76,7 +77,7 @@ func printSettings(out io.Writer, environ []string) {
 		}
 		for _, v := range g.Variables {
 			if value, ok := given[v.Name]; ok {
-				fmt.Fprintf(out, "%s=%s\n", v.Name, quoted(value))
+				fmt.Fprintf(out, "%s=%s\n", v.Name, envfile.Quote(value))
 			} else {
 				fmt.Fprintf(out, "# %s=%s\n", v.Name, v.Default)
 			}

@@ -58,15 +58,15 @@ func (f *fixture) evaluates(args ...string) eval.Report {
 // TestEvalScoresTheDecisionsOfReplay: the loss is that of the decisions which a replay with the seed's secret
 // publishes, each on the event after it, delayed or not.
 func TestEvalScoresTheDecisionsOfReplay(t *testing.T) {
-	for _, form := range []string{"dense", "sparse"} {
-		t.Run(form, func(t *testing.T) { scoresReplay(t, form) })
+	for form, encoding := range map[string]string{"dense": "json", "sparse": "avro"} {
+		t.Run(form, func(t *testing.T) { scoresReplay(t, form, encoding) })
 	}
 }
 
-func scoresReplay(t *testing.T, form string) {
+func scoresReplay(t *testing.T, form, encoding string) {
 	t.Helper()
 	const n = 400
-	f := offline(t, map[string]string{"ORIEL_DECISIONS": form})
+	f := offline(t, map[string]string{"ORIEL_DECISIONS": form, "ORIEL_DECISIONS_FORMAT": encoding})
 	lines, xs, ys := evalEvents(n)
 	file := servicetest.WriteFile(t, "events.ndjson", []byte(lines))
 	secret := sha256.Sum256([]byte("oriel eval, seed 1"))
@@ -74,8 +74,8 @@ func scoresReplay(t *testing.T, form string) {
 	for _, line := range bytes.Split(bytes.TrimSpace([]byte(f.Must("replay", "--events", file,
 		"--seed", hex.EncodeToString(secret[:])))), []byte("\n")) {
 		d, err := schemas.ParseDecision(line)
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || d.Encoding != schemas.JSON {
+			t.Fatalf("%v: %q", err, line)
 		}
 		points = append(points, d.Point)
 	}

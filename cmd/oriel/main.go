@@ -1,10 +1,15 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/envfile"
+	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/service"
 )
 
@@ -28,7 +33,7 @@ func root() *cobra.Command {
 			if err := service.Hide(); err != nil {
 				return err
 			}
-			return readEnvFile(envFile)
+			return envfile.Read(envFile)
 		},
 	}
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "",
@@ -37,4 +42,55 @@ func root() *cobra.Command {
 		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
 		planCommand(), auditCommand(), reproduceCommand(), versionCommand())
 	return cmd
+}
+
+// execute runs the command line and returns the process's exit code.
+func execute(ctx context.Context, cmd *cobra.Command) int {
+	running := false
+	for _, c := range cmd.Commands() {
+		work := c.RunE
+		c.RunE = func(cmd *cobra.Command, args []string) error {
+			running = true
+			return work(cmd, args)
+		}
+	}
+	called, err := cmd.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	if !running { // cobra's own: an unknown command or flag, a missing one, two that exclude each other
+		err = exit.WrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
+	}
+	return exit.Report(os.Stderr, err)
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Long: "Version prints what --version does.", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "oriel version", version())
+			return err
+		},
+	}
+}
+
+// release is the version that a build without git is given: -ldflags "-X main.release=v1.2.3", as deploy/Dockerfile
+// does.
+var release string
+
+// version is the release, the commit that the binary was built from, or the module's version.
+func version() string {
+	if release != "" {
+		return release
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return s.Value[:12]
+		}
+	}
+	return info.Main.Version
 }

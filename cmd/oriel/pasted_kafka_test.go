@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/cmd/internal/demo"
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
 )
@@ -134,7 +135,8 @@ func TestCommandsOfTheDemo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		err := demo(ctx, w, io.Discard, all[:900], demoOptions{keep: true, seed: 1, out: t.TempDir()})
+		bar := func(total int64, what string) demo.Bar { return newBar(io.Discard, total, what, false) }
+		err := demo.Run(ctx, w, all[:900], demo.Options{Keep: true, Seed: 1, Out: t.TempDir(), Bar: bar})
 		_ = w.Close()
 		ended <- err
 	}()

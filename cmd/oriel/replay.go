@@ -11,6 +11,7 @@ import (
 
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 )
 
@@ -133,4 +134,22 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	fmt.Fprintf(cmd.OutOrStdout(), "lines: %d; null events: %d%s; decisions: %d\n",
 		r.Lines, r.Null, r.FirstNull, r.Decisions)
 	return nil
+}
+
+// replaySave copies a partition's committed state to a checkpoint file.
+func replaySave(cmd *cobra.Command, o replayOptions) error {
+	return service.ThisHost(version()).SaveCheckpoint(cmd.Context(), o.Partition, o.save)
+}
+
+// replayCheck compares published decisions with recomputed ones.
+func replayCheck(cmd *cobra.Command, o replayOptions) error {
+	bar := newBar(cmd.ErrOrStderr(), -1, "compared", false)
+	h := service.ThisHost(version())
+	compared, err := h.CheckDecisions(cmd.Context(), o.Partition, o.from, func(n int) { _ = bar.Set(n) })
+	_ = bar.Finish()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "partition %d: %d decisions compared, all equal\n", o.Partition, compared)
+	return err
 }

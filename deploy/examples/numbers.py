@@ -5,6 +5,8 @@ A dash stands for a number that is little more than noise.
     oriel tail --topic delays.descriptor --raw --follow=false > names.json
     oriel tail --topic delays.decisions --raw --from-beginning | python3 numbers.py names.json
     kcat -b localhost:9092 -C -t delays.decisions -q -X isolation.level=read_committed | python3 numbers.py names.json
+
+oriel tail prints JSON whatever ORIEL_DECISIONS_FORMAT is, and kcat what is published.
 """
 import json
 import sys

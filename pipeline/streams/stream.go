@@ -23,6 +23,7 @@ type Model struct {
 	Users    *Users              // user-level privacy; the zero value is none
 	Keyed    bool                // the machine reads record keys: public names, such as that of a play
 	Encoding schemas.Encoding    // of decisions
+	SchemaID uint32              // of the encoding's schema in a registry, which decisions name; 0: none
 
 	// of decoding, contributions and decompression: the constant of that name, from 1. Tests play another version.
 	Semantics uint32
@@ -72,7 +73,7 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	if versioned, ok := first.(operators.Versioned); ok {
 		s.extras = versioned.OwnExtras()
 	}
-	s.encoder = schemas.NewEncoder(decisionConfig(s.guarantee, operators.FormOf(operator), m.Encoding), s.extras)
+	s.encoder = schemas.NewEncoder(m.decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
 	s.keys = [DecisionTopics]int{s.keyed(0), s.keyed(1)}
 	return s, nil
 }
@@ -128,11 +129,11 @@ func OpenStream(m Model, params []byte, key, people [32]byte, stream string, inc
 }
 
 // decisionConfig is what the decisions of all streams repeat.
-func decisionConfig(g protection.Guarantee, form schemas.Form, encoding schemas.Encoding) schemas.DecisionConfig {
+func (m Model) decisionConfig(g protection.Guarantee, form schemas.Form) schemas.DecisionConfig {
 	return schemas.DecisionConfig{
 		Mechanism: g.Mechanism, Window: g.Scope.Figures().Window, Batch: g.Batch,
 		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Unit.Adjacency().String(), Unit: g.Unit.Name(), Form: form,
-		Encoding: encoding,
+		Encoding: m.Encoding, SchemaID: m.SchemaID,
 	}
 }
 

@@ -18,6 +18,8 @@ def read(value):
     """Gives a decision as json.loads does, from the bytes of a record in any encoding."""
     if value[:1] == b"{":
         return json.loads(value)
+    if value[:1] == b"\0":  # the id of a schema; behind it the message's place in its file, or an Avro record
+        return from_protobuf(value[6:]) if value[5:6] == b"\0" else Avro(value[5:]).decision()
     if value[:1] == b"\n":
         return from_protobuf(value)
     if value[:10] == bytes.fromhex("c3016fdc735d72d3d5d0"):

@@ -21,8 +21,8 @@ import (
 	"oriel/state"
 )
 
-// Run plays every story of a folder, which has some. Streams that are opened have more settings, ORIEL_NAME=VALUE, which
-// transcripts do not show.
+// Run plays every story of a folder, which has some. Streams that are opened have more settings, ORIEL_NAME=VALUE,
+// which transcripts do not show.
 func Run(t *testing.T, dir string, more ...string) {
 	t.Helper()
 	pipetest.EachStory(t, dir, func(t *testing.T, path string) {

@@ -166,11 +166,13 @@ func (g *grown) try(name string, args ...string) (out, problems string) {
 	return standard.String(), ""
 }
 
-// goEnv is where the go command finds its caches.
+// goEnv is where the go command finds its caches, and what it built the test with: with another CGO_ENABLED it would
+// compile nearly all packages again.
 func goEnv() []string {
 	var env []string
 	for _, line := range os.Environ() {
-		if strings.HasPrefix(line, "GO") && !strings.HasPrefix(line, "GOCOVERDIR=") {
+		ofGo := strings.HasPrefix(line, "GO") || strings.HasPrefix(line, "CGO_")
+		if ofGo && !strings.HasPrefix(line, "GOCOVERDIR=") {
 			env = append(env, line)
 		}
 	}

@@ -46,5 +46,6 @@ func TestDecisionsInEveryEncodingAreServed(t *testing.T) {
 			t.Errorf("decisions in %s, want %s", schemas.Encodings[last.Encoding], schemas.Encodings[encoding])
 		}
 	}
-	f.Refused(map[string]string{"ORIEL_DECISIONS_FORMAT": "protobuf"}, "the configuration differs", "ORIEL_DECISIONS_FORMAT")
+	const setting = "ORIEL_DECISIONS_FORMAT"
+	f.Refused(map[string]string{setting: "protobuf"}, "the configuration differs", setting)
 }

@@ -56,6 +56,9 @@ func (s Settings) Canonical() string {
 	if s.Encoding() != schemas.JSON {
 		lines = append(lines, "DECISIONS_FORMAT="+s.DecisionsFormat)
 	}
+	if s.DecisionsSchemaID != 0 {
+		lines = append(lines, "DECISIONS_SCHEMA_ID="+count(s.DecisionsSchemaID))
+	}
 	if s.AfterStream != "" {
 		lines = append(lines, "AFTER_STREAM="+s.AfterStream)
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"math"
 	"net"
 	"regexp"
 	"slices"
@@ -70,6 +71,10 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 			p.Want("FEATURES_RANGE", false, "%w", err)
 		}
 		p.OneOf("DECISIONS_FORMAT", s.DecisionsFormat, schemas.Encodings[:]...)
+		p.Want("DECISIONS_SCHEMA_ID", s.DecisionsSchemaID == 0 || s.Encoding() != schemas.JSON,
+			"set, but decisions in JSON name no schema; set ORIEL_DECISIONS_FORMAT")
+		p.Want("DECISIONS_SCHEMA_ID", s.DecisionsSchemaID <= math.MaxInt32,
+			"%d: not within 0 to 2147483647", s.DecisionsSchemaID)
 		p.OneOf("FEATURES_NORM", s.FeaturesNorm, "unit", "none")
 		p.Want("MAX_RECORD_BYTES", s.MaxRecordBytes >= 1 && s.MaxRecordBytes <= 100<<20,
 			"%d: not within 1 to 104857600", s.MaxRecordBytes)

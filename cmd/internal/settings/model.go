@@ -46,6 +46,7 @@ func (s Settings) Model() (streams.Model, error) {
 	}
 	return streams.Model{
 		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Encoding: s.Encoding(),
+		SchemaID:  uint32(s.DecisionsSchemaID),
 		Semantics: streams.Semantics, Learner: learner, Writers: s.Writers(),
 	}, nil
 }

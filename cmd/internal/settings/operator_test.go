@@ -79,7 +79,8 @@ func ofPlanted(more ...string) []string {
 
 func loadBoth(environ []string) (Settings, error) { return load(both, environ, Events, Operator) }
 
-// TestAnotherOperatorChangesNoByteOfCoco: neither its row, nor a later setting of coco's own that is not set.
+// TestAnotherOperatorChangesNoByteOfCoco: neither its row, nor a later setting that is not set, of coco's own or of all
+// operators.
 func TestAnotherOperatorChangesNoByteOfCoco(t *testing.T) {
 	want, err := os.ReadFile("testdata/canonical-v1.txt")
 	if err != nil {
@@ -98,6 +99,13 @@ func TestAnotherOperatorChangesNoByteOfCoco(t *testing.T) {
 		{registry.Table{grown, planted}, nil, ""},
 		{registry.Table{grown, planted}, []string{"ORIEL_NEWER=007"}, ""},
 		{registry.Table{grown, planted}, []string{"ORIEL_NEWER=8"}, "NEWER=8\n"},
+		{both, []string{"ORIEL_DECISIONS_FORMAT=json"}, ""},
+		{both, []string{"ORIEL_DECISIONS_FORMAT=avro"}, "DECISIONS_FORMAT=avro\n"},
+		{
+			both,
+			[]string{"ORIEL_DECISIONS_FORMAT=protobuf", "ORIEL_DECISIONS_SCHEMA_ID=007"},
+			"DECISIONS_FORMAT=protobuf\nDECISIONS_SCHEMA_ID=7\n",
+		},
 	} {
 		s, err := load(test.table, append(minimal(), test.more...), all...)
 		if err != nil {

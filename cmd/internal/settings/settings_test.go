@@ -98,6 +98,10 @@ func TestProblemsAreReportedAtOnceEachByItsVariable(t *testing.T) {
 	f("ORIEL_AGE_WEIGHT: set, but only", "ORIEL_AGE_WEIGHT=0.3")
 	f("ORIEL_POLES: 1: not", "ORIEL_MECHANISM=blt", "ORIEL_POLES=1")
 	f("ORIEL_MECHANISM", "ORIEL_MECHANISM=none")
+	f("ORIEL_DECISIONS_SCHEMA_ID: set, but decisions in JSON name no schema", "ORIEL_DECISIONS_SCHEMA_ID=7")
+	f("ORIEL_DECISIONS_SCHEMA_ID: 2147483648: not within",
+		"ORIEL_DECISIONS_FORMAT=avro", "ORIEL_DECISIONS_SCHEMA_ID=2147483648")
+	f(`ORIEL_DECISIONS_FORMAT: "xml": not one of json, protobuf, avro`, "ORIEL_DECISIONS_FORMAT=xml")
 	_, err := Load(append(minimal(), "ORIEL_CLIP=0", "ORIEL_BATCH=0", "ORIEL_LOSS=canary"), all...)
 	for _, name := range []string{"ORIEL_CLIP", "ORIEL_BATCH", "ORIEL_LOSS"} {
 		if !strings.Contains(err.Error(), name) {

@@ -1,9 +1,8 @@
-package main
+package demo
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -40,12 +39,12 @@ func appendArrival(f *flights.Flight, dst []byte) []byte {
 	return fmt.Appendf(dst, `{"carrier":"%s","delay":%g}`, flights.Carriers[f.Carrier], f.Delay)
 }
 
-// demoNumbers runs a deployment of private numbers over the flights, and tells of each airport what it publishes last,
+// privateNumbers runs a deployment of private numbers over the flights. It shows for each airport the last of them
 // beside the truth.
-func demoNumbers(
-	ctx context.Context, client *kafka.Client, dir string, streams [][]flights.Flight, seed uint64, progress io.Writer,
+func privateNumbers(
+	ctx context.Context, client *kafka.Client, dir string, streams [][]flights.Flight, o Options,
 ) (string, error) {
-	if err := sendFlights(ctx, client, arrivalsTopic, streams, appendArrival, progress); err != nil {
+	if err := sendFlights(ctx, client, arrivalsTopic, streams, appendArrival, o.Bar); err != nil {
 		return "", err
 	}
 	s, err := arrivalSettings()
@@ -56,7 +55,7 @@ func demoNumbers(
 	for _, stream := range streams {
 		due += len(stream) / arrivalsOf
 	}
-	if _, err := demoRun(ctx, client, s, dir, due, seed, progress); err != nil {
+	if _, err := serve(ctx, client, s, dir, due, o); err != nil {
 		return "", fmt.Errorf("%s: %w", s.Name, err)
 	}
 	learner, err := s.Learner()

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"cmp"
@@ -21,19 +21,19 @@ import (
 	"oriel/schemas"
 )
 
-// demoEvents are the flights of each airport as eval takes them.
-type demoEvents struct{ streams [][]flights.Flight }
+// airports are the flights of each airport as eval takes them.
+type airports struct{ streams [][]flights.Flight }
 
-func newDemoEvents(all []flights.Flight) demoEvents {
+func newAirports(all []flights.Flight) airports {
 	streams := make([][]flights.Flight, len(flights.Origins))
 	for _, f := range all {
 		streams[f.Origin] = append(streams[f.Origin], f)
 	}
-	return demoEvents{streams}
+	return airports{streams}
 }
 
 // Totals counts the flights of each airport.
-func (d demoEvents) Totals() []int64 {
+func (d airports) Totals() []int64 {
 	var totals []int64
 	for _, stream := range d.streams {
 		totals = append(totals, int64(len(stream)))
@@ -42,7 +42,7 @@ func (d demoEvents) Totals() []int64 {
 }
 
 // Each gives the records that were sent.
-func (d demoEvents) Each(_ context.Context, f func(eval.Item) error) error {
+func (d airports) Each(_ context.Context, f func(eval.Item) error) error {
 	for p, stream := range d.streams {
 		for i := range stream {
 			r := records.Record{Public: records.Public{Offset: int64(i)}, Value: stream[i].AppendEvent(nil)}
@@ -54,17 +54,17 @@ func (d demoEvents) Each(_ context.Context, f func(eval.Item) error) error {
 	return nil
 }
 
-// demoTable is the closing table. Its figures come from the decision topics, read back as any consumer would.
-type demoTable struct {
-	events demoEvents
+// table is the closing table. Its figures come from the decision topics, read back as any consumer would.
+type table struct {
+	events airports
 	rows   []settings.Settings
 	rates  []float64 // events a second
 	last   [][][]float64
 
-	numbers string // those of demoNumbers
+	numbers string // those of privateNumbers
 }
 
-const demoNotes = `
+const notes = `
 for life: what a step says counts for less with each later step (memory, ORIEL_MEMORY), and ε holds for every flight
 for ever. The others protect the newest W flights of each stream; a flight that leaves the window is not forgotten, and
 its ε grows with age as shown. Adjacency replace, one flight, δ = 1e-6. Settings are public: the regulariser follows
@@ -73,7 +73,7 @@ without noise stands beside it. A window of 1024 flights is for show. Mechanisms
 sensitivity that the paper prints; their ε is recomputed from the noise they add.`
 
 // print scores the decisions, draws, and says in the end what it comes to.
-func (d *demoTable) print(ctx context.Context, out io.Writer, client *kafka.Client, folder string) error {
+func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, folder string) error {
 	in := eval.Input{Settings: d.rows, Seeds: 1, Progress: func(int) {}}
 	d.last = make([][][]float64, len(d.rows))
 	for i, s := range d.rows {
@@ -96,7 +96,7 @@ func (d *demoTable) print(ctx context.Context, out io.Writer, client *kafka.Clie
 	fmt.Fprintf(out, "\n%d flights of 2013 in %d streams, one an airport (%s): will it arrive more than 15 minutes late?\n"+
 		"Each decision is scored on the flight after it.\n\n", report.Events, report.Streams, strings.Join(flights.Origins, ", "))
 	report.PrintRows(out)
-	fmt.Fprintln(out, demoNotes)
+	fmt.Fprintln(out, notes)
 	fmt.Fprintln(out, "\nDecisions, and events a second:")
 	for i, s := range d.rows {
 		fmt.Fprintf(out, "  %-32s %8.0f\n", s.Deployment().Decisions, d.rates[i])

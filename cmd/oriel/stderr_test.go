@@ -166,36 +166,3 @@ func TestSilentTrapsWarn(t *testing.T) {
 		}
 	}
 }
-
-// TestEnvFilesUnderstandQuotes as a shell does, and refuse by their line what a shell would read otherwise.
-func TestEnvFilesUnderstandQuotes(t *testing.T) {
-	for value, want := range map[string]string{
-		``: ``, `plain`: `plain`, `a|y $x \n`: `a|y $x \n`, `late, on time`: `late, on time`,
-		`'a=x|y'`: `a=x|y`, `"a b"`: `a b`, `'a'"b"c`: `abc`, `''`: ``, `""`: ``,
-		`'$x \n "'`: `$x \n "`, `"\$x \n \" \\ ' \a"`: `$x \n " \ ' \a`, `'it'\''s'`: `it's`, `a\ 'b'`: `a b`,
-		`'a' # b`: `a`, `"a"	`: `a`, `"#"'#'`: `##`,
-	} {
-		if got, err := unquote(strings.TrimSpace(value)); err != nil || got != want {
-			t.Errorf("%s: %q, %v, want %q", value, got, err, want)
-		}
-		if len(want) > 0 {
-			if got, err := unquote(quoted(want)); err != nil || got != want {
-				t.Errorf("%s: quoted and back %q, %v", want, got, err)
-			}
-		}
-		out, err := exec.Command("sh", "-c", "A="+value+"\nprintf %s \"$A\"").CombinedOutput()
-		if shells := strings.ContainsAny(value, `'"`); shells && (err != nil || string(out) != want) {
-			t.Errorf("%s: a shell reads %q, %v", value, out, err)
-		}
-	}
-	for value, want := range map[string]string{
-		`'a`: "a ' has no end", `"a`: `a " has no end`, `"a\"`: `a " has no end`, `'a' b`: "text follows a space",
-		`"$HOME"`: "$ within", "\"`x`\"": "` within", `'a'$x`: "$ outside", `'a'|b`: "| outside", `'a';b`: "; outside",
-		`'a'\`: `a \ ends the line`,
-	} {
-		f := offline(t, nil)
-		f.Env = nil
-		file := servicetest.WriteFile(t, "env", []byte("# first\nORIEL_CELLS="+value+"\n"))
-		f.Fails("env line 2: ORIEL_CELLS: "+want, "config", "--env-file", file)
-	}
-}

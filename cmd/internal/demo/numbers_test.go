@@ -1,30 +1,48 @@
-package main
+package demo
 
 import (
 	"fmt"
-	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"oriel/cmd/internal/flights"
+	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
 )
+
+// unseen is a bar that nobody looks at.
+type unseen struct{}
+
+func (unseen) Add(int) error { return nil }
+func (unseen) Set(int) error { return nil }
+func (unseen) Finish() error { return nil }
 
 // TestDemoShowsPrivateNumbers: each number of the demo's last block is within what it says of the truth, which is
 // what the flights say, summed here backwards; and another call says the same.
 func TestDemoShowsPrivateNumbers(t *testing.T) {
-	all, err := readDemoFlights()
+	home := t.TempDir()
+	repotest.UnpackFlights(t, home)
+	file, err := os.Open(filepath.Join(home, "flights.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	streams := newDemoEvents(all[:30_050]).streams
+	defer func() { _ = file.Close() }()
+	all, err := flights.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	streams := newAirports(all[:30_050]).streams
 	var texts []string
 	for range 2 {
 		client := servicetest.Connect(t, servicetest.EmbeddedBroker(t))
-		text, err := demoNumbers(t.Context(), client, t.TempDir(), streams, 1, io.Discard)
+		text, err := privateNumbers(t.Context(), client, t.TempDir(), streams, Options{
+			Seed: 1, Bar: func(int64, string) Bar { return unseen{} },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

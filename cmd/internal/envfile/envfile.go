@@ -1,4 +1,4 @@
-package main
+package envfile
 
 import (
 	"bytes"
@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// readEnvFile sets the variables that a file gives and the environment lacks. Each line is NAME=value. A value without
+// Read sets the variables that a file gives and the environment lacks. Each line is NAME=value. A value without
 // quotes is all that follows the first =, as `docker run --env-file` takes it. One with quotes is read as a POSIX shell
 // reads it, so that `. FILE` and --env-file give the same. Lines that are empty or start with # do not count.
-func readEnvFile(path string) error {
+func Read(path string) error {
 	if path == "" {
 		return nil
 	}
@@ -33,7 +33,7 @@ func readEnvFile(path string) error {
 			return fmt.Errorf("--env-file: %s line %d: %s is given twice", path, i+1, name)
 		}
 		seen[name] = true
-		if value, err = unquote(value); err != nil {
+		if value, err = Unquote(value); err != nil {
 			return fmt.Errorf("--env-file: %s line %d: %s: %w", path, i+1, name, err)
 		}
 		if _, given := os.LookupEnv(name); given {
@@ -46,9 +46,9 @@ func readEnvFile(path string) error {
 	return nil
 }
 
-// unquote reads a value that has quotes as a POSIX shell reads a word. It refuses what a shell would expand, or would
+// Unquote reads a value that has quotes as a POSIX shell reads a word. It refuses what a shell would expand, or would
 // not take as one word.
-func unquote(value string) (string, error) {
+func Unquote(value string) (string, error) {
 	if !strings.ContainsAny(value, `'"`) {
 		return value, nil
 	}
@@ -106,8 +106,8 @@ func doubleQuoted(text string) (inner []byte, length int, err error) {
 	return nil, 0, errors.New("a \" has no end on its line")
 }
 
-// quoted is a value as unquote takes it.
-func quoted(value string) string {
+// Quote is a value as Unquote takes it.
+func Quote(value string) string {
 	if !strings.ContainsAny(value, `'"`) && strings.TrimSpace(value) == value {
 		return value
 	}

@@ -1,0 +1,154 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"oriel/cmd/internal/flights"
+	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/embedded"
+	"oriel/pipeline/kafka"
+)
+
+// input is the demo's topic of events, one partition an airport. Each is a stream of its own, on purpose: the three
+// have different delays, one guarantee each, and nothing to learn from each other's order.
+const input = "flights"
+
+// row is a deployment of the demo. Its settings are public: none was found by looking at flights.
+type row struct {
+	name      string
+	mechanism string
+	epsilon   float64
+	length    []string // settings of what is protected, and for how long
+}
+
+// rows are in the order of the table. The printed constants come last: they prove less than they were asked for,
+// and learn nothing.
+func rows() []row {
+	window, life := []string{"ORIEL_WINDOW=1024"}, []string{"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536"}
+	return []row{
+		{"life", "blt", 1, life},
+		{"life", "blt", 4, life},
+		{"blt", "blt", 1, window},
+		{"blt", "blt", 4, window},
+		{"tree-gaussian", "tree-gaussian", 1, window},
+		{"tree-gaussian-paper", "tree-gaussian-paper", 1, window},
+	}
+}
+
+// settings are what a user would give as ORIEL_* variables, with the regulariser that `oriel plan` advises.
+func (r row) settings() (settings.Settings, error) {
+	lines := append([]string{
+		fmt.Sprintf("ORIEL_NAME=%s-%g", r.name, r.epsilon), "ORIEL_INPUT_TOPIC=" + input, "ORIEL_START=earliest",
+		"ORIEL_STREAM=partition", "ORIEL_ALLOW_SINGLE_REPLICA=true",
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		fmt.Sprintf("ORIEL_DIMENSION=%d", flights.Dimension),
+		"ORIEL_MECHANISM=" + r.mechanism, fmt.Sprintf("ORIEL_EPSILON=%g", r.epsilon), "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+	}, r.length...)
+	with := func(advice plan.Advice) (settings.Settings, error) {
+		return settings.Load(append(lines, fmt.Sprintf("ORIEL_START_REGULARIZER=%g", float64(advice.StartRegularizer)),
+			fmt.Sprintf("ORIEL_STRONG_CONVEXITY=%g", float64(advice.StrongConvexity))), settings.Events, settings.Operator)
+	}
+	s, err := with(plan.Advice{StrongConvexity: 1})
+	if err != nil {
+		return s, err
+	}
+	learner, err := s.Learner()
+	if err != nil {
+		return s, err
+	}
+	mechanism, operator := learner.Mechanism(), learner.Operator()
+	advice, ok, err := plan.Advise(mechanism, operator, nil)
+	if err != nil || !ok {
+		return s, errors.Join(err, errors.New("no advice for the demo"))
+	}
+	return with(advice)
+}
+
+// Options are the flags of `oriel demo`, and how it shows progress.
+type Options struct {
+	Keep bool   // leave the broker running until ctx ends
+	Seed uint64 // of the noise
+	Out  string // folder of the picture, made if missing
+	Bar  func(total int64, what string) Bar
+}
+
+// Bar shows how far a part of the demo is; total is −1 when it is not known.
+type Bar interface {
+	Add(n int) error
+	Set(n int) error
+	Finish() error
+}
+
+// Run plays the demo over flights and writes what it comes to.
+func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) error {
+	dir, err := os.MkdirTemp("", "oriel-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	broker, err := embedded.Start(embedded.Options{Dir: filepath.Join(dir, "broker")})
+	if err != nil {
+		return err
+	}
+	defer broker.Close()
+	client, err := kafka.New(kafka.Config{Brokers: []string{broker.Addr()}, ClientID: "oriel-demo"})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	streams := newAirports(all)
+	if err := sendFlights(ctx, client, input, streams.streams, (*flights.Flight).AppendEvent, o.Bar); err != nil {
+		return err
+	}
+	t := table{events: streams}
+	for _, row := range rows() {
+		s, err := row.settings()
+		if err != nil {
+			return err
+		}
+		took, err := serve(ctx, client, s, dir, len(all), o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		t.rows = append(t.rows, s)
+		t.rates = append(t.rates, float64(len(all))/took.Seconds())
+	}
+	if t.numbers, err = privateNumbers(ctx, client, dir, streams.streams, o); err != nil {
+		return err
+	}
+	if err := t.print(ctx, out, client, o.Out); err != nil {
+		return err
+	}
+	if o.Keep {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nThe broker runs at %s until you press Ctrl-C. In another terminal:\n", broker.Addr())
+		for _, command := range commands(self, broker.Addr(), t.rows[0].Deployment().Decisions) {
+			fmt.Fprintln(out, " ", command)
+		}
+		<-ctx.Done()
+		return nil
+	}
+	fmt.Fprintln(out, "\n"+
+		"The broker is gone with this process; `oriel demo --keep` leaves it running for tail and kcat.")
+	return nil
+}
+
+// commands are lines for a shell in any directory that show decisions of the demo's broker and end. The binary of
+// `go run` is there as long as the demo runs.
+func commands(self, broker, topic string) []string {
+	return []string{
+		fmt.Sprintf("ORIEL_BROKERS=%s '%s' tail --topic %s --from-beginning -n 5",
+			broker, strings.ReplaceAll(self, "'", `'\''`), topic),
+		fmt.Sprintf("kcat -b %s -C -t %s -p 0 -c 5 -q -X isolation.level=read_committed", broker, topic),
+	}
+}
