@@ -314,7 +314,8 @@ func TestLettersOfAMapping(t *testing.T) {
 	})
 	f.Must("topics")
 	bad := []records.Record{
-		{Value: []byte(`{"s":"paid","o":{"n":"canary","late":1}}`)}, {Value: []byte(`{"s":"paid","o":{"n":1}}`)},
+		{Value: []byte(`{"s":"paid","o":{"n":"canary","late":1}}`)},
+		{Value: []byte(`{"s":"paid","o":{"n":1}}`)},
 		{Value: []byte(`{"s":"paid","o":{"n":1,"late":1},"o":"canary"}`)},
 	}
 	f.Send(0, records.Record{Value: []byte(`{"s":"open","o":{}}`)})
