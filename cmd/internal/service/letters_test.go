@@ -305,8 +305,8 @@ func TestLettersSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestLettersOfAMapping: a letter names the path at which a mapped record is wrong. A record that the mapping filters has
-// no letter, because nothing is wrong with it.
+// TestLettersOfAMapping: a letter names the path at which a mapped record is wrong. A record that the mapping filters
+// has no letter, because nothing is wrong with it.
 func TestLettersOfAMapping(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{
