@@ -96,7 +96,7 @@ func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 		v = &d.values[t.at]
 	}
 	c := t.item.Compare
-	if c != nil && v.Kind >= Time {
+	if c != nil && v.Kind >= Time && !Missing(c.Constant) { // else it asks whether something stands there
 		return v, schemas.WrongType
 	}
 	if c != nil && (v.Kind > Null || Missing(c.Constant)) {
