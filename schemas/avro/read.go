@@ -1,6 +1,7 @@
 package avro
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -132,15 +133,14 @@ func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schema
 
 // entry is what reads the value of a key.
 func (s *Source) entry(n *node, name []byte) *node {
-	for k := range n.keys {
-		if n.keys[k].name == string(name) {
-			for _, place := range n.keys[k].places {
-				s.values[place] = mapping.Value{}
-			}
-			return n.keys[k].node
-		}
+	k, found := slices.BinarySearchFunc(n.keys, name, func(k key, name []byte) int { return bytes.Compare(k.name, name) })
+	if !found {
+		return n.items
 	}
-	return n.items
+	for _, place := range n.keys[k].places {
+		s.values[place] = mapping.Value{}
+	}
+	return n.keys[k].node
 }
 
 // block reads how many items follow and where they end: at the end of b, unless the block says its size. next is −1
