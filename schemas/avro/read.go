@@ -58,7 +58,8 @@ func (s *Source) other(n *node) {
 	}
 }
 
-// array reads an array: blocks of items, behind the count of each, until a count of 0.
+// array reads an array: blocks of items, behind the count of each, until a count of 0. A block that says its size must
+// have it, whether a path leads there or not: what a record says does not depend on the paths.
 func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
 	s.other(n)
 	index := int64(0)
@@ -72,9 +73,7 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 		case n.items.least > 0 && count > int64(end-at)/int64(n.items.least), n.items.least == 0 && count > mostEmpty-index:
 			return 0, schemas.Malformed
 		}
-		if i = at; end < len(b) && len(n.picks) == 0 {
-			i, count = end, 0
-		}
+		i = at
 		for range count {
 			if i, code = s.read(n.item(index), b[:end], i, depth+1); code != schemas.OK {
 				return 0, code
@@ -113,9 +112,7 @@ func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schema
 		case count == 0:
 			return at, schemas.OK
 		}
-		if i = at; end < len(b) && len(n.keys) == 0 {
-			i, count = end, 0
-		}
+		i = at
 		for range count {
 			from, to := bytesAt(b[:end], i)
 			if to < 0 {
