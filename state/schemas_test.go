@@ -23,7 +23,8 @@ func testSchemas() Schemas {
 
 func TestGoldenBytesOfSchemas(t *testing.T) {
 	golden(t, "schemas-1.hex", testSchemas().Seal(schemasKey(), "orders"))
-	if s, err := OpenSchemas(unhex(t, "schemas-1.hex"), schemasKey(), "orders"); err != nil || !reflect.DeepEqual(s, testSchemas()) {
+	s, err := OpenSchemas(unhex(t, "schemas-1.hex"), schemasKey(), "orders")
+	if err != nil || !reflect.DeepEqual(s, testSchemas()) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

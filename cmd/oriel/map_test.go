@@ -72,7 +72,7 @@ func TestProblemsOfMappedRecords(t *testing.T) {
 		{`{"s":"ok","n":1}`, ``}, // an event to score
 		{`{"s":"ok","late":1,"at":1714521600}`, `features.hour: unreadable_value: /at is a number that does not say a time of ISO 8601; a number needs epoch`},
 		{`{"s":"secret","late":1}`, `filtered: ORIEL_MAP keeps records with /s=ok`},
-		{`{"s":"ok","late":1,"late":2}`, `duplicate_name: an object has no name twice`},
+		{`{"s":"ok","late":1,"late":2}`, `duplicate_name: /late: an object has no name twice`},
 		{`{"s":"ok","late":1,"x":[1,2,}`, `json_syntax: `},
 		{`{"s":"ok","late":1,"n":"1e999"}`, `features.n: unreadable_value: /n is a text`},
 	} {

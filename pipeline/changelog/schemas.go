@@ -104,7 +104,7 @@ func (d Deployment) FreezeSchemas(
 		if !is {
 			continue
 		}
-		producer, err := produce.New(ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout)
+		producer, err := d.producer(ctx, p)
 		if err == nil {
 			err = d.writeSchemas(ctx, producer, keys, p, given)
 		}
@@ -162,7 +162,7 @@ func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int
 	} else if frozen, err := view.Schemas(keys, d.Config, p); err != nil || len(unknown(frozen, schemas)) == 0 {
 		return added, err // nobody is fenced for nothing
 	}
-	producer, err := produce.New(ctx, d.Client, d.Config.TransactionalID(d.Topics.Input.ID, p), deployment.TransactionTimeout)
+	producer, err := d.producer(ctx, p)
 	if err != nil {
 		return added, err
 	}
@@ -244,6 +244,12 @@ func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
 	}
 	keys, err := view.Keys(p, d.Config, d.Model, d.Master)
 	return view, keys, err
+}
+
+// producer fences every earlier one of partition p.
+func (d Deployment) producer(ctx context.Context, p int32) (*produce.Producer, error) {
+	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
+	return produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
 }
 
 func (d Deployment) writeSchemas(

@@ -147,7 +147,8 @@ func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 			for p, end := range ends {
 				since = append(since, state.SchemaSince{Partition: int32(p), Offset: int64(end)})
 			}
-			if len(added) != 1 || len(added[0].Schemas) != 1 || added[0].Schemas[0].ID != 2 || !slices.Equal(added[0].Since, since) {
+			if len(added) != 1 || len(added[0].Schemas) != 1 || added[0].Schemas[0].ID != 2 ||
+				!slices.Equal(added[0].Since, since) {
 				t.Errorf("added %+v, want from %v on", added, since)
 			}
 			h.write(0, 2, 3)
@@ -188,8 +189,8 @@ func TestAStreamWithoutItsSchemasStops(t *testing.T) {
 	})
 }
 
-// TestAReplayKnowsSchemasThatWereAddedSince: what a replay decodes behind its checkpoint was decoded by schemas that the
-// checkpoint does not have. A machine that decides by them would tell; here the decoder is asked.
+// TestAReplayKnowsSchemasThatWereAddedSince: what a replay decodes behind its checkpoint was decoded by schemas that
+// the checkpoint does not have. A machine that decides by them would tell; here the decoder is asked.
 func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
@@ -211,7 +212,8 @@ func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
 			known = append(known, len(frozen))
 			return opens(frozen)
 		}
-		if _, err := replay.Check(t.Context(), d, 0, checkpoint, func(int) {}); err != nil || len(known) == 0 || slices.Min(known) < 2 {
+		_, err = replay.Check(t.Context(), d, 0, checkpoint, func(int) {})
+		if err != nil || len(known) == 0 || slices.Min(known) < 2 {
 			t.Errorf("a replay knew %d schemas, want 2: %v", known, err)
 		}
 	})

@@ -1,6 +1,7 @@
 package avro
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,8 +116,9 @@ func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 	case mapKind:
 		n.items = c.pass(w.items)
 		for _, b := range t.Below {
-			n.keys = append(n.keys, key{b.Name, c.node(w.items, r.like(mapKind).item(), b.Tree), places(b.Tree)})
+			n.keys = append(n.keys, key{[]byte(b.Name), c.node(w.items, r.like(mapKind).item(), b.Tree), places(b.Tree)})
 		}
+		slices.SortFunc(n.keys, func(a, b key) int { return bytes.Compare(a.name, b.name) })
 	case nullKind: // all below is absent
 	case enumKind:
 		for _, symbol := range w.symbols {

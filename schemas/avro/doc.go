@@ -14,8 +14,8 @@
 //	other bytes and fixed         no value of an event
 //
 // Paths do not name the branches of a union. Of two entries of a map with one key the last counts. A string that a path
-// needs must be UTF-8, a number finite, as in JSON. What no path needs is passed over, sized blocks by their size; its
-// contents are not looked at. Nothing may follow the record.
+// needs must be UTF-8, a number finite, as in JSON. What no path needs is passed over, and its texts are not looked at.
+// Nothing may follow the record.
 //
 // Records that were written with another version of a schema are read with the table of that version: OpenVersion.
 //

@@ -21,7 +21,7 @@ type node struct {
 	initial  []initial // of fields of a record that its writer does not know
 	items    *node     // those to which no path leads
 	picks    []pick
-	keys     []key
+	keys     []key // by name
 	branches []*node
 }
 
@@ -38,7 +38,7 @@ type pick struct {
 
 // key is an entry of a map to which a path leads.
 type key struct {
-	name   string
+	name   []byte
 	node   *node
 	places []int32 // all below
 }

@@ -1,6 +1,7 @@
 package avro
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -57,7 +58,8 @@ func (s *Source) other(n *node) {
 	}
 }
 
-// array reads an array: blocks of items, behind the count of each, until a count of 0.
+// array reads an array: blocks of items, behind the count of each, until a count of 0. A block that says its size must
+// have it, whether a path leads there or not: what a record says does not depend on the paths.
 func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
 	s.other(n)
 	index := int64(0)
@@ -71,9 +73,7 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 		case n.items.least > 0 && count > int64(end-at)/int64(n.items.least), n.items.least == 0 && count > mostEmpty-index:
 			return 0, schemas.Malformed
 		}
-		if i = at; end < len(b) && len(n.picks) == 0 {
-			i, count = end, 0
-		}
+		i = at
 		for range count {
 			if i, code = s.read(n.item(index), b[:end], i, depth+1); code != schemas.OK {
 				return 0, code
@@ -112,9 +112,7 @@ func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schema
 		case count == 0:
 			return at, schemas.OK
 		}
-		if i = at; end < len(b) && len(n.keys) == 0 {
-			i, count = end, 0
-		}
+		i = at
 		for range count {
 			from, to := bytesAt(b[:end], i)
 			if to < 0 {
@@ -132,15 +130,14 @@ func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schema
 
 // entry is what reads the value of a key.
 func (s *Source) entry(n *node, name []byte) *node {
-	for k := range n.keys {
-		if n.keys[k].name == string(name) {
-			for _, place := range n.keys[k].places {
-				s.values[place] = mapping.Value{}
-			}
-			return n.keys[k].node
-		}
+	k, found := slices.BinarySearchFunc(n.keys, name, func(k key, name []byte) int { return bytes.Compare(k.name, name) })
+	if !found {
+		return n.items
 	}
-	return n.items
+	for _, place := range n.keys[k].places {
+		s.values[place] = mapping.Value{}
+	}
+	return n.keys[k].node
 }
 
 // block reads how many items follow and where they end: at the end of b, unless the block says its size. next is −1

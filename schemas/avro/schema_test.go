@@ -199,3 +199,21 @@ func TestDecimalIsRoundedCorrectly(t *testing.T) {
 		t.Error("a decimal of no bytes is a number")
 	}
 }
+
+// Whatever a schema file holds, it is read or refused, and so are paths and records.
+func FuzzSchema(f *testing.F) {
+	f.Add(order)
+	f.Add(`{"type":"record","name":"N","fields":[{"name":"v","type":"int"},{"name":"next","type":["null","N"]}]}`)
+	f.Add(`["null",{"type":"map","values":{"type":"fixed","name":"F","size":3}}]`)
+	paths := pathsOf(f, "/id", "/total/units", "/lines/0/count", "/tags/a", "/next/v")
+	f.Fuzz(func(_ *testing.T, text string) {
+		s, err := Parse([]byte(text))
+		if err != nil {
+			return
+		}
+		s.At(paths[1])
+		if source, err := s.OpenVersion(s, paths); err == nil {
+			source.Fill(make([]mapping.Value, len(paths)), []byte("\x02a\x02\x02\x02b\x04\x00\x00"))
+		}
+	})
+}

@@ -257,9 +257,9 @@ func (d *drawer) paths(t *typ, wanted int) []mapping.Path {
 	return slices.CompactFunc(paths, slices.Equal)
 }
 
-// agree fails the test unless the reader and the library say the same of a record, and says whether both read it. What
-// no path needs may be passed over by its length, so that the library alone sees a fault in it; strict says that a
-// record has no fault. The library lets some faults pass: booleans above 1, sizes of blocks that are wrong.
+// agree fails the test unless the reader and the library say the same of a record, and says whether both read it. Each
+// alone finds some faults: the library looks into bytes that no path needs, and takes booleans above 1 and blocks of
+// another size than they say. strict says that a record has no fault.
 func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool) bool {
 	t.Helper()
 	values := make([]mapping.Value, len(paths))

@@ -25,7 +25,10 @@ func (echoed) Fill(values []mapping.Value, record []byte) schemas.Code {
 // The bytes of Confluent's framing: magic byte, id, and of Protobuf the place of the message type.
 func TestConfluentFraming(t *testing.T) {
 	avro, nested := Entry{ID: 1, Open: echo}, Entry{ID: 70_000, Index: []int{1, 0}, Open: echo}
-	first, later := Entry{ID: 3, Index: []int{0}, Open: echo}, Entry{ID: 1<<32 - 1, Known: func(partition int32, offset int64) bool { return partition == 3 && offset >= 100 }, Open: echo}
+	first := Entry{ID: 3, Index: []int{0}, Open: echo}
+	later := Entry{ID: 1<<32 - 1, Open: echo, Known: func(partition int32, offset int64) bool {
+		return partition == 3 && offset >= 100
+	}}
 	table, err := NewTable([]Entry{nested, later, avro, first})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ type Decoder struct {
 	read     Value  // that a target has made of another
 	digits   []byte // of its text
 	failed   int    // the target that broke a rule last, or of a filtered record the test; −1: none
+	unread   bool   // the source could not read the record
 }
 
 // NewDecoder joins a plan and a source of its paths.
@@ -58,7 +59,7 @@ func (d *Decoder) Labelled() bool { return d.events.Labelled() }
 
 // Decode turns the value of a record into dst. With any code but OK, dst is unspecified and the record is a null event.
 func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
-	d.failed = -1
+	d.failed, d.unread = -1, false
 	switch {
 	case len(record) == 0:
 		return schemas.Empty
@@ -66,6 +67,7 @@ func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
 		return schemas.TooLarge
 	}
 	if code := d.source.Fill(d.values, record); code != schemas.OK {
+		d.unread = true
 		return code
 	}
 	for i := range d.plan.where {
@@ -94,7 +96,7 @@ func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 		v = &d.values[t.at]
 	}
 	c := t.item.Compare
-	if c != nil && v.Kind >= Time {
+	if c != nil && v.Kind >= Time && !Missing(c.Constant) { // else it asks whether something stands there
 		return v, schemas.WrongType
 	}
 	if c != nil && (v.Kind > Null || Missing(c.Constant)) {

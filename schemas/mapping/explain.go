@@ -19,6 +19,9 @@ func (d *Decoder) Problem(_ []byte, code schemas.Code) string {
 	case code == schemas.MissingMember && d.events.Lacks() != "":
 		return fmt.Sprintf("%s: %s: %s", d.events.Lacks(), code, code.Rule())
 	}
+	if p, some := d.source.(Placer); some && d.unread && p.Place() != "" {
+		return fmt.Sprintf("%s: %s: %s", code, p.Place(), code.Rule())
+	}
 	return fmt.Sprintf("%s: %s", code, code.Rule())
 }
 

@@ -18,10 +18,12 @@ type jsonSource struct {
 	record uint64 // how many were read
 	arena  []byte // texts that hold escapes
 	values []Value
+	fault  *jsonNode // at which the record is wrong; nil: elsewhere
 }
 
 // jsonNode is a place that paths lead to or through.
 type jsonNode struct {
+	path     Path
 	at       int // in values; −1: none
 	children []jsonChild
 	list     bool           // a child is an element; then they are sorted by place
@@ -59,7 +61,7 @@ func (n *jsonNode) child(name string) *jsonNode {
 			return c.node
 		}
 	}
-	c := jsonChild{name: name, place: place(name), node: &jsonNode{at: -1}}
+	c := jsonChild{name: name, place: place(name), node: &jsonNode{at: -1, path: append(slices.Clone(n.path), name)}}
 	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
 		c.quoted = `"` + name + `"`
 	}
@@ -97,7 +99,7 @@ func (s *jsonSource) Fill(values []Value, record []byte) schemas.Code {
 	for i := range values {
 		values[i].Kind = Absent
 	}
-	s.values, s.arena = values, s.arena[:0]
+	s.values, s.arena, s.fault = values, s.arena[:0], nil
 	s.record++
 	i := schemas.SkipSpace(record, 0)
 	if i == len(record) || record[i] != '{' {
@@ -114,6 +116,14 @@ func (s *jsonSource) Fill(values []Value, record []byte) schemas.Code {
 		return schemas.TrailingData
 	}
 	return schemas.OK
+}
+
+// Place implements Placer.
+func (s *jsonSource) Place() string {
+	if s.fault == nil {
+		return ""
+	}
+	return s.fault.path.String()
 }
 
 // value reads the value at b[i], in which at most depth containers may stand.
@@ -156,7 +166,9 @@ func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, c
 		return i + len("false"), schemas.OK
 	case c == '-' || c-'0' < 10:
 		v.Kind = Number
-		v.Number, i, code = schemas.ReadNumber(b, i)
+		if v.Number, i, code = schemas.ReadNumber(b, i); code != schemas.OK {
+			s.fault = n
+		}
 		return i, code
 	default:
 		return i, schemas.JSONSyntax
@@ -221,6 +233,7 @@ func (s *jsonSource) name(b []byte, i int, n *jsonNode, guess int) (
 	}
 	child = n.children[at].node
 	if child.seen == s.record {
+		s.fault = child
 		return nil, at, i, schemas.DuplicateName
 	}
 	child.seen = s.record

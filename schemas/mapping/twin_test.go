@@ -20,7 +20,7 @@ import (
 const twinMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["t","t2=/o/t:text","b=/b:bool",
 	"f=/o/l/1:number",
 	{"name":"scaled","from":"/o/l/0/x","scale":0.1,"offset":-3},
-	{"name":"more","compare":"/o/l/1>=t"},
+	{"name":"more","compare":"/o/l/1>=t"}, {"name":"has","compare":"/o/l!="},
 	{"name":"hour","from":"/d","as":"hour","epoch":"ms","zone":"-03:30"},
 	{"name":"weekday","from":"/d","as":"weekday","epoch":"s"},
 	{"name":"day","from":"/o/d","as":"day","zone":"+05:45"}, {"name":"month","from":"/o/d","as":"month"},
@@ -77,7 +77,9 @@ func (w twin) item(i Item, tree any, number bool) (v any, ok bool) {
 		v := at(tree, i.Compare.Path)
 		switch v.(type) {
 		case map[string]any, []any:
-			return nil, false
+			if !Missing(i.Compare.Constant) {
+				return nil, false
+			}
 		}
 		if v == nil && !Missing(i.Compare.Constant) {
 			return nil, true

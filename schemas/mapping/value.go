@@ -49,6 +49,12 @@ func truthValue(is bool) Value {
 	return v
 }
 
+// Placer is a Source that knows where the record of the last Fill was at fault.
+type Placer interface {
+	// Place is the path at which the record is not what its encoding asks for; empty where no path is.
+	Place() string
+}
+
 // OpenSource makes a Source for paths. Where it can know, it refuses a path at which no record has a value, and names
 // the path.
 type OpenSource func(paths []Path) (Source, error)

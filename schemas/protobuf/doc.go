@@ -17,10 +17,9 @@
 //
 // Records are read as Protobuf's encoding says. Fields come in any order, and the last one counts. Parts of a message
 // are merged, and lists may be packed. The newest member of a oneof removes the others. A field with another wire type
-// is unknown.
-// Unknown fields, and fields that no path needs, are passed over by their length; their contents are not looked at.
-// Texts that paths need must be UTF-8, in proto2 as well, and numbers finite, as in JSON. Only maps whose keys are texts
-// have paths.
+// is unknown. Unknown fields, and fields that no path needs, are passed over by their length; their contents are not
+// looked at. Texts that paths need must be UTF-8, in proto2 as well, and numbers finite, as in JSON. Only maps whose
+// keys are texts have paths.
 //
 // Cost: one pass over the record, two over an entry of a map, no allocation.
 package protobuf

@@ -1,6 +1,7 @@
 package protobuf
 
 import (
+	"bytes"
 	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -107,7 +108,7 @@ func (c *compiler) keys(f *field, fd protoreflect.FieldDescriptor, t *mapping.Tr
 		c.refuse(at, "field %s is a map whose keys are no texts", fd.Name())
 	}
 	for _, b := range t.Below {
-		p := keyPick{key: b.Name, value: field{number: uint64(fd.MapValue().Number()), place: -1}}
+		p := keyPick{key: []byte(b.Name), value: field{number: uint64(fd.MapValue().Number()), place: -1}}
 		p.all = subtree{places: places(b.Tree), from: c.states}
 		c.field(&p.value, fd.MapValue(), b.Tree, append(slices.Clone(at), b.Name))
 		if p.all.to = c.states; p.value.place >= 0 {
@@ -115,6 +116,7 @@ func (c *compiler) keys(f *field, fd protoreflect.FieldDescriptor, t *mapping.Tr
 		}
 		f.keys.picks = append(f.keys.picks, p)
 	}
+	slices.SortFunc(f.keys.picks, func(a, b keyPick) int { return bytes.Compare(a.key, b.key) })
 }
 
 // kindOf says what values of a kind become, and how they are written.

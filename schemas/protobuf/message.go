@@ -1,6 +1,7 @@
 package protobuf
 
 import (
+	"bytes"
 	"slices"
 	"unicode/utf8"
 
@@ -146,12 +147,11 @@ func (s *Source) entry(k *keys, b []byte, i int) (next int, code schemas.Code) {
 			return 0, code
 		}
 	}
-	for p := range k.picks {
-		if k.picks[p].key == string(key) {
-			return to, s.entryValue(&k.picks[p], entry)
-		}
+	p, found := slices.BinarySearchFunc(k.picks, key, func(p keyPick, key []byte) int { return bytes.Compare(p.key, key) })
+	if !found {
+		return to, schemas.OK
 	}
-	return to, schemas.OK
+	return to, s.entryValue(&k.picks[p], entry)
 }
 
 // entryValue reads the value of an entry whose grammar has been checked.

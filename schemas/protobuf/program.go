@@ -1,6 +1,9 @@
 package protobuf
 
 import (
+	"cmp"
+	"slices"
+
 	"oriel/schemas"
 	"oriel/schemas/mapping"
 )
@@ -54,10 +57,10 @@ type pick struct {
 }
 
 // keys is a map field whose keys are texts.
-type keys struct{ picks []keyPick }
+type keys struct{ picks []keyPick } // by key
 
 type keyPick struct {
-	key   string
+	key   []byte
 	value field // of the entry
 	zero  mapping.Value
 	all   subtree
@@ -118,12 +121,13 @@ func (m *message) find(number uint64) *field {
 	if number < uint64(len(m.near)) {
 		return m.near[number]
 	}
-	for _, f := range m.far {
-		if f.number == number {
-			return f
-		}
+	k, found := slices.BinarySearchFunc(m.far, number, func(f *field, number uint64) int {
+		return cmp.Compare(f.number, number)
+	})
+	if !found {
+		return nil
 	}
-	return nil
+	return m.far[k]
 }
 
 // Fill implements mapping.Source.

@@ -224,3 +224,23 @@ message A { E e = 1; }`, "A")
 		t.Errorf("a number without a name is %v", values[0].Kind)
 	}
 }
+
+// Whatever a schema file holds, it is read or refused, and so are paths and records.
+func FuzzSchema(f *testing.F) {
+	f.Add(orders)
+	f.Add(money)
+	f.Add("edition = \"2023\"; message A { repeated A a = 1 [features.message_encoding = DELIMITED]; }")
+	paths := pathsOf(f, "/id", "/total/units", "/lines/0/count", "/tags/a", "/a/0/a/1/id")
+	f.Fuzz(func(_ *testing.T, text string) {
+		for _, name := range []string{"a.proto", "a.bin"} {
+			s, err := Read(name, "", readFiles(map[string]string{name: text, "money.proto": money}))
+			if err != nil {
+				continue
+			}
+			s.At(paths[1])
+			if source, err := s.OpenVersion(paths); err == nil {
+				source.Fill(make([]mapping.Value, len(paths)), []byte("\x0a\x01a\x12\x02\x08\x01"))
+			}
+		}
+	})
+}

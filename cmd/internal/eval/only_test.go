@@ -60,8 +60,8 @@ func TestNoiseIsSwitchedOffHereAlone(t *testing.T) {
 			"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/optest/", "operators/neighbours/",
 		},
 		"withoutNoise": {"cmd/internal/eval/"},
-		"eval":         {"cmd/oriel/eval", "cmd/oriel/demo"},
-		"newSeeded":    {"cmd/oriel/demo.go"},
+		"eval":         {"cmd/oriel/eval", "cmd/internal/demo/"},
+		"newSeeded":    {"cmd/internal/demo/"},
 	} {
 		if len(uses[what]) == 0 {
 			t.Errorf("%s: nobody uses it: the test looks for something else than there is", what)

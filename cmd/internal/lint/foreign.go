@@ -26,7 +26,11 @@ var foreign = []struct {
 		[]string{"pipeline/kafka", "pipeline/embedded"},
 		"Kafka's wire is spoken in one place",
 	},
-	{"github.com/twmb/franz-go/pkg/sr", []string{"cmd/internal/schemaregistry"}, "a registry of schemas is asked in one place"},
+	{
+		"github.com/twmb/franz-go/pkg/sr",
+		[]string{"cmd/internal/schemaregistry"},
+		"a registry of schemas is asked in one place",
+	},
 	{"github.com/twmb/franz-go/pkg/kerr", []string{"pipeline/pipetest"}, "names of error codes are for traces of tests"},
 	{"github.com/cockroachdb/pebble/v2", []string{"state"}, "the local store is one package"},
 	{"github.com/prometheus", []string{"pipeline/metrics", "pipeline/console", "cmd"}, "what is exported is decided in pipeline/metrics, served by the console, wired by cmd"},

@@ -66,7 +66,8 @@ func TestRegistriesThatRefuse(t *testing.T) {
 	registry := srfake.New(srfake.WithAuth("Basic b3JpZWw6cmlnaHQ=")) // oriel:right
 	defer registry.Close()
 	registry.SeedSchema("orders-value", 1, 7, avro(""))
-	if _, err := client(t, Config{URL: registry.URL(), User: "oriel", Password: "right"}).Versions(t.Context(), "orders-value"); err != nil {
+	right := client(t, Config{URL: registry.URL(), User: "oriel", Password: "right"})
+	if _, err := right.Versions(t.Context(), "orders-value"); err != nil {
 		t.Error(err)
 	}
 	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -90,7 +91,8 @@ func TestRegistriesThatRefuse(t *testing.T) {
 			subject = "order-value"
 		}
 		_, err := client(t, c).Versions(t.Context(), subject)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), subject) || strings.Contains(err.Error(), "wrong") {
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), subject) ||
+			strings.Contains(err.Error(), "wrong") {
 			t.Errorf("%q: %v", want, err)
 		}
 	}

@@ -304,3 +304,33 @@ func TestLettersSayWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// TestLettersOfAMapping: a letter names the path at which a mapped record is wrong. A record that the mapping filters
+// has no letter, because nothing is wrong with it.
+func TestLettersOfAMapping(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, map[string]string{
+		"ORIEL_MAP": `{"where":"/s=paid","label":"/o/late>15","features":["/o/n:number"]}`,
+	})
+	f.Must("topics")
+	bad := []records.Record{
+		{Value: []byte(`{"s":"paid","o":{"n":"canary","late":1}}`)},
+		{Value: []byte(`{"s":"paid","o":{"n":1}}`)},
+		{Value: []byte(`{"s":"paid","o":{"n":1,"late":1},"o":"canary"}`)},
+	}
+	f.Send(0, records.Record{Value: []byte(`{"s":"open","o":{}}`)})
+	f.Send(0, bad...)
+	f.Send(0, records.Record{Value: []byte(`{"id":7,"s":"paid","o":{"n":1,"late":16}}`)})
+	f.take(5)
+	letters := f.Letters(0)
+	f.CheckLetters(0, letters, servicetest.AtOffsets(1, bad), 1<<20)
+	for i, want := range []string{
+		"features.n: unreadable_value: /o/n is a text that does not say a number", "label: missing_member: /o/late is absent",
+		"duplicate_name: /o: an object has no name twice",
+	} {
+		if got := servicetest.LetterHeaders(letters[i])["oriel-detail"]; got != want {
+			t.Errorf("letter %d says %q, want %q", i, got, want)
+		}
+	}
+	f.CheckHistory(0, 5)
+}

@@ -115,7 +115,8 @@ func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 	}
 	added, err := d.AddSchemas(ctx, found)
 	for _, a := range added {
-		fmt.Fprintf(h.Stderr, "stream %s: added ids %s, known from %s on\n", c.StreamName(a.Partition), ids(a.Schemas), places(a.Since))
+		fmt.Fprintf(h.Stderr, "stream %s: added ids %s, known from %s on\n",
+			c.StreamName(a.Partition), ids(a.Schemas), places(a.Since))
 	}
 	if err == nil && len(added) == 0 {
 		fmt.Fprintf(h.Stderr, "%s: nothing new; frozen are ids %s\n", s.Subject(), ids(frozen))

@@ -131,8 +131,9 @@ func TestSchemasOfARegistry(t *testing.T) {
 
 	f.CheckHistory(0, len(sent)+len(later))
 	letters := f.Letters(0)
-	if want := []string{"2 unknown_schema", "3 unknown_schema", "4 unknown_framing"}; !slices.Equal(servicetest.Reasons(letters), want) {
-		t.Errorf("letters %q, want %q", servicetest.Reasons(letters), want)
+	want := []string{"2 unknown_schema", "3 unknown_schema", "4 unknown_framing"}
+	if got := servicetest.Reasons(letters); !slices.Equal(got, want) {
+		t.Errorf("letters %q, want %q", got, want)
 	}
 	if detail := servicetest.LetterHeaders(letters[0])["oriel-detail"]; !strings.Contains(detail, "unknown_schema") {
 		t.Errorf("detail %q", detail)

@@ -11,8 +11,8 @@ import (
 	"oriel/state"
 )
 
-// PrepareTopics creates and checks the topics, writes the manifests, and freezes the schemas of a registry, but for those
-// whose ids are left out.
+// PrepareTopics creates and checks the topics, writes the manifests, and freezes the schemas of a registry, but for
+// those whose ids are left out.
 func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []uint) error {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
 	if err != nil {

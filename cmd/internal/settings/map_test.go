@@ -12,8 +12,8 @@ import (
 
 const orders = `{"label":"/total>15","features":["/customer/country"]}`
 
-// A mapping has a line of the configuration, by its digest, and so has what is not by default done with unknown members.
-// What has neither has neither line.
+// A mapping has a line of the configuration, by its digest, and so has what is not by default done with unknown
+// members. What has neither has neither line.
 func TestMappingsAreFrozenByTheirDigest(t *testing.T) {
 	canonical := func(lines ...string) string {
 		t.Helper()
@@ -25,17 +25,20 @@ func TestMappingsAreFrozenByTheirDigest(t *testing.T) {
 	}
 	own, inline := canonical(), canonical("ORIEL_MAP= "+orders)
 	const line = "MAP=sha256:00efc9997a5ebfd18f3c7bff66fa080082b31f0cf9e9e18ea49971db19ad9ecb"
-	if strings.Contains(own, "MAP=") || strings.Contains(own, "UNKNOWN=") || !strings.Contains(inline, "\n"+line) {
+	if strings.Contains(own, "MAP=") || strings.Contains(own, "UNKNOWN=") ||
+		!strings.Contains(inline, "\n"+line) {
 		t.Errorf("with a mapping:\n%s\nwithout:\n%s", inline, own)
 	}
 	if got := canonical("ORIEL_MAP=" + file); got != inline {
 		t.Errorf("from a file:\n%s\nwant\n%s", got, inline)
 	}
-	if got := canonical("ORIEL_MAP="+orders, "ORIEL_UNKNOWN=ignore"); got != inline || canonical("ORIEL_UNKNOWN=null") != own {
+	ignored := canonical("ORIEL_MAP="+orders, "ORIEL_UNKNOWN=ignore")
+	if ignored != inline || canonical("ORIEL_UNKNOWN=null") != own {
 		t.Error("a default that is written out changes the configuration")
 	}
 	for _, lines := range [][]string{{"ORIEL_UNKNOWN=ignore"}, {"ORIEL_MAP=" + orders, "ORIEL_UNKNOWN=null"}} {
-		if got := canonical(lines...); !strings.Contains(got, "\nUNKNOWN="+strings.TrimPrefix(lines[len(lines)-1], "ORIEL_UNKNOWN=")+"\n") {
+		want := "\n" + strings.TrimPrefix(lines[len(lines)-1], "ORIEL_") + "\n"
+		if got := canonical(lines...); !strings.Contains(got, want) {
 			t.Errorf("%v:\n%s", lines, got)
 		}
 	}
@@ -66,7 +69,8 @@ func TestDecodersOfAMapping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if DecoderOf(s.Canonical(), nil, nil) != nil || DecoderOf(s.Canonical(), append(minimal(), "ORIEL_MAP="+orders+"}"), nil) != nil {
+	other := append(minimal(), "ORIEL_MAP="+orders+"}")
+	if DecoderOf(s.Canonical(), nil, nil) != nil || DecoderOf(s.Canonical(), other, nil) != nil {
 		t.Error("a decoder without the mapping")
 	}
 	d := DecoderOf(s.Canonical(), environ, nil)

@@ -3,7 +3,6 @@ package settings
 import (
 	"cmp"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -231,10 +230,10 @@ func (s Settings) bySchema(
 	}
 	plan, err := m.Compile(c)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%sSCHEMA_FILE: the schema has not the members of an event; ORIEL_MAP may say where they stand: %w", prefix, err)
+		return nil, nil, mapping.Prefixed(prefix+"SCHEMA_FILE: without ORIEL_MAP it has the members of events", err)
 	}
 	if _, err := reader.open(plan.Paths()); err != nil {
-		return nil, nil, fmt.Errorf("%s%s: %w", prefix, named, err)
+		return nil, nil, mapping.Prefixed(prefix+named, err)
 	}
 	open := reader.open
 	if s.Framing == confluent {
@@ -251,7 +250,7 @@ func (s Settings) bySchema(
 			return nil, nil, fmt.Errorf("%sSCHEMA_IDS: %w", prefix, err)
 		}
 		if _, err := table.Open(plan.Paths()); err != nil {
-			return nil, nil, fmt.Errorf("%sSCHEMA_IDS: %w", prefix, errors.Join(err))
+			return nil, nil, fmt.Errorf("%sSCHEMA_IDS: %w", prefix, err)
 		}
 		open = table.Open
 	}

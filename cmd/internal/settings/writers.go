@@ -35,7 +35,8 @@ func (s *Settings) readRegistry(p *operators.Problems) {
 		return
 	}
 	at, err := url.Parse(s.SchemaRegistry)
-	p.Want("SCHEMA_REGISTRY", err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && at.User == nil,
+	usable := err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && at.User == nil
+	p.Want("SCHEMA_REGISTRY", usable,
 		"not the http or https URL of a registry, without a user: ORIEL_SCHEMA_REGISTRY_USER names one")
 	p.Want("SCHEMA_REGISTRY", s.Framing == confluent && s.Format != jsonFormat,
 		"set, but only records of ORIEL_FRAMING=confluent and ORIEL_FORMAT=avro or protobuf name schemas")

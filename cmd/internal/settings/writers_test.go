@@ -96,22 +96,24 @@ func TestFrozenSchemasDecode(t *testing.T) {
 		if _, err := model.Writers(broken)(model.Events); err == nil || !strings.Contains(err.Error(), "id 9") {
 			t.Errorf("%s: a schema that is none: %v", format, err)
 		}
-		if canonical := s.Canonical(); !strings.Contains(canonical, "SCHEMA_SUBJECT=i-value\n") || strings.Contains(canonical, "127.0.0.1") {
+		canonical := s.Canonical()
+		if !strings.Contains(canonical, "SCHEMA_SUBJECT=i-value\n") || strings.Contains(canonical, "127.0.0.1") {
 			t.Errorf("%s: canonical configuration %q", format, canonical)
 		}
 	}
 }
 
 func TestRegistriesThatSettingsRefuse(t *testing.T) {
+	avro := []string{"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent"}
 	for want, given := range map[string][]string{
-		"ORIEL_SCHEMA_REGISTRY: not the http":        {"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_REGISTRY=registry:8081"},
-		"ORIEL_SCHEMA_REGISTRY_USER names one":       {"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_REGISTRY=http://a:b@registry"},
+		"ORIEL_SCHEMA_REGISTRY: not the http":        {avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=registry:8081"},
+		"ORIEL_SCHEMA_REGISTRY_USER names one":       {avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=http://a:b@registry"},
 		"ORIEL_SCHEMA_REGISTRY: set, but only":       {"ORIEL_SCHEMA_REGISTRY=http://registry"},
-		"ORIEL_SCHEMA_IDS: set, but":                 {"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_IDS=1"},
+		"ORIEL_SCHEMA_IDS: set, but":                 {avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_IDS=1"},
 		"ORIEL_SCHEMA_SUBJECT: set without":          {"ORIEL_SCHEMA_SUBJECT=orders"},
 		"ORIEL_SCHEMA_REGISTRY_CA_FILE: set without": {"ORIEL_SCHEMA_REGISTRY_CA_FILE=a.pem"},
 		"ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE: it and ORIEL_SCHEMA_REGISTRY_USER need each other": {
-			"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent", "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_REGISTRY_USER=oriel",
+			avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_REGISTRY_USER=oriel",
 		},
 	} {
 		if _, err := Load(append(minimal(), given...), Events, Operator); err == nil || !strings.Contains(err.Error(), want) {
