@@ -249,7 +249,8 @@ func TestInitInAScript(t *testing.T) {
 	}
 	f := unserved(t, env)
 	f.Must("config")
-	if _, err := run("--yes", "--ranges", "proposed"); err == nil || !strings.Contains(err.Error(), "nothing is overwritten") {
+	_, err = run("--yes", "--ranges", "proposed")
+	if err == nil || !strings.Contains(err.Error(), "nothing is overwritten") {
 		t.Error(err)
 	}
 	for want, flags := range map[string][]string{
