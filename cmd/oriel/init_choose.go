@@ -29,6 +29,7 @@ func (i *initialising) chooseLabel() (err error) {
 	if i.proposal, err = i.look.propose(i.where, i.label); err != nil {
 		return err
 	}
+	reportLeft(i.notes, i.proposal)
 	proposed := i.proposal.Ranges
 	if used, err := setup.Used("", i.label); err == nil && i.want == setup.Value {
 		of, _ := setup.RangeAt(i.look.columns, used[0], labelName)

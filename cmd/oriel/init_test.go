@@ -133,6 +133,9 @@ func TestInitOnFourShapes(t *testing.T) {
 			if err := cmd.ExecuteContext(t.Context()); err != nil {
 				t.Fatalf("%v\n%s", err, notes.String())
 			}
+			if all := fmt.Sprintf("%[1]d of %[1]d records are ", len(c.records)); !strings.Contains(notes.String(), all) {
+				t.Errorf("%s\nlacks %s", notes.String(), all)
+			}
 			document, err := os.ReadFile(filepath.Join(folder, mapName))
 			if err != nil || !strings.Contains(string(document), c.document) {
 				t.Fatalf("%v\n%s\nlacks %s", err, document, c.document)

@@ -46,7 +46,6 @@ func (o *sampleOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.encoding.SchemaFile, "schema-file", "", "schema of Avro (.avsc) or Protobuf (.proto, or a FileDescriptorSet)")
 	f.StringVar(&o.encoding.Message, "schema-message", "", "message type of Protobuf, with its package")
 	f.StringSliceVar(&o.encoding.IDs, "schema-ids", nil, "ids that Confluent's framing has, each `ID` of --schema-file, or ID=FILE")
-	f.Lookup("schema-ids").DefValue = "" // not []
 	f.StringVar(&o.registry, "registry", "", "URL of the schema registry that has the schemas")
 	f.StringVar(&o.subject, "subject", "", "its subject; TOPIC-value if not given")
 	f.StringVar(&o.where, "where", "", "which records are events, such as /status=paid; the others are null events")
@@ -213,17 +212,19 @@ func (l *look) propose(where, label string) (setup.Proposal, error) {
 // report says what was found, by names of members alone.
 func (l *look) report(w io.Writer, p setup.Proposal) {
 	fmt.Fprintf(w, "%d of %d records are %s\n", l.readable, len(l.Records), l.encoding)
-	if len(p.Left) > 0 {
-		fmt.Fprintln(w, "\nleft out:")
-		for _, text := range p.Left {
-			fmt.Fprintf(w, "  %s\n", text)
-		}
-	}
+	reportLeft(w, p)
 	if len(p.Ranges) > 0 {
 		fmt.Fprintf(w, "\nranges to be confirmed: a number from a sample is not public. Put what everybody knows in its place\n"+
 			"  ORIEL_FEATURES_RANGE=%s\n", setup.Ranges(p.Ranges))
 	}
 	fmt.Fprintln(w, "\nLeave out what is known only once the label is. Without --sample of public records, this proposal has seen private ones.")
+}
+
+// reportLeft lists what no feature is made of.
+func reportLeft(w io.Writer, p setup.Proposal) {
+	if len(p.Left) > 0 {
+		fmt.Fprintf(w, "\nleft out:\n  %s\n", strings.Join(p.Left, "\n  "))
+	}
 }
 
 // ownPrinter prints the event decoded last.

@@ -251,3 +251,14 @@ func TestWhatASampleShows(t *testing.T) {
 		}
 	}
 }
+
+func TestNothingIsOverwritten(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	if err := WriteNew(name, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := WriteNew(name, []byte("new"), 0o600)
+	if content, _ := os.ReadFile(name); err == nil || string(content) != "old" {
+		t.Errorf("%s, %v", content, err)
+	}
+}
