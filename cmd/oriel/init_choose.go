@@ -30,6 +30,8 @@ func (i *initialising) chooseLabel() (err error) {
 		return err
 	}
 	reportLeft(i.notes, i.proposal)
+	fmt.Fprintf(i.notes, "\nfeatures: %s. Take from %s, before you start, what is known only once the label is\n",
+		names(i.proposal.Items), mapName)
 	proposed := i.proposal.Ranges
 	if used, err := setup.Used("", i.label); err == nil && i.want == setup.Value {
 		of, _ := setup.RangeAt(i.look.columns, used[0], labelName)

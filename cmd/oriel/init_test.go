@@ -92,9 +92,6 @@ func protobufOrders(n int) (records []string) {
 func TestInitOnFourShapes(t *testing.T) {
 	registry := srfake.New()
 	t.Cleanup(registry.Close)
-	registry.SeedSchema("avro-value", 1, 7, sr.Schema{Schema: avroVersions[0]})
-	registry.SeedSchema("avro-value", 2, 9, sr.Schema{Schema: avroVersions[1]})
-	registry.SeedSchema("protobuf-value", 1, 3, sr.Schema{Schema: protoOrders, Type: sr.TypeProtobuf})
 	broker := servicetest.Broker(t)
 	for name, c := range map[string]struct {
 		records  []string
@@ -118,15 +115,23 @@ func TestInitOnFourShapes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := &fixture{servicetest.NewAt(t, broker, 2, nil)}
-			f.CreateTopic(name, 2, nil)
-			f.Env["ORIEL_INPUT_TOPIC"] = name
+			topic := f.Topic(name)
+			switch name {
+			case "avro":
+				registry.SeedSchema(topic+"-value", 1, 7, sr.Schema{Schema: avroVersions[0]})
+				registry.SeedSchema(topic+"-value", 2, 9, sr.Schema{Schema: avroVersions[1]})
+			case "protobuf":
+				registry.SeedSchema(topic+"-value", 1, 3, sr.Schema{Schema: protoOrders, Type: sr.TypeProtobuf})
+			}
+			f.CreateTopic(topic, 2, nil)
+			f.Env["ORIEL_INPUT_TOPIC"] = topic
 			for i, record := range c.records {
 				f.Send(int32(i%2), servicetest.Value(record))
 			}
 			folder := filepath.Join(t.TempDir(), "new")
 			cmd := root()
 			var out, notes strings.Builder
-			cmd.SetArgs([]string{"init", "--ask", "--brokers", broker, "--topic", name, "--out", folder})
+			cmd.SetArgs([]string{"init", "--ask", "--brokers", broker, "--topic", topic, "--out", folder})
 			cmd.SetIn(strings.NewReader(c.answers))
 			cmd.SetOut(&out)
 			cmd.SetErr(&notes)
@@ -143,13 +148,13 @@ func TestInitOnFourShapes(t *testing.T) {
 			if answers := strings.Count(c.answers, "\n") + 2; answers > setup.MostQuestions {
 				t.Errorf("%d answers", answers)
 			}
-			said := []string{"Each event is protected for ever", envName + " topics", " run\n", "tail --topic " + name}
+			said := []string{"Each event is protected for ever", envName + " topics", " run\n", "tail --topic " + topic}
 			for _, text := range said {
 				if !strings.Contains(out.String(), text) {
 					t.Errorf("%s\nlacks %s", out.String(), text)
 				}
 			}
-			f.Env, f.Name = settingsOf(t, filepath.Join(folder, envName)), name+"-oriel"
+			f.Env, f.Name = settingsOf(t, filepath.Join(folder, envName)), topic+"-oriel"
 			f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_COMMIT_INTERVAL"] = "127.0.0.1:0", "20ms"
 			f.Must("topics")
 			service := f.Start(nil, "run")
