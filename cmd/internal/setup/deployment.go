@@ -183,10 +183,7 @@ func (a Answers) File(quoted func(string) string, more ...string) []byte {
 
 // Document is the mapping of the answers. Where decides which records are events; label is what is predicted.
 func (a Answers) Document(where, label string) []byte {
-	switch a.Want {
-	case Statistics:
-		return Document(where, "", nil, a.Items)
-	case Choice:
+	if a.Want == Statistics || a.Want == Choice {
 		return Document(where, "", nil, a.Items)
 	}
 	return Document(where, label, a.Items, nil)
