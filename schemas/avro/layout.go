@@ -4,16 +4,9 @@ import "oriel/schemas/mapping"
 
 // At implements mapping.Layout: of a union counts the first branch that is not null.
 func (s *Schema) At(p mapping.Path) (mapping.Shape, []string) {
-	t := s.root.present()
-	for _, name := range p {
-		if t.kind != recordKind {
-			return mapping.NoShape, nil
-		}
-		k, _ := t.find(name, nil)
-		if k < 0 {
-			return mapping.NoShape, nil
-		}
-		t = t.fields[k].typ.present()
+	t := s.find(p)
+	if t == nil {
+		return mapping.NoShape, nil
 	}
 	switch t.kind {
 	case arrayKind:
@@ -29,6 +22,32 @@ func (s *Schema) At(p mapping.Path) (mapping.Shape, []string) {
 	default:
 		return mapping.ScalarShape, nil
 	}
+}
+
+// Names are the names of all fields of the record at a path; none if no record stands there.
+func (s *Schema) Names(p mapping.Path) (names []string) {
+	if t := s.find(p); t != nil && t.kind == recordKind {
+		for i := range t.fields {
+			names = append(names, t.fields[i].name)
+		}
+	}
+	return names
+}
+
+// find is the type at a path, nil if there is none.
+func (s *Schema) find(p mapping.Path) *typ {
+	t := s.root.present()
+	for _, name := range p {
+		if t.kind != recordKind {
+			return nil
+		}
+		k, _ := t.find(name, nil)
+		if k < 0 {
+			return nil
+		}
+		t = t.fields[k].typ.present()
+	}
+	return t
 }
 
 // present is the type of what is there.

@@ -124,3 +124,22 @@ func cutIndex(b []byte, want []int) (rest []byte, same, ok bool) {
 	}
 	return b, same, true
 }
+
+// Index reads the place of a message type among those of its file, which stands behind the header of a Protobuf record.
+func Index(rest []byte) (index []int, ok bool) {
+	count, n := binary.Varint(rest)
+	if n <= 0 || count < 0 || count > int64(len(rest)) {
+		return nil, false
+	}
+	if count == 0 {
+		return []int{0}, true
+	}
+	for rest = rest[n:]; count > 0; count-- {
+		place, n := binary.Varint(rest)
+		if n <= 0 || place < 0 || place > 1<<16 {
+			return nil, false
+		}
+		index, rest = append(index, int(place)), rest[n:]
+	}
+	return index, true
+}

@@ -31,6 +31,13 @@ func ConfluentJSON(inner open) open {
 	}
 }
 
+// EventOf takes the event out of a CloudEvent in structured mode; false if the record is none. binary says that the
+// event is no JSON.
+func EventOf(record []byte, binary bool) (event []byte, ok bool) {
+	event, code := (&cloudEvent{binary: binary}).content(record)
+	return event, code == schemas.OK
+}
+
 // decoder takes the framing off before another decoder reads.
 type decoder struct {
 	inner    schemas.EventDecoder

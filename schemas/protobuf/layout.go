@@ -32,6 +32,21 @@ func (s *Schema) At(p mapping.Path) (mapping.Shape, []string) {
 	return mapping.RecordShape, scalars
 }
 
+// Names are the names of all fields of the message at a path; none if no message with fields of its own stands there.
+func (s *Schema) Names(p mapping.Path) (names []string) {
+	if shape, _ := s.At(p); shape != mapping.RecordShape {
+		return nil
+	}
+	d := s.message
+	for _, name := range p {
+		d = fieldNamed(d, name).Message()
+	}
+	for i := range d.Fields().Len() {
+		names = append(names, d.Fields().Get(i).TextName())
+	}
+	return names
+}
+
 // isScalar says whether a value of the field may be one of an event.
 func isScalar(fd protoreflect.FieldDescriptor) bool {
 	if d := fd.Message(); d != nil {

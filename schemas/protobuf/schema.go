@@ -40,6 +40,41 @@ type File struct {
 // where the file has one message alone at the top. read gives the content of a file.
 func Read(name, message string, read func(name string) ([]byte, error)) (*Schema, error) {
 	s := &Schema{}
+	file, err := s.readFile(name, message, read)
+	if err != nil {
+		return nil, fmt.Errorf("protobuf: %s: %w", name, err)
+	}
+	if s.message, err = messageOf(file, protoreflect.FullName(message)); err != nil {
+		return nil, fmt.Errorf("protobuf: %s: %w", name, err)
+	}
+	slices.SortFunc(s.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return s, nil
+}
+
+// NameAt finds the full name of the message type at a place, as Index has it, in a file that Read can read.
+func NameAt(name string, index []int, read func(name string) ([]byte, error)) (string, error) {
+	file, err := (&Schema{}).readFile(name, "", read)
+	if err != nil {
+		return "", fmt.Errorf("protobuf: %s: %w", name, err)
+	}
+	all, found := file.Messages(), protoreflect.MessageDescriptor(nil)
+	for _, place := range index {
+		if place < 0 || place >= all.Len() {
+			return "", fmt.Errorf("protobuf: %s: no message type at the place that records name", name)
+		}
+		found = all.Get(place)
+		all = found.Messages()
+	}
+	if found == nil {
+		return "", fmt.Errorf("protobuf: %s: no place of a message type", name)
+	}
+	return string(found.FullName()), nil
+}
+
+// readFile compiles the file of a schema, and keeps those that were read.
+func (s *Schema) readFile(
+	name, message string, read func(name string) ([]byte, error),
+) (protoreflect.FileDescriptor, error) {
 	total := 0
 	folder := path.Dir(name)
 	bounded := func(at string) ([]byte, error) {
@@ -53,21 +88,10 @@ func Read(name, message string, read func(name string) ([]byte, error)) (*Schema
 		s.files = append(s.files, File{at, content})
 		return content, nil
 	}
-	var file protoreflect.FileDescriptor
-	var err error
 	if path.Ext(name) == ".proto" {
-		file, err = compile(path.Base(name), bounded)
-	} else {
-		file, err = unmarshal(path.Base(name), bounded, message)
+		return compile(path.Base(name), bounded)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("protobuf: %s: %w", name, err)
-	}
-	if s.message, err = messageOf(file, protoreflect.FullName(message)); err != nil {
-		return nil, fmt.Errorf("protobuf: %s: %w", name, err)
-	}
-	slices.SortFunc(s.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	return s, nil
+	return unmarshal(path.Base(name), bounded, message)
 }
 
 // Name is the full name of the message type.

@@ -89,20 +89,16 @@ func TestDecodersOfAMapping(t *testing.T) {
 	}
 }
 
-// The mappings that the texts show are mappings.
-func TestMappingsOfTheTexts(t *testing.T) {
-	for name, marks := range map[string][2]string{
-		"deploy/MAPPING.md": {"```json\n", "\n```"}, "README.md": {"export ORIEL_MAP='", "'\n"},
-	} {
-		text, err := os.ReadFile(repotest.Path(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, rest, found := strings.Cut(string(text), marks[0])
-		document, _, ended := strings.Cut(rest, marks[1])
-		if !found || !ended {
-			t.Fatalf("%s shows no mapping", name)
-		}
-		loaded(t, "ORIEL_MAP="+document)
+// The mapping that deploy/MAPPING.md shows is one.
+func TestMappingOfTheText(t *testing.T) {
+	text, err := os.ReadFile(repotest.Path("deploy/MAPPING.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	_, rest, found := strings.Cut(string(text), "```json\n")
+	document, _, ended := strings.Cut(rest, "\n```")
+	if !found || !ended {
+		t.Fatal("deploy/MAPPING.md shows no mapping")
+	}
+	loaded(t, "ORIEL_MAP="+document)
 }

@@ -44,11 +44,14 @@ func isIdentifier(f mapping.Item) bool {
 	for _, path := range f.From {
 		names = append(names, path[len(path)-1])
 	}
-	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(identifiers, lastWord(name)) })
+	return slices.ContainsFunc(names, IsIdentifier)
 }
 
-// lastWord is user_id's, userId's and user-ID's id.
-func lastWord(name string) string {
+// IsIdentifier says whether a name is one that people give to identifiers, by its last word.
+func IsIdentifier(name string) bool { return slices.Contains(identifiers, LastWord(name)) }
+
+// LastWord is user_id's, userId's and user-ID's id.
+func LastWord(name string) string {
 	cut := strings.LastIndexFunc(name, func(r rune) bool { return strings.ContainsRune("_-. ", r) }) + 1
 	name = name[cut:]
 	for i := len(name) - 1; i > 0; i-- {

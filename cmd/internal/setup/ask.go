@@ -1,0 +1,92 @@
+package setup
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// MostQuestions is how many questions a user answers at most.
+const MostQuestions = 8
+
+// Asker gets answers: from flags, else from a person, else from proposals.
+type Asker struct {
+	In    *bufio.Reader
+	Out   io.Writer
+	Asks  bool // a person answers; else only flags and proposals do
+	Takes bool // --yes: without a person, a proposal is an answer
+
+	asked   int
+	missing []string // flags that nothing answers
+}
+
+// Question is one, and the flag that answers it beforehand.
+type Question struct {
+	Flag     string // without dashes
+	Given    string // by the flag; empty: not given
+	Text     string
+	Proposal string                    // taken by an empty answer; empty: there is none
+	Confirm  bool                      // a person or a flag must answer: --yes does not
+	Check    func(answer string) error // nil: any answer does
+}
+
+// Ask returns the answer. An answer that Check refuses is asked for again; of a flag it is an error.
+func (a *Asker) Ask(q Question) (string, error) {
+	check := func(answer string) error {
+		if q.Check == nil {
+			return nil
+		}
+		return q.Check(answer)
+	}
+	switch {
+	case q.Given != "":
+		if err := check(q.Given); err != nil {
+			return "", fmt.Errorf("--%s: %w", q.Flag, err)
+		}
+		return q.Given, nil
+	case !a.Asks && a.Takes && !q.Confirm && q.Proposal != "":
+		return q.Proposal, nil
+	case !a.Asks:
+		a.missing = append(a.missing, "--"+q.Flag)
+		return q.Proposal, nil
+	}
+	a.asked++
+	fmt.Fprintf(a.Out, "\n%d of %d at most. %s\n", a.asked, MostQuestions, q.Text)
+	for {
+		prompt := "> "
+		if q.Proposal != "" && !q.Confirm {
+			prompt = "[" + q.Proposal + "] > "
+		}
+		fmt.Fprintf(a.Out, "%s", prompt)
+		line, err := a.In.ReadString('\n')
+		answer := strings.TrimSpace(line)
+		if answer == "" && err != nil {
+			return "", errors.New("the answers have ended")
+		}
+		if answer == "" && !q.Confirm {
+			answer = q.Proposal
+		}
+		if answer == "" {
+			continue
+		}
+		if err := check(answer); err != nil {
+			fmt.Fprintf(a.Out, "%s\n", err)
+			continue
+		}
+		return answer, nil
+	}
+}
+
+// Missing reports the flags that nothing has answered so far.
+func (a *Asker) Missing() error {
+	if len(a.missing) == 0 {
+		return nil
+	}
+	hint := "; --yes takes proposals where there are any"
+	if a.Takes {
+		hint = "; --yes has no proposal for it, or must not confirm it"
+	}
+	return fmt.Errorf("standard input is no terminal, and no flag says %s%s", strings.Join(a.missing, ", "), hint)
+}

@@ -1,0 +1,184 @@
+package setup
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"oriel/schemas/mapping"
+)
+
+// ParseRange reads name:low:high. The name may be a path.
+func ParseRange(text string) (Range, error) {
+	parts := strings.Split(text, ":")
+	if len(parts) < 3 {
+		return Range{}, fmt.Errorf("%q is not name:low:high, with low below high", text)
+	}
+	n := len(parts)
+	low, err := strconv.ParseFloat(parts[n-2], 64)
+	high, err2 := strconv.ParseFloat(parts[n-1], 64)
+	name := strings.TrimSpace(strings.Join(parts[:n-2], ":"))
+	if err != nil || err2 != nil || !(low < high) || high-low > 1e300 || name == "" {
+		return Range{}, fmt.Errorf("%q is not name:low:high, with low below high", text)
+	}
+	return Range{Name: name, Low: low, High: high}, nil
+}
+
+// Confirm reads the user's answer about proposed ranges: "proposed" or y confirms all; else it is a list of those that
+// are public. Parts of times have their ranges anyway.
+func Confirm(answer string, proposed []Range) (ranges []Range, err error) {
+	all := slices.Contains([]string{"y", "yes", "proposed"}, strings.ToLower(answer))
+	ranges = []Range{}
+	for _, r := range proposed {
+		if r.Cyclic || all {
+			ranges = append(ranges, r)
+		}
+	}
+	if all || answer == "none" {
+		return ranges, nil
+	}
+	for text := range strings.SplitSeq(answer, ",") {
+		r, err := ParseRange(text)
+		if err != nil {
+			return nil, err
+		}
+		same := func(p Range) bool { return p.Name == r.Name && !p.Cyclic }
+		if !slices.ContainsFunc(proposed, same) {
+			return nil, fmt.Errorf("%q: not a number of the mapping; there are %s", r.Name, Names(proposed))
+		}
+		ranges = append(ranges, r)
+	}
+	return ranges, nil
+}
+
+// Names lists numbers that want a range.
+func Names(ranges []Range) string {
+	var names []string
+	for _, r := range ranges {
+		if !r.Cyclic {
+			names = append(names, r.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Find returns the item of a name, or of a path. Without one of that path it makes a new item.
+func Find(items []Item, name string) (Item, error) {
+	if strings.HasPrefix(name, "/") {
+		path, err := mapping.ParsePath(name)
+		return Item{Name: column(path[max(0, len(path)-1):]), Path: path, As: "number"}, err
+	}
+	var names []string
+	for _, item := range items {
+		if strings.EqualFold(item.Name, name) {
+			item.Name = strings.ToLower(item.Name)
+			return item, nil
+		}
+		names = append(names, item.Name)
+	}
+	return Item{}, fmt.Errorf("%q: the records have %s; another place is named by its path, /a/b", name, strings.Join(names, ", "))
+}
+
+// column is the name of a column of aggregate: lower case.
+func column(path mapping.Path) string { return strings.ToLower(strings.Join(path, "_")) }
+
+// CellItems makes the members of a row, of cells as ORIEL_CELLS has them.
+func CellItems(items []Item, cells string) (found []Item, err error) {
+	if cells == "none" || cells == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(cells, ",") {
+		name, places, ok := strings.Cut(part, "=")
+		if !ok || places == "" {
+			return nil, fmt.Errorf("%q is neither name=place|place nor name=from:to:bins", part)
+		}
+		item, err := Find(items, strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		if item.As == "number" && strings.Contains(places, "|") {
+			item.As = ""
+		}
+		found = append(found, item)
+	}
+	return found, nil
+}
+
+// Memory reads how long ago is worth learning from: events, or a time (30d, 12h) where a rate is known.
+func Memory(text string, rate float64) (events uint64, err error) {
+	const most = 1 << 50
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		if n < 2 || n > most {
+			return 0, fmt.Errorf("%d events: not from 2 to 2^50", n)
+		}
+		return n, nil
+	}
+	seconds := 0.0
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%q is neither a number of events nor a time such as 12h or 30d", text)
+		}
+		seconds = n * 86400
+	} else if d, err := time.ParseDuration(text); err == nil {
+		seconds = d.Seconds()
+	} else {
+		return 0, fmt.Errorf("%q is neither a number of events nor a time such as 12h or 30d", text)
+	}
+	switch n := seconds * rate; {
+	case !(rate > 0):
+		return 0, fmt.Errorf("%q: a time needs --rate, events a second of the topic; or say a number of events", text)
+	case !(n >= 2 && n <= most):
+		return 0, fmt.Errorf("%q: that is %.3g events, not from 2 to 2^50", text, n)
+	default:
+		return uint64(n), nil
+	}
+}
+
+// Accuracy reads ε, or ± and the error that is wanted in its place.
+func Accuracy(text string) (epsilon, half float64, err error) {
+	rest, isError := strings.CutPrefix(text, "±")
+	if !isError {
+		rest, isError = strings.CutPrefix(text, "+-")
+	}
+	x, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+	switch {
+	case err != nil || !(x > 0) || x > 1e300:
+		return 0, 0, fmt.Errorf("%q is neither ε, a number above 0, nor an error such as ±2", text)
+	case isError:
+		return 0, x, nil
+	case x > 50:
+		return 0, 0, fmt.Errorf("ε = %g promises nothing: chances change by a factor of e^%g; 0.1 to 10 are usual", x, x)
+	}
+	return x, 0, nil
+}
+
+// Known refuses paths at which no record of the sample has anything. Elements of lists are not looked for.
+func Known(columns []Column, paths []mapping.Path) error {
+	var names []string
+	for i := range columns {
+		names = append(names, columns[i].Path.String())
+	}
+	for _, path := range paths {
+		known := func(c Column) bool {
+			return slices.Equal(c.Path, path) || c.IsList && len(c.Path) < len(path) && slices.Equal(c.Path, path[:len(c.Path)])
+		}
+		if !slices.ContainsFunc(columns, known) {
+			return fmt.Errorf("no record has a place %s; there are %s", path, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// RangeAt proposes a range of the number at a path, for the user to confirm; false if no number stands there.
+func RangeAt(columns []Column, path mapping.Path, name string) (Range, bool) {
+	for i := range columns {
+		if c := &columns[i]; slices.Equal(c.Path, path) && c.isNumber() {
+			low, high := around(c.low, c.high)
+			return Range{Name: name, Low: low, High: high}, true
+		}
+	}
+	return Range{}, false
+}

@@ -1,0 +1,203 @@
+package setup
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Answers are what a user wants of a topic.
+type Answers struct {
+	Name     string
+	Topic    string
+	Kafka    []string // settings of the connection, NAME=value, as the environment has them
+	Single   bool     // there are fewer than three replicas
+	Encoding Encoding
+	Want     string // Classes, Value, Statistics or Choice
+	Items    []Item // features, or the columns of a row
+	Ranges   []Range
+	Label    Range  // of Value and Choice, the public range of what is predicted or lost
+	Cells    string // of Statistics, as ORIEL_CELLS has them
+	Value    Range  // of Statistics; without a name: none
+	Arms     string // of Choice
+	Events   uint64 // how long ago is worth learning from, in events
+	Rate     float64
+	Epsilon  float64
+
+	Map, Key, State string // files and the folder of the state
+	Start           string
+}
+
+// mostSteps bounds ORIEL_MEMORY.
+const mostSteps = 1 << 20
+
+// batch is how many events a step takes, so that the memory fits.
+func (a Answers) batch() uint64 { return max(1, (a.Events+mostSteps-1)/mostSteps) }
+
+func (a Answers) memory() uint64 { return max(2, (a.Events+a.batch()-1)/a.batch()) }
+
+// delta is a power of ten below a hundredth of 1/events, and at most 10⁻⁶.
+func (a Answers) delta() string {
+	return fmt.Sprintf("1e-%d", max(6, int(math.Ceil(math.Log10(float64(a.Events))))+2))
+}
+
+// emitEvery is how many steps lie between decisions, so that there is about one a second.
+func (a Answers) emitEvery() uint64 {
+	every := uint64(1)
+	for 2*float64(every*a.batch()) <= a.Rate && every < 1024 {
+		every *= 2
+	}
+	return every
+}
+
+// dimension leaves room for each feature, and for those of a text more.
+func (a Answers) dimension() int {
+	switch n := len(a.Items); {
+	case n <= 4:
+		return 32
+	case n <= 8:
+		return 64
+	}
+	return 128
+}
+
+// Line is a setting of the file, or a comment where it has no name.
+type Line struct{ Name, Value, Comment string }
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// lines are the settings of a deployment, each with what it says. More are advised ones, NAME=value.
+func (a Answers) lines(more []string) []Line {
+	lines := []Line{{Comment: "Kafka"}}
+	add := func(name, value, comment string) { lines = append(lines, Line{"ORIEL_" + name, value, comment}) }
+	title := func(text string) { lines = append(lines, Line{Comment: text}) }
+	for _, text := range a.Kafka {
+		name, value, _ := strings.Cut(text, "=")
+		lines = append(lines, Line{name, value, ""})
+	}
+	if a.Single {
+		add("ALLOW_SINGLE_REPLICA", "true", "for a trial: a lost broker can lose acknowledged records, and the guarantee with them")
+	}
+	add("NAME", a.Name, "names the topics: "+a.Name+".decisions and others")
+	add("INPUT_TOPIC", a.Topic, "")
+	add("STREAM", "topic", "all partitions are one stream, with one guarantee")
+	add("START", a.Start, "where the first start begins to read")
+	title("How records are read")
+	for _, text := range a.Encoding.Settings() {
+		name, value, _ := strings.Cut(text, "=")
+		lines = append(lines, Line{name, value, ""})
+	}
+	add("MAP", a.Map, "public: it must be chosen without looking at private records")
+	title("What is learned")
+	switch a.Want {
+	case Classes:
+		add("OPERATOR", "coco", "a model that learns at every step")
+		add("UPDATE", "projection", "")
+		add("LOSS", "logistic", "log-odds of a label of two classes")
+		add("SET", "l2-ball", "")
+		add("RADIUS", "5", "longest vector of weights")
+		add("CLIP", "1", "longest gradient that counts; named features have norm 1")
+	case Value:
+		add("OPERATOR", "ridge", "regression weights, each with the deviation of its noise")
+		add("UPDATE", "moments", "")
+		add("LABEL_RANGE", number(a.Label.Low)+":"+number(a.Label.High), "public: confirmed by you")
+	case Statistics:
+		add("OPERATOR", "aggregate", "numbers by cell, each with an interval")
+		if a.Cells != "" {
+			add("CELLS", a.Cells, "public: columns and their places")
+		}
+		statistics := "count"
+		if a.Value.Name != "" {
+			add("VALUE", a.Value.Name+"="+number(a.Value.Low)+":"+number(a.Value.High),
+				"public: confirmed by you; values beyond are clamped to it")
+			statistics += ",mean"
+		}
+		add("STATISTICS", statistics, "")
+		add("EMIT_EVERY", strconv.FormatUint(a.emitEvery(), 10), "steps from decision to decision; no matter of privacy")
+	case Choice:
+		add("OPERATOR", "arms", "decisions are plays; an event under the key of a play says what it cost")
+		add("ARMS", a.Arms, "")
+		add("LOSS_RANGE", number(a.Label.Low)+":"+number(a.Label.High), "public: confirmed by you")
+		add("BATCH", "128", "answers until the next arm is chosen")
+		add("PLAYS", "256", "that go out at a time")
+		add("DELAY", "4", "steps that an answer may be late")
+	}
+	if a.Want == Classes || a.Want == Value {
+		add("DIMENSION", strconv.Itoa(a.dimension()), "coordinates that names and texts of features are hashed to")
+		if len(a.Ranges) > 0 {
+			add("FEATURES_RANGE", Ranges(a.Ranges), "public: confirmed by you")
+		}
+	}
+	for _, text := range more {
+		name, value, _ := strings.Cut(text, "=")
+		lines = append(lines, Line{name, value, "follows from the noise, not from data"})
+	}
+	title("What is promised: exchanging any one event changes what is published by (ε, δ) at most, for ever")
+	if a.Want == Choice {
+		add("MECHANISM", "once-gamma", "")
+		add("WINDOW", "lifetime", "each event counts in one release")
+	} else {
+		add("MECHANISM", "blt", "")
+		add("WINDOW", "lifetime", "each event is protected for ever, because sums forget")
+		if a.batch() > 1 {
+			add("BATCH", strconv.FormatUint(a.batch(), 10), "events a step")
+		}
+		add("MEMORY", strconv.FormatUint(a.memory(), 10), "steps: how long ago is worth learning from")
+		add("DELTA", a.delta(), "well below 1/(events of the memory)")
+	}
+	add("EPSILON", number(a.Epsilon), "")
+	title("Where it runs")
+	add("STATE_DIR", a.State, "")
+	add("MASTER_KEY_FILE", a.Key, "keep a copy: without it the deployment cannot go on")
+	return lines
+}
+
+// Environ are the settings, as a process gets them.
+func (a Answers) Environ(more ...string) (environ []string) {
+	for _, line := range a.lines(more) {
+		if line.Name != "" {
+			environ = append(environ, line.Name+"="+line.Value)
+		}
+	}
+	return environ
+}
+
+// File is the text of the settings for --env-file. quoted writes a value as such a file has it.
+func (a Answers) File(quoted func(string) string, more ...string) []byte {
+	text := "# Made by `oriel init`. Settings decide what is promised: change none after `oriel topics` without reading\n" +
+		"# what `oriel config --env-file` says of it.\n"
+	for _, line := range a.lines(more) {
+		switch {
+		case line.Name == "":
+			text += "\n# " + line.Comment + "\n"
+			continue
+		case line.Comment != "":
+			text += "# " + line.Comment + "\n"
+		}
+		text += line.Name + "=" + quoted(line.Value) + "\n"
+	}
+	return []byte(text)
+}
+
+// Document is the mapping of the answers. Where decides which records are events; label is what is predicted.
+func (a Answers) Document(where, label string) []byte {
+	if a.Want == Statistics || a.Want == Choice {
+		return Document(where, "", nil, a.Items)
+	}
+	return Document(where, label, a.Items, nil)
+}
+
+// Confirmed keeps items whose numbers have a public range, and those that are no numbers.
+func Confirmed(items []Item, ranges []Range) (kept []Item, dropped []string) {
+	for _, item := range items {
+		has := func(r Range) bool { return r.Name == item.Name }
+		if item.As == "number" && !slices.ContainsFunc(ranges, has) {
+			dropped = append(dropped, item.Name)
+			continue
+		}
+		kept = append(kept, item)
+	}
+	return kept, dropped
+}

@@ -1,0 +1,91 @@
+package setup
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+// Document is the text of a mapping: where and label as the user gave them, items as features or as members.
+func Document(where, label string, features, members []Item) []byte {
+	var parts []string
+	if where != "" {
+		parts = append(parts, `  "where": `+quote(where))
+	}
+	if label != "" {
+		parts = append(parts, `  "label": `+quote(label))
+	}
+	list := func(name string, items []Item, text func(Item) string) {
+		if len(items) == 0 {
+			return
+		}
+		var lines []string
+		for _, item := range items {
+			lines = append(lines, "    "+text(item))
+		}
+		parts = append(parts, fmt.Sprintf("  %q: [\n%s\n  ]", name, strings.Join(lines, ",\n")))
+	}
+	list("features", features, Item.feature)
+	list("members", members, Item.long)
+	return []byte("{\n" + strings.Join(parts, ",\n") + "\n}\n")
+}
+
+// feature is the short form where the path says all.
+func (i Item) feature() string {
+	text := i.Path.String()
+	switch {
+	case strings.ContainsAny(text, `:=<>!,"`) || i.Epoch != "" || i.As != "" && i.As != "number":
+		return i.long()
+	case i.Name != i.Path[len(i.Path)-1]:
+		text = i.Name + "=" + text
+	}
+	if i.As != "" {
+		text += ":" + i.As
+	}
+	return quote(text)
+}
+
+func (i Item) long() string {
+	text := `{"name": ` + quote(i.Name) + `, "from": ` + quote(i.Path.String())
+	if i.As != "" {
+		text += `, "as": ` + quote(i.As)
+	}
+	if i.Epoch != "" {
+		text += `, "epoch": ` + quote(i.Epoch)
+	}
+	return text + "}"
+}
+
+func quote(text string) string { return string(schemas.AppendString(nil, text)) }
+
+// Used are the paths that a label and a filter read.
+func Used(where, label string) ([]mapping.Path, error) {
+	document := map[string]string{}
+	for name, text := range map[string]string{"where": where, "label": label} {
+		if text != "" {
+			document[name] = text
+		}
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	m, err := mapping.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var used []mapping.Path
+	for _, c := range m.Where {
+		used = append(used, c.Path)
+	}
+	if m.Label != nil {
+		used = append(used, m.Label.From...)
+		if m.Label.Compare != nil {
+			used = append(used, m.Label.Compare.Path)
+		}
+	}
+	return used, nil
+}

@@ -1,0 +1,221 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/schemas/framing"
+	"oriel/schemas/protobuf"
+	"oriel/state"
+)
+
+// Values of ORIEL_FORMAT and ORIEL_FRAMING.
+const (
+	JSON     = "json"
+	Avro     = "avro"
+	Protobuf = "protobuf"
+
+	Plain       = "plain"
+	Confluent   = "confluent"
+	CloudEvents = "cloudevents"
+)
+
+// Encoding says how records are encoded, as the settings of a deployment do.
+type Encoding struct {
+	Format     string   // ORIEL_FORMAT; empty: what a sample shows
+	Framing    string   // ORIEL_FRAMING; likewise
+	SchemaFile string   // ORIEL_SCHEMA_FILE; empty for JSON
+	Message    string   // ORIEL_SCHEMA_MESSAGE
+	IDs        []string // ORIEL_SCHEMA_IDS
+	Registry   string   // ORIEL_SCHEMA_REGISTRY, in place of file and ids
+	Subject    string   // of the registry
+	Schemas    state.Schemas
+}
+
+// Settings are the lines NAME=value of what is not the default.
+func (e Encoding) Settings() (lines []string) {
+	say := func(name, value, usual string) {
+		if value != usual {
+			lines = append(lines, name+"="+value)
+		}
+	}
+	say("ORIEL_FORMAT", e.Format, JSON)
+	say("ORIEL_FRAMING", e.Framing, Plain)
+	say("ORIEL_SCHEMA_REGISTRY", e.Registry, "")
+	say("ORIEL_SCHEMA_SUBJECT", e.Subject, "")
+	say("ORIEL_SCHEMA_FILE", e.SchemaFile, "")
+	say("ORIEL_SCHEMA_MESSAGE", e.Message, "")
+	say("ORIEL_SCHEMA_IDS", strings.Join(e.IDs, ","), "")
+	return lines
+}
+
+// ErrNoSchema reports records that cannot be read without their schema.
+var ErrNoSchema = errors.New("records are not JSON, and nothing names their schema")
+
+// Sniff completes an encoding by what records show. Records that need a schema which is not named are ErrNoSchema,
+// beside an Encoding whose Framing is known.
+func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
+	if len(records) == 0 {
+		return e, errors.New("the sample has no record")
+	}
+	if e.Format == "" && e.SchemaFile != "" {
+		e.Format = Protobuf
+		if filepath.Ext(e.SchemaFile) == ".avsc" {
+			e.Format = Avro
+		}
+	}
+	switch e.Format {
+	case "", JSON, Avro, Protobuf:
+	default:
+		return e, fmt.Errorf("format %q: not one of json, avro, protobuf", e.Format)
+	}
+	if e.Framing == "" {
+		e.Framing = e.framingOf(records)
+	}
+	if e.Format == "" {
+		inside := e.events(records)
+		if !most(inside, isJSON) {
+			return e, ErrNoSchema
+		}
+		e.Format = JSON
+	}
+	switch {
+	case e.Format == JSON:
+		return e, nil
+	case e.SchemaFile == "" && len(e.Schemas) == 0:
+		return e, ErrNoSchema
+	}
+	if e.Framing == Confluent && len(e.IDs)+len(e.Schemas) == 0 {
+		seen := IDs(records)
+		if len(seen) > 1 {
+			return e, fmt.Errorf("records name %d schemas, ids %s: say which file has each by --schema-ids, "+
+				"ID of --schema-file and ID=FILE of another version, or name the registry", len(seen), join(seen))
+		}
+		if len(seen) == 0 {
+			return e, errors.New("no record has Confluent's framing")
+		}
+		e.IDs = []string{strconv.FormatUint(uint64(seen[0]), 10)}
+	}
+	if e.Format == Protobuf && e.Framing == Confluent && e.Message == "" {
+		return e.named(records)
+	}
+	return e, nil
+}
+
+// named finds the message type by the place in the file that records name.
+func (e Encoding) named(records [][]byte) (Encoding, error) {
+	reader := e.reader()
+	for _, record := range records {
+		_, rest, ok := framing.Header(record)
+		if !ok {
+			continue
+		}
+		if index, ok := framing.Index(rest); ok {
+			var err error
+			e.Message, err = protobuf.NameAt(reader.name, index, reader.read)
+			return e, err
+		}
+	}
+	return e, errors.New("no record names a message type; --schema-message does")
+}
+
+// framingOf is the framing that most records have.
+func (e Encoding) framingOf(records [][]byte) string {
+	isEvent := func(record []byte) bool {
+		_, ok := framing.EventOf(record, false)
+		return ok
+	}
+	isFramed := func(record []byte) bool {
+		_, _, ok := framing.Header(record)
+		return ok
+	}
+	switch {
+	case most(records, isEvent):
+		return CloudEvents
+	case most(records, isFramed) && !e.readsPlain(records):
+		return Confluent
+	}
+	return Plain
+}
+
+// readsPlain says whether the schema file reads records as they are: in some schemas they start with a byte 0, too.
+func (e Encoding) readsPlain(records [][]byte) bool {
+	if e.SchemaFile == "" {
+		return false
+	}
+	e.Framing = Plain
+	_, readable, err := e.Columns(records)
+	return err == nil && 2*readable > len(records)
+}
+
+// IDs are those of schemas that records in Confluent's framing name, ascending.
+func IDs(records [][]byte) (ids []uint32) {
+	for _, record := range records {
+		if id, _, ok := framing.Header(record); ok && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// events takes the framing off records of JSON, and CloudEvents off all. Records that have none are left out.
+func (e Encoding) events(records [][]byte) (inside [][]byte) {
+	for _, record := range records {
+		rest, ok := record, true
+		switch {
+		case e.Framing == CloudEvents:
+			rest, ok = framing.EventOf(record, e.Format == Avro || e.Format == Protobuf)
+		case e.Framing == Confluent && (e.Format == "" || e.Format == JSON):
+			_, rest, ok = framing.Header(record)
+		}
+		if ok {
+			inside = append(inside, rest)
+		}
+	}
+	return inside
+}
+
+// Inside returns records and their encoding without a framing that leaves an event whole: what remains is JSON, a
+// record of its schema, or one in Confluent's framing that a schema reads.
+func (e Encoding) Inside(records [][]byte) (Encoding, [][]byte) {
+	inside := e.events(records)
+	if e.Framing == CloudEvents || e.Format == JSON {
+		e.Framing = Plain
+	}
+	return e, inside
+}
+
+func most(records [][]byte, is func([]byte) bool) bool {
+	n := 0
+	for _, record := range records {
+		if is(record) {
+			n++
+		}
+	}
+	return 2*n > len(records)
+}
+
+func join(ids []uint32) string {
+	var texts []string
+	for _, id := range ids {
+		texts = append(texts, strconv.FormatUint(uint64(id), 10))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// String names the encoding for a person.
+func (e Encoding) String() string {
+	name := map[string]string{JSON: "JSON", Avro: "Avro", Protobuf: "Protobuf"}[e.Format]
+	switch e.Framing {
+	case Confluent:
+		name += " in Confluent's framing"
+	case CloudEvents:
+		name += " in structured CloudEvents"
+	}
+	return name
+}

@@ -1,0 +1,206 @@
+package setup
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"oriel/cmd/internal/traps"
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+)
+
+// Proposal is a mapping of columns, and what the user should know of it.
+type Proposal struct {
+	Items   []Item   // features, or members of a row
+	Left    []string // columns that are left out, each with the reason
+	Ranges  []Range  // of numbers, for the user to confirm
+	Classes []string // columns that look like a label of two classes
+}
+
+// Item is a column as a feature or a member, and how it is read.
+type Item struct {
+	Name  string
+	Path  mapping.Path
+	As    string // of mapping.As; empty: as it stands
+	Epoch string // of a time that is a number
+}
+
+// Range is that of a number of the name. A sample suggests it, and only the user can know whether it is public.
+type Range struct {
+	Name      string
+	Low, High float64
+	Cyclic    bool // it is a part of a time, whose range no sample decides
+}
+
+// String writes a range as ORIEL_FEATURES_RANGE has it.
+func (r Range) String() string {
+	text := string(schemas.AppendFloat(append(schemas.AppendFloat([]byte(r.Name+":"), r.Low), ':'), r.High))
+	if r.Cyclic {
+		text += ":cyclic"
+	}
+	return text
+}
+
+// Ranges writes ranges as ORIEL_FEATURES_RANGE has them.
+func Ranges(all []Range) string {
+	var texts []string
+	for _, r := range all {
+		texts = append(texts, r.String())
+	}
+	return strings.Join(texts, ",")
+}
+
+// Counts from which on a sample shows what a column is.
+const (
+	fewestValues = 20  // present, before many different values mean anything
+	mostTexts    = 500 // different ones of a feature
+)
+
+// Propose makes a mapping of what columns look like. used are the paths of label, filter and values: no features.
+func Propose(columns []Column, used []mapping.Path) Proposal {
+	var p Proposal
+	timed := false
+	for i := range columns {
+		c := &columns[i]
+		if slices.ContainsFunc(used, func(u mapping.Path) bool { return slices.Equal(u, c.Path) }) {
+			continue
+		}
+		if c.bools > 0 && c.Present == c.bools {
+			p.Classes = append(p.Classes, c.Path.String())
+		}
+		epoch, isTime := c.time()
+		switch reason := c.reason(); {
+		case reason != "":
+			p.leave(c, reason)
+		case isTime && timed:
+			p.leave(c, "a time; the first one gives hour and weekday")
+		case isTime:
+			timed = true
+			for _, part := range []string{"hour", "weekday"} {
+				p.add(Item{Name: part, Path: c.Path, As: part, Epoch: epoch})
+			}
+			p.Ranges = append(p.Ranges, Range{p.Items[len(p.Items)-2].Name, 0, 24, true},
+				Range{p.Items[len(p.Items)-1].Name, 1, 8, true})
+		case c.isNumber():
+			name := p.add(Item{Name: c.name(), Path: c.Path, As: "number"})
+			low, high := around(c.low, c.high)
+			p.Ranges = append(p.Ranges, Range{name, low, high, false})
+		default:
+			p.add(Item{Name: c.name(), Path: c.Path})
+		}
+	}
+	return p
+}
+
+func (p *Proposal) leave(c *Column, reason string) {
+	p.Left = append(p.Left, fmt.Sprintf("%s: %s", c.Path, reason))
+}
+
+// add gives an item a name that no other one has, and returns it.
+func (p *Proposal) add(item Item) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(p.Items, func(o Item) bool { return o.Name == name })
+	}
+	for k := len(item.Path) - 2; k >= 0 && taken(item.Name); k-- {
+		item.Name = item.Path[k] + "_" + item.Name
+	}
+	for n, name := 2, item.Name; taken(item.Name); n++ {
+		item.Name = fmt.Sprintf("%s_%d", name, n)
+	}
+	p.Items = append(p.Items, item)
+	return item.Name
+}
+
+// name is the last one of the path, without characters that stand for something in settings.
+func (c *Column) name() string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(":,=|<>!\"' ", r) {
+			return '_'
+		}
+		return r
+	}, c.Path[len(c.Path)-1])
+}
+
+// reason says why a column is no feature; empty if it is one.
+func (c *Column) reason() string {
+	_, isTime := c.time()
+	many := c.Present >= fewestValues && 2*c.Distinct > c.Present
+	switch {
+	case c.IsList:
+		return "a list; name one of its elements by its place, from 0"
+	case c.Present == 0:
+		return "no value in the sample"
+	case isTime:
+		return ""
+	case traps.IsIdentifier(c.Path[len(c.Path)-1]):
+		return "an identifier, by its name; it teaches nothing about others"
+	case c.isNumber():
+		return ""
+	case c.Present >= fewestValues && c.Distinct == 1:
+		return "the same in the whole sample; where may name it"
+	case c.texts > 0 && many:
+		return "most values come once, as identifiers and free text do"
+	case c.Distinct > mostTexts:
+		return "too many different values, as free text has"
+	}
+	return ""
+}
+
+func (c *Column) isNumber() bool { return c.Present > 0 && c.numbers+c.numerals == c.Present }
+
+// timeWords end names of times that are numbers.
+var timeWords = []string{
+	"at", "time", "timestamp", "ts", "date", "datetime", "created", "updated", "epoch", "ms", "millis", "when",
+}
+
+// time says whether all values are times, and what one counts that is a number.
+func (c *Column) time() (epoch string, is bool) {
+	switch {
+	case c.Present == 0:
+		return "", false
+	case c.instants+c.times == c.Present:
+		return "", true
+	case !c.isNumber() || !c.whole || !slices.Contains(timeWords, traps.LastWord(c.Path[len(c.Path)-1])):
+		return "", false
+	}
+	for _, unit := range []struct {
+		name string
+		size float64 // in a second
+	}{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}} {
+		if c.low >= 1e8*unit.size && c.high < 1e10*unit.size { // years 1973 to 2286
+			return unit.name, true
+		}
+	}
+	return "", false
+}
+
+// around is a range of round numbers around what a sample has: from 0 where nothing is negative.
+func around(low, high float64) (float64, float64) {
+	top := roundUp(max(high, 0))
+	switch {
+	case low < 0 && high > 0:
+		top = max(top, roundUp(-low))
+		return -top, top
+	case low < 0:
+		return -roundUp(-low), 0
+	case top == 0:
+		return 0, 1
+	}
+	return 0, top
+}
+
+// roundUp is the least of 1, 2 and 5 times a power of ten that is above x.
+func roundUp(x float64) float64 {
+	if !(x > 0) {
+		return 0
+	}
+	power := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, k := range []float64{1, 2, 5, 10} {
+		if k*power > x {
+			return k * power
+		}
+	}
+	return 10 * power
+}

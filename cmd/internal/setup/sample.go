@@ -1,0 +1,92 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
+)
+
+// mostFile bounds a sample file, bytes.
+const mostFile = 64 << 20
+
+// Sample holds records and what else is known of their topic.
+type Sample struct {
+	Records    [][]byte
+	Rate       float64 // events a second of all partitions, from times of records; 0: unknown
+	Partitions int     // of the topic; 0: the sample is a file
+	Replicas   int     // of the topic, at least
+}
+
+// ReadFile reads at most n lines of a file, each a record of JSON. A file that does not start with { is one record of
+// another format.
+func ReadFile(name string, n int) (Sample, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return Sample{}, err
+	}
+	if info.Size() > mostFile {
+		return Sample{}, fmt.Errorf("%s: %d bytes, more than %d; take a part of it", name, info.Size(), mostFile)
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return Sample{}, err
+	}
+	if !isJSON(content) {
+		return Sample{Records: [][]byte{content}}, nil
+	}
+	var s Sample
+	for line := range bytes.Lines(content) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && len(s.Records) < n {
+			s.Records = append(s.Records, line)
+		}
+	}
+	return s, nil
+}
+
+// shortest is how many seconds the records of a partition must span to show a rate. A file that was just loaded shows
+// none.
+const shortest = 60
+
+// ReadTopic reads the newest records of a topic, about n of all partitions together. Times of records and their number
+// are public, so the rate is.
+func ReadTopic(ctx context.Context, client *kafka.Client, topic topics.Topic, n int) (Sample, error) {
+	s := Sample{Partitions: topic.Partitions, Replicas: topic.Replication}
+	share := int64(max(1, n/topic.Partitions))
+	for p := range int32(topic.Partitions) {
+		bounds, err := topics.BoundsOf(ctx, client, topic.Name, p)
+		if err != nil {
+			return s, err
+		}
+		var first, last int64 // times, ms
+		for r, err := range fetch.Records(ctx, client, topic, p, bounds.Start, bounds.Stable, false) {
+			if err != nil {
+				return s, err
+			}
+			first = r.Timestamp
+			break
+		}
+		from := max(bounds.Start, bounds.Stable-share)
+		for r, err := range fetch.Records(ctx, client, topic, p, from, bounds.Stable, false) {
+			if err != nil {
+				return s, err
+			}
+			if last = max(last, r.Timestamp); !r.Unreadable && len(r.Value) > 0 {
+				s.Records = append(s.Records, bytes.Clone(r.Value))
+			}
+		}
+		if seconds := float64(last-first) / 1e3; seconds >= shortest {
+			s.Rate += float64(bounds.Stable-bounds.Start) / seconds
+		}
+	}
+	return s, nil
+}
+
+func isJSON(record []byte) bool {
+	record = bytes.TrimLeft(record, " \t\r\n")
+	return len(record) > 0 && record[0] == '{'
+}

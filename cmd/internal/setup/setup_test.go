@@ -1,0 +1,264 @@
+package setup
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/schemas/mapping"
+)
+
+// columnsOf are the columns of lines of JSON, each made of its number.
+func columnsOf(t *testing.T, n int, line func(i int) string) []Column {
+	t.Helper()
+	var records [][]byte
+	for i := range n {
+		records = append(records, []byte(line(i)))
+	}
+	columns, readable, err := Encoding{Format: JSON}.Columns(records)
+	if err != nil || readable != n {
+		t.Fatalf("%d of %d, %v", readable, n, err)
+	}
+	return columns
+}
+
+// What a column is follows from its name, its kinds and how many different values it has.
+func TestWhatColumnsBecome(t *testing.T) {
+	for value, want := range map[string]string{
+		`"x": 12.5`:                        "x:number x:0:20",
+		`"x": "12.50"`:                     "x:number x:0:20",
+		`"x": -3`:                          "x:number x:-5:0",
+		`"x": 0`:                           "x:number x:0:1",
+		`"x": true`:                        "left: the same in the whole sample",
+		`"x": %d, "y": 0`:                  "x:number y:number x:0:100 y:0:1",
+		`"x_id": %d`:                       "left: an identifier",
+		`"userId": "u%d"`:                  "left: an identifier",
+		`"x": "free text %d"`:              "left: most values come once",
+		`"x": ["a", {"b": 1}]`:             "left: a list",
+		`"x": null`:                        "left: no value in the sample",
+		`"x": ""`:                          "left: no value in the sample",
+		`"x": "2026-03-01T07:00:00Z"`:      "hour:hour weekday:weekday hour:0:24:cyclic weekday:1:8:cyclic",
+		`"x": "2026-03-01"`:                "hour:hour weekday:weekday hour:0:24:cyclic weekday:1:8:cyclic",
+		`"created_at": 1780000000`:         "hour:hour/s weekday:weekday/s hour:0:24:cyclic weekday:1:8:cyclic",
+		`"ts": 1780000000123`:              "hour:hour/ms weekday:weekday/ms hour:0:24:cyclic weekday:1:8:cyclic",
+		`"price": 1780000000123`:           "price:number price:0:2000000000000",
+		`"a": {"x": 1.5}, "b": {"x": 2.5}`: "x:number b_x:number x:0:2 b_x:0:5",
+		`"x": 1, "broken": {"x y,z:": 3}`:  "x:number x_y_z_:number x:0:2 x_y_z_:0:5",
+		`"at": "2026-03-01", "hour": 3`: "hour:hour weekday:weekday hour_2:number " +
+			"hour:0:24:cyclic weekday:1:8:cyclic hour_2:0:5",
+	} {
+		columns := columnsOf(t, 60, func(i int) string {
+			return "{" + strings.ReplaceAll(value, "%d", fmt.Sprint(i)) + "}"
+		})
+		p := Propose(columns, nil)
+		var got []string
+		for _, item := range p.Items {
+			text := item.Name + ":" + item.As
+			if item.Epoch != "" {
+				text += "/" + item.Epoch
+			}
+			got = append(got, text)
+		}
+		for _, r := range p.Ranges {
+			got = append(got, r.String())
+		}
+		for _, text := range p.Left {
+			_, reason, _ := strings.Cut(text, ": ")
+			got = append(got, "left: "+reason)
+		}
+		if text := strings.Join(got, " "); !strings.HasPrefix(text, want) || len(p.Left) == 0 && text != want {
+			t.Errorf("%s: %s, want %s", value, text, want)
+		}
+		if _, err := mapping.Parse(Document("", "", p.Items, nil)); err != nil {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
+// A proposed range holds what it is around, and has round ends.
+func TestRangesAroundNumbers(t *testing.T) {
+	for _, c := range [][4]float64{
+		{0, 0, 0, 1},
+		{3, 7, 0, 10},
+		{0, 10, 0, 20},
+		{0.02, 0.04, 0, 0.05},
+		{-1, 3, -5, 5},
+		{-30, 3, -50, 50},
+		{-7, -2, -10, 0},
+	} {
+		if low, high := around(c[0], c[1]); math.Abs(low-c[2]) > 1e-12 || math.Abs(high-c[3]) > 1e-12 {
+			t.Errorf("%g to %g: %g to %g", c[0], c[1], low, high)
+		}
+	}
+}
+
+// Answers that name no rule of their own are refused with what is wrong.
+func TestAnswers(t *testing.T) {
+	proposed := []Range{{"hour", 0, 24, true}, {"total", 0, 100, false}, {"items", 0, 10, false}}
+	refuses := func(err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	all, err := Confirm("proposed", proposed)
+	if err != nil || !slices.Equal(all, proposed) {
+		t.Errorf("%v, %v", all, err)
+	}
+	some, err := Confirm("total:-5:2e3", proposed)
+	if err != nil || Ranges(some) != "hour:0:24:cyclic,total:-5:2000" {
+		t.Errorf("%v, %v", some, err)
+	}
+	items := []Item{{Name: "total", As: "number"}, {Name: "items", As: "number"}, {Name: "country"}}
+	if kept, dropped := Confirmed(items, some); len(kept) != 2 || len(dropped) != 1 || dropped[0] != "items" {
+		t.Errorf("%v, %v", kept, dropped)
+	}
+	for text, want := range map[string]string{
+		"totals:0:1": "not a number of the mapping; there are total, items", "total:1:1": "low below high",
+		"total":     "not name",
+		"total:x:1": "not name", ":0:1": "not name", "total:0:Inf": "not name",
+	} {
+		_, err := Confirm(text, proposed)
+		refuses(err, want)
+	}
+	for text, want := range map[string]uint64{"2": 2, "65536": 65536, "1d": 864000, "90m": 54000} {
+		if n, err := Memory(text, 10); err != nil || n != want {
+			t.Errorf("%s: %d, %v", text, n, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"1": "not from 2", "x": "neither", "xd": "neither", "1ms": "not from 2",
+	} {
+		_, err := Memory(text, 10)
+		refuses(err, want)
+	}
+	_, err = Memory("1d", 0)
+	refuses(err, "needs --rate")
+	for text, want := range map[string][2]float64{"1": {1, 0}, "±2": {0, 2}, "+-0.5": {0, 0.5}} {
+		if e, half, err := Accuracy(text); err != nil || e != want[0] || half != want[1] {
+			t.Errorf("%s: %g, %g, %v", text, e, half, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"0": "neither", "x": "neither", "±0": "neither", "±-1": "neither", "51": "promises nothing",
+	} {
+		_, _, err := Accuracy(text)
+		refuses(err, want)
+	}
+	_, err = CellItems(items, "town=A|B")
+	refuses(err, "the records have total, items, country")
+	_, err = CellItems(items, "country")
+	refuses(err, "neither name=place|place")
+	if cells, err := CellItems(items, "country=DE|FR,/a/b=0:3:3"); err != nil || len(cells) != 2 || cells[1].Name != "b" {
+		t.Errorf("%v, %v", cells, err)
+	}
+}
+
+// A person is asked again; without one, --yes takes proposals but confirms nothing.
+func TestAsker(t *testing.T) {
+	positive := func(text string) error {
+		if text == "bad" {
+			return fmt.Errorf("is bad")
+		}
+		return nil
+	}
+	var out strings.Builder
+	a := &Asker{In: bufio.NewReader(strings.NewReader("bad\n\n\nyes\n")), Out: &out, Asks: true}
+	if got, err := a.Ask(Question{Flag: "a", Proposal: "p", Check: positive}); got != "p" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := a.Ask(Question{Flag: "b", Proposal: "p", Confirm: true, Check: positive}); got != "yes" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := a.Ask(Question{Flag: "c"}); err == nil {
+		t.Error("an answer after the end")
+	}
+	if _, err := a.Ask(Question{Flag: "d", Given: "bad", Check: positive}); err == nil || err.Error() != "--d: is bad" {
+		t.Error(err)
+	}
+	for _, takes := range []bool{false, true} {
+		a := &Asker{Takes: takes}
+		for _, q := range []Question{{Flag: "a", Proposal: "p"}, {Flag: "b", Proposal: "p", Confirm: true}, {Flag: "c"}} {
+			if _, err := a.Ask(q); err != nil {
+				t.Error(err)
+			}
+		}
+		want := map[bool]string{false: "--a, --b, --c", true: "--b, --c"}[takes]
+		if err := a.Missing(); err == nil || !strings.Contains(err.Error(), " "+want+";") {
+			t.Error(err)
+		}
+	}
+}
+
+// A sample shows its framing, and what else must be said.
+func TestWhatASampleShows(t *testing.T) {
+	avsc := filepath.Join(t.TempDir(), "order.avsc")
+	schema := `{"type":"record","name":"Order","fields":[{"name":"total","type":"double"},{"name":"raw","type":"bytes"},
+		{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"tags","type":{"type":"array","items":"int"}}]}`
+	if err := os.WriteFile(avsc, []byte(schema), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	record := "\x00\x00\x00\x00\x00\x00\x29\x40" + "\x02r" + "\x80\x80\xa8\xc1\xcc\x67" + "\x00"
+	for _, c := range []struct {
+		told    Encoding
+		records []string
+		want    string // settings and the columns, or the error
+	}{
+		{Encoding{}, []string{`{"a":1}`}, "/a"},
+		{Encoding{}, []string{"\x00\x00\x00\x00\x07{\"a\":1}"}, "ORIEL_FRAMING=confluent /a"},
+		{Encoding{}, []string{`{"specversion":"1.0","data":{"a":{"b":1}}}`, `{}`, `{"specversion":"1.0","data":{}}`}, "ORIEL_FRAMING=cloudevents /a/b"},
+		{Encoding{}, []string{"\x00\x00\x00\x00\x07\x02"}, "nothing names their schema"},
+		{Encoding{}, []string{"\x08\x02"}, "nothing names their schema"},
+		{Encoding{}, nil, "no record"},
+		{Encoding{SchemaFile: avsc}, []string{record}, "ORIEL_FORMAT=avro ORIEL_SCHEMA_FILE=" + avsc + " /total /at /tags"},
+		{
+			Encoding{SchemaFile: avsc, Framing: Confluent},
+			[]string{"\x00\x00\x00\x00\x09" + record},
+			"ORIEL_FORMAT=avro ORIEL_FRAMING=confluent ORIEL_SCHEMA_FILE=" + avsc + " ORIEL_SCHEMA_IDS=9 /total /at /tags",
+		},
+		{
+			Encoding{SchemaFile: avsc, Framing: Confluent},
+			[]string{"\x00\x00\x00\x00\x09" + record, "\x00\x00\x00\x00\x08" + record},
+			"records name 2 schemas, ids 8, 9",
+		},
+		{Encoding{SchemaFile: "none.avsc"}, []string{record}, "no such file"},
+		{Encoding{Format: "xml"}, []string{`{}`}, `format "xml": not one of`},
+	} {
+		var records [][]byte
+		for _, text := range c.records {
+			records = append(records, []byte(text))
+		}
+		got, err := c.told.Sniff(records)
+		text := strings.Join(got.Settings(), " ")
+		if err == nil {
+			var columns []Column
+			inner, inside := got.Inside(records)
+			columns, _, err = inner.Columns(inside)
+			for _, column := range columns {
+				text = strings.TrimSpace(text + " " + column.Path.String())
+			}
+		}
+		if err != nil {
+			text = err.Error()
+		}
+		if text != c.want && (err == nil || !strings.Contains(text, c.want)) {
+			t.Errorf("%q: %s, want %s", c.records, text, c.want)
+		}
+	}
+}
+
+func TestNothingIsOverwritten(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	if err := WriteNew(name, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := WriteNew(name, []byte("new"), 0o600)
+	if content, _ := os.ReadFile(name); err == nil || string(content) != "old" {
+		t.Errorf("%s, %v", content, err)
+	}
+}

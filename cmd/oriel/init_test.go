@@ -1,0 +1,280 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"oriel/cmd/internal/envfile"
+	"oriel/cmd/internal/servicetest"
+	"oriel/cmd/internal/setup"
+)
+
+// lines are records, one of each line.
+func lines(content []byte) (records []string) {
+	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+}
+
+// avroVersions are two versions of one schema: the newer one has a field more, and total as a double.
+var avroVersions = []string{
+	`{"type":"record","name":"Order","fields":[{"name":"order_id","type":"string"},
+	{"name":"total","type":"long"},{"name":"refunded","type":"boolean"}]}`,
+	`{"type":"record","name":"Order","fields":[{"name":"order_id","type":"string"},
+	{"name":"total","type":"double"},{"name":"refunded","type":"boolean"},
+	{"name":"customer","type":["null",{"type":"record","name":"Customer","fields":[
+	{"name":"country","type":"string"}]}],"default":null}]}`,
+}
+
+// avroOrders are records of both versions in Confluent's framing, of ids 7 and 9.
+func avroOrders(n int) (records []string) {
+	text := func(s string) string { return string(binary.AppendVarint(nil, int64(len(s)))) + s }
+	for i := range n {
+		refunded := string([]byte{byte(i % 5 / 4)})
+		if i%2 == 0 {
+			total := string(binary.AppendVarint(nil, int64(i)))
+			records = append(records, "\x00\x00\x00\x00\x07"+text(fmt.Sprint("o", i))+total+refunded)
+			continue
+		}
+		total := string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(float64(i))))
+		records = append(records,
+			"\x00\x00\x00\x00\x09"+text(fmt.Sprint("o", i))+total+refunded+"\x02"+text([]string{"DE", "FR", "US"}[i%3]))
+	}
+	return records
+}
+
+const protoOrders = `syntax = "proto3";
+package shop;
+import "google/protobuf/timestamp.proto";
+message Customer { string id = 1; string country = 2; }
+message Card { string brand = 1; }
+message Order {
+  string order_id = 1;
+  google.protobuf.Timestamp placed_at = 2;
+  Customer customer = 3;
+  double total = 4;
+  oneof payment { Card card = 5; string voucher = 6; }
+  bool refunded = 7;
+}
+`
+
+// protobufOrders are records in Confluent's framing, of the third message type of id 3.
+func protobufOrders(n int) (records []string) {
+	for i := range n {
+		text := func(b []byte, field protowire.Number, s string) []byte {
+			return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), s)
+		}
+		var at []byte
+		at = protowire.AppendVarint(protowire.AppendTag(at, 1, protowire.VarintType), uint64(1_780_000_000+i*3600))
+		customer := text(text(nil, 1, fmt.Sprint("c", i)), 2, []string{"DE", "FR", "US"}[i%3])
+		b := text(text(text(nil, 1, fmt.Sprint("o", i)), 2, string(at)), 3, string(customer))
+		b = protowire.AppendFixed64(protowire.AppendTag(b, 4, protowire.Fixed64Type), math.Float64bits(float64(i)))
+		if i%2 == 0 {
+			b = text(b, 5, string(text(nil, 1, []string{"visa", "amex"}[i%3/2])))
+		} else {
+			b = text(b, 6, "x")
+		}
+		b = protowire.AppendVarint(protowire.AppendTag(b, 7, protowire.VarintType), uint64(i%5/4))
+		records = append(records, "\x00\x00\x00\x00\x03\x02\x04"+string(b))
+	}
+	return records
+}
+
+// From a topic of each of four shapes and a few answers to the first decision that all records are events of.
+func TestInitOnFourShapes(t *testing.T) {
+	registry := srfake.New()
+	t.Cleanup(registry.Close)
+	broker := servicetest.Broker(t)
+	for name, c := range map[string]struct {
+		records  []string
+		answers  string
+		document string
+	}{
+		"json": {lines(orders(60, "", "")), "\n\ny\n2000\n\n", `"/customer/country",
+    "/order/total:number"`},
+		"cloudevents": {
+			lines(orders(60, `{"specversion":"1.0","id":"1","source":"/shop","type":"order","data":`, `}`)),
+			"\n\ny\n\n1\n", `{"name": "hour", "from": "/at", "as": "hour"}`,
+		},
+		"statistics": {
+			lines(orders(60, "", "")), "statistics\ntotal:0:100\ncountry=DE|FR|US,hour=0:24:4\n\n±20\n",
+			`{"name": "country", "from": "/customer/country"}`,
+		},
+		"number":   {lines(orders(60, "", "")), "number\n/order/total\ny\n\n\n", `"label": "/order/total"`},
+		"avro":     {avroOrders(60), registry.URL() + "\n\n\ny\n\n\n", `"/customer/country"`},
+		"protobuf": {protobufOrders(60), registry.URL() + "\nclasses\n/refunded\ny\n\n\n", `"/card/brand"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fixture{servicetest.NewAt(t, broker, 2, nil)}
+			topic := f.Topic(name)
+			switch name {
+			case "avro":
+				registry.SeedSchema(topic+"-value", 1, 7, sr.Schema{Schema: avroVersions[0]})
+				registry.SeedSchema(topic+"-value", 2, 9, sr.Schema{Schema: avroVersions[1]})
+			case "protobuf":
+				registry.SeedSchema(topic+"-value", 1, 3, sr.Schema{Schema: protoOrders, Type: sr.TypeProtobuf})
+			}
+			f.CreateTopic(topic, 2, nil)
+			f.Env["ORIEL_INPUT_TOPIC"] = topic
+			for i, record := range c.records {
+				f.Send(int32(i%2), servicetest.Value(record))
+			}
+			folder := filepath.Join(t.TempDir(), "new")
+			cmd := root()
+			var out, notes strings.Builder
+			cmd.SetArgs([]string{"init", "--ask", "--brokers", broker, "--topic", topic, "--out", folder})
+			cmd.SetIn(strings.NewReader(c.answers))
+			cmd.SetOut(&out)
+			cmd.SetErr(&notes)
+			if err := cmd.ExecuteContext(t.Context()); err != nil {
+				t.Fatalf("%v\n%s", err, notes.String())
+			}
+			if all := fmt.Sprintf("%[1]d of %[1]d records are ", len(c.records)); !strings.Contains(notes.String(), all) {
+				t.Errorf("%s\nlacks %s", notes.String(), all)
+			}
+			document, err := os.ReadFile(filepath.Join(folder, mapName))
+			if err != nil || !strings.Contains(string(document), c.document) {
+				t.Fatalf("%v\n%s\nlacks %s", err, document, c.document)
+			}
+			if answers := strings.Count(c.answers, "\n") + 2; answers > setup.MostQuestions {
+				t.Errorf("%d answers", answers)
+			}
+			said := []string{"Each event is protected for ever", envName + " topics", " run\n", "tail --topic " + topic}
+			for _, text := range said {
+				if !strings.Contains(out.String(), text) {
+					t.Errorf("%s\nlacks %s", out.String(), text)
+				}
+			}
+			f.Env, f.Name = settingsOf(t, filepath.Join(folder, envName)), topic+"-oriel"
+			f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_COMMIT_INTERVAL"] = "127.0.0.1:0", "20ms"
+			f.Must("topics")
+			service := f.Start(nil, "run")
+			every := 1
+			if f.Env["ORIEL_OPERATOR"] == "ridge" {
+				every = 16 // as ORIEL_EMIT_EVERY is when it is not given
+			}
+			f.Await(time.Minute, "decisions of all records", func() bool {
+				return len(f.Read(f.Topic("decisions"), 0, false)) == len(c.records)/every
+			})
+			service.Terminate()
+			if letters := f.Letters(0); len(letters) > 0 {
+				t.Errorf("%d records are no events: %s", len(letters), servicetest.Reasons(letters))
+			}
+		})
+	}
+}
+
+// settingsOf reads a file of settings.
+func settingsOf(t *testing.T, name string) map[string]string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := map[string]string{}
+	for _, line := range lines(content) {
+		if name, value, ok := strings.Cut(line, "="); ok && line[0] != '#' {
+			if given[name], err = envfile.Unquote(value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return given
+}
+
+// Scripts answer by flags, and get what cannot work refused; files hold names of members and confirmed ranges alone.
+func TestInitInAScript(t *testing.T) {
+	t.Parallel()
+	sample := servicetest.WriteFile(t, "orders", orders(60, "", ""))
+	parent := t.TempDir()
+	folder := filepath.Join(parent, "new")
+	run := func(args ...string) (said string, err error) {
+		always := []string{"init", "--brokers", "localhost:1", "--topic", "orders", "--sample", sample, "--out", folder}
+		out, notes, err := says(t, append(always, args...)...)
+		return out + notes, err
+	}
+	refused := func(want string, args ...string) {
+		t.Helper()
+		if _, err := run(args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", args, err, want)
+		}
+		if files, _ := os.ReadDir(parent); len(files) > 0 {
+			t.Fatalf("%v has left %v", args, files)
+		}
+	}
+	refused("no flag says --want")
+	refused("no flag says --ranges; --yes has no proposal for it, or must not confirm it", "--yes")
+	refused(`--ranges: "price": not a number of the mapping; there are total`, "--yes", "--ranges", "price:0:1")
+	refused(`--want: "magic": not classes`, "--want", "magic")
+	refused("--label: no record has a place /refund; there are /order_id, /at,", "--yes", "--label", "/refund")
+	refused("--where, --label: no record has a place /state", "--yes", "--where", "/state=paid")
+	refused("/note is no number in the sample", "--yes", "--want", "number", "--label", "/note", "--ranges", "proposed")
+	refused(`--memory: "1d": a time needs --rate`, "--yes", "--ranges", "proposed", "--memory", "1d")
+	refused("--epsilon: an error can be wanted of statistics alone", "--yes", "--ranges", "proposed", "--epsilon", "±2")
+	refused("--epsilon: ε = 99 promises nothing", "--yes", "--ranges", "proposed", "--epsilon", "99")
+	refused("nothing to count", "--yes", "--want", "statistics", "--value", "none", "--cells", "none")
+	refused(`--cells: "town": the records have`, "--yes", "--want", "statistics", "--value", "none", "--cells", "town=A|B")
+	refused("ORIEL_CELLS", "--yes", "--want", "statistics", "--value", "none", "--cells", "hour=0:24:x")
+	refused("--start", "--start", "now")
+
+	said, err := run("--want", "statistics", "--value", "total:0:200", "--cells", "country=DE|FR|US", "--memory", "9d",
+		"--rate", "2", "--epsilon", "±3", "--first", "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"at most ± 3 in 95", "the newest 1555200 events, 9 d at this rate"} {
+		if !strings.Contains(said, text) {
+			t.Errorf("%s\nlacks %s", said, text)
+		}
+	}
+	env := settingsOf(t, filepath.Join(folder, envName))
+	for name, want := range map[string]string{
+		"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "country=DE|FR|US", "ORIEL_VALUE": "total=0:200", "ORIEL_BATCH": "2",
+		"ORIEL_MEMORY": "777600", "ORIEL_DELTA": "1e-9", "ORIEL_STREAM": "topic", "ORIEL_WINDOW": "lifetime",
+	} {
+		if env[name] != want {
+			t.Errorf("%s=%s, want %s", name, env[name], want)
+		}
+	}
+	for name, mode := range map[string]os.FileMode{envName: 0o600, keyName: 0o400} {
+		info, err := os.Stat(filepath.Join(folder, name))
+		if err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+		content, _ := os.ReadFile(filepath.Join(folder, name))
+		if strings.Contains(string(content), "secret") || strings.Contains(said, "secret") {
+			t.Errorf("%s holds contents", name)
+		}
+	}
+	f := unserved(t, env)
+	f.Must("config")
+	_, err = run("--yes", "--ranges", "proposed")
+	if err == nil || !strings.Contains(err.Error(), "nothing is overwritten") {
+		t.Error(err)
+	}
+	for want, flags := range map[string][]string{
+		"ORIEL_LABEL_RANGE=0:100":  {"--want", "number", "--label", "/order/total", "--ranges", "proposed"},
+		"ORIEL_LOSS_RANGE=0:50":    {"--want", "choice", "--arms", "a,b,c", "--value", "/order/total:0:50"},
+		"ORIEL_STATISTICS=count\n": {"--want", "statistics", "--value", "none"},
+		"ORIEL_LOSS=logistic":      {"--label", "/order/total>50", "--ranges", "none"},
+	} {
+		folder = filepath.Join(t.TempDir(), "other")
+		if _, err := run(append(flags, "--yes")...); err != nil {
+			t.Errorf("%v: %v", flags, err)
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, envName))
+		if err != nil || !strings.Contains(string(content), want) {
+			t.Errorf("%v: %v\n%s\nlacks %s", flags, err, content, want)
+		}
+	}
+}
