@@ -175,6 +175,29 @@ func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 	}
 }
 
+// TestTwoThatFreezeSchemas: while one still asks the registry, another gives the stream fewer, and an owner decodes by
+// those. They stand.
+func TestTwoThatFreezeSchemas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		d := h.deployment()
+		first := state.Schemas{{ID: 1}}
+		given, err := d.FreezeSchemas(t.Context(), func(context.Context) (state.Schemas, error) {
+			h.freeze(first)
+			a := h.Start("a", simtest.NewDisk(), h.setup.Run)
+			h.write(0, 1, 2)
+			time.Sleep(10 * time.Second)
+			return state.Schemas{{ID: 1}, {ID: 2}}, a.Stop()
+		})
+		if err != nil || given != nil {
+			t.Errorf("gave %v to a stream that has others: %v", given, err)
+		}
+		if frozen, err := d.Frozen(t.Context(), 0); err != nil || !reflect.DeepEqual(frozen, first) {
+			t.Errorf("frozen %v, %v; want %v", frozen, err, first)
+		}
+	})
+}
+
 // TestAStreamWithoutItsSchemasStops: nothing may be decoded by less than what was frozen.
 func TestAStreamWithoutItsSchemasStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
