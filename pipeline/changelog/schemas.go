@@ -7,6 +7,7 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
@@ -217,7 +218,8 @@ func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
 }
 
 // ends are the ends of the partitions of the input that the stream of partition p reads. They must be asked for AFTER
-// earlier owners are fenced.
+// earlier owners are fenced. A broker that does not know yet that another one leads a partition may say less: never less
+// counts than the group has committed.
 func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, error) {
 	inputs := []int32{p}
 	if d.Config.WholeTopic() {
@@ -230,13 +232,17 @@ func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, err
 			inputs = append(inputs, p)
 		}
 	}
+	taken, err := group.CommittedOffsets(ctx, d.Client, d.Config.Group, d.Config.Input, inputs)
+	if err != nil {
+		return nil, err
+	}
 	since := make([]state.SchemaSince, 0, len(inputs))
-	for _, p := range inputs {
+	for i, p := range inputs {
 		bounds, err := topics.BoundsOf(ctx, d.Client, d.Config.Input, p)
 		if err != nil {
 			return nil, fmt.Errorf("bounds of partition %d of the input: %w", p, err)
 		}
-		since = append(since, state.SchemaSince{Partition: p, Offset: bounds.High})
+		since = append(since, state.SchemaSince{Partition: p, Offset: max(bounds.High, taken[i].Offset)})
 	}
 	cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
 	if found := cluster.Topics[d.Config.Input].ID; err == nil && found != d.Topics.Input.ID {

@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
@@ -194,6 +197,29 @@ func TestTwoThatFreezeSchemas(t *testing.T) {
 		}
 		if frozen, err := d.Frozen(t.Context(), 0); err != nil || !reflect.DeepEqual(frozen, first) {
 			t.Errorf("frozen %v, %v; want %v", frozen, err, first)
+		}
+	})
+}
+
+// TestSchemasAreAddedBehindWhatTheGroupHas: a broker that does not know yet that it leads no more says an end that owners
+// have passed. Here the group has committed more than the input has.
+func TestSchemasAreAddedBehindWhatTheGroupHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		h.freeze(state.Schemas{{ID: 1}})
+		h.write(0, 1, 1)
+		d := h.deployment()
+		c := h.setup.Config
+		producer, err := produce.New(t.Context(), h.Client(), "another", time.Minute)
+		h.check(err)
+		h.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.Changelog, Partition: 0}}))
+		h.check(producer.CommitOffsets(t.Context(), group.Membership{Group: c.Group, Generation: -1}, c.Input,
+			[]group.Offset{{Partition: 0, Offset: 7}}))
+		h.check(producer.End(t.Context(), true))
+		added, err := d.AddSchemas(t.Context(), state.Schemas{{ID: 2}})
+		h.check(err)
+		if want := []state.SchemaSince{{Partition: 0, Offset: 7}}; len(added) != 1 || !slices.Equal(added[0].Since, want) {
+			t.Errorf("added %+v, want from %v on", added, want)
 		}
 	})
 }
