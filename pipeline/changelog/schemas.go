@@ -218,8 +218,8 @@ func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
 }
 
 // ends are the ends of the partitions of the input that the stream of partition p reads. They must be asked for AFTER
-// earlier owners are fenced. A broker that does not know yet that another one leads a partition may say less: never less
-// counts than the group has committed.
+// earlier owners are fenced. A broker that does not know yet that another one leads a partition may say less; what the
+// group has committed is known in any case.
 func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, error) {
 	inputs := []int32{p}
 	if d.Config.WholeTopic() {

@@ -201,8 +201,8 @@ func TestTwoThatFreezeSchemas(t *testing.T) {
 	})
 }
 
-// TestSchemasAreAddedBehindWhatTheGroupHas: a broker that does not know yet that it leads no more says an end that owners
-// have passed. Here the group has committed more than the input has.
+// TestSchemasAreAddedBehindWhatTheGroupHas: a broker that does not know yet that it leads no more says an end that
+// owners have passed. Here the group has committed more than the input has.
 func TestSchemasAreAddedBehindWhatTheGroupHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSchemas(t, 1, false)
