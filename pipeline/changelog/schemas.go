@@ -7,6 +7,7 @@ import (
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
@@ -73,7 +74,7 @@ func (view *View) Opened(keys Keys) bool {
 func (d Deployment) FreezeSchemas(
 	ctx context.Context, ask func(context.Context) (state.Schemas, error),
 ) (given state.Schemas, err error) {
-	missing := map[int32]Keys{}
+	missing := map[int32]bool{}
 	for p := range int32(d.Topics.Changelog.Partitions) {
 		view, keys, err := d.current(ctx, p)
 		if err != nil {
@@ -88,7 +89,7 @@ func (d Deployment) FreezeSchemas(
 		case view.Opened(keys):
 			return nil, withoutSchemas(p)
 		default:
-			missing[p] = keys
+			missing[p] = true
 		}
 	}
 	if len(missing) == 0 {
@@ -99,20 +100,42 @@ func (d Deployment) FreezeSchemas(
 			return nil, err
 		}
 	}
+	wrote := false
 	for p := range int32(d.Topics.Changelog.Partitions) {
-		keys, is := missing[p]
-		if !is {
+		if !missing[p] {
 			continue
 		}
-		producer, err := d.producer(ctx, p)
-		if err == nil {
-			err = d.writeSchemas(ctx, producer, keys, p, given)
-		}
-		if err != nil {
+		frozen, err := d.freezeSchemas(ctx, given, p)
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("pipeline: schemas of partition %d: %w", p, err)
+		case frozen != nil:
+			given = known(frozen)
+		default:
+			wrote = true
 		}
 	}
+	if !wrote {
+		return nil, nil
+	}
 	return given, nil
+}
+
+// freezeSchemas gives schemas to a stream that had none. Another call may have given it some since, and an owner may
+// have decoded by them: they stand, and are returned. So it looks again once every other writer is fenced.
+func (d Deployment) freezeSchemas(ctx context.Context, given state.Schemas, p int32) (frozen state.Schemas, err error) {
+	producer, view, keys, err := d.fenced(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	frozen, err = view.Schemas(keys, d.Config, p)
+	switch {
+	case err != nil || frozen != nil:
+		return frozen, err
+	case view.Opened(keys):
+		return nil, withoutSchemas(p)
+	}
+	return nil, d.writeSchemas(ctx, producer, keys, p, given)
 }
 
 // known are the schemas of another stream for one that begins: it knows all of them from its first record on. Those
@@ -162,14 +185,7 @@ func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int
 	} else if frozen, err := view.Schemas(keys, d.Config, p); err != nil || len(unknown(frozen, schemas)) == 0 {
 		return added, err // nobody is fenced for nothing
 	}
-	producer, err := d.producer(ctx, p)
-	if err != nil {
-		return added, err
-	}
-	if err := producer.Settle(ctx, d.Config.TransactionParts(p), d.Config.Group); err != nil {
-		return added, err
-	}
-	view, keys, err := d.current(ctx, p)
+	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
 		return added, err
 	}
@@ -202,7 +218,8 @@ func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
 }
 
 // ends are the ends of the partitions of the input that the stream of partition p reads. They must be asked for AFTER
-// earlier owners are fenced.
+// earlier owners are fenced. A broker that does not know yet that another one leads a partition may say less; what the
+// group has committed is known in any case.
 func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, error) {
 	inputs := []int32{p}
 	if d.Config.WholeTopic() {
@@ -215,13 +232,17 @@ func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, err
 			inputs = append(inputs, p)
 		}
 	}
+	taken, err := group.CommittedOffsets(ctx, d.Client, d.Config.Group, d.Config.Input, inputs)
+	if err != nil {
+		return nil, err
+	}
 	since := make([]state.SchemaSince, 0, len(inputs))
-	for _, p := range inputs {
+	for i, p := range inputs {
 		bounds, err := topics.BoundsOf(ctx, d.Client, d.Config.Input, p)
 		if err != nil {
 			return nil, fmt.Errorf("bounds of partition %d of the input: %w", p, err)
 		}
-		since = append(since, state.SchemaSince{Partition: p, Offset: bounds.High})
+		since = append(since, state.SchemaSince{Partition: p, Offset: max(bounds.High, taken[i].Offset)})
 	}
 	cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
 	if found := cluster.Topics[d.Config.Input].ID; err == nil && found != d.Topics.Input.ID {
@@ -246,10 +267,18 @@ func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
 	return view, keys, err
 }
 
-// producer fences every earlier one of partition p.
-func (d Deployment) producer(ctx context.Context, p int32) (*produce.Producer, error) {
+// fenced fences every earlier producer of partition p, and reads what its changelog says then.
+func (d Deployment) fenced(ctx context.Context, p int32) (*produce.Producer, *View, Keys, error) {
 	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
-	return produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
+	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
+	if err == nil {
+		err = producer.Settle(ctx, d.Config.TransactionParts(p), d.Config.Group)
+	}
+	if err != nil {
+		return nil, nil, Keys{}, err
+	}
+	view, keys, err := d.current(ctx, p)
+	return producer, view, keys, err
 }
 
 func (d Deployment) writeSchemas(

@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/group"
+	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
@@ -175,6 +178,52 @@ func TestSchemasAreAddedBehindWhatWasSent(t *testing.T) {
 	}
 }
 
+// TestTwoThatFreezeSchemas: while one still asks the registry, another gives the stream fewer, and an owner decodes by
+// those. They stand.
+func TestTwoThatFreezeSchemas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		d := h.deployment()
+		first := state.Schemas{{ID: 1}}
+		given, err := d.FreezeSchemas(t.Context(), func(context.Context) (state.Schemas, error) {
+			h.freeze(first)
+			a := h.Start("a", simtest.NewDisk(), h.setup.Run)
+			h.write(0, 1, 2)
+			time.Sleep(10 * time.Second)
+			return state.Schemas{{ID: 1}, {ID: 2}}, a.Stop()
+		})
+		if err != nil || given != nil {
+			t.Errorf("gave %v to a stream that has others: %v", given, err)
+		}
+		if frozen, err := d.Frozen(t.Context(), 0); err != nil || !reflect.DeepEqual(frozen, first) {
+			t.Errorf("frozen %v, %v; want %v", frozen, err, first)
+		}
+	})
+}
+
+// TestSchemasAreAddedBehindWhatTheGroupHas: a broker that does not know yet that it leads no more says an end that
+// owners have passed. Here the group has committed more than the input has.
+func TestSchemasAreAddedBehindWhatTheGroupHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		h.freeze(state.Schemas{{ID: 1}})
+		h.write(0, 1, 1)
+		d := h.deployment()
+		c := h.setup.Config
+		producer, err := produce.New(t.Context(), h.Client(), "another", time.Minute)
+		h.check(err)
+		h.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.Changelog, Partition: 0}}))
+		h.check(producer.CommitOffsets(t.Context(), group.Membership{Group: c.Group, Generation: -1}, c.Input,
+			[]group.Offset{{Partition: 0, Offset: 7}}))
+		h.check(producer.End(t.Context(), true))
+		added, err := d.AddSchemas(t.Context(), state.Schemas{{ID: 2}})
+		h.check(err)
+		if want := []state.SchemaSince{{Partition: 0, Offset: 7}}; len(added) != 1 || !slices.Equal(added[0].Since, want) {
+			t.Errorf("added %+v, want from %v on", added, want)
+		}
+	})
+}
+
 // TestAStreamWithoutItsSchemasStops: nothing may be decoded by less than what was frozen.
 func TestAStreamWithoutItsSchemasStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -216,6 +265,39 @@ func TestAReplayKnowsSchemasThatWereAddedSince(t *testing.T) {
 		if err != nil || len(known) == 0 || slices.Min(known) < 2 {
 			t.Errorf("a replay knew %d schemas, want 2: %v", known, err)
 		}
+	})
+}
+
+// TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile: it does not compare what was decoded by schemas that it lacks.
+func TestAReplayEndsBeforeSchemasThatAreAddedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 1, false)
+		d := h.deployment()
+		h.freeze(state.Schemas{{ID: 1}})
+		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
+		h.write(0, 1)
+		time.Sleep(10 * time.Second)
+		checkpoint, err := replay.Checkpoint(t.Context(), d, 0)
+		h.check(err)
+		h.write(0, 1, 1)
+		time.Sleep(10 * time.Second)
+		opens, adding := d.Model.Writers, true
+		d.Model.Writers = func(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
+			if adding {
+				adding = false
+				if _, err := h.deployment().AddSchemas(t.Context(), state.Schemas{{ID: 2}}); err != nil {
+					t.Error(err)
+				}
+				h.write(0, 2, 2)
+				time.Sleep(time.Minute)
+			}
+			return opens(frozen)
+		}
+		compared, err := replay.Check(t.Context(), d, 0, checkpoint, func(int) {})
+		if err != nil || adding || compared != 2 {
+			t.Errorf("compared %d decisions, want the 2 that were published when it began: %v", compared, err)
+		}
+		h.check(a.Stop())
 	})
 }
 

@@ -28,6 +28,13 @@ func Check(
 	if err != nil {
 		return 0, err
 	}
+	outputs := d.Topics.Outputs()
+	bounds := make([]topics.Bounds, len(outputs))
+	for i, topic := range outputs { // BEFORE schemas are read: whatever is published by then was decoded by some of those
+		if bounds[i], err = topics.ReadableEnd(ctx, d.Client, topic.Name, p); err != nil {
+			return 0, err
+		}
+	}
 	if err := addSchemas(ctx, d, view, p); err != nil {
 		return 0, err
 	}
@@ -42,12 +49,8 @@ func Check(
 		}
 	}
 	c := &check{partition: p, progress: progress}
-	for _, topic := range d.Topics.Outputs() {
-		bounds, err := topics.ReadableEnd(ctx, d.Client, topic.Name, p)
-		if err != nil {
-			return 0, err
-		}
-		published, stop := iter.Pull2(published(ctx, d, p, o, topic, bounds))
+	for i, topic := range outputs {
+		published, stop := iter.Pull2(published(ctx, d, p, o, topic, bounds[i]))
 		defer stop()
 		c.topics = append(c.topics, comparison{published: published})
 		c.next(len(c.topics) - 1)

@@ -73,17 +73,29 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 		case n.items.least > 0 && count > int64(end-at)/int64(n.items.least), n.items.least == 0 && count > mostEmpty-index:
 			return 0, schemas.Malformed
 		}
-		i = at
+		behind := index + count
+		if i = at; n.items.least == 0 { // nothing to read behind the last pick, so time follows from bytes
+			count = min(count, max(n.picked()-index, 0))
+		}
 		for range count {
 			if i, code = s.read(n.item(index), b[:end], i, depth+1); code != schemas.OK {
 				return 0, code
 			}
 			index++
 		}
+		index = behind
 		if end < len(b) && i != end {
 			return 0, schemas.Malformed
 		}
 	}
+}
+
+// picked is the number of items up to the last pick.
+func (n *node) picked() int64 {
+	if len(n.picks) == 0 {
+		return 0
+	}
+	return n.picks[len(n.picks)-1].index + 1
 }
 
 // item is what reads the item of an index. Picks ascend, and mostly are those from 0 on.

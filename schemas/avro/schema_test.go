@@ -1,11 +1,14 @@
 package avro
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"oriel/schemas"
 	"oriel/schemas/mapping"
@@ -149,6 +152,26 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 		if n := testing.AllocsPerRun(10, func() { source.Fill(values, record) }); n > 0 {
 			t.Errorf("%s: %v allocations", c.name, n)
 		}
+	}
+}
+
+// Items of no bytes are counted and not read: three bytes may claim thousands of them, again and again.
+func TestItemsOfNoBytesTakeNoTime(t *testing.T) {
+	s := parse(t, `{"type":"record","name":"R","fields":[{"name":"v","type":"int"},{"name":"lists","type":
+		{"type":"array","items":{"type":"array","items":{"type":"record","name":"E","fields":[]}}}}]}`)
+	source, err := s.Open(pathsOf(t, "/v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lists = 100_000
+	record := binary.AppendVarint([]byte{2}, lists)
+	record = append(append(record, bytes.Repeat([]byte{0x80, 0x40, 0}, lists)...), 0)
+	start := time.Now()
+	if code := source.Fill(make([]mapping.Value, 1), record); code != schemas.OK {
+		t.Error(code)
+	}
+	if took := time.Since(start); took > time.Second { // ms; 4096 times as many steps take seconds
+		t.Errorf("%d bytes took %v", len(record), took)
 	}
 }
 

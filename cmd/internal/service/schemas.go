@@ -60,9 +60,14 @@ func writersSchemas(
 		if found.Find(v.ID) != nil { // two versions of a subject may be one schema
 			continue
 		}
-		if found = append(found, v.Schema); all.Find(v.ID) == nil {
-			all = append(all, v.Schema)
+		found = append(found, v.Schema)
+		if all.Find(v.ID) != nil {
+			continue
 		}
+		if frozen != nil { // it is read by those that stood before it
+			v.Since = []state.SchemaSince{}
+		}
+		all = append(all, v.Schema)
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("schema registry: every version of subject %q is left out", s.Subject())
