@@ -64,7 +64,7 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 	s.other(n)
 	index := int64(0)
 	for {
-		count, end, at := block(b, i)
+		count, sized, end, at := block(b, i)
 		switch {
 		case at < 0:
 			return 0, schemas.Malformed
@@ -84,7 +84,7 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 			index++
 		}
 		index = behind
-		if end < len(b) && i != end {
+		if sized && i != end {
 			return 0, schemas.Malformed
 		}
 	}
@@ -117,7 +117,7 @@ func (n *node) item(index int64) *node {
 func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
 	s.other(n)
 	for {
-		count, end, at := block(b, i)
+		count, sized, end, at := block(b, i)
 		switch {
 		case at < 0 || count > int64(end-at)/int64(1+n.items.least):
 			return 0, schemas.Malformed
@@ -134,7 +134,7 @@ func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schema
 				return 0, code
 			}
 		}
-		if end < len(b) && i != end {
+		if sized && i != end {
 			return 0, schemas.Malformed
 		}
 	}
@@ -152,18 +152,18 @@ func (s *Source) entry(n *node, name []byte) *node {
 	return n.keys[k].node
 }
 
-// block reads how many items follow and where they end: at the end of b, unless the block says its size. next is −1
+// block reads how many items follow and where they end: at the end of b, unless the block is sized. next is −1
 // where there is no block.
-func block(b []byte, i int) (count int64, end, next int) {
+func block(b []byte, i int) (count int64, sized bool, end, next int) {
 	count, next = varint(b, i, 64)
 	if next < 0 || count == math.MinInt64 {
-		return 0, 0, -1
+		return 0, false, 0, -1
 	}
 	if count >= 0 {
-		return count, len(b), next
+		return count, false, len(b), next
 	}
 	from, to := bytesAt(b, next)
-	return -count, to, min(from, to)
+	return -count, true, to, min(from, to)
 }
 
 // scalar reads a value of a type that holds no others.

@@ -138,6 +138,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 		{"a block with a size beyond the end", "\x02a\x00\x01" + most + "\x02b\x02", schemas.Malformed},
 		{"a block that is longer than it says", "\x02a\x00\x01\x04\x02b\x02\x00\x00\x00\x00\x00", schemas.Malformed},
 		{"a block that is shorter than it says", "\x02a\x00\x01\x08\x02b\x02\x00\x00\x00\x00\x00", schemas.Malformed},
+		{"a block that says it ends the record", "\x02a\x00\x01\x10\x02b\x02\x00\x00\x00\x00\x00", schemas.Malformed},
 		{"a block with its size", "\x02a\x00\x01\x06\x02b\x02\x00\x00\x00\x00\x00", schemas.OK},
 		{"2^62 entries", "\x02a\x00\x00" + most + "\x02k\x02v", schemas.Malformed},
 		{"2^63 − 1 items without bytes", "\x02a\x00\x00\x00\x00\x00" + most + "\x00", schemas.Malformed},
