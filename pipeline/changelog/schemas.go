@@ -2,15 +2,19 @@ package changelog
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
+	"oriel/pipeline/order"
 	"oriel/pipeline/streams"
 	"oriel/state"
 )
@@ -217,21 +221,19 @@ func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
 	return rest
 }
 
-// ends are the ends of the partitions of the input that the stream of partition p reads. They must be asked for AFTER
-// earlier owners are fenced. A broker that does not know yet that another one leads a partition may say less; what the
-// group has committed is known in any case.
+// ends are the ends of what the stream of partition p can have read, by partition of the input, ascending. They must be
+// asked for AFTER earlier owners are fenced. A broker that does not know yet that another one leads a partition may say
+// less; what the group has committed is known in any case, and of a whole topic what its order log names, beyond which
+// nobody reads.
 func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, error) {
-	inputs := []int32{p}
+	known := map[int32]int64{p: 0}
 	if d.Config.WholeTopic() {
-		cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
-		if err != nil {
+		var err error
+		if known, err = d.ordered(ctx); err != nil {
 			return nil, err
 		}
-		inputs = inputs[:0]
-		for p := range int32(cluster.Topics[d.Config.Input].Partitions) {
-			inputs = append(inputs, p)
-		}
 	}
+	inputs := slices.Sorted(maps.Keys(known))
 	taken, err := group.CommittedOffsets(ctx, d.Client, d.Config.Group, d.Config.Input, inputs)
 	if err != nil {
 		return nil, err
@@ -242,7 +244,7 @@ func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, err
 		if err != nil {
 			return nil, fmt.Errorf("bounds of partition %d of the input: %w", p, err)
 		}
-		since = append(since, state.SchemaSince{Partition: p, Offset: max(bounds.High, taken[i].Offset)})
+		since = append(since, state.SchemaSince{Partition: p, Offset: max(bounds.High, taken[i].Offset, known[p])})
 	}
 	cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
 	if found := cluster.Topics[d.Config.Input].ID; err == nil && found != d.Topics.Input.ID {
@@ -252,6 +254,46 @@ func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, err
 		}
 	}
 	return since, err
+}
+
+// ordered are the partitions of a whole topic's input, each with the greatest end that the committed state or a record
+// of the order log names, whether it counts or not.
+func (d Deployment) ordered(ctx context.Context) (map[int32]int64, error) {
+	stands, err := d.Ordered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	log, err := topics.BoundsOf(ctx, d.Client, d.Config.Order, 0)
+	if err != nil {
+		return nil, fmt.Errorf("bounds of the order log: %w", err)
+	}
+	cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
+	if err != nil {
+		return nil, err
+	}
+	ends := map[int32]int64{}
+	for p := range int32(cluster.Topics[d.Config.Input].Partitions) {
+		ends[p] = 0
+	}
+	if stands.At != nil {
+		for _, part := range stands.At.Parts {
+			ends[part.Partition] = part.Next
+		}
+	}
+	signed := order.Log{Key: stands.Key, Topic: d.Topics.Order.ID, Input: d.Topics.Input.ID}
+	for r, err := range fetch.Records(ctx, d.Client, d.Topics.Order, 0, log.Start, log.High, true) {
+		if err != nil {
+			return nil, err
+		}
+		entries, err := signed.Parse(r.Value)
+		if errors.Is(err, order.ErrFormat) {
+			return nil, fmt.Errorf("%w: offset %d", err, r.Offset)
+		}
+		for _, e := range entries { // none where the deployment has not signed them
+			ends[e.Partition] = max(ends[e.Partition], e.End)
+		}
+	}
+	return ends, nil
 }
 
 // current reads what a partition of the changelog says now, if the deployment goes on.

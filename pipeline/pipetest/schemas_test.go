@@ -16,6 +16,7 @@ import (
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/order"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/replay"
@@ -327,4 +328,20 @@ func (h *schemasHistory) freezeOthers(want state.Schemas) {
 	if err != nil || !reflect.DeepEqual(frozen, want) {
 		h.t.Errorf("frozen %v, %v; want %v", frozen, err, want)
 	}
+}
+
+// TestSchemasAreAddedBehindWhatIsOrdered: whatever brokers say of the input, of a whole topic nobody reads beyond the
+// order log, and everybody may have read what it names.
+func TestSchemasAreAddedBehindWhatIsOrdered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newSchemas(t, 2, true)
+		h.freeze(state.Schemas{{ID: 1}})
+		h.whole.order(order.Entry{Partition: 1, End: 100}, order.Entry{Partition: 1, End: 90})
+		d := h.deployment()
+		added, err := d.AddSchemas(t.Context(), state.Schemas{{ID: 2}})
+		want := []state.SchemaSince{{Partition: 0}, {Partition: 1, Offset: 100}}
+		if err != nil || len(added) != 1 || !slices.Equal(added[0].Since, want) {
+			t.Errorf("added %+v, %v; want from %v on", added, err, want)
+		}
+	})
 }
