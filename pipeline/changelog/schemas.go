@@ -43,10 +43,17 @@ func (view *View) ModelOf(m streams.Model, keys Keys, c deployment.Config, p int
 		return m, nil
 	}
 	var err error
-	if m.Frozen, err = view.Schemas(keys, c, p); err == nil && m.Frozen == nil {
+	m.Frozen, err = view.frozen(keys, c, p)
+	return m, err
+}
+
+// frozen is Schemas of a stream that must have some: without, it is a StopError.
+func (view *View) frozen(keys Keys, c deployment.Config, p int32) (state.Schemas, error) {
+	frozen, err := view.Schemas(keys, c, p)
+	if err == nil && frozen == nil {
 		err = withoutSchemas(p)
 	}
-	return m, err
+	return frozen, err
 }
 
 // Frozen reads the schemas that are frozen for the stream of partition p now, nil where there are none. Like
@@ -184,21 +191,20 @@ func (d Deployment) AddSchemas(ctx context.Context, schemas state.Schemas) ([]Ad
 
 func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int32) (Added, error) {
 	added := Added{Partition: p}
-	if view, keys, err := d.current(ctx, p); err != nil {
+	view, keys, err := d.current(ctx, p)
+	if err != nil {
 		return added, err
-	} else if frozen, err := view.Schemas(keys, d.Config, p); err != nil || len(unknown(frozen, schemas)) == 0 {
+	}
+	if frozen, err := view.frozen(keys, d.Config, p); err != nil || len(unknown(frozen, schemas)) == 0 {
 		return added, err // nobody is fenced for nothing
 	}
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
 		return added, err
 	}
-	frozen, err := view.Schemas(keys, d.Config, p)
-	switch {
-	case err != nil:
+	frozen, err := view.frozen(keys, d.Config, p)
+	if err != nil {
 		return added, err
-	case frozen == nil:
-		return added, withoutSchemas(p)
 	}
 	if added.Since, err = d.ends(ctx, p); err != nil {
 		return added, err
@@ -238,22 +244,15 @@ func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, err
 	if err != nil {
 		return nil, err
 	}
-	since := make([]state.SchemaSince, 0, len(inputs))
+	bounds, err := topics.BoundsOfAll(ctx, d.Client, d.Topics.Input, inputs)
+	if err != nil {
+		return nil, fmt.Errorf("bounds of the input: %w", err)
+	}
+	since := make([]state.SchemaSince, len(inputs))
 	for i, p := range inputs {
-		bounds, err := topics.BoundsOf(ctx, d.Client, d.Config.Input, p)
-		if err != nil {
-			return nil, fmt.Errorf("bounds of partition %d of the input: %w", p, err)
-		}
-		since = append(since, state.SchemaSince{Partition: p, Offset: max(bounds.High, taken[i].Offset, known[p])})
+		since[i] = state.SchemaSince{Partition: p, Offset: max(bounds[i].High, taken[i].Offset, known[p])}
 	}
-	cluster, err := topics.Describe(ctx, d.Client, d.Config.Input)
-	if found := cluster.Topics[d.Config.Input].ID; err == nil && found != d.Topics.Input.ID {
-		err = &notice.StopError{
-			Partition: p, Reason: "the input topic was deleted and made again since this deployment was opened",
-			Remedy: "Open a new deployment under another ORIEL_NAME with its own topics",
-		}
-	}
-	return since, err
+	return since, nil
 }
 
 // ordered are the partitions of a whole topic's input, each with the greatest end that the committed state or a record

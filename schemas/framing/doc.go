@@ -8,6 +8,6 @@
 //
 // In binary mode CloudEvents have no framing: their attributes are record headers.
 //
-// A Table says which schema ids are known, and since when: decoding is a function of the record, of its position in the
-// stream and of what the deployment has frozen, and never asks a registry.
+// A Table says which schema ids are known, and from which offsets on: decoding is a function of the record, of where it
+// lies in the input and of what the deployment has frozen, and never asks a registry.
 package framing

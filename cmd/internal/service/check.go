@@ -11,30 +11,28 @@ import (
 	"oriel/pipeline/replay"
 )
 
-// openDeployment gives a command what it needs to read what a deployment has sealed.
-func (h Host) openDeployment(ctx context.Context) (changelog.Deployment, error) {
-	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
+// openDeployment gives a command what it needs to read, or to change, what a deployment has sealed.
+func (h Host) openDeployment(
+	ctx context.Context, use deployment.Use,
+) (s settings.Settings, d changelog.Deployment, err error) {
+	s, err = settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
 	if err != nil {
-		return changelog.Deployment{}, err
+		return s, d, err
 	}
-	model, err := s.Model()
-	if err != nil {
-		return changelog.Deployment{}, err
+	if d.Model, err = h.Model(s); err != nil {
+		return s, d, err
 	}
-	config, err := s.DeploymentOf(model)
-	if err != nil {
-		return changelog.Deployment{}, err
+	if d.Config, err = s.DeploymentOf(d.Model); err != nil {
+		return s, d, err
 	}
-	c, err := h.connect(ctx, s, config, deployment.ByService, nil, retrying(h.logger("warn", s.LogFormat), nil))
-	if err != nil {
-		return changelog.Deployment{}, err
-	}
-	return changelog.Deployment{Client: c.client, Config: config, Topics: c.topics, Model: model, Master: c.master}, nil
+	c, err := h.connect(ctx, s, d.Config, use, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	d.Client, d.Topics, d.Master = c.client, c.topics, c.master
+	return s, d, err
 }
 
 // SaveCheckpoint copies a partition's committed state to a checkpoint file.
 func (h Host) SaveCheckpoint(ctx context.Context, partition int32, path string) error {
-	d, err := h.openDeployment(ctx)
+	_, d, err := h.openDeployment(ctx, deployment.ByService)
 	if err != nil {
 		return err
 	}
@@ -55,7 +53,7 @@ func (h Host) CheckDecisions(
 	if err != nil {
 		return 0, err
 	}
-	d, err := h.openDeployment(ctx)
+	_, d, err := h.openDeployment(ctx, deployment.ByService)
 	if err != nil {
 		return 0, err
 	}

@@ -89,27 +89,14 @@ func ids(all state.Schemas) string {
 
 // PullSchemas adds the schemas that the registry has by now to those that are frozen.
 func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
-	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
+	s, d, err := h.openDeployment(ctx, deployment.ByAll)
 	if err != nil {
 		return err
 	}
-	model, err := h.Model(s)
-	if err != nil {
-		return err
+	defer func() { _ = d.Client.Close() }()
+	if d.Model.Writers == nil {
+		return errors.New("ORIEL_SCHEMA_REGISTRY: not set, so that records of this deployment name no schema of a registry")
 	}
-	if model.Writers == nil {
-		return errors.New("ORIEL_SCHEMA_REGISTRY: not set: records of this deployment name no schemas of a registry")
-	}
-	c, err := s.DeploymentOf(model)
-	if err != nil {
-		return err
-	}
-	on, err := h.connect(ctx, s, c, deployment.ByAll, nil, retrying(h.logger("warn", s.LogFormat), nil))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = on.client.Close() }()
-	d := changelog.Deployment{Client: on.client, Config: c, Topics: on.topics, Model: model, Master: on.master}
 	frozen, err := d.Frozen(ctx, 0)
 	if err != nil {
 		return err
@@ -121,7 +108,7 @@ func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 	added, err := d.AddSchemas(ctx, found)
 	for _, a := range added {
 		fmt.Fprintf(h.Stderr, "stream %s: added ids %s, known from %s on\n",
-			c.StreamName(a.Partition), ids(a.Schemas), places(a.Since))
+			d.Config.StreamName(a.Partition), ids(a.Schemas), places(a.Since))
 	}
 	if err == nil && len(added) == 0 {
 		fmt.Fprintf(h.Stderr, "%s: nothing new; frozen are ids %s\n", s.Subject(), ids(frozen))

@@ -224,13 +224,20 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 func (s Settings) bySchema(
 	c schemas.EventConfig, reader *recordSchema, ids []schemaID,
 ) (*mapping.Mapping, mapping.OpenSource, error) {
+	file, versions := "SCHEMA_FILE", "SCHEMA_IDS" // the settings that name schemas
+	if s.fromRegistry() {
+		versions = "SCHEMA_SUBJECT"
+	}
+	if s.schema == nil {
+		file = "SCHEMA_SUBJECT"
+	}
 	m, named := s.mapping, "MAP"
 	if m == nil {
-		m, named = mapping.OwnForm(c.Body, reader.layout), "SCHEMA_FILE"
+		m, named = mapping.OwnForm(c.Body, reader.layout), file
 	}
 	plan, err := m.Compile(c)
 	if err != nil {
-		return nil, nil, mapping.Prefixed(prefix+"SCHEMA_FILE: without ORIEL_MAP it has the members of events", err)
+		return nil, nil, mapping.Prefixed(prefix+file+": without ORIEL_MAP the schema has the members of events", err)
 	}
 	if _, err := reader.open(plan.Paths()); err != nil {
 		return nil, nil, mapping.Prefixed(prefix+named, err)
@@ -247,10 +254,10 @@ func (s Settings) bySchema(
 		}
 		table, err := framing.NewTable(entries)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%sSCHEMA_IDS: %w", prefix, err)
+			return nil, nil, fmt.Errorf("%s%s: %w", prefix, versions, err)
 		}
 		if _, err := table.Open(plan.Paths()); err != nil {
-			return nil, nil, fmt.Errorf("%sSCHEMA_IDS: %w", prefix, err)
+			return nil, nil, fmt.Errorf("%s%s: %w", prefix, versions, err)
 		}
 		open = table.Open
 	}

@@ -127,7 +127,7 @@ func TestProblemsOfSchemas(t *testing.T) {
 			"FORMAT=avro SCHEMA_FILE=order.avsc FRAMING=confluent SCHEMA_IDS=1,1 MAP=" + orders,
 			"ORIEL_SCHEMA_IDS: framing: id 1 is given twice",
 		},
-		{"FORMAT=avro SCHEMA_FILE=order.avsc", "ORIEL_SCHEMA_FILE: without ORIEL_MAP it has the members of events: features: nothing gives"},
+		{"FORMAT=avro SCHEMA_FILE=order.avsc", "ORIEL_SCHEMA_FILE: without ORIEL_MAP the schema has the members of events: features: nothing gives"},
 		{
 			`FORMAT=avro SCHEMA_FILE=order.avsc MAP={"label":"/total>1","features":["/customer/city"]}`,
 			"ORIEL_MAP: path /customer/city: record C has no field city; it has country",

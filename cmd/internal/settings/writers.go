@@ -98,11 +98,12 @@ func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (sc
 
 // frozenSchema reads a schema as a registry has it.
 func (s *Settings) frozenSchema(f *state.Schema) (*recordSchema, error) {
-	name := fmt.Sprintf("%d.proto", f.ID)
-	texts, references := map[string]string{name: f.Text}, make([][]byte, len(f.References))
+	texts, references := map[string]string{}, make([][]byte, len(f.References))
 	for i, r := range f.References {
 		texts[r.Name], references[i] = r.Text, []byte(r.Text)
 	}
+	name := fmt.Sprintf("%d.proto", f.ID)
+	texts[name] = f.Text // whatever its references are called
 	return s.parseSchema(name, func(name string) ([]byte, error) {
 		text, is := texts[name]
 		if !is {

@@ -96,6 +96,12 @@ func TestFrozenSchemasDecode(t *testing.T) {
 		if _, err := model.Writers(broken)(model.Events); err == nil || !strings.Contains(err.Error(), "id 9") {
 			t.Errorf("%s: a schema that is none: %v", format, err)
 		}
+		other := append(state.Schemas(nil), c.frozen[0])
+		other[0].Text = strings.ReplaceAll(other[0].Text, "total", "sum")
+		_, err = model.Writers(other)(model.Events)
+		if err == nil || !strings.Contains(err.Error(), "ORIEL_MAP: path /total") {
+			t.Errorf("%s: a schema without what the mapping reads: %v", format, err)
+		}
 		canonical := s.Canonical()
 		if !strings.Contains(canonical, "SCHEMA_SUBJECT=i-value\n") || strings.Contains(canonical, "127.0.0.1") {
 			t.Errorf("%s: canonical configuration %q", format, canonical)
