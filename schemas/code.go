@@ -78,7 +78,7 @@ var codes = [...]struct{ name, rule string }{
 	Filtered:           {"filtered", "an event fulfils the where of ORIEL_MAP"},
 	UnreadableValue:    {"unreadable_value", "a mapped value can be read as ORIEL_MAP asks: as a number, a text, a boolean or a time"},
 	UnknownFraming:     {"unknown_framing", "a record is framed as ORIEL_FRAMING says"},
-	UnknownSchema:      {"unknown_schema", "a record names a schema that the deployment has frozen"},
+	UnknownSchema:      {"unknown_schema", "a record names a schema that was frozen before it (ORIEL_SCHEMA_IDS, `oriel schema pull`), and its message type"},
 	Malformed:          {"malformed", "a record follows its schema from the first byte to the last"},
 }
 

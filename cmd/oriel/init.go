@@ -54,7 +54,7 @@ func initCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.brokers, "brokers", "", "Kafka brokers to start from, host:port,…")
 	f.StringVar(&o.want, "want", "", "classes, number, statistics or choice")
-	f.StringVar(&o.name, "name", "", "of the deployment; the topic's if not given")
+	f.StringVar(&o.name, "name", "", "of the deployment; TOPIC-oriel if not given")
 	f.StringVar(&o.folder, "out", "", "folder to make; the deployment's name if not given")
 	f.StringVar(&o.ranges, "ranges", "", "public ranges of numbers, `NAME:LOW:HIGH,…`; proposed: those of the sample are public")
 	f.StringVar(&o.value, "value", "", "number of statistics or cost of an action, with its public range, `NAME:LOW:HIGH`; none: counts alone")

@@ -138,8 +138,11 @@ func TestInitOnFourShapes(t *testing.T) {
 			if err := cmd.ExecuteContext(t.Context()); err != nil {
 				t.Fatalf("%v\n%s", err, notes.String())
 			}
-			if all := fmt.Sprintf("%[1]d of %[1]d records are ", len(c.records)); !strings.Contains(notes.String(), all) {
-				t.Errorf("%s\nlacks %s", notes.String(), all)
+			all := fmt.Sprintf("%[1]d of %[1]d records are ", len(c.records))
+			for _, text := range []string{all, "the first 3 events as Oriel reads them"} {
+				if !strings.Contains(notes.String(), text) || strings.Contains(notes.String(), "no event: ") {
+					t.Errorf("%s\nlacks %s, or shows no events", notes.String(), text)
+				}
 			}
 			document, err := os.ReadFile(filepath.Join(folder, mapName))
 			if err != nil || !strings.Contains(string(document), c.document) {
@@ -148,7 +151,7 @@ func TestInitOnFourShapes(t *testing.T) {
 			if answers := strings.Count(c.answers, "\n") + 2; answers > setup.MostQuestions {
 				t.Errorf("%d answers", answers)
 			}
-			said := []string{"Each event is protected for ever", envName + " topics", " run\n", "tail --topic " + topic}
+			said := []string{"Each event is protected for ever", envName + " topics", " run\n", "tail --from-beginning --topic " + topic}
 			for _, text := range said {
 				if !strings.Contains(out.String(), text) {
 					t.Errorf("%s\nlacks %s", out.String(), text)
@@ -226,6 +229,10 @@ func TestInitInAScript(t *testing.T) {
 	refused("ORIEL_CELLS", "--yes", "--want", "statistics", "--value", "none", "--cells", "hour=0:24:x")
 	refused("--start", "--start", "now")
 
+	if said, _ := run("--yes"); !strings.Contains(said, "--ranges: Numbers need ranges that are public") ||
+		!strings.Contains(said, "total:0:100") {
+		t.Errorf("%s\ndoes not say which ranges --ranges may confirm", said)
+	}
 	said, err := run("--want", "statistics", "--value", "total:0:200", "--cells", "country=DE|FR|US", "--memory", "9d",
 		"--rate", "2", "--epsilon", "±3", "--first", "0")
 	if err != nil {

@@ -45,7 +45,9 @@ func (i *initialising) write(cmd *cobra.Command) error {
 		return err
 	}
 	document := a.Document(i.where, i.label)
-	first := a.Environ(append(advised, "ORIEL_MAP="+string(document))...)
+	inside := *a
+	inside.Encoding = i.look.inner // records of the look are without an outer framing
+	first := inside.Environ(append(advised, "ORIEL_MAP="+string(document))...)
 	if err := i.look.printFirst(i.notes, first, i.firstFew); err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (i *initialising) write(cmd *cobra.Command) error {
 	}
 	fmt.Fprintf(i.out, "\n%s\n\nwrote %s: %s, %s and %s; keep a copy of the key in a safe place\n\nWhat follows:\n",
 		promise, i.folder, envName, mapName, keyName)
-	for _, command := range []string{"topics", "plan", "run", "tail --topic " + a.Name + ".decisions"} {
+	for _, command := range []string{"topics", "plan", "run", "tail --from-beginning --topic " + a.Name + ".decisions"} {
 		fmt.Fprintf(i.out, "  %s --env-file %s %s\n", program(), i.at(envName), command)
 	}
 	return nil

@@ -76,6 +76,8 @@ type Source struct {
 	sources   []mapping.Source // of the table's entries
 	partition int32
 	offset    int64
+	id        uint32 // that the last record names
+	unknown   bool   // the last record names an id, or a message type, that is not in the table
 }
 
 // At implements mapping.PlacedSource.
@@ -83,7 +85,14 @@ func (s *Source) At(partition int32, offset int64) { s.partition, s.offset = par
 
 // Fill implements mapping.Source.
 func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
+	code := s.fill(values, record)
+	s.unknown = code == schemas.UnknownSchema
+	return code
+}
+
+func (s *Source) fill(values []mapping.Value, record []byte) schemas.Code {
 	id, rest, ok := Header(record)
+	s.id = id
 	if !ok {
 		return schemas.UnknownFraming
 	}
@@ -101,6 +110,14 @@ func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 		}
 	}
 	return s.sources[k].Fill(values, rest)
+}
+
+// Place implements mapping.Placer. It names the id of a schema that is not known.
+func (s *Source) Place() string {
+	if !s.unknown {
+		return ""
+	}
+	return fmt.Sprintf("id %d", s.id)
 }
 
 // cutIndex takes the place of a message type off what follows a header, and says whether it is the one that is wanted.

@@ -74,6 +74,9 @@ func TestConfluentFraming(t *testing.T) {
 		if code != c.want || code == schemas.OK && hex.EncodeToString(values[0].Text) != c.event {
 			t.Errorf("%s at %d: %v, %x, want %v, %s", c.record, c.position, code, values[0].Text, c.want, c.event)
 		}
+		if named := s.Place() != ""; named != (c.want == schemas.UnknownSchema) {
+			t.Errorf("%s: at fault at %q", c.record, s.Place())
+		}
 		if n := testing.AllocsPerRun(10, func() { s.Fill(values, record) }); n > 0 {
 			t.Errorf("%s: %v allocations", c.record, n)
 		}

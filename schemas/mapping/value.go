@@ -51,7 +51,8 @@ func truthValue(is bool) Value {
 
 // Placer is a Source that knows where the record of the last Fill was at fault.
 type Placer interface {
-	// Place is the path at which the record is not what its encoding asks for; empty where no path is.
+	// Place is the path at which the record is not what its encoding asks for, or the id of a schema that is not known;
+	// empty where neither is.
 	Place() string
 }
 

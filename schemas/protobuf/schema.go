@@ -1,19 +1,17 @@
 package protobuf
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/descriptorpb"
 )
 
 // Limits of schema files.
@@ -113,19 +111,23 @@ func (s *Schema) Index() []int {
 	return index
 }
 
-// compile compiles a .proto file.
+// compile compiles a .proto file. Some producers register a descriptor in place of its text: it is compiled as well.
 func compile(name string, read func(name string) ([]byte, error)) (protoreflect.FileDescriptor, error) {
-	resolver := &protocompile.SourceResolver{Accessor: func(imported string) (io.ReadCloser, error) {
+	resolve := protocompile.ResolverFunc(func(imported string) (protocompile.SearchResult, error) {
 		content, err := read(imported)
 		if err != nil {
-			return nil, err
+			return protocompile.SearchResult{}, err
+		}
+		if file := descriptor(content); file != nil {
+			file.Name = proto.String(imported)
+			return protocompile.SearchResult{Proto: file}, nil
 		}
 		if deepest(content) > mostNesting {
-			return nil, fmt.Errorf("brackets nest deeper than %d", mostNesting)
+			return protocompile.SearchResult{}, fmt.Errorf("brackets nest deeper than %d", mostNesting)
 		}
-		return io.NopCloser(strings.NewReader(string(content))), nil
-	}}
-	c := protocompile.Compiler{Resolver: protocompile.WithStandardImports(resolver), MaxParallelism: 1}
+		return protocompile.SearchResult{Source: bytes.NewReader(content)}, nil
+	})
+	c := protocompile.Compiler{Resolver: protocompile.WithStandardImports(resolve), MaxParallelism: 1}
 	files, err := c.Compile(context.Background(), name)
 	if err != nil {
 		return nil, err
@@ -146,29 +148,6 @@ func deepest(content []byte) int {
 		}
 	}
 	return most
-}
-
-// unmarshal reads a FileDescriptorSet and returns the file that has the message, or else the last one, which is the one
-// that was compiled.
-func unmarshal(
-	name string, read func(name string) ([]byte, error), message string,
-) (protoreflect.FileDescriptor, error) {
-	content, err := read(name)
-	if err != nil {
-		return nil, err
-	}
-	var set descriptorpb.FileDescriptorSet
-	if err := proto.Unmarshal(content, &set); err != nil || len(set.GetFile()) == 0 {
-		return nil, errors.New("neither a .proto file, by its name, nor a FileDescriptorSet")
-	}
-	files, err := protodesc.NewFiles(&set)
-	if err != nil {
-		return nil, err
-	}
-	if d, err := files.FindDescriptorByName(protoreflect.FullName(message)); err == nil {
-		return d.ParentFile(), nil
-	}
-	return files.FindFileByPath(set.GetFile()[len(set.GetFile())-1].GetName())
 }
 
 // messageOf finds the message type of records in a file.

@@ -6,10 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
-	"google.golang.org/protobuf/types/descriptorpb"
-
 	"oriel/schemas"
 	"oriel/schemas/mapping"
 )
@@ -82,30 +78,6 @@ func TestImportsAreReadBesideTheFile(t *testing.T) {
 		readFiles(map[string]string{"in/order.proto": orders, "in/money.proto": money}))
 	if err != nil || !slices.Equal(line.Index(), []int{0, 0}) {
 		t.Errorf("a nested message has the index %v, %v", line.Index(), err)
-	}
-}
-
-func TestDescriptorSetIsASchemaToo(t *testing.T) {
-	compiled := shop(t)
-	set := &descriptorpb.FileDescriptorSet{}
-	for _, name := range []string{"google/protobuf/timestamp.proto", "money.proto"} {
-		for i := range compiled.message.ParentFile().Imports().Len() {
-			if f := compiled.message.ParentFile().Imports().Get(i); f.Path() == name {
-				set.File = append(set.File, protodesc.ToFileDescriptorProto(f))
-			}
-		}
-	}
-	set.File = append(set.File, protodesc.ToFileDescriptorProto(compiled.message.ParentFile()))
-	b, err := proto.Marshal(set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Read("order.bin", "", readFiles(map[string]string{"order.bin": string(b)}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Open(pathsOf(t, "/total/units", "/placed_at", "/lines/0/article")); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -61,7 +61,11 @@ func writersSchemas(
 			continue
 		}
 		found = append(found, v.Schema)
-		if all.Find(v.ID) != nil {
+		if old := all.Find(v.ID); old != nil && (old.Text != v.Text || !slices.Equal(old.References, v.References)) {
+			return nil, fmt.Errorf("schema registry: %v is another schema than the one that is frozen under this id. Where a registry "+
+				"was made anew, its ids start again, and records of old and new ones cannot be told apart: give it the old ids, or "+
+				"leave this one out by --leave-out", v)
+		} else if old != nil {
 			continue
 		}
 		if frozen != nil { // it is read by those that stood before it

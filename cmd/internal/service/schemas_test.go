@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -135,8 +136,18 @@ func TestSchemasOfARegistry(t *testing.T) {
 	if got := servicetest.Reasons(letters); !slices.Equal(got, want) {
 		t.Errorf("letters %q, want %q", got, want)
 	}
-	if detail := servicetest.LetterHeaders(letters[0])["oriel-detail"]; !strings.Contains(detail, "unknown_schema") {
+	detail := servicetest.LetterHeaders(letters[0])["oriel-detail"]
+	if !strings.Contains(detail, fmt.Sprint("unknown_schema: id ", idOf(sent[2]), ": ")) {
 		t.Errorf("detail %q", detail)
 	}
 	f.Compares(checkpoint, len(later))
+
+	anew := srfake.New() // a registry that gives an id again
+	defer anew.Close()
+	anew.SeedSchema(s.name, 1, int(idOf(sent[0])), sr.Schema{Schema: `{"type":"record","name":"Order","fields":[` + late + `]}`})
+	f.Env["ORIEL_SCHEMA_REGISTRY"] = anew.URL()
+	f.Fails("is another schema than the one that is frozen under this id", "pull")
 }
+
+// idOf is the id of the schema that a record names.
+func idOf(r records.Record) uint32 { return binary.BigEndian.Uint32(r.Value[1:]) }

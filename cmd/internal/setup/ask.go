@@ -50,6 +50,9 @@ func (a *Asker) Ask(q Question) (string, error) {
 		return q.Proposal, nil
 	case !a.Asks:
 		a.missing = append(a.missing, "--"+q.Flag)
+		if q.Confirm {
+			fmt.Fprintf(a.Out, "\n--%s: %s\n", q.Flag, q.Text)
+		}
 		return q.Proposal, nil
 	}
 	a.asked++

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,7 +134,7 @@ func Memory(text string, rate float64) (events uint64, err error) {
 	case !(n >= 2 && n <= most):
 		return 0, fmt.Errorf("%q: that is %.3g events, not from 2 to 2^50", text, n)
 	default:
-		return uint64(n), nil
+		return uint64(math.Ceil(n)), nil
 	}
 }
 

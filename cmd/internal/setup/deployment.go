@@ -166,8 +166,8 @@ func (a Answers) Environ(more ...string) (environ []string) {
 
 // File is the text of the settings for --env-file. quoted writes a value as such a file has it.
 func (a Answers) File(quoted func(string) string, more ...string) []byte {
-	text := "# Made by `oriel init`. Settings decide what is promised: change none after `oriel topics` without reading\n" +
-		"# what `oriel config --env-file` says of it.\n"
+	text := "# Made by `oriel init`. Settings decide what is promised. Those of reading, learning and privacy stay as they are once\n" +
+		"# `oriel topics` has run; `oriel --env-file FILE config` shows all, and checks them.\n"
 	for _, line := range a.lines(more) {
 		switch {
 		case line.Name == "":

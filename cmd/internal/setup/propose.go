@@ -139,7 +139,7 @@ func (c *Column) reason() string {
 	case c.isNumber():
 		return ""
 	case c.Present >= fewestValues && c.Distinct == 1:
-		return "the same in the whole sample; where may name it"
+		return "the same in the whole sample; --where may ask for it"
 	case c.texts > 0 && many:
 		return "most values come once, as identifiers and free text do"
 	case c.Distinct > mostTexts:

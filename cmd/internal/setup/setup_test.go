@@ -126,7 +126,7 @@ func TestAnswers(t *testing.T) {
 		_, err := Confirm(text, proposed)
 		refuses(err, want)
 	}
-	for text, want := range map[string]uint64{"2": 2, "65536": 65536, "1d": 864000, "90m": 54000} {
+	for text, want := range map[string]uint64{"2": 2, "65536": 65536, "1d": 864000, "90m": 54000, "250ms": 3} {
 		if n, err := Memory(text, 10); err != nil || n != want {
 			t.Errorf("%s: %d, %v", text, n, err)
 		}
@@ -182,8 +182,11 @@ func TestAsker(t *testing.T) {
 		t.Error(err)
 	}
 	for _, takes := range []bool{false, true} {
-		a := &Asker{Takes: takes}
-		for _, q := range []Question{{Flag: "a", Proposal: "p"}, {Flag: "b", Proposal: "p", Confirm: true}, {Flag: "c"}} {
+		var shown strings.Builder
+		a := &Asker{Takes: takes, Out: &shown}
+		for _, q := range []Question{
+			{Flag: "a", Proposal: "p"}, {Flag: "b", Text: "0:1?", Confirm: true}, {Flag: "c", Text: "which?"},
+		} {
 			if _, err := a.Ask(q); err != nil {
 				t.Error(err)
 			}
@@ -191,6 +194,9 @@ func TestAsker(t *testing.T) {
 		want := map[bool]string{false: "--a, --b, --c", true: "--b, --c"}[takes]
 		if err := a.Missing(); err == nil || !strings.Contains(err.Error(), " "+want+";") {
 			t.Error(err)
+		}
+		if shown.String() != "\n--b: 0:1?\n" { // what a flag must confirm
+			t.Errorf("%q", shown.String())
 		}
 	}
 }

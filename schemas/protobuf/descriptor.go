@@ -1,0 +1,75 @@
+package protobuf
+
+import (
+	"encoding/base64"
+	"errors"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// descriptor reads a FileDescriptorProto in base64, as Confluent's Python serializer registers it; nil: it is none.
+func descriptor(content []byte) *descriptorpb.FileDescriptorProto {
+	binary, err := base64.StdEncoding.AppendDecode(nil, content)
+	file := &descriptorpb.FileDescriptorProto{}
+	limited := proto.UnmarshalOptions{RecursionLimit: mostNesting}
+	if err != nil || limited.Unmarshal(binary, file) != nil || file.GetName() == "" {
+		return nil
+	}
+	for _, m := range file.GetMessageType() {
+		nameFields(m)
+	}
+	return file
+}
+
+// nameFields gives fields their JSON names, which protoc leaves out of descriptors in generated code.
+func nameFields(m *descriptorpb.DescriptorProto) {
+	for _, f := range m.GetField() {
+		if f.JsonName == nil {
+			f.JsonName = proto.String(jsonName(f.GetName()))
+		}
+	}
+	for _, nested := range m.GetNestedType() {
+		nameFields(nested)
+	}
+}
+
+// jsonName is the JSON name of a field that has none of its own: placedAt of placed_at, as protoc makes it.
+func jsonName(field string) string {
+	var name []byte
+	for i, c := range []byte(field) {
+		switch after := i > 0 && field[i-1] == '_'; {
+		case c == '_':
+		case after && 'a' <= c && c <= 'z':
+			name = append(name, c-'a'+'A')
+		default:
+			name = append(name, c)
+		}
+	}
+	return string(name)
+}
+
+// unmarshal reads a FileDescriptorSet and returns the file that has the message, or else the last one, which is the one
+// that was compiled.
+func unmarshal(
+	name string, read func(name string) ([]byte, error), message string,
+) (protoreflect.FileDescriptor, error) {
+	content, err := read(name)
+	if err != nil {
+		return nil, err
+	}
+	var set descriptorpb.FileDescriptorSet
+	if err := proto.Unmarshal(content, &set); err != nil || len(set.GetFile()) == 0 {
+		return nil, errors.New("neither a .proto file, by its name, nor a FileDescriptorSet")
+	}
+	files, err := protodesc.NewFiles(&set)
+	if err != nil {
+		return nil, err
+	}
+	if d, err := files.FindDescriptorByName(protoreflect.FullName(message)); err == nil {
+		return d.ParentFile(), nil
+	}
+	return files.FindFileByPath(set.GetFile()[len(set.GetFile())-1].GetName())
+}
