@@ -14,6 +14,8 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"oriel/schemas/mapping"
 )
 
 // Limits of schema files.
@@ -120,7 +122,8 @@ func compile(name string, read func(name string) ([]byte, error)) (protoreflect.
 		if err != nil {
 			return nil, err
 		}
-		if deepest(content) > mostNesting {
+		// the compiler goes down without a limit
+		if mapping.Nesting(content, "{}[]()<>") > mostNesting {
 			return nil, fmt.Errorf("brackets nest deeper than %d", mostNesting)
 		}
 		return io.NopCloser(strings.NewReader(string(content))), nil
@@ -131,21 +134,6 @@ func compile(name string, read func(name string) ([]byte, error)) (protoreflect.
 		return nil, err
 	}
 	return files[0], nil
-}
-
-// deepest is how deep brackets nest, those in texts and comments included: the compiler goes down without a limit.
-func deepest(content []byte) int {
-	depth, most := 0, 0
-	for _, c := range content {
-		switch c {
-		case '{', '[', '(', '<':
-			depth++
-			most = max(most, depth)
-		case '}', ']', ')', '>':
-			depth = max(depth-1, 0)
-		}
-	}
-	return most
 }
 
 // unmarshal reads a FileDescriptorSet and returns the file that has the message, or else the last one, which is the one
@@ -199,7 +187,7 @@ func messageOf(file protoreflect.FileDescriptor, name protoreflect.FullName) (pr
 	case len(names) == 0:
 		return nil, errors.New("the file has no message")
 	case name == "":
-		return nil, fmt.Errorf("the file has several messages, and none is named: %s", shorten(names))
+		return nil, fmt.Errorf("the file has several messages, and none is named: %s", mapping.Listed(names))
 	}
-	return nil, fmt.Errorf("the file has no message %s; it has %s", name, shorten(names))
+	return nil, fmt.Errorf("the file has no message %s; it has %s", name, mapping.Listed(names))
 }
