@@ -1,8 +1,10 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -200,4 +202,20 @@ func Confirmed(items []Item, ranges []Range) (kept []Item, dropped []string) {
 		kept = append(kept, item)
 	}
 	return kept, dropped
+}
+
+// WriteNew writes a file that does not exist yet. One that could not be written whole is gone.
+func WriteNew(name string, content []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s exists, and nothing is overwritten; move it, or take another --out", name)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
 }
