@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -8,6 +9,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"oriel/state"
+)
+
+// What a user may want of a topic.
+const (
+	Classes    = "classes"    // predict a label of two classes
+	Value      = "number"     // predict a number
+	Statistics = "statistics" // counts and means by cell
+	Choice     = "choice"     // which of a few actions costs least
 )
 
 // Answers are what a user wants of a topic.
@@ -204,12 +215,15 @@ func Confirmed(items []Item, ranges []Range) (kept []Item, dropped []string) {
 	return kept, dropped
 }
 
-// WriteNew writes a file that does not exist yet. One that could not be written whole is gone.
+// NewKey draws a master key, as ORIEL_MASTER_KEY_FILE has it.
+func NewKey() []byte {
+	secret := state.NewSecret()
+	return append(hex.AppendEncode(nil, secret[:]), '\n')
+}
+
+// WriteNew writes a file, or returns fs.ErrExist where there is one. It removes a file that it could not write whole.
 func WriteNew(name string, content []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s exists, and nothing is overwritten; move it, or take another --out", name)
-	}
 	if err != nil {
 		return err
 	}
