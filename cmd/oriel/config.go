@@ -26,7 +26,7 @@ func configCommand() *cobra.Command {
 			out := cmd.OutOrStdout()
 			printSettings(out, os.Environ())
 			if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil { // brokers may be missing
-				warn(cmd.ErrOrStderr(), traps.Settings(s), traps.Overpaid(s), traps.Unseen(s))
+				traps.Warn(cmd.ErrOrStderr(), traps.Settings(s), traps.Overpaid(s), traps.Unseen(s))
 			}
 			s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Service, settings.Events,
 				settings.Operator)

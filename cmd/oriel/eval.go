@@ -132,13 +132,13 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 	for _, n := range source.Totals() {
 		total += n
 	}
-	warn(cmd.ErrOrStderr(), settingsWarnings(in.Settings))
+	traps.Warn(cmd.ErrOrStderr(), settingsWarnings(in.Settings))
 	events, err := in.Settings[0].EventConfig() // all decode alike
 	if err != nil {
 		return err
 	}
 	seen := watched{source, traps.WatchOf(events)}
-	defer func() { warn(cmd.ErrOrStderr(), seen.watch.Warnings()) }()
+	defer func() { traps.Warn(cmd.ErrOrStderr(), seen.watch.Warnings()) }()
 	bar := newBar(cmd.ErrOrStderr(), total, "eval", false)
 	in.Progress = func(events int) { _ = bar.Add(events) }
 	report, err := o.report(cmd, in, seen)

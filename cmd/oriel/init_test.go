@@ -17,6 +17,7 @@ import (
 	"oriel/cmd/internal/envfile"
 	"oriel/cmd/internal/servicetest"
 	"oriel/cmd/internal/setup"
+	"oriel/cmd/internal/setup/dialogue"
 )
 
 // lines are records, one of each line.
@@ -144,20 +145,23 @@ func TestInitOnFourShapes(t *testing.T) {
 					t.Errorf("%s\nlacks %s, or shows no events", notes.String(), text)
 				}
 			}
-			document, err := os.ReadFile(filepath.Join(folder, mapName))
+			document, err := os.ReadFile(filepath.Join(folder, dialogue.MapName))
 			if err != nil || !strings.Contains(string(document), c.document) {
 				t.Fatalf("%v\n%s\nlacks %s", err, document, c.document)
 			}
 			if answers := strings.Count(c.answers, "\n") + 2; answers > setup.MostQuestions {
 				t.Errorf("%d answers", answers)
 			}
-			said := []string{"Each event is protected for ever", envName + " topics", " run\n", "tail --from-beginning --topic " + topic}
+			said := []string{
+				"Each event is protected for ever", dialogue.EnvName + " topics", " run\n",
+				"tail --from-beginning --topic " + topic,
+			}
 			for _, text := range said {
 				if !strings.Contains(out.String(), text) {
 					t.Errorf("%s\nlacks %s", out.String(), text)
 				}
 			}
-			f.Env, f.Name = settingsOf(t, filepath.Join(folder, envName)), topic+"-oriel"
+			f.Env, f.Name = settingsOf(t, filepath.Join(folder, dialogue.EnvName)), topic+"-oriel"
 			f.Env["ORIEL_HTTP_ADDR"], f.Env["ORIEL_COMMIT_INTERVAL"] = "127.0.0.1:0", "20ms"
 			f.Must("topics")
 			service := f.Start(nil, "run")
@@ -243,7 +247,7 @@ func TestInitInAScript(t *testing.T) {
 			t.Errorf("%s\nlacks %s", said, text)
 		}
 	}
-	env := settingsOf(t, filepath.Join(folder, envName))
+	env := settingsOf(t, filepath.Join(folder, dialogue.EnvName))
 	for name, want := range map[string]string{
 		"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "country=DE|FR|US", "ORIEL_VALUE": "total=0:200", "ORIEL_BATCH": "2",
 		"ORIEL_MEMORY": "777600", "ORIEL_DELTA": "1e-9", "ORIEL_STREAM": "topic", "ORIEL_WINDOW": "lifetime",
@@ -252,7 +256,7 @@ func TestInitInAScript(t *testing.T) {
 			t.Errorf("%s=%s, want %s", name, env[name], want)
 		}
 	}
-	for name, mode := range map[string]os.FileMode{envName: 0o600, keyName: 0o400} {
+	for name, mode := range map[string]os.FileMode{dialogue.EnvName: 0o600, dialogue.KeyName: 0o400} {
 		info, err := os.Stat(filepath.Join(folder, name))
 		if err != nil || info.Mode() != mode {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
@@ -279,7 +283,7 @@ func TestInitInAScript(t *testing.T) {
 			t.Errorf("%v: %v", flags, err)
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(folder, envName))
+		content, err := os.ReadFile(filepath.Join(folder, dialogue.EnvName))
 		if err != nil || !strings.Contains(string(content), want) {
 			t.Errorf("%v: %v\n%s\nlacks %s", flags, err, content, want)
 		}

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"oriel/state"
+	"oriel/cmd/internal/setup"
 )
 
 func keyCommand() *cobra.Command {
@@ -33,19 +31,11 @@ func keyCommand() *cobra.Command {
 	return cmd
 }
 
-// writeKeyFile makes the file and what it says last before it returns; a file that could not be written whole is gone.
+// writeKeyFile makes the file.
 func writeKeyFile(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o400)
+	err := setup.WriteNew(path, setup.NewKey(), 0o400)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("--out: %s exists, and a master key is never overwritten; use it, or name another file", path)
 	}
-	if err != nil {
-		return err
-	}
-	secret := state.NewSecret()
-	_, err = f.WriteString(hex.EncodeToString(secret[:]) + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
+	return err
 }

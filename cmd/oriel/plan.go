@@ -136,7 +136,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return err
 	}
 	if o.problems != nil {
-		warn(o.problems, settingsWarnings(o.compared(s)), traps.Overpaid(s), traps.Unseen(s))
+		traps.Warn(o.problems, settingsWarnings(o.compared(s)), traps.Overpaid(s), traps.Unseen(s))
 	}
 	answer, err := planAnswer(s, o)
 	if err != nil {

@@ -109,7 +109,7 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 		if o.topic != "" && !s.IsText() {
 			return exit.WrongUse("--topic: produce sends lines of JSON, and ORIEL_FORMAT or ORIEL_FRAMING says that records are no such lines")
 		}
-		warn(cmd.ErrOrStderr(), traps.Settings(s))
+		traps.Warn(cmd.ErrOrStderr(), traps.Settings(s))
 	}
 	switch {
 	case o.stdout:
@@ -119,7 +119,7 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 			_, err := out.Write(append(append(withKey(e.key, o.separator), e.value...), '\n'))
 			return err
 		})
-		warn(cmd.ErrOrStderr(), o.watch.Warnings())
+		traps.Warn(cmd.ErrOrStderr(), o.watch.Warnings())
 		return errors.Join(err, out.Flush())
 	case o.dryRun:
 		count, first, err := o.check(cmd, each)
@@ -173,7 +173,7 @@ func (o produceOptions) check(cmd *cobra.Command, each eachRecord) (count int, f
 		o.watch.See(e.value)
 		return nil
 	})
-	warn(cmd.ErrOrStderr(), o.watch.Warnings())
+	traps.Warn(cmd.ErrOrStderr(), o.watch.Warnings())
 	if err != nil {
 		err = fmt.Errorf("nothing was sent: %w", err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -15,13 +14,6 @@ import (
 	"oriel/cmd/internal/traps"
 	"oriel/schemas"
 )
-
-// warn prints a line a warning.
-func warn(w io.Writer, warnings ...[]string) {
-	for _, text := range slices.Concat(warnings...) {
-		_, _ = fmt.Fprintf(w, "warning: %s\n", text)
-	}
-}
 
 // settingsWarnings are those of all settings, each once.
 func settingsWarnings(all []settings.Settings) (warnings []string) {

@@ -96,7 +96,7 @@ func TestOperatorsAreNotOverpaid(t *testing.T) {
 		var said bytes.Buffer
 		s, err := settings.Load(environ, settings.Events, settings.Operator)
 		if tiertest.Runs(true, false) {
-			warn(&said, traps.Overpaid(s))
+			traps.Warn(&said, traps.Overpaid(s))
 		} else {
 			err = runPlan(io.Discard, environ, planOptions{problems: &said})
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"oriel/schemas/mapping"
 )
@@ -116,7 +115,7 @@ func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 	case mapKind:
 		n.items = c.pass(w.items)
 		for _, b := range t.Below {
-			n.keys = append(n.keys, key{[]byte(b.Name), c.node(w.items, r.like(mapKind).item(), b.Tree), places(b.Tree)})
+			n.keys = append(n.keys, key{[]byte(b.Name), c.node(w.items, r.like(mapKind).item(), b.Tree), b.Tree.Places()})
 		}
 		slices.SortFunc(n.keys, func(a, b key) int { return bytes.Compare(a.name, b.name) })
 	case nullKind: // all below is absent
@@ -232,28 +231,10 @@ func (t *typ) item() *typ {
 	return t.items
 }
 
-// mostNames bounds the names that an error lists.
-const mostNames = 20
-
 func (t *typ) fieldNames() string {
 	var names []string
 	for i := range t.fields {
-		if i == mostNames {
-			names = append(names, "…")
-			break
-		}
 		names = append(names, t.fields[i].name)
 	}
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
-}
-
-func places(t *mapping.Tree) []int32 {
-	var all []int32
-	for _, place := range t.Places() {
-		all = append(all, int32(place))
-	}
-	return all
+	return mapping.Listed(names)
 }

@@ -5,12 +5,11 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
-	"oriel/schemas/mapping"
+	"oriel/schemas/mapping/mappingtest"
 )
 
 // Whatever a record holds, reading it neither panics nor allocates: 10^8 records with damage in the long tier.
 func TestReadingDamagedRecords(t *testing.T) {
-	const each = 2000
 	for seed := range uint64(tiertest.Runs(250, 25_000)) {
 		d := &drawer{Rand: rand.New(rand.NewPCG(seed, 31))}
 		s := parse(t, d.record(3))
@@ -19,21 +18,10 @@ func TestReadingDamagedRecords(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		values := make([]mapping.Value, len(paths))
-		records, damaged := make([][]byte, 20), make([]byte, 0, 1<<16)
+		records := make([][]byte, 20)
 		for i := range records {
 			records[i] = append(d.value(nil, s.root, 6), 0)
 		}
-		if n := testing.AllocsPerRun(1, func() {
-			for i := range each {
-				record := append(damaged[:0], records[i%len(records)]...)
-				for range 1 + i%3 {
-					record[d.IntN(len(record))] = byte(d.Uint32())
-				}
-				source.Fill(values, record[:max(len(record)-i%4, 0)])
-			}
-		}); n > 0 {
-			t.Fatalf("seed %d: %v allocations", seed, n)
-		}
+		mappingtest.ReadDamaged(t, d.Rand, source, paths, records)
 	}
 }

@@ -75,10 +75,7 @@ func (t *typ) constant(value any) mapping.Value {
 	case nil:
 		return mapping.Value{Kind: mapping.Null}
 	case bool:
-		if x {
-			return mapping.Value{Kind: mapping.Bool, Number: 1}
-		}
-		return mapping.Value{Kind: mapping.Bool}
+		return mapping.Truth(x)
 	case int32:
 		return t.whole(int64(x))
 	case int64:

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/twmb/avro"
+
+	"oriel/schemas/mapping"
 )
 
 // Limits of schema files.
@@ -19,10 +21,7 @@ const (
 )
 
 // Schema is the type of records, as a schema file (.avsc) has it.
-type Schema struct {
-	root *typ
-	twin *avro.Schema // as the library reads it
-}
+type Schema struct{ root *typ }
 
 // typ is a type of a schema.
 type typ struct {
@@ -86,7 +85,7 @@ func Parse(text []byte, references ...[]byte) (*Schema, error) {
 	if len(references) > 0 { // a type may name what stands before it in a union
 		text = slices.Concat([]byte("["), bytes.Join(append(slices.Clone(references), text), []byte(",")), []byte("]"))
 	}
-	if len(text) > mostBytes || nesting(text) > mostNesting {
+	if len(text) > mostBytes || mapping.Nesting(text, "{}[]") > mostNesting {
 		return nil, fmt.Errorf("avro: a schema has at most %d bytes, and brackets nest at most %d deep", mostBytes, mostNesting)
 	}
 	parsed, err := avro.Parse(string(text))
@@ -106,22 +105,7 @@ func Parse(text []byte, references ...[]byte) (*Schema, error) {
 	if r.err != nil {
 		return nil, fmt.Errorf("avro: %w", r.err)
 	}
-	return &Schema{root: root, twin: parsed}, nil
-}
-
-// nesting is how deep brackets nest, those in texts included.
-func nesting(text []byte) int {
-	depth, most := 0, 0
-	for _, c := range text {
-		switch c {
-		case '{', '[':
-			depth++
-			most = max(most, depth)
-		case '}', ']':
-			depth = max(depth-1, 0)
-		}
-	}
-	return most
+	return &Schema{root}, nil
 }
 
 // reader turns the library's tree of a schema into types.
@@ -162,7 +146,7 @@ func (r *reader) read(n *avro.SchemaNode, space string) *typ {
 	switch k {
 	case recordKind, enumKind, fixedKind:
 		t.name = fullName(n)
-		space, _ = cutLast(t.name)
+		space = t.name[:max(strings.LastIndexByte(t.name, '.'), 0)]
 		r.named[t.name] = t
 	default: // no name
 	}
@@ -206,14 +190,6 @@ func fullName(n *avro.SchemaNode) string {
 		return n.Name
 	}
 	return n.Namespace + "." + n.Name
-}
-
-func cutLast(name string) (space, last string) {
-	k := strings.LastIndexByte(name, '.')
-	if k < 0 {
-		return "", name
-	}
-	return name[:k], name[k+1:]
 }
 
 // errEndless is what a record is that holds itself.

@@ -12,6 +12,7 @@ import (
 
 	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/mapping/mappingtest"
 )
 
 const order = `{"type":"record","name":"shop.Order","fields":[
@@ -32,19 +33,6 @@ func parse(t testing.TB, text string) *Schema {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func pathsOf(t testing.TB, texts ...string) []mapping.Path {
-	t.Helper()
-	var paths []mapping.Path
-	for _, text := range texts {
-		p, err := mapping.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, p)
-	}
-	return paths
 }
 
 func TestSchemasThatAreRefused(t *testing.T) {
@@ -73,7 +61,7 @@ func TestRecordsOfManyFieldsAreReadInTheTimeOfTheirBytes(t *testing.T) {
 			text = fmt.Sprintf(`{"type":"record","name":"R%d","fields":[{"name":"a","type":%s},{"name":"b","type":"R%d"}]}`,
 				k+1, text, k)
 		}
-		source, err := parse(t, text).Open(pathsOf(t, strings.Repeat("/a", 40)+"/a", strings.Repeat("/b", 40)+"/a"))
+		source, err := parse(t, text).Open(mappingtest.Paths(t, strings.Repeat("/a", 40)+"/a", strings.Repeat("/b", 40)+"/a"))
 		if err != nil && leaf == "double" || err == nil && leaf == "null" {
 			t.Fatalf("%s: %v", leaf, err)
 		}
@@ -100,17 +88,19 @@ func TestPathsThatAreRefused(t *testing.T) {
 		"/proof":         "bytes without the logical type decimal: no value of an event",
 		"/refund/amount": "record shop.Money has no field amount",
 	} {
-		if _, err := s.Open(pathsOf(t, path)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Open(mappingtest.Paths(t, path)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
-	if _, err := s.Open(pathsOf(t, "/id", "/total/units", "/lines/3/count", "/tags/x", "/refund/currency")); err != nil {
+	paths := mappingtest.Paths(t, "/id", "/total/units", "/lines/3/count", "/tags/x", "/refund/currency")
+	if _, err := s.Open(paths); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestHostileRecordsAreRefused(t *testing.T) {
-	source, err := parse(t, order).Open(pathsOf(t, "/id", "/total/units", "/lines/0/count", "/tags/a"))
+	paths := mappingtest.Paths(t, "/id", "/total/units", "/lines/0/count", "/tags/a")
+	source, err := parse(t, order).Open(paths)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,13 +136,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 		{"4097 items without bytes", "\x02a\x00\x00\x00\x00\x00\x80\x40\x02\x00", schemas.Malformed},
 		{"invalid UTF-8", "\x02\xff\x00\x00\x00\x00\x00\x00", schemas.InvalidUTF8},
 	} {
-		values, record := make([]mapping.Value, 4), []byte(c.record)
-		if got := source.Fill(values, record); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-		if n := testing.AllocsPerRun(10, func() { source.Fill(values, record) }); n > 0 {
-			t.Errorf("%s: %v allocations", c.name, n)
-		}
+		mappingtest.Code(t, source, paths, c.name, c.record, c.want)
 	}
 }
 
@@ -160,7 +144,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 func TestItemsOfNoBytesTakeNoTime(t *testing.T) {
 	s := parse(t, `{"type":"record","name":"R","fields":[{"name":"v","type":"int"},{"name":"lists","type":
 		{"type":"array","items":{"type":"array","items":{"type":"record","name":"E","fields":[]}}}}]}`)
-	source, err := s.Open(pathsOf(t, "/v"))
+	source, err := s.Open(mappingtest.Paths(t, "/v"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +163,7 @@ func TestItemsOfNoBytesTakeNoTime(t *testing.T) {
 // A type may hold itself: a list of 10^5 nodes is no event, and no stack of that depth.
 func TestRecordsInRecordsAreBounded(t *testing.T) {
 	s := parse(t, `{"type":"record","name":"N","fields":[{"name":"v","type":"int"},{"name":"next","type":["null","N"]}]}`)
-	source, err := s.Open(pathsOf(t, "/next/next/v"))
+	source, err := s.Open(mappingtest.Paths(t, "/next/next/v"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +213,7 @@ func FuzzSchema(f *testing.F) {
 	f.Add(order)
 	f.Add(`{"type":"record","name":"N","fields":[{"name":"v","type":"int"},{"name":"next","type":["null","N"]}]}`)
 	f.Add(`["null",{"type":"map","values":{"type":"fixed","name":"F","size":3}}]`)
-	paths := pathsOf(f, "/id", "/total/units", "/lines/0/count", "/tags/a", "/next/v")
+	paths := mappingtest.Paths(f, "/id", "/total/units", "/lines/0/count", "/tags/a", "/next/v")
 	f.Fuzz(func(_ *testing.T, text string) {
 		s, err := Parse([]byte(text))
 		if err != nil {

@@ -1,13 +1,13 @@
 package avro
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"testing"
 
 	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/mapping/mappingtest"
 )
 
 // Four versions of a schema, each with a record that says the same as far as it can.
@@ -16,13 +16,14 @@ func TestVersionsOfASchema(t *testing.T) {
 	double := func(b []byte, f float64) []byte {
 		return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
 	}
-	reader := parse(t, `{"type":"record","name":"O","fields":[
+	const own = `{"type":"record","name":"O","fields":[
 		{"name":"total","aliases":["amount"],"type":"double"},
 		{"name":"country","type":"string","default":"CH"},
 		{"name":"paid","type":["null","boolean"],"default":null},
 		{"name":"line","type":{"type":"record","name":"L","fields":[{"name":"count","type":"long","default":1}]},
-			"default":{"count":7}}]}`)
-	paths := pathsOf(t, "/total", "/country", "/paid", "/line/count")
+			"default":{"count":7}}]}`
+	reader := parse(t, own)
+	paths := mappingtest.Paths(t, "/total", "/country", "/paid", "/line/count")
 	number := func(f float64) mapping.Value { return mapping.Value{Kind: mapping.Number, Number: f} }
 	country := func(s string) mapping.Value { return mapping.Value{Kind: mapping.Text, Text: []byte(s)} }
 	null := mapping.Value{Kind: mapping.Null}
@@ -32,7 +33,7 @@ func TestVersionsOfASchema(t *testing.T) {
 		want         []mapping.Value
 	}{
 		{
-			"the reader's own", reader.twin.String(),
+			"the reader's own", own,
 			append(text(double(nil, 2.5), "DE"), 2, 1, 6),
 			[]mapping.Value{number(2.5), country("DE"), {Kind: mapping.Bool, Number: 1}, number(3)},
 		},
@@ -52,20 +53,17 @@ func TestVersionsOfASchema(t *testing.T) {
 			[]mapping.Value{number(0.5), country("FR"), null, number(1)},
 		},
 	} {
-		source, err := parse(t, c.schema).OpenVersion(reader, paths)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		values := make([]mapping.Value, len(paths))
-		if code := source.Fill(values, c.record); code != schemas.OK {
-			t.Errorf("%s: %v", c.name, code)
-		}
-		for i := range paths {
-			if !sameValue(values[i], c.want[i]) || !bytes.Equal(values[i].Text, c.want[i].Text) {
-				t.Errorf("%s: at %s: %+v, want %+v", c.name, paths[i], values[i], c.want[i])
+		t.Run(c.name, func(t *testing.T) {
+			source, err := parse(t, c.schema).OpenVersion(reader, paths)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			values := make([]mapping.Value, len(paths))
+			if code := source.Fill(values, c.record); code != schemas.OK {
+				t.Error(code)
+			}
+			mappingtest.Same(t, c.record, paths, values, c.want)
+		})
 	}
 	if _, err := parse(t, `{"type":"record","name":"O","fields":[{"name":"total","type":"bytes"}]}`).
 		OpenVersion(reader, paths); err == nil {

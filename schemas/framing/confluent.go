@@ -122,41 +122,42 @@ func (s *Source) Place() string {
 
 // cutIndex takes the place of a message type off what follows a header, and says whether it is the one that is wanted.
 func cutIndex(b []byte, want []int) (rest []byte, same, ok bool) {
-	count, n := binary.Varint(b)
-	if n <= 0 || count < 0 || count > int64(len(b)) {
-		return nil, false, false
-	}
-	b = b[n:]
-	if count == 0 {
-		return b, len(want) == 1 && want[0] == 0, true
-	}
-	same = count == int64(len(want))
-	for k := range count {
-		place, n := binary.Varint(b)
-		if n <= 0 {
-			return nil, false, false
-		}
-		b = b[n:]
-		same = same && place == int64(want[k])
-	}
-	return b, same, true
+	k := 0
+	same = true
+	rest, ok = eachPlace(b, func(place int64) {
+		same = same && k < len(want) && place == int64(want[k])
+		k++
+	})
+	return rest, same && k == len(want), ok
 }
 
 // Index reads the place of a message type among those of its file, which stands behind the header of a Protobuf record.
 func Index(rest []byte) (index []int, ok bool) {
-	count, n := binary.Varint(rest)
-	if n <= 0 || count < 0 || count > int64(len(rest)) {
+	within := true
+	_, ok = eachPlace(rest, func(place int64) {
+		within = within && place >= 0 && place <= 1<<16
+		index = append(index, int(place))
+	})
+	return index, ok && within
+}
+
+// eachPlace calls f for each place of the list that stands behind a header, from outside, and returns what follows it.
+func eachPlace(b []byte, f func(place int64)) (rest []byte, ok bool) {
+	count, n := binary.Varint(b)
+	if n <= 0 || count < 0 || count > int64(len(b)) {
 		return nil, false
 	}
-	if count == 0 {
-		return []int{0}, true
+	b = b[n:]
+	if count == 0 { // the short form of the list of one 0
+		f(0)
 	}
-	for rest = rest[n:]; count > 0; count-- {
-		place, n := binary.Varint(rest)
-		if n <= 0 || place < 0 || place > 1<<16 {
+	for range count {
+		place, n := binary.Varint(b)
+		if n <= 0 {
 			return nil, false
 		}
-		index, rest = append(index, int(place)), rest[n:]
+		b = b[n:]
+		f(place)
 	}
-	return index, true
+	return b, true
 }

@@ -67,7 +67,7 @@ func (d *Decoder) truth(v *Value) (*Value, schemas.Code) {
 	}
 	switch string(v.Text) {
 	case "true", "false":
-		d.read = truthValue(v.Text[0] == 't')
+		d.read = Truth(v.Text[0] == 't')
 		return &d.read, schemas.OK
 	}
 	return v, schemas.UnreadableValue

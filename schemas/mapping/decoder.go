@@ -100,7 +100,7 @@ func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 		return v, schemas.WrongType
 	}
 	if c != nil && (v.Kind > Null || Missing(c.Constant)) {
-		d.read = truthValue(c.Holds(v))
+		d.read = Truth(c.Holds(v))
 		v = &d.read
 	}
 	if v.Kind <= Null {

@@ -44,7 +44,7 @@ func (n node) constant() Value {
 	case numberNode:
 		return Value{Kind: Number, Number: n.number}
 	case boolNode:
-		return truthValue(n.truth)
+		return Truth(n.truth)
 	default:
 		return Value{}
 	}

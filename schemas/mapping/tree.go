@@ -36,10 +36,10 @@ func (t *Tree) branch(name string) *Tree {
 }
 
 // Places are those of all paths that end here or below.
-func (t *Tree) Places() []int {
-	var places []int
+func (t *Tree) Places() []int32 {
+	var places []int32
 	if t.Place >= 0 {
-		places = append(places, t.Place)
+		places = append(places, int32(t.Place))
 	}
 	for _, b := range t.Below {
 		places = append(places, b.Tree.Places()...)

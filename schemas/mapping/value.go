@@ -1,6 +1,10 @@
 package mapping
 
-import "oriel/schemas"
+import (
+	"math"
+
+	"oriel/schemas"
+)
 
 // Value is what stands at a path of a record, in the form that all encodings share.
 type Value struct {
@@ -25,6 +29,25 @@ const (
 	Other // a list, an object, bytes
 )
 
+// Truth is the Value of true or false.
+func Truth(is bool) Value {
+	v := Value{Kind: Bool}
+	if is {
+		v.Number = 1
+	}
+	return v
+}
+
+// Finite is schemas.NumberOverflow if a value is a number that JSON cannot say: infinite, or none.
+func Finite(values []Value) schemas.Code {
+	for i := range values {
+		if v := &values[i]; v.Kind == Number && (math.IsInf(v.Number, 0) || math.IsNaN(v.Number)) {
+			return schemas.NumberOverflow
+		}
+	}
+	return schemas.OK
+}
+
 // Source reads values out of records of one encoding. It is made for a list of paths, none twice.
 type Source interface {
 	// Fill puts what stands at each path into values, which has an element for each and overwrites all of them. With
@@ -39,14 +62,6 @@ type PlacedSource interface {
 
 	// At says which partition and offset of the input the next record is from; they are 0 before the first call.
 	At(partition int32, offset int64)
-}
-
-func truthValue(is bool) Value {
-	v := Value{Kind: Bool}
-	if is {
-		v.Number = 1
-	}
-	return v
 }
 
 // Placer is a Source that knows where the record of the last Fill was at fault.

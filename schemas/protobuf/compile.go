@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -76,7 +75,7 @@ func (c *compiler) message(d protoreflect.MessageDescriptor, t *mapping.Tree, at
 		if f.place >= 0 && !fd.HasPresence() {
 			m.zeros = append(m.zeros, zero{f.place, f.zero()})
 		}
-		all[f] = subtree{places: places(b.Tree), from: from, to: c.states}
+		all[f] = subtree{places: b.Tree.Places(), from: from, to: c.states}
 		fields = append(fields, f)
 		if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
 			members[o.FullName()] = append(members[o.FullName()], f)
@@ -141,26 +140,5 @@ func fieldNames(d protoreflect.MessageDescriptor) string {
 	for i := range d.Fields().Len() {
 		names = append(names, string(d.Fields().Get(i).Name()))
 	}
-	return shorten(names)
-}
-
-// mostNames bounds the names that an error lists.
-const mostNames = 20
-
-func shorten(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	if len(names) > mostNames {
-		names = append(slices.Clone(names[:mostNames]), "…")
-	}
-	return strings.Join(names, ", ")
-}
-
-func places(t *mapping.Tree) []int32 {
-	var all []int32
-	for _, place := range t.Places() {
-		all = append(all, int32(place))
-	}
-	return all
+	return mapping.Listed(names)
 }

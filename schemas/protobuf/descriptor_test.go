@@ -8,6 +8,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"oriel/schemas/mapping/mappingtest"
 )
 
 func TestDescriptorSetIsASchemaToo(t *testing.T) {
@@ -29,7 +31,7 @@ func TestDescriptorSetIsASchemaToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Open(pathsOf(t, "/total/units", "/placed_at", "/lines/0/article")); err != nil {
+	if _, err := s.Open(mappingtest.Paths(t, "/total/units", "/placed_at", "/lines/0/article")); err != nil {
 		t.Error(err)
 	}
 }
@@ -59,7 +61,7 @@ func TestDescriptorsInPlaceOfTexts(t *testing.T) {
 	if s.Name() != texts.Name() || !slices.Equal(s.Index(), texts.Index()) {
 		t.Errorf("%s at %d, want %s at %d", s.Name(), s.Index(), texts.Name(), texts.Index())
 	}
-	if _, err := s.Open(pathsOf(t, "/total/units", "/placedAt", "/lines/0/article", "/cash")); err != nil {
+	if _, err := s.Open(mappingtest.Paths(t, "/total/units", "/placedAt", "/lines/0/article", "/cash")); err != nil {
 		t.Error(err)
 	}
 	delete(encoded, "money.proto")
@@ -88,7 +90,8 @@ func TestDescriptorsThatAreTexts(t *testing.T) {
 	for range 2 * mostNesting {
 		nested = &descriptorpb.DescriptorProto{Name: proto.String("M"), NestedType: []*descriptorpb.DescriptorProto{nested}}
 	}
-	deep := &descriptorpb.FileDescriptorProto{Name: proto.String("a"), MessageType: []*descriptorpb.DescriptorProto{nested}}
+	types := []*descriptorpb.DescriptorProto{nested}
+	deep := &descriptorpb.FileDescriptorProto{Name: proto.String("a"), MessageType: types}
 	for _, text := range []string{
 		"", "message", "//comment", orders, base64Of(t, deep), base64Of(t, &descriptorpb.FileDescriptorProto{}),
 	} {

@@ -109,7 +109,7 @@ func (c *compiler) keys(f *field, fd protoreflect.FieldDescriptor, t *mapping.Tr
 	}
 	for _, b := range t.Below {
 		p := keyPick{key: []byte(b.Name), value: field{number: uint64(fd.MapValue().Number()), place: -1}}
-		p.all = subtree{places: places(b.Tree), from: c.states}
+		p.all = subtree{places: b.Tree.Places(), from: c.states}
 		c.field(&p.value, fd.MapValue(), b.Tree, append(slices.Clone(at), b.Name))
 		if p.all.to = c.states; p.value.place >= 0 {
 			p.zero = p.value.zero()

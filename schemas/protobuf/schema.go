@@ -12,6 +12,7 @@ import (
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"oriel/schemas/mapping"
 )
 
 // Limits of schema files.
@@ -122,7 +123,8 @@ func compile(name string, read func(name string) ([]byte, error)) (protoreflect.
 			file.Name = proto.String(imported)
 			return protocompile.SearchResult{Proto: file}, nil
 		}
-		if deepest(content) > mostNesting {
+		// the compiler goes down without a limit
+		if mapping.Nesting(content, "{}[]()<>") > mostNesting {
 			return protocompile.SearchResult{}, fmt.Errorf("brackets nest deeper than %d", mostNesting)
 		}
 		return protocompile.SearchResult{Source: bytes.NewReader(content)}, nil
@@ -133,21 +135,6 @@ func compile(name string, read func(name string) ([]byte, error)) (protoreflect.
 		return nil, err
 	}
 	return files[0], nil
-}
-
-// deepest is how deep brackets nest, those in texts and comments included: the compiler goes down without a limit.
-func deepest(content []byte) int {
-	depth, most := 0, 0
-	for _, c := range content {
-		switch c {
-		case '{', '[', '(', '<':
-			depth++
-			most = max(most, depth)
-		case '}', ']', ')', '>':
-			depth = max(depth-1, 0)
-		}
-	}
-	return most
 }
 
 // messageOf finds the message type of records in a file.
@@ -178,7 +165,7 @@ func messageOf(file protoreflect.FileDescriptor, name protoreflect.FullName) (pr
 	case len(names) == 0:
 		return nil, errors.New("the file has no message")
 	case name == "":
-		return nil, fmt.Errorf("the file has several messages, and none is named: %s", shorten(names))
+		return nil, fmt.Errorf("the file has several messages, and none is named: %s", mapping.Listed(names))
 	}
-	return nil, fmt.Errorf("the file has no message %s; it has %s", name, shorten(names))
+	return nil, fmt.Errorf("the file has no message %s; it has %s", name, mapping.Listed(names))
 }

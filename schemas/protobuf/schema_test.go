@@ -8,6 +8,7 @@ import (
 
 	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/mapping/mappingtest"
 )
 
 const orders = `syntax = "proto3";
@@ -50,19 +51,6 @@ func shop(t *testing.T) *Schema {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func pathsOf(t testing.TB, texts ...string) []mapping.Path {
-	t.Helper()
-	var paths []mapping.Path
-	for _, text := range texts {
-		p, err := mapping.ParsePath(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, p)
-	}
-	return paths
 }
 
 func TestImportsAreReadBesideTheFile(t *testing.T) {
@@ -116,23 +104,24 @@ func TestPathsThatAreRefused(t *testing.T) {
 		"/proof":              "field proof is bytes, which is no value of an event",
 		"/placed_at/nonsense": "has no field nonsense",
 	} {
-		if _, err := s.Open(pathsOf(t, path)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Open(mappingtest.Paths(t, path)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
-	if _, err := s.Open(pathsOf(t, "/placed_at", "/placed_at/seconds")); err == nil {
+	if _, err := s.Open(mappingtest.Paths(t, "/placed_at", "/placed_at/seconds")); err == nil {
 		t.Error("a time as a whole and in part is not refused")
 	}
-	if _, err := s.Open(pathsOf(t, "/placed_at/seconds", "/placedAt/nanos")); err == nil {
+	if _, err := s.Open(mappingtest.Paths(t, "/placed_at/seconds", "/placedAt/nanos")); err == nil {
 		t.Error("a field by both of its names is not refused")
 	}
-	if _, err := s.OpenVersion(pathsOf(t, "/totl", "/total/units")); err != nil {
+	if _, err := s.OpenVersion(mappingtest.Paths(t, "/totl", "/total/units")); err != nil {
 		t.Errorf("another version of a schema may lack a field: %v", err)
 	}
 }
 
 func TestHostileRecordsAreRefused(t *testing.T) {
-	source, err := shop(t).Open(pathsOf(t, "/id", "/total/units", "/lines/0/count", "/tags/a", "/placed_at", "/cash"))
+	paths := mappingtest.Paths(t, "/id", "/total/units", "/lines/0/count", "/tags/a", "/placed_at", "/cash")
+	source, err := shop(t).Open(paths)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,13 +153,7 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 		{"−∞", "\x41\x00\x00\x00\x00\x00\x00\xf0\xff", schemas.NumberOverflow},
 		{"nothing", "", schemas.OK},
 	} {
-		values, record := make([]mapping.Value, 6), []byte(c.record)
-		if got := source.Fill(values, record); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-		if n := testing.AllocsPerRun(10, func() { source.Fill(values, record) }); n > 0 {
-			t.Errorf("%s: %v allocations", c.name, n)
-		}
+		mappingtest.Code(t, source, paths, c.name, c.record, c.want)
 	}
 }
 
@@ -178,7 +161,7 @@ func TestSymbolsOfAnEnum(t *testing.T) {
 	s := readText(t, `syntax = "proto3";
 enum E { option allow_alias = true; NONE = 0; FIRST = 5; SECOND = 5; FAR = 2000000000; LESS = -1; }
 message A { E e = 1; }`, "A")
-	source, err := s.Open(pathsOf(t, "/e"))
+	source, err := s.Open(mappingtest.Paths(t, "/e"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +185,7 @@ func FuzzSchema(f *testing.F) {
 	f.Add(orders)
 	f.Add(money)
 	f.Add("edition = \"2023\"; message A { repeated A a = 1 [features.message_encoding = DELIMITED]; }")
-	paths := pathsOf(f, "/id", "/total/units", "/lines/0/count", "/tags/a", "/a/0/a/1/id")
+	paths := mappingtest.Paths(f, "/id", "/total/units", "/lines/0/count", "/tags/a", "/a/0/a/1/id")
 	f.Fuzz(func(_ *testing.T, text string) {
 		for _, name := range []string{"a.proto", "a.bin"} {
 			s, err := Read(name, "", readFiles(map[string]string{name: text, "money.proto": money}))

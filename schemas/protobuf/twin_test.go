@@ -1,10 +1,8 @@
 package protobuf
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -19,6 +17,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/schemas"
 	"oriel/schemas/mapping"
+	"oriel/schemas/mapping/mappingtest"
 )
 
 // readText reads a schema of one file.
@@ -100,10 +99,7 @@ func twinValue(fd protoreflect.FieldDescriptor, v protoreflect.Value, path mappi
 	case string:
 		return mapping.Value{Kind: mapping.Text, Text: []byte(x)}
 	case bool:
-		if x {
-			return mapping.Value{Kind: mapping.Bool, Number: 1}
-		}
-		return mapping.Value{Kind: mapping.Bool}
+		return mapping.Truth(x)
 	case protoreflect.EnumNumber:
 		if symbol := fd.Enum().Values().ByNumber(x); symbol != nil {
 			return mapping.Value{Kind: mapping.Text, Text: []byte(symbol.Name())}
@@ -123,11 +119,6 @@ func twinValue(fd protoreflect.FieldDescriptor, v protoreflect.Value, path mappi
 		return mapping.Value{Kind: mapping.Number, Number: x}
 	}
 	panic("BUG: no such value")
-}
-
-func sameValue(a, b mapping.Value) bool {
-	number := math.Float64bits(a.Number) == math.Float64bits(b.Number) || math.IsNaN(a.Number) && math.IsNaN(b.Number)
-	return a.Kind == b.Kind && number && a.Seconds == b.Seconds && a.Nanos == b.Nanos && bytes.Equal(a.Text, b.Text)
 }
 
 // drawSchema writes a .proto file of a syntax with messages M0, M1, … that refer to themselves and one another.
@@ -212,8 +203,7 @@ func drawPaths(r *rand.Rand, d protoreflect.MessageDescriptor, at mapping.Path, 
 			}
 		}
 	}
-	slices.SortFunc(paths, slices.Compare)
-	return slices.CompactFunc(paths, slices.Equal)
+	return mappingtest.Distinct(paths)
 }
 
 // drawRecord writes fields of a message in any order, as often as it likes, some with another wire type, some unknown.
@@ -320,11 +310,7 @@ func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path,
 	case (err == nil) != (code == schemas.OK):
 		t.Fatalf("record %x: code %v, twin: %v", record, code, err)
 	}
-	for i := range paths {
-		if !sameValue(values[i], want[i]) {
-			t.Fatalf("record %x: at %s: %+v, twin %+v", record, paths[i], values[i], want[i])
-		}
-	}
+	mappingtest.Same(t, record, paths, values, want)
 	return true
 }
 
@@ -350,7 +336,7 @@ func TestReaderAgreesWithDynamicMessages(t *testing.T) {
 			if agree(t, s, source, paths, record, true) {
 				read++
 			}
-			if len(record) > 0 && agree(t, s, source, paths, damage(r, record), false) {
+			if len(record) > 0 && agree(t, s, source, paths, mappingtest.Damage(r, record), false) {
 				damaged++
 			}
 			if t.Failed() {
@@ -360,22 +346,6 @@ func TestReaderAgreesWithDynamicMessages(t *testing.T) {
 	}
 	if read == 0 || damaged == 0 {
 		t.Fatalf("%d records were read, %d with damage: too few to tell", read, damaged)
-	}
-}
-
-// damage changes, removes or adds a byte.
-func damage(r *rand.Rand, record []byte) []byte {
-	k := r.IntN(len(record))
-	switch r.IntN(4) {
-	case 0:
-		return slices.Delete(record, k, k+1)
-	case 1:
-		return slices.Insert(record, k, byte(r.Uint32()))
-	case 2:
-		return record[:k]
-	default:
-		record[k] = byte(r.Uint32())
-		return record
 	}
 }
 

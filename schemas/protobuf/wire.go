@@ -173,10 +173,7 @@ func (f *field) setVarint(v *mapping.Value, u uint64) {
 	case asSint64:
 		setNumber(v, float64(int64(u>>1)^-int64(u&1)))
 	case asBool:
-		*v = mapping.Value{Kind: mapping.Bool}
-		if u != 0 {
-			v.Number = 1
-		}
+		*v = mapping.Truth(u != 0)
 	case asEnum:
 		*v = f.symbols.value(int32(u))
 	case asSeconds:

@@ -47,8 +47,11 @@ var ofOwners = []struct {
 	names   []string
 	folders []string
 }{
-	{[]string{"Explain", "Problem"}, []string{"schemas", "cmd/oriel", "cmd/internal/eval", "pipeline/deadletters"}},
-	{[]string{"AppendOwn"}, []string{"schemas", "cmd/oriel", "cmd/internal/traps"}},
+	{
+		[]string{"Explain", "Problem"},
+		[]string{"schemas", "cmd/oriel", "cmd/internal/setup", "cmd/internal/eval", "pipeline/deadletters"},
+	},
+	{[]string{"AppendOwn"}, []string{"schemas", "cmd/internal/setup", "cmd/internal/traps"}},
 	{[]string{"See"}, []string{"cmd/internal/traps", "cmd/oriel"}},
 }
 

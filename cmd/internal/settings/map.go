@@ -22,7 +22,7 @@ const (
 // names; nil: events have the operator's own form.
 func (s Settings) Mapping() *mapping.Mapping {
 	if s.mapping == nil && s.schema != nil {
-		return mapping.OwnForm(s.events.Body, s.schema.layout)
+		return mapping.OwnForm(s.events.Body, s.schema.At)
 	}
 	return s.mapping
 }

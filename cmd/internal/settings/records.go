@@ -2,68 +2,43 @@ package settings
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
 	"oriel/schemas"
-	"oriel/schemas/avro"
 	"oriel/schemas/framing"
 	"oriel/schemas/mapping"
-	"oriel/schemas/protobuf"
 )
-
-// The values of ORIEL_FORMAT and ORIEL_FRAMING.
-const (
-	jsonFormat     = "json"
-	avroFormat     = "avro"
-	protobufFormat = "protobuf"
-
-	plainFraming = "plain"
-	confluent    = "confluent"
-	cloudEvents  = "cloudevents"
-)
-
-// recordSchema is a schema of records, whatever its language.
-type recordSchema struct {
-	digest  [sha256.Size]byte
-	open    mapping.OpenSource
-	layout  mapping.Layout
-	message string // of Protobuf, else empty
-	index   []int  // likewise nil
-	version func(reader *recordSchema) mapping.OpenSource
-	avro    *avro.Schema
-}
 
 // schemaID is an id that records name, and its schema.
 type schemaID struct {
 	id     uint32
-	schema *recordSchema
+	schema *recordschema.Schema
 	known  func(partition int32, offset int64) bool // framing.Entry.Known
 }
 
 // readRecords reads what says how records are encoded.
 func (s *Settings) readRecords(p *operators.Problems) {
-	p.OneOf("FORMAT", s.Format, jsonFormat, avroFormat, protobufFormat)
+	p.OneOf("FORMAT", s.Format, recordschema.JSON, recordschema.Avro, recordschema.Protobuf)
 	if s.Framing != "" {
-		p.OneOf("FRAMING", s.Framing, plainFraming, confluent, cloudEvents)
+		p.OneOf("FRAMING", s.Framing, recordschema.Plain, recordschema.Confluent, recordschema.CloudEvents)
 	}
 	s.readRegistry(p)
-	if s.Format != avroFormat && s.Format != protobufFormat {
+	if s.Format != recordschema.Avro && s.Format != recordschema.Protobuf {
 		p.Want("SCHEMA_FILE", s.SchemaFile == "", "set, but records of JSON need no schema; ORIEL_FORMAT says which format they have")
 		p.Want("SCHEMA_MESSAGE", s.SchemaMessage == "", "set, but only records of ORIEL_FORMAT=protobuf have a message type")
 		p.Want("SCHEMA_IDS", len(s.SchemaIDs) == 0, "set, but JSON in Confluent's framing is read whatever id it has")
 		return
 	}
-	p.Want("SCHEMA_MESSAGE", s.SchemaMessage == "" || s.Format == protobufFormat,
+	p.Want("SCHEMA_MESSAGE", s.SchemaMessage == "" || s.Format == recordschema.Protobuf,
 		"set, but only records of ORIEL_FORMAT=protobuf have a message type")
 	p.Want("UNKNOWN", s.Unknown == "", "set, but a schema says which members there are; it is for ORIEL_FORMAT=json")
-	p.Want("SCHEMA_IDS", len(s.SchemaIDs) == 0 || s.Framing == confluent,
+	p.Want("SCHEMA_IDS", len(s.SchemaIDs) == 0 || s.Framing == recordschema.Confluent,
 		"set, but only records of ORIEL_FRAMING=confluent have ids")
-	p.Want("SCHEMA_IDS", len(s.SchemaIDs) > 0 || s.Framing != confluent || s.fromRegistry(),
+	p.Want("SCHEMA_IDS", len(s.SchemaIDs) > 0 || s.Framing != recordschema.Confluent || s.fromRegistry(),
 		"not set; with ORIEL_FRAMING=confluent it says which ids records may name, or ORIEL_SCHEMA_REGISTRY where they are looked up")
 	if s.fromRegistry() && s.SchemaFile == "" {
 		return
@@ -78,66 +53,30 @@ func (s *Settings) readRecords(p *operators.Problems) {
 		return
 	}
 	for _, text := range s.SchemaIDs {
-		s.readID(p, strings.TrimSpace(text))
+		s.readID(p, text)
 	}
 	slices.SortFunc(s.schemaIDs, func(a, b schemaID) int { return cmp.Compare(a.id, b.id) })
 }
 
-// readID reads an entry of ORIEL_SCHEMA_IDS: an id, or id=file.
+// readID reads an entry of ORIEL_SCHEMA_IDS.
 func (s *Settings) readID(p *operators.Problems, text string) {
-	number, file, other := strings.Cut(text, "=")
-	id, err := strconv.ParseUint(number, 10, 32)
-	if err != nil || other && file == "" {
-		p.Break("SCHEMA_IDS", "%q: not an id from 0 to 4294967295, nor an id, =, and a file", text)
+	id, file, err := recordschema.ParseID(text)
+	if err != nil {
+		p.Break("SCHEMA_IDS", "%w", err)
 		return
 	}
 	schema := s.schema
-	if other {
+	if file != "" {
 		if schema, err = s.readSchema(file); err != nil {
 			p.Break("SCHEMA_IDS", "id %d: %w", id, err)
 			return
 		}
 	}
-	s.schemaIDs = append(s.schemaIDs, schemaID{id: uint32(id), schema: schema})
+	s.schemaIDs = append(s.schemaIDs, schemaID{id: id, schema: schema})
 }
 
-func (s *Settings) readSchema(file string) (*recordSchema, error) {
-	return s.parseSchema(file, readFile)
-}
-
-// parseSchema reads a schema, and what it names by the references of a registry.
-func (s *Settings) parseSchema(
-	file string, readFile func(name string) ([]byte, error), references ...[]byte,
-) (*recordSchema, error) {
-	if s.Format == avroFormat {
-		text, err := readFile(file)
-		if err != nil {
-			return nil, err
-		}
-		read, err := avro.Parse(text, references...)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		return &recordSchema{
-			digest: sha256.Sum256(text), open: read.Open, layout: read.At, avro: read,
-			version: func(reader *recordSchema) mapping.OpenSource {
-				return func(paths []mapping.Path) (mapping.Source, error) { return read.OpenVersion(reader.avro, paths) }
-			},
-		}, nil
-	}
-	read, err := protobuf.Read(file, s.SchemaMessage, readFile)
-	if err != nil {
-		return nil, err
-	}
-	h := sha256.New()
-	for _, f := range read.Files() {
-		fmt.Fprintf(h, "%d %d %s", len(f.Name), len(f.Content), f.Name)
-		h.Write(f.Content)
-	}
-	return &recordSchema{
-		digest: [sha256.Size]byte(h.Sum(nil)), open: read.Open, layout: read.At, message: read.Name(), index: read.Index(),
-		version: func(*recordSchema) mapping.OpenSource { return read.OpenVersion },
-	}, nil
+func (s *Settings) readSchema(file string) (*recordschema.Schema, error) {
+	return recordschema.Files{Name: file, Read: readFile}.Schema(s.Format, s.SchemaMessage)
 }
 
 // canonicalRecords are the lines of the configuration about the encoding of records; FORMAT has one of its own.
@@ -155,24 +94,24 @@ func (s Settings) canonicalRecords() []string {
 	if s.schema == nil {
 		return lines
 	}
-	lines = append(lines, fmt.Sprintf("SCHEMA=sha256:%x", s.schema.digest))
-	if s.schema.message != "" {
-		lines = append(lines, "SCHEMA_MESSAGE="+s.schema.message)
+	lines = append(lines, fmt.Sprintf("SCHEMA=sha256:%x", s.schema.Digest))
+	if s.schema.Message != "" {
+		lines = append(lines, "SCHEMA_MESSAGE="+s.schema.Message)
 	}
 	if len(s.schemaIDs) > 0 {
 		var ids []string
 		for _, known := range s.schemaIDs {
-			ids = append(ids, fmt.Sprintf("%d=sha256:%x", known.id, known.schema.digest))
+			ids = append(ids, fmt.Sprintf("%d=sha256:%x", known.id, known.schema.Digest))
 		}
 		lines = append(lines, "SCHEMA_IDS="+strings.Join(ids, ","))
 	}
 	return lines
 }
 
-func (s Settings) framed() bool { return s.Framing != "" && s.Framing != plainFraming }
+func (s Settings) framed() bool { return s.Framing != "" && s.Framing != recordschema.Plain }
 
 // IsText says whether each record is a JSON text with nothing around it: a line of a file may be one.
-func (s Settings) IsText() bool { return s.Format == jsonFormat && !s.framed() }
+func (s Settings) IsText() bool { return s.Format == recordschema.JSON && !s.framed() }
 
 // Lines are the same settings for lines of a file, which are JSON whatever records of the topic are: their members are
 // those that the mapping names in the schema.
@@ -209,9 +148,9 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 		decoder = m.Opener(open)
 	}
 	switch {
-	case s.Framing == cloudEvents:
+	case s.Framing == recordschema.CloudEvents:
 		return framing.CloudEvents(decoder, s.schema != nil), nil
-	case s.Framing == confluent && s.schema == nil:
+	case s.Framing == recordschema.Confluent && s.schema == nil:
 		return framing.ConfluentJSON(decoder), nil
 	case m == nil:
 		return nil, nil
@@ -222,7 +161,7 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 // bySchema is the mapping of records of a schema, and what opens their sources. Without a mapping of its own the schema
 // has the members of the operator's events.
 func (s Settings) bySchema(
-	c schemas.EventConfig, reader *recordSchema, ids []schemaID,
+	c schemas.EventConfig, reader *recordschema.Schema, ids []schemaID,
 ) (*mapping.Mapping, mapping.OpenSource, error) {
 	file, versions := "SCHEMA_FILE", "SCHEMA_IDS" // the settings that name schemas
 	if s.fromRegistry() {
@@ -233,23 +172,21 @@ func (s Settings) bySchema(
 	}
 	m, named := s.mapping, "MAP"
 	if m == nil {
-		m, named = mapping.OwnForm(c.Body, reader.layout), file
+		m, named = mapping.OwnForm(c.Body, reader.At), file
 	}
 	plan, err := m.Compile(c)
 	if err != nil {
 		return nil, nil, mapping.Prefixed(prefix+file+": without ORIEL_MAP the schema has the members of events", err)
 	}
-	if _, err := reader.open(plan.Paths()); err != nil {
+	if _, err := reader.Open(plan.Paths()); err != nil {
 		return nil, nil, mapping.Prefixed(prefix+named, err)
 	}
-	open := reader.open
-	if s.Framing == confluent {
+	open := reader.Open
+	if s.Framing == recordschema.Confluent {
 		var entries []framing.Entry
 		for _, id := range ids {
-			e := framing.Entry{ID: id.id, Index: id.schema.index, Open: id.schema.version(reader), Known: id.known}
-			if id.schema == reader {
-				e.Open = reader.open
-			}
+			e := id.schema.Entry(id.id, reader)
+			e.Known = id.known
 			entries = append(entries, e)
 		}
 		table, err := framing.NewTable(entries)

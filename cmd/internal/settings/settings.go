@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"time"
 
+	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
 	"oriel/schemas/mapping"
 )
@@ -91,10 +92,10 @@ type Settings struct {
 	FeaturesNorm               string   `env:"FEATURES_NORM" envDefault:"unit" unit:"name" range:"unit, none" text:"named features: scale the hashed vector to norm 1, or leave it"`
 	FeaturesRange              string   `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
 
-	schema    *recordSchema    // nil: records are JSON
-	schemaIDs []schemaID       // of Confluent's framing, by id
-	lines     bool             // events are lines of JSON, not records
-	mapping   *mapping.Mapping // nil: events have the operator's own form
+	schema    *recordschema.Schema // nil: records are JSON
+	schemaIDs []schemaID           // of Confluent's framing, by id
+	lines     bool                 // events are lines of JSON, not records
+	mapping   *mapping.Mapping     // nil: events have the operator's own form
 	mapDigest [sha256.Size]byte
 	values    *operators.Values  // the operator's settings
 	events    operators.Events   // of the groups Events and Operator

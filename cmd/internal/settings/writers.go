@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"oriel/cmd/internal/recordschema"
 	"oriel/cmd/internal/schemaregistry"
 	"oriel/operators"
 	"oriel/schemas"
@@ -38,7 +39,7 @@ func (s *Settings) readRegistry(p *operators.Problems) {
 	usable := err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && at.User == nil
 	p.Want("SCHEMA_REGISTRY", usable,
 		"not the http or https URL of a registry, without a user: ORIEL_SCHEMA_REGISTRY_USER names one")
-	p.Want("SCHEMA_REGISTRY", s.Framing == confluent && s.Format != jsonFormat,
+	p.Want("SCHEMA_REGISTRY", s.Framing == recordschema.Confluent && s.Format != recordschema.JSON,
 		"set, but only records of ORIEL_FRAMING=confluent and ORIEL_FORMAT=avro or protobuf name schemas")
 	p.Want("SCHEMA_IDS", len(s.SchemaIDs) == 0, "set, but ORIEL_SCHEMA_REGISTRY says which ids there are")
 }
@@ -76,7 +77,7 @@ func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (sc
 		var ids []schemaID
 		for i := range frozen {
 			f := &frozen[i]
-			schema, err := s.frozenSchema(f)
+			schema, err := recordschema.InRegistry(f).Schema(s.Format, s.SchemaMessage)
 			if err != nil {
 				return nil, fmt.Errorf("schema id %d: %w", f.ID, err)
 			}
@@ -94,23 +95,6 @@ func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (sc
 		}
 		return m.Opener(open)(c)
 	}
-}
-
-// frozenSchema reads a schema as a registry has it.
-func (s *Settings) frozenSchema(f *state.Schema) (*recordSchema, error) {
-	texts, references := map[string]string{}, make([][]byte, len(f.References))
-	for i, r := range f.References {
-		texts[r.Name], references[i] = r.Text, []byte(r.Text)
-	}
-	name := fmt.Sprintf("%d.proto", f.ID)
-	texts[name] = f.Text // whatever its references are called
-	return s.parseSchema(name, func(name string) ([]byte, error) {
-		text, is := texts[name]
-		if !is {
-			return nil, fmt.Errorf("%s: not among its references", name)
-		}
-		return []byte(text), nil
-	}, references...)
 }
 
 // withoutSchemas reads records before any schema is frozen.

@@ -1,11 +1,24 @@
 package setup
 
 import (
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"oriel/state"
+)
+
+// What a user may want of a topic.
+const (
+	Classes    = "classes"    // predict a label of two classes
+	Value      = "number"     // predict a number
+	Statistics = "statistics" // counts and means by cell
+	Choice     = "choice"     // which of a few actions costs least
 )
 
 // Answers are what a user wants of a topic.
@@ -200,4 +213,23 @@ func Confirmed(items []Item, ranges []Range) (kept []Item, dropped []string) {
 		kept = append(kept, item)
 	}
 	return kept, dropped
+}
+
+// NewKey draws a master key, as ORIEL_MASTER_KEY_FILE has it.
+func NewKey() []byte {
+	secret := state.NewSecret()
+	return append(hex.AppendEncode(nil, secret[:]), '\n')
+}
+
+// WriteNew writes a file, or returns fs.ErrExist where there is one. It removes a file that it could not write whole.
+func WriteNew(name string, content []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
 }

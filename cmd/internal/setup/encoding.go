@@ -8,20 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"oriel/cmd/internal/recordschema"
 	"oriel/schemas/framing"
-	"oriel/schemas/protobuf"
 	"oriel/state"
-)
-
-// Values of ORIEL_FORMAT and ORIEL_FRAMING.
-const (
-	JSON     = "json"
-	Avro     = "avro"
-	Protobuf = "protobuf"
-
-	Plain       = "plain"
-	Confluent   = "confluent"
-	CloudEvents = "cloudevents"
 )
 
 // Encoding says how records are encoded, as the settings of a deployment do.
@@ -43,8 +32,8 @@ func (e Encoding) Settings() (lines []string) {
 			lines = append(lines, name+"="+value)
 		}
 	}
-	say("ORIEL_FORMAT", e.Format, JSON)
-	say("ORIEL_FRAMING", e.Framing, Plain)
+	say("ORIEL_FORMAT", e.Format, recordschema.JSON)
+	say("ORIEL_FRAMING", e.Framing, recordschema.Plain)
 	say("ORIEL_SCHEMA_REGISTRY", e.Registry, "")
 	say("ORIEL_SCHEMA_SUBJECT", e.Subject, "")
 	say("ORIEL_SCHEMA_FILE", e.SchemaFile, "")
@@ -63,13 +52,13 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 		return e, errors.New("the sample has no record")
 	}
 	if e.Format == "" && e.SchemaFile != "" {
-		e.Format = Protobuf
+		e.Format = recordschema.Protobuf
 		if filepath.Ext(e.SchemaFile) == ".avsc" {
-			e.Format = Avro
+			e.Format = recordschema.Avro
 		}
 	}
 	switch e.Format {
-	case "", JSON, Avro, Protobuf:
+	case "", recordschema.JSON, recordschema.Avro, recordschema.Protobuf:
 	default:
 		return e, fmt.Errorf("format %q: not one of json, avro, protobuf", e.Format)
 	}
@@ -81,15 +70,15 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 		if !most(inside, isJSON) {
 			return e, ErrNoSchema
 		}
-		e.Format = JSON
+		e.Format = recordschema.JSON
 	}
 	switch {
-	case e.Format == JSON:
+	case e.Format == recordschema.JSON:
 		return e, nil
 	case e.SchemaFile == "" && len(e.Schemas) == 0:
 		return e, ErrNoSchema
 	}
-	if e.Framing == Confluent && len(e.IDs)+len(e.Schemas) == 0 {
+	if e.Framing == recordschema.Confluent && len(e.IDs)+len(e.Schemas) == 0 {
 		seen := IDs(records)
 		if len(seen) > 1 {
 			return e, fmt.Errorf("records name %d schemas, ids %s: say which file has each by --schema-ids, "+
@@ -100,7 +89,7 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 		}
 		e.IDs = []string{strconv.FormatUint(uint64(seen[0]), 10)}
 	}
-	if e.Format == Protobuf && e.Framing == Confluent && e.Message == "" {
+	if e.Format == recordschema.Protobuf && e.Framing == recordschema.Confluent && e.Message == "" {
 		return e.named(records)
 	}
 	return e, nil
@@ -108,7 +97,6 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 
 // named finds the message type by the place in the file that records name.
 func (e Encoding) named(records [][]byte) (Encoding, error) {
-	reader := e.reader()
 	for _, record := range records {
 		_, rest, ok := framing.Header(record)
 		if !ok {
@@ -116,7 +104,7 @@ func (e Encoding) named(records [][]byte) (Encoding, error) {
 		}
 		if index, ok := framing.Index(rest); ok {
 			var err error
-			e.Message, err = protobuf.NameAt(reader.name, index, reader.read)
+			e.Message, err = e.reader().Message(index)
 			return e, err
 		}
 	}
@@ -135,11 +123,11 @@ func (e Encoding) framingOf(records [][]byte) string {
 	}
 	switch {
 	case most(records, isEvent):
-		return CloudEvents
+		return recordschema.CloudEvents
 	case most(records, isFramed) && !e.readsPlain(records):
-		return Confluent
+		return recordschema.Confluent
 	}
-	return Plain
+	return recordschema.Plain
 }
 
 // readsPlain says whether the schema file reads records as they are: in some schemas they start with a byte 0, too.
@@ -147,7 +135,7 @@ func (e Encoding) readsPlain(records [][]byte) bool {
 	if e.SchemaFile == "" {
 		return false
 	}
-	e.Framing = Plain
+	e.Framing = recordschema.Plain
 	_, readable, err := e.Columns(records)
 	return err == nil && 2*readable > len(records)
 }
@@ -168,9 +156,9 @@ func (e Encoding) events(records [][]byte) (inside [][]byte) {
 	for _, record := range records {
 		rest, ok := record, true
 		switch {
-		case e.Framing == CloudEvents:
-			rest, ok = framing.EventOf(record, e.Format == Avro || e.Format == Protobuf)
-		case e.Framing == Confluent && (e.Format == "" || e.Format == JSON):
+		case e.Framing == recordschema.CloudEvents:
+			rest, ok = framing.EventOf(record, e.Format == recordschema.Avro || e.Format == recordschema.Protobuf)
+		case e.Framing == recordschema.Confluent && (e.Format == "" || e.Format == recordschema.JSON):
 			_, rest, ok = framing.Header(record)
 		}
 		if ok {
@@ -184,8 +172,8 @@ func (e Encoding) events(records [][]byte) (inside [][]byte) {
 // record of its schema, or one in Confluent's framing that a schema reads.
 func (e Encoding) Inside(records [][]byte) (Encoding, [][]byte) {
 	inside := e.events(records)
-	if e.Framing == CloudEvents || e.Format == JSON {
-		e.Framing = Plain
+	if e.Framing == recordschema.CloudEvents || e.Format == recordschema.JSON {
+		e.Framing = recordschema.Plain
 	}
 	return e, inside
 }
@@ -210,11 +198,13 @@ func join(ids []uint32) string {
 
 // String names the encoding for a person.
 func (e Encoding) String() string {
-	name := map[string]string{JSON: "JSON", Avro: "Avro", Protobuf: "Protobuf"}[e.Format]
+	name := map[string]string{
+		recordschema.JSON: "JSON", recordschema.Avro: "Avro", recordschema.Protobuf: "Protobuf",
+	}[e.Format]
 	switch e.Framing {
-	case Confluent:
+	case recordschema.Confluent:
 		name += " in Confluent's framing"
-	case CloudEvents:
+	case recordschema.CloudEvents:
 		name += " in structured CloudEvents"
 	}
 	return name

@@ -5,15 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
-	"strconv"
-	"strings"
 
+	"oriel/cmd/internal/recordschema"
 	"oriel/schemas"
-	"oriel/schemas/avro"
 	"oriel/schemas/framing"
 	"oriel/schemas/mapping"
-	"oriel/schemas/protobuf"
 )
 
 // Limits of what is looked for in records.
@@ -43,12 +41,10 @@ func (p *places) add(path mapping.Path, isList bool) {
 // places finds them: of JSON in the records, of other formats in the schema.
 func (e Encoding) places(records [][]byte) (*places, error) {
 	switch e.Format {
-	case JSON:
+	case recordschema.JSON:
 		return placesOfJSON(records), nil
-	case Avro:
-		return e.placesOfAvro()
-	case Protobuf:
-		return e.placesOfProtobuf()
+	case recordschema.Avro, recordschema.Protobuf:
+		return e.placesOfSchema()
 	}
 	return nil, fmt.Errorf("ORIEL_FORMAT=%s: not one of json, avro, protobuf", e.Format)
 }
@@ -115,14 +111,8 @@ func skip(d *json.Decoder) bool {
 	return true
 }
 
-// schema is what both languages of schemas say of their fields.
-type schema interface {
-	At(p mapping.Path) (mapping.Shape, []string)
-	Names(p mapping.Path) []string
-}
-
 // fields goes through all fields below a path, in the order of the schema.
-func (p *places) fields(s schema, at mapping.Path) {
+func (p *places) fields(s *recordschema.Schema, at mapping.Path) {
 	for _, name := range s.Names(at) {
 		path := append(slices.Clone(at), name)
 		switch shape, _ := s.At(path); {
@@ -138,78 +128,61 @@ func (p *places) fields(s schema, at mapping.Path) {
 	}
 }
 
-func (e Encoding) placesOfAvro() (*places, error) {
-	parse := func(v version) (*avro.Schema, error) {
-		text, err := v.read(v.name)
-		if err != nil {
-			return nil, err
-		}
-		return avro.Parse(text, v.references...)
-	}
-	reader, err := parse(e.reader())
+// placesOfSchema finds the places in the schema, and how records are read that were written with a version of it.
+func (e Encoding) placesOfSchema() (*places, error) {
+	reader, err := e.reader().Schema(e.Format, e.Message)
 	if err != nil {
 		return nil, err
 	}
 	p := &places{open: reader.Open}
 	p.fields(reader, nil)
-	return p, e.framed(p, nil, func(v version) (mapping.OpenSource, error) {
-		other, err := parse(v)
-		return func(paths []mapping.Path) (mapping.Source, error) { return other.OpenVersion(reader, paths) }, err
-	})
-}
-
-func (e Encoding) placesOfProtobuf() (*places, error) {
-	parse := func(v version) (*protobuf.Schema, error) { return protobuf.Read(v.name, e.Message, v.read) }
-	reader, err := parse(e.reader())
-	if err != nil {
-		return nil, err
-	}
-	p := &places{open: reader.Open}
-	p.fields(reader, nil)
-	return p, e.framed(p, reader.Index(), func(v version) (mapping.OpenSource, error) {
-		other, err := parse(v)
+	if e.Framing == recordschema.Confluent {
+		table, err := e.table(reader)
 		if err != nil {
 			return nil, err
 		}
-		return other.OpenVersion, nil
-	})
-}
-
-// framed makes places read records in Confluent's framing, where that is the encoding.
-func (e Encoding) framed(p *places, index []int, open func(version) (mapping.OpenSource, error)) error {
-	if e.Framing != Confluent {
-		return nil
-	}
-	var entries []framing.Entry
-	var errs []error
-	add := func(v version) {
-		source, err := open(v)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("schema id %d: %w", v.id, err))
-		}
-		entries = append(entries, framing.Entry{ID: v.id, Index: index, Open: source})
-	}
-	for i := range e.Schemas {
-		add(inRegistry(&e.Schemas[i]))
-	}
-	for _, text := range e.IDs {
-		number, file, other := strings.Cut(text, "=")
-		id, err := strconv.ParseUint(strings.TrimSpace(number), 10, 32)
-		switch {
-		case err != nil:
-			errs = append(errs, fmt.Errorf("--schema-ids: %q is neither an id nor an id, =, and a file", text))
-		case other:
-			add(inFile(uint32(id), file))
-		default:
-			entries = append(entries, framing.Entry{ID: uint32(id), Index: index, Open: p.open})
-		}
-	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
-	}
-	table, err := framing.NewTable(entries)
-	if err == nil {
 		p.open = table.Open
 	}
-	return err
+	return p, nil
 }
+
+// table says which schema records of Confluent's framing have by their id.
+func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
+	var entries []framing.Entry
+	var errs []error
+	add := func(id uint32, files recordschema.Files) {
+		schema, err := files.Schema(e.Format, e.Message)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("schema id %d: %w", id, err))
+			return
+		}
+		entries = append(entries, schema.Entry(id, reader))
+	}
+	for i := range e.Schemas {
+		add(e.Schemas[i].ID, recordschema.InRegistry(&e.Schemas[i]))
+	}
+	for _, text := range e.IDs {
+		switch id, file, err := recordschema.ParseID(text); {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("--schema-ids: %w", err))
+		case file != "":
+			add(id, inFile(file))
+		default:
+			entries = append(entries, reader.Entry(id, reader))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return framing.NewTable(entries)
+}
+
+// reader is the version whose fields a mapping names.
+func (e Encoding) reader() recordschema.Files {
+	if n := len(e.Schemas); n > 0 {
+		return recordschema.InRegistry(&e.Schemas[n-1])
+	}
+	return inFile(e.SchemaFile)
+}
+
+func inFile(name string) recordschema.Files { return recordschema.Files{Name: name, Read: os.ReadFile} }

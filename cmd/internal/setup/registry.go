@@ -2,13 +2,11 @@ package setup
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 
+	"oriel/cmd/internal/recordschema"
 	"oriel/cmd/internal/schemaregistry"
-	"oriel/state"
 )
 
 // Fetch completes an encoding by the versions that a registry has of a subject.
@@ -23,9 +21,9 @@ func (e Encoding) Fetch(ctx context.Context, c schemaregistry.Config, subject st
 	}
 	switch kind := versions[len(versions)-1].Type; kind {
 	case "AVRO", "PROTOBUF":
-		e.Format, e.Framing, e.Registry, e.Subject = strings.ToLower(kind), Confluent, c.URL, subject
+		e.Format, e.Framing, e.Registry, e.Subject = strings.ToLower(kind), recordschema.Confluent, c.URL, subject
 	default:
-		e.Format = JSON
+		e.Format = recordschema.JSON
 		return e, nil
 	}
 	for _, v := range versions {
@@ -37,55 +35,4 @@ func (e Encoding) Fetch(ctx context.Context, c schemaregistry.Config, subject st
 		}
 	}
 	return e, nil
-}
-
-// version is one version of a schema, and what reads its files.
-type version struct {
-	id         uint32
-	name       string
-	read       func(name string) ([]byte, error)
-	references [][]byte
-}
-
-func inFile(id uint32, name string) version { return version{id: id, name: name, read: os.ReadFile} }
-
-func inRegistry(s *state.Schema) version {
-	v := version{id: s.ID, name: "schema.proto"}
-	texts := map[string]string{v.name: s.Text}
-	for _, r := range s.References {
-		texts[r.Name] = r.Text
-		v.references = append(v.references, []byte(r.Text))
-	}
-	v.read = func(name string) ([]byte, error) {
-		text, ok := texts[name]
-		if !ok {
-			return nil, fmt.Errorf("%s: not among the references", name)
-		}
-		return []byte(text), nil
-	}
-	return v
-}
-
-// reader is the version whose fields a mapping names.
-func (e Encoding) reader() version {
-	if n := len(e.Schemas); n > 0 {
-		return inRegistry(&e.Schemas[n-1])
-	}
-	return inFile(0, e.SchemaFile)
-}
-
-// WriteNew writes a file that does not exist yet. One that could not be written whole is gone.
-func WriteNew(name string, content []byte, mode os.FileMode) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s exists, and nothing is overwritten; move it, or take another --out", name)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(name))
-	}
-	return nil
 }

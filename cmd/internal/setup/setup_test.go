@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/recordschema"
 	"oriel/schemas/mapping"
 )
 
@@ -20,7 +21,7 @@ func columnsOf(t *testing.T, n int, line func(i int) string) []Column {
 	for i := range n {
 		records = append(records, []byte(line(i)))
 	}
-	columns, readable, err := Encoding{Format: JSON}.Columns(records)
+	columns, readable, err := Encoding{Format: recordschema.JSON}.Columns(records)
 	if err != nil || readable != n {
 		t.Fatalf("%d of %d, %v", readable, n, err)
 	}
@@ -223,12 +224,12 @@ func TestWhatASampleShows(t *testing.T) {
 		{Encoding{}, nil, "no record"},
 		{Encoding{SchemaFile: avsc}, []string{record}, "ORIEL_FORMAT=avro ORIEL_SCHEMA_FILE=" + avsc + " /total /at /tags"},
 		{
-			Encoding{SchemaFile: avsc, Framing: Confluent},
+			Encoding{SchemaFile: avsc, Framing: recordschema.Confluent},
 			[]string{"\x00\x00\x00\x00\x09" + record},
 			"ORIEL_FORMAT=avro ORIEL_FRAMING=confluent ORIEL_SCHEMA_FILE=" + avsc + " ORIEL_SCHEMA_IDS=9 /total /at /tags",
 		},
 		{
-			Encoding{SchemaFile: avsc, Framing: Confluent},
+			Encoding{SchemaFile: avsc, Framing: recordschema.Confluent},
 			[]string{"\x00\x00\x00\x00\x09" + record, "\x00\x00\x00\x00\x08" + record},
 			"records name 2 schemas, ids 8, 9",
 		},

@@ -2,7 +2,9 @@ package traps
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"slices"
 
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
@@ -13,6 +15,13 @@ const (
 	mostEpsilon = 20 // e^20 is 485 million to one
 	leastWindow = 16 // steps
 )
+
+// Warn prints a line a warning.
+func Warn(w io.Writer, warnings ...[]string) {
+	for _, text := range slices.Concat(warnings...) {
+		_, _ = fmt.Fprintf(w, "warning: %s\n", text)
+	}
+}
 
 // Settings warns about settings that a command has loaded with all that an operator needs.
 func Settings(s settings.Settings) (warnings []string) {

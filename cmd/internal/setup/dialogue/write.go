@@ -1,13 +1,14 @@
-package main
+package dialogue
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/envfile"
 	"oriel/cmd/internal/exit"
@@ -19,69 +20,74 @@ import (
 
 // Files of the folder that `oriel init` makes.
 const (
-	envName = "oriel.env"
-	mapName = "mapping.json"
-	keyName = "master.key"
+	EnvName = "oriel.env"
+	MapName = "mapping.json"
+	KeyName = "master.key"
 )
 
-func (i *initialising) at(name string) string { return filepath.Join(i.folder, name) }
+func (d *dialogue) at(name string) string { return filepath.Join(d.Folder, name) }
+
+func (d *dialogue) exists(name string) error {
+	return exit.WrongUse("%s exists, and nothing is overwritten; move it, or take another --out", d.at(name))
+}
 
 // write checks the settings as `oriel run` does, then makes the files, and says what follows.
-func (i *initialising) write(cmd *cobra.Command) error {
-	a := &i.answers
-	a.Map, a.Key, a.State = i.at(mapName), i.at(keyName), i.at("state")
+func (d *dialogue) write(context.Context) error {
+	a := &d.answers
+	a.Map, a.Key, a.State = d.at(MapName), d.at(KeyName), d.at("state")
 	if file := a.Encoding.SchemaFile; file != "" {
 		var err error
 		if a.Encoding.SchemaFile, err = filepath.Abs(file); err != nil {
 			return err
 		}
 	}
-	advised, err := i.advised()
+	advised, err := d.advised()
 	if err != nil {
 		return err
 	}
-	s, err := i.load(advised...)
+	s, err := d.load(advised...)
 	if err != nil {
 		return err
 	}
-	document := a.Document(i.where, i.label)
+	document := a.Document(d.Where, d.Label)
 	inside := *a
-	inside.Encoding = i.look.inner // records of the look are without an outer framing
+	inside.Encoding = d.look.Inner // records of the look are without an outer framing
 	first := inside.Environ(append(advised, "ORIEL_MAP="+string(document))...)
-	if err := i.look.printFirst(i.notes, first, i.firstFew); err != nil {
+	if err := d.look.PrintFirst(d.Notes, first, d.First); err != nil {
 		return err
 	}
-	promise, err := i.promise(s)
+	promise, err := d.promise(s)
 	if err != nil {
 		return err
 	}
-	warn(i.notes, traps.Settings(s), traps.Unseen(s))
-	if err := setup.WriteNew(a.Map, document, 0o644); err != nil {
-		return exit.WrongUse("%w", err)
+	traps.Warn(d.Notes, traps.Settings(s), traps.Unseen(s))
+	for _, file := range []struct {
+		name    string
+		content []byte
+		mode    os.FileMode
+	}{
+		{MapName, document, 0o644}, {KeyName, setup.NewKey(), 0o400}, {EnvName, a.File(envfile.Quote, advised...), 0o600},
+	} {
+		if err := setup.WriteNew(d.at(file.name), file.content, file.mode); errors.Is(err, fs.ErrExist) {
+			return d.exists(file.name)
+		} else if err != nil {
+			return err
+		}
 	}
-	if err := writeKeyFile(a.Key); err != nil {
-		return err
-	}
-	if err := setup.WriteNew(i.at(envName), a.File(envfile.Quote, advised...), 0o600); err != nil {
-		return exit.WrongUse("%w", err)
-	}
-	fmt.Fprintf(i.out, "\n%s\n\nwrote %s: %s, %s and %s; keep a copy of the key in a safe place\n\nWhat follows:\n",
-		promise, i.folder, envName, mapName, keyName)
+	fmt.Fprintf(d.Out, "\n%s\n\nwrote %s: %s, %s and %s; keep a copy of the key in a safe place\n\nWhat follows:\n",
+		promise, d.Folder, EnvName, MapName, KeyName)
 	for _, command := range []string{"topics", "plan", "run", "tail --from-beginning --topic " + a.Name + ".decisions"} {
-		fmt.Fprintf(i.out, "  %s --env-file %s %s\n", program(), i.at(envName), command)
+		fmt.Fprintf(d.Out, "  %s --env-file %s %s\n", os.Args[0], d.at(EnvName), command)
 	}
 	return nil
 }
 
-// program is how the user has called this one.
-func program() string { return os.Args[0] }
-
 // advised are public settings of the learner that follow from its noise.
-func (i *initialising) advised() ([]string, error) {
-	if i.want != setup.Classes {
+func (d *dialogue) advised() ([]string, error) {
+	if d.Want != setup.Classes {
 		return nil, nil
 	}
-	s, err := i.load("ORIEL_STRONG_CONVEXITY=0.001")
+	s, err := d.load("ORIEL_STRONG_CONVEXITY=0.001")
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +106,8 @@ func (i *initialising) advised() ([]string, error) {
 }
 
 // promise is the plan in three sentences.
-func (i *initialising) promise(s settings.Settings) (string, error) {
-	a := &i.answers
+func (d *dialogue) promise(s settings.Settings) (string, error) {
+	a := &d.answers
 	learner, err := s.Learner()
 	if err != nil {
 		return "", err
@@ -117,7 +123,7 @@ func (i *initialising) promise(s settings.Settings) (string, error) {
 		setup.Choice:  "A new action is chosen after each 128 answers, and the best one is found as answers come.",
 	}[a.Want]
 	if a.Want == setup.Statistics {
-		target := plan.Target{Statistic: i.statistic(), Half: 1, Near: math.NaN()}
+		target := plan.Target{Statistic: d.statistic(), Half: 1, Near: math.NaN()}
 		reached, err := target.Error(plan.Input{
 			Configured: learner.Mechanism(), Operator: learner.Operator(), AgeWeight: s.AgeWeight,
 		})
@@ -125,7 +131,7 @@ func (i *initialising) promise(s settings.Settings) (string, error) {
 			return "", err
 		}
 		exact = fmt.Sprintf("Noise moves a %s by at most ± %.3g in 95 of 100 cells, where all have as many events.",
-			i.statistic(), reached.Half)
+			d.statistic(), reached.Half)
 	}
 	ago := fmt.Sprintf("%d events", a.Events)
 	if a.Rate > 0 {

@@ -1,0 +1,60 @@
+package recordschema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"oriel/schemas/protobuf"
+	"oriel/state"
+)
+
+// Values of ORIEL_FORMAT and ORIEL_FRAMING.
+const (
+	JSON     = "json"
+	Avro     = "avro"
+	Protobuf = "protobuf"
+
+	Plain       = "plain"
+	Confluent   = "confluent"
+	CloudEvents = "cloudevents"
+)
+
+// Files are a schema as it is written: a file, and those that it names.
+type Files struct {
+	Name string
+	Read func(name string) ([]byte, error)
+
+	references [][]byte // of Avro, schemas whose types the file names
+}
+
+// InRegistry returns the files of a schema of a registry, and of those that it names.
+func InRegistry(s *state.Schema) Files {
+	name := fmt.Sprintf("%d.proto", s.ID)
+	texts, references := map[string]string{}, make([][]byte, len(s.References))
+	for i, r := range s.References {
+		texts[r.Name], references[i] = r.Text, []byte(r.Text)
+	}
+	texts[name] = s.Text // whatever its references are called
+	return Files{Name: name, references: references, Read: func(name string) ([]byte, error) {
+		text, is := texts[name]
+		if !is {
+			return nil, fmt.Errorf("%s: not among its references", name)
+		}
+		return []byte(text), nil
+	}}
+}
+
+// Message is the name of the message type at a place in the file, as framing.Index has places.
+func (f Files) Message(index []int) (string, error) { return protobuf.NameAt(f.Name, index, f.Read) }
+
+// ParseID reads an entry of ORIEL_SCHEMA_IDS: an id of the schema, or id=file of another version of it; file is empty
+// without one.
+func ParseID(text string) (id uint32, file string, err error) {
+	text, file, other := strings.Cut(strings.TrimSpace(text), "=")
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || other && file == "" {
+		return 0, "", fmt.Errorf("%q: not an id from 0 to 4294967295, nor an id, =, and a file", text)
+	}
+	return uint32(n), file, nil
+}

@@ -1,0 +1,82 @@
+package recordschema
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"oriel/schemas/avro"
+	"oriel/schemas/framing"
+	"oriel/schemas/mapping"
+	"oriel/schemas/protobuf"
+)
+
+// Schema is a schema of records, whatever its language.
+type Schema struct {
+	Digest  [sha256.Size]byte // of its files
+	Message string            // the message type of Protobuf; empty for Avro
+
+	fields
+	open    mapping.OpenSource
+	version func(reader *Schema) mapping.OpenSource
+	index   []int        // place of the message type of Protobuf; nil for Avro
+	avro    *avro.Schema // nil for Protobuf
+}
+
+// fields are what both languages say of fields.
+type fields interface {
+	// At implements mapping.Layout.
+	At(p mapping.Path) (s mapping.Shape, fields []string)
+
+	// Names are the names of all fields of the record at a path; none if no record stands there.
+	Names(p mapping.Path) []string
+}
+
+// Schema reads files in the language of a format. message names the type of records of Protobuf; it may be empty where
+// the file has one.
+func (f Files) Schema(format, message string) (*Schema, error) {
+	if format == Avro {
+		return f.avro()
+	}
+	read, err := protobuf.Read(f.Name, message, f.Read)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	for _, f := range read.Files() {
+		fmt.Fprintf(h, "%d %d %s", len(f.Name), len(f.Content), f.Name)
+		h.Write(f.Content)
+	}
+	return &Schema{
+		Digest: [sha256.Size]byte(h.Sum(nil)), Message: read.Name(), fields: read, open: read.Open, index: read.Index(),
+		version: func(*Schema) mapping.OpenSource { return read.OpenVersion },
+	}, nil
+}
+
+func (f Files) avro() (*Schema, error) {
+	text, err := f.Read(f.Name)
+	if err != nil {
+		return nil, err
+	}
+	read, err := avro.Parse(text, f.references...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return &Schema{
+		Digest: sha256.Sum256(text), fields: read, open: read.Open, avro: read,
+		version: func(reader *Schema) mapping.OpenSource {
+			return func(paths []mapping.Path) (mapping.Source, error) { return read.OpenVersion(reader.avro, paths) }
+		},
+	}, nil
+}
+
+// Open compiles what reads values at paths of records of the schema.
+func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) { return s.open(paths) }
+
+// Entry says how records are read that name the schema by an id, where paths are those of the reader's schema.
+func (s *Schema) Entry(id uint32, reader *Schema) framing.Entry {
+	e := framing.Entry{ID: id, Index: s.index, Open: s.version(reader)}
+	if s == reader {
+		e.Open = s.open
+	}
+	return e
+}

@@ -1,0 +1,133 @@
+package dialogue
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/setup"
+)
+
+// Options answer questions beforehand and say where the dialogue takes place. A text that is empty answers nothing.
+type Options struct {
+	setup.Request
+	Brokers string
+	Name    string // of the deployment; empty: that of the topic
+	Folder  string // to make; empty: the deployment's name
+	Ranges  string
+	Value   string
+	Cells   string
+	Arms    string
+	Memory  string
+	Rate    float64 // events a second; 0: what the sample shows
+	Epsilon string
+	Start   string // earliest or latest
+
+	Asks  bool // a person answers at In
+	Takes bool // without a person, a proposal is an answer
+	In    io.Reader
+	Out   io.Writer // what the deployment promises, and which commands follow
+	Notes io.Writer // questions, and what is found
+	Host  service.Host
+
+	// Solve returns the epsilon at which settings reach the error that is asked for.
+	Solve func(environ []string, t plan.Target) (epsilon float64, err error)
+}
+
+// dialogue is one run.
+type dialogue struct {
+	Options
+	asker    *setup.Asker
+	environ  []string // settings of the connection
+	look     *setup.Look
+	proposal setup.Proposal
+	answers  setup.Answers
+}
+
+// Run asks, and writes the folder of a deployment. It leaves nothing behind where it fails before the first file.
+func Run(ctx context.Context, o Options) error {
+	if o.Start != "earliest" && o.Start != "latest" {
+		return exit.WrongUse("--start: %q is neither earliest nor latest", o.Start)
+	}
+	d := &dialogue{
+		Options: o, asker: &setup.Asker{In: bufio.NewReader(o.In), Out: o.Notes, Asks: o.Asks, Takes: o.Takes},
+	}
+	for _, step := range []func(context.Context) error{d.find, d.sample, d.choose, d.tune, d.write} {
+		err := step(ctx)
+		if missing := d.asker.Missing(); err == nil && missing != nil {
+			err = exit.WrongUse("%w", missing)
+		}
+		if err != nil {
+			_ = os.Remove(d.Folder) // stays where it holds a file
+			return err
+		}
+	}
+	return nil
+}
+
+// host is the machine, with the settings of the connection alone.
+func (d *dialogue) host() service.Host {
+	h := d.Host
+	h.Environ = d.environ
+	return h
+}
+
+// answered makes an error of an answer one of the call.
+func answered(answer string, err error) (string, error) {
+	if err != nil {
+		return "", exit.WrongUse("%w", err)
+	}
+	return answer, nil
+}
+
+func (d *dialogue) ask(q setup.Question) (string, error) { return answered(d.asker.Ask(q)) }
+
+// find learns where the topic is, and checks that the folder is free.
+func (d *dialogue) find(context.Context) (err error) {
+	brokers := ""
+	for _, line := range d.Host.Environ {
+		name, value, _ := strings.Cut(line, "=")
+		switch {
+		case name == "ORIEL_BROKERS":
+			brokers = value
+		case strings.HasPrefix(name, "ORIEL_TLS"), strings.HasPrefix(name, "ORIEL_SASL_"),
+			strings.HasPrefix(name, "ORIEL_SCHEMA_REGISTRY_"):
+			d.environ = append(d.environ, line)
+		}
+	}
+	if d.Brokers != "" {
+		brokers = d.Brokers
+	}
+	brokers, err = d.ask(setup.Question{
+		Flag: "brokers", Given: brokers, Text: "Which Kafka brokers?", Proposal: "localhost:9092",
+	})
+	if err != nil {
+		return err
+	}
+	d.Topic, err = d.ask(setup.Question{Flag: "topic", Given: d.Topic, Text: "Which topic has the events?"})
+	if err != nil || d.Topic == "" {
+		return err
+	}
+	d.environ = append([]string{"ORIEL_BROKERS=" + brokers}, d.environ...)
+	if d.Name == "" {
+		d.Name = d.Topic + "-oriel"
+	}
+	if d.Folder == "" {
+		d.Folder = d.Name
+	}
+	if d.Folder, err = filepath.Abs(d.Folder); err != nil {
+		return err
+	}
+	for _, name := range []string{EnvName, MapName, KeyName} {
+		if _, err := os.Lstat(d.at(name)); err == nil {
+			return d.exists(name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package dialogue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/setup"
+)
+
+// sample looks at records, and asks for their schema where they cannot be read without one.
+func (d *dialogue) sample(ctx context.Context) (err error) {
+	if err := os.MkdirAll(d.Folder, 0o700); err != nil {
+		return err
+	}
+	d.look, err = d.Look(ctx, d.host())
+	if errors.Is(err, setup.ErrNoSchema) {
+		answer, err := d.ask(setup.Question{
+			Flag: "schema-file", Text: "Records are not JSON. Which file has their schema (.avsc, .proto), or which URL the schema registry?",
+		})
+		if err != nil || answer == "" {
+			return err
+		}
+		if strings.Contains(answer, "://") {
+			d.Registry = answer
+		} else {
+			d.Encoding.SchemaFile = answer
+		}
+		d.look, err = d.Look(ctx, d.host())
+		if err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	fmt.Fprintf(d.Notes, "%d of %d records are %s\n", d.look.Readable, len(d.look.Records), d.look.Encoding)
+	if d.look.Encoding.Registry == "" {
+		d.environ = slices.DeleteFunc(d.environ, setup.IsOfRegistry)
+	}
+	if d.Rate == 0 {
+		d.Rate = d.look.Rate
+	}
+	d.proposal, err = d.look.Propose(d.Where, "")
+	return err
+}
+
+// choose asks for the want, and what it is about.
+func (d *dialogue) choose(context.Context) (err error) {
+	proposal := setup.Statistics
+	if len(d.proposal.Classes) > 0 || d.Label != "" {
+		proposal = setup.Classes
+	}
+	d.Want, err = d.ask(setup.Question{
+		Flag: "want", Given: d.Want, Proposal: proposal,
+		Text: "What do you want? classes: predict a label of two classes. number: predict a number. statistics: counts and\n" +
+			"averages by cell. choice: learn which of a few actions costs least",
+		Check: func(answer string) error {
+			if !slices.Contains([]string{setup.Classes, setup.Value, setup.Statistics, setup.Choice}, answer) {
+				return fmt.Errorf("%q: not classes, number, statistics or choice; README.md has the operators for other wants", answer)
+			}
+			return nil
+		},
+	})
+	if err != nil || d.Want == "" {
+		return err
+	}
+	d.answers = setup.Answers{
+		Name: d.Name, Topic: d.Topic, Kafka: d.environ, Encoding: d.look.Encoding, Want: d.Want, Rate: d.Rate, Start: d.Start,
+		Single: d.look.Replicas > 0 && d.look.Replicas < 3,
+	}
+	switch d.Want {
+	case setup.Statistics:
+		return d.chooseCells()
+	case setup.Choice:
+		return d.chooseActions()
+	}
+	return d.chooseLabel()
+}
+
+// tune asks how long ago counts, and how much privacy there is.
+func (d *dialogue) tune(context.Context) (err error) {
+	d.answers.Events = usualMemory
+	if d.Want != setup.Choice {
+		text, proposal := "How many events back is worth learning from?", strconv.Itoa(usualMemory)
+		if d.Rate > 0 {
+			text = fmt.Sprintf("How long ago is worth learning from? Events, or a time such as 12h or 30d: a day has about %.0f events", d.Rate*86400)
+		}
+		_, err = d.ask(setup.Question{
+			Flag: "memory", Given: d.Memory, Proposal: proposal, Text: text,
+			Check: func(answer string) (err error) { d.answers.Events, err = setup.Memory(answer, d.Rate); return err },
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var half float64
+	text := "How much privacy? ε, for each event and for ever: 1 is usual, less hides more and is noisier"
+	if d.Want == setup.Statistics {
+		text += ". Or the error that you want at 95 %, ±2"
+	}
+	d.answers.Epsilon = 1
+	_, err = d.ask(setup.Question{
+		Flag: "epsilon", Given: d.Epsilon, Proposal: "1", Text: text,
+		Check: func(answer string) (err error) {
+			d.answers.Epsilon, half, err = setup.Accuracy(answer)
+			if err == nil && half > 0 && d.Want != setup.Statistics {
+				err = errors.New("an error can be wanted of statistics alone; say ε")
+			}
+			return err
+		},
+	})
+	if err != nil || half == 0 {
+		return err
+	}
+	d.answers.Epsilon = 1
+	target := plan.Target{Statistic: d.statistic(), Half: half, Near: math.NaN()}
+	environ := append(d.answers.Environ(), "ORIEL_MAP="+string(d.answers.Document(d.Where, d.Label)))
+	d.answers.Epsilon, err = d.Solve(environ, target)
+	return err
+}
+
+// usualMemory is what is proposed, events.
+const usualMemory = 1 << 16
+
+// statistic is the one whose error is wanted and shown.
+func (d *dialogue) statistic() string {
+	if d.answers.Value.Name != "" {
+		return "mean"
+	}
+	return "count"
+}
+
+// load reads settings as a command gets them, with the mapping that is not a file yet.
+func (d *dialogue) load(more ...string) (settings.Settings, error) {
+	environ := append(d.answers.Environ(more...), "ORIEL_MAP="+string(d.answers.Document(d.Where, d.Label)))
+	return settings.Load(environ, settings.Events, settings.Operator)
+}

@@ -1,0 +1,206 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// Request says which records are a sample, how they are encoded, and what is wanted of them.
+type Request struct {
+	Files    []string // of records
+	Topic    string   // whose newest records are the sample, without files
+	Records  int      // of the topic, or of each file, at most
+	Encoding Encoding
+	Registry string // URL of the schema registry that has the schemas; empty: none
+	Subject  string // of the registry; empty: that of the topic's values
+	Where    string // which records are events
+	Label    string // what is predicted
+	Want     string // Classes, Value, Statistics or Choice
+	First    int    // events to show as Oriel reads them
+}
+
+// Look is a sample that was looked at.
+type Look struct {
+	Sample
+	Encoding Encoding // of records as they are
+	Columns  []Column
+	Readable int      // records that could be read
+	Inner    Encoding // of records without an outer framing
+
+	inside [][]byte // records without it
+}
+
+// Look reads the sample and finds its encoding and columns. The host's environment says how brokers and the registry
+// are reached.
+func (r Request) Look(ctx context.Context, host service.Host) (*Look, error) {
+	l := &Look{}
+	var err error
+	switch {
+	case len(r.Files) == 0 && r.Topic == "":
+		return nil, exit.WrongUse("--sample, --topic: one of them says where records are")
+	case r.Records < 1:
+		return nil, exit.WrongUse("--records: %d is not a number of records", r.Records)
+	case len(r.Files) == 0:
+		err = host.WithClient(func(client *kafka.Client) error {
+			topic, err := service.Describe(ctx, client, r.Topic)
+			if err == nil {
+				l.Sample, err = ReadTopic(ctx, client, topic, r.Records)
+			}
+			return err
+		})
+	}
+	for _, name := range r.Files {
+		part, problem := ReadFile(name, r.Records)
+		err = errors.Join(err, problem)
+		l.Records = append(l.Records, part.Records...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(l.Records) == 0 {
+		return nil, fmt.Errorf("the sample has no record: send some, or take --sample FILE")
+	}
+	if l.Encoding, err = r.encoded(ctx, host.Environ, l.Records); err != nil {
+		return nil, err
+	}
+	l.Inner, l.inside = l.Encoding.Inside(l.Records)
+	if l.Columns, l.Readable, err = l.Inner.Columns(l.inside); err != nil {
+		return nil, err
+	}
+	if l.Readable == 0 {
+		return nil, fmt.Errorf("none of %d records can be read as %s", len(l.Records), l.Encoding)
+	}
+	return l, nil
+}
+
+// IsOfRegistry says whether a line of the environment is a setting of how a registry is reached.
+func IsOfRegistry(line string) bool { return strings.HasPrefix(line, "ORIEL_SCHEMA_REGISTRY_") }
+
+// encoded finds the encoding of records.
+func (r Request) encoded(ctx context.Context, environ []string, records [][]byte) (Encoding, error) {
+	encoding := r.Encoding
+	if r.Registry != "" {
+		lines := []string{"ORIEL_SCHEMA_REGISTRY=" + r.Registry}
+		for _, line := range environ {
+			if IsOfRegistry(line) {
+				lines = append(lines, line)
+			}
+		}
+		s, err := settings.Load(lines)
+		if err != nil {
+			return encoding, err
+		}
+		config, err := s.Registry()
+		if err != nil {
+			return encoding, err
+		}
+		subject := r.Subject
+		if subject == "" && r.Topic == "" {
+			return encoding, exit.WrongUse("--subject: it is TOPIC-value only where --topic names a topic")
+		} else if subject == "" {
+			subject = r.Topic + "-value"
+		}
+		if encoding, err = encoding.Fetch(ctx, config, subject); err != nil {
+			return encoding, err
+		}
+	}
+	encoding, err := encoding.Sniff(records)
+	if errors.Is(err, ErrNoSchema) {
+		return encoding, exit.WrongUse("%w: --schema-file names it, or --registry the schema registry that has it", err)
+	}
+	return encoding, err
+}
+
+// Propose makes a mapping of the columns that label and filter leave.
+func (l *Look) Propose(where, label string) (Proposal, error) {
+	used, err := Used(where, label)
+	if err == nil {
+		err = Known(l.Columns, used)
+	}
+	if err != nil {
+		return Proposal{}, exit.WrongUse("--where, --label: %w", err)
+	}
+	return Propose(l.Columns, used), nil
+}
+
+// Report says what was found, by names of members alone.
+func (l *Look) Report(w io.Writer, p Proposal) {
+	fmt.Fprintf(w, "%d of %d records are %s\n", l.Readable, len(l.Records), l.Encoding)
+	p.ReportLeft(w)
+	if len(p.Ranges) > 0 {
+		fmt.Fprintf(w, "\nranges to be confirmed: a number from a sample is not public. Put what everybody knows in its place\n"+
+			"  ORIEL_FEATURES_RANGE=%s\n", Ranges(p.Ranges))
+	}
+	fmt.Fprintln(w, "\nLeave out what is known only once the label is. Without --sample of public records, this proposal has seen private ones.")
+}
+
+// ReportLeft lists what no feature is made of.
+func (p Proposal) ReportLeft(w io.Writer) {
+	if len(p.Left) > 0 {
+		fmt.Fprintf(w, "\nleft out:\n  %s\n", strings.Join(p.Left, "\n  "))
+	}
+}
+
+// ownPrinter prints the event decoded last.
+type ownPrinter interface{ AppendOwn(dst []byte) []byte }
+
+// PrintFirst shows the first events as Oriel reads them, and what is wrong with those that are none.
+func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
+	if n <= 0 || environ == nil {
+		return nil
+	}
+	s, err := settings.Load(append(l.Inner.Settings(), environ...), settings.Events)
+	if err != nil {
+		return err
+	}
+	config, err := s.EventConfig()
+	if err != nil {
+		return err
+	}
+	config.Unlabelled = true
+	open := schemas.OpenDecoder
+	if frozen := l.Inner.Schemas; len(frozen) > 0 {
+		open = s.Writers()(frozen)
+	}
+	decoder, err := open(config)
+	if err != nil {
+		return err
+	}
+	own, ok := decoder.(ownPrinter)
+	if !ok {
+		return nil
+	}
+	fmt.Fprintf(w, "\nthe first %d events as Oriel reads them (contents of your records, for this terminal alone):\n",
+		min(n, len(l.inside)))
+	var event schemas.Event
+	for _, record := range l.inside[:min(n, len(l.inside))] {
+		if code := decoder.Decode(&event, record); code != schemas.OK {
+			fmt.Fprintf(w, "  no event: %s\n", decoder.Problem(record, code))
+			continue
+		}
+		fmt.Fprintf(w, "  %s\n", own.AppendOwn(nil))
+	}
+	return nil
+}
+
+// Reading are settings that decode events of a mapping, for a look at the first ones; nil: a want has none. What they
+// say of learning is never written to a file.
+func Reading(want, document string) []string {
+	lines := []string{"ORIEL_MAP=" + document}
+	switch want {
+	case "", Classes:
+		return append(lines, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_DIMENSION=32")
+	case Value:
+		return append(lines, "ORIEL_OPERATOR=ridge", "ORIEL_UPDATE=moments", "ORIEL_DIMENSION=32", "ORIEL_LABEL_RANGE=0:1")
+	}
+	return nil
+}
