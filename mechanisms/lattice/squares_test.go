@@ -35,3 +35,36 @@ func TestWordsAreExact(t *testing.T) {
 		}
 	}
 }
+
+// TestLongSumsAreComparedExactly: a sum of squares that does not fit in one word is allowed up to its bound, and one
+// more is not: because a coordinate is large, or because there are many.
+func TestLongSumsAreComparedExactly(t *testing.T) {
+	large, err := NewFineGrid(1, FineBits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		grid  Grid
+		count int
+	}{{large, 2}, {coarse, wordCount + 1}} {
+		radius := c.grid.Lambda / 2
+		b := ball{g: c.grid, unit: powerOfTwo(-c.grid.Exp), radius: radius}
+		for _, sign := range []int64{-1, 1} {
+			for _, more := range []int64{0, 1} {
+				n, near, centre := make([]int64, c.count), make([]int64, c.count), make([]float64, c.count)
+				n[0], n[c.count-1] = sign*c.grid.Lambda, more
+				near[0], near[c.count-1] = sign*radius, more
+				for i, x := range near {
+					centre[i] = float64(x) * c.grid.Unit()
+				}
+				for what, got := range map[string]bool{
+					"Contains": c.grid.Contains(n), "contains": b.contains(near), "allows": b.allows(centre, radius),
+				} {
+					if got != (more == 0) {
+						t.Errorf("%d coordinates, Lambda %d, %+d beyond the bound: %s is %t", c.count, c.grid.Lambda, more, what, got)
+					}
+				}
+			}
+		}
+	}
+}
