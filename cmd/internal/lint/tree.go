@@ -19,7 +19,7 @@ import (
 var topLevel = []string{
 	"README.md", "LICENSE", "go.mod", "go.sum",
 	"cmd", "pipeline", "operators", "mechanisms", "state", "schemas", "deploy",
-	".ci", ".gitattributes", ".gitignore", ".dockerignore", ".golangci.yml",
+	".ci", ".github", ".gitattributes", ".gitignore", ".dockerignore", ".golangci.yml",
 }
 
 // maxLines is the length a Go file stays below; the aim is 300.

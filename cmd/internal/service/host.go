@@ -3,6 +3,7 @@ package service
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"syscall"
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
@@ -63,10 +63,7 @@ func placeOf(stateDir string) string {
 // them hold some. The limit alone is not enough: the kernel does not look at it where it pipes dumps to a program, as
 // systemd-coredump and apport are.
 func Hide() error {
-	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
-		return fmt.Errorf("forbid core dumps: %w", err)
-	}
-	if err := notDumpable(); err != nil {
+	if err := errors.Join(noCoreDumps(), notDumpable()); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
 	}
 	return nil
