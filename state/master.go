@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 
@@ -31,21 +32,36 @@ func NewMasterKey(b [32]byte) *MasterKey {
 	return &MasterKey{func() (cipher.AEAD, Secret) { return wrapping, check }}
 }
 
-// LoadMasterKey reads a master key of 64 hexadecimal digits and an optional newline, as ReadSecretFile does. Errors
-// name the path and the rule, never the content.
+// masterDigits is how many hexadecimal digits a master key has.
+const masterDigits = 64
+
+// MostMasterKeyText is how many bytes hold a master key and what may follow it, and one more.
+const MostMasterKeyText = masterDigits + 2
+
+// LoadMasterKey reads a master key from a file, as ReadSecretFile and ParseMasterKey do. Errors name the path and the
+// rule, never the content.
 func LoadMasterKey(path string) (*MasterKey, error) {
-	const length = 64
-	text, err := ReadSecretFile(path, length+2) // one more than a key and its newline
+	text, err := ReadSecretFile(path, MostMasterKeyText)
 	if err != nil {
 		return nil, fmt.Errorf("state: master key: %w", err)
 	}
+	key, err := ParseMasterKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("state: master key file %s: %w", path, err)
+	}
+	return key, nil
+}
+
+// ParseMasterKey reads a master key of 64 hexadecimal digits and an optional newline. Errors name the rule, never the
+// content.
+func ParseMasterKey(text []byte) (*MasterKey, error) {
 	text = bytes.TrimSuffix(text, []byte("\n"))
-	var key [length / 2]byte
-	if len(text) != length {
-		return nil, fmt.Errorf("state: master key file %s: must hold 64 hexadecimal digits and at most one newline", path)
+	var key [masterDigits / 2]byte
+	if len(text) != masterDigits {
+		return nil, errors.New("must hold 64 hexadecimal digits and at most one newline")
 	}
 	if _, err := hex.Decode(key[:], text); err != nil { // its text quotes the content
-		return nil, fmt.Errorf("state: master key file %s: must hold hexadecimal digits only", path)
+		return nil, errors.New("must hold hexadecimal digits only")
 	}
 	return NewMasterKey(key), nil
 }

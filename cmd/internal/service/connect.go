@@ -30,9 +30,9 @@ func (h Host) connect(
 	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *memory.Budget,
 	onRetry func(string, error),
 ) (connection, error) {
-	master, err := state.LoadMasterKey(s.MasterKeyFile)
+	master, err := s.MasterKey(ctx)
 	if err != nil {
-		return connection{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
+		return connection{}, err
 	}
 	client, err := h.dial(s, budget, onRetry)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"oriel/operators"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
-	"oriel/state"
 )
 
 // PrepareTopics creates and checks the topics, writes the manifests, and freezes the schemas of a registry, but for
@@ -25,9 +24,9 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if _, err := s.Guarantee(model); err != nil { // a manifest must not freeze settings that no plan fits
 		return err
 	}
-	master, err := state.LoadMasterKey(s.MasterKeyFile)
+	master, err := s.MasterKey(ctx)
 	if err != nil {
-		return fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
+		return err
 	}
 	client, err := h.dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {

@@ -101,6 +101,8 @@ func (s Settings) checkStream(p *operators.Problems) {
 }
 
 func (s Settings) checkSecurity(p *operators.Problems) {
+	p.Want("MASTER_KEY_COMMAND", s.MasterKeyCommand == "" || s.MasterKeyFile == "",
+		"set, and so is ORIEL_MASTER_KEY_FILE: one of them has the key")
 	if s.SASLMechanism != "" {
 		p.OneOf("SASL_MECHANISM", s.SASLMechanism, "plain", "scram-sha-256", "scram-sha-512")
 		p.Want("SASL_USER", s.SASLUser != "", "not set, but ORIEL_SASL_MECHANISM is")

@@ -44,7 +44,10 @@ func load(table registry.Table, environ []string, needs ...Need) (Settings, erro
 	s.SASLMechanism = strings.ToLower(s.SASLMechanism) // Kafka's own settings have PLAIN and SCRAM-SHA-256
 	p.Add(unknown(table, s.Operator, given)...)
 	for _, v := range common() {
-		if v.Name == prefix+"WINDOW" && s.perStep() {
+		switch {
+		case v.Name == prefix+"WINDOW" && s.perStep():
+			continue
+		case v.Name == prefix+"MASTER_KEY_FILE" && strings.TrimSpace(s.MasterKeyCommand) != "":
 			continue
 		}
 		if v.Need != "" && slices.Contains(needs, v.Need) && strings.TrimSpace(given[v.Name]) == "" {

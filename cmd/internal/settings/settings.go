@@ -34,7 +34,8 @@ type Settings struct {
 	Sequencer        string        `env:"SEQUENCER" unit:"name" range:"own, other" text:"with ORIEL_STREAM=topic, who writes the order: own, as when empty, the process that has the stream; other, oriel order, a process of its own, so that the time that an event takes to be processed cannot move the order"`
 	DeadLetterTopic  string        `env:"DEAD_LETTER_TOPIC" unit:"topic" text:"records that took their place as null events; <name>.dead-letter when empty"`
 	DescriptorTopic  string        `env:"DESCRIPTOR_TOPIC" unit:"topic" text:"what a consumer needs beside decisions (settings of vectors, names of coordinates), one record, of an operator that has such; <name>.descriptor when empty"`
-	MasterKeyFile    string        `env:"MASTER_KEY_FILE" need:"deployment" unit:"file" range:"64 hex digits; its group may read it, others may not: mode 0400, 0440, 0600 or 0640" text:"key that wraps the keys of sealed state"`
+	MasterKeyFile    string        `env:"MASTER_KEY_FILE" need:"deployment" unit:"file" range:"64 hex digits; its group may read it, others may not: mode 0400, 0440, 0600 or 0640" text:"key that wraps the keys of sealed state; or ORIEL_MASTER_KEY_COMMAND prints it"`
+	MasterKeyCommand string        `env:"MASTER_KEY_COMMAND" unit:"command" range:"a program and its arguments, separated by spaces; no shell" text:"prints the key in place of ORIEL_MASTER_KEY_FILE, within 30 s and with exit code 0: age, sops, vault; nothing that it writes is logged"`
 	SingleReplica    bool          `env:"ALLOW_SINGLE_REPLICA" envDefault:"false" unit:"bool" text:"accept fewer than 3 replicas or 2 in sync: one lost broker can then lose acknowledged records, and with them the guarantee"`
 	Group            string        `env:"GROUP" unit:"name" text:"consumer group; the deployment name when empty"`
 	LettersGroup     string        `env:"LETTERS_GROUP" unit:"name" text:"consumer group of oriel letters; <name>.letters when empty"`

@@ -1,0 +1,71 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"oriel/state"
+)
+
+// keyCommandTimeout is how long the command of ORIEL_MASTER_KEY_COMMAND may take. It may ask a server.
+const keyCommandTimeout = 30 * time.Second
+
+// MasterKey reads the deployment's master key from its file or from the command that prints it. Errors name the setting
+// and the rule, and quote nothing that the file or the command contains.
+func (s Settings) MasterKey(ctx context.Context) (*state.MasterKey, error) {
+	words := strings.Fields(s.MasterKeyCommand)
+	if len(words) == 0 {
+		key, err := state.LoadMasterKey(s.MasterKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
+		}
+		return key, nil
+	}
+	text, err := printed(ctx, words, keyCommandTimeout)
+	var key *state.MasterKey
+	if err == nil {
+		key, err = state.ParseMasterKey(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ORIEL_MASTER_KEY_COMMAND: %w", err)
+	}
+	return key, nil
+}
+
+// printed runs a program without a shell and returns its standard output. The program has Oriel's environment and an
+// empty standard input; its standard error is dropped, because it may say what it read.
+func printed(ctx context.Context, words []string, timeout time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	out := &bounded{most: state.MostMasterKeyText}
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Stdout, cmd.WaitDelay = out, time.Second
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("%s: not done after %v", words[0], timeout)
+	case errors.As(err, &exit):
+		return nil, fmt.Errorf("%s: %v; run it by hand to see what it writes", words[0], exit.ProcessState)
+	case err != nil:
+		return nil, err
+	}
+	return out.text.Bytes(), nil
+}
+
+// bounded keeps the first bytes that are written, and drops the others.
+type bounded struct {
+	text bytes.Buffer
+	most int
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	b.text.Write(p[:min(len(p), b.most-b.text.Len())])
+	return len(p), nil
+}
