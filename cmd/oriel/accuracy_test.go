@@ -97,10 +97,10 @@ func gainsOfReadme(t *testing.T, operator, epsilons, said string, shown []float6
 	evalOfReadme(t, decidesSeldom(repotest.SettingsIn(commands), "32"), commands, tiertest.Runs(40_000, 0), &r)
 	match := regexp.MustCompile(said).FindStringSubmatch(repotest.OnOneLine(text))
 	if match == nil {
-		t.Fatalf("README.md has no figures of %s", operator)
+		t.Fatalf("its page has no figures of %s", operator)
 	}
 	if got, _ := figures(t, strings.Join(match[1:], " ")); !slices.Equal(got, shown) {
-		t.Errorf("README.md shows %v of %s; the long form of this test has %v", got, operator, shown)
+		t.Errorf("the page shows %v of %s; the long form of this test has %v", got, operator, shown)
 	}
 	for i, w := range want {
 		r2, gain := float64(r.Rows[i].R2.Mean), 100*float64(r.Rows[i].Gain)
@@ -110,14 +110,14 @@ func gainsOfReadme(t *testing.T, operator, epsilons, said string, shown []float6
 	}
 }
 
-// TestAccuracyOfTheReadme: README.md's command, in the shell of its worked example, gives its table. A figure may be
-// one off in its last digit: another processor fits another filter. In the short form one seed plays. Of eight, losses
-// have a standard deviation of 0.001 and AUC one of 0.002, where they are farthest apart, so that one seed and the mean
-// of three others differ by 0.0012 and 0.0023: a loss may be five times as far off, AUC six times.
+// TestAccuracyOfTheReadme: the command of coco's page, in the shell of its worked example, gives its table. A figure
+// may be one off in its last digit: another processor fits another filter. In the short form one seed plays. Of eight,
+// losses have a standard deviation of 0.001 and AUC one of 0.002, where they are farthest apart, so that one seed and
+// the mean of three others differ by 0.0012 and 0.0023: a loss may be five times as far off, AUC six times.
 func TestAccuracyOfTheReadme(t *testing.T) {
 	t.Parallel()
 	text, commands := repotest.Operator(t, "coco")
-	example, _, _ := strings.Cut(repotest.Block(t, "topics --input-partitions"), "\nmkdir -p")
+	example, _, _ := strings.Cut(repotest.Block(t, cocoPage, "topics --input-partitions"), "\nmkdir -p")
 	env := repotest.SettingsIn(example)
 	maps.Copy(env, repotest.SettingsIn(commands))
 	seeds, within, lossWithin := tiertest.Runs(1, 3), tiertest.Runs(15.0, 1.01), tiertest.Runs(60.0, 1.01)
@@ -139,7 +139,7 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 	}
 	counted := regexp.MustCompile(`gives for ([\d ]+) flights, mean \(worst\) of three seeds`).FindStringSubmatch(text)
 	if counted == nil || strings.ReplaceAll(counted[1], " ", "") != strconv.Itoa(r.Events) || r.Seeds != seeds {
-		t.Errorf("%d events and %d seeds, README.md says %q", r.Events, r.Seeds, counted)
+		t.Errorf("%d events and %d seeds, the page says %q", r.Events, r.Seeds, counted)
 	}
 	rows := map[string]int{
 		"for life (memory 65 536), ε = 1": 65536 + 1, "for life, ε = 4": 65536 + 4,
@@ -170,7 +170,7 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 	check("base rate, AUC", cells[1], 1.01, base.LateAUC.Mean)
 }
 
-// TestRidgeOfTheReadme: README.md's command gives its figures; with one seed of three, so that R² may be 0.003 off and
+// TestRidgeOfTheReadme: the page's command gives its figures; with one seed of three, so that R² may be 0.003 off and
 // a gain 5 %. The short form plays ε = 4, because nothing is gained from so few flights at ε = 1.
 func TestRidgeOfTheReadme(t *testing.T) {
 	t.Parallel()
@@ -182,7 +182,7 @@ func TestRidgeOfTheReadme(t *testing.T) {
 		)...)
 }
 
-// TestSubmodularOfTheReadme: README.md's command, with its settings, gives its figures; with one seed of three, so
+// TestSubmodularOfTheReadme: the page's command, with its settings, gives its figures; with one seed of three, so
 // that a gain may be 5 % off.
 func TestSubmodularOfTheReadme(t *testing.T) {
 	t.Parallel()
@@ -193,10 +193,10 @@ func TestSubmodularOfTheReadme(t *testing.T) {
 	)...)
 }
 
-// TestNumbersOfTheReadme: README.md's command in the shell of its specification gives its table of intervals, and a
-// plot. A figure may be one off in its last digit: another processor fits another filter. In the short form one seed of
-// three plays and every 256th step decides: half an interval is then within 2 %, and the share of covered truths within
-// 3 points, three standard deviations of 500 independent intervals.
+// TestNumbersOfTheReadme: the command of aggregate's page in the shell of its specification gives its table of
+// intervals, and a plot. A figure may be one off in its last digit: another processor fits another filter. In the
+// short form one seed of three plays and every 256th step decides: half an interval is then within 2 %, and the share
+// of covered truths within 3 points, three standard deviations of 500 independent intervals.
 func TestNumbersOfTheReadme(t *testing.T) {
 	t.Parallel()
 	text, commands := repotest.Operator(t, "aggregate")

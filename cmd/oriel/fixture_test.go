@@ -37,3 +37,6 @@ func offline(t *testing.T, more map[string]string) *fixture {
 	}
 	return unserved(t, env)
 }
+
+// cocoPage has the worked example.
+const cocoPage = "operators/coco/README.md"

@@ -68,11 +68,12 @@ func (s *shell) paste(text string) string {
 	return said.String()
 }
 
-// TestReadmeTwice: the worked example of README.md prints the first decision, at the second time as well, and the file
-// of flights behind it goes where it says.
-func TestReadmeTwice(t *testing.T) {
+// TestExampleTwice: the worked example of coco's page prints the first decision, at the second time as well, and the
+// file of flights behind it goes where it says.
+func TestExampleTwice(t *testing.T) {
 	f, s := newFixture(t, 1, nil), newShell(t)
-	example, file := repotest.Block(t, "topics --input-partitions"), repotest.Block(t, "produce --topic")
+	example := repotest.Block(t, cocoPage, "topics --input-partitions")
+	file := repotest.Block(t, cocoPage, "produce --topic")
 	port := s.env[3][strings.LastIndex(s.env[3], ":"):]
 	own := strings.NewReplacer("localhost:9092", f.Env["ORIEL_BROKERS"], ":9464", port,
 		"go build -o oriel ./cmd/oriel\n", "",
@@ -104,8 +105,28 @@ func TestReadmeTwice(t *testing.T) {
 	}
 }
 
-// TestPlansOfTheReadme: the examples of operators that end with a plan have all settings that it needs.
-func TestPlansOfTheReadme(t *testing.T) {
+// TestFourCommands: those of README.md lead from a topic to a decision.
+func TestFourCommands(t *testing.T) {
+	f, s := newFixture(t, 1, nil), newShell(t)
+	topic := f.Topic("orders")
+	f.CreateTopic(topic, 1, nil)
+	f.Env["ORIEL_INPUT_TOPIC"] = topic
+	for _, order := range lines(orders(60, "", "")) {
+		f.Send(0, servicetest.Value(order))
+	}
+	commands := strings.NewReplacer("go build -o oriel ./cmd/oriel\n", "", "localhost:9092", f.Env["ORIEL_BROKERS"],
+		"orders", topic, "./oriel init", `printf '\n\ny\n2000\n\n' | ./oriel init --ask`, " run\n", ` run & run=$!
+kcat -b `+f.Env["ORIEL_BROKERS"]+" -t "+topic+`-oriel.decisions -C -c 1 -q -X isolation.level=read_committed
+kill -TERM $run; wait $run
+`).Replace(repotest.Block(t, "README.md", "init --brokers"))
+	s.env = append(s.env, "ORIEL_ALLOW_SINGLE_REPLICA=true")
+	if said := s.paste(commands); !strings.Contains(said, `"step":1,"decision":[`) {
+		t.Errorf("printed no decision: %s", said)
+	}
+}
+
+// TestPlansOfThePages: the examples of operators that end with a plan have all settings that it needs.
+func TestPlansOfThePages(t *testing.T) {
 	for _, operator := range []string{"arms", "bandit", "linucb", "sets"} {
 		_, commands := repotest.Operator(t, operator)
 		s := newShell(t)

@@ -95,8 +95,8 @@ func TestPlanSaysSizesOfRareDecisions(t *testing.T) {
 	}
 }
 
-// TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that
-// operators/aggregate has.
+// TestAggregateOfTheReadme: the specification of aggregate's page is one without any other setting, in each of the
+// modes that operators/aggregate has.
 func TestAggregateOfTheReadme(t *testing.T) {
 	_, commands := repotest.Operator(t, "aggregate")
 	for name, change := range map[string]map[string]string{

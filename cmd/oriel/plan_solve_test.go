@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// numbersShell is the environment of the README's section on numbers, with changes.
+// numbersShell is the environment of aggregate's page, with changes.
 func numbersShell(changes ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=aggregate", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24",
@@ -143,14 +143,14 @@ func TestPlanSolvesForBatches(t *testing.T) {
 	}
 }
 
-// TestSolvedOfTheReadme: README.md's want has the solution that it prints, but for the last digits: another processor
-// fits another filter.
+// TestSolvedOfTheReadme: the want of aggregate's page has the solution that it prints, but for the last digits:
+// another processor fits another filter.
 func TestSolvedOfTheReadme(t *testing.T) {
 	text, commands := repotest.Operator(t, "aggregate")
 	command := regexp.MustCompile(`\./oriel (plan --want[^\n]+)`).FindStringSubmatch(commands)
 	shown := regexp.MustCompile(`ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over 3000 events of its cell`).FindStringSubmatch(repotest.OnOneLine(text))
 	if command == nil || shown == nil {
-		t.Fatal("README.md shows no want, or no solution")
+		t.Fatal("the page shows no want, or no solution")
 	}
 	said := numbersFixture(t, numbersShell("ORIEL_MEMORIES=1000,65536")).Must(strings.Fields(command[1])...)
 	got := regexp.MustCompile(`solved: ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over 3000 events of its cell, where ± 2 is wanted`).FindStringSubmatch(said)
@@ -161,7 +161,7 @@ func TestSolvedOfTheReadme(t *testing.T) {
 		x, errX := strconv.ParseFloat(got[i+1], 64)
 		y, errY := strconv.ParseFloat(shown[i+1], 64)
 		if errX != nil || errY != nil || math.Abs(x/y-1) > 0.002 {
-			t.Errorf("README.md shows %s, it is %s", shown[i+1], got[i+1])
+			t.Errorf("the page shows %s, it is %s", shown[i+1], got[i+1])
 		}
 	}
 }

@@ -130,7 +130,7 @@ func lateFlights(t *testing.T, partitions int) (all [][][]byte) {
 	return all
 }
 
-// lateSettings are those of README.md's example at ε = 1 for life.
+// lateSettings are those of the example of operators/coco/README.md at ε = 1 for life.
 func lateSettings(t *testing.T) settings.Settings {
 	t.Helper()
 	return load(t, "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=5.8e-5", "ORIEL_START_REGULARIZER=58", "ORIEL_EPSILON=1",

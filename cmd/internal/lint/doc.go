@@ -8,7 +8,7 @@
 //	terms        who may ask which scope or unit it has (CheckTerms)
 //	tiers        each test has a form that `go test ./...` runs (CheckTiers)
 //	tree         top-level entries, doc.go, file length, words that have no place in the text (CheckTree)
-//	layout       README.md's table of folders has every package (CheckLayout)
+//	layout       the table of folders in .github/CONTRIBUTING.md has every package (CheckLayout)
 //	evidence     tests that proofs and other texts name exist (CheckEvidence)
 //
 // Each check is a function from what it reads to findings, so that its tests also run it on a planted fault; every rule

@@ -9,22 +9,25 @@ import (
 	"strings"
 )
 
-// layoutHeading starts the table of folders in README.md; quoted is a name in it.
-const layoutHeading = "\n## Layout\n"
+// layoutFile has the table of folders, which layoutHeading starts; quoted is a name in it.
+const (
+	layoutFile    = ".github/CONTRIBUTING.md"
+	layoutHeading = "\n## Layout\n"
+)
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// CheckLayout checks README.md's table of folders: each package stands in it, by its folder or by what that is below
+// CheckLayout checks the table of folders: each package stands in it, by its folder or by what that is below
 // the folder of the row, and each folder of a row is one of a package. Newcomers read that table first; what it leaves
 // out they find last. Operators may be left out: the registry lists them.
 func CheckLayout(tree fs.FS, files []string) ([]Finding, error) {
-	content, err := fs.ReadFile(tree, "README.md")
+	content, err := fs.ReadFile(tree, layoutFile)
 	if err != nil {
 		return nil, fmt.Errorf("lint: %w", err)
 	}
 	_, table, found := strings.Cut(string(content), layoutHeading)
 	if !found {
-		return []Finding{{"README.md", "has no Layout"}}, nil
+		return []Finding{{layoutFile, "has no Layout"}}, nil
 	}
 	var packages []string
 	for _, name := range files {
@@ -44,7 +47,7 @@ func CheckLayout(tree fs.FS, files []string) ([]Finding, error) {
 		folder := names[0][1]
 		listed[folder] = true
 		if !slices.ContainsFunc(packages, func(p string) bool { return within(p, folder) }) {
-			findings = append(findings, Finding{"README.md", "Layout has `" + folder + "`, and there is no package"})
+			findings = append(findings, Finding{layoutFile, "Layout has `" + folder + "`, and there is no package"})
 		}
 		for _, name := range names[1:] {
 			listed[path.Join(folder, name[1])] = true
@@ -52,7 +55,7 @@ func CheckLayout(tree fs.FS, files []string) ([]Finding, error) {
 	}
 	for _, p := range packages {
 		if !listed[p] && algorithm(p) != p {
-			findings = append(findings, Finding{"README.md", "Layout lacks `" + p + "`: its first reader looks there"})
+			findings = append(findings, Finding{layoutFile, "Layout lacks `" + p + "`: its first reader looks there"})
 		}
 	}
 	return findings, nil

@@ -299,7 +299,7 @@ func TestLayoutFlagsPlantedFaults(t *testing.T) {
 		"| `state` | keeps; `users` |\n| `cmd/oriel` | runs |\n| `gone` | |\n":      {"`gone`"},
 		"| `state/users` | apart |\n| `cmd/oriel` | runs |\nalso `state` in text\n": {"`state`"},
 	} {
-		tree := fstest.MapFS{"README.md": {Data: []byte(start + text)}}
+		tree := fstest.MapFS{layoutFile: {Data: []byte(start + text)}}
 		found, err := CheckLayout(tree, files)
 		if err != nil {
 			t.Fatal(err)
@@ -308,7 +308,7 @@ func TestLayoutFlagsPlantedFaults(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, found, want)
 		}
 	}
-	empty := fstest.MapFS{"README.md": {Data: []byte("# Oriel\n")}}
+	empty := fstest.MapFS{layoutFile: {Data: []byte("# Oriel\n")}}
 	if found, err := CheckLayout(empty, files); err != nil || len(found) != 1 {
 		t.Errorf("without a table: %v, %v", found, err)
 	}

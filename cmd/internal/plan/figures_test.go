@@ -47,7 +47,7 @@ func superscript(text string) int {
 	return n
 }
 
-// TestFiguresOfTheTexts: ε by age and of groups in README.md and deploy/PRIVACY.md are those of the guarantees, rounded
+// TestFiguresOfTheTexts: ε by age and of groups in deploy/PRIVACY.md are those of the guarantees, rounded
 // up in their last digit.
 func TestFiguresOfTheTexts(t *testing.T) {
 	guarantee := func(name string, change func(*mechanisms.Config)) protection.Guarantee {
@@ -93,7 +93,7 @@ func TestFiguresOfTheTexts(t *testing.T) {
 			}
 		}
 	}
-	privacy, readme := source(t, "deploy/PRIVACY.md"), source(t, "README.md")
+	privacy := source(t, "deploy/PRIVACY.md")
 	said := func(text string) string { return strings.Join(strings.Fields(text), " ") } // lines may break anywhere
 	row := func(start string) []string {
 		t.Helper()
@@ -122,18 +122,6 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	check("users, s = 100", row("`blt`, all events of a user, s = 100"), at(often.AtAll))
 	groups := regexp.MustCompile(`For ε = 1, δ = 10⁻⁶: ([\d.]+), ([\d.]+), ([\d.]+) for k = 2, 5, 10`).FindStringSubmatch(said(privacy))
 	check("groups", groups[1:], []float64{blt.Group(2).Epsilon, blt.Group(5).Epsilon, blt.Group(10).Epsilon})
-	inReadme := func(what, pattern string, want []float64) {
-		t.Helper()
-		match := regexp.MustCompile(pattern).FindStringSubmatch(said(readme))
-		if match == nil {
-			t.Fatalf("README.md does not say %s", what)
-		}
-		check("README, "+what, match[1:], want)
-	}
-	inReadme("groups", `([\d.]+), ([\d.]+) and ([\d.]+) for k = 2, 5 and 10`,
-		[]float64{blt.Group(2).Epsilon, blt.Group(5).Epsilon, blt.Group(10).Epsilon})
-	inReadme("events", `has lost ([\d.]+), ([\d.]+) and ([\d.]+) after 10, 100 and 1000 windows`, at(blt.At)[1:])
-	inReadme("users", `once a window ([\d.]+), ([\d.]+) and (\S+)\.`, at(daily.AtAll)[1:])
 }
 
 func source(t *testing.T, name string) string {

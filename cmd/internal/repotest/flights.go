@@ -11,7 +11,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// UnpackFlights writes flights.csv to a folder, as README.md's commands do.
+// UnpackFlights writes flights.csv to a folder, as the commands of texts do.
 func UnpackFlights(t *testing.T, home string) {
 	t.Helper()
 	packed, err := os.Open(Path("cmd/oriel/demodata/flights.csv.gz"))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Tests run what README.md shows and hold its figures to what comes out.
+// Tests run what README.md and the pages of operators show, and hold their figures to what comes out.
 
 // Path is that of a file of the module, whichever package's folder a test runs in.
 func Path(name string) string {
@@ -28,9 +28,9 @@ func Path(name string) string {
 	}
 }
 
-func readme(t *testing.T) string {
+func read(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(Path("README.md"))
+	content, err := os.ReadFile(Path(name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,26 +48,25 @@ func blocksOf(text string) (blocks []string) {
 	return blocks
 }
 
-// Block returns the block that has a command.
-func Block(t *testing.T, command string) string {
+// Block returns the block of a file that has a command.
+func Block(t *testing.T, file, command string) string {
 	t.Helper()
-	for _, block := range blocksOf(readme(t)) {
+	for _, block := range blocksOf(read(t, file)) {
 		if strings.Contains(block, command) {
 			return block
 		}
 	}
-	t.Fatalf("README.md has no %s", command)
+	t.Fatalf("%s has no %s", file, command)
 	return ""
 }
 
-// Operator returns the section of an operator and its block of commands.
+// Operator returns what an operator's page says of real flights, and its block of commands.
 func Operator(t *testing.T, operator string) (text, commands string) {
 	t.Helper()
-	_, text, found := strings.Cut(readme(t), "\n### "+operator+": ")
-	text, _, _ = strings.Cut(text, "\n##")
+	_, text, found := strings.Cut(read(t, "operators/"+operator+"/README.md"), "\n## On real flights\n")
 	blocks := blocksOf(text)
 	if !found || len(blocks) != 1 {
-		t.Fatalf("README.md has no section of %s with one block of commands", operator)
+		t.Fatalf("operators/%s/README.md has no section *On real flights* with one block of commands", operator)
 	}
 	return text, blocks[0]
 }

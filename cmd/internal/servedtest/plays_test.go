@@ -245,7 +245,7 @@ func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 	}
 }
 
-// TestCarriersAsABandit is README.md's example, with its settings: flights are of whichever carrier is played, and
+// TestCarriersAsABandit is the page's example, with its settings: flights are of whichever carrier is played, and
 // their minutes of delay are losses, through a broker at ε = 1; at last the carriers that are late least are played.
 //
 // Forty drawn keys gave 8.75 minutes in the last tenth of 60 000 plays, with a standard deviation of 0.04. Of 20 000
@@ -296,11 +296,11 @@ func (f *fixture) playsOfReadme(env map[string]string) {
 func (f *fixture) saysOfReadme(text, said string) {
 	f.T.Helper()
 	if !strings.Contains(repotest.OnOneLine(text), said) {
-		f.T.Errorf("README.md does not say %q", said)
+		f.T.Errorf("the page does not say %q", said)
 	}
 }
 
-// TestMinutesToAllowAsABandit is README.md's example, with its settings: it learns how many minutes to allow for being
+// TestMinutesToAllowAsABandit is the page's example, with its settings: it learns how many minutes to allow for being
 // late in the morning and in the evening, where each minute costs 0.1, and each that one is late beyond it costs 1, up
 // to 60 a flight. A play is a day with a flight of either; what it costs is all that is heard of it, at ε = 1.
 func TestMinutesToAllowAsABandit(t *testing.T) {

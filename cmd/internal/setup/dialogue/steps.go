@@ -63,7 +63,7 @@ func (d *dialogue) choose(context.Context) (err error) {
 			"averages by cell. choice: learn which of a few actions costs least",
 		Check: func(answer string) error {
 			if !slices.Contains([]string{setup.Classes, setup.Value, setup.Statistics, setup.Choice}, answer) {
-				return fmt.Errorf("%q: not classes, number, statistics or choice; README.md has the operators for other wants", answer)
+				return fmt.Errorf("%q: not classes, number, statistics or choice; README.md lists the operators for other wants", answer)
 			}
 			return nil
 		},
