@@ -33,7 +33,9 @@ func sayings() map[string]func(i int) records.Record {
 		"headers": func(int) records.Record {
 			return records.Record{Value: valid, Headers: records.HeadersOf(make([]records.Header, records.MaxHeaders)...)}
 		},
-		"late": func(int) records.Record { return records.Record{Value: valid, Timestamp: 1 << 50} },
+		"late": func(int) records.Record {
+			return records.Record{Public: records.Public{Timestamp: 1 << 50}, Value: valid}
+		},
 	}
 	each := []string{"headers", "null", "unreadable", "valid", "null, key", "malformed", "late"}
 	all["mixed"] = func(i int) records.Record { return all[each[i%len(each)]](i) }

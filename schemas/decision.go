@@ -52,6 +52,29 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// NoTime is the time of a decision that has none.
+const NoTime int64 = -1
+
+// LatestTime is the last millisecond of the year 9999, UTC: the greatest time that a decision can have.
+const LatestTime int64 = 253402300799999
+
+// timeMember is the member of decisions that have a time, behind all others: milliseconds since 1970, UTC.
+const timeMember = "time"
+
+// Time is the greatest timestamp of the records of the decision's step, in milliseconds since 1970, UTC; NoTime where
+// the decision does not say it.
+func (d *Decision) Time() int64 {
+	for _, x := range d.Extras {
+		if x.Name != timeMember {
+			continue
+		}
+		if ms, err := strconv.ParseInt(x.JSON, 10, 64); err == nil && 0 <= ms && ms <= LatestTime {
+			return ms
+		}
+	}
+	return NoTime
+}
+
 // Encoder encodes the decisions of one stream. What does not change from decision to decision is encoded once, by
 // NewEncoder. Encoders that Of made of one another are used one at a time.
 type Encoder struct {
@@ -60,6 +83,7 @@ type Encoder struct {
 	prefix, suffix []byte // what stands before the index, the header included, and behind the point
 	extras         []Extra
 	names          [][]byte // of the extras, as they stand before their values
+	time           []byte   // the same of timeMember
 	bins           *bins    // nil: decisions are dense
 }
 
@@ -69,7 +93,7 @@ type encoder interface {
 	prefix(stream string, incarnation [16]byte) []byte // between the header and the index
 	suffix(c DecisionConfig) []byte
 	name(extra string) []byte
-	append(e *Encoder, dst []byte, index, step uint64, point []float64, extras []ExtraValue) []byte
+	append(e *Encoder, dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue) []byte
 }
 
 var encoders = [...]encoder{JSON: jsonEncoder{}, Protobuf: protobufEncoder{}, Avro: avroEncoder{}}
@@ -89,6 +113,7 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 	for _, x := range extras {
 		e.names = append(e.names, e.encoder.name(x.Name))
 	}
+	e.time = e.encoder.name(timeMember)
 	return e
 }
 
@@ -99,13 +124,20 @@ func (e *Encoder) Of(stream string, incarnation [16]byte) *Encoder {
 	return &other
 }
 
-// Append appends one decision, without a line end. The point must be finite. extras are the values of all extras, in
-// their order, or none.
+// Append is AppendTimed of a decision that has no time.
 func (e *Encoder) Append(dst []byte, index, step uint64, point []float64, extras []ExtraValue) []byte {
+	return e.AppendTimed(dst, index, step, NoTime, point, extras)
+}
+
+// AppendTimed appends one decision, without a line end. The point must be finite. extras are the values of all extras,
+// in their order, or none. time is NoTime, or from 0 to LatestTime.
+func (e *Encoder) AppendTimed(
+	dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue,
+) []byte {
 	if len(extras) != 0 && len(extras) != len(e.extras) {
 		panic("BUG: schemas: a decision has some extra members and not the others")
 	}
-	return e.encoder.append(e, dst, index, step, point, extras)
+	return e.encoder.append(e, dst, index, step, time, point, extras)
 }
 
 // jsonEncoder is the encoder of JSON.
@@ -142,7 +174,7 @@ func (jsonEncoder) suffix(c DecisionConfig) (b []byte) {
 func (jsonEncoder) name(extra string) []byte { return []byte(`,"` + extra + `":`) }
 
 func (jsonEncoder) append(
-	e *Encoder, dst []byte, index, step uint64, point []float64, extras []ExtraValue,
+	e *Encoder, dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue,
 ) []byte {
 	dst = append(dst, e.prefix...)
 	dst = strconv.AppendUint(dst, index, 10)
@@ -158,6 +190,9 @@ func (jsonEncoder) append(
 	for i := range extras {
 		dst = append(dst, e.names[i]...)
 		dst = extras[i].appendJSON(dst, e.extras[i].Kind)
+	}
+	if time >= 0 {
+		dst = strconv.AppendInt(append(dst, e.time...), time, 10)
 	}
 	return append(dst, '}')
 }

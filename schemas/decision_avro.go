@@ -43,7 +43,7 @@ const (
 )
 
 func (avroEncoder) append(
-	e *Encoder, dst []byte, index, step uint64, point []float64, extras []ExtraValue,
+	e *Encoder, dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue,
 ) []byte {
 	dst = append(dst, e.prefix...)
 	dst = appendLong(dst, index)
@@ -54,12 +54,19 @@ func (avroEncoder) append(
 		dst = appendAvroNumbers(appendLong(dst, branchDense), point)
 	}
 	dst = append(dst, e.suffix...)
-	if len(extras) > 0 {
-		dst = appendLong(dst, uint64(len(extras)))
+	members := len(extras)
+	if time >= 0 {
+		members++
+	}
+	if members > 0 {
+		dst = appendLong(dst, uint64(members))
 	}
 	for i := range extras {
 		dst = append(dst, e.names[i]...)
 		dst = extras[i].appendAvro(dst, e.extras[i].Kind)
+	}
+	if time >= 0 {
+		dst = appendDouble(appendLong(append(dst, e.time...), branchNumber), float64(time))
 	}
 	return append(dst, endOfList)
 }

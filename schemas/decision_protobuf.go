@@ -69,7 +69,7 @@ func (protobufEncoder) suffix(c DecisionConfig) []byte {
 func (protobufEncoder) name(extra string) []byte { return appendTextField(nil, tagName, extra) }
 
 func (protobufEncoder) append(
-	e *Encoder, dst []byte, index, step uint64, point []float64, extras []ExtraValue,
+	e *Encoder, dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue,
 ) []byte {
 	dst = append(dst, e.prefix...)
 	dst = appendCount(dst, tagIndex, index)
@@ -85,6 +85,10 @@ func (protobufEncoder) append(
 		dst = appendSize(dst, tagMembers, len(e.names[i])+extras[i].sizeProtobuf(kind))
 		dst = append(dst, e.names[i]...)
 		dst = extras[i].appendProtobuf(dst, kind)
+	}
+	if time >= 0 {
+		dst = append(appendSize(dst, tagMembers, len(e.time)+1+8), e.time...)
+		dst = appendDouble(append(dst, tagNumber), float64(time))
 	}
 	return dst
 }

@@ -59,7 +59,7 @@ var decisionMembers = [...]string{
 
 // checkExtras says which rule of Extra is broken.
 func checkExtras(extras []Extra) error {
-	seen := slices.Clone(decisionMembers[:])
+	seen := append(slices.Clone(decisionMembers[:]), timeMember)
 	for _, x := range extras {
 		switch {
 		case !isName(x.Name):

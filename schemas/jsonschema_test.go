@@ -226,7 +226,7 @@ func TestSchemaOfDecisionsRequiresTheMembersOfAll(t *testing.T) {
 			if !slices.Equal(s.Required, decisionMembers[:]) {
 				t.Errorf("%q are required", s.Required)
 			}
-			if len(s.Properties) != len(decisionMembers)+len(extras) {
+			if len(s.Properties) != len(decisionMembers)+1+len(extras) { // and time
 				t.Errorf("%d properties", len(s.Properties))
 			}
 		}

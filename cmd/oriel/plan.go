@@ -352,7 +352,8 @@ func publishes(stream *streams.Stream) (published plan.Published, seen bool, err
 	}
 	walk.Start()
 	published, seen = plan.Published{}, false // what an opening publishes comes once
-	record := [1]records.Record{{Unreadable: true}}
+	const someTime = 1_700_000_000_000 // decisions say a time of as many digits
+	record := [1]records.Record{{Public: records.Public{Timestamp: someTime}, Unreadable: true}}
 	for start := time.Now(); !seen && published.Events < mostPlanned && time.Since(start) < planFor; {
 		at := walk.Position.Next
 		record[0].Offset = at

@@ -16,7 +16,7 @@ import (
 // sendBytes closes a batch of Send.
 const sendBytes = 500_000
 
-// Send appends records to a partition, at the present time.
+// Send appends records to a partition, at their timestamps, or at the present time where they have none.
 func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, list ...records.Record) error {
 	producer, err := produce.New(ctx, c, "", time.Minute)
 	if err != nil {
@@ -24,7 +24,11 @@ func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, l
 	}
 	var b records.Builder
 	for i, r := range list {
-		b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
+		at := r.Timestamp
+		if at == 0 {
+			at = time.Now().UnixMilli()
+		}
+		b.Append(r.Key, r.Value, r.Headers.List(), at)
 		if i == len(list)-1 || b.Bytes()+len(list[i+1].Value) > sendBytes {
 			if _, err := producer.Produce(ctx, topic, partition, &b); err != nil {
 				return err

@@ -20,6 +20,9 @@ type Opener interface {
 	// ParamsAfter is Params of a stream that goes on after the last decision of a predecessor (Config.Predecessor).
 	ParamsAfter(last operators.Decision) ([]byte, error)
 
+	// Timed reports whether decisions under frozen params have a time.
+	Timed(params []byte) bool
+
 	// Open checks frozen params, which must prove what the configuration asks for, and opens what all streams share. The
 	// function that it returns makes the machine of a stream at step 0, cheaply. Machines of one call are used one at a
 	// time.
@@ -54,9 +57,13 @@ func (l Learner) Operator() operators.Operator { return l.operator }
 // Mechanism returns the mechanism's configuration, with the contribution of the operator.
 func (l Learner) Mechanism() mechanisms.Config { return l.mechanism }
 
+// timed is the bit of the first number of frozen params that says that decisions have a time. Params of earlier
+// deployments lack it, and their decisions keep their bytes.
+const timed = 1 << 31
+
 // Params returns everything that opening decides. An incarnation freezes these bytes:
 //
-//	length of the calibration u32 ‖ calibration of the mechanism ‖ Params of the operator
+//	length of the calibration + timed u32 ‖ calibration of the mechanism ‖ Params of the operator
 func (l Learner) Params() ([]byte, error) {
 	return l.params(func() ([]byte, error) { return l.operator.Params(l.mechanism) })
 }
@@ -79,15 +86,20 @@ func (l Learner) params(own func() ([]byte, error)) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(calibration))), calibration, params), nil
+	return slices.Concat(binary.LittleEndian.AppendUint32(nil, timed|uint32(len(calibration))), calibration, params), nil
+}
+
+// Timed is that of Opener.
+func (Learner) Timed(params []byte) bool {
+	return len(params) >= 4 && binary.LittleEndian.Uint32(params)&timed != 0
 }
 
 // Open is that of Opener: it reads the calibration, and hands the rest to the operator.
 func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, error), error) {
-	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)) > uint64(len(frozen)-4) {
+	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)&^timed) > uint64(len(frozen)-4) {
 		return nil, errors.New("pipeline: frozen params: malformed")
 	}
-	split := 4 + int(binary.LittleEndian.Uint32(frozen))
+	split := 4 + int(binary.LittleEndian.Uint32(frozen)&^timed)
 	calibration, err := mechanisms.ParseCalibration(frozen[4:split])
 	if err != nil {
 		return nil, err

@@ -35,6 +35,8 @@ func (fakeLearner) Params() ([]byte, error) { return nil, nil }
 
 func (fakeLearner) ParamsAfter(operators.Decision) ([]byte, error) { return nil, nil }
 
+func (fakeLearner) Timed([]byte) bool { return false }
+
 func (l fakeLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
 	return func([32]byte) (operators.Machine, error) { return l.machine, nil }, nil
 }
@@ -63,12 +65,12 @@ type named struct{ *operators.Base }
 
 func (named) Add(dst []operators.Decision, _ operators.Record) []operators.Decision { return dst }
 
-// A learner opens machines from the params that it froze, in which the operator finds its own; it refuses other bytes.
-func TestALearnerOpensWhatItFroze(t *testing.T) {
-	var required, opened []string
+// frozenParams are the params of a learner whose operator notes what it is given.
+func frozenParams(t *testing.T, required, opened *[]string) (Learner, []byte) {
+	t.Helper()
 	c := mechtest.Config(2)
 	c.Contribution = contribution.Contribution{}
-	l, err := NewLearner(namedOperator{required: &required, opened: &opened}, c)
+	l, err := NewLearner(namedOperator{required: required, opened: opened}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +78,13 @@ func TestALearnerOpensWhatItFroze(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l, frozen
+}
+
+// A learner opens machines from the params that it froze, in which the operator finds its own; it refuses other bytes.
+func TestALearnerOpensWhatItFroze(t *testing.T) {
+	var required, opened []string
+	l, frozen := frozenParams(t, &required, &opened)
 	if again, err := l.Params(); err != nil || !bytes.Equal(again, frozen) {
 		t.Errorf("other params the second time: %v", err)
 	}
@@ -84,7 +93,7 @@ func TestALearnerOpensWhatItFroze(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine, err := open([32]byte{1})
-	if err != nil || machine.Guarantee().Terms != c.Terms {
+	if err != nil || machine.Guarantee().Terms != l.Mechanism().Terms {
 		t.Errorf("%+v, %v", machine, err)
 	}
 	if got := fmt.Sprint(required, opened); got != "[ own] [own]" {

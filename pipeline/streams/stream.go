@@ -50,6 +50,7 @@ type Opened struct {
 	key       []byte              // of the decision that was handed on last
 	extras    []schemas.Extra     // of decisions, as the params have them
 	output    *operators.Output   // the second topic; nil: none
+	timed     bool                // decisions have a time
 }
 
 // OpenModel checks frozen params.
@@ -65,7 +66,7 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	operator := m.Learner.Operator()
 	s := &Opened{
 		model: m, machine: machine, guarantee: first.Guarantee(),
-		extras: operator.Extras(), output: operators.SecondTopicOf(operator),
+		extras: operator.Extras(), output: operators.SecondTopicOf(operator), timed: m.Learner.Timed(params),
 	}
 	if s.decoder, err = s.newDecoder(); err != nil {
 		return nil, err
@@ -101,6 +102,7 @@ type Stream struct {
 	limiter *users.Limiter // nil at event level
 	encoder *schemas.Encoder
 	name    string
+	time    stepTime
 }
 
 // Open gives a stream at step 0 with its first key. people is the secret under which users are remembered, the same in
@@ -116,6 +118,7 @@ func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte)
 	}
 	return &Stream{
 		opened: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation), name: stream,
+		time: stepTime(schemas.NoTime),
 	}, nil
 }
 
@@ -160,10 +163,13 @@ func (s *Stream) Remembered() iter.Seq[users.ID] {
 	return s.limiter.Remembered()
 }
 
-// AppendState appends the private state, of constant length for a configuration: the machine's, then the users'. It
-// must be sealed.
+// AppendState appends the private state, of constant length for a configuration: the machine's, the time of the open
+// step where decisions have one, and last the users'. It must be sealed.
 func (s *Stream) AppendState(dst []byte) []byte {
 	dst = s.machine.AppendState(dst)
+	if s.opened.timed {
+		dst = s.time.append(dst)
+	}
 	if s.limiter != nil {
 		dst = s.limiter.AppendState(dst)
 	}
@@ -172,15 +178,26 @@ func (s *Stream) AppendState(dst []byte) []byte {
 
 // Restore puts the stream where AppendState was called.
 func (s *Stream) Restore(private []byte) error {
-	if s.limiter == nil {
-		return s.machine.Restore(private)
+	machine, people, time := private, []byte(nil), stepTime(schemas.NoTime)
+	if s.limiter != nil {
+		split := len(machine) - s.limiter.StateLen()
+		if split < 0 {
+			return errors.New("pipeline: state: shorter than its users")
+		}
+		machine, people = machine[:split], machine[split:]
 	}
-	split := len(private) - s.limiter.StateLen()
-	if split < 0 {
-		return errors.New("pipeline: state: shorter than its users")
+	if s.opened.timed {
+		var err error
+		if machine, time, err = cutTime(machine); err != nil {
+			return err
+		}
 	}
-	if err := s.machine.Restore(private[:split]); err != nil {
+	if err := s.machine.Restore(machine); err != nil {
 		return err
 	}
-	return s.limiter.Restore(private[split:])
+	s.time = time
+	if s.limiter == nil {
+		return nil
+	}
+	return s.limiter.Restore(people)
 }

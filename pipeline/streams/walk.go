@@ -190,9 +190,13 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	if !record.Null {
 		record.Event = *event
 	}
+	s.time.take(r.Timestamp)
+	before := s.machine.Steps()
 	w.decisions = s.machine.Add(w.decisions[:0], record)
 	w.decide()
-	at.Step = s.machine.Steps()
+	if at.Step = s.machine.Steps(); at.Step != before {
+		s.time = stepTime(schemas.NoTime)
+	}
 	w.reach(b, r.Offset+1, r.LeaderEpoch)
 	w.Taken(r, gap, code)
 	return nil
@@ -230,11 +234,15 @@ func (w *Walk) userForgotten(user users.ID) {
 }
 
 func (w *Walk) decide() {
+	time := schemas.NoTime
+	if w.Stream.opened.timed {
+		time = int64(w.Stream.time)
+	}
 	for _, d := range w.decisions {
 		if d.Output >= DecisionTopics || d.Output > 0 && w.Stream.opened.output == nil {
 			panic(fmt.Sprintf("BUG: pipeline: a decision for topic %d, which the operator does not have", d.Output))
 		}
-		w.line = w.Stream.encoder.Append(w.line[:0], d.Index, d.Step, d.Point, d.Extras)
+		w.line = w.Stream.encoder.AppendTimed(w.line[:0], d.Index, d.Step, time, d.Point, d.Extras)
 		w.Decided(d.Output, w.Stream.recordKey(d), w.line)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
@@ -97,6 +98,15 @@ type course struct {
 	second   bool // another process joins, and the first one leaves
 }
 
+// stamped are events with timestamps of their own, which do not rise: when an event is sent must not matter.
+func stamped(events []records.Record) []records.Record {
+	events = slices.Clone(events)
+	for i := range events {
+		events[i].Timestamp = 1_700_000_000_000 + 1000*int64(i^3) // of four the first is the latest
+	}
+	return events
+}
+
 // run goes it on a copy of a deployment, and gives the committed decisions.
 func (c course) run(t *testing.T, s subject, opened string) (decisions []string) {
 	t.Helper()
@@ -118,7 +128,7 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 		var others []*child
 		for sent := 0; sent < courseEvents; sent += c.batch {
 			for p := range int32(courseParts) {
-				d.send(p, s.records[sent:min(sent+c.batch, courseEvents)]...)
+				d.send(p, stamped(s.records[:min(sent+c.batch, courseEvents)])[sent:]...)
 			}
 			time.Sleep(300 * time.Millisecond)
 			if c.second && len(others) == 0 && sent > courseEvents/4 {

@@ -34,6 +34,7 @@ func (c Case) plan(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fresh[3] &^= 0x80 // decisions of the file are from before they had a time
 	if version := c.earlier(); version > 0 {
 		private := 4 + binary.LittleEndian.Uint32(fresh)
 		_, arms, some := bytes.Cut(fresh[private+2:], []byte("\n")) // behind the version and the norm

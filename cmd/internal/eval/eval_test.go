@@ -24,7 +24,7 @@ func (l lines) Totals() []int64 { return []int64{int64(len(l))} }
 func (l lines) Each(_ context.Context, f func(Item) error) error {
 	for i, line := range l {
 		if err := f(Item{Record: records.Record{
-			Public: records.Public{Offset: int64(i)}, Value: []byte(line), Timestamp: int64(1000 * i),
+			Public: records.Public{Offset: int64(i), Timestamp: int64(1000 * i)}, Value: []byte(line),
 		}}); err != nil {
 			return err
 		}

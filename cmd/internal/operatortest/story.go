@@ -172,7 +172,8 @@ func (l *life) take(s *story, r records.Record) bool {
 
 // next is the record that a line stands for.
 func (s *story) next(line string) records.Record {
-	r := records.Record{Public: records.Public{Offset: s.walk.Position.Next}, Value: []byte(line)}
+	at := records.Public{Offset: s.walk.Position.Next, Timestamp: schemas.NoTime}
+	r := records.Record{Public: at, Value: []byte(line)}
 	if s.hex {
 		value, err := hex.DecodeString(strings.ReplaceAll(line, " ", ""))
 		if err != nil {

@@ -112,7 +112,7 @@ func Run(
 // RecordOf parts a line: a user that a header would name, and a key, are each before a separator, if the model asks for
 // them.
 func RecordOf(m streams.Model, line schemas.Line, separator string) records.Record {
-	r := records.Record{Public: records.Public{Offset: line.Number}, Value: line.Value}
+	r := records.Record{Public: records.Public{Offset: line.Number, Timestamp: schemas.NoTime}, Value: line.Value}
 	if m.Users != nil && m.Users.Header != "" {
 		user, rest := CutKey(r.Value, separator)
 		r.Headers, r.Value = records.HeadersOf(records.Header{Key: m.Users.Header, Value: user}), rest

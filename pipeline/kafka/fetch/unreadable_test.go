@@ -6,11 +6,13 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/records/recordstest"
+	"oriel/pipeline/kafka/wire"
 )
 
 func TestOnlyWhatCannotBeReadIsUnreadable(t *testing.T) {
@@ -69,6 +71,28 @@ func TestOnlyWhatCannotBeReadIsUnreadable(t *testing.T) {
 					t.Fatalf("%s, %s, from %d: %s, want %s", name, codec, from, shown, want)
 				}
 			}
+		}
+	}
+}
+
+// The timestamp of a record is public: key, value and headers that cannot be read do not change it.
+func TestWhatCannotBeReadKeepsItsTimestamp(t *testing.T) {
+	record := func(late int64, delta int, rest ...byte) []byte {
+		b := wire.AppendVarint(wire.AppendVarint([]byte{0}, late), int64(delta))
+		b = append(b, rest...)
+		return append(wire.AppendVarint(nil, int64(len(b))), b...)
+	}
+	body := slices.Concat(
+		record(500, 0, 2, 'k', 2, 'v', 0), record(700, 1, 2, 'k', 2, 'v', 9), record(600, 2, 99),
+		record(800, 3, 2, 'k', 2, 'v', 0, 7),
+	)
+	got, err := drain(local(50, recordstest.Raw(t, records.NoCompression, 50, 4, 3, body)))
+	if err != nil || len(got) != 4 {
+		t.Fatalf("%d records, %v", len(got), err)
+	}
+	for i, want := range []int64{500, 700, 600, 800} {
+		if got[i].Unreadable != (i > 0) || got[i].Timestamp-got[0].Timestamp != want-500 {
+			t.Errorf("record %d: %+v", i, got[i])
 		}
 	}
 }

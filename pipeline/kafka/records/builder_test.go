@@ -59,7 +59,7 @@ func fromReference(t *testing.T, r *protocol.Record) records.Record {
 		headers = append(headers, records.Header{Key: h.Key, Value: h.Value})
 	}
 	return records.Record{
-		Public: records.Public{Offset: r.Offset}, Timestamp: r.Time.UnixMilli(), Key: read(r.Key), Value: read(r.Value),
+		Public: records.Public{Offset: r.Offset, Timestamp: r.Time.UnixMilli()}, Key: read(r.Key), Value: read(r.Value),
 		Headers: records.HeadersOf(headers...),
 	}
 }

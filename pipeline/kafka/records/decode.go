@@ -25,12 +25,15 @@ type Public struct {
 	Offset      int64
 	LeaderEpoch int32 // of the leader that appended it; with the topic's id, partition and offset its identity
 	Length      int   // bytes of the record in its decompressed batch; 0 when nobody knows where it ends
+
+	// Timestamp is the producer's or the broker's, as the topic says, in ms since 1970; negative where there is none. It
+	// is read before key, value and headers, so that nothing of these decides it.
+	Timestamp int64
 }
 
 // Record is one record of the log.
 type Record struct {
 	Public
-	Timestamp  int64 // ms; the producer's or the broker's, as the topic says
 	Key, Value []byte
 	Headers    Headers
 
@@ -188,7 +191,7 @@ func (c *Cursor) Next(dst *Record) Public {
 		dst.Timestamp = c.Header.highest
 	}
 	if !ok {
-		dst.Value, dst.Headers, dst.Timestamp, dst.Unreadable = nil, Headers{}, c.Header.first, true
+		dst.Value, dst.Headers, dst.Unreadable = nil, Headers{}, true
 	}
 	return dst.Public
 }

@@ -83,7 +83,7 @@ func everyCodec(e *env) {
 		b := new(records.Builder)
 		b.Compress(codec)
 		for i := range 300 {
-			r := records.Record{Timestamp: now + random.Int64N(2000) - 1000}
+			r := records.Record{Public: records.Public{Timestamp: now + random.Int64N(2000) - 1000}}
 			switch i % 4 {
 			case 0:
 				r.Value = []byte{}

@@ -47,7 +47,8 @@ func Random(random *rand.Rand, n int) []records.Record {
 	}
 	list := make([]records.Record, n)
 	for i := range list {
-		list[i] = records.Record{Timestamp: 1_700_000_000_000 + random.Int64N(5000), Key: piece(20), Value: piece(300)}
+		at := records.Public{Timestamp: 1_700_000_000_000 + random.Int64N(5000)}
+		list[i] = records.Record{Public: at, Key: piece(20), Value: piece(300)}
 		var headers []records.Header
 		for range random.IntN(3) {
 			headers = append(headers, records.Header{Key: fmt.Sprint("h", random.IntN(9)), Value: piece(10)})

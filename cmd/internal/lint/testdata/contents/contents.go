@@ -14,7 +14,7 @@ func ends(list []records.Record, b *records.Builder) (n int) {
 		}
 		n += len(r.Key) + len(r.Value) // want want
 		n += r.Headers.Len()           // want
-		if r.Timestamp > 0 {           // want
+		if r.Timestamp > 0 {
 			n++
 		}
 	}

@@ -1,0 +1,35 @@
+package streams
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"oriel/schemas"
+)
+
+// stepTime is the greatest timestamp of the records that the open step has taken, or schemas.NoTime. It follows from
+// public metadata of records alone: it is equal on every retry, restore and replay, which the clock is not.
+type stepTime int64
+
+// take takes the timestamp of a record, which a null event has like any other. A timestamp below 0 or beyond
+// schemas.LatestTime counts as none.
+func (t *stepTime) take(timestamp int64) {
+	if timestamp <= schemas.LatestTime {
+		*t = max(*t, stepTime(timestamp))
+	}
+}
+
+func (t stepTime) append(dst []byte) []byte { return binary.LittleEndian.AppendUint64(dst, uint64(t)) }
+
+// cutTime reads the time at the end of a state.
+func cutTime(state []byte) (before []byte, t stepTime, err error) {
+	split := len(state) - 8
+	if split < 0 {
+		return nil, 0, errors.New("pipeline: state: shorter than its time")
+	}
+	t = stepTime(binary.LittleEndian.Uint64(state[split:]))
+	if t < stepTime(schemas.NoTime) || t > stepTime(schemas.LatestTime) {
+		return nil, 0, errors.New("pipeline: state: a time that no step has")
+	}
+	return state[:split], t, nil
+}

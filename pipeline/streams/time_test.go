@@ -1,0 +1,209 @@
+package streams
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"oriel/operators"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// batching is a machine whose steps have three records, and which owes a decision before the first. Each record brings
+// a decision about the step that is open, and each step one when it closes.
+type batching struct {
+	witness
+	came uint64
+}
+
+func (b *batching) Add(dst []operators.Decision, _ operators.Record) []operators.Decision {
+	b.came++
+	dst = append(dst, operators.Decision{Index: b.came, Step: b.Steps(), Point: []float64{0}, Output: 1})
+	if b.came%3 == 0 {
+		dst = append(dst, operators.Decision{Index: b.came, Step: b.Steps(), Point: []float64{0}})
+	}
+	return dst
+}
+
+func (b *batching) Steps() uint64 { return b.came / 3 }
+
+func (b *batching) StateLen() int { return 8 }
+
+func (b *batching) AppendState(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint64(dst, b.came)
+}
+
+func (b *batching) Restore(state []byte) error {
+	if len(state) != 8 {
+		return errors.New("not 8 bytes")
+	}
+	b.came = binary.LittleEndian.Uint64(state)
+	return nil
+}
+
+// timedLearner opens one machine, whose decisions have a time.
+type timedLearner struct{ fakeLearner }
+
+func (timedLearner) Timed([]byte) bool { return true }
+
+// timesOf is a walk over a batching machine, and the times of its decisions: a dash for none.
+func timesOf(t *testing.T, state []byte, at state.Position) (*Walk, *[]string) {
+	t.Helper()
+	machine := &batching{}
+	w := walkOf(t, func(m *Model) {
+		m.Learner = timedLearner{fakeLearner{fakeOperator{output: &operators.Output{}}, machine}}
+	}, 0)
+	times := &[]string{}
+	w.Walk.Decided = func(output uint8, _, line []byte) {
+		d, err := schemas.ParseDecision(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "-"
+		if d.Time() != schemas.NoTime {
+			text = fmt.Sprint(d.Time())
+		}
+		*times = append(*times, fmt.Sprintf("%d:%s", output, text))
+	}
+	if state != nil {
+		if err := w.Walk.Stream.Restore(state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Walk.Position = at
+	return w.Walk, times
+}
+
+// stamped are records with these timestamps from an offset on, every other one no event.
+func stamped(from int64, timestamps ...int64) fetch.Batch {
+	b := fetch.Batch{From: from, Next: from + int64(len(timestamps)), LeaderEpoch: 4}
+	for i, timestamp := range timestamps {
+		r := recordsAt(4, from+int64(i))[0]
+		if r.Timestamp = timestamp; i%2 == 1 {
+			r.Value = nil
+		}
+		b.Records = append(b.Records, r)
+	}
+	return b
+}
+
+// The time of a decision is the greatest timestamp of its step's records, null events like any other, and of no other
+// step. There is none before the first record, and where no record has one.
+func TestTimeIsTheGreatestOfTheStep(t *testing.T) {
+	w, times := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
+	w.Start()
+	b := stamped(10, 5, 900, 7, 20, 10, 15, -1, -1, -1, math.MaxInt64, 0, -7, 1, 2, schemas.LatestTime)
+	if err := w.Take(&b, everything); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"0:-", "1:5", "1:900", "1:900", "0:900", "1:20", "1:20", "1:20", "0:20", "1:-", "1:-", "1:-", "0:-",
+		"1:-", "1:0", "1:0", "0:0", "1:1", "1:2", "1:253402300799999", "0:253402300799999",
+	}
+	if !slices.Equal(*times, want) {
+		t.Errorf("times %v,\nwant  %v", *times, want)
+	}
+}
+
+// A stream that is read back inside a step goes on with the same times, wherever it was cut.
+func TestTimeIsReadBack(t *testing.T) {
+	stamps := []int64{50, 40, 30, 10, 60, 20, 5, 4, 3}
+	whole, want := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
+	b := stamped(10, stamps...)
+	if err := whole.Take(&b, everything); err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(stamps) + 1 {
+		w, first := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
+		b := stamped(10, stamps[:cut]...)
+		if err := w.Take(&b, everything); err != nil {
+			t.Fatal(err)
+		}
+		again, rest := timesOf(t, w.Stream.AppendState(nil), w.Position)
+		b = stamped(10+int64(cut), stamps[cut:]...)
+		if err := again.Take(&b, everything); err != nil {
+			t.Fatal(err)
+		}
+		if got := append(*first, *rest...); !slices.Equal(got, *want) {
+			t.Errorf("cut at %d: %v, want %v", cut, got, *want)
+		}
+	}
+}
+
+// With users the time stands before them: whoever compares users of partitions reads the end of a state.
+func TestUsersStandBehindTheTime(t *testing.T) {
+	change := func(m *Model) {
+		m.Users = &Users{Separation: 3, Batch: 1}
+		m.Learner = timedLearner{fakeLearner{fakeOperator{output: &operators.Output{}}, &batching{}}}
+	}
+	w, again := walkOf(t, change, 0), walkOf(t, change, 0)
+	b := stamped(10, 50, 70)
+	if err := w.Take(&b, everything); err != nil {
+		t.Fatal(err)
+	}
+	state := w.Stream.AppendState(nil)
+	if err := again.Stream.Restore(state); err != nil || again.Stream.time != 70 {
+		t.Errorf("%v, time %d", err, again.Stream.time)
+	}
+	people := state[len(state)-w.Stream.limiter.StateLen():]
+	if err := again.Stream.limiter.Restore(people); err != nil || len(people)+16 != len(state) {
+		t.Errorf("%v: users of %d bytes in %d", err, len(people), len(state))
+	}
+}
+
+// A state whose time no step can have is refused, and leaves the stream as it was.
+func TestStatesWithABrokenTimeAreRefused(t *testing.T) {
+	w, _ := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
+	b := stamped(10, 50)
+	if err := w.Take(&b, everything); err != nil {
+		t.Fatal(err)
+	}
+	before := w.Stream.AppendState(nil)
+	for _, time := range []int64{-2, schemas.LatestTime + 1} {
+		broken := binary.LittleEndian.AppendUint64(before[:8:8], uint64(time))
+		if err := w.Stream.Restore(broken); err == nil {
+			t.Errorf("%d is taken", time)
+		}
+	}
+	for _, short := range [][]byte{nil, before[:7], before[:15], append(before[:16:16], 0)} {
+		if err := w.Stream.Restore(short); err == nil {
+			t.Errorf("%d bytes are taken", len(short))
+		}
+	}
+	if after := w.Stream.AppendState(nil); !slices.Equal(after, before) {
+		t.Errorf("%x, want %x", after, before)
+	}
+}
+
+// Params of a deployment from before decisions had a time go on without: the same decisions, states and bytes.
+func TestEarlierParamsHaveNoTime(t *testing.T) {
+	if l, fresh := frozenParams(t, new([]string), new([]string)); !l.Timed(fresh) {
+		t.Error("new params have no time")
+	} else {
+		fresh[3] &^= 0x80
+		if l.Timed(fresh) {
+			t.Error("earlier params have a time")
+		}
+		if _, err := l.Open(fresh); err != nil {
+			t.Errorf("earlier params: %v", err)
+		}
+	}
+	w := walkOf(t, nil, 0)
+	b := stamped(10, 50, 60)
+	w.Walk.Decided = func(_ uint8, _, line []byte) {
+		if d, err := schemas.ParseDecision(line); err != nil || d.Extras != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	if err := w.Take(&b, everything); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(w.Stream.AppendState(nil)); n != 0 {
+		t.Errorf("a state of %d bytes, want those of the machine", n)
+	}
+}
