@@ -58,7 +58,7 @@ func (x *openedComponent) quantise(dst []int64, v []float64) {
 	case x.quantiser != nil:
 		clear(dst) // the leaf of a record before is in it
 		x.quantiser.Quantise(x.grid, dst, v)
-		if !x.grid.Contains(dst) || x.zeroOut.Less(lattice.SquaredLength(dst)) ||
+		if !x.grid.ContainsUpTo(dst, x.zeroOut) ||
 			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) || x.alone && !oneAtMost(dst) {
 			clear(dst)
 		}

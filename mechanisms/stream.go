@@ -89,9 +89,7 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 		}
 	}
 	s.chain.Absorb(s.Step()+1, s.place, id, s.absorbed(leaf))
-	for i, x := range leaf {
-		s.partial[i] += x
-	}
+	s.accumulate(leaf)
 	s.place++
 	if uint64(s.place) < s.config.Batch {
 		return false
@@ -109,6 +107,19 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	s.place = 0
 	clear(s.partial)
 	return true
+}
+
+// accumulate adds a contribution that absorbed was given to the open batch.
+func (s *Stream) accumulate(leaf []int64) {
+	if leaf != nil && s.pairs != nil {
+		for i := 0; i < len(s.pairs); i += 2 {
+			s.partial[s.pairs[i]] += s.pairs[i+1]
+		}
+		return
+	}
+	for i, x := range leaf {
+		s.partial[i] += x
+	}
 }
 
 // Ended reports whether the last step of the horizon has closed: a machine then draws nothing more, and is given no

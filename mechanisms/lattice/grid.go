@@ -85,8 +85,6 @@ func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
 func (g Grid) Clip() float64 { return float64(float64(g.Lambda) * powerOfTwo(g.Exp)) }
 
 // Contains reports whether Σnᵢ² ≤ Λ², exactly in one word or two: the sensitivity of every mechanism rests on it.
-// It holds for up to 2⁴¹ coordinates: a coordinate beyond Λ is refused before it is squared, so the sum stays below
-// 2¹²⁷.
 func (g Grid) Contains(leaf []int64) bool {
 	var short word
 	for _, x := range leaf {
@@ -95,9 +93,19 @@ func (g Grid) Contains(leaf []int64) bool {
 	if short.exact(len(leaf)) {
 		return short.within(g.Lambda)
 	}
+	return g.ContainsUpTo(leaf, Square(g.Lambda))
+}
+
+// ContainsUpTo reports whether Σnᵢ² ≤ Λ² and Σnᵢ² ≤ most, exactly in two words, in one pass that is fast where most
+// coordinates are zero. It holds for up to 2⁴¹ coordinates: a coordinate beyond Λ is refused before it is squared, so
+// the sum stays below 2¹²⁷.
+func (g Grid) ContainsUpTo(leaf []int64, most Int128) bool {
 	var high, low, carry uint64
 	limit := uint64(g.Lambda)
 	for _, x := range leaf {
+		if x == 0 {
+			continue
+		}
 		magnitude := uint64(x)
 		if x < 0 {
 			magnitude = -magnitude
@@ -109,8 +117,8 @@ func (g Grid) Contains(leaf []int64) bool {
 		low, carry = bits.Add64(low, squareLow, 0)
 		high += squareHigh + carry
 	}
-	mostHigh, mostLow := bits.Mul64(limit, limit)
-	return high < mostHigh || high == mostHigh && low <= mostLow
+	length := Int128{Hi: int64(high), Lo: low}
+	return !Square(g.Lambda).Less(length) && !most.Less(length)
 }
 
 // powerOfTwo returns 2^k for a normal result, -1022 ≤ k ≤ 1023.

@@ -66,6 +66,17 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			"an input that does not reach what is in order", "what is left of partition 1 ends at 7, and the order log has it up to 12",
 			"Acknowledged events were lost", func(w *whole) { w.order(order.Entry{Partition: 1, End: 12}) },
 		},
+		{
+			"an input that has others where it was put in order",
+			"what is left of partition 1 ends at 7, and the order log has it up to 10", "Acknowledged events were lost",
+			func(w *whole) { // the second leader had three events, of which the third one knows nothing
+				for range 2 {
+					w.check(w.MoveLeader(w.setup.Config.Input, 1, 0))
+				}
+				w.order(order.Entry{Partition: 1, End: 10, Epoch: w.epochs()[1] - 1})
+				w.send(1, 3)
+			},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -109,6 +120,19 @@ func (w *whole) order(entries ...order.Entry) {
 		_, err := produce.Append(w.t.Context(), w.Client(), w.setup.Config.Order, 0, &b)
 		w.check(err)
 	}
+}
+
+// epochs are those of the leaders of the input's partitions.
+func (w *whole) epochs() (epochs []int32) {
+	w.t.Helper()
+	look := topics.NewStableEnds(w.Client(), w.deployment().Topics.Input)
+	ends, err := look.Look(w.t.Context(), time.Second)
+	look.Wait()
+	w.check(err)
+	for _, e := range ends {
+		epochs = append(epochs, e.Epoch)
+	}
+	return epochs
 }
 
 // row appends a row of statuses that starts at a merged offset.
@@ -160,11 +184,7 @@ func TestALeaderThatWroteNothingIsNoLoss(t *testing.T) {
 			w.check(w.MoveLeader(w.setup.Config.Input, 1, leader+1))
 			time.Sleep(time.Second)
 			if leader == 0 {
-				look := topics.NewStableEnds(w.Client(), w.deployment().Topics.Input)
-				ends, err := look.Look(t.Context(), time.Second)
-				look.Wait()
-				w.check(err)
-				w.order(order.Entry{Partition: 1, End: 7, Epoch: ends[1].Epoch})
+				w.order(order.Entry{Partition: 1, End: 7, Epoch: w.epochs()[1]})
 			}
 		}
 		b := w.Start("b", simtest.NewDisk(), w.setup.Run)

@@ -25,19 +25,19 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// BenchmarkOneStream is what one stream cannot share among cores: the path of BenchmarkTake over blt for life, by the
-// processor's time, since other programs may have the cores in between. Plan extrapolates from its figures
-// (cmd/internal/plan/ceiling.go).
+// BenchmarkOneStream is what one stream cannot share among cores, over blt for life: its events are decoded in one
+// goroutine, ahead of another that does all the rest of BenchmarkTake. Figures are the processor's time, since other
+// programs may have the cores in between. Plan extrapolates from them (cmd/internal/plan/ceiling.go).
 func BenchmarkOneStream(b *testing.B) {
 	for _, batch := range []string{"1", "64", "4096"} {
 		life := []string{"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536", "ORIEL_BATCH=" + batch}
 		b.Run("coco/"+batch, func(b *testing.B) {
-			take(b, named, append(life, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic",
+			takeDecoded(b, named, append(life, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic",
 				"ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_CLIP=1",
 				"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic")...)
 		})
 		b.Run("aggregate/"+batch, func(b *testing.B) {
-			take(b, row, append(life, "ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24",
+			takeDecoded(b, row, append(life, "ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24",
 				"ORIEL_VALUE=delay=-60:180", "ORIEL_STATISTICS=count,mean")...)
 		})
 	}
@@ -50,6 +50,59 @@ const (
 
 // take steps over one event, at ε = 1.
 func take(b *testing.B, event string, lines ...string) {
+	b.Helper()
+	walk, length := walkOf(b, lines)
+	batch := fetch.Batch{Records: make([]records.Record, 1)}
+	b.ReportAllocs()
+	before := processor(b)
+	for i := int64(0); b.Loop(); i++ {
+		refill(&batch, i, event)
+		if err := walk.Take(&batch, func() int64 { return batch.Next }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(processor(b)-before)/float64(b.N), "cpu-ns/event")
+	b.ReportMetric(float64(*length)/float64(b.N), "B/event")
+}
+
+// takeDecoded decodes a batch of events, and then steps over it, as the two goroutines of a stream do.
+func takeDecoded(b *testing.B, event string, lines ...string) {
+	b.Helper()
+	walk, _ := walkOf(b, lines)
+	ahead, err := walk.Stream.NewAhead()
+	if err != nil {
+		b.Fatal(err)
+	}
+	const size = 1 << 10
+	batch := fetch.Batch{Records: make([]records.Record, size)}
+	var decoding, walking time.Duration
+	b.ReportAllocs()
+	for i := int64(0); b.Loop(); i++ {
+		refill(&batch, size*i, event)
+		before := processor(b)
+		events := ahead.Decode(&batch)
+		between := processor(b)
+		err := walk.TakeDecoded(&batch, events, func() int64 { return batch.Next })
+		decoding, walking = decoding+between-before, walking+processor(b)-between
+		if events.Release(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(decoding)/float64(b.N)/size, "decode-ns/event")
+	b.ReportMetric(float64(walking)/float64(b.N)/size, "walk-ns/event")
+}
+
+// refill makes a batch of one event, again and again, from an offset on.
+func refill(batch *fetch.Batch, from int64, event string) {
+	batch.From, batch.Next = from, from+int64(len(batch.Records))
+	value := []byte(event)
+	for i := range batch.Records {
+		batch.Records[i] = records.Record{Public: records.Public{Offset: from + int64(i)}, Value: value}
+	}
+}
+
+// walkOf is a walk of settings, at ε = 1, before its first record, and how many bytes of decisions it has written.
+func walkOf(b *testing.B, lines []string) (*streams.Walk, *int) {
 	b.Helper()
 	s, err := settings.Load(append(lines, "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6"), settings.Events, settings.Operator)
 	if err != nil {
@@ -67,27 +120,16 @@ func take(b *testing.B, event string, lines ...string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	value, length := []byte(event), 0
-	walk := streams.Walk{
+	length := new(int)
+	return &streams.Walk{
 		Stream:  stream,
-		Decided: func(_ uint8, _, line []byte) { length += len(line) },
+		Decided: func(_ uint8, _, line []byte) { *length += len(line) },
 		Taken: func(_ *records.Record, _ int64, code schemas.Code) {
 			if code != schemas.OK {
 				b.Fatal(code)
 			}
 		},
-	}
-	batch := fetch.Batch{Records: make([]records.Record, 1)}
-	b.ReportAllocs()
-	before := processor(b)
-	for i := int64(0); b.Loop(); i++ {
-		batch.From, batch.Next, batch.Records[0] = i, i+1, records.Record{Public: records.Public{Offset: i}, Value: value}
-		if err := walk.Take(&batch, func() int64 { return batch.Next }); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(processor(b)-before)/float64(b.N), "cpu-ns/event")
-	b.ReportMetric(float64(length)/float64(b.N), "B/event")
+	}, length
 }
 
 // processor is what the process has used of processors.

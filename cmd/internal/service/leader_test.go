@@ -48,12 +48,14 @@ func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 	t.Parallel()
 	const listOffsets, offsetForLeaderEpoch = 2, 23
 	for name, c := range map[string]struct {
-		kind string
-		key  int16
+		kind   string
+		key    int16
+		stream string
 	}{
-		"input":               {"events", listOffsets},
-		"epochs of the input": {"events", offsetForLeaderEpoch},
-		"changelog":           {"changelog", listOffsets},
+		"input":                {"events", listOffsets, "partition"},
+		"epochs of the input":  {"events", offsetForLeaderEpoch, "partition"},
+		"changelog":            {"changelog", listOffsets, "partition"},
+		"epochs, of one topic": {"events", offsetForLeaderEpoch, "topic"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +64,7 @@ func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(cluster.Close)
-			f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], 1, nil)}
+			f := &fixture{servicetest.NewAt(t, cluster.ListenAddrs()[0], 1, map[string]string{"ORIEL_STREAM": c.stream})}
 			f.Must("topics")
 			f.Send(0, servicetest.Events(0, 50)...)
 			if err := cluster.MoveTopicPartition(f.Topic("events"), 0, 0); err != nil { // another epoch
