@@ -54,7 +54,8 @@ var settings = []operators.Setting{
 	{
 		Name: "ARMS", Kind: operators.Text, Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
 		Text: "the dimension whose places are the arms of an experiment, the first the control: of each other arm and each cell of the other " +
-			"dimensions, decisions have the difference to the control of means, and of the shares of an arm's events, each with an interval",
+			"dimensions, decisions have the difference to the control of means, and of the shares of an arm's events, each with an interval of " +
+			"the noise of privacy alone; not a test",
 	},
 	{
 		Name: "MEMORIES", Kind: operators.List, Unit: "steps,…", Range: "2 to 1048576, each once", Entry: memoryEntry,
