@@ -180,6 +180,14 @@ func advance(f, poles, residues []float64) {
 	}
 }
 
+// forget starts a statistic over: what it had before counts as zero.
+func (b *bank) forget(statistic int) {
+	m := len(b.noise.Poles)
+	for i := range b.ratios {
+		clear(b.filter(i)[heads+4*m+statistic*(m+1):][:m+1])
+	}
+}
+
 // informationOf is A under the i-th ratio.
 func (b *bank) informationOf(i int) float64 { return b.memory[i*b.stride+information] }
 
