@@ -12,7 +12,7 @@ type Experiment struct {
 	Settings
 	state []float64 // all that changes, and all of it public
 	bank  *bank     // statistics: by arm Σ1{A=k}(y − m)/π_k; with Lift behind them m·Σ1{A=k}/π_k
-	check *bank     // statistics: by contrast its counts, which have a filter each; and newer events, with a filter at Near
+	check *bank     // statistics: by contrast its counts, each with a filter; then newer events, with a filter at Near
 	total *total
 
 	mixing, checkMixing []float64 // r, by filter
@@ -20,7 +20,7 @@ type Experiment struct {
 	increments, counts  []float64 // scratch
 }
 
-// Arm is what a step releases of an arm: the increments of its count, of its Σx̃ and of its Σ(x̃² − ½), each with noise.
+// Arm is what a step releases of an arm: noisy increments of its count, of its Σx̃ and of its Σ(x̃² − ½).
 type Arm struct{ Count, Value, Square float64 }
 
 // The numbers of state in front of those of the arms.

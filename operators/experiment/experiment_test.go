@@ -42,12 +42,12 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 	}{
 		"from the stream's start":   {0, 0, []float64{0.5, 0.5}, 0},
 		"from within, over a reset": {30, 64, []float64{0.2, 0.3, 0.5}, 0},
-		"with squares":              {5, 64, []float64{0.4, 0.6}, 9},
+		"with squares":              {5, 64, []float64{0.4, 0.6}, 30},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Settings{
 				Propensities: c.propensity, Alpha: 0.05, Near: 0.3, Target: 2000, Events: events, Start: c.start, Lift: true,
-				Noise: *memory1024(), Count: 4, Value: 6, Square: c.square, Rounding: 1e-3,
+				Noise: *memory1024(), Count: 20, Value: 25, Square: c.square, Rounding: 1e-3,
 			}
 			s.Noise.Period = c.period
 			x, src := New(s), newSource(&s, 7, constant(0.3, 0.4))

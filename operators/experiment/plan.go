@@ -41,8 +41,9 @@ func (s *Settings) events(variance, noise, effect, reach float64, steps uint64) 
 		}
 		x.information = b.informationOf(0)
 		signal := float64(math.Abs(effect) * math.Sqrt(x.information/noise))
-		if float64(s.Events*float64(l)) >= FirstLook && signal >= float64(x.radius(s.alpha())*math.Sqrt(x.information))+reach {
-			return float64(s.Events * float64(l))
+		events := float64(s.Events * float64(l))
+		if events >= FirstLook && signal >= float64(x.radius(s.alpha())*math.Sqrt(x.information))+reach {
+			return events
 		}
 	}
 	return 0
