@@ -36,7 +36,7 @@ func (x *Experiment) find(c combination) found {
 	variance, guard = variance/p, guard/float64(p*p)
 	if c.factor != 0 {
 		v, g := x.second(0, x.Near)
-		variance += float64(c.factor*c.factor) * v / q
+		variance += float64(c.factor*c.factor*v) / q
 		guard += float64(other * float64(c.factor*c.factor) * g)
 	}
 	variance += math.Sqrt(guard)

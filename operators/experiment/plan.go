@@ -16,7 +16,7 @@ type Plan struct {
 //	|d|·√A(n) ≥ √((1 + r/A)·(ln((A + r)/r) + 2 ln(1/α))) + Φ⁻¹(power)
 func (s Settings) Plan(arm int, effect, power float64, steps uint64) Plan {
 	p, q := s.Propensities[arm], s.Propensities[0]
-	variance := s.variance(s.Near) * (1/p + 1/q)
+	variance := float64(s.variance(s.Near) * (1/p + 1/q))
 	noise := float64(s.armNoise(s.Near) * (1/float64(p*p) + 1/float64(q*q)))
 	z, reach := quantile(1-s.alpha()/2), quantile(power)
 	plan := Plan{OneLook: math.Ceil(float64((z+reach)*(z+reach)) * variance / float64(effect*effect))}
