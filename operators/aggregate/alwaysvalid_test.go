@@ -21,12 +21,18 @@ func ending(steps, batch uint64) mechanisms.Config {
 	return under("blt", protection.Lifetime{Steps: steps, Within: steps}, dp.Replace, batch)
 }
 
-// experimental are settings of an experiment of two arms.
-func experimental(more ...string) []string {
-	return append([]string{
+// experimental are settings of an experiment of two arms, with other values of some.
+func experimental(changed ...string) []string {
+	lines := []string{
 		"CELLS=variant=A|B", "VALUE=converted=0:1", "STATISTICS=count,mean", "ARMS=variant", "PROPENSITIES=0.5|0.5",
 		"ALWAYS_VALID=0.05", "NEAR=0.1", "TARGET=5000", "UNITS=single", "LIFT=true",
-	}, more...)
+	}
+	for _, line := range changed {
+		name, _, _ := strings.Cut(line, "=")
+		lines = slices.DeleteFunc(lines, func(s string) bool { return strings.HasPrefix(s, name+"=") })
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // members are those of a decision, by name.
@@ -84,6 +90,37 @@ func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 	}
 }
 
+// Bytes of an experiment's members never change, and a machine that was restored goes on with the same.
+func TestGoldenExperiments(t *testing.T) {
+	want := map[string]string{
+		"totals": "8460e4bc72d980e2b8d4550c51c721dc", "life": "bb87beaabf56dc5e434feb04a722ea36",
+	}
+	for name, m := range map[string]mechanisms.Config{"totals": ending(100, 50), "life": life(64, 50)} {
+		c, m := config(t, m, experimental("EXPERIMENT_STEP=4")...)
+		machine, digest := quiet(t, c, m), optest.NewDigest()
+		for i := range 3000 {
+			if i%777 == 5 {
+				next := quiet(t, c, m)
+				if err := next.Restore(machine.AppendState(nil)); err != nil {
+					t.Fatal(err)
+				}
+				machine = next
+			}
+			for _, d := range machine.Add(nil, operators.Record{Event: converted(i)}) {
+				for k, x := range c.Extras() {
+					if x.Kind == schemas.ExtraNumber {
+						digest.Numbers(d.Extras[k].Number)
+					}
+					digest.Numbers(d.Extras[k].Numbers...)
+				}
+			}
+		}
+		if got := digest.String(); got != want[name] {
+			t.Errorf("%s: %s, stored %s", name, got, want[name])
+		}
+	}
+}
+
 // Noise is taken as it is: over streams without events the effect has the deviation that its information says, at
 // every look, with the shipped filters.
 func TestNoiseOfEffects(t *testing.T) {
@@ -124,13 +161,7 @@ func TestNoiseOfEffects(t *testing.T) {
 func TestExperimentsThatAreRefused(t *testing.T) {
 	f := func(m mechanisms.Config, want string, lines ...string) {
 		t.Helper()
-		all := experimental()
-		for _, line := range lines {
-			name, _, _ := strings.Cut(line, "=")
-			all = slices.DeleteFunc(all, func(s string) bool { return strings.HasPrefix(s, name+"=") })
-			all = append(all, line)
-		}
-		if _, err := optest.Configure(Definition, m, all...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := optest.Configure(Definition, m, experimental(lines...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", lines, err, want)
 		}
 	}
