@@ -26,16 +26,19 @@ type tested struct {
 // testSettings follow those of arms.
 var testSettings = []operators.Setting{
 	{
-		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability", Range: "0, or 1e-6 to 0.5", Default: "0", Later: true,
+		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability", Range: "0, or 1e-6 to 0.5", Default: "0",
+		Later: true,
 		Text: "with ORIEL_ARMS: decisions have the effect of each arm on the mean of ORIEL_VALUE, with a confidence sequence that holds at all " +
 			"looks together but with this probability, so that the experiment may be looked at, and stopped, at any time. 0: no experiment",
 	},
 	{
-		Name: "PROPENSITIES", Kind: operators.Text, Unit: "p|p|…", Range: "one from 0.001 to 0.999 an arm, 1 in all", Later: true,
+		Name: "PROPENSITIES", Kind: operators.Text, Unit: "p|p|…", Range: "one from 0.001 to 0.999 an arm, 1 in all",
+		Later: true,
 		Text: "with which probability an event is in each arm, in the order of ORIEL_CELLS, whatever came before: as the experiment draws them",
 	},
 	{
-		Name: "NEAR", Kind: operators.Number, Unit: "value", Range: "inside of ORIEL_VALUE's range", Default: "0", Later: true,
+		Name: "NEAR", Kind: operators.Number, Unit: "value", Range: "inside of ORIEL_VALUE's range", Default: "0",
+		Later: true,
 		Text: "about which mean outcomes are expected, a guess from public or older data: the nearer, the less noise; wrong ones stay valid",
 	},
 	{
@@ -43,7 +46,8 @@ var testSettings = []operators.Setting{
 		Text: "after how many events of the experiment its sequences are narrowest for their age",
 	},
 	{
-		Name: "UNITS", Kind: operators.Text, Unit: "name", Choices: []string{"unknown", "single"}, Default: "unknown", Later: true,
+		Name: "UNITS", Kind: operators.Text, Unit: "name", Choices: []string{"unknown", "single"},
+		Default: "unknown", Later: true,
 		Text: "single states, in public, that each unit that is drawn for an arm sends one event. Else an experiment needs ORIEL_USER_ID",
 	},
 	{
@@ -72,24 +76,29 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 	}
 	v.Want("ALWAYS_VALID", t.alpha >= 1e-6 && t.alpha <= 0.5, "%g: not 0, nor from 1e-6 to 0.5", t.alpha)
 	v.Want("ALWAYS_VALID", s.arms != "", "needs ORIEL_ARMS, the arms of the experiment")
-	v.Want("ALWAYS_VALID", s.weights.Mean > 0 && s.weights.Count > 0, "needs mean in ORIEL_STATISTICS, of outcomes in ORIEL_VALUE")
-	v.Want("WEIGHT_MAX", s.weightMax == 0, "%g: an experiment counts each event once; leave it out, or ORIEL_ALWAYS_VALID", s.weightMax)
-	v.Want("MECHANISM", facts.Filter || !facts.PerStep, "%s: ORIEL_ALWAYS_VALID wants blt, with a horizon or a memory", v.Mechanism)
+	v.Want("ALWAYS_VALID", s.weights.Mean > 0 && s.weights.Count > 0,
+		"needs mean in ORIEL_STATISTICS, of outcomes in ORIEL_VALUE")
+	v.Want("WEIGHT_MAX", s.weightMax == 0, "%g: an experiment counts each event once; leave it out, or ORIEL_ALWAYS_VALID",
+		s.weightMax)
+	v.Want("MECHANISM", !facts.PerStep, "%s: ORIEL_ALWAYS_VALID wants blt, with a horizon or a memory", v.Mechanism)
 	t.propensities = propensities(text)
 	sum := 0.0
 	for _, p := range t.propensities {
 		sum += p
 	}
 	arms := s.comparison().arms
-	v.Want("PROPENSITIES", t.propensities != nil, "%q: not numbers from 0.001 to 0.999 with | between them, as 0.5|0.5", text)
+	v.Want("PROPENSITIES", t.propensities != nil, "%q: not numbers from 0.001 to 0.999 with | between them, as 0.5|0.5",
+		text)
 	v.Want("PROPENSITIES", t.propensities == nil || math.Abs(sum-1) <= 1e-9, "%s: sum to %g, want 1", text, sum)
 	v.Want("PROPENSITIES", t.propensities == nil || arms == 0 || len(t.propensities) == arms, "%s: %d of %d arms", text,
 		len(t.propensities), arms)
-	v.Want("NEAR", s.value == "" || t.near > s.low && t.near < s.high, "%g: not inside of ORIEL_VALUE's range, %g to %g", t.near, s.low,
-		s.high)
-	v.Want("TARGET", target >= experiment.FirstLook && target <= 1e12, "%d: not from %d to 1e12", target, experiment.FirstLook)
-	v.Want("TARGET", target/max(1, v.Batch) <= mostTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target,
-		target/max(1, v.Batch), v.Batch, mostTargetSteps)
+	v.Want("NEAR", s.value == "" || t.near > s.low && t.near < s.high, "%g: not inside of ORIEL_VALUE's range, %g to %g",
+		t.near, s.low, s.high)
+	v.Want("TARGET", target >= experiment.FirstLook && target <= 1e12, "%d: not from %d to 1e12", target,
+		experiment.FirstLook)
+	steps := target / max(1, v.Batch)
+	v.Want("TARGET", steps <= mostTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target, steps,
+		v.Batch, mostTargetSteps)
 	v.Want("EXPERIMENT_STEP", step >= 1 && step <= 1<<40, "%d: not from 1 to 2^40", step)
 	v.Want("LIFT", !t.lift || s.low == 0, "true: needs outcomes that start at 0; ORIEL_VALUE starts at %g", s.low)
 	t.target, t.start = float64(target), max(step, 1)-1

@@ -80,10 +80,12 @@ func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
 			near("effect", 0.05)
 			near("lift", 1.5)
 			near("arm_mean", 0.1)
-			if all["looks"].Number != float64(60-start+1) || all["stop_allowed"].Number != 1 || all["verdict"].Text != "B better" {
+			if all["looks"].Number != float64(60-start+1) || all["stop_allowed"].Number != 1 ||
+				all["verdict"].Text != "B better" {
 				t.Errorf("%s from %d: %v", name, start, all)
 			}
-			if low, high := all["effect_low"].Numbers[0], all["effect_high"].Numbers[0]; low <= 0 || low >= 0.05 || high <= 0.05 {
+			low, high := all["effect_low"].Numbers[0], all["effect_high"].Numbers[0]
+			if low <= 0 || low >= 0.05 || high <= 0.05 {
 				t.Errorf("%s from %d: from %g to %g", name, start, low, high)
 			}
 		}
@@ -161,7 +163,8 @@ func TestNoiseOfEffects(t *testing.T) {
 func TestExperimentsThatAreRefused(t *testing.T) {
 	f := func(m mechanisms.Config, want string, lines ...string) {
 		t.Helper()
-		if _, err := optest.Configure(Definition, m, experimental(lines...)...); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := optest.Configure(Definition, m, experimental(lines...)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", lines, err, want)
 		}
 	}
