@@ -15,7 +15,8 @@ import (
 // have.
 func TestNoiseLawIsThatOfReleases(t *testing.T) {
 	for name, scope := range map[string]protection.Scope{
-		"horizon": protection.Lifetime{Steps: 100, Within: 100}, "window": protection.Window{Steps: 64}, "decay": protection.Decay{Steps: 16},
+		"horizon": protection.Lifetime{Steps: 100, Within: 100}, "window": protection.Window{Steps: 64},
+		"decay": protection.Decay{Steps: 16},
 	} {
 		c := mechanisms.Config{
 			Name: "blt", Batch: 10, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Contribution: contribution.OneComponent(3, 1),

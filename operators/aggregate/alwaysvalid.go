@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/experiment"
 	"oriel/schemas"
@@ -120,8 +119,9 @@ func (c *operator) wantUnits(v *operators.Values, t *tested) {
 		separation, several = unit.EventSeparation()
 	}
 	steps := uint64(0)
-	if l, ends := c.terms.Scope.(protection.Lifetime); ends && l.Steps > t.start {
-		steps = l.Steps - t.start
+	if c.terms.Scope != nil {
+		horizon := c.terms.Scope.Figures().Horizon
+		steps = max(horizon, t.start) - t.start
 	}
 	v.Want("UNITS", several && steps > 0 && separation >= steps, "%s: several events of one unit make an experiment look surer than it is; "+
 		"set ORIEL_UNITS=single if each unit sends one, or ORIEL_USER_ID with ORIEL_USER_SEPARATION of at least the experiment's steps and "+
@@ -149,8 +149,8 @@ func (t *tested) canonical() string {
 	for _, p := range t.propensities {
 		shares = append(shares, decimal(p))
 	}
-	return "always_valid=" + decimal(t.alpha) + "\npropensities=" + strings.Join(shares, "|") + "\nnear=" + decimal(t.near) +
-		"\ntarget=" + decimal(t.target) + "\nlift=" + strconv.FormatBool(t.lift) + "\nexperiment_step=" +
+	return "always_valid=" + decimal(t.alpha) + "\npropensities=" + strings.Join(shares, "|") +
+		"\nnear=" + decimal(t.near) + "\ntarget=" + decimal(t.target) + "\nlift=" + strconv.FormatBool(t.lift) + "\nexperiment_step=" +
 		strconv.FormatUint(t.start+1, 10) + "\n"
 }
 
@@ -162,8 +162,8 @@ func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Set
 		draw = float64(draw * almost)
 	}
 	e := experiment.Settings{
-		Propensities: slices.Clone(t.propensities), Alpha: t.alpha, Near: (t.near - s.low) / (s.high - s.low), Target: t.target,
-		Events: float64(batch), Start: t.start, Lift: t.lift,
+		Propensities: slices.Clone(t.propensities), Alpha: t.alpha, Near: (t.near - s.low) / (s.high - s.low),
+		Target: t.target, Events: float64(batch), Start: t.start, Lift: t.lift,
 		Noise: experiment.Noise{Poles: law.Poles, Residues: law.Residues, Period: law.Period},
 		Count: draw / s.weights.Count, Value: draw / s.weights.Mean,
 		Rounding: float64(law.Rounding*float64(s.comparison().treatments)) / min(s.weights.Count, s.weights.Mean),

@@ -43,7 +43,7 @@ func (x *Experiment) find(c combination) found {
 	i := x.above(float64(variance*x.Events) / square)
 	sum := x.bank.sum(i, c.arm) - float64(c.factor*x.bank.sum(i, 0))
 	if c.centre != x.Near {
-		sum += (1 - c.centre/x.Near) * x.bank.sum(i, len(x.Propensities)+c.arm)
+		sum += float64((1 - c.centre/x.Near) * x.bank.sum(i, len(x.Propensities)+c.arm))
 	}
 	scale := math.Sqrt(square)
 	return found{
