@@ -10,6 +10,9 @@ import (
 // share is what is compared of counts.
 const share = "share"
 
+// notATest says what intervals of differences are for: they leave out sampling error.
+const notATest = "noise of privacy alone; not a test."
+
 // comparison is of the arms of one dimension, in all other cells: each arm less the first, the control. Cells of no
 // arm, that of events elsewhere, are left out.
 type comparison struct {
@@ -63,8 +66,8 @@ func (s *specification) differenceExtras() []schemas.Extra {
 		}
 		for _, member := range []struct{ suffix, text string }{
 			{"", "Differences of the " + what + ", an arm's less the control's, by view, then arm, then cell."},
-			{"_low", "Lower ends of intervals with the differences of the " + what + ", at 95 %."},
-			{"_high", "Upper ends of intervals with the differences of the " + what + ", at 95 %."},
+			{"_low", "Lower ends of intervals with the differences of the " + what + ", at 95 %: " + notATest},
+			{"_high", "Upper ends of intervals with the differences of the " + what + ", at 95 %: " + notATest},
 		} {
 			extras = append(extras, schemas.Extra{
 				Name: name + "_difference" + member.suffix, Kind: schemas.ExtraNumbers, Text: member.text,

@@ -23,6 +23,7 @@ type operator struct {
 	every        uint64
 	exact        bool // over sums next to without noise
 	withoutShown bool // a plan of before decisions said which numbers are shown
+	test         *tested
 }
 
 var (
@@ -52,6 +53,7 @@ func (c operator) Extras() []schemas.Extra {
 				"of its noise. The numbers of decision in their order, and behind them those of differences.",
 		})
 	}
+	extras = append(extras, c.testExtras()...)
 	extras = append(extras, operators.LifetimeMembers(c.terms)...)
 	if c.increments {
 		extras = append(extras, schemas.Extra{
@@ -174,13 +176,16 @@ const (
 
 // Params holds the specification, of which the configuration has a digest alone.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
-	return append([]byte{planOfShown}, c.spec.canonical()...), nil
+	return append([]byte{planOfShown}, c.canonical()...), nil
 }
+
+// canonical is what a plan holds: the specification, and the experiment.
+func (c operator) canonical() string { return c.spec.canonical() + c.test.canonical() }
 
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
 func (c operator) checkPlan(params []byte) error {
-	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfShown || string(params[1:]) != c.spec.canonical() {
+	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfShown || string(params[1:]) != c.canonical() {
 		return errPlan
 	}
 	return nil

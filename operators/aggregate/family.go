@@ -16,7 +16,7 @@ var Definition = operators.Definition{
 	Settings: settings, Events: events, New: configure,
 }
 
-var settings = []operators.Setting{
+var settings = slices.Concat([]operators.Setting{
 	{
 		Name: "CELLS", Kind: operators.List, Unit: "column=…,…", Decodes: true, Entry: cellsEntry,
 		Range: "column=text|text|… or column=from:to:bins, the column a lower-case name",
@@ -54,7 +54,8 @@ var settings = []operators.Setting{
 	{
 		Name: "ARMS", Kind: operators.Text, Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
 		Text: "the dimension whose places are the arms of an experiment, the first the control: of each other arm and each cell of the other " +
-			"dimensions, decisions have the difference to the control of means, and of the shares of an arm's events, each with an interval",
+			"dimensions, decisions have the difference to the control of means, and of the shares of an arm's events, each with an interval of " +
+			"the noise of privacy alone; not a test",
 	},
 	{
 		Name: "MEMORIES", Kind: operators.List, Unit: "steps,…", Range: "2 to 1048576, each once", Entry: memoryEntry,
@@ -67,7 +68,7 @@ var settings = []operators.Setting{
 	},
 	operators.EmitEvery("1", "a decision is emitted every so many steps, with the sum of their increments; the privacy account covers "+
 		"all steps, so that it buys no privacy. 1 with once-gaussian"),
-}
+}, testSettings)
 
 func cellsEntry(text string) (string, bool) {
 	d, ok := parseDimension(text)
@@ -202,6 +203,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	}
 	v.Want("EMIT_EVERY", !c.perStep || c.every == 1, "%d: with %s each step is a window of its own; ORIEL_BATCH=%d makes one of as many events, "+
 		"with less noise", c.every, v.Mechanism, v.Batch*max(1, c.every))
+	c.wantTest(v, facts)
 	c.wantRoom(v)
 	if err := v.Err(); err != nil {
 		return nil, err

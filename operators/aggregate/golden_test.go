@@ -22,6 +22,9 @@ func TestGoldenDecisions(t *testing.T) {
 		"tumbling":           "799a4ce3d431187774bfcf8b483048d7",
 		"quantiles and arms": "a1d518d65a174cf75a56ff8e063c5fae",
 		"quantiles alone":    "8bf9c32962b816d55417a0af94b43264",
+
+		"an experiment for life":    "abcdb396a3f9bcdf16ff8ee626c22a63",
+		"an experiment over totals": "06efbd5fe7b425ba91eb689d07d4a301",
 	}
 	before := maps.Clone(want)
 	before["quantiles alone"] = "be78452bba65ee30625f33c7b530393b"

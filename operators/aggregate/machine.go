@@ -29,7 +29,10 @@ type Machine struct {
 	differences []schemas.ExtraValue // of extras
 	members     []schemas.Extra      // of decisions
 
-	shown    *schemas.ExtraValue // of extras: marks; nil in plans that lack them
+	shown  *schemas.ExtraValue  // of extras: marks; nil in plans that lack them
+	test   *running             // nil: no experiment
+	tested []schemas.ExtraValue // of extras
+
 	compared comparison
 	differed []string // the numbers of which differences are shown
 }
@@ -91,6 +94,9 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 			m.Fields = append(m.Fields, operators.Sums(r, stream))
 		}
 	}
+	if m.test != nil {
+		m.Fields = append(m.Fields, m.test.fields(stream)...)
+	}
 	return m, nil
 }
 
@@ -116,8 +122,19 @@ func (m *Machine) prepare(c operator) error {
 		m.compared, m.differed = m.spec.comparison(), m.spec.compared()
 		m.extras = append(m.extras, schemas.ExtraValue{Numbers: m.newMarks()})
 	}
+	if c.test != nil {
+		var err error
+		if m.test, err = newRunning(c, m.Stream); err != nil {
+			return err
+		}
+		for range c.testExtras() {
+			m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, m.spec.comparison().arms)})
+		}
+	}
+	tests := len(m.extras)
 	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
 	defer func() { // when it is whole
+		m.tested = m.extras[tests-len(c.testExtras()) : tests]
 		m.intervals, m.differences = m.extras[from:to], m.extras[to:end]
 		if !c.withoutShown {
 			m.shown = &m.extras[end]
@@ -148,6 +165,9 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	}
 	for _, r := range m.readings {
 		r.Take()
+	}
+	if m.test != nil {
+		m.test.take(m.Stream)
 	}
 	t := m.Stream.Step()
 	if t%m.Every != 0 {
@@ -215,6 +235,9 @@ func (m *Machine) decide(t uint64) {
 		if m.spec.weights.Mean > 0 {
 			m.extras[1].Numbers[i] = m.spec.sumDeviation(of.deviation)
 		}
+	}
+	if m.test != nil {
+		m.test.write(m.tested)
 	}
 	if m.increments == nil {
 		return

@@ -88,6 +88,7 @@ var direction = []rule{
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
 	{"operators/pending", nil, "rows that wait know no algorithm"},
 	{"operators/actions", []string{"=operators", "=schemas"}, "plays that wait know no algorithm"},
+	{"operators/experiment", []string{"operators/elementary"}, "an experiment is a function of released numbers and of the public law of their noise"},
 	{"operators/elementary", nil, "arithmetic knows numbers and nothing else"},
 	{
 		"operators/moments",
@@ -108,7 +109,7 @@ var direction = []rule{
 		"leaves know the lattice, and no operator",
 	},
 	{"operators/aggregate/interval", nil, "intervals are functions of released numbers"},
-	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/moments", "operators/pending", "operators/actions", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
+	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/experiment", "operators/moments", "operators/pending", "operators/actions", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
 	{"mechanisms/lattice", nil, "the lattice is a leaf"},
 	{"mechanisms/contribution", []string{"mechanisms/lattice"}, "a contribution knows integers, neither noise nor budget"},

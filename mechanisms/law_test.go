@@ -1,0 +1,60 @@
+package mechanisms_test
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
+)
+
+// The law of increments is that of the filter: sums of its responses have the deviations that releases are said to
+// have.
+func TestNoiseLawIsThatOfReleases(t *testing.T) {
+	for name, scope := range map[string]protection.Scope{
+		"horizon": protection.Lifetime{Steps: 100, Within: 100}, "window": protection.Window{Steps: 64},
+		"decay": protection.Decay{Steps: 16},
+	} {
+		c := mechanisms.Config{
+			Name: "blt", Batch: 10, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Contribution: contribution.OneComponent(3, 1),
+			Terms: protection.Terms{Scope: scope, Unit: protection.Event{Exchange: dp.Replace}},
+		}
+		stream := mechtest.ZeroStream(t, c)
+		law, err := stream.NoiseLaw(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const steps = 90
+		response := func(j int) float64 { // of increments
+			b := 0.0
+			for k, q := range law.Poles {
+				b += law.Residues[k] * math.Pow(q, float64(j-1))
+			}
+			return b
+		}
+		variance, sum := 0.0, 0.0 // of the sum of all increments, where sums are prefix sums, or decayed
+		gamma := 1.0
+		memory, decays := stream.Memory()
+		if decays {
+			gamma = 1 - 1/float64(memory)
+		}
+		for j := range steps {
+			b := 1.0
+			if j > 0 {
+				b = response(j)
+			}
+			sum = gamma*sum + b
+			variance += sum * sum
+		}
+		deviation, err := stream.Deviation(0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := deviation.At(steps); math.Abs(law.Draw*math.Sqrt(variance)/want-1) > 1e-5 {
+			t.Errorf("%s: %g, want %g", name, law.Draw*math.Sqrt(variance), want)
+		}
+	}
+}

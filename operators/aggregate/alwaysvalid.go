@@ -1,0 +1,205 @@
+package aggregate
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/experiment"
+	"oriel/schemas"
+)
+
+// tested is what the settings of an experiment say; nil: there is none.
+type tested struct {
+	propensities []float64 // by arm
+	alpha        float64
+	near         float64 // in units of values
+	target       float64 // events
+	start        uint64  // steps before the experiment
+	lift         bool
+}
+
+// testSettings follow those of arms.
+var testSettings = []operators.Setting{
+	{
+		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability", Range: "0, or 1e-6 to 0.5", Default: "0",
+		Later: true,
+		Text: "with ORIEL_ARMS: decisions have the effect of each arm on the mean of ORIEL_VALUE, with a confidence sequence that holds at all " +
+			"looks together but with this probability, so that the experiment may be looked at, and stopped, at any time. 0: no experiment",
+	},
+	{
+		Name: "PROPENSITIES", Kind: operators.Text, Unit: "p|p|…", Range: "one from 0.001 to 0.999 an arm, 1 in all",
+		Later: true,
+		Text: "with which probability an event is in each arm, in the order of ORIEL_CELLS, whatever came before: as the experiment draws them",
+	},
+	{
+		Name: "NEAR", Kind: operators.Number, Unit: "value", Range: "inside of ORIEL_VALUE's range", Default: "0",
+		Later: true,
+		Text: "about which mean outcomes are expected, a guess from public or older data: the nearer, the less noise; wrong ones stay valid",
+	},
+	{
+		Name: "TARGET", Kind: operators.Count, Unit: "events", Range: "1000 to 1e12", Default: "0", Later: true,
+		Text: "after how many events of the experiment its sequences are narrowest for their age",
+	},
+	{
+		Name: "UNITS", Kind: operators.Text, Unit: "name", Choices: []string{"unknown", "single"},
+		Default: "unknown", Later: true,
+		Text: "single states, in public, that each unit that is drawn for an arm sends one event. Else an experiment needs ORIEL_USER_ID",
+	},
+	{
+		Name: "LIFT", Kind: operators.Flag, Unit: "bool", Default: "false", Later: true,
+		Text: "of an experiment also each arm's mean in units of the control's, with a confidence sequence; ORIEL_VALUE starts at 0",
+	},
+	{
+		Name: "EXPERIMENT_STEP", Kind: operators.Count, Unit: "steps", Range: "1 to 2^40", Default: "1", Later: true,
+		Text: "the step of the stream that an experiment starts with: events before count nowhere in it",
+	},
+}
+
+// wantTest reads an experiment and reports what is wrong with it.
+func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
+	t, s := &tested{alpha: v.Number("ALWAYS_VALID"), near: v.Number("NEAR"), lift: v.Flag("LIFT")}, &c.spec
+	target, step, text := v.Count("TARGET"), v.Count("EXPERIMENT_STEP"), v.Text("PROPENSITIES")
+	if t.alpha == 0 {
+		const idle = "set, but ORIEL_ALWAYS_VALID is not: there is no experiment"
+		v.Want("PROPENSITIES", text == "", idle)
+		v.Want("NEAR", t.near == 0, idle)
+		v.Want("TARGET", target == 0, idle)
+		v.Want("UNITS", v.Text("UNITS") == "unknown", idle)
+		v.Want("LIFT", !t.lift, idle)
+		v.Want("EXPERIMENT_STEP", step == 1, idle)
+		return
+	}
+	v.Want("ALWAYS_VALID", t.alpha >= 1e-6 && t.alpha <= 0.5, "%g: not 0, nor from 1e-6 to 0.5", t.alpha)
+	v.Want("ALWAYS_VALID", s.arms != "", "needs ORIEL_ARMS, the arms of the experiment")
+	v.Want("ALWAYS_VALID", s.weights.Mean > 0 && s.weights.Count > 0,
+		"needs mean in ORIEL_STATISTICS, of outcomes in ORIEL_VALUE")
+	v.Want("WEIGHT_MAX", s.weightMax == 0, "%g: an experiment counts each event once; leave it out, or ORIEL_ALWAYS_VALID",
+		s.weightMax)
+	v.Want("MECHANISM", !facts.PerStep, "%s: ORIEL_ALWAYS_VALID wants blt, with a horizon or a memory", v.Mechanism)
+	t.propensities = propensities(text)
+	sum := 0.0
+	for _, p := range t.propensities {
+		sum += p
+	}
+	arms := s.comparison().arms
+	v.Want("PROPENSITIES", t.propensities != nil, "%q: not numbers from 0.001 to 0.999 with | between them, as 0.5|0.5",
+		text)
+	v.Want("PROPENSITIES", t.propensities == nil || math.Abs(sum-1) <= 1e-9, "%s: sum to %g, want 1", text, sum)
+	v.Want("PROPENSITIES", t.propensities == nil || arms == 0 || len(t.propensities) == arms, "%s: %d of %d arms", text,
+		len(t.propensities), arms)
+	v.Want("NEAR", s.value == "" || t.near > s.low && t.near < s.high, "%g: not inside of ORIEL_VALUE's range, %g to %g",
+		t.near, s.low, s.high)
+	v.Want("TARGET", target >= experiment.FirstLook && target <= 1e12, "%d: not from %d to 1e12", target,
+		experiment.FirstLook)
+	steps := target / max(1, v.Batch)
+	v.Want("TARGET", steps <= mostTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target, steps,
+		v.Batch, mostTargetSteps)
+	v.Want("EXPERIMENT_STEP", step >= 1 && step <= 1<<40, "%d: not from 1 to 2^40", step)
+	v.Want("LIFT", !t.lift || s.low == 0, "true: needs outcomes that start at 0; ORIEL_VALUE starts at %g", s.low)
+	t.target, t.start = float64(target), max(step, 1)-1
+	c.wantUnits(v, t)
+	c.test = t
+}
+
+// mostTargetSteps bounds what opening computes.
+const mostTargetSteps = 1 << 20
+
+// wantUnits wants one event of each unit, by its statement or by the separation of users. Events of one are dependent,
+// which no sequence here knows.
+func (c *operator) wantUnits(v *operators.Values, t *tested) {
+	if v.Text("UNITS") == "single" {
+		return
+	}
+	separation, several := uint64(0), false
+	if unit := c.terms.Unit; unit != nil {
+		separation, several = unit.EventSeparation()
+	}
+	steps := uint64(0)
+	if c.terms.Scope != nil {
+		horizon := c.terms.Scope.Figures().Horizon
+		steps = max(horizon, t.start) - t.start
+	}
+	v.Want("UNITS", several && steps > 0 && separation >= steps, "%s: several events of one unit make an experiment look surer than it is; "+
+		"set ORIEL_UNITS=single if each unit sends one, or ORIEL_USER_ID with ORIEL_USER_SEPARATION of at least the experiment's steps and "+
+		"ORIEL_WINDOW=horizon", v.Text("UNITS"))
+}
+
+// propensities reads p|p|…; nil: it is none.
+func propensities(text string) (list []float64) {
+	for part := range strings.SplitSeq(text, "|") {
+		p, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(p >= 0.001 && p <= 0.999) {
+			return nil
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// canonical is what a plan holds of an experiment behind the specification.
+func (t *tested) canonical() string {
+	if t == nil {
+		return ""
+	}
+	var shares []string
+	for _, p := range t.propensities {
+		shares = append(shares, decimal(p))
+	}
+	return "always_valid=" + decimal(t.alpha) + "\npropensities=" + strings.Join(shares, "|") +
+		"\nnear=" + decimal(t.near) + "\ntarget=" + decimal(t.target) + "\nlift=" + strconv.FormatBool(t.lift) + "\nexperiment_step=" +
+		strconv.FormatUint(t.start+1, 10) + "\n"
+}
+
+// settings are those of the experiment under a law of noise.
+func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Settings {
+	s, t := &c.spec, c.test
+	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments))) // of an arm: its cells are independent
+	if c.exact {
+		draw = float64(draw * almost)
+	}
+	e := experiment.Settings{
+		Propensities: slices.Clone(t.propensities), Alpha: t.alpha, Near: (t.near - s.low) / (s.high - s.low),
+		Target: t.target, Events: float64(batch), Start: t.start, Lift: t.lift,
+		Noise: experiment.Noise{Poles: law.Poles, Residues: law.Residues, Period: law.Period},
+		Count: draw / s.weights.Count, Value: draw / s.weights.Mean,
+		Rounding: float64(law.Rounding*float64(s.comparison().treatments)) / min(s.weights.Count, s.weights.Mean),
+	}
+	if s.weights.Square > 0 {
+		e.Square = draw / s.weights.Square
+	}
+	return e
+}
+
+// testExtras are the members of decisions that an experiment adds.
+func (c operator) testExtras() []schemas.Extra {
+	if c.test == nil {
+		return nil
+	}
+	add := func(all []schemas.Extra, kind schemas.ExtraKind, name, text string) []schemas.Extra {
+		return append(all, schemas.Extra{Name: name, Kind: kind, Text: text})
+	}
+	sequence := func(all []schemas.Extra, name, what string) []schemas.Extra {
+		all = add(all, schemas.ExtraNumbers, name, what)
+		all = add(all, schemas.ExtraNumbers, name+"_low", "Lower ends of confidence sequences with "+name+".")
+		return add(all, schemas.ExtraNumbers, name+"_high", "Upper ends of confidence sequences with "+name+".")
+	}
+	all := sequence(nil, "effect", "What each arm but the control adds to the mean outcome, a weighted average over the experiment so far. "+
+		"Its sequences cover sampling and the noise of privacy, of all arms at all looks together.")
+	all = add(all, schemas.ExtraNumbers, "effect_e", "e-values of no effect, by arm: 20 and 1/20 mean as much as p = 0.05, at any time.")
+	all = add(all, schemas.ExtraNumbers, "effect_p", "p-values of no effect, by arm, valid at any time: the least 1/e so far.")
+	if c.test.lift {
+		all = sequence(all, "lift", "Each arm's mean outcome in units of the control's; an upper end of 1.7976931348623157e308 says that there is none.")
+	}
+	all = sequence(all, "arm_mean", "Mean outcome of each arm, the control first; each sequence holds by itself.")
+	all = add(all, schemas.ExtraText, "verdict", "The arms that were found better than the control, at some look; each stays so. not shown: none was. "+
+		"It never says that there is no difference.")
+	all = add(all, schemas.ExtraNumber, "stop_allowed", "1 where the experiment may be stopped on what it says; 0 before its first look, and where counts "+
+		"of arms do not fit their propensities.")
+	all = add(all, schemas.ExtraNumber, "balance_e", "e-value of the arms' counts: above 1000 arms are not drawn as the settings say, and there is no verdict.")
+	all = add(all, schemas.ExtraNumber, "looks", "Steps of the experiment so far.")
+	return add(all, schemas.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
+}

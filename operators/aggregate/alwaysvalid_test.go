@@ -1,0 +1,184 @@
+package aggregate
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
+	"oriel/operators/optest"
+	"oriel/schemas"
+)
+
+// ending is a stream of so many steps.
+func ending(steps, batch uint64) mechanisms.Config {
+	return under("blt", protection.Lifetime{Steps: steps, Within: steps}, dp.Replace, batch)
+}
+
+// experimental are settings of an experiment of two arms, with other values of some.
+func experimental(changed ...string) []string {
+	lines := []string{
+		"CELLS=variant=A|B", "VALUE=converted=0:1", "STATISTICS=count,mean", "ARMS=variant", "PROPENSITIES=0.5|0.5",
+		"ALWAYS_VALID=0.05", "NEAR=0.1", "TARGET=5000", "UNITS=single", "LIFT=true",
+	}
+	for _, line := range changed {
+		name, _, _ := strings.Cut(line, "=")
+		lines = slices.DeleteFunc(lines, func(s string) bool { return strings.HasPrefix(s, name+"=") })
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// members are those of a decision, by name.
+func members(c operator, d operators.Decision) map[string]schemas.ExtraValue {
+	all := map[string]schemas.ExtraValue{}
+	for i, x := range c.Extras() {
+		all[x.Name] = d.Extras[i]
+	}
+	return all
+}
+
+// converted is the i-th event: arms in turn, of which B converts half as often again.
+func converted(i int) schemas.Event {
+	arm, y := float64(i%2), 0.0
+	if i%20 < 2 || i%40 == 3 {
+		y = 1
+	}
+	return schemas.Event{Numbers: []float64{arm, y}}
+}
+
+// Without noise the effect, the lift and means are those of the events, from the experiment's first step on: of totals
+// and of increments.
+func TestExperimentsAreThoseOfTheEvents(t *testing.T) {
+	for name, m := range map[string]mechanisms.Config{"horizon": ending(100, 100), "life": life(64, 100)} {
+		for _, start := range []int{1, 4} {
+			c, m := config(t, m, experimental("EXPERIMENT_STEP="+decimal(float64(start)))...)
+			machine := quiet(t, c, m)
+			var last operators.Decision
+			for i := range 6000 {
+				e := converted(i)
+				if i < 100*(start-1) {
+					e.Numbers[1] = 1 // before the experiment
+				}
+				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+					last = d
+				}
+			}
+			all := members(c, last)
+			near := func(member string, want float64) {
+				t.Helper()
+				if got := all[member].Numbers[0]; math.Abs(got-want) > 0.01*math.Abs(want) {
+					t.Errorf("%s from %d: %s is %g, want %g", name, start, member, got, want)
+				}
+			}
+			near("effect", 0.05)
+			near("lift", 1.5)
+			near("arm_mean", 0.1)
+			if all["looks"].Number != float64(60-start+1) || all["stop_allowed"].Number != 1 ||
+				all["verdict"].Text != "B better" {
+				t.Errorf("%s from %d: %v", name, start, all)
+			}
+			low, high := all["effect_low"].Numbers[0], all["effect_high"].Numbers[0]
+			if low <= 0 || low >= 0.05 || high <= 0.05 {
+				t.Errorf("%s from %d: from %g to %g", name, start, low, high)
+			}
+		}
+	}
+}
+
+// Bytes of an experiment's members never change, and a machine that was restored goes on with the same.
+func TestGoldenExperiments(t *testing.T) {
+	want := map[string]string{
+		"totals": "8460e4bc72d980e2b8d4550c51c721dc", "life": "bb87beaabf56dc5e434feb04a722ea36",
+	}
+	for name, m := range map[string]mechanisms.Config{"totals": ending(100, 50), "life": life(64, 50)} {
+		c, m := config(t, m, experimental("EXPERIMENT_STEP=4")...)
+		machine, digest := quiet(t, c, m), optest.NewDigest()
+		for i := range 3000 {
+			if i%777 == 5 {
+				next := quiet(t, c, m)
+				if err := next.Restore(machine.AppendState(nil)); err != nil {
+					t.Fatal(err)
+				}
+				machine = next
+			}
+			for _, d := range machine.Add(nil, operators.Record{Event: converted(i)}) {
+				for k, x := range c.Extras() {
+					if x.Kind == schemas.ExtraNumber {
+						digest.Numbers(d.Extras[k].Number)
+					}
+					digest.Numbers(d.Extras[k].Numbers...)
+				}
+			}
+		}
+		if got := digest.String(); got != want[name] {
+			t.Errorf("%s: %s, stored %s", name, got, want[name])
+		}
+	}
+}
+
+// Noise is taken as it is: over streams without events the effect has the deviation that its information says, at
+// every look, with the shipped filters.
+func TestNoiseOfEffects(t *testing.T) {
+	for name, m := range map[string]mechanisms.Config{"horizon": ending(30, 50), "life": life(64, 50)} {
+		c, m := config(t, m, experimental()...)
+		plan := mechtest.Plan(t, m)
+		lives := tiertest.Runs(60, 3000)
+		outside, squares := 0, 0.0
+		opened, err := mechanisms.NewMechanism(m, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range lives {
+			machine, err := newMachine(c, opened.Open([32]byte{byte(k), byte(k >> 8), 9}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all map[string]schemas.ExtraValue
+			for range 1500 {
+				for _, d := range machine.Add(nil, operators.Record{Null: true}) {
+					all = members(c, d)
+				}
+			}
+			low, high, e := all["effect_low"].Numbers[0], all["effect_high"].Numbers[0], all["effect"].Numbers[0]
+			if low > 0 || high < 0 {
+				outside++
+			}
+			squares += e * e / ((high - low) * (high - low) / 4)
+		}
+		// At its target a sequence has some 3 deviations of an estimate; the noise alone has fewer than both sources.
+		if mean := squares / float64(lives); outside > lives/20 || mean > 0.2 || mean < 0.01 {
+			t.Errorf("%s: %d of %d outside; squares over those of half widths %g", name, outside, lives, mean)
+		}
+	}
+}
+
+// What is wrong with an experiment's settings is named with its rule.
+func TestExperimentsThatAreRefused(t *testing.T) {
+	f := func(m mechanisms.Config, want string, lines ...string) {
+		t.Helper()
+		_, err := optest.Configure(Definition, m, experimental(lines...)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", lines, err, want)
+		}
+	}
+	m := ending(100, 100)
+	f(m, "ALWAYS_VALID", "ALWAYS_VALID=0.7")
+	f(m, "there is no experiment", "ALWAYS_VALID=0")
+	f(m, "sum to 0.9", "PROPENSITIES=0.5|0.4")
+	f(m, "3 of 2 arms", "PROPENSITIES=0.5|0.3|0.2")
+	f(m, "not numbers from", "PROPENSITIES=half|half")
+	f(m, "not inside of", "NEAR=1")
+	f(m, "TARGET", "TARGET=10")
+	f(m, "several events of one unit", "UNITS=unknown")
+	f(m, "outcomes that start at 0", "VALUE=converted=-1:1", "NEAR=0.1")
+	f(m, "counts each event once", "WEIGHT_MAX=2")
+	f(m, "needs mean", "STATISTICS=count", "VALUE=", "CELLS=variant=A|B,x=a|b")
+	f(tumbling(100), "wants blt")
+}

@@ -1,0 +1,177 @@
+package aggregate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/experiment"
+	"oriel/schemas"
+)
+
+// running is the experiment of a machine.
+type running struct {
+	*experiment.Experiment
+	spec  *specification
+	names []string // of arms
+
+	increments *mechanisms.Reading // of a step, where sums decay; else nil
+	last       []float64           // sums of arms at the step before, where they do not: a part of the state
+	arms       []experiment.Arm    // scratch
+	sums       []float64           // scratch
+	better     []bool              // by arm, as verdict says it
+	verdict    string
+	span       float64 // of values
+}
+
+// unfit is the verdict where arms are not drawn as the settings say.
+const (
+	unfit    = "arms are not drawn as the settings say"
+	notShown = "not shown"
+)
+
+var errLast = errors.New("aggregate: state: sums of arms that are no numbers")
+
+// newRunning returns the experiment before the first step of a stream.
+func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
+	law, err := stream.NoiseLaw(0)
+	if err != nil {
+		return nil, fmt.Errorf("aggregate: %w", err)
+	}
+	of := c.spec.comparison()
+	x := &running{
+		Experiment: experiment.New(c.settings(law, stream.Batch())), spec: &c.spec, arms: make([]experiment.Arm, of.arms),
+		sums: make([]float64, c.spec.hot().Size()), better: make([]bool, of.arms), verdict: notShown,
+		span: c.spec.high - c.spec.low,
+	}
+	if _, decays := stream.Memory(); decays {
+		if x.increments, err = stream.Reading(0, 0); err != nil {
+			return nil, err
+		}
+	} else {
+		x.last = make([]float64, of.arms*c.spec.width())
+	}
+	for _, d := range c.spec.dimensions {
+		if d.name == c.spec.arms {
+			for arm := range of.arms {
+				x.names = append(x.names, strings.TrimPrefix(d.label(arm), d.name+"="))
+			}
+		}
+	}
+	return x, nil
+}
+
+// fields are those of the state: all of it is public.
+func (x *running) fields(stream *mechanisms.Stream) []operators.Field {
+	fields := []operators.Field{operators.Floats(x.State(), func() error { return x.Check(stream.Step()) })}
+	if x.last != nil {
+		fields = append(fields, operators.Floats(x.last, func() error {
+			for _, v := range x.last {
+				if !finite(v) {
+					return errLast
+				}
+			}
+			return nil
+		}))
+	}
+	return fields
+}
+
+// take takes the step that has just closed, if the experiment has begun.
+func (x *running) take(stream *mechanisms.Stream) {
+	begun := stream.Step() > x.Start
+	sums := stream.Sum(0)
+	if x.increments != nil {
+		x.increments.Clear() // a restart keeps nothing of it
+		x.increments.Take()
+		x.increments.Write(x.sums)
+		sums = x.sums
+	}
+	of, width := x.spec.comparison(), x.spec.width()
+	for arm := range x.arms {
+		released := [3]float64{}
+		for column := range min(width, len(released)) {
+			for other := range of.treatments {
+				released[column] += sums[of.cell(arm, other)*width+column]
+			}
+			if x.last != nil {
+				at := &x.last[arm*width+column]
+				released[column], *at = released[column]-*at, released[column]
+			}
+		}
+		x.arms[arm] = experiment.Arm{Count: released[0] / x.spec.weights.Count, Value: released[1] / x.spec.weights.Mean}
+		if x.spec.weights.Square > 0 {
+			x.arms[arm].Square = released[2] / x.spec.weights.Square
+		}
+	}
+	if begun {
+		x.Take(x.arms)
+	}
+}
+
+// write writes the members of testExtras.
+func (x *running) write(extras []schemas.ExtraValue) {
+	at := 0
+	next := func() *schemas.ExtraValue { at++; return &extras[at-1] }
+	lists := func(n int) (lists [3]*[]float64) {
+		for i := range n {
+			lists[i] = &next().Numbers
+			*lists[i] = (*lists[i])[:0]
+		}
+		return lists
+	}
+	add := func(to [3]*[]float64, e experiment.Estimate, from, unit float64) {
+		for i, v := range [3]float64{e.Value, e.Low, e.High} {
+			*to[i] = append(*to[i], from+float64(unit*v))
+		}
+	}
+	effects, evidence := lists(3), lists(2)
+	for arm := 1; arm < len(x.arms); arm++ {
+		add(effects, x.Effect(arm), 0, x.span)
+		e := x.Evidence(arm)
+		*evidence[0], *evidence[1] = append(*evidence[0], e.E), append(*evidence[1], e.P)
+	}
+	if x.Lift {
+		ratios := lists(3)
+		for arm := 1; arm < len(x.arms); arm++ {
+			add(ratios, x.Ratio(arm), 0, 1)
+		}
+	}
+	means := lists(3)
+	for arm := range x.arms {
+		add(means, x.Mean(arm), x.spec.low, x.span)
+	}
+	next().Text = x.says()
+	next().Number = marked(x.Ready() && x.Balanced())
+	next().Number = x.Balance()
+	next().Number = float64(x.Looks())
+	next().Number = x.Recent()
+}
+
+// says returns the verdict, which is made where it has changed.
+func (x *running) says() string {
+	if !x.Balanced() {
+		return unfit
+	}
+	changed := false
+	for arm := 1; arm < len(x.arms); arm++ {
+		if better := x.Better(arm); better != x.better[arm] {
+			x.better[arm], changed = better, true
+		}
+	}
+	if !changed {
+		return x.verdict
+	}
+	var found []string
+	for arm, better := range x.better {
+		if better {
+			found = append(found, x.names[arm]+" better")
+		}
+	}
+	if x.verdict = strings.Join(found, ", "); found == nil {
+		x.verdict = notShown
+	}
+	return x.verdict
+}

@@ -1,0 +1,198 @@
+package experiment
+
+import "math"
+
+// bank whitens statistics under several ratios at once: for each ratio w, increments y_l = d_l + noise_l with
+// independent d_l of variance w and noise of the law of a Noise, both in units of one draw. It is a Kalman filter on
+// the states c_k of the noise. With the innovations e_l, of variance F_l, of a statistic and g_l of its constant
+// increments `events`,
+//
+//	A = Σ_l g_l²/F_l,    B = Σ_l g_l·e_l/F_l:
+//
+// B/A is the generalised least squares estimate of the mean of y_l/events, 1/A its variance. F, gains and A are public:
+// functions of w and of the number of steps.
+//
+// Gains follow from a recursion of rank one, or two where a block has begun before the experiment, in place of the
+// Riccati equation (T. Kailath, Some new algorithms for recursive estimation in constant linear systems, IEEE Trans.
+// Inf. Theory 19 (1973); M. Morf, G. S. Sidhu and T. Kailath, IEEE Trans. Autom. Control 19 (1974)). With P the
+// covariance of the c's errors and δP = Y·M·Y' its next change, x = Y'r, u = Mx,
+//
+//	F⁺ = F + x'u,    K⁺ = K + QYu,    Y⁺ = (Q − K·r'/F)Y,    M⁺ = M − u·u'/F⁺,
+//
+// F = w + 1 + r'Pr, and K = QPr + 1 the gain times F.
+type bank struct {
+	noise  *Noise
+	ratios []float64 // w, ascending
+	width  int       // statistics
+	events float64   // of a step
+	memory []float64 // filter by filter, stride numbers each
+	stride int
+}
+
+// Numbers of a filter, in front of K, Y and the states of the constant's and all statistics' filters.
+const (
+	innovation  = iota // F
+	information        // A
+	columns            // of Y
+	m11                // M
+	m12
+	m22
+	heads
+)
+
+func bankLen(ratios, poles, width int) int { return ratios * bankStride(poles, width) }
+
+func bankStride(poles, width int) int { return heads + 4*poles + width*(poles+1) }
+
+// newBank returns the bank of an experiment that starts after so many steps of its stream, in memory of bankLen.
+func newBank(noise *Noise, ratios []float64, width int, events float64, start uint64, memory []float64) *bank {
+	b := &bank{
+		noise: noise, ratios: ratios, width: width, events: events, memory: memory,
+		stride: bankStride(len(noise.Poles), width),
+	}
+	clear(memory)
+	b.block(noise.age(start))
+	return b
+}
+
+// filter is the numbers of the i-th filter.
+func (b *bank) filter(i int) []float64 { return b.memory[i*b.stride:][:b.stride] }
+
+// block starts over with the noise of a block of an age: nothing is known of its draws.
+func (b *bank) block(age uint64) {
+	m := len(b.noise.Poles)
+	left := b.noise.past(age)
+	p := b.noise.covariance(&left)
+	for i, w := range b.ratios {
+		f := b.filter(i)
+		gain, first, second := f[heads:][:m], f[heads+m:][:m], f[heads+2*m:][:m]
+		variance := w + 1
+		for k := range m {
+			sum := 0.0
+			for l, r := range b.noise.Residues {
+				sum += float64(p[k][l] * r)
+			}
+			gain[k] = float64(b.noise.Poles[k]*sum) + 1
+			variance += float64(b.noise.Residues[k] * sum)
+		}
+		f[innovation], f[columns] = variance, 1
+		copy(first, left[:m])
+		f[m11], f[m12], f[m22] = 1-1/variance, 0, 0
+		if age > 0 {
+			f[columns] = 2
+			copy(second, gain)
+			f[m11], f[m22] = 1, -1/variance
+		}
+		states := f[heads+3*m:]
+		clear(states[:m])
+		for s := range b.width {
+			clear(states[m+s*(m+1)+1:][:m]) // and B stays
+		}
+	}
+}
+
+// step takes the increments of all statistics at a step, one each.
+func (b *bank) step(increments []float64) {
+	poles, residues := b.noise.Poles, b.noise.Residues
+	m := len(poles)
+	residues = residues[:m]
+	for i := range b.ratios {
+		f := b.filter(i)
+		inverse := 1 / f[innovation]
+		gain := f[heads:][:m]
+		states := f[heads+3*m:]
+		constant := innovate(b.events, states[:m], poles, residues, gain, inverse)
+		weight := float64(constant * inverse)
+		f[information] += float64(constant * weight)
+		states = states[m:]
+		for _, y := range increments {
+			states[0] += float64(weight * innovate(y, states[1:][:m], poles, residues, gain, inverse))
+			states = states[m+1:]
+		}
+		if f[columns] > 0 {
+			advance(f, poles, residues)
+		}
+	}
+}
+
+// innovate returns the innovation of y and moves the states of its filter on.
+func innovate(y float64, c, poles, residues, gain []float64, inverse float64) float64 {
+	e := y
+	for k, r := range residues {
+		e -= float64(r * c[k])
+	}
+	scaled := float64(e * inverse)
+	for k, q := range poles {
+		c[k] = float64(q*c[k]) + float64(gain[k]*scaled)
+	}
+	return e
+}
+
+// negligible is what a change of P is beside F where gains are as good as constant.
+const negligible = 0x1p-72
+
+// advance moves F, gains, Y and M of a filter on.
+func advance(f, poles, residues []float64) {
+	m := len(poles)
+	gain, first, second := f[heads:][:m], f[heads+m:][:m], f[heads+2*m:][:m]
+	x, size := 0.0, 0.0
+	for k, r := range residues {
+		x += float64(r * first[k])
+		size += float64(first[k] * first[k])
+	}
+	if f[columns] == 1 {
+		u, before := float64(f[m11]*x), f[innovation]
+		after := before + float64(u*x)
+		back := x / before
+		for k, q := range poles {
+			y := float64(q * first[k])
+			old := gain[k]
+			gain[k] = old + float64(y*u)
+			first[k] = y - float64(old*back)
+		}
+		f[innovation] = after
+		f[m11] = f[m11] * before / after
+		if float64(size*f[m11]) < float64(negligible*after) {
+			f[columns] = 0
+		}
+		return
+	}
+	x2 := 0.0
+	for k, r := range residues {
+		x2 += float64(r * second[k])
+		size += float64(second[k] * second[k])
+	}
+	u, u2 := float64(f[m11]*x)+float64(f[m12]*x2), float64(f[m12]*x)+float64(f[m22]*x2)
+	before := f[innovation]
+	after := before + float64(u*x) + float64(u2*x2)
+	back, back2 := x/before, x2/before
+	for k, q := range poles {
+		y, y2, old := float64(q*first[k]), float64(q*second[k]), gain[k]
+		gain[k] = old + float64(y*u) + float64(y2*u2)
+		first[k], second[k] = y-float64(old*back), y2-float64(old*back2)
+	}
+	f[innovation] = after
+	f[m11] -= float64(u*u) / after
+	f[m12] -= float64(u*u2) / after
+	f[m22] -= float64(u2*u2) / after
+	if float64(size*max(math.Abs(f[m11]), math.Abs(f[m12]), math.Abs(f[m22]))) < float64(negligible*after) {
+		f[columns] = 0
+	}
+}
+
+// forget starts a statistic over: what it had before counts as zero.
+func (b *bank) forget(statistic int) {
+	m := len(b.noise.Poles)
+	for i := range b.ratios {
+		clear(b.filter(i)[heads+4*m+statistic*(m+1):][:m+1])
+	}
+}
+
+// informationOf is A under the i-th ratio.
+func (b *bank) informationOf(i int) float64 { return b.memory[i*b.stride+information] }
+
+// sum is B of a statistic under the i-th ratio.
+func (b *bank) sum(i, statistic int) float64 {
+	m := len(b.noise.Poles)
+	return b.memory[i*b.stride+heads+4*m+statistic*(m+1)]
+}

@@ -1,0 +1,60 @@
+package experiment
+
+import (
+	"math"
+
+	"oriel/operators/elementary"
+)
+
+// reading is a statistic as one filter of the bank has it, in units of its own noise: a draw's deviation is 1.
+type reading struct {
+	sum         float64 // B
+	information float64 // A
+	mixing      float64 // r: the precision of the mixture, public
+}
+
+// radius returns the half width of the confidence sequence at 1 − α, of the estimate B/A:
+//
+//	√((A + r)·(ln((A + r)/r) + 2 ln(1/α)))/A.
+func (x reading) radius(alpha float64) float64 {
+	a := x.information + x.mixing
+	return math.Sqrt(a*(elementary.Log(a/x.mixing)-float64(2*elementary.Log(alpha)))) / x.information
+}
+
+// logE returns ln of the e-value √(r/(A + r))·exp(B²/(2(A + r))) of "no effect ever".
+func (x reading) logE() float64 {
+	a := x.information + x.mixing
+	return (float64(x.sum*x.sum)/a - elementary.Log(a/x.mixing)) / 2
+}
+
+// logPositive returns ln of the one-sided e-value 2Φ(B/√(A + r))·e of "the effect is never positive".
+func (x reading) logPositive() float64 {
+	a := x.information + x.mixing
+	return logMixture(x.sum/math.Sqrt(a)) - float64(elementary.Log(a/x.mixing)/2)
+}
+
+// towardsZero takes a deterministic error of the estimate off B, which may hold the rounding of the carry.
+func (x reading) towardsZero(error float64) reading {
+	off := float64(x.information * error)
+	switch {
+	case x.sum > off:
+		x.sum -= off
+	case x.sum < -off:
+		x.sum += off
+	default:
+		x.sum = 0
+	}
+	return x
+}
+
+// mixing returns the r whose sequence is narrowest about a public information, at α.
+func mixing(information, alpha float64) float64 {
+	most := -float64(2 * elementary.Log(alpha))
+	return information / (most + elementary.Log(1+most))
+}
+
+// mostLogE keeps a published e-value finite.
+const mostLogE = 690
+
+// eValue is e^x, bounded.
+func eValue(x float64) float64 { return elementary.Exp(min(x, mostLogE)) }

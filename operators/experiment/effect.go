@@ -1,0 +1,154 @@
+package experiment
+
+import "math"
+
+// combination is a linear form of the arms' statistics: a contrast, the mean of an arm, or what lifts are tested with.
+//
+//	(1{A=arm}·(y − centre))/π_arm − factor·1{A=0}(y − m)/π_0
+type combination struct {
+	arm    int
+	centre float64 // m of contrasts, θ·m of lifts
+	factor float64 // 1 of contrasts, θ of lifts, 0 of means
+}
+
+// found is a combination as the release has it.
+type found struct {
+	reading
+	scale float64 // s, the deviation of a draw
+	error float64 // how far rounding may have moved the estimate
+}
+
+// evidence is the reading that e-values are of.
+func (f found) evidence() reading { return f.towardsZero(f.error / f.scale) }
+
+// estimate is B/A.
+func (f found) estimate() float64 { return float64(f.scale * f.sum / f.information) }
+
+// halfWidth is the radius of the confidence sequence at 1 − α.
+func (f found) halfWidth(alpha float64) float64 { return float64(f.scale*f.radius(alpha)) + f.error }
+
+// find reads a combination under the filter whose variance is next above that of the release.
+func (x *Experiment) find(c combination) found {
+	p, q := x.Propensities[c.arm], x.Propensities[0]
+	own, other := 1/float64(p*p), float64(c.factor*c.factor)/float64(q*q)
+	square := float64(own*x.armNoise(c.centre)) + float64(other*x.armNoise(x.Near))
+	variance, guard := x.second(c.arm, c.centre)
+	variance, guard = variance/p, guard/float64(p*p)
+	if c.factor != 0 {
+		v, g := x.second(0, x.Near)
+		variance += float64(c.factor*c.factor*v) / q
+		guard += float64(other * float64(c.factor*c.factor) * g)
+	}
+	variance += math.Sqrt(guard)
+	i := x.above(float64(variance*x.Events) / square)
+	sum := x.bank.sum(i, c.arm) - float64(c.factor*x.bank.sum(i, 0))
+	if c.centre != x.Near {
+		sum += float64((1 - c.centre/x.Near) * x.bank.sum(i, len(x.Propensities)+c.arm))
+	}
+	scale := math.Sqrt(square)
+	return found{
+		reading: reading{sum / scale, x.bank.informationOf(i), x.mixing[i]}, scale: scale,
+		error: float64(((0.5+math.Abs(0.5-c.centre))/p+float64(c.factor*(0.5+math.Abs(0.5-x.Near)))/q)*x.Rounding) / x.Events,
+	}
+}
+
+// second returns E[(y − centre)²|A=arm] from the totals, within what there can be, and the variance of its noise. Where
+// no squares are released it is that of outcomes of 0 and 1, which have the most.
+func (x *Experiment) second(arm int, centre float64) (moment, noise float64) {
+	own := x.arm(arm)
+	events := float64(x.Propensities[arm] * x.EventsSeen())
+	count, value, square := 0.5-centre, 0.5-centre, 0.0 // of n, Σx̃, Σ(x̃² − ½)
+	if x.Square > 0 {
+		count, square = 0.375-centre, 0.25
+	}
+	moment = float64(count*own[countTotal]) + float64(value*own[valueTotal]) + float64(square*own[squareTotal])
+	most := max(float64(centre*centre), float64((1-centre)*(1-centre)))
+	moment = max(0, min(most, moment/events+float64(centre*centre)))
+	part := func(weight, deviation float64) float64 {
+		return float64(weight * weight * float64(deviation*deviation))
+	}
+	noise = part(count, x.Count) + part(value, x.Value) + part(square, x.Square)
+	return moment, float64(noise*x.state[spread]) / float64(events*events)
+}
+
+// above returns the first filter whose ratio is not below w, or the last.
+func (x *Experiment) above(w float64) int {
+	low, high := 0, len(x.bank.ratios)-1
+	for low < high {
+		if middle := (low + high) / 2; x.bank.ratios[middle] < w {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// effect is the contrast of an arm with the control.
+func (x *Experiment) effect(arm int) found { return x.find(combination{arm, x.Near, 1}) }
+
+// Estimate is a number with its confidence sequence, in units of the outcome's range.
+type Estimate struct{ Value, Low, High float64 }
+
+// within is an estimate within bounds that hold in any case.
+func within(value, half, low, high float64) Estimate {
+	in := func(x float64) float64 { return max(low, min(high, x)) }
+	return Estimate{in(value), in(value - half), in(value + half)}
+}
+
+// Effect returns what an arm adds in place of the control, a weighted average over the events so far: the sequences of
+// all treatments hold together, at all looks, with probability 1 − Alpha. Before Ready it is all that there can be.
+func (x *Experiment) Effect(arm int) Estimate {
+	if !x.Ready() {
+		return Estimate{0, -1, 1}
+	}
+	f := x.effect(arm)
+	return within(f.estimate(), f.halfWidth(x.alpha()), -1, 1)
+}
+
+// Mean returns the mean outcome under an arm; its sequence holds by itself at 1 − Alpha.
+func (x *Experiment) Mean(arm int) Estimate {
+	if !x.Ready() {
+		return Estimate{0.5, 0, 1}
+	}
+	f := x.find(combination{arm, x.Near, 0})
+	return within(x.Near+f.estimate(), f.halfWidth(x.Alpha), 0, 1)
+}
+
+// Evidence is what speaks against an arm having no effect. It does not count what is expected before Ready.
+type Evidence struct {
+	E float64 // e-value of this look
+	P float64 // least 1/e of all looks: a p-value at any time
+}
+
+// Evidence returns that of an arm.
+func (x *Experiment) Evidence(arm int) Evidence {
+	if !x.Ready() {
+		return Evidence{1, 1}
+	}
+	return Evidence{eValue(x.effect(arm).evidence().logE()), 1 / eValue(x.arm(arm)[bestE])}
+}
+
+// mostUnbalanced is the e-value of the balance above which arms are not drawn as the settings say.
+const mostUnbalanced = 1000
+
+// Balanced reports whether the counts of arms fit their propensities, at all looks so far.
+func (x *Experiment) Balanced() bool { return eValue(x.state[unbalanced]) <= mostUnbalanced }
+
+// Balance returns the e-value of the arms' counts at this look: large where they do not fit.
+func (x *Experiment) Balance() float64 {
+	if !x.Ready() {
+		return 1
+	}
+	return eValue(x.logBalance())
+}
+
+// Better reports whether an arm was found better than the control: once found, it stays so, unless the arms are not
+// drawn as the settings say.
+func (x *Experiment) Better(arm int) bool {
+	return x.Balanced() && eValue(x.arm(arm)[bestPositive]) >= 1/x.alpha()
+}
+
+// Recent is the weight that an effect gives the newer half of the events: half, if all weighed the same. It is of the
+// variance at Near, when the number of looks was last a power of two.
+func (x *Experiment) Recent() float64 { return x.state[recent] }

@@ -1,0 +1,186 @@
+package experiment
+
+import (
+	"errors"
+	"math"
+
+	"oriel/operators/elementary"
+)
+
+// Experiment is one A/B test over a stream. It is not safe for concurrent use.
+type Experiment struct {
+	Settings
+	state []float64 // all that changes, and all of it public
+	bank  *bank     // statistics: by arm Σ1{A=k}(y − m)/π_k; with Lift behind them m·Σ1{A=k}/π_k
+	check *bank     // statistics: by contrast its counts, each with a filter; then newer events, with a filter at Near
+	total *total
+
+	mixing, checkMixing []float64 // r, by filter
+	balanceNoise        []float64 // variance of a draw in the counts' contrast
+	increments, counts  []float64 // scratch
+}
+
+// Arm is what a step releases of an arm: noisy increments of its count, of its Σx̃ and of its Σ(x̃² − ½).
+type Arm struct{ Count, Value, Square float64 }
+
+// The numbers of state in front of those of the arms.
+const (
+	looks       = iota
+	spread      // variance of the noise of a sum since the start, in draws'
+	unbalanced  // the largest ln e of the balance so far, or 0
+	recent      // weight of the newer half of events, when looks was last a power of two
+	recentFrom  // looks at that time
+	experiments // how many numbers these are
+)
+
+// The numbers of state of an arm: totals, and of treatments the largest ln e and ln e⁺ so far, or 0.
+const (
+	countTotal = iota
+	valueTotal
+	squareTotal
+	bestE
+	bestPositive
+	armNumbers
+)
+
+// New returns an experiment before its first step.
+func New(s Settings) *Experiment {
+	x := &Experiment{Settings: s}
+	arms, poles := len(s.Propensities), len(s.Noise.Poles)
+	ratios, width := s.grid(), arms
+	if s.Lift {
+		width += arms
+	}
+	var checked []float64
+	for k := 1; k < arms; k++ {
+		p, q := s.Propensities[k], s.Propensities[0]
+		noise := float64(float64(s.Count*s.Count) * (1/float64(p*p) + 1/float64(q*q)))
+		x.balanceNoise = append(x.balanceNoise, noise)
+		checked = append(checked, float64((1/p+1/q)*s.Events)/noise)
+	}
+	checked = append(checked, float64(s.variance(s.Near)*s.Propensities[0]*s.Events)/s.armNoise(s.Near))
+	lengths := [...]int{
+		experiments + arms*armNumbers, totalLen(poles), bankLen(len(ratios), poles, width), bankLen(arms, poles, arms),
+	}
+	n := 0
+	for _, l := range lengths {
+		n += l
+	}
+	x.state = make([]float64, n)
+	rest := x.state[lengths[0]:]
+	x.total = newTotal(&x.Noise, s.Start, rest[:lengths[1]])
+	rest = rest[lengths[1]:]
+	x.bank = newBank(&x.Noise, ratios, width, s.Events, s.Start, rest[:lengths[2]])
+	x.check = newBank(&x.Noise, checked, arms, s.Events, s.Start, rest[lengths[2]:])
+	x.mixing, x.checkMixing = s.mixings(ratios), s.mixings(checked)
+	x.increments, x.counts = make([]float64, width), make([]float64, arms)
+	return x
+}
+
+// variance is that of an outcome of 0 or 1 with a mean.
+func (s *Settings) variance(mean float64) float64 { return float64(mean * (1 - mean)) }
+
+// mixings returns r of every ratio w, from about A(Target) = (BL)²/(wL + Var N_L), L the steps of Target.
+func (s *Settings) mixings(ratios []float64) []float64 {
+	steps := s.targetSteps()
+	variance, events := s.Noise.variance(steps), float64(s.Events*float64(steps))
+	r := make([]float64, len(ratios))
+	for i, w := range ratios {
+		r[i] = mixing(float64(events*events)/(float64(w*float64(steps))+variance), s.alpha())
+	}
+	return r
+}
+
+// State is all that changes, for whoever keeps it: floats of a length that the settings decide.
+func (x *Experiment) State() []float64 { return x.state }
+
+var errState = errors.New("experiment: state: not that of so many looks")
+
+// Check refuses a state that was written into State, of a stream of so many steps.
+func (x *Experiment) Check(steps uint64) error {
+	for _, v := range x.state {
+		if !(math.Abs(v) <= math.MaxFloat64) {
+			return errState
+		}
+	}
+	if want := max(steps, x.Start) - x.Start; x.state[looks] != float64(want) {
+		return errState
+	}
+	return nil
+}
+
+// Looks is how many steps the experiment has, and Events how many events.
+func (x *Experiment) Looks() uint64       { return uint64(x.state[looks]) }
+func (x *Experiment) EventsSeen() float64 { return float64(x.state[looks] * x.Events) }
+
+// Ready reports whether sums hold enough events for intervals.
+func (x *Experiment) Ready() bool { return x.EventsSeen() >= FirstLook }
+
+// arm is the numbers of state of an arm.
+func (x *Experiment) arm(k int) []float64 { return x.state[experiments+k*armNumbers:][:armNumbers] }
+
+// Take takes what the next step of the stream has released, arm by arm.
+func (x *Experiment) Take(arms []Arm) {
+	x.state[looks]++
+	l := uint64(x.state[looks])
+	x.state[spread] = x.total.step(l)
+	for k, a := range arms {
+		p, own := x.Propensities[k], x.arm(k)
+		own[countTotal] += a.Count
+		own[valueTotal] += a.Value
+		own[squareTotal] += a.Square
+		x.increments[k] = (a.Value/2 + float64((0.5-x.Near)*a.Count)) / p
+		x.counts[k] = a.Count / p
+		if x.Lift {
+			x.increments[len(arms)+k] = float64(x.Near * x.counts[k])
+		}
+	}
+	control := x.counts[0]
+	for k := 1; k < len(arms); k++ {
+		x.counts[k-1] = x.counts[k] - control
+	}
+	x.counts[len(arms)-1] = x.Events // newer events
+	x.bank.step(x.increments)
+	x.check.step(x.counts)
+	if l&(l-1) == 0 {
+		x.halve(l)
+	}
+	if period := x.Noise.Period; period > 0 && (x.Start+l)%period == 0 {
+		x.bank.block(0)
+		x.check.block(0)
+	}
+	if x.Ready() {
+		x.look()
+	}
+}
+
+// halve reads the weight of the events since looks was half of what it is.
+func (x *Experiment) halve(l uint64) {
+	last := len(x.Propensities) - 1
+	if x.state[recent] = 0; l > 1 {
+		x.state[recent] = x.check.sum(last, last) / x.check.informationOf(last)
+	}
+	x.check.forget(last)
+	x.state[recentFrom] = float64(l)
+}
+
+// look keeps the largest e-values.
+func (x *Experiment) look() {
+	x.state[unbalanced] = max(x.state[unbalanced], x.logBalance())
+	for k := 1; k < len(x.Propensities); k++ {
+		r, own := x.effect(k).evidence(), x.arm(k)
+		own[bestE] = max(own[bestE], r.logE())
+		own[bestPositive] = max(own[bestPositive], r.logPositive())
+	}
+}
+
+// logBalance is ln of the mean of the balances' e-values, which is an e-value.
+func (x *Experiment) logBalance() float64 {
+	mean := 0.0
+	for i, noise := range x.balanceNoise {
+		r := reading{x.check.sum(i, i) / math.Sqrt(noise), x.check.informationOf(i), x.checkMixing[i]}
+		error := float64((1/x.Propensities[i+1] + 1/x.Propensities[0]) * x.Rounding)
+		mean += eValue(r.towardsZero(error/math.Sqrt(noise)/x.Events).logE()) / float64(len(x.balanceNoise))
+	}
+	return elementary.Log(mean)
+}

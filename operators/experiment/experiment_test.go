@@ -1,0 +1,282 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// squares returns B and A of increments under a dense covariance.
+func squares(t *testing.T, g *mat.SymDense, y []float64, events float64) (sum, information float64) {
+	t.Helper()
+	var factor mat.Cholesky
+	if !factor.Factorize(g) {
+		t.Fatal("no factor")
+	}
+	ones := mat.NewVecDense(len(y), nil)
+	for i := range y {
+		ones.SetVec(i, events)
+	}
+	var white mat.VecDense
+	if err := factor.SolveVecTo(&white, ones); err != nil {
+		t.Fatal(err)
+	}
+	return mat.Dot(&white, mat.NewVecDense(len(y), y)), mat.Dot(&white, ones)
+}
+
+// Effects, means and lifts are generalised least squares over the dense covariance v·B·I + s²·K, with the v that the
+// totals have, noise of one deviation above, at the next point of the grid; the bound on rounding is added.
+func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
+	const looks, events = 100, 50
+	for name, c := range map[string]struct {
+		start      uint64
+		period     uint64
+		propensity []float64
+		square     float64
+	}{
+		"from the stream's start":   {0, 0, []float64{0.5, 0.5}, 0},
+		"from within, over a reset": {30, 64, []float64{0.2, 0.3, 0.5}, 0},
+		"with squares":              {5, 64, []float64{0.4, 0.6}, 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Settings{
+				Propensities: c.propensity, Alpha: 0.05, Near: 0.3, Target: 2000, Events: events, Start: c.start, Lift: true,
+				Noise: *memory1024(), Count: 20, Value: 25, Square: c.square, Rounding: 1e-3,
+			}
+			s.Noise.Period = c.period
+			x, src := New(s), newSource(&s, 7, constant(0.3, 0.4))
+			arms := make([]Arm, len(c.propensity))
+			taken := make([][]Arm, 0, looks)
+			for range looks {
+				src.step(arms)
+				for k := range arms {
+					arms[k].Square = arms[k].Count / 2 // of outcomes −1 and 1
+				}
+				x.Take(arms)
+				taken = append(taken, slices.Clone(arms))
+			}
+			k := covariance(&s.Noise, int(c.start), looks, 0)
+			spread := mat.Sum(k)
+			q, m := c.propensity[0], s.Near
+			total := float64(looks * events)
+			second := func(arm int, centre float64) (moment, noise float64) { // of (y − centre)²
+				n, value, square := 0.0, 0.0, 0.0
+				for _, a := range taken {
+					n, value, square = n+a[arm].Count, value+a[arm].Value, square+a[arm].Square
+				}
+				pi := c.propensity[arm]
+				weights := [3]float64{0.5 - centre, 0.5 - centre, 0} // y² = y
+				if c.square > 0 {
+					weights = [3]float64{3.0/8 - centre, 0.5 - centre, 1.0 / 4}
+				}
+				moment = (weights[0]*n+weights[1]*value+weights[2]*square)/(pi*total) + centre*centre
+				for i, deviation := range [3]float64{s.Count, s.Value, s.Square} {
+					noise += math.Pow(weights[i]*deviation/(pi*total), 2) * spread
+				}
+				return moment, noise
+			}
+			for _, form := range []combination{{1, m, 1}, {1, m, 0}, {0, m, 0}, {1, 1.3 * m, 1.3}, {1, 0.4 * m, 0.4}} {
+				own := c.propensity[form.arm]
+				noise := func(centre float64) float64 {
+					return math.Pow(s.Value/2, 2) + math.Pow((0.5-centre)*s.Count, 2)
+				}
+				square := noise(form.centre)/(own*own) + math.Pow(form.factor/q, 2)*noise(m)
+				v1, guard1 := second(form.arm, form.centre)
+				v0, guard0 := second(0, m)
+				v := v1/own + form.factor*form.factor*v0/q +
+					math.Sqrt(guard1/(own*own)+math.Pow(form.factor, 4)*guard0/(q*q))
+				i, _ := slices.BinarySearch(x.bank.ratios, v*events/square)
+				g := mat.NewSymDense(looks, nil)
+				for a := range looks {
+					for b := a; b < looks; b++ {
+						g.SetSym(a, b, square*k.At(a, b))
+					}
+					g.SetSym(a, a, g.At(a, a)+x.bank.ratios[i]*square)
+				}
+				y := make([]float64, looks)
+				for l, a := range taken {
+					sum := func(arm int, centre float64) float64 { return a[arm].Value/2 + (0.5-centre)*a[arm].Count }
+					y[l] = sum(form.arm, form.centre)/own - form.factor*sum(0, m)/q
+				}
+				sum, information := squares(t, g, y, events)
+				f := x.find(form)
+				rounding := ((0.5+math.Abs(0.5-form.centre))/own + form.factor*(0.5+math.Abs(0.5-m))/q) * 1e-3 / events
+				if math.Abs(f.estimate()-sum/information) > 1e-9 || math.Abs(f.information/square/information-1) > 1e-9 ||
+					math.Abs(f.error-rounding) > 1e-12 {
+					t.Errorf("%+v: %g with %g, rounding %g, want %g with %g, %g", form, f.estimate(), f.information/square, f.error,
+						sum/information, information, rounding)
+				}
+			}
+			// The weight of the newer half, when looks was 64, is the dense one at Near.
+			near := m * (1 - m) * q * events / (math.Pow(s.Value/2, 2) + math.Pow((0.5-m)*s.Count, 2))
+			g := covariance(&s.Noise, int(c.start), 64, near)
+			newer := make([]float64, 64)
+			for l := 32; l < 64; l++ {
+				newer[l] = events
+			}
+			sum, information := squares(t, g, newer, events)
+			if math.Abs(x.Recent()-sum/information) > 1e-9 {
+				t.Errorf("recent %g, want %g", x.Recent(), sum/information)
+			}
+		})
+	}
+}
+
+// The weights ω of τ at the looks are those of increments, and are not negative: what e⁺ rests on.
+func TestWeightsAreAnAverage(t *testing.T) {
+	looks := 48
+	for name, noise := range map[string]*Noise{
+		"horizon 1000": horizon1000(), "horizon 100": horizon100(), "memory 1024": memory1024(),
+	} {
+		s := halves(0.1, 100)
+		s.Noise = *noise
+		for _, start := range []uint64{0, 1, 5000} {
+			if start > 0 && noise.Period == 0 {
+				continue
+			}
+			ratios := s.grid()
+			b := newBank(noise, ratios, looks, 100, start, make([]float64, bankLen(len(ratios), len(noise.Poles), looks)))
+			impulses := make([]float64, looks)
+			for l := range looks {
+				clear(impulses)
+				impulses[l] = 100
+				b.step(impulses)
+				for i, w := range ratios {
+					sum := 0.0
+					for j := range looks {
+						weight := b.sum(i, j) / b.informationOf(i)
+						if weight < 0 || j > l && weight != 0 {
+							t.Fatalf("%s from %d, w = %g, look %d: weight %d is %g", name, start, w, l, j, weight)
+						}
+						sum += weight
+					}
+					if math.Abs(sum-1) > 1e-12 {
+						t.Fatalf("%s from %d, w = %g, look %d: weights sum to 1%+g", name, start, w, l, sum-1)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A lift is in the set exactly where its contrast's sequence holds 0.
+func TestLiftsInvertTheirTests(t *testing.T) {
+	for seed, rates := range [][]float64{{0.1, 0.11}, {0.3, 0.1}, {0.02, 0.02}, {0.002, 0.01}} {
+		s := halves(0.1, 100)
+		s.Lift = true
+		x, src := New(s), newSource(&s, uint64(seed), constant(rates...))
+		arms := make([]Arm, 2)
+		for range 200 {
+			src.step(arms)
+			x.Take(arms)
+		}
+		r := x.Ratio(1)
+		for theta := 1.0 / 8; theta < 8; theta *= 1.003 {
+			inside := theta > r.Low && theta < r.High
+			if near := math.Min(math.Abs(theta-r.Low), math.Abs(theta-r.High)); near > 1e-6 && inside == x.rejects(1, theta) {
+				t.Errorf("rates %v: %g of %+v is rejected: %v", rates, theta, r, x.rejects(1, theta))
+				break
+			}
+		}
+		if r.High == Unbounded && x.rejects(1, mostLift) || r.Low == 0 && x.rejects(1, 1/mostLift) || !(r.Low <= r.High) {
+			t.Errorf("rates %v: %+v", rates, r)
+		}
+	}
+}
+
+// A look reads the filter next above; the sequences of K − 1 contrasts share α.
+func TestGridAndLevels(t *testing.T) {
+	s := halves(0.1, 100)
+	s.Propensities = []float64{0.25, 0.25, 0.25, 0.25}
+	x := New(s)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 1000 {
+		w := x.bank.ratios[0] * math.Pow(x.bank.ratios[len(x.bank.ratios)-1]/x.bank.ratios[0], rng.Float64())
+		if i := x.above(w); x.bank.ratios[i] < w || i > 0 && x.bank.ratios[i-1] >= w {
+			t.Fatalf("%g reads %g", w, x.bank.ratios[i])
+		}
+	}
+	for i, w := range x.bank.ratios[1:] {
+		if ratio := w / x.bank.ratios[i]; ratio > coarse*1.0001 || ratio < fine*0.9999 {
+			t.Errorf("ratio %g", ratio)
+		}
+	}
+	src, arms := newSource(&s, 1, constant(0.1)), make([]Arm, 4)
+	for range 50 {
+		src.step(arms)
+		x.Take(arms)
+	}
+	f := x.effect(2)
+	a := f.information + f.mixing
+	want := math.Sqrt(a*(math.Log(a/f.mixing)+2*math.Log(3/0.05)))/f.information*f.scale + f.error
+	if e := x.Effect(2); math.Abs((e.High-e.Low)/2-want) > 1e-12 {
+		t.Errorf("half width %g, want %g", (e.High-e.Low)/2, want)
+	}
+}
+
+// The state is all that an experiment has: another one goes on with it to the last bit. Bits never change.
+func TestStateAndBits(t *testing.T) {
+	s := halves(0.1, 100)
+	s.Lift, s.Noise, s.Start = true, *memory1024(), 40
+	s.Noise.Period = 64
+	x, src := New(s), newSource(&s, 3, constant(0.1, 0.12))
+	arms := make([]Arm, 2)
+	for range 100 {
+		src.step(arms)
+		for k := range arms { // no draw depends on a CPU
+			arms[k] = Arm{math.Floor(arms[k].Count), math.Floor(arms[k].Value), 0}
+		}
+		y := New(s)
+		copy(y.State(), x.State())
+		if err := y.Check(s.Start + x.Looks()); err != nil {
+			t.Fatal(err)
+		}
+		x.Take(arms)
+		y.Take(arms)
+		if !slices.Equal(x.State(), y.State()) || x.Effect(1) != y.Effect(1) || x.Ratio(1) != y.Ratio(1) {
+			t.Fatal("another future")
+		}
+	}
+	if x.Check(s.Start+x.Looks()+1) == nil {
+		t.Error("a state of another step is taken")
+	}
+	x.State()[5] = math.NaN()
+	if x.Check(s.Start+x.Looks()) == nil {
+		t.Error("a state that is no number is taken")
+	}
+	x, hash := New(s), sha256.New()
+	for l := range 100 {
+		z := float64(l % 9)
+		x.Take([]Arm{{50 + z, -40 + 3*z, 0}, {48 - z, -30 - 2*z, 0}})
+		for _, v := range []any{x.Effect(1), x.Mean(0), x.Ratio(1), x.Evidence(1), x.Balance(), x.Recent()} {
+			_ = binary.Write(hash, binary.LittleEndian, v) // a hash takes all
+		}
+	}
+	const want = "6f70a1656b093eba14f15014c0afe3af"
+	if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
+		t.Errorf("%s, stored %s", got, want)
+	}
+}
+
+func TestALookDoesNotAllocate(t *testing.T) {
+	s := halves(0.1, 100)
+	s.Lift = true
+	x, arms := New(s), []Arm{{50, -40, 0}, {50, -38, 0}}
+	for range 20 {
+		x.Take(arms)
+	}
+	if n := testing.AllocsPerRun(20, func() {
+		x.Take(arms)
+		x.Effect(1)
+		x.Ratio(1)
+		x.Evidence(1)
+	}); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
