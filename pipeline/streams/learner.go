@@ -82,6 +82,24 @@ func (l Learner) params(own func() ([]byte, error)) ([]byte, error) {
 	return slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(calibration))), calibration, params), nil
 }
 
+// Deviation returns that of the noise in sums of the operator's first component, as a deployment opened today has it.
+// It fails where the noise is not Gaussian.
+func (l Learner) Deviation() (mechanisms.Deviation, error) {
+	frozen, err := l.calibrate()
+	if err != nil {
+		return mechanisms.Deviation{}, err
+	}
+	calibration, err := mechanisms.ParseCalibration(frozen)
+	if err != nil {
+		return mechanisms.Deviation{}, err
+	}
+	m, err := mechanisms.NewMechanism(l.mechanism, calibration)
+	if err != nil {
+		return mechanisms.Deviation{}, err
+	}
+	return m.Open([32]byte{}).Deviation(0, 0)
+}
+
 // Open is that of Opener: it reads the calibration, and hands the rest to the operator.
 func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, error), error) {
 	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)) > uint64(len(frozen)-4) {
