@@ -39,7 +39,7 @@ func root() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "",
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
-		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
+		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), scoreCommand(), weightsCommand(), schemaCommand(), replayCommand(), evalCommand(),
 		planCommand(), initCommand(), mapCommand(), auditCommand(), reproduceCommand(), versionCommand())
 	return cmd
 }

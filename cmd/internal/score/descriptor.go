@@ -185,6 +185,13 @@ func (v Vector) Features() schemas.FeatureConfig {
 	return c
 }
 
+// Same reports whether events of a configuration become the same vectors.
+func (v Vector) Same(c schemas.EventConfig) bool {
+	f := c.Features
+	ranges := slices.EqualFunc(v.Ranges, f.Ranges, func(a Range, b schemas.Range) bool { return schemas.Range(a) == b })
+	return v.Dimension == c.Dimension && v.Bias == f.Bias && v.Norm == f.Norm && ranges
+}
+
 // ErrDescriptor is of a text that is no descriptor of vectors.
 var ErrDescriptor = errors.New("not a descriptor of an operator with features")
 
