@@ -39,8 +39,9 @@ func root() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "",
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
-		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), scoreCommand(), weightsCommand(), schemaCommand(), replayCommand(), evalCommand(),
-		planCommand(), initCommand(), mapCommand(), auditCommand(), reproduceCommand(), versionCommand())
+		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
+		planCommand(), initCommand(), mapCommand(), auditCommand(), reproduceCommand(), versionCommand(), scoreCommand(),
+		weightsCommand())
 	return cmd
 }
 

@@ -14,7 +14,7 @@ func (c operator) Score() *operators.Score {
 			o := objective{
 				convexity: float64(c.StrongConvexity * float64(batch)), start: c.StartRegularizer, scope: c.terms.Scope,
 			}
-			return release / o.curvature(step)
+			return min(release/o.curvature(step), c.Set.MaxNorm()) // no number within ±R deviates by more
 		}
 	}
 	switch l := c.Loss.(type) {

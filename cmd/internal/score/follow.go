@@ -64,8 +64,8 @@ func (t Topics) descriptor(ctx context.Context) (newest []byte, err error) {
 	return newest, nil
 }
 
-// look is how many offsets from the end the newest decision is looked for at first: a transaction has a few decisions and
-// an offset of its own.
+// look is how many offsets from the end the newest decision is looked for at first: a transaction has a few decisions
+// and an offset of its own.
 const look = 64
 
 // newest takes the last decisions of a partition, and returns where it ends.
