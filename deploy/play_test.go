@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// TestPythonReaderTellsWhatToPlay: schemas/testdata/decisions.py, which the text for loops names, plays answers to
+// TestPythonReaderTellsWhatToPlay: deploy/python/oriel/decisions.py, which the text for loops names, plays answers to
 // contexts alone. It reads decisions that machines have made.
 func TestPythonReaderTellsWhatToPlay(t *testing.T) {
 	const script = `
 import json, sys
-sys.path.insert(0, "testdata")
+sys.path.insert(0, "../deploy/python/oriel")
 from decisions import to_play
 for name in ("action", "reward"):
     action = json.load(open("examples/decision.linucb-" + name + ".json"))
@@ -37,7 +37,7 @@ print(to_play({"decision": [-1], "answers": "context"}), to_play({"decision": [2
 func TestPythonReaderReadsEveryEncoding(t *testing.T) {
 	const script = `
 import json, sys
-sys.path.insert(0, "testdata")
+sys.path.insert(0, "../deploy/python/oriel")
 from decisions import read
 seen = 0
 for line in open("testdata/encodings.txt"):

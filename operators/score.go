@@ -26,6 +26,14 @@ type Score struct {
 	Start    []float64 // the decision before the first one; public
 	Offset   float64   // what Predict and Loss add to ⟨a, x⟩ themselves
 
+	// Low and High are the least and the most that Predict says; both 0: anything.
+	Low, High float64
+
+	// Noise is the standard deviation of privacy's noise in each coordinate of the decision of a step, before the decision
+	// is brought into its set, which moves no two points apart. release is that of a coordinate of the step's sums, and a
+	// step has batch events. nil: decisions publish it, or it is not known.
+	Noise func(release float64, batch, step uint64) float64
+
 	// Exact is the same operator, which allows for no noise: what is learned without privacy. nil: any noise is the same
 	// to it.
 	Exact Operator

@@ -57,6 +57,16 @@ func (h *hasher) add(hash uint64, v float64) {
 	h.slot[index] = int32(len(h.indices))
 }
 
+// Place returns where a token's value goes in a vector of so many coordinates: FeatureConfig. sign is 1 or −1.
+func Place(token string, dimension int) (index int, sign float64) {
+	hash := xxhash.Sum64String(token)
+	high, _ := bits.Mul64(hash, uint64(dimension))
+	if hash&1 == 1 {
+		return int(high), -1
+	}
+	return int(high), 1
+}
+
 func (h *hasher) truth(name []byte) {
 	h.add(xxhash.Sum64(name), 1)
 }

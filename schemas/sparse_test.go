@@ -101,7 +101,7 @@ func TestSparseIsThePointToTheBit(t *testing.T) {
 	}
 }
 
-// TestSparseAgreesWithTheVectors compares with testdata/decisions.py to the bit: consumers in other languages rely on
+// TestSparseAgreesWithTheVectors compares with deploy/python/oriel/decisions.py to the bit: consumers in other languages rely on
 // it.
 func TestSparseAgreesWithTheVectors(t *testing.T) {
 	var cases []struct {

@@ -40,7 +40,8 @@ func root() *cobra.Command {
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
 		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
-		planCommand(), initCommand(), mapCommand(), auditCommand(), reproduceCommand(), licensesCommand(), versionCommand())
+		planCommand(), initCommand(), mapCommand(), auditCommand(), reproduceCommand(), versionCommand(), scoreCommand(),
+		weightsCommand())
 	return cmd
 }
 

@@ -9,6 +9,14 @@ import (
 func (c operator) Score() *operators.Score {
 	s := &operators.Score{Start: make([]float64, c.Set.Dimension()), Loss: c.Loss.Value, Predict: loss.Predict}
 	c.start(s.Start, Inherited{})
+	if c.Update == Projection {
+		s.Noise = func(release float64, batch, step uint64) float64 {
+			o := objective{
+				convexity: float64(c.StrongConvexity * float64(batch)), start: c.StartRegularizer, scope: c.terms.Scope,
+			}
+			return min(release/o.curvature(step), c.Set.MaxNorm()) // no number within ±R deviates by more
+		}
+	}
 	switch l := c.Loss.(type) {
 	case loss.Logistic:
 		s.Predicts = operators.LogOdds

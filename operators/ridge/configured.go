@@ -140,6 +140,7 @@ func (c operator) Score() *operators.Score {
 	exact.shift = 0
 	return &operators.Score{
 		Exact: exact, Predicts: operators.Mean, Start: make([]float64, c.rows.Features), Predict: c.predict, Offset: c.middle,
+		Low: c.middle - c.half, High: c.middle + c.half,
 		Loss: func(x []float64, e schemas.Event) float64 {
 			off := c.predict(x, e) - e.Label
 			return float64(float64(e.Weight*off)*off) / 2

@@ -94,6 +94,24 @@ func (Learner) Timed(params []byte) bool {
 	return len(params) >= 4 && binary.LittleEndian.Uint32(params)&timed != 0
 }
 
+// Deviation returns that of the noise in sums of the operator's first component, as a deployment opened today has it.
+// It fails where the noise is not Gaussian.
+func (l Learner) Deviation() (mechanisms.Deviation, error) {
+	frozen, err := l.calibrate()
+	if err != nil {
+		return mechanisms.Deviation{}, err
+	}
+	calibration, err := mechanisms.ParseCalibration(frozen)
+	if err != nil {
+		return mechanisms.Deviation{}, err
+	}
+	m, err := mechanisms.NewMechanism(l.mechanism, calibration)
+	if err != nil {
+		return mechanisms.Deviation{}, err
+	}
+	return m.Open([32]byte{}).Deviation(0, 0)
+}
+
 // Open is that of Opener: it reads the calibration, and hands the rest to the operator.
 func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, error), error) {
 	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)&^timed) > uint64(len(frozen)-4) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"oriel/cmd/internal/settings"
-	"oriel/operators"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
 )
@@ -61,7 +60,11 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	}, leaveOut, done); err != nil {
 		return err
 	}
-	written, err := deployment.WriteDescriptor(ctx, client, c, topics, operators.DescriptorOf(model.Learner.Operator()))
+	descriptor, err := s.Descriptor(model)
+	if err != nil {
+		return err
+	}
+	written, err := deployment.WriteDescriptor(ctx, client, c, topics, descriptor)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"oriel/cmd/internal/score"
 	"oriel/operators"
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
@@ -126,7 +127,8 @@ func (s Settings) DeploymentOf(m streams.Model) (deployment.Config, error) {
 	}
 	c.Second = name("ORIEL_SECOND_TOPIC", s.SecondTopic, s.Name+"."+suffix, output != nil)
 	c.Descriptor = name(
-		"ORIEL_DESCRIPTOR_TOPIC", s.DescriptorTopic, s.Name+".descriptor", operators.DescriptorOf(operator) != nil,
+		"ORIEL_DESCRIPTOR_TOPIC", s.DescriptorTopic, s.Name+".descriptor",
+		operators.DescriptorOf(operator) != nil || score.Hashes(m.Events.Body),
 	)
 	return c, invalid(errs...)
 }

@@ -1,0 +1,121 @@
+package score
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"oriel/schemas"
+)
+
+// Score is what a model says of an event.
+type Score struct {
+	Value float64 // ⟨features, weights⟩ and the offset, before a link and bounds
+	// Deviation is the standard deviation of privacy's noise in Value; NaN: not known. Of weights with a Noise it is
+	// exact, but for what bringing them into their set takes away. Of weights with Deviations it takes noise to be independent
+	// from weight to weight, and Most is what it cannot exceed however noise of weights goes together.
+	Deviation, Most float64
+}
+
+// Score scores the vector of an event by the weights of an arm, 0 where there are none.
+func (d *Descriptor) Score(m *Model, v schemas.Vector, arm int) Score {
+	from := arm * d.Vector.Dimension
+	s := Score{Value: d.Offset}
+	squares := 0.0
+	for k, x := range v.Values {
+		i := from + k
+		if v.Indices != nil {
+			i = from + int(v.Indices[k])
+		}
+		s.Value += x * m.Weights[i]
+		noise := m.Noise
+		if m.Deviations != nil {
+			noise = m.Deviations[i]
+			s.Most += math.Abs(x) * noise
+		}
+		squares += x * x * noise * noise
+	}
+	if s.Deviation = math.Sqrt(squares); m.Deviations == nil {
+		s.Most = s.Deviation
+	}
+	if m.Deviations == nil && m.Noise == 0 {
+		s.Deviation, s.Most = math.NaN(), math.NaN()
+	}
+	return s
+}
+
+// AppendAnswer appends the answer to an event as a JSON object. Its members are described by `oriel score --help`.
+func (d *Descriptor) AppendAnswer(dst []byte, m *Model, v schemas.Vector, now time.Time) []byte {
+	dst = schemas.AppendString(append(dst, `{"stream":`...), m.Stream)
+	dst = strconv.AppendUint(append(dst, `,"step":`...), m.Step, 10)
+	if m.Time > 0 {
+		dst = strconv.AppendInt(append(dst, `,"time":`...), m.Time, 10)
+		clock := "record"
+		if m.Events {
+			clock = "events"
+		}
+		dst = append(append(append(dst, `,"clock":"`...), clock...), '"')
+		dst = appendNumber(append(dst, `,"age":`...), float64(now.UnixMilli()-m.Time)/1000)
+	}
+	if d.Predicts == Reward {
+		return d.appendRewards(dst, m, v)
+	}
+	return append(d.appendScore(dst, d.Score(m, v, 0)), '}')
+}
+
+func (d *Descriptor) appendRewards(dst []byte, m *Model, v schemas.Vector) []byte {
+	dst = append(dst, `,"predicts":"reward","scores":{`...)
+	for i, name := range d.Arms {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendNumber(append(schemas.AppendString(dst, name), ':'), d.Score(m, v, i).Value)
+	}
+	return append(dst, "}}"...)
+}
+
+// appendScore appends what the value means. Noise of a probability is that of its log-odds to the first order.
+func (d *Descriptor) appendScore(dst []byte, s Score) []byte {
+	switch d.Predicts {
+	case LogOdds:
+		p := 1 / (1 + math.Exp(-s.Value))
+		dst = append(dst, `,"predicts":"probability","score":`...)
+		dst = d.appendNoise(appendNumber(dst, p), s, p*(1-p))
+		dst = appendNumber(append(dst, `,"log_odds":`...), s.Value)
+		return appendNumber(append(dst, `,"log_odds_deviation":`...), s.Deviation)
+	case Class:
+		class := `1`
+		if s.Value < 0 {
+			class = `-1`
+		}
+		dst = append(append(append(dst, `,"predicts":"class","class":`...), class...), `,"score":`...)
+		return d.appendNoise(appendNumber(dst, s.Value), s, 1)
+	}
+	value := s.Value
+	if len(d.Bounds) == 2 {
+		value = max(d.Bounds[0], min(d.Bounds[1], value))
+	}
+	dst = append(append(append(dst, `,"predicts":"`...), d.Predicts...), `","score":`...)
+	return d.appendNoise(appendNumber(dst, value), s, 1)
+}
+
+func (d *Descriptor) appendNoise(dst []byte, s Score, slope float64) []byte {
+	dst = appendNumber(append(dst, `,"deviation":`...), slope*s.Deviation)
+	if s.Most == s.Deviation || math.IsNaN(s.Most) {
+		return dst
+	}
+	return appendNumber(append(dst, `,"deviation_most":`...), slope*s.Most)
+}
+
+// appendNumber appends a number, and null for one that JSON cannot write.
+func appendNumber(dst []byte, x float64) []byte {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return append(dst, "null"...)
+	}
+	return schemas.AppendFloat(dst, x)
+}
+
+// appendProblem appends the answer to what has no score.
+func appendProblem(dst []byte, problem string) []byte {
+	return append(schemas.AppendString(append(dst, `{"error":`...), problem), '}')
+}

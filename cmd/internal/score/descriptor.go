@@ -1,0 +1,216 @@
+package score
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Descriptor is what a scorer needs beside decisions: the published record of an operator with features. It holds
+// public settings only.
+type Descriptor struct {
+	Operator string    `json:"operator"`
+	Vector   Vector    `json:"vector"`
+	Predicts string    `json:"predicts,omitempty"` // one of the constants below
+	Level    float64   `json:"level,omitempty"`    // of a quantile
+	Offset   float64   `json:"offset,omitempty"`   // what a score adds to ⟨features, weights⟩
+	Bounds   []float64 `json:"bounds,omitempty"`   // least and most that a score says; nil: anything
+	Arms     []string  `json:"arms,omitempty"`     // whose weights stand one behind the other; nil: one set of weights
+	Names    []Name    `json:"names,omitempty"`    // of coordinates, as far as public settings say them
+	Noise    *Noise    `json:"noise,omitempty"`    // in weights; nil: decisions publish it, or it is not known
+}
+
+// What an inner product of features and weights says.
+const (
+	LogOdds  = "log-odds" // of label 1
+	Class    = "class"    // its sign
+	Mean     = "mean"     // of the label
+	Quantile = "quantile" // of the label, at Descriptor.Level
+	Reward   = "reward"   // of each arm
+)
+
+var predictions = map[operators.Prediction]string{
+	operators.LogOdds: LogOdds, operators.Side: Class, operators.Mean: Mean, operators.Quantile: Quantile,
+}
+
+// Vector is how named features become a vector: schemas.FeatureConfig, version 1.
+type Vector struct {
+	Version   int     `json:"version"`
+	Dimension int     `json:"dimension"`
+	Bias      bool    `json:"bias"`
+	Norm      string  `json:"norm"`
+	Ranges    []Range `json:"ranges,omitempty"`
+}
+
+// Range is a schemas.Range.
+type Range struct {
+	Name   string  `json:"name"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Cyclic bool    `json:"cyclic,omitempty"`
+}
+
+// Name is a feature whose place is known: its value is added at Index, times Sign.
+type Name struct {
+	Name  string  `json:"name"`
+	Index int     `json:"index"`
+	Sign  float64 `json:"sign"`
+}
+
+// Noise is the standard deviation of privacy's noise in each weight, independent from weight to weight, by the step of
+// the decision: Deviations[i] after Steps[i], straight in the logarithms of both between two of them, and the last one
+// from there on. Where weights are brought into their set it is an upper bound.
+type Noise struct {
+	Steps      []uint64  `json:"steps"`
+	Deviations []float64 `json:"deviations"`
+}
+
+// Hashes reports whether events of a body have features that are hashed.
+func Hashes(b schemas.Body) bool {
+	v, some := b.Vector()
+	return some && v.Kind == schemas.KindFeatures && !v.Optional
+}
+
+// Describe returns the descriptor of an operator and its events. deviation is the standard deviation of a released
+// number after a step, and nil where it is not known.
+func Describe(
+	o operators.Operator, c schemas.EventConfig, deviation func(step uint64) float64, batch uint64,
+) (Descriptor, error) {
+	d := Descriptor{Operator: c.Operator, Vector: Vector{
+		Version: 1, Dimension: c.Dimension, Bias: c.Features.Bias, Norm: c.Features.Norm,
+	}}
+	for _, r := range c.Features.Ranges {
+		d.Vector.Ranges = append(d.Vector.Ranges, Range(r))
+	}
+	if own := operators.DescriptorOf(o); own != nil {
+		if err := json.Unmarshal(own, &d); err != nil {
+			return d, fmt.Errorf("score: descriptor: %w", err)
+		}
+	}
+	if len(d.Arms) > 0 {
+		d.Predicts = Reward
+	}
+	if s := operators.ScoreOf(o); s != nil {
+		d.Predicts, d.Level, d.Offset = predictions[s.Predicts], s.Level, s.Offset
+		if s.Low != s.High {
+			d.Bounds = []float64{s.Low, s.High}
+		}
+		if s.Noise != nil && deviation != nil {
+			d.Noise = table(func(step uint64) float64 { return s.Noise(deviation(step), batch, step) })
+		}
+	}
+	d.Names = d.Vector.names()
+	return d, nil
+}
+
+const (
+	everyStep = 32      // the table has each of the first steps
+	perOctave = 8       // and so many rows from one power of two to the next
+	lastStep  = 1 << 36 // beyond which no stream comes
+)
+
+// table tells a function of the step. Rows grow until the function no longer moves.
+func table(at func(step uint64) float64) *Noise {
+	var n Noise
+	add := func(step uint64) {
+		n.Steps, n.Deviations = append(n.Steps, step), append(n.Deviations, at(step))
+	}
+	for step := uint64(1); step <= everyStep; step++ {
+		add(step)
+	}
+	for octave := uint64(everyStep); octave < lastStep; octave *= 2 {
+		for i := uint64(1); i <= perOctave; i++ {
+			add(octave + octave/perOctave*i)
+		}
+		if k := len(n.Steps) - 1; octave > 1<<20 && n.Deviations[k] == n.Deviations[k-perOctave] {
+			break
+		}
+	}
+	return &n
+}
+
+// At is the deviation after a step, from 1.
+func (n *Noise) At(step uint64) float64 {
+	i, found := slices.BinarySearch(n.Steps, step)
+	switch {
+	case found:
+		return n.Deviations[i]
+	case i == len(n.Steps):
+		return n.Deviations[i-1]
+	case i == 0:
+		return n.Deviations[0]
+	}
+	low, high := math.Log(n.Deviations[i-1]), math.Log(n.Deviations[i])
+	share := (math.Log(float64(step)) - math.Log(float64(n.Steps[i-1]))) /
+		(math.Log(float64(n.Steps[i])) - math.Log(float64(n.Steps[i-1])))
+	return math.Exp(low + share*(high-low))
+}
+
+// Constant is the name of the feature that is 1 in each event.
+const Constant = "(constant)"
+
+// names are those of the constant and of features with a range.
+func (v Vector) names() []Name {
+	var names []Name
+	if v.Bias {
+		names = append(names, v.name(Constant, ""))
+	}
+	for _, r := range v.Ranges {
+		if !r.Cyclic {
+			names = append(names, v.name(r.Name, r.Name))
+			continue
+		}
+		names = append(names, v.name(r.Name+" (sin)", r.Name+"\x00sin"), v.name(r.Name+" (cos)", r.Name+"\x00cos"))
+	}
+	return names
+}
+
+func (v Vector) name(name, token string) Name {
+	index, sign := schemas.Place(token, v.Dimension)
+	return Name{name, index, sign}
+}
+
+// Features are those of decoders.
+func (v Vector) Features() schemas.FeatureConfig {
+	c := schemas.FeatureConfig{Bias: v.Bias, Norm: v.Norm}
+	for _, r := range v.Ranges {
+		c.Ranges = append(c.Ranges, schemas.Range(r))
+	}
+	return c
+}
+
+// Same reports whether events of a configuration become the same vectors.
+func (v Vector) Same(c schemas.EventConfig) bool {
+	f := c.Features
+	ranges := slices.EqualFunc(v.Ranges, f.Ranges, func(a Range, b schemas.Range) bool { return schemas.Range(a) == b })
+	return v.Dimension == c.Dimension && v.Bias == f.Bias && v.Norm == f.Norm && ranges
+}
+
+// ErrDescriptor is of a text that is no descriptor of vectors.
+var ErrDescriptor = errors.New("not a descriptor of an operator with features")
+
+// ParseDescriptor reads a published descriptor. Members that it does not know are of a later version, and passed over.
+func ParseDescriptor(text []byte) (Descriptor, error) {
+	var d Descriptor
+	if err := json.Unmarshal(bytes.TrimSpace(text), &d); err != nil {
+		return d, ErrDescriptor
+	}
+	v := d.Vector
+	switch {
+	case v.Version == 0 || v.Dimension < 1 || v.Dimension > schemas.MaxDimension:
+		return d, ErrDescriptor
+	case v.Version != 1:
+		return d, fmt.Errorf("a descriptor of vectors of version %d: this program knows version 1", v.Version)
+	case d.Noise != nil && (len(d.Noise.Steps) == 0 || len(d.Noise.Steps) != len(d.Noise.Deviations)):
+		return d, ErrDescriptor
+	case len(d.Bounds) != 0 && len(d.Bounds) != 2:
+		return d, ErrDescriptor
+	}
+	return d, v.Features().Validate()
+}

@@ -1,0 +1,79 @@
+package score
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"oriel/schemas"
+)
+
+// Asked says how events come, and of which stream's model a score is asked for.
+type Asked struct {
+	Decoder schemas.EventDecoder
+	Longest int    // event, bytes
+	Stream  string // "": the only one, or by key
+	Keyed   bool   // each line is the record key of the event, a tab, and the event
+}
+
+// Lines answers each line with a line, before it waits for the next one. A line that is no event has an answer with an
+// error, which names the rule and nothing that the line holds. It fails in the end if there were such.
+func (m *Models) Lines(in io.Reader, out io.Writer, a Asked) error {
+	longest := a.Longest
+	if a.Keyed {
+		longest += longestKey
+	}
+	lines, w := schemas.NewLines(in, longest), bufio.NewWriter(out)
+	var answer []byte
+	bad := 0
+	for total := 0; ; total++ {
+		if !lines.Ready() {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			if bad > 0 {
+				return fmt.Errorf("%d of %d lines have no score", bad, total)
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		event, key := line.Value, []byte(nil)
+		if a.Keyed {
+			key, event, _ = bytes.Cut(line.Value, []byte("\t"))
+		}
+		var problem string
+		answer, problem = m.appendScored(answer[:0], a.Decoder, event, a.Stream, key)
+		if problem != "" {
+			bad++
+		}
+		if _, err := w.Write(append(answer, '\n')); err != nil {
+			return err
+		}
+	}
+}
+
+// longestKey is how long a record key may be before its tab.
+const longestKey = 64 << 10
+
+// appendScored appends the answer to an event; problem says why there is no score.
+func (m *Models) appendScored(
+	dst []byte, decoder schemas.EventDecoder, event []byte, stream string, key []byte,
+) (answer []byte, problem string) {
+	model, err := m.Of(stream, key)
+	if err != nil {
+		return appendProblem(dst, err.Error()), err.Error()
+	}
+	var e schemas.Event
+	if code := decoder.Decode(&e, event); code != schemas.OK {
+		return appendProblem(dst, code.String()), code.String()
+	}
+	return m.AppendAnswer(dst, model, e.Vector, time.Now()), ""
+}

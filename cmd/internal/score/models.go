@@ -1,0 +1,177 @@
+package score
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// Model is the newest decision of a stream. It never changes.
+type Model struct {
+	Stream string
+	Step   uint64
+	Time   int64 // ms since 1970; 0: not known
+	// Events says that Time is the greatest timestamp of the step's events. Otherwise it is that of the decision's record.
+	Events bool
+
+	Weights []float64 // of all arms
+	// Deviations of the noise in each weight, of a decision that has them; nil: Noise is that of each.
+	Deviations []float64
+	Noise      float64 // independent from weight to weight; 0: not known
+
+	partition int32 // −1: not known
+}
+
+// Models are the newest decisions of all streams. They are safe for concurrent use.
+type Models struct {
+	Descriptor
+
+	mu         sync.RWMutex
+	streams    map[string]*Model
+	partitions int // of the topic of decisions; 0: a file
+}
+
+// NewModels returns none of a deployment with this descriptor.
+func NewModels(d Descriptor, partitions int) *Models {
+	return &Models{Descriptor: d, streams: map[string]*Model{}, partitions: partitions}
+}
+
+// Take reads a published decision of a partition, −1 where that is not known. recorded is the timestamp of its record,
+// ms, or 0.
+func (m *Models) Take(partition int32, recorded int64, value []byte) error {
+	d, err := schemas.ParseDecision(value)
+	if err != nil {
+		return err
+	}
+	weights := m.Vector.Dimension * max(1, len(m.Arms))
+	if len(d.Point) != weights {
+		return fmt.Errorf("decision %d of stream %s has %d numbers, and the descriptor says %d", d.Index, d.Stream,
+			len(d.Point), weights)
+	}
+	model := &Model{Stream: d.Stream, Step: d.Step, Time: recorded, Weights: d.Point, partition: partition}
+	if m.Descriptor.Noise != nil {
+		model.Noise = m.Descriptor.Noise.At(d.Step)
+	}
+	for _, x := range d.Extras {
+		switch x.Name {
+		case "deviation":
+			if json.Unmarshal([]byte(x.JSON), &model.Deviations) != nil || len(model.Deviations) != weights {
+				return fmt.Errorf("decision %d of stream %s: deviation: not %d numbers", d.Index, d.Stream, weights)
+			}
+		case "time":
+			if json.Unmarshal([]byte(x.JSON), &model.Time) == nil {
+				model.Events = true
+			}
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.streams[d.Stream] = model
+	return nil
+}
+
+// The reasons why there is no model.
+var (
+	ErrNone    = errors.New("no decision is published yet")
+	ErrStream  = errors.New("no such stream has published a decision")
+	ErrSeveral = errors.New("there are several streams: name one, or the record key of the event")
+)
+
+// Of returns the model of a stream; of "", of the one that takes events with the key, where there are several streams.
+func (m *Models) Of(stream string, key []byte) (*Model, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	switch {
+	case stream != "" && m.streams[stream] == nil:
+		return nil, ErrStream
+	case stream != "":
+		return m.streams[stream], nil
+	case key != nil && m.partitions > 1:
+		return m.in(kafka.PartitionOf(key, m.partitions))
+	case m.partitions > 1:
+		return nil, ErrSeveral
+	case len(m.streams) == 0:
+		return nil, ErrNone
+	case len(m.streams) > 1:
+		return nil, ErrSeveral
+	}
+	for _, model := range m.streams {
+		return model, nil
+	}
+	return nil, ErrNone
+}
+
+func (m *Models) in(partition int32) (found *Model, err error) {
+	for _, model := range m.streams {
+		switch {
+		case model.partition != partition:
+		case found != nil:
+			return nil, ErrSeveral
+		default:
+			found = model
+		}
+	}
+	if found == nil {
+		return nil, ErrNone
+	}
+	return found, nil
+}
+
+// All are the models, by stream.
+func (m *Models) All() []*Model {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return slices.SortedFunc(maps.Values(m.streams), func(a, b *Model) int { return strings.Compare(a.Stream, b.Stream) })
+}
+
+// ReadModels reads decisions, a line of JSON each, of a file that may have its descriptor as the first line. descriptor
+// is read before, if it is not nil.
+func ReadModels(decisions, descriptor io.Reader) (*Models, error) {
+	var m *Models
+	if descriptor != nil {
+		text, err := io.ReadAll(descriptor)
+		if err != nil {
+			return nil, err
+		}
+		lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+		d, err := ParseDescriptor(lines[len(lines)-1])
+		if err != nil {
+			return nil, err
+		}
+		m = NewModels(d, 0)
+	}
+	for line, err := range schemas.NewLines(decisions, maxDecision).All() {
+		switch {
+		case err != nil:
+			return nil, err
+		case m == nil:
+			d, err := ParseDescriptor(line.Value)
+			if err != nil {
+				return nil, fmt.Errorf("line 1 of the decisions: %w, and none was given beside them", err)
+			}
+			m = NewModels(d, 0)
+			continue
+		case len(line.Value) == 0:
+			continue
+		}
+		if err := m.Take(-1, 0, line.Value); err != nil {
+			return nil, fmt.Errorf("line %d of the decisions: %w", line.Number+1, err)
+		}
+	}
+	if m == nil {
+		return nil, ErrNone
+	}
+	return m, nil
+}
+
+// maxDecision is the length of a line above which it is no decision.
+const maxDecision = 1 << 30

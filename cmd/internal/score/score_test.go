@@ -1,0 +1,372 @@
+package score
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/operators/loss"
+	"oriel/schemas"
+)
+
+const dimension = 8
+
+func described() Descriptor {
+	d := Descriptor{
+		Predicts: LogOdds,
+		Vector: Vector{
+			Version: 1, Dimension: dimension, Bias: true, Norm: "unit", Ranges: []Range{{"hour", 0, 24, true}},
+		},
+		Noise: &Noise{[]uint64{1, 2, 4}, []float64{4, 2, 1}},
+	}
+	d.Names = d.Vector.names()
+	return d
+}
+
+func config(d Descriptor) schemas.EventConfig {
+	body, _ := loss.Body("squared", dimension)
+	return schemas.EventConfig{
+		Body: body, Dimension: dimension, MaxBytes: 1 << 10, Features: d.Vector.Features(), Unlabelled: true,
+	}
+}
+
+func opened(t testing.TB, d Descriptor) schemas.EventDecoder {
+	t.Helper()
+	decoder, err := schemas.OpenDecoder(config(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoder
+}
+
+// decision is one of a stream, whose weights are 1, 2, 3, …
+func decision(stream string, step uint64, extras ...schemas.Extra) []byte {
+	values := make([]schemas.ExtraValue, len(extras))
+	for i, x := range extras {
+		values[i].Number = 1e12
+		if x.Kind == schemas.ExtraNumbers {
+			values[i].Numbers = []float64{1, 2, 3, 4, 5, 6, 7, 8}
+		}
+	}
+	c := schemas.DecisionConfig{Stream: stream, Mechanism: "blt", Adjacency: "replace", Unit: "event"}
+	return schemas.NewEncoder(c, extras).Append(nil, step, step, []float64{1, 2, 3, 4, 5, 6, 7, 8}, values)
+}
+
+func taken(t testing.TB, d Descriptor, partitions int, decisions ...[]byte) *Models {
+	t.Helper()
+	m := NewModels(d, partitions)
+	for i, value := range decisions {
+		if err := m.Take(int32(i), 5e11, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+type answered struct {
+	Stream    string
+	Step      uint64
+	Time      int64
+	Clock     string
+	Age       float64
+	Predicts  string
+	Score     float64
+	Deviation *float64
+	Most      float64 `json:"deviation_most"`
+	LogOdds   float64 `json:"log_odds"`
+	Scores    map[string]float64
+	Error     string
+}
+
+func read(t testing.TB, text []byte) answered {
+	t.Helper()
+	var a answered
+	if err := json.Unmarshal(text, &a); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return a
+}
+
+// TestScoreIsOfTheWeights: against sums by hand, with noise of each kind.
+func TestScoreIsOfTheWeights(t *testing.T) {
+	v := schemas.Vector{Indices: []int32{6, 1}, Values: []float64{0.6, -0.8}}
+	now := time.UnixMilli(5e11 + 2500)
+	value, noise := 0.6*7-0.8*2+10, 1.0 // of step 4, and the vector has norm 1
+	p := 1 / (1 + math.Exp(-value))
+	for _, c := range []struct {
+		change    func(*Descriptor)
+		extras    []schemas.Extra
+		score     float64
+		deviation float64
+		most      float64
+	}{
+		{func(*Descriptor) {}, nil, p, noise * p * (1 - p), 0},
+		{func(d *Descriptor) { d.Predicts = Mean }, nil, value, noise, 0},
+		{func(d *Descriptor) { d.Predicts, d.Bounds = Mean, []float64{0, 11} }, nil, 11, noise, 0},
+		{func(d *Descriptor) { d.Predicts, d.Noise = Mean, nil }, nil, value, -1, 0},
+		{
+			func(d *Descriptor) { d.Predicts, d.Noise = Mean, nil },
+			[]schemas.Extra{{Name: "deviation", Kind: schemas.ExtraNumbers}, {Name: "time", Kind: schemas.ExtraNumber}},
+			value, math.Hypot(0.6*7, 0.8*2), 0.6*7 + 0.8*2,
+		},
+	} {
+		d := described()
+		d.Offset = 10
+		c.change(&d)
+		m := taken(t, d, 1, decision("trips", 4, c.extras...))
+		model, err := m.Of("", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := read(t, m.AppendAnswer(nil, model, v, now))
+		if math.Abs(a.Score-c.score) > 1e-12 || a.Stream != "trips" || a.Step != 4 || math.Abs(a.Most-c.most) > 1e-12 {
+			t.Errorf("%+v, want %g, most %g", a, c.score, c.most)
+		}
+		if (a.Deviation == nil) != (c.deviation < 0) || a.Deviation != nil && math.Abs(*a.Deviation-c.deviation) > 1e-12 {
+			t.Errorf("%+v: deviation %v, want %g", a, a.Deviation, c.deviation)
+		}
+		if c.extras == nil && (a.Clock != "record" || a.Age != 2.5) {
+			t.Errorf("clock of the record: %+v", a)
+		}
+		if c.extras != nil && (a.Clock != "events" || a.Time != 1e12) {
+			t.Errorf("clock of events: %+v", a)
+		}
+	}
+}
+
+// TestRewardsAreOfEachArm: weights of arms stand one behind the other.
+func TestRewardsAreOfEachArm(t *testing.T) {
+	d := described()
+	d.Predicts, d.Arms, d.Vector.Dimension, d.Offset = Reward, []string{"late", "on time"}, 4, 0.5
+	m := taken(t, d, 1, decision("0", 1))
+	model, err := m.Of("0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := read(t, m.AppendAnswer(nil, model, schemas.Vector{Values: []float64{0, 1, 0, 0}}, time.Now()))
+	if len(a.Scores) != 2 || a.Scores["late"] != 2.5 || a.Scores["on time"] != 6.5 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestModelsAreFoundByStreamOrKey: the key's partition is Kafka's own choice.
+func TestModelsAreFoundByStreamOrKey(t *testing.T) {
+	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
+	for _, c := range []struct {
+		stream, key, found string
+		err                error
+	}{
+		{"1", "", "1", nil},
+		{"9", "", "", ErrStream},
+		{"", "", "", ErrSeveral},
+		{"", "JFK", "1", nil},
+		{"", "LGA", "0", nil},
+		{"", "EWR", "1", nil},
+	} {
+		var key []byte
+		if c.key != "" {
+			key = []byte(c.key)
+		}
+		model, err := m.Of(c.stream, key)
+		if err != c.err || err == nil && model.Stream != c.found { //nolint:errorlint // they are returned as they are
+			t.Errorf("%q %q: %+v, %v", c.stream, c.key, model, err)
+		}
+	}
+	if _, err := NewModels(described(), 1).Of("", nil); err != ErrNone { //nolint:errorlint // as above
+		t.Error(err)
+	}
+}
+
+// TestLinesHaveAnAnswerEach: bad ones too, without a word of what they hold.
+func TestLinesHaveAnAnswerEach(t *testing.T) {
+	m := taken(t, described(), 3, decision("0", 1), decision("1", 7), decision("2", 1))
+	in := "JFK\t{\"features\":{\"hour\":3}}\nLGA\t{\"secret\":1}\nno tab\nLGA\t{\"features\":{\"a\":\"b\"},\"label\":7}\n"
+	var out bytes.Buffer
+	err := m.Lines(strings.NewReader(in), &out, Asked{Decoder: opened(t, m.Descriptor), Longest: 1 << 10, Keyed: true})
+	answers := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	leaks := strings.Contains(out.String(), "secret")
+	if err == nil || !strings.HasPrefix(err.Error(), "2 of 4") || len(answers) != 4 || leaks {
+		t.Fatalf("%v, %s", err, &out)
+	}
+	if a := read(t, []byte(answers[0])); a.Stream != "1" || a.Step != 7 || a.Predicts != "probability" {
+		t.Errorf("%+v", a)
+	}
+	for i, bad := range []bool{false, true, true, false} {
+		if a := read(t, []byte(answers[i])); (a.Error != "") != bad {
+			t.Errorf("line %d: %s", i, answers[i])
+		}
+	}
+}
+
+// TestLinesAnswerBeforeTheNextOne: as a co-process is asked.
+func TestLinesAnswerBeforeTheNextOne(t *testing.T) {
+	m := taken(t, described(), 1, decision("0", 1))
+	asks, in := io.Pipe()
+	answers, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- m.Lines(asks, out, Asked{Decoder: opened(t, m.Descriptor), Longest: 1 << 10}) }()
+	time.AfterFunc(time.Minute, func() { _ = answers.CloseWithError(io.ErrNoProgress) })
+	buffer := make([]byte, 4096)
+	for range 3 {
+		if _, err := io.WriteString(in, `{"features":{"hour":3}}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		n, err := answers.Read(buffer)
+		if err != nil || buffer[n-1] != '\n' {
+			t.Fatalf("%q, %v", buffer[:n], err)
+		}
+	}
+	_ = in.Close()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServerKeepsItsLimits: one path, one method, a largest body, and answers that hold nothing of an event.
+func TestServerKeepsItsLimits(t *testing.T) {
+	d := described()
+	m := taken(t, d, 3, decision("0", 1), decision("1", 7), decision("2", 1))
+	server, err := m.NewServer(func() (schemas.EventDecoder, error) { return opened(t, d), nil }, Asked{Longest: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, path, body string
+		header             []string
+		status             int
+	}{
+		{"POST", "/score", `{"features":{"hour":3}}`, []string{"Oriel-Key", "JFK"}, 200},
+		{"POST", "/score", `{"features":{"hour":3}}`, []string{"Oriel-Stream", "1"}, 200},
+		{"POST", "/score", `{"features":{"hour":3}}`, nil, 400},
+		{"POST", "/score", `{"features":{"hour":3}}`, []string{"Oriel-Stream", "secret"}, 404},
+		{"POST", "/score", `{"features":{"secret":[]}}`, []string{"Oriel-Stream", "2"}, 422},
+		{"POST", "/score", strings.Repeat("secret", 20), []string{"Oriel-Stream", "2"}, 413},
+		{"GET", "/score", "", nil, 405},
+		{"POST", "/metrics", "", nil, 404},
+	} {
+		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+		if c.header != nil {
+			r.Header.Set(c.header[0], c.header[1])
+		}
+		w := httptest.NewRecorder()
+		server.Handler.ServeHTTP(w, r)
+		if w.Code != c.status || strings.Contains(w.Body.String(), "secret") {
+			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
+		}
+		if c.status == http.StatusOK {
+			if a := read(t, w.Body.Bytes()); a.Stream != "1" {
+				t.Errorf("%+v", a)
+			}
+		}
+	}
+}
+
+// TestWeightsHaveNamesAndSigns: a token whose hash is odd counts with the other sign.
+func TestWeightsHaveNamesAndSigns(t *testing.T) {
+	d := described()
+	d.Named([]string{"carrier=UA", ""})
+	m := taken(t, d, 1, decision("0", 4))
+	model, err := m.Of("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := opened(t, d)
+	var e schemas.Event
+	if code := decoder.Decode(&e, []byte(`{"features":{"carrier":"UA"}}`)); code != schemas.OK {
+		t.Fatal(code)
+	}
+	sign := e.Vector.Values[0] / math.Abs(e.Vector.Values[0])
+	found := false
+	all := d.Weights(model)
+	for i, w := range all {
+		if i > 0 && math.Abs(w.Value) > math.Abs(all[i-1].Value) {
+			t.Errorf("not the largest first: %+v", all)
+		}
+		if strings.Contains(w.Name, "carrier=UA") {
+			found = w.Coordinate == int(e.Vector.Indices[0]) && w.Deviation == 1 &&
+				(!strings.HasPrefix(w.Name, "carrier") || w.Value == sign*model.Weights[w.Coordinate])
+		}
+	}
+	var out bytes.Buffer
+	if err := d.PrintWeights(&out, model, 3); err != nil || !found || strings.Count(out.String(), "\n") != 5 {
+		t.Errorf("%v %v\n%s%+v", err, found, &out, all)
+	}
+}
+
+// TestFilesOfDecisions: with the descriptor in front or beside them.
+func TestFilesOfDecisions(t *testing.T) {
+	text, err := json.Marshal(described())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := fmt.Sprintf("%s\n%s\n", decision("0", 1), decision("0", 2))
+	for name, of := range map[string]func() (*Models, error){
+		"in front": func() (*Models, error) { return ReadModels(strings.NewReader(string(text)+"\n"+lines), nil) },
+		"beside":   func() (*Models, error) { return ReadModels(strings.NewReader(lines), bytes.NewReader(text)) },
+	} {
+		m, err := of()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if model, err := m.Of("", nil); err != nil || model.Step != 2 || model.Noise != 2 {
+			t.Errorf("%s: %+v, %v", name, model, err)
+		}
+	}
+	for _, bad := range []string{lines, "{}\n" + lines, string(text) + "\n{}\n", ""} {
+		if m, err := ReadModels(strings.NewReader(bad), nil); err == nil {
+			t.Errorf("%q: %+v", bad, m)
+		}
+	}
+}
+
+func TestNoiseBetweenRows(t *testing.T) {
+	n := Noise{[]uint64{2, 4, 16}, []float64{8, 4, 1}}
+	for step, want := range map[uint64]float64{1: 8, 2: 8, 4: 4, 8: 2, 16: 1, 1000: 1} {
+		if got := n.At(step); math.Abs(got-want) > 1e-12 {
+			t.Errorf("step %d: %g, want %g", step, got, want)
+		}
+	}
+}
+
+// FuzzLines: whatever comes, there is an answer a line, valid JSON, and no panic.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("{\"features\":{\"hour\":3}}\n\n{\"features\":{\"indices\":[1],\"values\":[1e308]}}"))
+	f.Add([]byte("k\t{\"features\":[1,2,3,4,5,6,7,8]}\nk\t{"))
+	m := taken(f, described(), 2, decision("0", 1), decision("1", 2))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		for _, keyed := range []bool{false, true} {
+			var out bytes.Buffer
+			a := Asked{Decoder: opened(t, m.Descriptor), Longest: 1 << 10, Stream: "1", Keyed: keyed}
+			_ = m.Lines(bytes.NewReader(in), &out, a) // says how many were bad
+			want := bytes.Count(in, []byte("\n"))
+			if len(in) > 0 && in[len(in)-1] != '\n' {
+				want++
+			}
+			if got := bytes.Count(out.Bytes(), []byte("\n")); got != want {
+				t.Fatalf("%d answers to %d lines", got, want)
+			}
+			for line := range bytes.Lines(out.Bytes()) {
+				if !json.Valid(line) {
+					t.Fatalf("%q", line)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkLine(b *testing.B) {
+	m := taken(b, described(), 1, decision("0", 1))
+	decoder, answer := opened(b, m.Descriptor), []byte(nil)
+	event := []byte(`{"features":{"carrier":"UA","origin":"JFK","hour":17,"distance":1400,"day":"fri","dest":"LAX"}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		answer, _ = m.appendScored(answer[:0], decoder, event, "", nil)
+	}
+}

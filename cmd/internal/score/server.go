@@ -1,0 +1,104 @@
+package score
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"oriel/schemas"
+)
+
+// Limits of the server. Scores take microseconds; a client that is slow must not keep a connection, and one of many
+// must not take the memory of others.
+const (
+	Connections   = 256              // at once, open
+	concurrent    = 16               // events, decoded at once
+	headerTimeout = 5 * time.Second  // until a request's header is read
+	readTimeout   = 10 * time.Second // and all of it
+	writeTimeout  = 10 * time.Second // until its answer is sent
+	idleTimeout   = time.Minute      // until the next request
+	waitTimeout   = time.Second      // for one of the decoders
+	headerBytes   = 16 << 10
+)
+
+// Headers by which a request asks for a stream's model, in place of the path, which proxies log.
+const (
+	streamHeader = "Oriel-Stream"
+	keyHeader    = "Oriel-Key"
+)
+
+// NewServer returns a server of POST /score, whose body is an event. It writes no log: events are private. open makes a
+// decoder, and a stands for requests that name no stream and no key.
+func (m *Models) NewServer(open func() (schemas.EventDecoder, error), a Asked) (*http.Server, error) {
+	decoders := make(chan schemas.EventDecoder, concurrent)
+	for range concurrent {
+		d, err := open()
+		if err != nil {
+			return nil, err
+		}
+		decoders <- d
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /score", func(w http.ResponseWriter, r *http.Request) { m.serve(w, r, decoders, a) })
+	return &http.Server{
+		Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes, ErrorLog: silent(),
+	}, nil
+}
+
+func (m *Models) serve(w http.ResponseWriter, r *http.Request, decoders chan schemas.EventDecoder, a Asked) {
+	event, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(a.Longest)))
+	if err != nil {
+		status, large := http.StatusBadRequest, (*http.MaxBytesError)(nil)
+		if errors.As(err, &large) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		answer(w, status, appendProblem(nil, "the event is too large, or was cut short"))
+		return
+	}
+	wait, stop := time.NewTimer(waitTimeout), r.Context().Done()
+	defer wait.Stop()
+	var decoder schemas.EventDecoder
+	select {
+	case decoder = <-decoders:
+	case <-stop:
+		return
+	case <-wait.C:
+		answer(w, http.StatusServiceUnavailable, appendProblem(nil, "too many requests at once"))
+		return
+	}
+	defer func() { decoders <- decoder }()
+	stream, key := r.Header.Get(streamHeader), []byte(nil)
+	if given := r.Header.Values(keyHeader); len(given) > 0 {
+		key = []byte(given[0])
+	}
+	if stream == "" && key == nil {
+		stream = a.Stream
+	}
+	model, err := m.Of(stream, key)
+	switch {
+	case errors.Is(err, ErrStream):
+		answer(w, http.StatusNotFound, appendProblem(nil, err.Error()))
+		return
+	case errors.Is(err, ErrNone):
+		answer(w, http.StatusServiceUnavailable, appendProblem(nil, err.Error()))
+		return
+	case err != nil:
+		answer(w, http.StatusBadRequest, appendProblem(nil, err.Error()))
+		return
+	}
+	var e schemas.Event
+	if code := decoder.Decode(&e, event); code != schemas.OK {
+		answer(w, http.StatusUnprocessableEntity, appendProblem(nil, code.String()))
+		return
+	}
+	answer(w, http.StatusOK, m.AppendAnswer(nil, model, e.Vector, time.Now()))
+}
+
+func answer(w http.ResponseWriter, status int, text []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // the client has gone
+}

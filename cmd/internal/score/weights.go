@@ -1,0 +1,105 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Weight is a number of a model, and the names that share it.
+type Weight struct {
+	Arm        string
+	Name       string // "coordinate 7" where no name is known
+	Coordinate int
+	Value      float64 // of the name, its sign included
+	Deviation  float64 // of privacy's noise; NaN: not known
+}
+
+// Named adds features to the names that the descriptor has: a line "name" is a number or a truth, "name=text" a text.
+func (d *Descriptor) Named(lines []string) {
+	for _, line := range lines {
+		name, text, isText := strings.Cut(line, "=")
+		token := name
+		if isText {
+			token += "\x00" + text
+		}
+		n := d.Vector.name(line, token)
+		if line != "" && !slices.Contains(d.Names, n) {
+			d.Names = append(d.Names, n)
+		}
+	}
+}
+
+// Weights are those of a model, the largest first. A coordinate that several names share has all of them, each after
+// its sign where that is not the first one's.
+func (d *Descriptor) Weights(m *Model) []Weight {
+	all := make([]Weight, len(m.Weights))
+	for i, x := range m.Weights {
+		w := Weight{Coordinate: i % d.Vector.Dimension, Value: x, Deviation: math.NaN()}
+		if len(d.Arms) > 0 {
+			w.Arm = d.Arms[i/d.Vector.Dimension]
+		}
+		if m.Noise > 0 {
+			w.Deviation = m.Noise
+		}
+		if m.Deviations != nil {
+			w.Deviation = m.Deviations[i]
+		}
+		first := 0.0
+		for _, n := range d.Names {
+			switch {
+			case n.Index != w.Coordinate:
+			case first == 0:
+				first, w.Name, w.Value = n.Sign, n.Name, n.Sign*x
+			case n.Sign == first:
+				w.Name += " + " + n.Name
+			default:
+				w.Name += " − " + n.Name
+			}
+		}
+		if w.Name == "" {
+			w.Name = fmt.Sprint("coordinate ", w.Coordinate)
+		}
+		all[i] = w
+	}
+	slices.SortStableFunc(all, func(a, b Weight) int { return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)) })
+	return all
+}
+
+// PrintWeights prints the largest weights of a model as a table.
+func (d *Descriptor) PrintWeights(w io.Writer, m *Model, top int) error {
+	fmt.Fprintf(w, "stream %s, step %d\n", m.Stream, m.Step)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	arm := ""
+	if len(d.Arms) > 0 {
+		arm = "arm\t"
+	}
+	fmt.Fprintf(t, "%sfeature\tweight\t± noise\n", arm)
+	for i, x := range d.Weights(m) {
+		if i == top {
+			break
+		}
+		noise := "unknown"
+		if !math.IsNaN(x.Deviation) {
+			noise = fmt.Sprintf("%.3g", x.Deviation)
+		}
+		if arm != "" {
+			fmt.Fprintf(t, "%s\t", printable(x.Arm))
+		}
+		fmt.Fprintf(t, "%s\t%.4g\t%s\n", printable(x.Name), x.Value, noise)
+	}
+	return t.Flush()
+}
+
+// printable is a name that moves no cursor.
+func printable(name string) string {
+	quoted := fmt.Sprintf("%+q", name)
+	if plain := quoted[1 : len(quoted)-1]; plain == name {
+		return name
+	}
+	return strings.Trim(fmt.Sprintf("%q", name), `"`)
+}

@@ -1,0 +1,34 @@
+package settings
+
+import (
+	"encoding/json"
+
+	"oriel/cmd/internal/score"
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/pipeline/streams"
+)
+
+// Descriptor returns the descriptor that the deployment publishes: the operator's own, and of events with features how
+// vectors are made of them and how much noise weights have. It is nil where there is nothing to say.
+func (s Settings) Descriptor(m streams.Model) ([]byte, error) {
+	operator := m.Learner.Operator()
+	if !score.Hashes(m.Events.Body) {
+		return operators.DescriptorOf(operator), nil
+	}
+	var deviation func(uint64) float64
+	if l, ok := m.Learner.(interface {
+		Deviation() (mechanisms.Deviation, error)
+	}); ok {
+		if d, err := l.Deviation(); err == nil { // of noise that is not Gaussian there is none
+			if deviation = d.At; s.facts().Tree { // whose noise jumps from step to step
+				deviation = func(uint64) float64 { return d.SteadyState() }
+			}
+		}
+	}
+	d, err := score.Describe(operator, m.Events, deviation, s.Batch)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(d)
+}

@@ -1,0 +1,145 @@
+package settings
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"oriel/cmd/internal/score"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+func describing(t *testing.T, more ...string) (Settings, score.Descriptor) {
+	t.Helper()
+	s, err := Load(append([]string{
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=1e9",
+		"ORIEL_DIMENSION=64", "ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_START_REGULARIZER=3", "ORIEL_MECHANISM=blt",
+		"ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", "ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic",
+	}, more...), Events, Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.Descriptor(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := score.ParseDescriptor(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return s, d
+}
+
+// TestDescriptorTellsTheNoiseOfWeights: of machines that see null events alone the weights are noise, and over many
+// keys their deviation is the published one, between rows of the table too. Of 128 keys and 64 coordinates the root mean
+// square has a relative deviation of 1/√(2·8192) = 0.8 %; 4 of those are allowed.
+func TestDescriptorTellsTheNoiseOfWeights(t *testing.T) {
+	const keys, tolerance = 128, 0.032
+	for name, more := range map[string][]string{
+		"window": {"ORIEL_WINDOW=16"}, "memory": {"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_BATCH=2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, d := describing(t, more...)
+			learner, err := s.Learner()
+			if err != nil {
+				t.Fatal(err)
+			}
+			params, err := learner.Params()
+			if err != nil {
+				t.Fatal(err)
+			}
+			open, err := learner.Open(params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			squares := map[uint64]float64{1: 0, 5: 0, 41: 0}
+			for k := range keys {
+				var key [32]byte
+				binary.LittleEndian.PutUint64(key[:], uint64(k))
+				m, err := open(key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range 41 * s.Batch {
+					null := operators.Record{Null: true, Identity: noise.Identity{Offset: int64(i)}}
+					for _, made := range m.Add(nil, null) {
+						if _, wanted := squares[made.Step]; wanted {
+							for _, x := range made.Point {
+								squares[made.Step] += x * x
+							}
+						}
+					}
+				}
+			}
+			for step, total := range squares {
+				got := math.Sqrt(total / (keys * 64))
+				if want := d.Noise.At(step); math.Abs(got/want-1) > tolerance {
+					t.Errorf("step %d: deviation %g, published %g", step, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestDescriptorTableIsTheFunction: between its rows, and far behind the first ones, to a thousandth.
+func TestDescriptorTableIsTheFunction(t *testing.T) {
+	for _, more := range [][]string{{"ORIEL_WINDOW=1024"}, {"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=4096"}} {
+		s, d := describing(t, more...)
+		learner, err := s.Learner()
+		if err != nil {
+			t.Fatal(err)
+		}
+		release, err := learner.Deviation()
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights := operators.ScoreOf(learner.Operator()).Noise
+		for step := uint64(1); step < 1<<34; step += step/3 + 1 {
+			want := weights(release.At(step), s.Batch, step)
+			if got := d.Noise.At(step); math.Abs(got/want-1) > 1e-3 {
+				t.Errorf("%v: step %d: %g, want %g", more, step, got, want)
+			}
+		}
+	}
+}
+
+// TestDescriptorNamesCoordinates: a number within its range reaches the coordinate that has its name.
+func TestDescriptorNamesCoordinates(t *testing.T) {
+	s, d := describing(t, "ORIEL_WINDOW=16", "ORIEL_FEATURES_NORM=none")
+	c, err := s.EventConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder, err := schemas.OpenDecoder(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e schemas.Event
+	if code := decoder.Decode(&e, []byte(`{"features":{"distance":2500,"hour":3},"label":1}`)); code != schemas.OK {
+		t.Fatal(code)
+	}
+	want := map[string]float64{
+		score.Constant: 1, "distance": 0.5, "hour (sin)": math.Sqrt2 / 2, "hour (cos)": math.Sqrt2 / 2,
+	}
+	var got, sum [64]float64
+	for i, index := range e.Vector.Indices {
+		got[index] = e.Vector.Values[i]
+	}
+	if len(d.Names) != len(want) || d.Predicts != score.LogOdds {
+		t.Fatalf("%+v", d)
+	}
+	for _, n := range d.Names {
+		sum[n.Index] += n.Sign * want[n.Name]
+	}
+	for i := range sum {
+		if math.Abs(got[i]-sum[i]) > 1e-15 {
+			t.Errorf("coordinate %d: %g, names say %g", i, got[i], sum[i])
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/net/netutil"
+
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/score"
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/settings"
+	"oriel/operators/loss"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// modelOptions are the flags of commands that read models.
+type modelOptions struct{ topic, file, descriptor, stream string }
+
+func (o *modelOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.topic, "topic", "", "decision topic; that of the environment's deployment when left out")
+	f.StringVar(&o.file, "decisions", "", "file of decisions, as `oriel tail --raw` prints them, in place of a topic")
+	f.StringVar(&o.descriptor, "descriptor", "", "topic of the descriptor, <name>.descriptor when left out; with --decisions a file, the first\n"+
+		"line of the decisions when left out")
+	f.StringVar(&o.stream, "stream", "", "stream whose model is asked for, where there are several")
+	cmd.MarkFlagsMutuallyExclusive("topic", "decisions")
+}
+
+// models gives f the models, which stay the newest ones while f works.
+func (o modelOptions) models(ctx context.Context, follow bool, f func(context.Context, *score.Models) error) error {
+	if o.file != "" {
+		m, err := o.read()
+		if err != nil {
+			return err
+		}
+		return f(ctx, m)
+	}
+	name := cmp.Or(o.topic, os.Getenv("ORIEL_DECISION_TOPIC"))
+	if deployment := os.Getenv("ORIEL_NAME"); name == "" && deployment != "" {
+		name = deployment + ".decisions"
+	}
+	if name == "" {
+		return exit.WrongUse("neither --topic nor --decisions says where decisions are, nor ORIEL_NAME")
+	}
+	return service.ThisHost(version()).WithClient(func(client *kafka.Client) error {
+		t := score.Topics{Client: client}
+		var err error
+		if t.Decisions, err = service.Describe(ctx, client, name); err != nil {
+			return err
+		}
+		described := cmp.Or(o.descriptor, os.Getenv("ORIEL_DESCRIPTOR_TOPIC"), score.DescriptorTopic(name))
+		if t.Descriptor, err = service.Describe(ctx, client, described); err != nil {
+			return err
+		}
+		m, next, err := t.Read(ctx)
+		if err != nil || !follow {
+			return errors.Join(err, ifRead(err, func() error { return f(ctx, m) }))
+		}
+		work, end := context.WithCancel(ctx)
+		followed := make(chan error, 1)
+		go func() {
+			followed <- t.Follow(work, m, next)
+			end()
+		}()
+		err = f(work, m)
+		end()
+		return errors.Join(err, <-followed)
+	})
+}
+
+func ifRead(err error, f func() error) error {
+	if err != nil {
+		return nil
+	}
+	return f()
+}
+
+func (o modelOptions) read() (*score.Models, error) {
+	decisions, err := os.Open(o.file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = decisions.Close() }()
+	if o.descriptor == "" {
+		return score.ReadModels(decisions, nil)
+	}
+	descriptor, err := os.Open(o.descriptor)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = descriptor.Close() }()
+	return score.ReadModels(decisions, descriptor)
+}
+
+func scoreCommand() *cobra.Command {
+	var o modelOptions
+	var listen string
+	var keyed bool
+	cmd := &cobra.Command{
+		Use:   "score {--topic TOPIC | --decisions FILE} [--listen HOST:PORT]",
+		Short: "Score events with the newest decision",
+		Long: "Score answers each event line of standard input with a line of JSON as soon as it is in, or with --listen each POST /score.\n" +
+			"An answer names the model by stream and step, its time (ms since 1970; clock: events, or record of the decision) and age\n" +
+			"(seconds), what it predicts, the score, and the standard deviation of privacy's noise in it; of a probability to the\n" +
+			"first order, with log_odds and log_odds_deviation beside it. deviation_most is there where weights have deviations of\n" +
+			"their own: the most that it is, however their noise goes together; deviation takes it as independent.\n\n" +
+			"An event to score needs no label. It is read as `oriel run` reads it, by the settings that decode events (ORIEL_MAP among\n" +
+			"them); without any, in Oriel's own form as the descriptor says. Where there are several streams, --stream names one,\n" +
+			"or --keyed finds it by the record key that stands before each event and a tab; of HTTP the headers Oriel-Stream and Oriel-Key.\n\n" +
+			"Events without labels are private: --listen wants an address of its own, answers without a log, and is for those who may\n" +
+			"read the events. What is no event has an answer with an error, which names a rule and nothing of the event.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if listen != "" && keyed {
+				return exit.WrongUse("--keyed is for lines: of HTTP the header Oriel-Key names the key")
+			}
+			return o.models(cmd.Context(), true, func(ctx context.Context, m *score.Models) error {
+				c, err := scored(m.Descriptor)
+				if err != nil {
+					return err
+				}
+				a := score.Asked{Longest: c.MaxBytes, Stream: o.stream, Keyed: keyed}
+				if listen != "" {
+					return serveScores(ctx, cmd, m, c, a, listen)
+				}
+				if a.Decoder, err = schemas.OpenDecoder(c); err != nil {
+					return err
+				}
+				done := make(chan error, 1)
+				go func() { done <- m.Lines(cmd.InOrStdin(), cmd.OutOrStdout(), a) }()
+				select {
+				case err := <-done:
+					return err
+				case <-ctx.Done(): // no read of standard input can be ended
+					return nil
+				}
+			})
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&listen, "listen", "", "address of POST /score, in place of lines; not that of ORIEL_HTTP_ADDR")
+	cmd.Flags().BoolVar(&keyed, "keyed", false, "each line is the record key of the event, a tab, and the event")
+	return cmd
+}
+
+// scored is how events to score are decoded: by the environment's settings, or where it has none by the descriptor.
+func scored(d score.Descriptor) (schemas.EventConfig, error) {
+	var c schemas.EventConfig
+	if os.Getenv("ORIEL_OPERATOR") != "" || os.Getenv("ORIEL_LOSS") != "" || os.Getenv("ORIEL_DIMENSION") != "" {
+		s, err := settings.Load(os.Environ(), settings.Events)
+		if err != nil {
+			return c, err
+		}
+		if c, err = s.Lines().EventConfig(); err != nil {
+			return c, err
+		}
+		if !d.Vector.Same(c) {
+			return c, errors.New("the descriptor has other settings of vectors than the environment: ORIEL_DIMENSION, ORIEL_FEATURES_*")
+		}
+	} else {
+		s, err := settings.Load(os.Environ())
+		if err != nil {
+			return c, err
+		}
+		body, _ := loss.Body("squared", d.Vector.Dimension)
+		c = schemas.EventConfig{
+			Body: body, Dimension: d.Vector.Dimension, MaxBytes: s.MaxRecordBytes, Features: d.Vector.Features(),
+		}
+	}
+	c.Unlabelled = true
+	return c, nil
+}
+
+func serveScores(
+	ctx context.Context, cmd *cobra.Command, m *score.Models, c schemas.EventConfig, a score.Asked, address string,
+) error {
+	if s, err := settings.Load(os.Environ()); err == nil && s.HTTPAddr == address {
+		return exit.WrongUse("--listen %s: that is ORIEL_HTTP_ADDR, where public pages are; events to score are private", address)
+	}
+	server, err := m.NewServer(func() (schemas.EventDecoder, error) { return schemas.OpenDecoder(c) }, a)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "POST http://%s/score answers events; Ctrl-C ends\n", l.Addr())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(netutil.LimitListener(l, score.Connections)) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err = server.Shutdown(ending)
+	if closed := <-done; !errors.Is(closed, http.ErrServerClosed) {
+		err = errors.Join(err, closed)
+	}
+	return err
+}
+
+func weightsCommand() *cobra.Command {
+	var o modelOptions
+	var top int
+	var names string
+	cmd := &cobra.Command{
+		Use:   "weights {--topic TOPIC | --decisions FILE}",
+		Short: "Show the largest weights by name",
+		Long: "Weights prints the largest weights of each stream's newest decision, with the standard deviation of privacy's noise in them.\n" +
+			"Names are those of public settings: the constant, and features with a range. --names adds others, a line each: `carrier=UA`\n" +
+			"for a text, `distance` for a number. Names that share a coordinate share a weight.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var more []string
+			if names != "" {
+				text, err := os.ReadFile(names)
+				if err != nil {
+					return err
+				}
+				more = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
+			}
+			return o.models(cmd.Context(), false, func(_ context.Context, m *score.Models) error {
+				m.Named(more)
+				models := m.All()
+				if o.stream != "" {
+					model, err := m.Of(o.stream, nil)
+					if err != nil {
+						return err
+					}
+					models = []*score.Model{model}
+				}
+				if len(models) == 0 {
+					return score.ErrNone
+				}
+				for _, model := range models {
+					if err := m.PrintWeights(cmd.OutOrStdout(), model, top); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().IntVar(&top, "top", 20, "how many of each stream")
+	cmd.Flags().StringVar(&names, "names", "", "file of names of features, a line each")
+	return cmd
+}

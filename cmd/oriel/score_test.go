@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/servicetest"
+)
+
+type scoreAnswer struct {
+	Stream    string
+	Step      uint64
+	Score     float64
+	Deviation float64
+	Error     string
+}
+
+func answersOf(t *testing.T, text string) (all []scoreAnswer) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		var a scoreAnswer
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// TestScoreFollowsTheTopic: lines, HTTP and a file have the same score of one model; the deployment's settings read the
+// event, which has no label; and HTTP answers with a newer decision soon after it is committed.
+func TestScoreFollowsTheTopic(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2, map[string]string{"ORIEL_UNKNOWN": "ignore", "ORIEL_FEATURES_RANGE": "hour:0:24:cyclic"})
+	run := f.HasTakenTen()
+	const event = `{"features":{"hour":3,"carrier":"UA"},"weather":"fair"}`
+	ask := func(input string, args ...string) []scoreAnswer {
+		t.Helper()
+		cmd := f.Child(nil, args...)
+		cmd.Stdin = strings.NewReader(input)
+		said, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		return answersOf(t, string(said))
+	}
+	const stream = "0"
+	lines := ask(event+"\n", "score", "--stream", stream)
+	if len(lines) != 1 || lines[0].Error != "" || lines[0].Deviation <= 0 || lines[0].Step != 10 {
+		t.Fatalf("%+v", lines)
+	}
+	file := filepath.Join(t.TempDir(), "decisions.json")
+	text := f.Must("tail", "--topic", f.Topic("descriptor"), "--raw", "--follow=false") +
+		f.Must("tail", "--topic", f.Topic("decisions"), "--raw", "--follow=false")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if read := ask(event+"\n", "score", "--decisions", file, "--stream", stream); len(read) != 1 || read[0] != lines[0] {
+		t.Errorf("file: %+v, topic: %+v", read, lines)
+	}
+	if said := f.Must("weights", "--decisions", file, "--stream", stream, "--top", "3"); strings.Count(said, "\n") != 5 {
+		t.Errorf("weights: %s", said)
+	}
+	other := f.Child(map[string]string{"ORIEL_DIMENSION": "9"}, "score", "--decisions", file)
+	if said, err := other.CombinedOutput(); err == nil || !strings.Contains(string(said), "other settings of vectors") {
+		t.Errorf("a descriptor of 8 coordinates, and 9 in the environment: %s", said)
+	}
+	bare := f.Child(nil, "score", "--topic", f.Topic("decisions"), "--stream", stream)
+	bare.Env = slices.DeleteFunc(bare.Env, func(v string) bool {
+		return strings.HasPrefix(v, "ORIEL_") && !strings.HasPrefix(v, "ORIEL_BROKERS=")
+	})
+	bare.Stdin = strings.NewReader(strings.Replace(event, `,"weather":"fair"`, "", 1))
+	if said, err := bare.CombinedOutput(); err != nil || answersOf(t, string(said))[0] != lines[0] {
+		t.Errorf("by the descriptor alone: %s, %v", said, err)
+	}
+	p := f.Start(nil, "score", "--listen", "localhost:0")
+	var address string
+	f.Await(time.Minute, "the address", func() bool {
+		found := regexp.MustCompile(`http://\S+/score`).FindString(p.Output())
+		address = found
+		return found != ""
+	})
+	post := func() scoreAnswer {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(event))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Oriel-Stream", stream)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answersOf(t, string(body))[0]
+	}
+	first := post()
+	if first != lines[0] {
+		t.Errorf("HTTP: %+v, lines: %+v", first, lines[0])
+	}
+	f.Send(0, servicetest.Events(10, 5)...)
+	f.Await(time.Minute, "a newer model", func() bool { return post().Step == first.Step+5 })
+	_ = p.Cmd.Process.Signal(syscall.SIGTERM)
+	if !p.Finish(30 * time.Second) {
+		t.Errorf("it ends badly: %v", p.Err)
+	}
+	if said := p.Output(); strings.Contains(said, "weather") || strings.Contains(said, "UA") {
+		t.Errorf("the log holds an event: %s", said)
+	}
+	run.Terminate()
+}

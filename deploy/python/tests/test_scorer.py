@@ -1,0 +1,121 @@
+"""Scores are those of `oriel score`, which ORIEL is the program of, and rows may come in any form."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+import pandas
+import polars
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks
+
+from oriel import Scorer
+from oriel.scorer import murmur2
+from oriel.sklearn import Classifier, Regressor, Vectorizer
+
+D = 16
+VECTOR = {"version": 1, "dimension": D, "bias": True, "norm": "unit", "ranges": [
+    {"name": "distance", "low": 0, "high": 5000}, {"name": "hour", "low": 0, "high": 24, "cyclic": True}]}
+NOISE = {"steps": [1, 2, 1024], "deviations": [3.0, 2.0, 0.01]}
+ROWS = [{"carrier": c, "hour": h, "distance": 1400.5} for c in ("UA", "AA", "é") for h in range(24)]
+
+
+def deployment(folder: str, **described: object) -> pathlib.Path:
+    """A file of a descriptor and decisions of two steps, the newest of which counts."""
+    rng = random.Random(7)
+    arms = len(described.get("arms", [0]))
+    extras = described.pop("extras", {})
+    file = pathlib.Path(folder) / "decisions.json"
+    with open(file, "w") as f:
+        f.write(json.dumps({"operator": "test", "vector": VECTOR, **described}) + "\n")
+        for step in (1, 40):
+            f.write(json.dumps({
+                "stream": "trips", "incarnation": "0" * 32, "index": step, "step": step,
+                "decision": [rng.uniform(-1, 1) for _ in range(D * arms)], "mechanism": "blt", "window": 0, "batch": 1,
+                "epsilon": 1, "delta": 1e-6, "adjacency": "replace", "unit": "event", **extras}, separators=(",", ":")) + "\n")
+    return file
+
+
+def asked(file: pathlib.Path, rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    lines = "".join(json.dumps({"features": row}) + "\n" for row in rows)
+    said = subprocess.run([os.environ["ORIEL"], "score", "--decisions", file], input=lines, capture_output=True, text=True, check=True,
+                          env={"PATH": os.environ["PATH"]})
+    return [json.loads(line) for line in said.stdout.splitlines()]
+
+
+class Scores(unittest.TestCase):
+    def setUp(self) -> None:
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.folder = held.name
+
+    def test_scores_and_noise_are_those_of_go(self) -> None:
+        weights = {"deviation": [0.1 + i / 10 for i in range(D)], "time": 1.7e12}
+        for described in (
+            {"predicts": "log-odds", "noise": NOISE}, {"predicts": "mean", "offset": 2.5, "noise": NOISE},
+            {"predicts": "mean", "offset": 0.5, "bounds": [0.4, 0.9], "extras": weights},
+            {"predicts": "class"}, {"predicts": "reward", "arms": ["left", "right"]},
+        ):
+            file = deployment(self.folder, **dict(described))
+            scorer, answers = Scorer.from_file(file), asked(file, ROWS)
+            self.assertEqual((scorer.latest().stream, scorer.latest().step), (answers[0]["stream"], answers[0]["step"]))
+            value = scorer.decision_function(ROWS)
+            match described["predicts"]:
+                case "log-odds":
+                    np.testing.assert_allclose(value, [a["log_odds"] for a in answers], rtol=1e-12)
+                    np.testing.assert_allclose(scorer.predict_proba(ROWS)[:, 1], [a["score"] for a in answers], rtol=1e-12)
+                    np.testing.assert_allclose(scorer.deviation(ROWS), [a["log_odds_deviation"] for a in answers], rtol=1e-9)
+                case "mean":
+                    np.testing.assert_allclose(scorer.predict(ROWS), [a["score"] for a in answers], rtol=1e-12)
+                    np.testing.assert_allclose(scorer.deviation(ROWS), [a["deviation"] for a in answers], rtol=1e-9)
+                case "class":
+                    self.assertEqual(scorer.predict(ROWS).tolist(), [a["class"] for a in answers])
+                    self.assertTrue(np.isnan(scorer.deviation(ROWS)).all())
+                case "reward":
+                    want = [[a["scores"]["left"], a["scores"]["right"]] for a in answers]
+                    np.testing.assert_allclose(value, want, rtol=1e-12)
+                    self.assertEqual(scorer.predict(ROWS).tolist(), np.argmax(want, axis=1).tolist())
+        self.assertIsNone(scorer.latest().age)
+
+    def test_every_form_of_rows_has_the_same_scores(self) -> None:
+        scorer = Scorer.from_file(deployment(self.folder, predicts="log-odds", noise=NOISE))
+        want = scorer.predict_proba(ROWS)
+        columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+        for rows in (columns, pandas.DataFrame(columns), polars.DataFrame(columns), {k: np.array(v) for k, v in columns.items()},
+                     pandas.DataFrame(columns).astype({"carrier": "category"}),
+                     polars.DataFrame(columns).with_columns(polars.col("carrier").cast(polars.Categorical))):
+            self.assertEqual(scorer.predict_proba(rows).tolist(), want.tolist(), type(rows))
+        self.assertEqual(scorer.predict_proba([]).shape[0], 0)
+
+    def test_streams_are_named(self) -> None:
+        file = deployment(self.folder, predicts="mean")
+        file.write_text(file.read_text() + file.read_text().splitlines()[-1].replace("trips", "other") + "\n")
+        scorer = Scorer.from_file(file)
+        self.assertRaises(LookupError, scorer.latest)
+        self.assertRaises(LookupError, scorer.latest, "none")
+        self.assertEqual(scorer.latest("other").stream, "other")
+        self.assertEqual([murmur2(k) for k in (b"21", b"foobar", b"abc")], [2**32 - 973932308, 2**32 - 790332482, 479470107])
+
+    def test_estimators(self) -> None:
+        scorer = Scorer.from_file(deployment(self.folder, predicts="log-odds", noise=NOISE))
+        pipeline = make_pipeline(Vectorizer(scorer), Classifier(scorer)).fit(pandas.DataFrame(ROWS))
+        np.testing.assert_allclose(pipeline.predict_proba(pandas.DataFrame(ROWS)), scorer.predict_proba(ROWS), rtol=1e-12)
+        self.assertEqual(pipeline.predict(ROWS).tolist(), scorer.predict(ROWS).tolist())
+        self.assertEqual(pipeline.score(ROWS, scorer.predict(ROWS)), 1.0)
+        self.assertEqual(pipeline[-1].n_features_in_, D)
+        for estimator in (Classifier(), Regressor(), Vectorizer()):
+            name = type(estimator).__name__
+            for check in ("no_attributes_set_in_init", "parameters_default_constructible", "get_params_invariance", "set_params",
+                          "estimator_repr", "estimator_cloneable", "do_not_raise_errors_in_init_or_set_params", "estimator_tags_renamed",
+                          "valid_tag_types"):
+                getattr(estimator_checks, "check_" + check)(name, clone(estimator))
+
+
+if __name__ == "__main__":
+    unittest.main()
