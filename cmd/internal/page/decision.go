@@ -84,7 +84,9 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 	for _, x := range d.Extras {
 		var list []float64
 		if value, err := strconv.ParseFloat(x.JSON, 64); err == nil {
-			v.members = append(v.members, member{x.Name, shown(value)})
+			if !p.promised[x.Name] {
+				v.members = append(v.members, member{x.Name, shown(value)})
+			}
 		} else if json.Unmarshal([]byte(x.JSON), &list) == nil {
 			lists[x.Name] = list
 		} else if s := text(x); s != "" && (x.Name == "places" || isChoice(x.Name)) {

@@ -1,9 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"oriel/cmd/internal/figure"
@@ -125,12 +127,13 @@ func (p *Page) aboutFrame() []byte {
 	return encoded(a)
 }
 
+// details say what the promise means, and of what it is.
 func details(g protection.Guarantee) string {
-	text := "mechanism " + g.Mechanism
+	text := fmt.Sprintf("Exchanging it changes the chance of anything that is published by a factor of at most %s", figure.Upper(math.Exp(g.Epsilon)))
 	if g.Delta > 0 {
-		text += fmt.Sprintf(", δ = %g", g.Delta)
+		text += fmt.Sprintf(", plus δ = %g", g.Delta)
 	}
-	return text + ", adjacency " + g.Unit.Adjacency().String()
+	return fmt.Sprintf("%s. Mechanism %s, adjacency %s, unit %s.", text, g.Mechanism, g.Unit.Adjacency(), g.Unit.Name())
 }
 
 func (p *Page) pastFrame() []byte {
@@ -207,6 +210,7 @@ func agesOf(g protection.Guarantee, proved bool, rate float64) []age {
 			all = append(all, age{span.name, at, shown(span.seconds), figure.Upper(g.At(at).Epsilon)})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b age) int { return cmp.Compare(a.Steps, b.Steps) })
 	return all
 }
 

@@ -25,8 +25,9 @@ type About struct {
 
 // Page follows a service. It is safe for concurrent use.
 type Page struct {
-	about About
-	plays bool // each decision says what to do once, so that all that are heard count
+	about    About
+	promised map[string]bool // members of decisions that the promise says already
+	plays    bool            // each decision says what to do once, so that all that are heard count
 
 	mu         sync.Mutex
 	partitions map[int32]*partition // that the process owns
@@ -68,6 +69,10 @@ func New(about About) *Page {
 		ended: make(chan struct{}), history: newHistory(),
 	}
 	p.plays = slices.ContainsFunc(about.Extras, func(x schemas.Extra) bool { return isChoice(x.Name) })
+	p.promised = map[string]bool{}
+	for _, m := range about.Guarantee.Members() {
+		p.promised[m.Name] = true
+	}
 	return p
 }
 

@@ -6,6 +6,14 @@ import { number } from "./format.js";
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const axis = { font: "12px system-ui, sans-serif", ticks: { show: false } };
 
+const two = (n) => String(n).padStart(2, "0");
+
+// clock writes a time of day, with seconds where marks are less than a minute apart.
+function clock(t, step) {
+  const d = new Date(1000 * t);
+  return d.getHours() + ":" + two(d.getMinutes()) + (step < 60 ? ":" + two(d.getSeconds()) : "");
+}
+
 // Chart draws series over the same times. lines is how many; bands says that each has a low and a high end.
 export class Chart {
   constructor(place, { bands = false, floor = null, label, hover = () => {} }) {
@@ -60,7 +68,7 @@ export class Chart {
       cursor: { drag: { x: false, y: false }, points: { show: false } },
       scales: { y: { range: (_, low, high) => this.range(low, high) } },
       axes: [
-        { ...axis, stroke, grid: { show: false }, space: 80 },
+        { ...axis, stroke, grid: { show: false }, space: 80, size: 34, values: (_, all, __, ___, step) => all.map((t) => clock(t, step)) },
         { ...axis, stroke, grid, size: 62, values: (_, all) => all.map((x) => number(x)) },
       ],
       hooks: { setCursor: [(u) => this.hover(u.cursor.idx)] },

@@ -48,7 +48,13 @@ function start() {
   get("search-label").hidden = shown.kind === "set";
   get("set").hidden = tabled;
   order = tabled && !numbers ? { by: "size", down: true } : { by: "place", down: true };
-  if (tabled) for (const row of matching().slice(0, 3)) choose(row.at);
+  if (tabled) chooseClear();
+}
+
+// chooseClear chooses the numbers that stand out most from the noise.
+function chooseClear() {
+  const clear = (r) => r.value === null ? -1 : Math.abs(r.value) / (r.high - r.low || 1);
+  for (const row of matching().sort((a, b) => clear(b) - clear(a)).slice(0, 3)) choose(row.at);
 }
 
 // rows are what the table has, before search and order.
@@ -142,7 +148,7 @@ function line(r, reach) {
   const name = element("th", { scope: "row" });
   if (plays) name.append(r.name);
   else {
-    const button = element("button", { type: "button", "data-at": r.at, "aria-pressed": slot >= 0, class: slot >= 0 ? "s" + (slot + 1) : "" }, r.name);
+    const button = element("button", { type: "button", "data-at": r.at, "aria-pressed": slot >= 0, class: slot >= 0 ? "s" + (slot + 1) : "" }, ...broken(r.name));
     button.addEventListener("click", () => { choose(r.at); showTable(); });
     name.append(button);
   }
@@ -150,8 +156,11 @@ function line(r, reach) {
   if (r.value === null && !plays) cells[0].className = "quiet";
   if (!plays && known()) cells.push(element("td", { class: "wide" }, interval(r.value, r.low, r.high)));
   cells.push(element("td", { class: "band" }, band(r, reach)));
-  return element("tr", { class: slot >= 0 ? "on" : "" }, name, ...cells);
+  return element("tr", {}, name, ...cells);
 }
+
+// broken lets a line break behind each comma of a name.
+const broken = (name) => [element("span", {}, ...name.split(/(?<=,)/).flatMap((part) => [part, document.createElement("wbr")]))];
 
 // band draws a value and its interval on the scale of the table.
 function band(r, reach) {
@@ -231,7 +240,7 @@ function showLegend(at) {
 for (const id of ["memory", "statistic"]) {
   get(id).addEventListener("change", () => {
     lines = [];
-    for (const row of matching().slice(0, 3)) choose(row.at);
+    chooseClear();
     show();
   });
 }

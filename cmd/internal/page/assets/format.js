@@ -23,6 +23,7 @@ export const count = (x) => whole.format(x).replaceAll(",", "\u202f");
 
 export function number(x) {
   if (x === null || x === undefined) return "–";
+  if (Number.isInteger(x) && Math.abs(x) < 1e9) return count(x).replace("-", "−");
   if (x !== 0 && (Math.abs(x) >= 1e7 || Math.abs(x) < 1e-4)) return x.toExponential(2);
   return four.format(x).replaceAll(",", "\u202f").replace("-", "−");
 }

@@ -68,8 +68,8 @@ function showReasons(now) {
 function showPartitions(now) {
   if (now.partitions.length === 0) return;
   const rows = now.partitions.map((p) => {
-    const cells = [p.state + (p.restarts ? " (restarted " + p.restarts + " ×)" : "")];
-    return element("tr", {}, element("th", { scope: "row" }, String(p.id)), element("td", {}, ...cells),
+    const state = p.state + (p.restarts ? ", restarted " + p.restarts + " ×" : "");
+    return element("tr", {}, element("th", { scope: "row" }, String(p.id)), element("td", { class: "state" }, state),
       ...[p.lag, p.steps, p.commits, p.aborts].map((x) => element("td", { class: "number" }, count(x))));
   });
   if (now.owned > rows.length) rows.push(element("tr", {}, element("td", { colspan: 6, class: "quiet" }, "and " + (now.owned - rows.length) + " more")));
