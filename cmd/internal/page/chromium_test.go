@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -112,13 +111,9 @@ func serveLive(t *testing.T) string {
 		<-done
 		p.Terminate()
 	})
-	var found []string
-	f.Await(30*time.Second, "the address of the pages", func() bool {
-		found = regexp.MustCompile(`address=(127\.0\.0\.1:\d+)`).FindStringSubmatch(p.Output())
-		return found != nil && strings.Contains(p.Output(), "state=running")
-	})
+	f.Await(30*time.Second, "the stream", func() bool { return strings.Contains(p.Output(), "state=running") })
 	time.Sleep(8 * time.Second) // so that there is a course to see
-	return "http://" + found[1] + "/"
+	return f.PageAddress(p) + "/"
 }
 
 func events(random *rand.Rand, n int) (list []records.Record) {
