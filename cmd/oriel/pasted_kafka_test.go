@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net/http"
 	"net"
 	"os"
 	"os/exec"
@@ -152,6 +153,12 @@ func TestCommandsOfTheDemo(t *testing.T) {
 		if said := s.paste(command); strings.Count(said, "blt") != 5 {
 			t.Errorf("%s printed %s", command, said)
 		}
+	}
+	for lines.Scan() && !strings.Contains(lines.Text(), "http://") {
+	}
+	page, err := http.Get(strings.TrimSpace(lines.Text()))
+	if err != nil || page.StatusCode != http.StatusOK {
+		t.Errorf("the page of the demo at %s: %v, %v", lines.Text(), page, err)
 	}
 	cancel()
 	if err := <-ended; err != nil || len(commands) != 2 {
