@@ -76,13 +76,13 @@ type Listener struct {
 	// Published hears of the same decision as the bytes that were published, which are valid during the call: decisions
 	// can be large, and parsing each one costs as much as making it.
 	Published func(partition int32, newest []byte)
-	State   func(partition int32, s TaskState)
-	Proves  func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
-	Holds   func(partition int32, bytes int)              // the state is in memory, so large; it does not grow
-	Opening func(partition int32, from int64)             // its first incarnation will be opened, at an offset
-	Opened  func(partition int32)                         // the partition's first incarnation was opened
-	Closed  func(partition int32)                         // the partition was handed over
-	Standby func(Standby)                                 // what the process does that has no partition, when it changes
+	State     func(partition int32, s TaskState)
+	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
+	Holds     func(partition int32, bytes int)              // the state is in memory, so large; it does not grow
+	Opening   func(partition int32, from int64)             // its first incarnation will be opened, at an offset
+	Opened    func(partition int32)                         // the partition's first incarnation was opened
+	Closed    func(partition int32)                         // the partition was handed over
+	Standby   func(Standby)                                 // what the process does that has no partition, when it changes
 	// Waits hears that the stream of a whole topic waits for a partition of the input, or does so no more: its records are
 	// next in the order, and it has no leader, or its leader does not have them yet.
 	Waits func(partition, input int32, waits bool)

@@ -52,9 +52,9 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-		"--disable-background-networking", "--disable-component-update", "--no-first-run", "--user-data-dir="+t.TempDir(),
-		"--remote-debugging-pipe", "about:blank")
+	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--no-first-run",
+		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{readsThere, writesThere} // 3 and 4 there
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,11 +1,9 @@
 package page
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"oriel/cmd/internal/figure"
@@ -15,9 +13,6 @@ import (
 
 // maxPartitions are listed; totals are of all.
 const maxPartitions = 64
-
-// agesEvery is how many ticks pass before ε(age) is computed for the rate that is observed then.
-const agesEvery = 10
 
 // about is what does not change, the first event of a stream.
 type about struct {
@@ -93,14 +88,6 @@ type decided struct {
 	Members   []member `json:"members,omitempty"`
 }
 
-// age is the loss at an age.
-type age struct {
-	Name    string `json:"name"`
-	Steps   uint64 `json:"steps"`
-	Seconds shown  `json:"seconds"` // at the observed rate of a stream; null: nothing moves
-	Epsilon string `json:"epsilon"` // rounded up
-}
-
 // sections of deploy/RUNBOOK.md by the reason that a process waits for.
 var sections = map[string]string{
 	"partitions": "OrielRestoring", "input": "OrielInputAwaited", "disk": "OrielDiskFull",
@@ -129,7 +116,8 @@ func (p *Page) aboutFrame() []byte {
 
 // details say what the promise means, and of what it is.
 func details(g protection.Guarantee) string {
-	text := fmt.Sprintf("Exchanging it changes the chance of anything that is published by a factor of at most %s", figure.Upper(math.Exp(g.Epsilon)))
+	text := "Exchanging it changes the chance of anything that is published by a factor of at most " +
+		figure.Upper(math.Exp(g.Epsilon))
 	if g.Delta > 0 {
 		text += fmt.Sprintf(", plus δ = %g", g.Delta)
 	}
@@ -185,36 +173,7 @@ func (p *Page) nowFrame() []byte {
 
 func (t totals) counts() counts { return counts{t.records, t.steps, t.decisions, t.commits, t.aborts} }
 
-// spans of time at whose ages epsilon is shown, in seconds.
-var spans = []struct {
-	name    string
-	seconds float64
-}{
-	{"an hour", 3600}, {"a day", 86400}, {"a week", 7 * 86400}, {"30 days", 30 * 86400}, {"a year", 365 * 86400},
-}
-
-// agesOf is ε(age) of a stream's frozen params, at ages that are printed elsewhere, and after spans of time at a rate of
-// so many steps a second. Without params there is none: the settings may age in another way.
-func agesOf(g protection.Guarantee, proved bool, rate float64) []age {
-	all := []age{}
-	if !proved {
-		return all
-	}
-	for _, a := range g.Scope.Ages() {
-		all = append(all, age{a.Name, a.Steps, shown(float64(a.Steps) / rate), figure.Upper(g.AtAge(a).Epsilon)})
-	}
-	for _, span := range spans {
-		steps := math.Ceil(rate * span.seconds)
-		if rate > 0 && steps >= 1 && steps < 1<<62 {
-			at := uint64(steps)
-			all = append(all, age{span.name, at, shown(span.seconds), figure.Upper(g.At(at).Epsilon)})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b age) int { return cmp.Compare(a.Steps, b.Steps) })
-	return all
-}
-
-// course is the history of one coordinate of a partition's decisions.
+// courseFrame is the history of one coordinate of a partition's decisions.
 type courseFrame struct {
 	Time  []int64  `json:"time"`
 	Steps []uint64 `json:"steps"`

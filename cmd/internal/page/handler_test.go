@@ -21,7 +21,8 @@ import (
 )
 
 var guarantee = protection.Guarantee{
-	Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{}}, Mechanism: "test", Epsilon: 1, Batch: 1,
+	Terms:     protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{}},
+	Mechanism: "test", Epsilon: 1, Batch: 1,
 }
 
 func newPage(reasons ...console.Reason) *page.Page {
@@ -40,7 +41,9 @@ func ask(p *page.Page, method, target string) *http.Response {
 // TestPageIsReadOnly: whatever would change something is refused, and whatever is not there is not found.
 func TestPageIsReadOnly(t *testing.T) {
 	p := newPage()
-	for _, target := range []string{"/", "/page/main.js", "/page/page.css", "/page/events", "/page/course?partition=0&coordinate=1"} {
+	for _, target := range []string{
+		"/", "/page/main.js", "/page/page.css", "/page/events", "/page/course?partition=0&coordinate=1",
+	} {
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 			if a := ask(p, method, target); a.StatusCode != http.StatusMethodNotAllowed || a.Header.Get("Allow") != "GET, HEAD" {
 				t.Errorf("%s %s: %s, Allow %q", method, target, a.Status, a.Header.Get("Allow"))
@@ -51,7 +54,8 @@ func TestPageIsReadOnly(t *testing.T) {
 			t.Errorf("HEAD %s: %s", target, a.Status)
 		}
 		policy := a.Header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+		if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") ||
+			strings.Contains(policy, "http") {
 			t.Errorf("%s: policy %q", target, policy)
 		}
 	}

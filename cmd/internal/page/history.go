@@ -1,7 +1,8 @@
 package page
 
 // Samples are taken a second apart. The history keeps at most maxSamples: when it is full, it keeps every second one,
-// until they are longest apart, and from then on drops the oldest. So a young service shows seconds, an old one an hour.
+// until they are longest apart, and from then on drops the oldest. So a young service shows seconds, an old one an
+// hour.
 const (
 	maxSamples = 450
 	longest    = 8 // seconds; 450 · 8 s = 1 h

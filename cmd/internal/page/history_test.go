@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -60,9 +61,9 @@ type model struct {
 }
 
 func newModel() *model {
+	terms := protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{}}
 	p := New(About{
-		Guarantee: protection.Guarantee{Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{}}, Epsilon: 1},
-		Reasons:   func() []console.Reason { return nil },
+		Guarantee: protection.Guarantee{Terms: terms, Epsilon: 1}, Reasons: func() []console.Reason { return nil },
 	})
 	return &model{page: p, l: p.Listen(notice.Listener{}), at: time.Unix(1000, 0), all: map[int32][]schemas.Decision{}}
 }
@@ -109,7 +110,7 @@ func TestCoursesAreThoseOfTheDecisions(t *testing.T) {
 			for i := range order {
 				order[i] = i
 			}
-			slices.SortStableFunc(order, func(i, j int) int { return int(math.Copysign(1, math.Abs(point[j])-math.Abs(point[i]))) })
+			slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(point[j]), math.Abs(point[i])) })
 			s.largest[id] = order[:maxWeights]
 		}
 		all = append(all, s)
