@@ -36,7 +36,6 @@ type now struct {
 	Owned      int             `json:"owned"`
 	Lag        int64           `json:"lag"`
 	Counts     counts          `json:"counts"`
-	Rate       rate            `json:"rate"`
 	Partitions []partitionLine `json:"partitions"`
 	Ages       []age           `json:"ages"`
 	Decisions  []decided       `json:"decisions"`
@@ -55,12 +54,6 @@ type counts struct {
 	Decisions uint64 `json:"decisions"`
 	Commits   uint64 `json:"commits"`
 	Aborts    uint64 `json:"aborts"`
-}
-
-type rate struct {
-	Records shown `json:"records"` // a second
-	Steps   shown `json:"steps"`
-	Over    int64 `json:"over"` // seconds
 }
 
 type partitionLine struct {
@@ -135,10 +128,9 @@ func (p *Page) nowFrame() []byte {
 	reasons := p.about.Reasons() // it has a lock of its own
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.history.rate()
 	f := now{
 		Time: time.Now().UnixMilli(), Ready: len(reasons) == 0, Standby: p.standby, Inputs: p.inputs, Streams: p.streams,
-		Owned: len(p.partitions), Counts: p.totals.counts(), Rate: rate{shown(r.records), shown(r.steps), r.over},
+		Owned: len(p.partitions), Counts: p.totals.counts(),
 		Reasons: []reason{}, Partitions: []partitionLine{}, Ages: p.ages, Decisions: []decided{},
 	}
 	room := maxNumbers

@@ -1,5 +1,7 @@
 package page
 
+import "slices"
+
 // Samples are taken a second apart. The history keeps at most maxSamples: when it is full, it keeps every second one,
 // until they are longest apart, and from then on drops the oldest. So a young service shows seconds, an old one an
 // hour.
@@ -47,25 +49,20 @@ func (h *history) add(s sample) {
 	h.samples = kept
 }
 
-// rates are what was done a second.
-type rates struct {
-	records, steps float64
-	over           int64 // seconds that they are a mean of
-}
+// rateOver is how many seconds of the history make a rate: a backlog that was taken at the start soon stops to count.
+const rateOver = 600
 
-// rate is the mean over the history; zero before there is one.
-func (h *history) rate() rates {
-	if len(h.samples) < 2 {
-		return rates{}
+// rate is the mean number of steps a second over the last rateOver; zero before there is a history.
+func (h *history) rate() float64 {
+	if len(h.samples) == 0 {
+		return 0
 	}
-	first, last := h.samples[0], h.samples[len(h.samples)-1]
-	over := last.at - first.at
-	if over <= 0 {
-		return rates{}
+	last := h.samples[len(h.samples)-1]
+	first := h.samples[slices.IndexFunc(h.samples, func(s sample) bool { return s.at >= last.at-rateOver })]
+	if first.at == last.at {
+		return 0
 	}
-	return rates{
-		float64(last.records-first.records) / float64(over), float64(last.steps-first.steps) / float64(over), over,
-	}
+	return float64(last.steps-first.steps) / float64(last.at-first.at)
 }
 
 // past is the course of lag and counts, as the browser gets it.

@@ -43,12 +43,27 @@ func TestHistoryKeepsAnHour(t *testing.T) {
 			t.Fatalf("after %d samples: %d from %d to %d, want %d from %d to %d", k+1, len(got), got[0], got[len(got)-1],
 				len(want), want[0], want[len(want)-1])
 		}
-		if r := h.rate(); len(want) > 1 && (r.steps != 2 || r.records != 3 || r.over != want[len(want)-1]-want[0]) {
-			t.Fatalf("after %d samples: rate %+v", k+1, r)
+		if r := h.rate(); len(want) > 1 && r != 2 {
+			t.Fatalf("after %d samples: rate %g", k+1, r)
 		}
 	}
 	if first, last := h.samples[0].at, h.samples[len(h.samples)-1].at; last-first != 3600-longest {
 		t.Errorf("it spans %d s", last-first)
+	}
+}
+
+// TestRateForgetsABacklog: ten minutes after a million steps at once, the rate is what it was since.
+func TestRateForgetsABacklog(t *testing.T) {
+	h := newHistory()
+	steps := uint64(0)
+	for k := range int64(3000) {
+		if steps += 5; k == 100 {
+			steps += 1_000_000
+		}
+		h.add(sample{at: k, totals: totals{steps: steps}})
+	}
+	if r := h.rate(); r != 5 {
+		t.Errorf("rate %g, want 5", r)
 	}
 }
 

@@ -119,7 +119,7 @@ func (p *Page) sample(now time.Time) {
 	}
 	p.history.add(s)
 	if p.ages == nil || p.ticks%agesEvery == 0 || p.ticks < agesEvery {
-		perStream := p.history.rate().steps / float64(max(1, len(p.partitions))) // the mean of those that are owned
+		perStream := p.history.rate() / float64(max(1, len(p.partitions))) // the mean of those that are owned
 		p.ages = agesOf(p.guarantee, p.proved, perStream)
 	}
 	p.ticks++

@@ -153,9 +153,8 @@ function line(r, reach) {
     button.addEventListener("click", () => { choose(r.at); showTable(); });
     name.append(button);
   }
-  const cells = [element("td", { class: "number" }, plays ? (100 * r.value).toFixed(1) + " %" : r.value === null ? "no events seen beyond noise" : number(r.value))];
-  if (r.value === null && !plays) cells[0].className = "quiet";
-  if (!plays && known()) cells.push(element("td", { class: "wide" }, interval(r.value, r.low, r.high)));
+  const cells = [element("td", { class: "number" }, plays ? (100 * r.value).toFixed(1) + " %" : number(r.value))];
+  if (!plays && known()) cells.push(element("td", { class: r.value === null ? "wide quiet" : "wide" }, r.value === null ? "no events beyond noise" : interval(r.value, r.low, r.high)));
   cells.push(element("td", { class: "band" }, band(r, reach)));
   return element("tr", {}, name, ...cells);
 }

@@ -14,7 +14,7 @@ export function showAbout(about) {
   write(get("kind"), about.operator + " · Oriel " + about.version);
   write(get("sentence"), about.promise);
   write(get("details"), about.details);
-  write(get("age-text"), "The loss of " + about.aged + " in everything that is released until it is so old. Rounded up; at the rate of steps that this page has seen.");
+  write(get("age-text"), "The loss of " + about.aged + " in everything that is released until it is so old. Rounded up. Times are at the mean rate of the last ten minutes.");
 }
 
 export function showPast(all) {
@@ -26,6 +26,14 @@ function drawPast() {
   lag.show([past.time, past.lag]);
   const rates = past.time.map((t, i) => i === 0 ? null : (past.records[i] - past.records[i - 1]) / Math.max(1, t - past.time[i - 1]));
   rate.show([past.time, rates]);
+}
+
+// recent is the rate of records over ten seconds or so.
+function recent() {
+  const last = past.time.length - 1;
+  let first = last;
+  while (first > 0 && past.time[first] > past.time[last] - 10) first--;
+  return first < last ? Math.round((past.records[last] - past.records[first]) / (past.time[last] - past.time[first])) : null;
 }
 
 // follow adds a frame to the past.
@@ -47,7 +55,7 @@ export function showNow(about, now) {
   document.title = (now.ready ? "" : "(!) ") + about.deployment + " · " + state;
   write(get("owned"), now.owned + (now.streams ? " of " + now.streams : ""));
   write(get("lag"), count(now.lag));
-  write(get("rate"), number(now.rate.records));
+  write(get("rate"), number(recent()));
   write(get("steps"), count(now.counts.steps));
   write(get("decisions"), count(now.counts.decisions));
   write(get("commits"), count(now.counts.commits));
