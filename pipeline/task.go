@@ -63,7 +63,7 @@ func (t *task) run(ctx context.Context) error {
 	free := make(chan *transaction.Transaction, 2)
 	pool := records.NewPool()
 	for range cap(free) {
-		free <- transaction.New(pool, t.service.listener.Decided != nil)
+		free <- transaction.New(pool, t.service.listener.KeepsNewest())
 	}
 	var fetcher, committing sync.WaitGroup
 	read := batches

@@ -36,7 +36,7 @@ func demoCommand() *cobra.Command {
 			return demo.Run(cmd.Context(), cmd.OutOrStdout(), all, o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.Keep, "keep", false, "leave the broker running until interrupted, for tail and kcat")
+	cmd.Flags().BoolVar(&o.Keep, "keep", false, "leave the broker and a service with its page running until interrupted, for a browser, tail and kcat")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "another number gives other noise")
 	cmd.Flags().StringVar(&o.Out, "out", "oriel-demo", "folder for the picture, learning.png; made if missing")
 	return cmd

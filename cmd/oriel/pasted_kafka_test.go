@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -173,6 +174,12 @@ func TestCommandsOfTheDemo(t *testing.T) {
 		if said := s.paste(command); strings.Count(said, "blt") != 5 {
 			t.Errorf("%s printed %s", command, said)
 		}
+	}
+	for lines.Scan() && !strings.Contains(lines.Text(), "http://") {
+	}
+	page, err := http.Get(strings.TrimSpace(lines.Text()))
+	if err != nil || page.StatusCode != http.StatusOK {
+		t.Errorf("the page of the demo at %s: %v, %v", lines.Text(), page, err)
 	}
 	cancel()
 	if err := <-ended; err != nil || len(commands) != 2 {

@@ -156,16 +156,38 @@ const (
 	reasonBrokers    = "brokers"
 )
 
+// reasons are in the order in which /readyz has their lines.
+var reasons = []string{reasonPartitions, reasonInput, reasonDisk, reasonGroup, reasonBrokers}
+
 // Waiting says for each reason whether it keeps the process from being ready.
 func (c *Console) Waiting() map[string]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lines := c.waiting()
-	reasons := map[string]bool{}
-	for _, r := range []string{reasonPartitions, reasonInput, reasonDisk, reasonGroup, reasonBrokers} {
-		reasons[r] = len(lines[r]) > 0
+	waits := map[string]bool{}
+	for _, r := range reasons {
+		waits[r] = len(lines[r]) > 0
 	}
-	return reasons
+	return waits
+}
+
+// Reason is why a process is not ready: its name as the metric oriel_waiting has it, and the lines of /readyz.
+type Reason struct {
+	Name  string   `json:"name"`
+	Lines []string `json:"lines"`
+}
+
+// Reasons returns the reasons for which the process is not ready, in the order of /readyz; none: it is.
+func (c *Console) Reasons() (all []Reason) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lines := c.waiting()
+	for _, name := range reasons {
+		if len(lines[name]) > 0 {
+			all = append(all, Reason{name, lines[name]})
+		}
+	}
+	return all
 }
 
 // waiting gives the lines of /readyz by reason.
@@ -205,11 +227,12 @@ func (c *Console) waiting() map[string][]string {
 }
 
 func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
+	var waiting []string
+	for _, reason := range c.Reasons() {
+		waiting = append(waiting, reason.Lines...)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lines := c.waiting()
-	waiting := slices.Concat(lines[reasonPartitions], lines[reasonInput], lines[reasonDisk], lines[reasonGroup],
-		lines[reasonBrokers])
 	if len(waiting) == 0 {
 		fmt.Fprintln(w, "ready")
 		if c.stands == notice.Warm {

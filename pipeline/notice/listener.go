@@ -70,15 +70,19 @@ type Listener struct {
 	Aborted   func(partition int32)
 
 	// Decided hears, after a commit that published decisions, of the newest one. It hears of the first topic only:
-	// metrics and pages are for all who read that one. While it is nil, no transaction keeps its newest decision.
+	// metrics and pages are for all who read that one. While it and Published are nil, no transaction keeps its newest
+	// decision.
 	Decided func(partition int32, newest Decided)
-	State   func(partition int32, s TaskState)
-	Proves  func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
-	Holds   func(partition int32, bytes int)              // the state is in memory, so large; it does not grow
-	Opening func(partition int32, from int64)             // its first incarnation will be opened, at an offset
-	Opened  func(partition int32)                         // the partition's first incarnation was opened
-	Closed  func(partition int32)                         // the partition was handed over
-	Standby func(Standby)                                 // what the process does that has no partition, when it changes
+	// Published hears of the same decision as the bytes that were published, which are valid during the call: decisions
+	// can be large, and parsing each one costs as much as making it.
+	Published func(partition int32, newest []byte)
+	State     func(partition int32, s TaskState)
+	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
+	Holds     func(partition int32, bytes int)              // the state is in memory, so large; it does not grow
+	Opening   func(partition int32, from int64)             // its first incarnation will be opened, at an offset
+	Opened    func(partition int32)                         // the partition's first incarnation was opened
+	Closed    func(partition int32)                         // the partition was handed over
+	Standby   func(Standby)                                 // what the process does that has no partition, when it changes
 	// Waits hears that the stream of a whole topic waits for a partition of the input, or does so no more: its records are
 	// next in the order, and it has no leader, or its leader does not have them yet.
 	Waits func(partition, input int32, waits bool)
@@ -102,7 +106,7 @@ type Listener struct {
 	Ended      func(Ending) // the service was told to end, and has
 }
 
-// EnsureDefaults sets each nil function to one that does nothing, so that all but Decided can be called.
+// EnsureDefaults sets each nil function to one that does nothing, so that all but Decided and Published can be called.
 func (l *Listener) EnsureDefaults() {
 	if l.Assigned == nil {
 		l.Assigned = func([]int32) {}
@@ -172,9 +176,19 @@ func (l *Listener) EnsureDefaults() {
 	}
 }
 
-// DecidedLine calls Decided with the line of the newest decision of a transaction; an empty line stands for none.
+// KeepsNewest reports whether transactions must keep their newest decision.
+func (l Listener) KeepsNewest() bool { return l.Decided != nil || l.Published != nil }
+
+// DecidedLine calls Decided and Published with the line of the newest decision of a transaction; an empty line stands
+// for none.
 func (l Listener) DecidedLine(partition int32, newest []byte) {
-	if l.Decided == nil || len(newest) == 0 {
+	if len(newest) == 0 {
+		return
+	}
+	if l.Published != nil {
+		l.Published(partition, newest)
+	}
+	if l.Decided == nil {
 		return
 	}
 	if d, err := schemas.ParseDecision(newest); err == nil { // always: it is ours

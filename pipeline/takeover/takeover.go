@@ -27,7 +27,7 @@ type Ports struct {
 	Master   *state.MasterKey
 	Store    *state.Store      // local copies of the changelog; the take-over only reads them
 	Users    streams.UserIndex // of the process; the walk notes in it the users of events that it takes again
-	Listener notice.Listener   // with a function in every field but Decided
+	Listener notice.Listener   // with a function in every field but Decided and Published
 }
 
 // Owned is a partition after take-over: earlier owners are fenced, and the stream stands where their last transaction
@@ -207,7 +207,7 @@ func (t *takeOver) restore(record []byte) error {
 
 // newTransaction returns an empty transaction whose memory is its own.
 func (t *takeOver) newTransaction() *transaction.Transaction {
-	return transaction.New(records.NewPool(), t.Listener.Decided != nil)
+	return transaction.New(records.NewPool(), t.Listener.KeepsNewest())
 }
 
 // mustCommit adds a transaction to what the owner must commit.

@@ -1,14 +1,18 @@
 package bubbletest
 
 import (
+	"bufio"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -134,6 +138,40 @@ func (d *inprocess) get(c *child, path string) string {
 		return err.Error()
 	}
 	return fmt.Sprintf("%d\n%s", answer.StatusCode, body)
+}
+
+// events reads so many frames of the event stream of a service's page, and what stands before them.
+func (d *inprocess) events(c *child, frames int) string {
+	page, _ := c.page.Load().(string)
+	transport := &http.Transport{DialContext: d.Dial, DisableKeepAlives: true}
+	answer, err := (&http.Client{Transport: transport}).Get("http://" + page + "/page/events")
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var text strings.Builder
+	fmt.Fprintln(&text, answer.StatusCode, answer.Header)
+	lines := bufio.NewReader(answer.Body)
+	for frames > 0 {
+		line, err := lines.ReadString('\n')
+		text.WriteString(line)
+		if err != nil {
+			return text.String() + err.Error()
+		}
+		if strings.HasPrefix(line, `data: {"time":`) && strings.Contains(line, `"ready":`) {
+			frames--
+		}
+	}
+	return text.String()
+}
+
+// seeAssets adds the page itself and all that it loads.
+func (d *inprocess) seeAssets(seen *sight, c *child) {
+	index := d.get(c, "/")
+	seen.see("page", index)
+	for _, found := range regexp.MustCompile(`(?:src|href)="(/page/[^"]+)"`).FindAllStringSubmatch(index, -1) {
+		seen.see(found[1], fmt.Sprintf("%x", sha256.Sum256([]byte(d.get(c, found[1])))))
+	}
 }
 
 // blind is the configured model with a machine that does not look at events.

@@ -90,10 +90,16 @@ func observe(
 			}
 			if tick%2 == 0 {
 				seen.see(time.Since(began).String(), d.get(a, "/readyz")+d.get(a, "/metrics"))
+				time.Sleep(time.Millisecond) // past what happens at the same moment
+				seen.see(time.Since(began).String(), d.get(a, "/page/course?partition=0&coordinate=0")+d.events(a, 1))
 			}
 			if !a.Alive() && a.ended() {
 				seen.seeEnd(a)
 				a = d.start("a", a.Disk(), service.Run)
+			}
+			if tick == bursts {
+				d.seeAssets(&seen, a)
+				seen.see("frames", d.events(a, 2))
 			}
 			over = tick > bursts && (d.taken(in) || a.ended())
 		}

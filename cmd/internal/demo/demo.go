@@ -73,7 +73,7 @@ func (r row) settings() (settings.Settings, error) {
 
 // Options are the flags of `oriel demo`, and how it shows progress.
 type Options struct {
-	Keep bool   // leave the broker running until ctx ends
+	Keep bool   // leave the broker running, and a service with its page, until ctx ends
 	Seed uint64 // of the noise
 	Out  string // folder of the picture, made if missing
 	Bar  func(total int64, what string) Bar
@@ -131,15 +131,19 @@ func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) er
 		if err != nil {
 			return err
 		}
+		page, wait, err := live(ctx, client, broker.Addr(), dir, streams.streams)
+		if err != nil {
+			return err
+		}
 		fmt.Fprintf(out, "\nThe broker runs at %s until you press Ctrl-C. In another terminal:\n", broker.Addr())
 		for _, command := range commands(self, broker.Addr(), t.rows[0].Deployment().Decisions) {
 			fmt.Fprintln(out, " ", command)
 		}
-		<-ctx.Done()
-		return nil
+		fmt.Fprintln(out, "Flights go on, and a service counts them. Look at it in a browser:\n  "+page)
+		return wait()
 	}
 	fmt.Fprintln(out, "\n"+
-		"The broker is gone with this process; `oriel demo --keep` leaves it running for tail and kcat.")
+		"The broker is gone with this process; `oriel demo --keep` leaves it running for a page in the browser, tail and kcat.")
 	return nil
 }
 

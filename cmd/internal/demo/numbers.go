@@ -22,16 +22,16 @@ const (
 	arrivalsMemory, arrivalsOf = 65536, 100
 )
 
-// arrivalSettings are those of a deployment of private numbers: mean delay by airline, for life.
-func arrivalSettings() (settings.Settings, error) {
-	return settings.Load([]string{
-		"ORIEL_NAME=delays", "ORIEL_INPUT_TOPIC=" + arrivalsTopic, "ORIEL_STREAM=partition",
+// arrivalLines are the settings of a deployment of private numbers: mean delay by airline, for life.
+func arrivalLines(name string) []string {
+	return []string{
+		"ORIEL_NAME=" + name, "ORIEL_INPUT_TOPIC=" + arrivalsTopic, "ORIEL_STREAM=partition",
 		"ORIEL_START=earliest", "ORIEL_ALLOW_SINGLE_REPLICA=true",
 		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=" + strings.Join(flights.Carriers, "|"),
 		fmt.Sprintf("ORIEL_VALUE=delay=%g:%g", earliest, latest), "ORIEL_STATISTICS=mean,count", "ORIEL_MECHANISM=blt",
 		"ORIEL_WINDOW=lifetime", fmt.Sprintf("ORIEL_MEMORY=%d", arrivalsMemory), "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",
 		fmt.Sprintf("ORIEL_EMIT_EVERY=%d", arrivalsOf),
-	}, settings.Events, settings.Operator)
+	}
 }
 
 // appendArrival appends the event of a flight that is counted.
@@ -47,7 +47,7 @@ func privateNumbers(
 	if err := sendFlights(ctx, client, arrivalsTopic, streams, appendArrival, o.Bar); err != nil {
 		return "", err
 	}
-	s, err := arrivalSettings()
+	s, err := settings.Load(arrivalLines("delays"), settings.Events, settings.Operator)
 	if err != nil {
 		return "", err
 	}

@@ -32,9 +32,12 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 	steps := len(good) + len(bad)
 	p := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, int64(steps))
-	pages := f.Pages(p)
+	pages, front := f.Pages(p), f.Front(p)
 	p.Terminate()
 	f.CheckHistory(0, steps)
+	if !strings.Contains(front, `"values":[`) {
+		t.Errorf("the page shows no decision: %s", front)
+	}
 
 	look := func(where string, b []byte) {
 		if bytes.Contains(bytes.ToLower(b), []byte(servicetest.Canary)) {
@@ -43,6 +46,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 	}
 	look("the log", []byte(p.Output()))
 	look("the pages", []byte(pages))
+	look("the page", []byte(front))
 	for _, kind := range []string{"decisions", "verdicts", "changelog"} {
 		for _, r := range f.Read(f.Topic(kind), 0, true) {
 			look(kind, r.Key)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/net/netutil"
 
+	"oriel/cmd/internal/page"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline"
@@ -72,8 +73,16 @@ func Run(ctx context.Context, h Host) (err error) {
 		Deployment: s.Name, Version: h.version, GoVersion: runtime.Version(), Waiting: pages.Waiting,
 		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)),
 	})
-	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard))), deployment.Memory(s.MemoryLimit))
+	front := page.New(page.About{
+		Deployment: s.Name, Version: h.version, Operator: s.Operator, Guarantee: guarantee,
+		Numbers: operators.NumbersOf(operator), Extras: operator.Extras(), Sets: s.Operator == "submodular",
+		Reasons: pages.Reasons,
+	})
+	hear := h.limitMemory(front.Listen(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard)))),
+		deployment.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
+	server.Handler = front.Handler(server.Handler)
+	defer front.Start()()
 	listener = netutil.LimitListener(listener, console.Connections)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

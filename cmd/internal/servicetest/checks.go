@@ -1,6 +1,7 @@
 package servicetest
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -15,16 +16,47 @@ import (
 	"oriel/schemas"
 )
 
-// Pages are the pages of a service, one after the other.
-func (f *Fixture) Pages(p *Process) string {
+// PageAddress is where a service has its pages, without a slash at the end.
+func (f *Fixture) PageAddress(p *Process) string {
 	f.T.Helper()
 	found := regexp.MustCompile(`address=(127\.0\.0\.1:\d+)`).FindStringSubmatch(p.Output())
 	if found == nil {
 		f.T.Fatalf("the log does not say where the pages are: %s", p.Output())
 	}
+	return "http://" + found[1]
+}
+
+// Front is the page that a person looks at, and its event stream up to the first frame.
+func (f *Fixture) Front(p *Process) string {
+	f.T.Helper()
+	address := f.PageAddress(p)
+	var all strings.Builder
+	for _, page := range []string{"/", "/page/course?partition=0&coordinate=0", "/page/events"} {
+		r, err := http.Get(address + page)
+		if err != nil {
+			f.T.Fatal(err)
+		}
+		lines := bufio.NewReader(r.Body)
+		for !strings.Contains(all.String(), "event: now") {
+			line, err := lines.ReadString('\n')
+			if all.WriteString(line); err != nil {
+				break
+			}
+		}
+		frame, _ := lines.ReadString('\n')
+		all.WriteString(frame)
+		_ = r.Body.Close()
+	}
+	return all.String()
+}
+
+// Pages are the pages of a service for machines, one after the other.
+func (f *Fixture) Pages(p *Process) string {
+	f.T.Helper()
+	address := f.PageAddress(p)
 	var all strings.Builder
 	for _, page := range []string{"metrics", "healthz", "readyz"} {
-		r, err := http.Get("http://" + found[1] + "/" + page)
+		r, err := http.Get(address + "/" + page)
 		if err != nil {
 			f.T.Fatal(err)
 		}

@@ -49,7 +49,7 @@ type Settings struct {
 	CommitInterval   time.Duration `env:"COMMIT_INTERVAL" envDefault:"100ms" unit:"duration" range:"1ms to 1m" text:"time between transactions of a busy partition"`
 	SessionTimeout   time.Duration `env:"SESSION_TIMEOUT" envDefault:"6s" unit:"duration" range:"the broker's limits, 6s to 30m by default" text:"a member that is silent for so long loses its partitions"`
 	MemoryLimit      int           `env:"MEMORY_LIMIT" envDefault:"134217728" unit:"bytes" range:"83886080 to 1099511627776" text:"what the process holds in events fetched and decisions computed, all partitions together, a record batch of the largest size included; Go's memory limit follows from it, unless GOMEMLIMIT is set. It decides when events are taken, never what a decision says or which record becomes a null event"`
-	HTTPAddr         string        `env:"HTTP_ADDR" envDefault:"127.0.0.1:9464" unit:"host:port" text:"where /metrics, /healthz and /readyz are served"`
+	HTTPAddr         string        `env:"HTTP_ADDR" envDefault:"127.0.0.1:9464" unit:"host:port" text:"where the page, /metrics, /healthz and /readyz are served"`
 	LogLevel         string        `env:"LOG_LEVEL" envDefault:"info" unit:"name" range:"debug, info, warn, error" text:"least level that is logged"`
 	LogFormat        string        `env:"LOG_FORMAT" envDefault:"logfmt" unit:"name" range:"logfmt, json" text:"how a line of the log is written"`
 	RuntimeMetrics   bool          `env:"RUNTIME_METRICS" envDefault:"false" unit:"bool" text:"also export Go and process metrics; memory and CPU use depend on the contents of events, so this leaks"`

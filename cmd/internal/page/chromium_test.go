@@ -1,0 +1,206 @@
+//go:build chromium
+
+package page_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka/records"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m, nil) }
+
+// Both are paths: axe.min.js of the npm package axe-core, and where screenshots go. Without the second they go to a
+// directory of the test's own.
+const (
+	axeFile     = "TEST_AXE"
+	picturesDir = "TEST_PICTURES"
+)
+
+// delays is a deployment of the README: mean delays by airline and hour.
+var delays = map[string]string{
+	"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "carrier=AA|DL|UA,hour=0:24:24", "ORIEL_VALUE": "delay=-60:180",
+	"ORIEL_STATISTICS": "count,mean", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "65536",
+	"ORIEL_MEMORIES": "1000,65536", "ORIEL_EPSILON": "4", "ORIEL_DELTA": "1e-6",
+}
+
+// TestPageInChromium looks at the page of a service that takes live events.
+func TestPageInChromium(t *testing.T) {
+	axe, err := os.ReadFile(os.Getenv(axeFile))
+	if err != nil {
+		t.Fatalf("%s must name axe.min.js of the npm package axe-core: %v", axeFile, err)
+	}
+	dir := cmp.Or(os.Getenv(picturesDir), t.TempDir())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	address := serveLive(t)
+	b := newBrowser(t)
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int{390, 1280} {
+			b.open(address, width, scheme)
+			b.await("numbers beside bands", "document.querySelectorAll('#rows svg.band').length > 20")
+			b.await("courses", "document.querySelector('#course-chart canvas') && document.querySelector('#lag-chart canvas')")
+			var over int
+			if b.evaluate("document.documentElement.scrollWidth - innerWidth", &over); over > 0 {
+				t.Errorf("%d px, %s: the page is %d px too wide", width, scheme, over)
+			}
+			checkAccess(b, string(axe), fmt.Sprintf("%d px, %s", width, scheme))
+			b.picture(dir, fmt.Sprintf("page-%d-%s.png", width, scheme))
+		}
+	}
+	for _, width := range []int{768, 1920} {
+		b.open(address, width, "light")
+		b.await("numbers", "document.querySelectorAll('#rows svg.band').length > 20")
+		var over int
+		if b.evaluate("document.documentElement.scrollWidth - innerWidth", &over); over > 0 {
+			t.Errorf("%d px: the page is %d px too wide", width, over)
+		}
+	}
+	checkKeyboard(b)
+	checkLive(b)
+	checkPaint(b, address)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.console) > 0 {
+		t.Errorf("console:\n%s", strings.Join(b.console, "\n"))
+	}
+	for _, request := range b.requests {
+		if !strings.HasPrefix(request, address) && request != "about:blank" {
+			t.Errorf("a request to %s", request)
+		}
+	}
+}
+
+// serveLive runs a service that takes events until the test ends, and returns the address of its page.
+func serveLive(t *testing.T) string {
+	f := servicetest.NewAt(t, servicetest.EmbeddedBroker(t), 2, nil)
+	for _, name := range []string{"UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "STREAM"} {
+		delete(f.Env, "ORIEL_"+name)
+	}
+	for name, value := range delays {
+		f.Env[name] = value
+	}
+	f.Env["ORIEL_STREAM"] = "topic"
+	f.Must("topics")
+	p := f.Start(nil, "run")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		random := rand.New(rand.NewPCG(1, 2))
+		for n := 0; ctx.Err() == nil; n++ {
+			f.Send(int32(n%2), events(random, 400)...)
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		p.Terminate()
+	})
+	f.Await(30*time.Second, "the stream", func() bool { return strings.Contains(p.Output(), "state=running") })
+	time.Sleep(8 * time.Second) // so that there is a course to see
+	return f.PageAddress(p) + "/"
+}
+
+func events(random *rand.Rand, n int) (list []records.Record) {
+	for range n {
+		carrier, hour := random.IntN(3), min(23, int(12+5*random.NormFloat64()))
+		delay := 5 + 6*float64(carrier) + float64(hour) + 20*random.NormFloat64()
+		list = append(list, servicetest.Value(fmt.Sprintf(`{"carrier":%q,"hour":%d,"delay":%.0f}`,
+			[]string{"AA", "DL", "UA"}[carrier], max(0, hour), delay)))
+	}
+	return list
+}
+
+// checkAccess runs axe-core, which must find nothing serious.
+func checkAccess(b *browser, axe, where string) {
+	b.t.Helper()
+	b.evaluate(axe+"; true", nil)
+	var found []struct {
+		ID, Impact, Help string
+		Nodes            []struct{ HTML string }
+	}
+	b.evaluate("axe.run().then((r) => r.violations.map(({id, impact, help, nodes}) => "+
+		"({id, impact, help, nodes: nodes.map(({html}) => ({html}))})))", &found)
+	for _, v := range found {
+		if v.Impact == "serious" || v.Impact == "critical" {
+			b.t.Errorf("%s: axe: %s, %s: %s: %d places, first %.200s", where, v.Impact, v.ID, v.Help, len(v.Nodes),
+				v.Nodes[0].HTML)
+		} else {
+			b.t.Logf("%s: axe: %s, %s: %s", where, v.Impact, v.ID, v.Help)
+		}
+	}
+}
+
+// checkKeyboard goes through the page with the tabulator, and uses search and table.
+func checkKeyboard(b *browser) {
+	b.t.Helper()
+	b.evaluate("document.activeElement.blur(); document.body.focus(); true", nil)
+	reached := map[string]bool{}
+	for range 40 {
+		b.press("Tab", "")
+		var id string
+		b.evaluate("document.activeElement.id || document.activeElement.closest('[id]')?.id || ''", &id)
+		reached[id] = true
+	}
+	for _, id := range []string{"memory", "statistic", "search", "table-region", "rows"} {
+		if !reached[id] {
+			b.t.Errorf("the tabulator does not reach %s", id)
+		}
+	}
+	b.evaluate("document.activeElement.blur(); true", nil)
+	b.press("/", "/")
+	for _, letter := range "ua hour=1" {
+		b.press(string(letter), string(letter))
+	}
+	b.await("search narrows the table", "document.querySelectorAll('#rows th').length > 0 && "+
+		"[...document.querySelectorAll('#rows th')].every((e) => /UA,hour=1/.test(e.textContent))")
+	pressed := "document.querySelectorAll('#rows button[aria-pressed=true]').length"
+	b.evaluate("document.querySelector('#rows button').focus(); true", nil)
+	var before, after int
+	b.evaluate(pressed, &before)
+	b.press("Enter", "\r")
+	if b.evaluate(pressed, &after); after == before {
+		b.t.Error("Enter does not choose a number")
+	}
+}
+
+// checkLive waits for a frame that changes what is shown.
+func checkLive(b *browser) {
+	b.t.Helper()
+	b.evaluate("window.before = document.getElementById('steps').textContent; true", nil)
+	b.await("the next frame", "document.getElementById('steps').textContent !== window.before")
+}
+
+// checkPaint asks for the first paint of five visits without a cache.
+func checkPaint(b *browser, address string) {
+	b.t.Helper()
+	b.do("Network.setCacheDisabled", map[string]any{"cacheDisabled": true}, nil)
+	var paints []float64
+	for range 5 {
+		b.open(address, 1280, "light")
+		b.await("a paint", "performance.getEntriesByName('first-contentful-paint').length > 0")
+		var at float64
+		b.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime", &at)
+		paints = append(paints, at)
+	}
+	slices.Sort(paints)
+	b.t.Logf("first paints: %.0f ms", paints)
+	if paints[2] >= 200 {
+		b.t.Errorf("the median first paint is after %.0f ms, want less than 200", paints[2])
+	}
+}

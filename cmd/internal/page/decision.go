@@ -1,0 +1,213 @@
+package page
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/schemas"
+)
+
+// What is shown of decisions, over all streams: Prometheus has the same bound, and a decision may have a quarter of a
+// million coordinates.
+const (
+	maxNumbers = 1000
+	maxWeights = 200  // of a stream, the largest
+	maxTracked = 1000 // whose course is kept: each takes 12 bytes a sample, 5.4 MB in all
+	maxChoices = 512  // the newest, of which shares are
+)
+
+// Kinds of decisions, by what they are for.
+const (
+	kindNumbers = "numbers" // statistics with names and intervals
+	kindWeights = "weights" // coordinates, the largest first
+	kindPlays   = "plays"   // one action at a time: their shares
+	kindSet     = "set"     // elements
+)
+
+// decision is what is shown of the newest decision of a stream.
+type decision struct {
+	kind        string
+	stream      string
+	index, step uint64
+	dimension   int
+	at          []int // coordinates that are shown
+	values      []shown
+	low, high   []shown // interval at 95 %, of the noise alone; NaN: none is known
+	set         []string
+	members     []member
+}
+
+// member is a number that a decision says beside its coordinates.
+type member struct {
+	Name  string `json:"name"`
+	Value shown  `json:"value"`
+}
+
+// shown is a number as the browser gets it: six digits, or null.
+type shown float64
+
+// MarshalJSON writes null for what is no number.
+func (x shown) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+		return []byte("null"), nil
+	}
+	return strconv.AppendFloat(nil, float64(x), 'g', 6, 64), nil
+}
+
+// normal is the half width, in standard deviations, of an interval at 95 %.
+const normal = 1.959964
+
+func isChoice(member string) bool { return member == "arm" || member == "set" }
+
+// choiceOf is the action that a decision names, or "".
+func choiceOf(d schemas.Decision) string {
+	for _, x := range d.Extras {
+		if isChoice(x.Name) {
+			return text(x)
+		}
+	}
+	return ""
+}
+
+func text(x schemas.ExtraMember) (s string) {
+	_ = json.Unmarshal([]byte(x.JSON), &s) // members of text alone are
+	return s
+}
+
+func (p *Page) newDecision(d schemas.Decision) *decision {
+	v := &decision{kind: kindWeights, stream: d.Stream, index: d.Index, step: d.Step, dimension: len(d.Point)}
+	lists := map[string][]float64{}
+	for _, x := range d.Extras {
+		var list []float64
+		if value, err := strconv.ParseFloat(x.JSON, 64); err == nil {
+			if !p.promised[x.Name] {
+				v.members = append(v.members, member{x.Name, shown(value)})
+			}
+		} else if json.Unmarshal([]byte(x.JSON), &list) == nil {
+			lists[x.Name] = list
+		} else if s := text(x); s != "" && (x.Name == "places" || isChoice(x.Name)) {
+			v.kind, v.set = kindSet, strings.Split(s, ",")
+			if isChoice(x.Name) {
+				v.kind = kindPlays
+			}
+		}
+	}
+	switch {
+	case p.about.Numbers != nil:
+		v.numbers(p.about, d)
+	case v.kind == kindWeights && p.about.Sets:
+		v.kind = kindSet
+		for _, element := range d.Point {
+			v.set = append(v.set, strconv.FormatFloat(element, 'g', -1, 64))
+		}
+	case v.kind == kindWeights:
+		v.weights(d.Point, lists)
+	}
+	return v
+}
+
+// numbers shows the first maxNumbers of them.
+func (v *decision) numbers(about About, d schemas.Decision) {
+	v.kind, v.dimension = kindNumbers, len(about.Numbers.Names)
+	all, err := about.Numbers.Read(d)
+	if err != nil { // one without intervals
+		return
+	}
+	for i, x := range all[:min(maxNumbers, len(all))] {
+		if !x.Shown {
+			x.Value, x.Low, x.High = math.NaN(), math.NaN(), math.NaN()
+		}
+		v.show(i, x.Value, x.Low, x.High)
+	}
+}
+
+// weights shows the largest coordinates: of the centre where decisions are points that are tried around it.
+func (v *decision) weights(point []float64, lists map[string][]float64) {
+	if centre := lists["centre"]; len(centre) == len(point) {
+		point = centre
+	}
+	order := make([]int, len(point))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(math.Abs(point[j]), math.Abs(point[i])), cmp.Compare(i, j))
+	})
+	deviations := lists["deviation"]
+	for _, i := range order[:min(maxWeights, len(order))] {
+		half := math.NaN()
+		if len(deviations) == len(point) {
+			half = normal * deviations[i]
+		}
+		v.show(i, point[i], point[i]-half, point[i]+half)
+	}
+}
+
+func (v *decision) show(i int, value, low, high float64) {
+	v.at = append(v.at, i)
+	v.values, v.low, v.high = append(v.values, shown(value)), append(v.low, shown(low)), append(v.high, shown(high))
+}
+
+// course says where the numbers of a stream stand in samples: coordinates get a slot when they are first shown.
+type course struct{ slots map[int]int }
+
+// row is a decision as a sample keeps it: value, low and high of each slot; NaN: not shown. A coordinate without a slot
+// gets one while there are fewer than room.
+func (c *course) row(d *decision, room int) []float32 {
+	if c.slots == nil {
+		c.slots = map[int]int{}
+	}
+	for _, i := range d.at {
+		if _, has := c.slots[i]; !has && len(c.slots) < room {
+			c.slots[i] = len(c.slots)
+		}
+	}
+	row := make([]float32, 3*len(c.slots))
+	for k := range row {
+		row[k] = float32(math.NaN())
+	}
+	for k, i := range d.at {
+		if slot, has := c.slots[i]; has {
+			row[3*slot], row[3*slot+1], row[3*slot+2] = float32(d.values[k]), float32(d.low[k]), float32(d.high[k])
+		}
+	}
+	return row
+}
+
+// choices are the newest actions that a stream's decisions named, the oldest first.
+type choices struct{ newest []string }
+
+func (c *choices) add(name string) {
+	if name == "" { // a model that names none
+		return
+	}
+	if len(c.newest) == maxChoices {
+		c.newest = append(c.newest[:0], c.newest[1:]...)
+	}
+	c.newest = append(c.newest, name)
+}
+
+// share is how often an action was named.
+type share struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// shares are counts by action, the most frequent first.
+func (c *choices) shares() (all []share) {
+	counts := map[string]int{}
+	for _, name := range c.newest {
+		counts[name]++
+	}
+	for name, count := range counts {
+		all = append(all, share{name, count})
+	}
+	slices.SortFunc(all, func(a, b share) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
+	})
+	return all
+}

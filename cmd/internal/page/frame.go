@@ -1,0 +1,204 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"oriel/cmd/internal/figure"
+	"oriel/mechanisms/protection"
+	"oriel/pipeline/notice"
+)
+
+// maxPartitions are listed; totals are of all.
+const maxPartitions = 64
+
+// about is what does not change, the first event of a stream.
+type about struct {
+	Deployment string      `json:"deployment"`
+	Version    string      `json:"version"`
+	Operator   string      `json:"operator"`
+	Promise    string      `json:"promise"`
+	Details    string      `json:"details"`
+	Aged       string      `json:"aged"`            // whose loss epsilon by age is
+	Names      [][3]string `json:"names,omitempty"` // of numbers: memory, statistic and cell
+}
+
+// now is a frame: the state at its time.
+type now struct {
+	Time       int64           `json:"time"` // Unix milliseconds
+	Ready      bool            `json:"ready"`
+	Reasons    []reason        `json:"reasons"`
+	Standby    notice.Standby  `json:"standby,omitempty"`
+	Inputs     int             `json:"inputs"`
+	Streams    int             `json:"streams"`
+	Owned      int             `json:"owned"`
+	Lag        int64           `json:"lag"`
+	Counts     counts          `json:"counts"`
+	Partitions []partitionLine `json:"partitions"`
+	Ages       []age           `json:"ages"`
+	Decisions  []decided       `json:"decisions"`
+}
+
+// reason is why the process is not ready, and what to read.
+type reason struct {
+	Name    string   `json:"name"`
+	Lines   []string `json:"lines"`
+	Section string   `json:"section"` // of deploy/RUNBOOK.md
+}
+
+type counts struct {
+	Records   uint64 `json:"records"`
+	Steps     uint64 `json:"steps"`
+	Decisions uint64 `json:"decisions"`
+	Commits   uint64 `json:"commits"`
+	Aborts    uint64 `json:"aborts"`
+}
+
+type partitionLine struct {
+	ID       int32            `json:"id"`
+	State    notice.TaskState `json:"state"`
+	Stopped  string           `json:"stopped,omitempty"`
+	Lag      int64            `json:"lag"`
+	Restarts int              `json:"restarts"`
+	counts
+}
+
+type decided struct {
+	Partition int32    `json:"partition"`
+	Kind      string   `json:"kind"`
+	Stream    string   `json:"stream"`
+	Index     uint64   `json:"index"`
+	Step      uint64   `json:"step"`
+	Dimension int      `json:"dimension"`
+	At        []int    `json:"at,omitempty"`
+	Values    []shown  `json:"values,omitempty"`
+	Low       []shown  `json:"low,omitempty"`
+	High      []shown  `json:"high,omitempty"`
+	Set       []string `json:"set,omitempty"`
+	Shares    []share  `json:"shares,omitempty"`
+	Members   []member `json:"members,omitempty"`
+}
+
+// sections of deploy/RUNBOOK.md by the reason that a process waits for.
+var sections = map[string]string{
+	"partitions": "OrielRestoring", "input": "OrielInputAwaited", "disk": "OrielDiskFull",
+	"group": "OrielMembersDisagree", "brokers": "OrielBrokersAway",
+}
+
+// stoppedSection is where a person reads what to do about a partition that has stopped.
+const stoppedSection = "OrielTaskStopped"
+
+func (p *Page) aboutFrame() []byte {
+	p.mu.Lock()
+	g := p.guarantee
+	p.mu.Unlock()
+	a := about{
+		Deployment: p.about.Deployment, Version: p.about.Version, Operator: p.about.Operator,
+		Promise: fmt.Sprintf("ε = %s for %s", figure.Upper(g.Epsilon), g.Claim()),
+		Details: details(g), Aged: g.Unit.Words().Aged,
+	}
+	if p.about.Numbers != nil {
+		for _, n := range p.about.Numbers.Names[:min(maxNumbers, len(p.about.Numbers.Names))] {
+			a.Names = append(a.Names, [3]string{n.Memory, n.Statistic, n.Cell})
+		}
+	}
+	return encoded(a)
+}
+
+// details say what the promise means, and of what it is.
+func details(g protection.Guarantee) string {
+	text := "Exchanging it changes the chance of anything that is published by a factor of at most " +
+		figure.Upper(math.Exp(g.Epsilon))
+	if g.Delta > 0 {
+		text += fmt.Sprintf(", plus δ = %g", g.Delta)
+	}
+	return fmt.Sprintf("%s. Mechanism %s, adjacency %s, unit %s.", text, g.Mechanism, g.Unit.Adjacency(), g.Unit.Name())
+}
+
+func (p *Page) pastFrame() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return encoded(p.history.past())
+}
+
+// nowFrame is the state at this moment.
+func (p *Page) nowFrame() []byte {
+	reasons := p.about.Reasons() // it has a lock of its own
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := now{
+		Time: time.Now().UnixMilli(), Ready: len(reasons) == 0, Standby: p.standby, Inputs: p.inputs, Streams: p.streams,
+		Owned: len(p.partitions), Counts: p.totals.counts(),
+		Reasons: []reason{}, Partitions: []partitionLine{}, Ages: p.ages, Decisions: []decided{},
+	}
+	room := maxNumbers
+	stopped := false
+	for _, id := range p.owned() {
+		part := p.partitions[id]
+		f.Lag += part.lag
+		stopped = stopped || part.state == notice.Halted
+		if len(f.Partitions) < maxPartitions {
+			f.Partitions = append(f.Partitions, partitionLine{
+				id, part.state, part.stopped, part.lag, part.restarts, part.counts.counts(),
+			})
+		}
+		p.read(part)
+		if d := part.decision; d != nil && len(d.at) <= room && len(f.Decisions) < maxPartitions {
+			room -= len(d.at)
+			f.Decisions = append(f.Decisions, decided{
+				id, d.kind, d.stream, d.index, d.step, d.dimension, d.at, d.values, d.low, d.high, d.set,
+				part.choices.shares(), d.members,
+			})
+		}
+	}
+	for _, r := range reasons {
+		section := sections[r.Name]
+		if r.Name == "partitions" && stopped {
+			section = stoppedSection
+		}
+		f.Reasons = append(f.Reasons, reason{r.Name, r.Lines, section})
+	}
+	return encoded(f)
+}
+
+func (t totals) counts() counts { return counts{t.records, t.steps, t.decisions, t.commits, t.aborts} }
+
+// courseFrame is the history of one coordinate of a partition's decisions.
+type courseFrame struct {
+	Time  []int64  `json:"time"`
+	Steps []uint64 `json:"steps"`
+	Value []shown  `json:"value"`
+	Low   []shown  `json:"low"`
+	High  []shown  `json:"high"`
+}
+
+func (p *Page) courseFrame(id int32, coordinate int) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := courseFrame{[]int64{}, []uint64{}, []shown{}, []shown{}, []shown{}}
+	part := p.partitions[id]
+	if part == nil {
+		return encoded(f)
+	}
+	slot, has := part.course.slots[coordinate]
+	for _, s := range p.history.samples {
+		row := s.rows[id]
+		if !has || len(row) < 3*slot+3 {
+			continue
+		}
+		f.Time, f.Steps = append(f.Time, s.at), append(f.Steps, s.steps)
+		f.Value = append(f.Value, shown(row[3*slot]))
+		f.Low, f.High = append(f.Low, shown(row[3*slot+1])), append(f.High, shown(row[3*slot+2]))
+	}
+	return encoded(f)
+}
+
+func encoded(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("BUG: page: " + err.Error())
+	}
+	return b
+}

@@ -1,0 +1,153 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+	"time"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// policy lets the page load what this server serves and nothing else: no inline script, no other host, no frame.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Limits of event streams: a connection each, of the few that the pages have.
+const (
+	maxClients   = 8
+	frameTimeout = 10 * time.Second // until a frame is sent; a client that is slower loses its stream
+)
+
+// types of what assets has.
+var types = map[string]string{
+	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
+}
+
+// Handler serves the page, and gives every other request to rest.
+func (p *Page) Handler(rest http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", rest)
+	files, err := assets.ReadDir("assets")
+	if err != nil {
+		panic("BUG: page: " + err.Error())
+	}
+	for _, file := range files {
+		content, _ := assets.ReadFile("assets/" + file.Name()) // it is embedded
+		place := "/page/" + file.Name()
+		if file.Name() == "index.html" {
+			place = "/{$}"
+		}
+		mux.Handle(place, reading(static(file.Name(), content)))
+	}
+	mux.Handle("/page/events", reading(p.serveEvents))
+	mux.Handle("/page/course", reading(p.serveCourse))
+	return mux
+}
+
+// reading refuses what would change something, and sets what all answers have.
+func reading(serve http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-cache")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			h.Set("Allow", "GET, HEAD")
+			http.Error(w, "GET and HEAD alone", http.StatusMethodNotAllowed)
+			return
+		}
+		serve(w, r)
+	})
+}
+
+func static(name string, content []byte) http.HandlerFunc {
+	sum := sha256.Sum256(content)
+	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", types[path.Ext(name)])
+		w.Header().Set("ETag", tag)
+		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
+	}
+}
+
+// serveCourse answers with the history of one coordinate.
+func (p *Page) serveCourse(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseInt(r.URL.Query().Get("partition"), 10, 32)
+	coordinate, wrong := strconv.Atoi(r.URL.Query().Get("coordinate"))
+	if err != nil || wrong != nil {
+		http.Error(w, "partition and coordinate must be whole numbers", http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(p.courseFrame(int32(id), coordinate))
+}
+
+// serveEvents sends about, the past, and a frame at once and after each tick, until the client or the page ends.
+func (p *Page) serveEvents(w http.ResponseWriter, r *http.Request) {
+	if !p.enter() {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, "too many event streams", http.StatusServiceUnavailable)
+		return
+	}
+	defer p.leave()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	if r.Method == http.MethodHead {
+		return
+	}
+	to := http.NewResponseController(w)
+	_ = to.SetReadDeadline(time.Time{}) // the server's own would end the stream
+	send := func(event string, data []byte) bool {
+		_ = to.SetWriteDeadline(time.Now().Add(frameTimeout))
+		_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)
+		return err == nil && to.Flush() == nil
+	}
+	next := p.nextTick()
+	if !send("about", p.aboutFrame()) || !send("past", p.pastFrame()) || !send("now", p.nowFrame()) {
+		return
+	}
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-p.ended:
+			return
+		case <-next:
+		}
+		next = p.nextTick()
+		if !send("now", p.nowFrame()) {
+			return
+		}
+	}
+}
+
+func (p *Page) nextTick() chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ticked
+}
+
+func (p *Page) enter() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.clients == maxClients {
+		return false
+	}
+	p.clients++
+	return true
+}
+
+func (p *Page) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clients--
+}

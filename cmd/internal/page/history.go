@@ -1,0 +1,84 @@
+package page
+
+import "slices"
+
+// Samples are taken a second apart. The history keeps at most maxSamples: when it is full, it keeps every second one,
+// until they are longest apart, and from then on drops the oldest. So a young service shows seconds, an old one an
+// hour.
+const (
+	maxSamples = 450
+	longest    = 8 // seconds; 450 · 8 s = 1 h
+)
+
+// sample is the state of the service at a moment.
+type sample struct {
+	at  int64 // Unix seconds
+	lag int64
+	totals
+	rows map[int32][]float32 // numbers of a partition's newest decision, as its course has them
+}
+
+// history holds the samples of the last hour, or those since the start.
+type history struct {
+	taken, every int
+	samples      []sample
+}
+
+func newHistory() history { return history{every: 1} }
+
+func (h *history) add(s sample) {
+	k := h.taken
+	h.taken++
+	if k%h.every != 0 {
+		return
+	}
+	h.samples = append(h.samples, s)
+	if len(h.samples) <= maxSamples {
+		return
+	}
+	if h.every == longest {
+		h.samples = append(h.samples[:0], h.samples[1:]...)
+		return
+	}
+	h.every *= 2
+	kept := h.samples[:0]
+	for i := 0; i < len(h.samples); i += 2 {
+		kept = append(kept, h.samples[i])
+	}
+	clear(h.samples[len(kept):])
+	h.samples = kept
+}
+
+// rateOver is how many seconds of the history make a rate: a backlog that was taken at the start soon stops to count.
+const rateOver = 600
+
+// rate is the mean number of steps a second over the last rateOver; zero before there is a history.
+func (h *history) rate() float64 {
+	if len(h.samples) == 0 {
+		return 0
+	}
+	last := h.samples[len(h.samples)-1]
+	first := h.samples[slices.IndexFunc(h.samples, func(s sample) bool { return s.at >= last.at-rateOver })]
+	if first.at == last.at {
+		return 0
+	}
+	return float64(last.steps-first.steps) / float64(last.at-first.at)
+}
+
+// past is the course of lag and counts, as the browser gets it.
+type past struct {
+	Time    []int64  `json:"time"` // Unix seconds
+	Lag     []int64  `json:"lag"`
+	Records []uint64 `json:"records"`
+	Steps   []uint64 `json:"steps"`
+	Commits []uint64 `json:"commits"`
+}
+
+func (h *history) past() past {
+	p := past{[]int64{}, []int64{}, []uint64{}, []uint64{}, []uint64{}}
+	for _, s := range h.samples {
+		p.Time, p.Lag = append(p.Time, s.at), append(p.Lag, s.lag)
+		p.Records, p.Steps, p.Commits = append(p.Records, s.records), append(p.Steps, s.steps), append(p.Commits, s.commits)
+	}
+	return p
+}
