@@ -18,6 +18,7 @@ import (
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
 	"oriel/pipeline/streams"
+	"oriel/schemas"
 )
 
 // sight is all that can be seen of a run from outside, as lines.
@@ -177,7 +178,11 @@ func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 		line := fmt.Sprintf("%d at %v: key of %d, value of %d, %d headers", r.Offset, r.Timestamp, len(r.Key), len(r.Value),
 			r.Headers.Len())
 		if strings.HasSuffix(topic, ".decisions") {
-			line += " " + string(r.Value)
+			decision, err := schemas.AppendLine(nil, r.Value)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			line += " " + string(decision)
 		}
 		seen.see(fmt.Sprintf("%s/%d", topic, p), line)
 	}
