@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/sr"
@@ -145,18 +145,17 @@ func encodedSubject(t *testing.T, name string, encode func(flight) []byte, env .
 	return s
 }
 
-// registryOf is the URL of a registry that has one schema, of id 1.
+// registryOf is the URL of a registry that has one schema, of id 1. It keeps no connection: the clock of a bubble stands
+// still while a goroutine of it waits for a network that is not the bubble's.
 func registryOf(t *testing.T, schema string) string {
 	t.Helper()
-	fake := srfake.New()
-	t.Cleanup(fake.Close)
-	asks, err := sr.NewClient(sr.URLs(fake.URL()))
-	if err != nil {
-		t.Fatal(err)
+	fake := srfake.NewRegistry()
+	server := httptest.NewUnstartedServer(fake.Handler())
+	server.Config.SetKeepAlivesEnabled(false)
+	server.Start()
+	t.Cleanup(server.Close)
+	if id, _, err := fake.RegisterSchema("flights", sr.Schema{Schema: schema}); err != nil || id != 1 {
+		t.Fatalf("id %d: %v", id, err)
 	}
-	created, err := asks.CreateSchema(t.Context(), "flights", sr.Schema{Schema: strings.TrimSpace(schema)})
-	if err != nil || created.ID != 1 {
-		t.Fatalf("id %d: %v", created.ID, err)
-	}
-	return fake.URL()
+	return server.URL
 }
