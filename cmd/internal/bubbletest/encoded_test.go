@@ -1,12 +1,14 @@
 package bubbletest
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/service"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/notice"
@@ -62,7 +64,8 @@ func (e encoded) exchanged(at func(i int) bool) []records.Record {
 }
 
 // TestNeighboursOfEncodedRecordsLookAlike: nothing that leaves is another, beside the numbers released: not in a run
-// that a crash breaks off while a request fails, either. In the short form a deployment has one of those runs.
+// that a crash breaks off while a request fails, either. In the short form a deployment has one of those runs. The third
+// is of a whole topic.
 func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
 	t.Parallel()
 	model := silenced()
@@ -80,6 +83,10 @@ func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
 				continue
 			}
 			in := neighbour{partitions: 1, burst: courseEvents / bursts, env: e.env, kill: notice.PointProduced, at: 3}
+			if n == 2 {
+				in.partitions, in.env = 2, maps.Clone(e.env)
+				in.env["ORIEL_STREAM"] = "topic"
+			}
 			look := func(list []records.Record) sight {
 				in.record = func(n, i int) records.Record { return list[n*in.burst+i] }
 				seen, _ := observe(t, model, in, fault)
@@ -97,6 +104,51 @@ func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
 					t.Errorf("%s, %+v: %s", e.name, fault, text)
 				}
 			}
+		}
+	}
+}
+
+// TestNeighboursOfAPullLookAlike: schemas of a registry are added while a service runs. Records name the one that is
+// added, before and behind that, or the one that was known, or are no events.
+func TestNeighboursOfAPullLookAlike(t *testing.T) {
+	t.Parallel()
+	model, e := silenced(), encodings(t)[1]
+	look := func(stream string, partitions int, at func(i int) []byte) sight {
+		url, add := registryOf(t, avroFlight)
+		in := neighbour{partitions: partitions, burst: courseEvents / bursts, env: maps.Clone(e.env)}
+		maps.Copy(in.env, map[string]string{"ORIEL_SCHEMA_REGISTRY": url, "ORIEL_STREAM": stream})
+		in.record = func(n, i int) records.Record { return records.Record{Value: at(n*in.burst + i)} }
+		in.beside = func(d *inprocess) *child {
+			add(avroNewer)
+			return d.start(beside, simtest.NewDisk(), func(ctx context.Context, h service.Host) error {
+				return service.PullSchemas(ctx, h, nil)
+			})
+		}
+		seen, _ := observe(t, model, in)
+		return seen
+	}
+	inputs := []func(i int) []byte{
+		func(i int) []byte { return flight{"UA", float64(i), "flown"}.inNewer() },
+		func(int) []byte { return e.broken[schemas.UnknownFraming] },
+		func(i int) []byte {
+			if i%4 == 3 {
+				return flight{"UA", float64(i), "void"}.inNewer()
+			}
+			return e.records[(i+1)%len(e.records)].Value
+		},
+	}
+	for partitions, stream := range map[int]string{1: "partition", 2: "topic"} {
+		want := look(stream, partitions, func(i int) []byte { return e.records[i].Value })
+		for k, input := range inputs {
+			if tiertest.Runs((k+partitions)%3 > 0, false) {
+				continue
+			}
+			if text := simtest.Difference(want, look(stream, partitions, input)); text != "" {
+				t.Errorf("%s, %d: %s", stream, k, text)
+			}
+		}
+		if !slices.ContainsFunc(want, func(line string) bool { return strings.Contains(line, "added ids 2, known from") }) {
+			t.Errorf("%s: no schema was added", stream)
 		}
 	}
 }

@@ -39,8 +39,9 @@ type flight struct {
 var usual = flight{"UA", 3, "flown"}
 
 const (
-	avroFlight = `{"type":"record","name":"Flight","fields":[{"name":"carrier","type":"string"},
-		{"name":"delay","type":["null","double"]},
+	avroFlight = `{"type":"record","name":"Flight","fields":[` + avroFields
+	avroNewer  = `{"type":"record","name":"Flight","fields":[{"name":"gate","type":"boolean"},` + avroFields
+	avroFields = `{"name":"carrier","type":"string"},{"name":"delay","type":["null","double"]},
 		{"name":"status","type":{"type":"enum","name":"Status","symbols":["flown","void"]}},{"name":"note","type":"bytes"}]}`
 
 	protobufFlight = `syntax = "proto3";
@@ -54,9 +55,14 @@ func (f flight) inJSON() []byte {
 }
 
 // inAvro has Confluent's framing, of id 1.
-func (f flight) inAvro() []byte {
-	b := append([]byte{0, 0, 0, 0, 1}, byte(2*len(f.carrier)))
-	b = append(append(b, f.carrier...), 2)
+func (f flight) inAvro() []byte { return f.behind(0, 0, 0, 0, 1) }
+
+// inNewer is of avroNewer, of id 2.
+func (f flight) inNewer() []byte { return f.behind(0, 0, 0, 0, 2, 1) }
+
+// behind has the fields in Avro behind some bytes.
+func (f flight) behind(b ...byte) []byte {
+	b = append(append(append(b, byte(2*len(f.carrier))), f.carrier...), 2)
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.delay))
 	b = append(b, map[string]byte{"flown": 0, "void": 2}[f.status])
 	note := encodedBytes - len(b) - 2
@@ -102,9 +108,10 @@ func encodings(t *testing.T) []encoded {
 			schemas.TrailingData:    nested("3", "}{}"),
 		},
 	}
+	url, _ := registryOf(t, avroFlight)
 	registry := encoded{
 		encodedSubject(t, "Avro of a registry", flight.inAvro, "FORMAT=avro", "FRAMING=confluent", "DECISIONS_FORMAT=avro",
-			"SCHEMA_REGISTRY="+registryOf(t, avroFlight), "SCHEMA_SUBJECT=flights", mapped+`"carrier=carrier","delay=delay"]}`),
+			"SCHEMA_REGISTRY="+url, "SCHEMA_SUBJECT=flights", mapped+`"carrier=carrier","delay=delay"]}`),
 		map[schemas.Code][]byte{
 			schemas.Filtered:       flight{"UA", 3, "void"}.inAvro(),
 			schemas.NumberOverflow: flight{"UA", math.Inf(1), "flown"}.inAvro(),
@@ -145,17 +152,20 @@ func encodedSubject(t *testing.T, name string, encode func(flight) []byte, env .
 	return s
 }
 
-// registryOf is the URL of a registry that has one schema, of id 1. It keeps no connection: the clock of a bubble stands
-// still while a goroutine of it waits for a network that is not the bubble's.
-func registryOf(t *testing.T, schema string) string {
+// registryOf is the URL of a registry that has one schema, of id 1, and what adds others. It keeps no connection: the
+// clock of a bubble stands still while a goroutine of it waits for a network that is not the bubble's.
+func registryOf(t *testing.T, schema string) (url string, add func(schema string)) {
 	t.Helper()
 	fake := srfake.NewRegistry()
 	server := httptest.NewUnstartedServer(fake.Handler())
 	server.Config.SetKeepAlivesEnabled(false)
 	server.Start()
 	t.Cleanup(server.Close)
-	if id, _, err := fake.RegisterSchema("flights", sr.Schema{Schema: schema}); err != nil || id != 1 {
-		t.Fatalf("id %d: %v", id, err)
+	add = func(schema string) {
+		if _, _, err := fake.RegisterSchema("flights", sr.Schema{Schema: schema}); err != nil {
+			t.Error(err)
+		}
 	}
-	return server.URL
+	add(schema)
+	return server.URL, add
 }
