@@ -36,7 +36,7 @@ func twin(library *avro.Schema, paths []mapping.Path, record []byte) ([]mapping.
 	if err != nil || len(rest) > 0 {
 		return nil, fmt.Errorf("%d bytes are left: %w", len(rest), err)
 	}
-	values := make([]mapping.Value, len(paths))
+	values := mappingtest.Left(len(paths))
 	for i, path := range paths {
 		values[i] = twinValue(decoded, path)
 	}
@@ -266,7 +266,7 @@ func agree(
 	t *testing.T, library *avro.Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool,
 ) bool {
 	t.Helper()
-	values := make([]mapping.Value, len(paths))
+	values := mappingtest.Left(len(paths))
 	want, err := twin(library, paths, record)
 	code := source.Fill(values, record)
 	if !strict && (err != nil || code != schemas.OK) {

@@ -58,7 +58,7 @@ func TestVersionsOfASchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			values := make([]mapping.Value, len(paths))
+			values := mappingtest.Left(len(paths))
 			if code := source.Fill(values, c.record); code != schemas.OK {
 				t.Error(code)
 			}
@@ -68,5 +68,55 @@ func TestVersionsOfASchema(t *testing.T) {
 	if _, err := parse(t, `{"type":"record","name":"O","fields":[{"name":"total","type":"bytes"}]}`).
 		OpenVersion(reader, paths); err == nil {
 		t.Error("a version in which a path leads to bytes is not refused")
+	}
+}
+
+// TestDefaultsAreTheReaders: of a field that the writer lacks, of one below a default that leaves it out, in full
+// precision, of the branch that it is of. Where the writer has a field of the name and one of an alias, the name counts.
+func TestDefaultsAreTheReaders(t *testing.T) {
+	reader := parse(t, `{"type":"record","name":"O","fields":[
+		{"name":"a","aliases":["old"],"type":"double","default":0.1},
+		{"name":"line","type":{"type":"record","name":"L","fields":[
+			{"name":"x","type":"long","default":16777217},{"name":"y","type":"long"}]},"default":{"y":2}},
+		{"name":"u","type":["null",{"type":"record","name":"Q","fields":[{"name":"x","type":"int","default":8}]}],"default":{"x":9}},
+		{"name":"f","type":"float","default":0.1},
+		{"name":"on","type":{"type":"int","logicalType":"date"},"default":-1},
+		{"name":"list","type":{"type":"array","items":{"type":"record","name":"I","fields":[
+			{"name":"x","type":"int","default":6}]}},"default":[{"x":4}]},
+		{"name":"map","type":{"type":"map","values":"I"},"default":{"k":{}}}]}`)
+	paths := mappingtest.Paths(t, "/a", "/list/0/x", "/map/k/x", "/u/x", "/line/x", "/line/y", "/f", "/on")
+	number := func(f float64) mapping.Value { return mapping.Value{Kind: mapping.Number, Number: f} }
+	rest := []mapping.Value{
+		number(16777217), number(2), number(float64(float32(0.1))), {Kind: mapping.Time, Seconds: -24 * 60 * 60},
+	}
+	for _, c := range []struct {
+		fields string
+		record []byte
+		first  []float64
+	}{
+		{`{"name":"other","type":"int"}`, []byte{8}, []float64{0.1, 4, 6, 9}},
+		{`{"name":"old","type":"int"}`, []byte{8}, []float64{4, 4, 6, 9}},
+		{`{"name":"old","type":"int"},{"name":"a","type":"int"}`, []byte{8, 10}, []float64{5, 4, 6, 9}},
+		{`{"name":"a","type":"int"},{"name":"old","type":"int"}`, []byte{8, 10}, []float64{4, 4, 6, 9}},
+		{
+			`{"name":"list","type":{"type":"array","items":{"type":"record","name":"I","fields":[{"name":"z","type":"int"}]}}},
+				{"name":"map","type":{"type":"map","values":"I"}},
+				{"name":"u","type":["null",{"type":"record","name":"Q","fields":[{"name":"z","type":"int"}]}]}`,
+			[]byte{2, 2, 0, 2, 2, 'k', 2, 0, 2, 2}, []float64{0.1, 6, 6, 8},
+		},
+	} {
+		source, err := parse(t, `{"type":"record","name":"O","fields":[`+c.fields+`]}`).OpenVersion(reader, paths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := mappingtest.Left(len(paths))
+		if code := source.Fill(values, c.record); code != schemas.OK {
+			t.Error(c.fields, code)
+		}
+		var want []mapping.Value
+		for _, f := range c.first {
+			want = append(want, number(f))
+		}
+		mappingtest.Same(t, c.record, paths, values, append(want, rest...))
 	}
 }

@@ -29,6 +29,18 @@ var rules = []struct {
 	{"IST-1GMT0,M10.5.0,M3.5.0/1", "Europe/Dublin", 1997},
 }
 
+// TestTheZoneOfTheMachineIsNobodys: without a zone hours are those of UTC, whatever zone the process is in.
+func TestTheZoneOfTheMachineIsNobodys(t *testing.T) {
+	before := time.Local
+	t.Cleanup(func() { time.Local = before })
+	time.Local = time.FixedZone("", 5*hour+45*minute)
+	for _, v := range []Value{{Kind: Time, Seconds: 23 * hour}, {Kind: Text, Text: []byte("1970-01-01T23:00")}} {
+		if got, want := parts(t, &Clock{}, v), fmt.Sprint(23, 4, 1, 1, 23*hour); got != want {
+			t.Errorf("%v: %s, want %s", v.Kind, got, want)
+		}
+	}
+}
+
 // A rule says what package time says of the zone that has it.
 func TestRulesAreTheirZones(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 29))

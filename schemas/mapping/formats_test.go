@@ -81,14 +81,19 @@ func say(r *rand.Rand, all []member) {
 }
 
 func drawScalar(r *rand.Rand, kind string) any {
+	minus := math.Copysign(0, -1)
 	switch kind {
 	case "double":
-		for {
+		for r.IntN(8) > 0 {
 			if f := math.Float64frombits(r.Uint64()); !math.IsNaN(f) && !math.IsInf(f, 0) {
 				return f
 			}
 		}
+		return minus
 	case "float":
+		if r.IntN(8) == 0 {
+			return float32(minus)
+		}
 		return float32(r.NormFloat64() * 1e3)
 	case "int":
 		return int32(r.Uint32()) >> r.IntN(32)
@@ -267,8 +272,8 @@ func inProtobuf(r *rand.Rand, all []member) []byte {
 }
 
 func isNegativeZero(v any) bool {
-	f, ok := v.(float64)
-	return ok && f == 0 && math.Signbit(f)
+	x := reflect.ValueOf(v)
+	return x.CanFloat() && x.Float() == 0 && math.Signbit(x.Float())
 }
 
 // features name each value as a feature, and the first of the numbers as label too.

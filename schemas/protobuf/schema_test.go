@@ -144,6 +144,8 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 		{"a group that does not end", "\x7b\x08\x01", schemas.Malformed},
 		{"the end of another group", "\x7b\x84\x01", schemas.Malformed},
 		{"groups in groups", groups, schemas.TooDeep},
+		{"a group in a group", "\x7b\x83\x01\x84\x01\x7c", schemas.OK},
+		{"a group that ends before one in it", "\x7b\x83\x01\x7c\x84\x01", schemas.Malformed},
 		{"a fixed64 that is cut", "\x41\x00\x00", schemas.Malformed},
 		{"invalid UTF-8", "\x0a\x01\xff", schemas.InvalidUTF8},
 		{"a key that is no UTF-8", "\x22\x03\x0a\x01\xff", schemas.InvalidUTF8},
@@ -154,6 +156,20 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 		{"nothing", "", schemas.OK},
 	} {
 		mappingtest.Code(t, source, paths, c.name, c.record, c.want)
+	}
+}
+
+func TestGroupsEndByTheirNumber(t *testing.T) {
+	s := readText(t, `syntax = "proto2"; message A { optional group G = 1 { optional int32 x = 1; } optional int32 y = 2; }`, "A")
+	paths := mappingtest.Paths(t, "/G/x", "/y")
+	source, err := s.Open(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record, want := range map[string]schemas.Code{
+		"\x0b\x08\x05\x0c\x10\x07": schemas.OK, "\x0b\x08\x05\x14\x10\x07": schemas.Malformed, "\x0b\x08\x05": schemas.Malformed,
+	} {
+		mappingtest.Code(t, source, paths, "a group", record, want)
 	}
 }
 

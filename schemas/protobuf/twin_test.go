@@ -295,7 +295,7 @@ func drawValue(r *rand.Rand, b []byte, wire uint8) []byte {
 // alone; strict says that a record has no such fault.
 func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool) bool {
 	t.Helper()
-	values := make([]mapping.Value, len(paths))
+	values := mappingtest.Left(len(paths))
 	want, err := twin(s, paths, record)
 	code := source.Fill(values, record)
 	switch {

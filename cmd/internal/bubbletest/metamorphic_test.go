@@ -1,7 +1,6 @@
 package bubbletest
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -24,6 +23,8 @@ import (
 	"oriel/pipeline/notice"
 	"oriel/pipeline/pipetest"
 	"oriel/pipeline/pipetest/simtest"
+	"oriel/pipeline/streams"
+	"oriel/schemas"
 )
 
 // TestDecisionsDependOnTheInputAlone continues one deployment of each operator many times over one input: in other
@@ -31,7 +32,11 @@ import (
 // the same bytes each time, and so is whatever was readable before it was aborted. Bandits owe decisions before the
 // first record, and many after a step.
 func TestDecisionsDependOnTheInputAlone(t *testing.T) {
-	for row, s := range subjects(t) {
+	all := subjects(t)
+	for _, e := range encodings(t) {
+		all = append(all, e.subject)
+	}
+	for row, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			s.goesEachWay(t, row)
@@ -188,16 +193,33 @@ func (d *inprocess) decisions(topics []string) (all []string) {
 	return all
 }
 
-// decisions is how many `oriel replay` computes from the first records, in all topics.
+// decisions is how many a replay computes from the first records, in all topics.
 func (s subject) decisions(t *testing.T, first int) int {
 	t.Helper()
-	o := replay.Options{Seed: strings.Repeat("5eed", 16)}
-	var events []byte
-	for _, r := range s.records[:first] {
-		if r.Key != nil {
-			o.Separator, events = "|", append(append(events, r.Key...), '|')
-		}
-		events = append(append(events, r.Value...), '\n')
+	return len(s.replayed(t, s.records[:first]))
+}
+
+// replayed are the decisions of a replay over records, always of one seed.
+func (s subject) replayed(t *testing.T, list []records.Record) (decisions []string) {
+	t.Helper()
+	model := decisiontest.Model(t, s.settings)
+	model.Frozen = s.frozen
+	stream, err := replay.Open(model, replay.Options{Seed: strings.Repeat("5eed", 16)})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return bytes.Count(decisiontest.Replay(t, decisiontest.Model(t, s.settings), o, events), []byte("\n"))
+	walk := streams.Walk{
+		Stream:  stream,
+		Decided: func(_ uint8, _, line []byte) { decisions = append(decisions, string(line)) },
+		Taken:   func(*records.Record, int64, schemas.Code) {},
+	}
+	walk.Start()
+	all := fetch.Batch{Next: int64(len(list)), Records: slices.Clone(list)}
+	for i := range all.Records {
+		all.Records[i].Offset = int64(i)
+	}
+	if err := walk.Take(&all, func() int64 { return streams.Untaken }); err != nil {
+		t.Fatal(err)
+	}
+	return decisions
 }

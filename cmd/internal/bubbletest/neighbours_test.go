@@ -88,9 +88,18 @@ type neighbour struct {
 	further    []string                      // topics of decisions beside the one that all operators have
 	kill       notice.Point                  // where the process dies, to be started again
 	at         int                           // the how manyth time
+	beside     func(d *inprocess) *child     // a command of that name, which runs once behind the second burst; nil: none
 }
 
 const bursts = 4
+
+// streams is how many streams the input is.
+func (in neighbour) streams() int {
+	if in.env["ORIEL_STREAM"] == "topic" {
+		return 1
+	}
+	return in.partitions
+}
 
 func valid(int, int) string { return validEvent }
 

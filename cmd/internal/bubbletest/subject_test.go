@@ -12,6 +12,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline/kafka/records"
+	"oriel/state"
 )
 
 // subject is a deployment and its input: settings and events of a golden case.
@@ -20,6 +21,7 @@ type subject struct {
 	settings settings.Settings
 	env      map[string]string // over the environment of a deployment; empty: not set
 	records  []records.Record
+	frozen   state.Schemas // of the registry that the settings name
 }
 
 // subjects have every operator, and those that answer contexts both when they choose and when others do.
@@ -49,23 +51,29 @@ func subjectOf(t *testing.T, name string) subject {
 		if g.Name != events {
 			continue
 		}
-		lines := decisiontest.Env(mechanism, g.Env)
-		s := subject{name: name, settings: decisiontest.Load(t, lines...), env: map[string]string{}}
-		for setting := range maps.Keys(servicetest.Environment("", "", "", "")) {
-			switch strings.TrimPrefix(setting, "ORIEL_") {
-			case "UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "WINDOW":
-				s.env[setting] = ""
-			}
-		}
-		for _, line := range lines {
-			setting, value, _ := strings.Cut(line, "=")
-			s.env["ORIEL_"+setting] = value
-		}
+		s := subjectWith(t, name, decisiontest.Env(mechanism, g.Env))
 		s.records = recordsOf(t, decisiontest.Case{Events: events})
 		return s
 	}
 	t.Fatalf("%s: no golden case", name)
 	return subject{}
+}
+
+// subjectWith is a subject without records, of settings as decisiontest.Env has them.
+func subjectWith(t *testing.T, name string, lines []string) subject {
+	t.Helper()
+	s := subject{name: name, settings: decisiontest.Load(t, lines...), env: map[string]string{}}
+	for setting := range maps.Keys(servicetest.Environment("", "", "", "")) {
+		switch strings.TrimPrefix(setting, "ORIEL_") {
+		case "UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "WINDOW":
+			s.env[setting] = ""
+		}
+	}
+	for _, line := range lines {
+		setting, value, _ := strings.Cut(line, "=")
+		s.env["ORIEL_"+setting] = value
+	}
+	return s
 }
 
 // recordsOf are the events of a case, with their keys where they have some.

@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -105,6 +106,47 @@ func TestFrozenSchemasDecode(t *testing.T) {
 		canonical := s.Canonical()
 		if !strings.Contains(canonical, "SCHEMA_SUBJECT=i-value\n") || strings.Contains(canonical, "127.0.0.1") {
 			t.Errorf("%s: canonical configuration %q", format, canonical)
+		}
+	}
+}
+
+// TestAddedSchemasDoNotChangeWhatRecordsSay: the reader's schema stays the one that was the last from the beginning, so
+// that a record of an older one, which lacks a field, has the same default as before.
+func TestAddedSchemasDoNotChangeWhatRecordsSay(t *testing.T) {
+	of := func(id uint32, fields string, since []state.SchemaSince) state.Schema {
+		return state.Schema{
+			ID: id, Text: `{"type":"record","name":"Order","fields":[{"name":"late","type":"boolean"}` + fields + `]}`, Since: since,
+		}
+	}
+	first := state.Schemas{of(1, "", nil), of(2, `,{"name":"cents","type":"long","default":5}`, nil)}
+	more := append(first[:2:2], of(3, `,{"name":"cents","type":"long","default":9}`, []state.SchemaSince{{Partition: 0, Offset: 7}}))
+	again := append(first[:2:2], of(3, `,{"name":"cents","type":"long","default":9}`, []state.SchemaSince{}))
+	model, err := fromARegistry(t, "avro", `ORIEL_MAP={"label":"late","features":["cents"]}`).Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(frozen state.Schemas, record []byte) string {
+		t.Helper()
+		d, err := model.Writers(frozen)(model.Events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.(schemas.PlacedDecoder).At(0, 8)
+		var e schemas.Event
+		code := d.Decode(&e, record)
+		return fmt.Sprint(code, e)
+	}
+	lacking := record(1, "01")
+	want := said(first, lacking)
+	if five := said(first, record(2, "010a")); five != want {
+		t.Errorf("a default says %s, and the same written out %s", want, five)
+	}
+	for _, frozen := range []state.Schemas{more, again} {
+		if got := said(frozen, lacking); got != want {
+			t.Errorf("it said %s, and says %s once a schema was added", want, got)
+		}
+		if five := said(frozen, record(3, "010a")); five != want {
+			t.Errorf("of the schema that was added: %s, want %s", five, want)
 		}
 	}
 }

@@ -30,6 +30,11 @@ func Distinct(paths []mapping.Path) []mapping.Path {
 	return slices.CompactFunc(paths, slices.Equal)
 }
 
+// Left are values as a record before may have left them, which Fill must overwrite.
+func Left(n int) []mapping.Value {
+	return slices.Repeat([]mapping.Value{{Kind: mapping.Time, Nanos: 5, Number: 4, Seconds: 3, Text: []byte("left")}}, n)
+}
+
 // Same fails the test unless the values at the paths of a record are those of another reader, to the bit; NaN is NaN.
 func Same(t testing.TB, record []byte, paths []mapping.Path, got, want []mapping.Value) {
 	t.Helper()

@@ -1,0 +1,205 @@
+package bubbletest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/service"
+	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/pipeline/kafka/records"
+	"oriel/pipeline/notice"
+	"oriel/pipeline/pipetest/simtest"
+	"oriel/schemas"
+)
+
+// TestEncodedRecordsAreWhatTheyAreTakenFor holds the tables of encodings to their word, sizes among it.
+func TestEncodedRecordsAreWhatTheyAreTakenFor(t *testing.T) {
+	for _, e := range encodings(t) {
+		model := decisiontest.Model(t, e.settings)
+		if model.Writers != nil {
+			model.Events.Foreign = model.Writers(e.frozen)
+		}
+		decoder, err := schemas.OpenDecoder(model.Events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(want schemas.Code, record []byte) {
+			t.Helper()
+			var event schemas.Event
+			if got := decoder.Decode(&event, record); got != want || len(record) != encodedBytes {
+				t.Errorf("%s: %v of %d bytes, want %v: %q", e.name, got, len(record), want, record)
+			}
+		}
+		for i, r := range e.records {
+			want := schemas.OK
+			if i%5 == 4 {
+				want = schemas.Filtered
+			}
+			check(want, r.Value)
+		}
+		for want, record := range e.broken {
+			check(want, record)
+		}
+	}
+}
+
+// exchanged are the records of a deployment, but some that say something else, or break a rule.
+func (e encoded) exchanged(at func(i int) bool) []records.Record {
+	list := slices.Clone(e.records)
+	codes := slices.Sorted(maps.Keys(e.broken))
+	for i := range list {
+		switch {
+		case !at(i):
+		case i%3 == 0:
+			list[i] = e.records[(i+2)%len(list)]
+		default:
+			list[i].Value = e.broken[codes[i%len(codes)]]
+		}
+	}
+	return list
+}
+
+// TestNeighboursOfEncodedRecordsLookAlike: nothing that leaves is another, beside the numbers released: not in a run
+// that a crash breaks off while a request fails, either. In the short form a deployment has one of those runs. The third
+// is of a whole topic.
+func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
+	t.Parallel()
+	model := silenced()
+	faults := []simtest.Fault{
+		{Kind: simtest.Kind{API: "EndTxn", Partition: simtest.AnyPartition}, Skip: 2, Effect: simtest.Lost},
+		{Kind: simtest.Kind{API: "Produce", Topic: "late.decisions"}, Skip: 1, Effect: simtest.Cut},
+		{Kind: simtest.Kind{API: "Fetch", Topic: "late.events"}, Skip: 3, Effect: simtest.Lost},
+	}
+	exchanges := []func(i int) bool{
+		func(i int) bool { return i%2 == 0 }, func(int) bool { return true }, func(i int) bool { return i == 17 },
+	}
+	for row, e := range encodings(t) {
+		for n, fault := range faults {
+			if tiertest.Runs(n != row, false) {
+				continue
+			}
+			in := neighbour{partitions: 1, burst: courseEvents / bursts, env: e.env, kill: notice.PointProduced, at: 3}
+			if n == 2 {
+				in.partitions, in.env = 2, maps.Clone(e.env)
+				in.env["ORIEL_STREAM"] = "topic"
+			}
+			look := func(list []records.Record) sight {
+				in.record = func(n, i int) records.Record { return list[n*in.burst+i] }
+				seen, _ := observe(t, model, in, fault)
+				return seen
+			}
+			want := look(e.records)
+			if !slices.Contains(want, "exit code: killed") {
+				t.Errorf("%s: not killed", e.name)
+			}
+			for k, at := range exchanges {
+				if tiertest.Runs(k > 0, false) {
+					continue
+				}
+				if text := simtest.Difference(want, look(e.exchanged(at))); text != "" {
+					t.Errorf("%s, %+v: %s", e.name, fault, text)
+				}
+			}
+		}
+	}
+}
+
+// TestNeighboursOfAPullLookAlike: schemas of a registry are added while a service runs. Records name the one that is
+// added, before and behind that, or the one that was known, or are no events.
+func TestNeighboursOfAPullLookAlike(t *testing.T) {
+	t.Parallel()
+	model, e := silenced(), encodings(t)[1]
+	look := func(stream string, partitions int, at func(i int) []byte) sight {
+		url, add := registryOf(t, avroFlight)
+		in := neighbour{partitions: partitions, burst: courseEvents / bursts, env: maps.Clone(e.env)}
+		maps.Copy(in.env, map[string]string{"ORIEL_SCHEMA_REGISTRY": url, "ORIEL_STREAM": stream})
+		in.record = func(n, i int) records.Record { return records.Record{Value: at(n*in.burst + i)} }
+		in.beside = func(d *inprocess) *child {
+			add(avroNewer)
+			return d.start(beside, simtest.NewDisk(), func(ctx context.Context, h service.Host) error {
+				return service.PullSchemas(ctx, h, nil)
+			})
+		}
+		seen, _ := observe(t, model, in)
+		return seen
+	}
+	inputs := []func(i int) []byte{
+		func(i int) []byte { return flight{"UA", float64(i), "flown"}.inNewer() },
+		func(int) []byte { return e.broken[schemas.UnknownFraming] },
+		func(i int) []byte {
+			if i%4 == 3 {
+				return flight{"UA", float64(i), "void"}.inNewer()
+			}
+			return e.records[(i+1)%len(e.records)].Value
+		},
+	}
+	for partitions, stream := range map[int]string{1: "partition", 2: "topic"} {
+		want := look(stream, partitions, func(i int) []byte { return e.records[i].Value })
+		for k, input := range inputs {
+			if tiertest.Runs((k+partitions)%3 > 0, false) {
+				continue
+			}
+			if text := simtest.Difference(want, look(stream, partitions, input)); text != "" {
+				t.Errorf("%s, %d: %s", stream, k, text)
+			}
+		}
+		if !slices.ContainsFunc(want, func(line string) bool { return strings.Contains(line, "added ids 2, known from") }) {
+			t.Errorf("%s: no schema was added", stream)
+		}
+	}
+}
+
+// TestAnotherEncodedRecordRenewsTheNoise from its step on, and changes nothing before. Records that are no events are
+// all alike, whatever they break.
+func TestAnotherEncodedRecordRenewsTheNoise(t *testing.T) {
+	t.Parallel()
+	const at = 21
+	for _, e := range encodings(t) {
+		want := e.replayed(t, e.records)
+		list := slices.Clone(e.records)
+		null := ""
+		for code, record := range e.broken {
+			list[at].Value = record
+			got := e.replayed(t, list)
+			e.renewed(t, at, want, got)
+			if all := strings.Join(got, "\n"); null == "" {
+				null = all
+			} else if all != null {
+				t.Errorf("%s: decisions tell what is wrong with a record: %v", e.name, code)
+			}
+		}
+		list[at] = e.records[at+1]
+		e.renewed(t, at, want, e.replayed(t, list))
+	}
+}
+
+// renewed wants two histories of a record that differs to have decisions that are equal before it, and no numbers from
+// it on whose difference stays as it is.
+func (e encoded) renewed(t *testing.T, at int, ours, theirs []string) {
+	t.Helper()
+	if len(ours) != len(theirs) || !slices.Equal(ours[:at], theirs[:at]) {
+		t.Fatalf("%s: decisions before a record differ with it", e.name)
+	}
+	var last []float64
+	for i := at; i < len(ours); i++ {
+		our, err := schemas.ParseDecision([]byte(ours[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		their, err := schemas.ParseDecision([]byte(theirs[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		apart := make([]float64, len(our.Point))
+		for k := range apart {
+			if apart[k] = their.Point[k] - our.Point[k]; last != nil && apart[k] == last[k] || apart[k] == 0 {
+				t.Errorf("%s: step %d, number %d: the noise is the same", e.name, our.Step, k)
+			}
+		}
+		last = apart
+	}
+}

@@ -1,0 +1,171 @@
+package bubbletest
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"oriel/cmd/internal/decisiontest"
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka/records"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// encoded is a subject whose records are not JSON in the own form of its operator.
+type encoded struct {
+	subject
+	broken map[schemas.Code][]byte // a record for each rule that one of that size can break
+}
+
+// encodedBytes is the size of every record.
+const encodedBytes = 160
+
+// flight is what a record says.
+type flight struct {
+	carrier string
+	delay   float64
+	status  string
+}
+
+var usual = flight{"UA", 3, "flown"}
+
+const (
+	avroFlight = `{"type":"record","name":"Flight","fields":[` + avroFields
+	avroNewer  = `{"type":"record","name":"Flight","fields":[{"name":"gate","type":"boolean"},` + avroFields
+	avroFields = `{"name":"carrier","type":"string"},{"name":"delay","type":["null","double"]},
+		{"name":"status","type":{"type":"enum","name":"Status","symbols":["flown","void"]}},{"name":"note","type":"bytes"}]}`
+
+	protobufFlight = `syntax = "proto3";
+		message Flight { string carrier = 1; optional double delay = 2; string status = 3; bytes note = 4; }`
+)
+
+// inJSON nests members, and has one that no mapping names.
+func (f flight) inJSON() []byte {
+	return padded(fmt.Sprintf(`{"flight":{"carrier":%q,"delay":%g},"status":%q,"note":"%x"}`,
+		f.carrier, f.delay, f.status, f.carrier), encodedBytes)
+}
+
+// inAvro has Confluent's framing, of id 1.
+func (f flight) inAvro() []byte { return f.behind(0, 0, 0, 0, 1) }
+
+// inNewer is of avroNewer, of id 2.
+func (f flight) inNewer() []byte { return f.behind(0, 0, 0, 0, 2, 1) }
+
+// behind has the fields in Avro behind some bytes.
+func (f flight) behind(b ...byte) []byte {
+	b = append(append(append(b, byte(2*len(f.carrier))), f.carrier...), 2)
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.delay))
+	b = append(b, map[string]byte{"flown": 0, "void": 2}[f.status])
+	note := encodedBytes - len(b) - 2
+	return append(binary.AppendVarint(b, int64(note)), make([]byte, note)...)
+}
+
+func (f flight) inProtobuf() []byte {
+	b := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), f.carrier)
+	b = protowire.AppendFixed64(protowire.AppendTag(b, 2, protowire.Fixed64Type), math.Float64bits(f.delay))
+	return protowire.AppendString(protowire.AppendTag(b, 3, protowire.BytesType), f.status)
+}
+
+// inCloudEvent is a CloudEvent in structured mode.
+func inCloudEvent(event []byte) []byte {
+	return padded(`{"specversion":"1.0","id":"7","source":"/s","type":"flight","data_base64":"`+
+		base64.StdEncoding.EncodeToString(event)+`"}`, encodedBytes)
+}
+
+// changed is a record with one other byte.
+func changed(record []byte, at int, to byte) []byte {
+	record = slices.Clone(record)
+	record[at] = to
+	return record
+}
+
+// encodings have each format and framing of records and each encoding of decisions.
+func encodings(t *testing.T) []encoded {
+	t.Helper()
+	const mapped = `MAP={"where":"status!=void","members":[`
+	nested := func(delay, end string) []byte {
+		return padded(`{"flight":{"carrier":"UA","delay":`+delay+`},"status":"flown"`+end, encodedBytes)
+	}
+	plain := encoded{
+		encodedSubject(t, "mapped JSON", flight.inJSON, mapped+`"carrier=/flight/carrier","delay=/flight/delay"]}`),
+		map[schemas.Code][]byte{
+			schemas.Filtered:        flight{"UA", 3, "void"}.inJSON(),
+			schemas.JSONSyntax:      nested("3", ",]"),
+			schemas.MissingMember:   nested("null", "}"),
+			schemas.UnreadableValue: nested(`"late"`, "}"),
+			schemas.WrongType:       nested("[3]", "}"),
+			schemas.NumberOverflow:  nested("1e999", "}"),
+			schemas.DuplicateName:   nested("3", `,"status":"void"}`),
+			schemas.TrailingData:    nested("3", "}{}"),
+		},
+	}
+	url, _ := registryOf(t, avroFlight)
+	registry := encoded{
+		encodedSubject(t, "Avro of a registry", flight.inAvro, "FORMAT=avro", "FRAMING=confluent", "DECISIONS_FORMAT=avro",
+			"SCHEMA_REGISTRY="+url, "SCHEMA_SUBJECT=flights", mapped+`"carrier=carrier","delay=delay"]}`),
+		map[schemas.Code][]byte{
+			schemas.Filtered:       flight{"UA", 3, "void"}.inAvro(),
+			schemas.NumberOverflow: flight{"UA", math.Inf(1), "flown"}.inAvro(),
+			schemas.UnknownFraming: changed(usual.inAvro(), 0, 1),
+			schemas.UnknownSchema:  changed(usual.inAvro(), 4, 2),
+			schemas.InvalidUTF8:    changed(usual.inAvro(), 6, 0xff),
+			schemas.Malformed:      changed(usual.inAvro(), 8, 4), // a branch that the union has not got
+		},
+	}
+	registry.frozen = state.Schemas{{ID: 1, Text: avroFlight}}
+	event := usual.inProtobuf()
+	cloud := encoded{
+		encodedSubject(t, "Protobuf in CloudEvents", func(f flight) []byte { return inCloudEvent(f.inProtobuf()) },
+			"FORMAT=protobuf", "FRAMING=cloudevents", "DECISIONS_FORMAT=protobuf", mapped+`"carrier=carrier","delay=delay"]}`,
+			"SCHEMA_FILE="+servicetest.WriteFile(t, "flight.proto", []byte(protobufFlight))),
+		map[schemas.Code][]byte{
+			schemas.Filtered:       inCloudEvent(flight{"UA", 3, "void"}.inProtobuf()),
+			schemas.NumberOverflow: inCloudEvent(flight{"UA", math.NaN(), "flown"}.inProtobuf()),
+			schemas.MissingMember:  inCloudEvent(event[:4]),
+			schemas.Malformed:      inCloudEvent(event[:9]),
+			schemas.InvalidUTF8:    inCloudEvent(changed(event, 2, 0xff)),
+			schemas.UnknownFraming: changed(inCloudEvent(event), len(`{"specversion":"`), '2'),
+		},
+	}
+	return []encoded{plain, registry, cloud}
+}
+
+// encodedSubject is a deployment that counts flights by carrier and sums their delays.
+func encodedSubject(t *testing.T, name string, encode func(flight) []byte, env ...string) subject {
+	t.Helper()
+	lines := decisiontest.Env("blt", append(env, "OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL",
+		"VALUE=delay=-60:180", "STATISTICS=count,sum", "WINDOW=64"))
+	s := subjectWith(t, name, lines)
+	for i := range courseEvents {
+		f := flight{[]string{"UA", "AA", "DL", "B6"}[i%4], float64(i*7%60 - 20), []string{"flown", "void"}[i%5/4]}
+		s.records = append(s.records, records.Record{Value: encode(f)})
+	}
+	return s
+}
+
+// registryOf is the URL of a registry that has one schema, of id 1, and what adds others. It keeps no connection: the
+// clock of a bubble stands still while a goroutine of it waits for a network that is not the bubble's.
+func registryOf(t *testing.T, schema string) (url string, add func(schema string)) {
+	t.Helper()
+	fake := srfake.NewRegistry()
+	server := httptest.NewUnstartedServer(fake.Handler())
+	server.Config.SetKeepAlivesEnabled(false)
+	server.Start()
+	t.Cleanup(server.Close)
+	add = func(schema string) {
+		if _, _, err := fake.RegisterSchema("flights", sr.Schema{Schema: schema}); err != nil {
+			t.Error(err)
+		}
+	}
+	add(schema)
+	return server.URL, add
+}
