@@ -80,6 +80,8 @@ func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 		}
 	case e >= -27 && e <= 27:
 		f = exactDecimal(w, e)
+	case e+digits > 309: // w has so many digits: at least 10^309, and strconv would allocate an error
+		return 0, i, NumberOverflow
 	default:
 		f, code = parseSlow(b[start:i])
 		return f, i, code

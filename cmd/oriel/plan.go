@@ -352,7 +352,7 @@ func publishes(stream *streams.Stream) (published plan.Published, seen bool, err
 	}
 	walk.Start()
 	published, seen = plan.Published{}, false // what an opening publishes comes once
-	const someTime = 1_700_000_000_000 // decisions say a time of as many digits
+	const someTime = 1_700_000_000_000        // decisions say a time of as many digits
 	record := [1]records.Record{{Public: records.Public{Timestamp: someTime}, Unreadable: true}}
 	for start := time.Now(); !seen && published.Events < mostPlanned && time.Since(start) < planFor; {
 		at := walk.Position.Next

@@ -19,7 +19,9 @@ func topicsCommand() *cobra.Command {
 			"they have as many as the input, are given more when the input has grown (it never takes any away; with ORIEL_USER_ID it\n" +
 			"refuses), and there is no order topic. A new deployment on several partitions must say which.\n\n" +
 			"It needs the settings of `oriel run`, except ORIEL_START and ORIEL_STATE_DIR.\n\n" +
-			"With ORIEL_SCHEMA_REGISTRY it freezes the schemas of all versions of ORIEL_SCHEMA_SUBJECT; `oriel schema pull` adds later ones.\n\n" +
+			"With ORIEL_SCHEMA_REGISTRY it freezes the schemas of all versions of ORIEL_SCHEMA_SUBJECT; `oriel schema pull` adds later ones.\n" +
+			"With ORIEL_DECISIONS_FORMAT=protobuf or avro, and no ORIEL_DECISIONS_SCHEMA_ID, it registers the schema of decisions there, as\n" +
+			"NAME-value of each topic of decisions, before it opens the deployment, and freezes the id.\n\n" +
 			"The input topic is yours: it must exist, unless --input-partitions says how to create it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -110,6 +110,28 @@ func readManifests(
 	return found, nil
 }
 
+// OpenedConfig is the canonical configuration that a deployment was opened with, by the first of its manifests; empty
+// where it has none. topic is its changelog; one without partitions does not exist.
+func OpenedConfig(
+	ctx context.Context, client *kafka.Client, topic topics.Topic, master *state.MasterKey,
+) (string, error) {
+	for p := range int32(topic.Partitions) {
+		value, err := FindRecord(ctx, client, topic, p, state.ManifestKey())
+		if err != nil {
+			return "", err
+		}
+		if value == nil {
+			continue
+		}
+		m, err := state.OpenManifest(value, master)
+		if err != nil {
+			return "", CannotOpen(p, err)
+		}
+		return m.Config, nil
+	}
+	return "", nil
+}
+
 // checkManifestInput refuses a deployment of another input, whose transactional ids are others, so that nothing would
 // fence. A manifest of the first format names none: then the incarnation tells, if the partition has one.
 func checkManifestInput(

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
@@ -208,20 +209,34 @@ func TestDecimalIsRoundedCorrectly(t *testing.T) {
 	}
 }
 
-// Whatever a schema file holds, it is read or refused, and so are paths and records.
+// Whatever a schema file holds, it is read or refused, and so are its paths and a record: within bounds of memory.
 func FuzzSchema(f *testing.F) {
-	f.Add(order)
-	f.Add(`{"type":"record","name":"N","fields":[{"name":"v","type":"int"},{"name":"next","type":["null","N"]}]}`)
-	f.Add(`["null",{"type":"map","values":{"type":"fixed","name":"F","size":3}}]`)
-	paths := mappingtest.Paths(f, "/id", "/total/units", "/lines/0/count", "/tags/a", "/next/v")
-	f.Fuzz(func(_ *testing.T, text string) {
-		s, err := Parse([]byte(text))
-		if err != nil {
-			return
-		}
-		s.At(paths[1])
-		if source, err := s.OpenVersion(s, paths); err == nil {
-			source.Fill(make([]mapping.Value, len(paths)), []byte("\x02a\x02\x02\x02b\x04\x00\x00"))
-		}
+	record := []byte("\x02a\x02\x02\x02b\x04\x00\x00")
+	f.Add(order, record)
+	f.Add(`{"type":"record","name":"N","fields":[{"name":"v","type":"int"},{"name":"next","type":["null","N"]}]}`, record)
+	f.Add(`{"type":"record","name":"N","fields":[{"name":"m","type":["null",{"type":"map","values":"double"}]}]}`, record)
+	f.Add(`["null",{"type":"map","values":{"type":"fixed","name":"F","size":3}}]`, record)
+	f.Fuzz(func(t *testing.T, text string, record []byte) {
+		var sources []mapping.Source
+		var values []mapping.Value
+		tiertest.Allocates(t, mappingtest.MostSchema, func() {
+			sources = nil
+			s, err := Parse([]byte(text))
+			if err != nil {
+				return
+			}
+			for _, p := range mappingtest.Reach(24, s.Names) { // alone, because most are of no value
+				s.At(p)
+				if source, err := s.OpenVersion(s, []mapping.Path{p}); err == nil {
+					sources = append(sources, source)
+				}
+			}
+			values = make([]mapping.Value, 1)
+		})
+		tiertest.Allocates(t, mappingtest.Nothing, func() {
+			for _, source := range sources {
+				source.Fill(values, record)
+			}
+		})
 	})
 }

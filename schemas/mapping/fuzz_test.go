@@ -3,6 +3,7 @@ package mapping
 import (
 	"testing"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/schemas"
 )
 
@@ -24,16 +25,18 @@ func FuzzDocument(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, document, record []byte) {
-		m, err := Parse(document)
-		if err != nil {
-			return
-		}
-		d, err := m.Opener(JSON(schemas.UnknownIsFree))(c)
-		if err != nil {
+		var d schemas.EventDecoder
+		tiertest.Allocates(t, 1<<20+1000*uint64(len(document)), func() {
+			if m, err := Parse(document); err == nil {
+				d, _ = m.Opener(JSON(schemas.UnknownIsFree))(c)
+			}
+		})
+		if d == nil {
 			return
 		}
 		var e schemas.Event
-		code := d.Decode(&e, record)
+		var code schemas.Code
+		tiertest.Allocates(t, 1<<16+4*uint64(len(record)), func() { code = d.Decode(&e, record) }) // texts with escapes, once
 		if text := d.Problem(record, code); text == "" {
 			t.Error("no problem")
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/schemas"
 	"oriel/schemas/mapping"
 	"oriel/schemas/mapping/mappingtest"
@@ -196,22 +197,35 @@ message A { E e = 1; }`, "A")
 	}
 }
 
-// Whatever a schema file holds, it is read or refused, and so are paths and records.
+// Whatever a schema file holds, it is read or refused, and so are its paths and a record: within bounds of memory.
 func FuzzSchema(f *testing.F) {
-	f.Add(orders)
-	f.Add(money)
-	f.Add("edition = \"2023\"; message A { repeated A a = 1 [features.message_encoding = DELIMITED]; }")
-	paths := mappingtest.Paths(f, "/id", "/total/units", "/lines/0/count", "/tags/a", "/a/0/a/1/id")
-	f.Fuzz(func(_ *testing.T, text string) {
+	record := []byte("\x0a\x01a\x12\x02\x08\x01")
+	f.Add(orders, record)
+	f.Add(money, record)
+	f.Add("edition = \"2023\"; message A { repeated A a = 1 [features.message_encoding = DELIMITED]; }", record)
+	f.Fuzz(func(t *testing.T, text string, record []byte) {
 		for _, name := range []string{"a.proto", "a.bin"} {
-			s, err := Read(name, "", readFiles(map[string]string{name: text, "money.proto": money}))
-			if err != nil {
-				continue
-			}
-			s.At(paths[1])
-			if source, err := s.OpenVersion(paths); err == nil {
-				source.Fill(make([]mapping.Value, len(paths)), []byte("\x0a\x01a\x12\x02\x08\x01"))
-			}
+			var sources []mapping.Source
+			var values []mapping.Value
+			tiertest.Allocates(t, mappingtest.MostSchema, func() {
+				sources = nil
+				s, err := Read(name, "", readFiles(map[string]string{name: text, "money.proto": money}))
+				if err != nil {
+					return
+				}
+				for _, p := range mappingtest.Reach(24, s.Names) { // alone, because most are of no value
+					s.At(p)
+					if source, err := s.OpenVersion([]mapping.Path{p}); err == nil {
+						sources = append(sources, source)
+					}
+				}
+				values = make([]mapping.Value, 1)
+			})
+			tiertest.Allocates(t, mappingtest.Nothing, func() {
+				for _, source := range sources {
+					source.Fill(values, record)
+				}
+			})
 		}
 	})
 }

@@ -19,19 +19,28 @@ const (
 message Event { Features features = 1; sint32 label = 2; }
 message Features { string carrier = 1; string origin = 2; string dest = 3; int32 hour = 4; int32 month = 5;
 	double distance = 6; }`
+	flightMap = `{"label":"label","features":["/features/carrier","/features/origin","/features/dest","/features/hour",
+		"/features/month","/features/distance"]}`
+	topicFlight = `{"id":"6f1c0f0a-0d3f-4f0e","flight":{"carrier":{"code":"UA","name":"United Air Lines"},"from":"EWR",
+		"to":"IAH","tail":null,"miles":1400},"times":{"planned":"2013-01-01T05:15:00-05:00"},"late":17}`
+	topicMap = `{"label":"late>15","features":["carrier=/flight/carrier/code","origin=/flight/from","dest=/flight/to",
+		{"name":"hour","from":"/times/planned","as":"hour","zone":"-05:00"},
+		{"name":"month","from":"/times/planned","as":"month","zone":"-05:00"},"distance=/flight/miles"]}`
 )
 
 // BenchmarkContribution is what an event costs before its step closes: decode six named features, gradient, clip and
-// chain.
+// chain. mapped reads the members of json by a mapping, topic those of a nested record with two times.
 func BenchmarkContribution(b *testing.B) {
+	for name, mapped := range map[string]struct{ record, document string }{
+		"mapped": {named, flightMap}, "topic": {topicFlight, topicMap},
+	} {
+		b.Run("format="+name, func(b *testing.B) {
+			take(b, mapped.record, append(flightSettings(), "ORIEL_MAP="+mapped.document)...)
+		})
+	}
 	for format, schema := range map[string]string{"json": "", "avro": flightAvro, "protobuf": flightProto} {
 		b.Run("format="+format, func(b *testing.B) {
-			more := []string{
-				"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
-				"ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024",
-				"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic", "ORIEL_CLIP=1",
-				"ORIEL_BATCH=2147483648", "ORIEL_FORMAT=" + format,
-			}
+			more := append(flightSettings(), "ORIEL_FORMAT="+format)
 			if schema != "" {
 				file := filepath.Join(b.TempDir(), map[string]string{"avro": "f.avsc", "protobuf": "f.proto"}[format])
 				if err := os.WriteFile(file, []byte(schema), 0o600); err != nil {
@@ -44,6 +53,15 @@ func BenchmarkContribution(b *testing.B) {
 			}
 			take(b, flightRecords()[format], more...)
 		})
+	}
+}
+
+func flightSettings() []string {
+	return []string{
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024",
+		"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic", "ORIEL_CLIP=1",
+		"ORIEL_BATCH=2147483648",
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -104,6 +105,30 @@ func (c *Client) Versions(ctx context.Context, subject string) ([]Version, error
 	return versions, nil
 }
 
+// Register makes a schema the newest version of a subject, if it is not a version of it already, and returns its id.
+// kind is AVRO or PROTOBUF.
+func (c *Client) Register(ctx context.Context, subject, kind, text string) (uint32, error) {
+	schema := sr.Schema{Schema: text}
+	if err := schema.Type.UnmarshalText([]byte(kind)); err != nil {
+		return 0, fmt.Errorf("BUG: schemaregistry: %w", err)
+	}
+	id, err := c.asks.RegisterSchema(ctx, subject, schema, -1, -1)
+	var answer *sr.ResponseError
+	switch {
+	case errors.As(err, &answer) && answer.StatusCode == http.StatusConflict:
+		return 0, fmt.Errorf("schema registry %s: subject %q: the registry refuses the schema of decisions, because it is not compatible "+
+			"with an earlier version: delete the subject, set its compatibility to NONE, or publish to another ORIEL_DECISION_TOPIC: %w",
+			c.url, subject, err)
+	case errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound:
+		return 0, fmt.Errorf("schema registry %s: subject %q: schemas cannot be registered there: %w", c.url, subject, err)
+	case err != nil:
+		return 0, c.failed(fmt.Sprintf("subject %q", subject), err)
+	case id < 1 || id > math.MaxInt32:
+		return 0, fmt.Errorf("schema registry %s: subject %q: its id %d is not within 1 to 2147483647", c.url, subject, id)
+	}
+	return uint32(id), nil
+}
+
 // references appends what a schema names, below the subjects that led to it: first what they name themselves, each
 // name once.
 func (c *Client) references(
@@ -137,7 +162,7 @@ func (c *Client) failed(what string, err error) error {
 				"ORIEL_SCHEMA_SUBJECT names the subject", c.url, what)
 		case http.StatusUnauthorized, http.StatusForbidden:
 			return fmt.Errorf("schema registry %s: %s: refused: set ORIEL_SCHEMA_REGISTRY_USER and "+
-				"ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE for a user that may read it", c.url, what)
+				"ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE for a user that has the right", c.url, what)
 		}
 	}
 	return fmt.Errorf("schema registry %s: %s: %w", c.url, what, err)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -26,7 +27,14 @@ func (h Host) openDeployment(
 		return s, d, err
 	}
 	c, err := h.connect(ctx, s, d.Config, use, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	if err != nil {
+		return s, d, err
+	}
 	d.Client, d.Topics, d.Master = c.client, c.topics, c.master
+	s, d.Model, _, err = h.asOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, d.Model)
+	if err != nil {
+		err = errors.Join(err, d.Client.Close())
+	}
 	return s, d, err
 }
 

@@ -102,6 +102,9 @@ func Run(ctx context.Context, h Host) (err error) {
 		return err
 	}
 	defer func() { _ = d.client.Close() }()
+	if s, model, _, err = h.asOpened(ctx, d.client, d.topics.Changelog, d.master, s, model); err != nil {
+		return err
+	}
 	// Before the state directory: it does not fit another input either, and says nothing of what to do then.
 	if err := changelog.CheckManifests(ctx, d.client, config, d.topics, model, d.master); err != nil {
 		return err

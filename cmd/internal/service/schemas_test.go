@@ -27,17 +27,18 @@ type subject struct {
 	name string
 	at   *url.URL
 	asks *sr.Client
+	fake *srfake.Registry // nil: a real one
 }
 
 func newSubject(t *testing.T, name string) *subject {
 	t.Helper()
 	at := os.Getenv("ORIEL_TEST_REGISTRY")
-	if at == "" {
-		fake := srfake.New()
-		t.Cleanup(fake.Close)
-		at = fake.URL()
-	}
 	s := &subject{t: t, name: name}
+	if at == "" {
+		s.fake = srfake.New()
+		t.Cleanup(s.fake.Close)
+		at = s.fake.URL()
+	}
 	var err error
 	if s.at, err = url.Parse(at); err == nil {
 		s.asks, err = sr.NewClient(sr.URLs(at))

@@ -7,10 +7,11 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline/changelog"
 	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka/topics"
 )
 
-// PrepareTopics creates and checks the topics, writes the manifests, and freezes the schemas of a registry, but for
-// those whose ids are left out.
+// PrepareTopics creates and checks the topics, registers the schema of decisions, writes the manifests, and freezes the
+// schemas of a registry, but for those whose ids are left out.
 func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []uint) error {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
 	if err != nil {
@@ -37,6 +38,14 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err != nil {
 		return err
 	}
+	cluster, err := topics.Describe(ctx, client, c.Changelog)
+	if err != nil {
+		return err
+	}
+	s, model, opened, err := h.asOpened(ctx, client, cluster.Topics[c.Changelog], master, s, model)
+	if err != nil {
+		return err
+	}
 	if err := changelog.CheckStreams(ctx, client, c, inputPartitions, model, master); err != nil {
 		return err
 	}
@@ -48,15 +57,25 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err := deployment.CreateTopics(ctx, client, c, done); err != nil {
 		return err
 	}
-	topics, err := deployment.CheckTopics(ctx, client, c, deployment.ByAll)
+	described, err := deployment.CheckTopics(ctx, client, c, deployment.ByAll)
 	if err != nil {
 		return err
 	}
-	if err := changelog.WriteManifests(ctx, client, c, topics, model, master); err != nil {
+	if !opened && s.RegistersDecisions() {
+		id, err := registerDecisions(ctx, s, c, done)
+		if err != nil {
+			return err
+		}
+		s = s.WithSchemaID(id)
+		if model, err = h.Model(s); err != nil {
+			return err
+		}
+	}
+	if err := changelog.WriteManifests(ctx, client, c, described, model, master); err != nil {
 		return err
 	}
 	if err := freezeSchemas(ctx, s, changelog.Deployment{
-		Client: client, Config: c, Topics: topics, Model: model, Master: master,
+		Client: client, Config: c, Topics: described, Model: model, Master: master,
 	}, leaveOut, done); err != nil {
 		return err
 	}
@@ -64,14 +83,14 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err != nil {
 		return err
 	}
-	written, err := deployment.WriteDescriptor(ctx, client, c, topics, descriptor)
+	written, err := deployment.WriteDescriptor(ctx, client, c, described, descriptor)
 	if err != nil {
 		return err
 	}
 	if written {
 		done("published the descriptor in " + c.Descriptor)
 	}
-	fmt.Fprintf(h.Stderr, "%s is ready (%s)\n", c.Name, streamsText(c, topics.Input.Partitions))
+	fmt.Fprintf(h.Stderr, "%s is ready (%s)\n", c.Name, streamsText(c, described.Input.Partitions))
 	return nil
 }
 

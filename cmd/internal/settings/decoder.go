@@ -17,6 +17,9 @@ func DecoderOf(
 	config string, environ []string, frozen func() (state.Schemas, error),
 ) schemas.EventDecoder {
 	s, err := Load(environ, Events, Operator)
+	if err == nil {
+		s = s.Opened(config)
+	}
 	if err != nil || s.Canonical() != config {
 		decoding, ok := decodingOf(config)
 		if !ok {

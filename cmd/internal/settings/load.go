@@ -41,6 +41,7 @@ func load(table registry.Table, environ []string, needs ...Need) (Settings, erro
 	var s Settings
 	p := &operators.Problems{}
 	s.parse(p, given)
+	s.namesID = strings.TrimSpace(given[prefix+"DECISIONS_SCHEMA_ID"]) != ""
 	s.SASLMechanism = strings.ToLower(s.SASLMechanism) // Kafka's own settings have PLAIN and SCRAM-SHA-256
 	p.Add(unknown(table, s.Operator, given)...)
 	for _, v := range common() {

@@ -79,13 +79,13 @@ type Settings struct {
 	SchemaFile                 string   `env:"SCHEMA_FILE" unit:"file" range:"of avro an .avsc; of protobuf a .proto, with imports beside it, or a FileDescriptorSet" text:"schema of records; without ORIEL_MAP it has the members of an event under their own names, and features as a record"`
 	SchemaMessage              string   `env:"SCHEMA_MESSAGE" unit:"name" range:"with its package" text:"protobuf: message type of records; not needed where the file has one message alone"`
 	SchemaIDs                  []string `env:"SCHEMA_IDS" unit:"id[=file],…" range:"0 to 4294967295" text:"with ORIEL_FRAMING=confluent and a schema: ids that records may name, each of ORIEL_SCHEMA_FILE or of another version of it; a record with another id is a null event"`
-	SchemaRegistry             string   `env:"SCHEMA_REGISTRY" unit:"URL" range:"http or https" text:"with ORIEL_FRAMING=confluent, in place of ORIEL_SCHEMA_IDS: the registry that has the schemas that records name. oriel topics and oriel schema pull ask it and freeze what it says; oriel run never does. Without ORIEL_SCHEMA_FILE members are those of its last version at oriel topics"`
+	SchemaRegistry             string   `env:"SCHEMA_REGISTRY" unit:"URL" range:"http or https" text:"with ORIEL_FRAMING=confluent, in place of ORIEL_SCHEMA_IDS: the registry that has the schemas that records name. oriel topics and oriel schema pull ask it and freeze what it says; oriel run never does. Without ORIEL_SCHEMA_FILE members are those of its last version at oriel topics. With ORIEL_DECISIONS_FORMAT=protobuf or avro, also the registry that gets the schema of decisions"`
 	SchemaSubject              string   `env:"SCHEMA_SUBJECT" unit:"name" text:"subject of the registry whose versions records are written with; <input topic>-value when empty"`
 	SchemaRegistryUser         string   `env:"SCHEMA_REGISTRY_USER" unit:"name" text:"user to log in as at the registry; none when empty"`
 	SchemaRegistryPasswordFile string   `env:"SCHEMA_REGISTRY_PASSWORD_FILE" unit:"file" range:"mode as ORIEL_MASTER_KEY_FILE" text:"file with the password, one line"`
 	SchemaRegistryCAFile       string   `env:"SCHEMA_REGISTRY_CA_FILE" unit:"file" text:"PEM certificates of the authorities that sign the registry's certificate; the system's when empty"`
 	DecisionsFormat            string   `env:"DECISIONS_FORMAT" envDefault:"json" unit:"name" range:"json, protobuf, avro" text:"encoding of decisions: a line of JSON; or the same members with numbers of 8 bytes, as a message of schemas/decision.proto or a record of schemas/decision.avsc, which are shorter and cost less processor. oriel tail reads all three"`
-	DecisionsSchemaID          uint64   `env:"DECISIONS_SCHEMA_ID" envDefault:"0" unit:"id" range:"0 to 2147483647; protobuf and avro" text:"id of the schema of decisions in a schema registry, which oriel schema decisions prints to be registered: decisions start with Confluent's header of it. 0: with none, and in Avro with that of its single-object encoding"`
+	DecisionsSchemaID          uint64   `env:"DECISIONS_SCHEMA_ID" envDefault:"0" unit:"id" range:"0 to 2147483647; protobuf and avro" text:"id of the schema of decisions in a schema registry: decisions start with Confluent's header of it. 0: with none, and in Avro with that of its single-object encoding. Where it is not set and ORIEL_SCHEMA_REGISTRY is, oriel topics registers the schema and freezes its id"`
 	MaxRecordBytes             int      `env:"MAX_RECORD_BYTES" envDefault:"1048576" unit:"bytes" range:"1 to 104857600" text:"a longer record takes its place as a null event"`
 	Map                        string   `env:"MAP" unit:"JSON or file" range:"1 to 1048576 bytes" text:"where the members of events stand in records that are not Oriel's own form: a JSON object, or the file that has one; deploy/MAPPING.md says what it may hold"`
 	Unknown                    string   `env:"UNKNOWN" unit:"name" range:"ignore, null" text:"what becomes of a record with a member that nothing asks for: ignore passes over the member, as when empty with ORIEL_MAP; null makes it a null event, as when empty without"`
@@ -96,6 +96,7 @@ type Settings struct {
 	schema    *recordschema.Schema // nil: records are JSON
 	schemaIDs []schemaID           // of Confluent's framing, by id
 	lines     bool                 // events are lines of JSON, not records
+	namesID   bool                 // ORIEL_DECISIONS_SCHEMA_ID is set
 	mapping   *mapping.Mapping     // nil: events have the operator's own form
 	mapDigest [sha256.Size]byte
 	values    *operators.Values  // the operator's settings

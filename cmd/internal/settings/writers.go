@@ -12,7 +12,14 @@ import (
 )
 
 // fromRegistry tells whether records name schemas of a registry.
-func (s Settings) fromRegistry() bool { return s.SchemaRegistry != "" }
+func (s Settings) fromRegistry() bool {
+	return s.SchemaRegistry != "" && s.namesSchemas() && len(s.SchemaIDs) == 0
+}
+
+// namesSchemas tells whether records name schemas by their ids.
+func (s Settings) namesSchemas() bool {
+	return s.Framing == recordschema.Confluent && s.Format != recordschema.JSON
+}
 
 // Subject is the subject of the registry whose versions records are written with.
 func (s Settings) Subject() string {
@@ -25,22 +32,28 @@ func (s Settings) Subject() string {
 // readRegistry checks what says which registry has the schemas.
 func (s *Settings) readRegistry(p *operators.Problems) {
 	beside := func(name string, set bool) {
-		p.Want(name, !set || s.fromRegistry(), "set without ORIEL_SCHEMA_REGISTRY")
+		p.Want(name, !set || s.SchemaRegistry != "", "set without ORIEL_SCHEMA_REGISTRY")
 	}
 	beside("SCHEMA_SUBJECT", s.SchemaSubject != "")
 	beside("SCHEMA_REGISTRY_USER", s.SchemaRegistryUser != "")
 	beside("SCHEMA_REGISTRY_CA_FILE", s.SchemaRegistryCAFile != "")
 	p.Want("SCHEMA_REGISTRY_PASSWORD_FILE", (s.SchemaRegistryPasswordFile != "") == (s.SchemaRegistryUser != ""),
 		"it and ORIEL_SCHEMA_REGISTRY_USER need each other")
-	if !s.fromRegistry() {
+	if s.SchemaRegistry == "" {
 		return
 	}
 	at, err := url.Parse(s.SchemaRegistry)
 	usable := err == nil && (at.Scheme == "http" || at.Scheme == "https") && at.Host != "" && at.User == nil
 	p.Want("SCHEMA_REGISTRY", usable,
 		"not the http or https URL of a registry, without a user: ORIEL_SCHEMA_REGISTRY_USER names one")
-	p.Want("SCHEMA_REGISTRY", s.Framing == recordschema.Confluent && s.Format != recordschema.JSON,
-		"set, but only records of ORIEL_FRAMING=confluent and ORIEL_FORMAT=avro or protobuf name schemas")
+	if s.RegistersDecisions() {
+		p.Want("SCHEMA_SUBJECT", s.SchemaSubject == "" || s.fromRegistry(),
+			"set, but ORIEL_SCHEMA_REGISTRY gets the schema of decisions alone: records have no schema of it")
+		return
+	}
+	p.Want("SCHEMA_REGISTRY", s.namesSchemas(),
+		"set, but only records of ORIEL_FRAMING=confluent and ORIEL_FORMAT=avro or protobuf name schemas, and only "+
+			"decisions of ORIEL_DECISIONS_FORMAT=avro or protobuf without ORIEL_DECISIONS_SCHEMA_ID")
 	p.Want("SCHEMA_IDS", len(s.SchemaIDs) == 0, "set, but ORIEL_SCHEMA_REGISTRY says which ids there are")
 }
 

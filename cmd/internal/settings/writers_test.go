@@ -154,11 +154,17 @@ func TestAddedSchemasDoNotChangeWhatRecordsSay(t *testing.T) {
 func TestRegistriesThatSettingsRefuse(t *testing.T) {
 	avro := []string{"ORIEL_FORMAT=avro", "ORIEL_FRAMING=confluent"}
 	for want, given := range map[string][]string{
-		"ORIEL_SCHEMA_REGISTRY: not the http":        {avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=registry:8081"},
-		"ORIEL_SCHEMA_REGISTRY_USER names one":       {avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=http://a:b@registry"},
-		"ORIEL_SCHEMA_REGISTRY: set, but only":       {"ORIEL_SCHEMA_REGISTRY=http://registry"},
-		"ORIEL_SCHEMA_IDS: set, but":                 {avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_IDS=1"},
-		"ORIEL_SCHEMA_SUBJECT: set without":          {"ORIEL_SCHEMA_SUBJECT=orders"},
+		"ORIEL_SCHEMA_REGISTRY: not the http":  {avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=registry:8081"},
+		"ORIEL_SCHEMA_REGISTRY_USER names one": {avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=http://a:b@registry"},
+		"ORIEL_SCHEMA_REGISTRY: set, but only": {"ORIEL_SCHEMA_REGISTRY=http://registry"},
+		"ORIEL_SCHEMA_IDS: set, but":           {avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_IDS=1"},
+		"ORIEL_SCHEMA_SUBJECT: set without":    {"ORIEL_SCHEMA_SUBJECT=orders"},
+		"ORIEL_SCHEMA_SUBJECT: set, but": {
+			"ORIEL_SCHEMA_SUBJECT=orders", "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_DECISIONS_FORMAT=avro",
+		},
+		"without ORIEL_DECISIONS_SCHEMA_ID": {
+			"ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_DECISIONS_FORMAT=avro", "ORIEL_DECISIONS_SCHEMA_ID=7",
+		},
 		"ORIEL_SCHEMA_REGISTRY_CA_FILE: set without": {"ORIEL_SCHEMA_REGISTRY_CA_FILE=a.pem"},
 		"ORIEL_SCHEMA_REGISTRY_PASSWORD_FILE: it and ORIEL_SCHEMA_REGISTRY_USER need each other": {
 			avro[0], avro[1], "ORIEL_SCHEMA_REGISTRY=http://registry", "ORIEL_SCHEMA_REGISTRY_USER=oriel",

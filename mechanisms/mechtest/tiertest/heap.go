@@ -3,6 +3,8 @@ package tiertest
 import (
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
+	"testing"
 )
 
 // A test that computes has a heap of a few megabytes, which Go's default collects many times a second: a fifth to a
@@ -12,4 +14,25 @@ func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
+}
+
+// Allocates fails the test if f allocates more than most bytes. It costs microseconds, so that fuzz targets can use it.
+// What other goroutines allocate meanwhile counts too: so f gets three tries.
+func Allocates(t testing.TB, most uint64, f func()) {
+	t.Helper()
+	var n uint64
+	for range 3 {
+		before := allocated()
+		f()
+		if n = allocated() - before; n <= most {
+			return
+		}
+	}
+	t.Fatalf("%d bytes were allocated, more than %d", n, most)
+}
+
+func allocated() uint64 {
+	sample := [1]metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample[:])
+	return sample[0].Value.Uint64()
 }

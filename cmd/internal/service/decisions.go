@@ -1,0 +1,69 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"oriel/cmd/internal/schemaregistry"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/topics"
+	"oriel/pipeline/streams"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// asOpened gives settings and their model the id of the decisions' schema that the deployment has frozen. opened is
+// false before the deployment has a manifest; it is not asked for where the settings leave no id to be frozen.
+func (h Host) asOpened(
+	ctx context.Context, client *kafka.Client, changes topics.Topic, master *state.MasterKey, s settings.Settings,
+	model streams.Model,
+) (_ settings.Settings, _ streams.Model, opened bool, err error) {
+	if !s.FreezesSchemaID() {
+		return s, model, true, nil
+	}
+	config, err := changelog.OpenedConfig(ctx, client, changes, master)
+	if err != nil || config == "" {
+		return s, model, false, err
+	}
+	s = s.Opened(config)
+	model, err = h.Model(s)
+	return s, model, true, err
+}
+
+// registerDecisions registers the schema of decisions for each topic of them, and returns its id.
+func registerDecisions(
+	ctx context.Context, s settings.Settings, c deployment.Config, done func(what string),
+) (uint32, error) {
+	config, err := s.Registry()
+	if err != nil {
+		return 0, err
+	}
+	registry, err := schemaregistry.New(config)
+	if err != nil {
+		return 0, err
+	}
+	kind, text := strings.ToUpper(s.DecisionsFormat), string(schemas.EncodingSchema(s.Encoding()))
+	var first uint32
+	for _, topic := range []string{c.Decisions, c.Second} {
+		if topic == "" {
+			continue
+		}
+		subject := topic + "-value"
+		id, err := registry.Register(ctx, subject, kind, text)
+		if err != nil {
+			return 0, err
+		}
+		if first != 0 && id != first {
+			return 0, fmt.Errorf("schema registry %s: the schema of decisions has id %d as %s-value and id %d as %s; "+
+				"set ORIEL_DECISIONS_SCHEMA_ID to one that consumers of both topics may look up",
+				config.URL, first, c.Decisions, id, subject)
+		}
+		first = id
+		done(fmt.Sprintf("the schema of decisions is registered as %s: id %d", subject, id))
+	}
+	return first, nil
+}

@@ -1,0 +1,40 @@
+package settings
+
+import (
+	"testing"
+
+	"oriel/state"
+)
+
+// TestIDsOfADeployment: an id that the settings do not name is the one that the deployment was opened with; settings
+// that were there before a registry got schemas of decisions have the configuration that they had.
+func TestIDsOfADeployment(t *testing.T) {
+	const registry = "ORIEL_SCHEMA_REGISTRY=http://registry"
+	for _, c := range []struct {
+		given     []string
+		opened    string // its line
+		registers bool
+		want      string // the line of the canonical configuration once it is opened
+	}{
+		{[]string{"ORIEL_DECISIONS_FORMAT=avro", registry}, "DECISIONS_SCHEMA_ID=9", true, "9"},
+		{[]string{"ORIEL_DECISIONS_FORMAT=avro", registry}, "", true, ""},
+		{[]string{"ORIEL_DECISIONS_FORMAT=protobuf"}, "DECISIONS_SCHEMA_ID=9", false, "9"},
+		{[]string{"ORIEL_DECISIONS_FORMAT=protobuf", "ORIEL_DECISIONS_SCHEMA_ID=0"}, "DECISIONS_SCHEMA_ID=9", false, ""},
+		{[]string{"ORIEL_DECISIONS_FORMAT=protobuf", "ORIEL_DECISIONS_SCHEMA_ID=7"}, "DECISIONS_SCHEMA_ID=9", false, "7"},
+		{nil, "DECISIONS_SCHEMA_ID=9", false, ""},
+	} {
+		s, err := Load(append(minimal(), c.given...), Events, Operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.RegistersDecisions(); got != c.registers {
+			t.Errorf("%q registers: %t", c.given, got)
+		}
+		if s.FreezesSchemaID() && state.ConfigValue(s.Canonical(), "DECISIONS_SCHEMA_ID") != "" {
+			t.Errorf("%q has an id before one is frozen", c.given)
+		}
+		if got := state.ConfigValue(s.Opened(c.opened+"\n").Canonical(), "DECISIONS_SCHEMA_ID"); got != c.want {
+			t.Errorf("%q, opened with %q: id %q, want %q", c.given, c.opened, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package framing
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/schemas"
+	"oriel/schemas/mapping"
+	"oriel/schemas/mapping/mappingtest"
+)
+
+// indexes are the places of message types in testTable, by id; nil: an encoding without.
+var indexes = map[uint32][]int{1: nil, 2: {0}, 3: {1, 0, 70}}
+
+func testTable(t testing.TB) mapping.Source {
+	t.Helper()
+	var entries []Entry
+	for id, index := range indexes {
+		entries = append(entries, Entry{ID: id, Index: index, Open: echo})
+	}
+	table, err := NewTable(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := table.Open(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// framed are records of testTable.
+func framed() (records [][]byte) {
+	for id, index := range indexes {
+		record := binary.BigEndian.AppendUint32([]byte{0}, id)
+		if index != nil {
+			record = binary.AppendVarint(record, int64(len(index)))
+		}
+		for _, place := range index {
+			record = binary.AppendVarint(record, int64(place))
+		}
+		records = append(records, append(record, "event"...))
+	}
+	slices.SortFunc(records, bytes.Compare)
+	return append(records, []byte{0, 0, 0, 0, 2, 0, 'e'})
+}
+
+// slowConfluent reads a record with the varints of the standard library.
+func slowConfluent(record []byte) (event []byte, code schemas.Code) {
+	r := bytes.NewReader(record)
+	var header struct {
+		Magic byte
+		ID    uint32
+	}
+	if binary.Read(r, binary.BigEndian, &header) != nil || header.Magic != 0 {
+		return nil, schemas.UnknownFraming
+	}
+	want, known := indexes[header.ID]
+	if !known {
+		return nil, schemas.UnknownSchema
+	}
+	if want != nil {
+		left := r.Len()
+		count, err := binary.ReadVarint(r)
+		if err != nil || count < 0 || count > int64(left) {
+			return nil, schemas.UnknownFraming
+		}
+		index := []int64{0}[:max(1-count, 0)]
+		for range count {
+			place, err := binary.ReadVarint(r)
+			if err != nil {
+				return nil, schemas.UnknownFraming
+			}
+			index = append(index, place)
+		}
+		if !slices.EqualFunc(index, want, func(a int64, b int) bool { return a == int64(b) }) {
+			return nil, schemas.UnknownSchema
+		}
+	}
+	return record[len(record)-r.Len():], schemas.OK
+}
+
+// Whatever a record holds, its framing is what the slow reader says, and nothing is allocated.
+func FuzzConfluent(f *testing.F) {
+	for _, record := range framed() {
+		f.Add(record)
+	}
+	source, values := testTable(f), make([]mapping.Value, 1)
+	f.Fuzz(func(t *testing.T, record []byte) {
+		var code schemas.Code
+		tiertest.Allocates(t, mappingtest.Nothing, func() { code = source.Fill(values, record) })
+		event, want := slowConfluent(record)
+		if code != want || code == schemas.OK && !bytes.Equal(values[0].Text, event) {
+			t.Fatalf("%x: %v, %x, want %v, %x", record, code, values[0].Text, want, event)
+		}
+		if _, rest, ok := Header(record); ok {
+			tiertest.Allocates(t, mappingtest.Nothing+64*uint64(len(rest)), func() { Index(rest) })
+		}
+	})
+}
+
+// Whatever a record holds, taking its framing off neither panics nor allocates: 10^8 records with damage in the long
+// tier.
+func TestReadingDamagedFramings(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 31))
+	source, within := testTable(t), make([]mapping.Path, 1)
+	cloud := &cloudSource{}
+	events := [][]byte{
+		[]byte(`{"specversion":"1.0","data":{"a":[1,"b"]}}`), []byte(`{"specversion":"1.0","type":"x","data_base64":"AQID"}`),
+	}
+	cloud.Fill(nil, events[1]) // its buffer grows once
+	for range tiertest.Runs(250, 25_000) {
+		mappingtest.ReadDamaged(t, r, source, within, framed())
+		mappingtest.ReadDamaged(t, r, cloud, within, events)
+	}
+}
+
+// cloudSource reads CloudEvents as ReadDamaged asks.
+type cloudSource struct{ cloudEvent }
+
+func (s *cloudSource) Fill(_ []mapping.Value, record []byte) schemas.Code {
+	_, code := s.content(record)
+	return code
+}

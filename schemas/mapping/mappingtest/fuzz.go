@@ -1,0 +1,27 @@
+package mappingtest
+
+import "oriel/schemas/mapping"
+
+// Bounds of a fuzz target for tiertest.Allocates, in bytes. The engine beside it allocates too, so Nothing is not 0.
+const (
+	MostSchema = 64 << 20 // of a schema that is read and compiled
+	Nothing    = 64 << 10 // of a record
+)
+
+// Reach returns at most so many paths that a schema has, by the names of the fields of the record at a path: those of
+// records in lists and maps among them. It walks no deeper than four names.
+func Reach(most int, names func(mapping.Path) []string) []mapping.Path {
+	var paths []mapping.Path
+	for at := []mapping.Path{{}}; len(at) > 0 && len(paths) < most; at = at[1:] {
+		for _, name := range names(at[0]) {
+			for _, below := range [][]string{{}, {"0"}, {"a"}} {
+				p := append(append(mapping.Path{}, at[0]...), append([]string{name}, below...)...)
+				paths = append(paths, p)
+				if len(p) <= 4 {
+					at = append(at, p)
+				}
+			}
+		}
+	}
+	return paths[:min(len(paths), most)]
+}
