@@ -129,7 +129,7 @@ func (g *grown) binary() string { return filepath.Join(g.out, "oriel") }
 // build builds the command.
 func (g *grown) build() {
 	g.t.Helper()
-	args := []string{"build", "-ldflags=-s -w", "-o", g.binary()}
+	var flags []string
 	if g.overlay != nil {
 		replaced := map[string]string{}
 		for name, content := range g.overlay {
@@ -139,9 +139,9 @@ func (g *grown) build() {
 		if err != nil {
 			g.t.Fatal(err)
 		}
-		args = append(args, "-overlay", g.file("overlay.json", document))
+		flags = []string{"-overlay", g.file("overlay.json", document)}
 	}
-	g.run("go", append(args, "./cmd/oriel")...)
+	g.run("go", servicetest.BuildArgs("./cmd/oriel", g.binary(), flags...)...)
 }
 
 // run runs a program in the copy, and returns what it wrote to standard output.

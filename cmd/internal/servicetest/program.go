@@ -121,12 +121,17 @@ var built struct {
 	err  error
 }
 
+// BuildArgs are the arguments of a go command that builds a program: `go build` would link it each time, whereas the go
+// command keeps what `go run` has linked, for the tests of other packages and for the next run. flags are those of build.
+func BuildArgs(program, to string, flags ...string) []string {
+	return slices.Concat([]string{"run", "-buildvcs=false", "-ldflags=-s -w", "-exec", "cp"}, flags, []string{program, to})
+}
+
 func buildOriel() {
 	if built.dir, built.err = os.MkdirTemp("", "oriel-test-"); built.err != nil {
 		return
 	}
-	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(built.dir, "oriel"),
-		"oriel/cmd/oriel")
+	build := exec.Command("go", BuildArgs("oriel/cmd/oriel", filepath.Join(built.dir, "oriel"))...)
 	if out, err := build.CombinedOutput(); err != nil {
 		built.err = fmt.Errorf("build oriel: %w: %s", err, out)
 	}
