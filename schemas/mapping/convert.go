@@ -90,3 +90,20 @@ func (d *Decoder) text(v *Value) (*Value, schemas.Code) {
 	d.read = Value{Kind: Text, Text: d.digits}
 	return &d.read, schemas.OK
 }
+
+// Reads says whether an item can be read from any value of a kind: a text may say a number or a time.
+func (i *Item) Reads(k Kind) bool {
+	switch {
+	case k <= Null:
+		return true
+	case k == Other, k == Time && i.Compare != nil && !Missing(i.Compare.Constant):
+		return false
+	case i.Compare != nil:
+		return true
+	case i.As.isTime():
+		return k != Bool && (k != Number || i.Clock.unit != 0)
+	case i.As == AsBool:
+		return k == Bool || k == Text
+	}
+	return k != Time
+}

@@ -66,3 +66,12 @@ func place(name string) int {
 	}
 	return n
 }
+
+// PathError says why no record has a value of an event at a path.
+type PathError struct {
+	Path  Path
+	Fault string
+}
+
+// Error implements error.
+func (e *PathError) Error() string { return fmt.Sprintf("path %s: %s", e.Path, e.Fault) }
