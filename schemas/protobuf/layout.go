@@ -91,12 +91,12 @@ func kindAt(fd protoreflect.FieldDescriptor) mapping.Kind {
 	default:
 		return mapping.Absent
 	}
-	switch fd.Kind() {
-	case protoreflect.BytesKind:
+	switch k := fd.Kind(); {
+	case k == protoreflect.BytesKind:
 		return mapping.Absent
-	case protoreflect.BoolKind:
+	case k == protoreflect.BoolKind:
 		return mapping.Bool
-	case protoreflect.StringKind, protoreflect.EnumKind:
+	case k == protoreflect.StringKind, k == protoreflect.EnumKind:
 		return mapping.Text
 	}
 	return mapping.Number
