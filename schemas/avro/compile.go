@@ -40,7 +40,7 @@ func (s *Schema) open(reader *typ, paths []mapping.Path) (mapping.Source, error)
 		case !c.lenient && c.missing[k] != nil:
 			errs = append(errs, c.missing[k])
 		case !c.lenient:
-			errs = append(errs, fmt.Errorf("path %s: null is no value of an event", paths[k]))
+			errs = append(errs, &mapping.PathError{Path: paths[k], Fault: "null is no value of an event"})
 		}
 	}
 	return &Source{root: root, digits: make([]byte, 0, mostDigits)}, errors.Join(errs...)
@@ -61,7 +61,7 @@ type compiler struct {
 func (c *compiler) refuse(errs []error, t *mapping.Tree, format string, args ...any) {
 	for _, k := range t.Places() {
 		if errs[k] == nil {
-			errs[k] = fmt.Errorf("path %s: %s", c.paths[k], fmt.Sprintf(format, args...))
+			errs[k] = &mapping.PathError{Path: c.paths[k], Fault: fmt.Sprintf(format, args...)}
 		}
 	}
 }

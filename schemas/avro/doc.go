@@ -19,5 +19,6 @@
 //
 // Records that were written with another version of a schema are read with the table of that version: OpenVersion.
 //
-// Cost: one pass over the record, no allocation. An array of items without bytes, such as nulls, has at most 4096.
+// Cost: one pass over the record, no allocation. An array whose items have no bytes, such as nulls, has at most 4096 of
+// them. They are counted, and read up to the last one that a path needs.
 package avro

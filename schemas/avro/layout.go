@@ -71,3 +71,42 @@ func (t *typ) scalar() bool {
 		return true
 	}
 }
+
+// KindAt is the kind that all values at a path have; Absent if none has, or they differ.
+func (s *Schema) KindAt(p mapping.Path) mapping.Kind {
+	t := s.root.present()
+	for _, name := range p {
+		switch t.kind {
+		case recordKind:
+			k, _ := t.find(name, nil)
+			if k < 0 {
+				return mapping.Absent
+			}
+			t = t.fields[k].typ
+		case arrayKind, mapKind:
+			t = t.items
+		default:
+			return mapping.Absent
+		}
+		some := 0
+		for _, b := range t.branches {
+			if b.kind != nullKind {
+				some++
+			}
+		}
+		if t = t.present(); some > 1 {
+			return mapping.Absent
+		}
+	}
+	switch {
+	case !t.scalar():
+		return mapping.Absent
+	case t.unit != 0:
+		return mapping.Time
+	case t.kind == booleanKind:
+		return mapping.Bool
+	case t.kind == stringKind || t.kind == enumKind:
+		return mapping.Text
+	}
+	return mapping.Number
+}

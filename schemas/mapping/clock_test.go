@@ -33,9 +33,10 @@ var rules = []struct {
 func TestTheZoneOfTheMachineIsNobodys(t *testing.T) {
 	before := time.Local
 	t.Cleanup(func() { time.Local = before })
-	time.Local = time.FixedZone("", 5*hour+45*minute)
-	for _, v := range []Value{{Kind: Time, Seconds: 23 * hour}, {Kind: Text, Text: []byte("1970-01-01T23:00")}} {
-		if got, want := parts(t, &Clock{}, v), fmt.Sprint(23, 4, 1, 1, 23*hour); got != want {
+	time.Local = time.FixedZone("", 5*3600+45*60)
+	const late = 23 * 3600
+	for _, v := range []Value{{Kind: Time, Seconds: late}, {Kind: Text, Text: []byte("1970-01-01T23:00")}} {
+		if got, want := parts(t, &Clock{}, v), fmt.Sprint(23, 4, 1, 1, late); got != want {
 			t.Errorf("%v: %s, want %s", v.Kind, got, want)
 		}
 	}
@@ -112,19 +113,4 @@ func TestSecondsOfAnInstant(t *testing.T) {
 	f(`{"name":"at","from":"t","as":"seconds","epoch":"s"}`, `{"t":-0.5}`, -0.5)
 	f(`{"name":"at","from":"t","as":"seconds","scale":0.5,"offset":1}`, `{"t":"1970-01-01T00:00:10Z"}`, 6)
 	f(`{"name":"at","from":"t","as":"hour","scale":2}`, `{"t":"1970-01-01T07:59:60Z"}`, 16)
-}
-
-func TestTextsThatAreNoZones(t *testing.T) {
-	for _, text := range []string{
-		"", "Europe/Berlin", "utc", "CET", "C-1", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,J60,J300",
-		"CET-1CEST,M13.5.0,M10.5.0",
-		"CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,M3.0.0,M10.5.0", "CET-1CEST,M3.5.7,M10.5.0", "CET-1CEST,M3.5.0,M10.5.0/3x",
-		"+1:00", "+24:00",
-		"CET-168", "<CET-1", "-01:60",
-	} {
-		var c Clock
-		if err := c.setZone(text); err == nil {
-			t.Errorf("%q is a zone", text)
-		}
-	}
 }

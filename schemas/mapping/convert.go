@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"oriel/schemas"
+	"oriel/schemas/mapping/calendar"
 )
 
 // convert reads a value as its target asks. What it returns is valid until the next one.
@@ -89,4 +90,99 @@ func (d *Decoder) text(v *Value) (*Value, schemas.Code) {
 	}
 	d.read = Value{Kind: Text, Text: d.digits}
 	return &d.read, schemas.OK
+}
+
+// Reads says whether an item can be read from any value of a kind: a text may say a number or a time.
+func (i *Item) Reads(k Kind) bool {
+	switch {
+	case k <= Null:
+		return true
+	case k == Other, k == Time && i.Compare != nil && !Missing(i.Compare.Constant):
+		return false
+	case i.Compare != nil:
+		return true
+	case i.As.isTime():
+		return k != Bool && (k != Number || i.Clock.unit != 0)
+	case i.As == AsBool:
+		return k == Bool || k == Text
+	}
+	return k != Time
+}
+
+// Clock says how times are read: what an epoch counts, and in which zone its hours and days are.
+type Clock struct {
+	unit  float64 // of a number that is a time, how many make a second; 0: a number is no time
+	zone  calendar.Zone
+	given bool // the document says something of it
+}
+
+// setUnit takes the unit of an epoch: s, ms, us or ns since 1970-01-01T00:00:00Z.
+func (c *Clock) setUnit(name string) bool {
+	c.given = true
+	c.unit = map[string]float64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[name]
+	return c.unit != 0
+}
+
+// setZone takes the zone of a text, as calendar.ParseZone reads it.
+func (c *Clock) setZone(text string) (err error) {
+	c.given = true
+	c.zone, err = calendar.ParseZone(text)
+	return err
+}
+
+// part returns a part of the time that a value is: a Time, a number that counts from the epoch, or a text of ISO 8601.
+// A text without an offset from UTC is the time of the zone's own clocks.
+func (c *Clock) part(v *Value, as As) (f float64, ok bool) {
+	var utc, wall int64 // seconds since 1970-01-01, on the clocks of UTC and of the zone
+	fraction := 0.0     // of a second, behind them
+	local := false
+	switch number, isNumber := c.epoch(v); {
+	case v.Kind == Time:
+		utc, fraction, ok = v.Seconds, float64(v.Nanos)/1e9, true
+	case isNumber:
+		seconds := number / c.unit
+		if !(seconds >= calendar.Earliest && seconds < calendar.Latest) {
+			return 0, false
+		}
+		whole := math.Floor(seconds)
+		utc, fraction, ok = int64(whole), seconds-whole, true
+	case v.Kind == Text:
+		var at calendar.Instant
+		at, ok = calendar.ParseInstant(v.Text)
+		utc, wall, fraction, local = at.Seconds-at.Offset, at.Seconds, at.Fraction, at.Local
+	}
+	if !ok || utc < calendar.Earliest || utc >= calendar.Latest {
+		return 0, false
+	}
+	switch {
+	case local && as == AsSeconds:
+		utc = wall - c.zone.Offset(wall-c.zone.Standard())
+	case !local:
+		wall = utc + c.zone.Offset(utc)
+	}
+	if as == AsSeconds {
+		return float64(utc) + fraction, true
+	}
+	shown := calendar.ClockAt(wall)
+	switch as {
+	case AsHour:
+		return float64(shown.Hour), true
+	case AsWeekday:
+		return float64(shown.Weekday), true
+	case AsDay:
+		return float64(shown.Day), true
+	default: // AsMonth
+		return float64(shown.Month), true
+	}
+}
+
+// epoch is the number that counts from the epoch, where the value is one.
+func (c *Clock) epoch(v *Value) (f float64, ok bool) {
+	switch {
+	case c.unit == 0:
+		return 0, false
+	case v.Kind == Text:
+		return schemas.ParseDecimal(v.Text)
+	}
+	return v.Number, v.Kind == Number
 }

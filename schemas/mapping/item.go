@@ -41,6 +41,9 @@ var asNames = []string{"", "number", "text", "bool", "hour", "weekday", "day", "
 
 func (a As) isTime() bool { return a >= AsHour }
 
+// Place is where the item stands in the document.
+func (i *Item) Place() string { return i.place }
+
 // IsNumber says whether the item is always read as a number.
 func (i *Item) IsNumber() bool { return i.As == AsNumber || i.As.isTime() || i.scales() }
 

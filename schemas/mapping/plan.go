@@ -91,6 +91,29 @@ func (p *Plan) Asks(path Path) string {
 	return ""
 }
 
+// Locate puts in front of each PathError what reads the path first: where, or the item of the mapping. A path of
+// Protobuf's compiler may end above that of the item, where the schema already has no record.
+func (p *Plan) Locate(err error) error {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		var errs []error
+		for _, one := range joined.Unwrap() {
+			errs = append(errs, p.Locate(one))
+		}
+		return errors.Join(errs...)
+	}
+	var at *PathError
+	if !errors.As(err, &at) {
+		return err
+	}
+	for _, path := range p.paths {
+		if len(path) >= len(at.Path) && slices.Equal(path[:len(at.Path)], at.Path) {
+			return fmt.Errorf("%s: %w", p.Asks(path), err)
+		}
+	}
+	return err
+}
+
 // Config are the events.
 func (p *Plan) Config() schemas.EventConfig { return p.config }
 

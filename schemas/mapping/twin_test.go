@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"oriel/schemas"
+	"oriel/schemas/mapping/calendar"
 )
 
 // twinMap has an item of every sort.
@@ -145,11 +146,11 @@ func (w twin) holds(c Comparison, v any) bool {
 
 // time reads by package time what a zone with a fixed offset says.
 func (w twin) time(i Item, v any) (f any, ok bool) {
-	zone := time.FixedZone("", int(i.Clock.zone.standard))
+	zone := time.FixedZone("", int(i.Clock.zone.Standard()))
 	var t time.Time
 	if number, isNumber := asNumber(v); isNumber && i.Clock.unit != 0 && v != true && v != false {
 		seconds := number.(float64) / i.Clock.unit
-		if !(seconds >= earliest && seconds < latest) {
+		if !(seconds >= calendar.Earliest && seconds < calendar.Latest) {
 			return nil, false
 		}
 		whole := int64(seconds)

@@ -42,7 +42,7 @@ type compiler struct {
 }
 
 func (c *compiler) refuse(at mapping.Path, format string, args ...any) {
-	c.errs = append(c.errs, fmt.Errorf("path %s: %s", at, fmt.Sprintf(format, args...)))
+	c.errs = append(c.errs, &mapping.PathError{Path: at, Fault: fmt.Sprintf(format, args...)})
 }
 
 func (c *compiler) newState() int32 {
@@ -60,7 +60,11 @@ func (c *compiler) message(d protoreflect.MessageDescriptor, t *mapping.Tree, at
 		path := append(slices.Clone(at), b.Name)
 		fd := fieldNamed(d, b.Name)
 		if fd == nil {
-			if !c.lenient {
+			switch o := d.Oneofs().ByName(protoreflect.Name(b.Name)); {
+			case c.lenient: // absent
+			case o != nil:
+				c.refuse(path, "%s is a oneof, whose members are named without it", o.Name())
+			default:
 				c.refuse(path, "message %s has no field %s; it has %s", d.FullName(), b.Name, fieldNames(d))
 			}
 			continue

@@ -54,3 +54,50 @@ func isScalar(fd protoreflect.FieldDescriptor) bool {
 	}
 	return fd.Kind() != protoreflect.BytesKind
 }
+
+// KindAt is the kind that all values at a path have; Absent if none has.
+func (s *Schema) KindAt(p mapping.Path) mapping.Kind {
+	d, k := s.message, mapping.Absent
+	for i := 0; i < len(p); i++ {
+		if d == nil {
+			return mapping.Absent
+		}
+		fd := fieldNamed(d, p[i])
+		if fd == nil {
+			return mapping.Absent
+		}
+		if fd.IsList() || fd.IsMap() {
+			if i++; i == len(p) { // the place or the key is missing
+				return mapping.Absent
+			}
+			if fd.IsMap() {
+				fd = fd.MapValue()
+			}
+		}
+		d, k = fd.Message(), kindAt(fd)
+	}
+	return k
+}
+
+// kindAt is that of a value, or of an element of a list.
+func kindAt(fd protoreflect.FieldDescriptor) mapping.Kind {
+	d := fd.Message()
+	switch {
+	case d == nil:
+	case d.FullName() == "google.protobuf.Timestamp":
+		return mapping.Time
+	case isWrapper(d):
+		return kindAt(d.Fields().ByNumber(1))
+	default:
+		return mapping.Absent
+	}
+	switch k := fd.Kind(); {
+	case k == protoreflect.BytesKind:
+		return mapping.Absent
+	case k == protoreflect.BoolKind:
+		return mapping.Bool
+	case k == protoreflect.StringKind, k == protoreflect.EnumKind:
+		return mapping.Text
+	}
+	return mapping.Number
+}

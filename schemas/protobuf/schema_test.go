@@ -94,6 +94,7 @@ func TestPathsThatAreRefused(t *testing.T) {
 	s := shop(t)
 	for path, want := range map[string]string{
 		"/totl":               "path /totl: message shop.Order has no field totl; it has id, total, lines, tags, by_number",
+		"/payment/card":       "path /payment: payment is a oneof, whose members are named without it",
 		"/total":              "path /total: message shop.Money is no value of an event: name a field of it, units, currency",
 		"/total/unit":         "message shop.Money has no field unit",
 		"/id/x":               "path /id/x: field id is a string: nothing lies below it",

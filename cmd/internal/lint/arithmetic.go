@@ -18,7 +18,7 @@ var decidesBytes = []string{
 	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/elementary",
 	"operators/experiment",
 	"operators/loss", "operators/moments", "operators/actions", "schemas",
-	"schemas/avro", "schemas/mapping", "schemas/protobuf",
+	"schemas/avro", "schemas/mapping", "schemas/mapping/calendar", "schemas/protobuf",
 }
 
 // frozen are files of those folders whose floats never reach a byte but through a plan that is computed once and

@@ -124,7 +124,12 @@ var direction = []rule{
 	}, "mechanisms import nothing above, and no family another"},
 	{"state", []string{"state"}, "state keeps sealed bytes and knows nothing else of ours"},
 	{"schemas/mapping/mappingtest", []string{"=schemas", "schemas/mapping"}, "test helpers of every encoding"},
-	{"schemas/mapping", []string{"=schemas"}, "a mapping knows events and no encoding but JSON"},
+	{"schemas/mapping/calendar", []string{"=schemas"}, "the calendar knows texts and seconds"},
+	{
+		"schemas/mapping",
+		[]string{"=schemas", "schemas/mapping/calendar"},
+		"a mapping knows events and no encoding but JSON",
+	},
 	{"schemas/protobuf", []string{"=schemas", "schemas/mapping"}, "an encoding knows paths and values, and no event"},
 	{"schemas/framing", []string{"=schemas", "schemas/mapping"}, "a framing knows no encoding but JSON"},
 	{"schemas/avro", []string{"=schemas", "schemas/mapping"}, "an encoding knows paths and values, and no event"},

@@ -29,6 +29,9 @@ type fields interface {
 
 	// Names are the names of all fields of the record at a path; none if no record stands there.
 	Names(p mapping.Path) []string
+
+	// KindAt is the kind that all values at a path have; mapping.Absent where it is not known.
+	KindAt(p mapping.Path) mapping.Kind
 }
 
 // Schema reads files in the language of a format. message names the type of records of Protobuf; it may be empty where

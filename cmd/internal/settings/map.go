@@ -27,6 +27,14 @@ func (s Settings) Mapping() *mapping.Mapping {
 	return s.mapping
 }
 
+// KindAt is the kind that a schema file gives all values at a path; mapping.Absent where it does not, or there is none.
+func (s Settings) KindAt(p mapping.Path) mapping.Kind {
+	if s.schema == nil {
+		return mapping.Absent
+	}
+	return s.schema.KindAt(p)
+}
+
 // passesUnknown says whether members that nothing asks for are passed over.
 func (s Settings) passesUnknown() bool {
 	if s.Unknown == "" {

@@ -179,7 +179,7 @@ func (s Settings) bySchema(
 		return nil, nil, mapping.Prefixed(prefix+file+": without ORIEL_MAP the schema has the members of events", err)
 	}
 	if _, err := reader.Open(plan.Paths()); err != nil {
-		return nil, nil, mapping.Prefixed(prefix+named, err)
+		return nil, nil, mapping.Prefixed(prefix+named, plan.Locate(err))
 	}
 	open := reader.Open
 	if s.Framing == recordschema.Confluent {

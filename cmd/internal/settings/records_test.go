@@ -130,11 +130,11 @@ func TestProblemsOfSchemas(t *testing.T) {
 		{"FORMAT=avro SCHEMA_FILE=order.avsc", "ORIEL_SCHEMA_FILE: without ORIEL_MAP the schema has the members of events: features: nothing gives"},
 		{
 			`FORMAT=avro SCHEMA_FILE=order.avsc MAP={"label":"/total>1","features":["/customer/city"]}`,
-			"ORIEL_MAP: path /customer/city: record C has no field city; it has country",
+			"ORIEL_MAP: features[0]: path /customer/city: record C has no field city; it has country",
 		},
 		{
 			`FORMAT=protobuf SCHEMA_FILE=order.proto SCHEMA_MESSAGE=Order MAP={"label":"/total>1","features":["/customer"]}`,
-			"ORIEL_MAP: path /customer: message Customer is no value of an event: name a field of it, country",
+			"ORIEL_MAP: features[0]: path /customer: message Customer is no value of an event: name a field of it, country",
 		},
 	} {
 		environ := minimal()

@@ -100,7 +100,7 @@ func TestFrozenSchemasDecode(t *testing.T) {
 		other := append(state.Schemas(nil), c.frozen[0])
 		other[0].Text = strings.ReplaceAll(other[0].Text, "total", "sum")
 		_, err = model.Writers(other)(model.Events)
-		if err == nil || !strings.Contains(err.Error(), "ORIEL_MAP: path /total") {
+		if err == nil || !strings.Contains(err.Error(), "ORIEL_MAP: features[0]: path /total") {
 			t.Errorf("%s: a schema without what the mapping reads: %v", format, err)
 		}
 		canonical := s.Canonical()

@@ -9,17 +9,69 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// mapped warns about features that a mapping shows without a record: numbers without a range, and names that people
-// give to identifiers.
-func mapped(m *mapping.Mapping, ranges []schemas.Range) (warnings []string) {
-	var numbers, ids []string
+// kindAt is the kind that all values at a path have by the schema of records; mapping.Absent where it is not known.
+type kindAt func(mapping.Path) mapping.Kind
+
+// of is the kind of the values that an item reads.
+func (at kindAt) of(i *mapping.Item) mapping.Kind {
+	switch {
+	case i.Compare != nil:
+		return at(i.Compare.Path)
+	case len(i.From) == 1:
+		return at(i.From[0])
+	}
+	return mapping.Absent
+}
+
+// unreadable warns about values that their schema gives a kind which their item never reads.
+func unreadable(m *mapping.Mapping, at kindAt) (warnings []string) {
+	items := slices.Concat(m.Features, m.Members)
+	if m.Label != nil {
+		items = append(items, *m.Label)
+	}
+	for i := range items {
+		item := &items[i]
+		k := at.of(item)
+		if item.Reads(k) {
+			continue
+		}
+		remedy := "name another path"
+		switch {
+		case k == mapping.Time && item.Compare == nil:
+			remedy = `"as" says which part of it is meant, such as "hour" or "seconds"`
+		case k == mapping.Number && item.As != mapping.AsBool:
+			remedy = `"epoch" says what it counts`
+		}
+		path := item.From
+		if item.Compare != nil {
+			path = []mapping.Path{item.Compare.Path}
+		}
+		warnings = append(warnings, fmt.Sprintf("ORIEL_MAP: %s: path %s is %s by the schema, which cannot be read so: each record that has "+
+			"it is a null event; %s", item.Place(), path[0], k, remedy))
+	}
+	return warnings
+}
+
+// mapped warns about features that a mapping shows without a record: numbers without a range, ranges without a feature,
+// and names that people give to identifiers.
+func mapped(m *mapping.Mapping, ranges []schemas.Range, at kindAt) (warnings []string) {
+	var numbers, ids, spare []string
+	for _, r := range ranges {
+		if !slices.ContainsFunc(m.Features, func(f mapping.Item) bool { return f.Name == r.Name }) {
+			spare = append(spare, schemas.Shown([]byte(r.Name)))
+		}
+	}
+	if len(spare) > 0 {
+		warnings = append(warnings, fmt.Sprintf("ORIEL_FEATURES_RANGE: %s: no feature of ORIEL_MAP has that name", list(spare)))
+	}
 	for _, f := range m.Features {
 		shown := schemas.Shown([]byte(f.Name))
 		hasRange := slices.ContainsFunc(ranges, func(r schemas.Range) bool { return r.Name == f.Name })
+		isNumber := f.IsNumber() || f.As == mapping.AsIs && f.Compare == nil && at.of(&f) == mapping.Number
 		switch {
-		case f.IsNumber() && !hasRange:
+		case isNumber && !hasRange:
 			numbers = append(numbers, shown)
-		case !f.IsNumber() && f.Compare == nil && isIdentifier(f):
+		case !isNumber && f.Compare == nil && isIdentifier(f):
 			ids = append(ids, shown)
 		}
 	}

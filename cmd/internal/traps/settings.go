@@ -56,14 +56,21 @@ func events(steps, batch uint64) string {
 }
 
 // Unseen warns about events that a command does not read.
-func Unseen(s settings.Settings) []string {
+func Unseen(s settings.Settings) (warnings []string) {
 	c, err := s.EventConfig()
 	vector, some := c.Body.Vector()
-	if err != nil || !some || vector.Kind != schemas.KindFeatures {
+	if err != nil {
 		return nil
 	}
-	if m := s.Mapping(); m != nil {
-		return mapped(m, c.Features.Ranges)
+	m := s.Mapping()
+	if m != nil {
+		warnings = unreadable(m, s.KindAt)
+	}
+	if !some || vector.Kind != schemas.KindFeatures {
+		return warnings
+	}
+	if m != nil {
+		return append(warnings, mapped(m, c.Features.Ranges, s.KindAt)...)
 	}
 	if len(c.Features.Ranges) > 0 {
 		return nil

@@ -1,4 +1,4 @@
-package mapping
+package calendar
 
 import (
 	"errors"
@@ -7,10 +7,10 @@ import (
 	"oriel/schemas"
 )
 
-// zone is a rule of clocks: an offset from UTC, and with summer time the days on which it begins and ends. It is a
+// Zone is a rule of clocks: an offset from UTC, and with summer time the days on which it begins and ends. It is a
 // function of its text. Zones by name (Europe/Berlin) are not: laws change, and with each change of the table of names
-// a replay would read other hours.
-type zone struct {
+// a replay would read other hours. The zero Zone is UTC.
+type Zone struct {
 	standard, summer int64 // offsets from UTC, seconds east
 	changes          bool  // summer time exists
 	begins, ends     change
@@ -25,18 +25,15 @@ type change struct {
 var errZone = errors.New(`not UTC, an offset such as +01:00, or a rule such as "CET-1CEST,M3.5.0,M10.5.0/3", which is the ` +
 	"last line of the zone's file in /usr/share/zoneinfo. Names of zones are not taken: their rules change with the software")
 
-// setZone reads UTC, an offset ±hh:mm, or a rule of POSIX TZ (IEEE 1003.1, 8.3) whose changes have the form Mm.w.d.
-func (c *Clock) setZone(text string) error {
-	c.given = true
+// ParseZone reads UTC, an offset ±hh:mm, or a rule of POSIX TZ (IEEE 1003.1, 8.3) whose changes have the form Mm.w.d.
+func ParseZone(text string) (z Zone, err error) {
 	if text == "UTC" {
-		return nil
+		return z, nil
 	}
-	if at, ok := parseInstant([]byte("2000-01-01T00:00" + text)); ok && !at.local {
-		c.zone.standard = at.offset
-		return nil
+	if at, ok := ParseInstant([]byte("2000-01-01T00:00" + text)); ok && !at.Local {
+		return Zone{standard: at.Offset}, nil
 	}
 	r := reader{b: []byte(text), ok: true}
-	z := zone{}
 	r.abbreviation()
 	z.standard = -r.span()
 	if !r.end() {
@@ -48,10 +45,9 @@ func (c *Clock) setZone(text string) error {
 		z.begins, z.ends = r.change(), r.change()
 	}
 	if !r.ok || !r.end() {
-		return fmt.Errorf("%s: %w", schemas.Shown([]byte(text)), errZone)
+		return Zone{}, fmt.Errorf("%s: %w", schemas.Shown([]byte(text)), errZone)
 	}
-	c.zone = z
-	return nil
+	return z, nil
 }
 
 // abbreviation passes over three letters or more, or anything in <>.
@@ -116,8 +112,11 @@ func (r *reader) change() (c change) {
 	return c
 }
 
-// offset of the zone's clocks from UTC at an instant, seconds east.
-func (z *zone) offset(utc int64) int64 {
+// Standard is the offset from UTC where there is no summer time, seconds east.
+func (z *Zone) Standard() int64 { return z.standard }
+
+// Offset of the zone's clocks from UTC at an instant, seconds east.
+func (z *Zone) Offset(utc int64) int64 {
 	if !z.changes {
 		return z.standard
 	}

@@ -1,0 +1,180 @@
+package calendar
+
+const (
+	minute = 60
+	hour   = 60 * minute
+	day    = 24 * hour
+)
+
+// Instants lie in the years 1 to 9999: from Earliest to before Latest, seconds since 1970-01-01T00:00:00Z.
+const (
+	Earliest = -62135596800 // 0001-01-01T00:00:00Z
+	Latest   = 253402300800 // 10000-01-01T00:00:00Z
+)
+
+// Instant is a time as a text of ISO 8601 has it.
+type Instant struct {
+	Seconds  int64   // since 1970-01-01 on the clock that the text shows
+	Fraction float64 // of a second
+	Offset   int64   // of that clock from UTC, seconds
+	Local    bool    // the text says no offset
+}
+
+// ParseInstant reads YYYY-MM-DD, then, behind T or a space, hh:mm, :ss and a fraction, then Z, ±hh, ±hhmm or ±hh:mm.
+// What stands behind the date may be left out from the right, but for the minutes of an hour.
+func ParseInstant(b []byte) (at Instant, ok bool) {
+	r := reader{b: b, ok: true}
+	year := r.digits(4, 1, 9999)
+	r.byte('-')
+	month := r.digits(2, 1, 12)
+	r.byte('-')
+	date := r.digits(2, 1, 31)
+	if !r.ok || date > daysIn(year, month) {
+		return at, false
+	}
+	at.Seconds, at.Local = daysOf(year, month, date)*day, true
+	if r.end() {
+		return at, true
+	}
+	if !r.skip('T') && !r.skip('t') {
+		r.byte(' ')
+	}
+	at.Seconds += r.digits(2, 0, 23) * hour
+	r.byte(':')
+	at.Seconds += r.digits(2, 0, 59) * minute
+	if r.skip(':') {
+		at.Seconds += r.digits(2, 0, 60) // a leap second is the first of the next minute
+		if r.skip('.') || r.skip(',') {
+			at.Fraction = r.fraction()
+		}
+	}
+	if r.end() {
+		return at, r.ok
+	}
+	at.Local = false
+	if r.skip('Z') || r.skip('z') {
+		return at, r.ok && r.end()
+	}
+	sign := int64(1)
+	if r.skip('-') {
+		sign = -1
+	} else {
+		r.byte('+')
+	}
+	at.Offset = r.digits(2, 0, 23) * hour
+	if !r.end() {
+		r.skip(':')
+		at.Offset += r.digits(2, 0, 59) * minute
+	}
+	at.Offset *= sign
+	return at, r.ok && r.end()
+}
+
+// reader takes a text apart from the left.
+type reader struct {
+	b  []byte
+	ok bool // so far
+}
+
+func (r *reader) end() bool { return len(r.b) == 0 }
+
+func (r *reader) skip(c byte) bool {
+	if r.end() || r.b[0] != c {
+		return false
+	}
+	r.b = r.b[1:]
+	return true
+}
+
+func (r *reader) byte(c byte) { r.ok = r.skip(c) && r.ok }
+
+// digits reads a number of exactly n digits within bounds.
+func (r *reader) digits(n int, least, most int64) (v int64) {
+	if len(r.b) < n {
+		r.ok = false
+		return 0
+	}
+	for _, c := range r.b[:n] {
+		r.ok = r.ok && c-'0' < 10
+		v = 10*v + int64(c-'0')
+	}
+	r.b = r.b[n:]
+	r.ok = r.ok && least <= v && v <= most
+	return v
+}
+
+// fraction reads digits behind a point, to the nanosecond.
+func (r *reader) fraction() float64 {
+	n, unit, some := 0, 100_000_000, false
+	for ; !r.end() && r.b[0]-'0' < 10; r.b = r.b[1:] {
+		n += int(r.b[0]-'0') * unit
+		unit /= 10
+		some = true
+	}
+	r.ok = r.ok && some
+	return float64(n) / 1e9
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func floorMod(a, b int64) int64 { return a - floorDiv(a, b)*b }
+
+func daysIn(year, month int64) int64 {
+	if month == 2 && (year%4 != 0 || year%100 == 0 && year%400 != 0) {
+		return 28
+	}
+	return [...]int64{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
+}
+
+// daysOf counts the days from 1970-01-01 to a date of the Gregorian calendar: Hinnant, "chrono-compatible low-level
+// date algorithms", days_from_civil. Years begin in March there, so that a leap day is the last.
+func daysOf(year, month, date int64) int64 {
+	if month <= 2 {
+		year--
+	}
+	era := floorDiv(year, 400)
+	inEra := year - era*400
+	ofYear := (153*floorMod(month-3, 12)+2)/5 + date - 1
+	return era*146097 + inEra*365 + inEra/4 - inEra/100 + ofYear - 719468
+}
+
+// civil is the date of a day, the inverse of daysOf: civil_from_days, there.
+func civil(days int64) (year, month, date int64) {
+	days += 719468
+	era := floorDiv(days, 146097)
+	ofEra := days - era*146097
+	inEra := (ofEra - ofEra/1460 + ofEra/36524 - ofEra/146096) / 365
+	ofYear := ofEra - (365*inEra + inEra/4 - inEra/100)
+	shifted := (5*ofYear + 2) / 153
+	date = ofYear - (153*shifted+2)/5 + 1
+	month = floorMod(shifted+2, 12) + 1
+	year = inEra + era*400
+	if month <= 2 {
+		year++
+	}
+	return year, month, date
+}
+
+// Clock is what clocks show.
+type Clock struct {
+	Hour    int64 // 0 to 23
+	Weekday int64 // 1, Monday, to 7
+	Day     int64 // of the month, from 1
+	Month   int64 // 1 to 12
+}
+
+// ClockAt is what the clocks show that are so many seconds behind their 1970-01-01T00:00:00.
+func ClockAt(wall int64) Clock {
+	days := floorDiv(wall, day)
+	_, month, date := civil(days)
+	return Clock{
+		Hour: (wall - days*day) / hour, Weekday: floorMod(days+3, 7) + 1, // 1970-01-01 was a Thursday
+		Day: date, Month: month,
+	}
+}
