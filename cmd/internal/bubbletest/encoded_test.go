@@ -64,8 +64,8 @@ func (e encoded) exchanged(at func(i int) bool) []records.Record {
 }
 
 // TestNeighboursOfEncodedRecordsLookAlike: nothing that leaves is another, beside the numbers released: not in a run
-// that a crash breaks off while a request fails, either. In the short form a deployment has one of those runs. The third
-// is of a whole topic.
+// that a crash breaks off while a request fails, either. The third of those runs is of a whole topic. In the short form
+// a deployment has one of them.
 func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
 	t.Parallel()
 	model := silenced()
