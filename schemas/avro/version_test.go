@@ -104,7 +104,8 @@ func TestDefaultsAreTheReaders(t *testing.T) {
 					{"name":"z","type":"int"}]}}},
 				{"name":"map","type":{"type":"map","values":"I"}},
 				{"name":"u","type":["null",{"type":"record","name":"Q","fields":[{"name":"z","type":"int"}]}]}`,
-			[]byte{2, 2, 0, 2, 2, 'k', 2, 0, 2, 2}, []float64{0.1, 6, 6, 8},
+			[]byte{2, 2, 0, 2, 2, 'k', 2, 0, 2, 2},
+			[]float64{0.1, 6, 6, 8},
 		},
 	} {
 		source, err := parse(t, `{"type":"record","name":"O","fields":[`+c.fields+`]}`).OpenVersion(reader, paths)
