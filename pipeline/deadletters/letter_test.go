@@ -86,6 +86,25 @@ func TestPlacesAreNotedAndRead(t *testing.T) {
 	}
 }
 
+// placed knows records from an offset of a partition on.
+type placed struct {
+	schemas.EventDecoder
+	partition int32
+	from      int64
+	known     bool
+}
+
+func (d *placed) At(partition int32, offset int64) {
+	d.known = partition == d.partition && offset >= d.from
+}
+
+func (d *placed) Decode(e *schemas.Event, record []byte) schemas.Code {
+	if !d.known {
+		return schemas.UnknownSchema
+	}
+	return d.EventDecoder.Decode(e, record)
+}
+
 // TestDetailsOfALetter: what is wrong goes with a letter where a decoder finds the same fault and there is room. It is
 // short, whatever the record says.
 func TestDetailsOfALetter(t *testing.T) {
@@ -118,10 +137,14 @@ func TestDetailsOfALetter(t *testing.T) {
 	if !strings.HasPrefix(text, `unknown_name: unknown member "é": events have aaa`) || len(text) != mostDetail {
 		t.Errorf("%d bytes: %s", len(text), text)
 	}
+	if got := detail(&placed{d, 3, 0, false}, r, schemas.UnknownName, 1<<20); got != text {
+		t.Errorf("once its schema is known: %s", got)
+	}
 	for name, got := range map[string]string{
 		"no decoder":    detail(nil, r, schemas.UnknownName, 1<<20),
 		"another fault": detail(d, r, schemas.TooSoon, 1<<20),
 		"no room":       detail(d, r, schemas.UnknownName, 300),
+		"not known yet": detail(&placed{d, 3, 1, true}, r, schemas.UnknownName, 1<<20),
 		"unreadable":    detail(d, &records.Record{Value: r.Value, Unreadable: true}, schemas.UnknownName, 1<<20),
 	} {
 		if got != "" {

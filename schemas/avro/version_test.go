@@ -71,14 +71,15 @@ func TestVersionsOfASchema(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreTheReaders: of a field that the writer lacks, of one below a default that leaves it out, in full
-// precision, of the branch that it is of. Where the writer has a field of the name and one of an alias, the name counts.
+// TestDefaultsAreTheReaders: of a field that the writer lacks, and of one that a default leaves out, in full precision.
+// Where the writer has a field of the name and one of an alias, the name counts.
 func TestDefaultsAreTheReaders(t *testing.T) {
 	reader := parse(t, `{"type":"record","name":"O","fields":[
 		{"name":"a","aliases":["old"],"type":"double","default":0.1},
 		{"name":"line","type":{"type":"record","name":"L","fields":[
 			{"name":"x","type":"long","default":16777217},{"name":"y","type":"long"}]},"default":{"y":2}},
-		{"name":"u","type":["null",{"type":"record","name":"Q","fields":[{"name":"x","type":"int","default":8}]}],"default":{"x":9}},
+		{"name":"u","type":["null",{"type":"record","name":"Q","fields":[
+			{"name":"x","type":"int","default":8}]}],"default":{"x":9}},
 		{"name":"f","type":"float","default":0.1},
 		{"name":"on","type":{"type":"int","logicalType":"date"},"default":-1},
 		{"name":"list","type":{"type":"array","items":{"type":"record","name":"I","fields":[
@@ -99,10 +100,12 @@ func TestDefaultsAreTheReaders(t *testing.T) {
 		{`{"name":"old","type":"int"},{"name":"a","type":"int"}`, []byte{8, 10}, []float64{5, 4, 6, 9}},
 		{`{"name":"a","type":"int"},{"name":"old","type":"int"}`, []byte{8, 10}, []float64{4, 4, 6, 9}},
 		{
-			`{"name":"list","type":{"type":"array","items":{"type":"record","name":"I","fields":[{"name":"z","type":"int"}]}}},
+			`{"name":"list","type":{"type":"array","items":{"type":"record","name":"I","fields":[
+					{"name":"z","type":"int"}]}}},
 				{"name":"map","type":{"type":"map","values":"I"}},
 				{"name":"u","type":["null",{"type":"record","name":"Q","fields":[{"name":"z","type":"int"}]}]}`,
-			[]byte{2, 2, 0, 2, 2, 'k', 2, 0, 2, 2}, []float64{0.1, 6, 6, 8},
+			[]byte{2, 2, 0, 2, 2, 'k', 2, 0, 2, 2},
+			[]float64{0.1, 6, 6, 8},
 		},
 	} {
 		source, err := parse(t, `{"type":"record","name":"O","fields":[`+c.fields+`]}`).OpenVersion(reader, paths)

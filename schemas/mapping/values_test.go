@@ -29,15 +29,15 @@ var canaries = []struct {
 	{tripBody, `{"members":["late=y"]}`, `{"y":1e999,"x":"canary"}`, schemas.NumberOverflow},
 	{tripBody, `{"members":["late=y"]}`, `{"y":1} "canary"`, schemas.TrailingData},
 	{tripBody, `{"members":["late=y"]}`, `{"y":1,"canary"}`, schemas.JSONSyntax},
-	{tripBody, `{"members":[{"name":"late","from":"y","scale":1e300}]}`, `{"y":1e300,"x":"canary"}`, schemas.NumberOverflow},
-	{tripBody, `{"members":[{"name":"late","from":"y","scale":-1,"offset":-1.7e308}]}`, `{"y":1.7e308,"x":"canary"}`, schemas.NumberOverflow},
+	{tripBody, `{"members":[{"name":"late","from":"y","scale":1e9}]}`, `{"y":1e308,"x":"canary"}`, schemas.NumberOverflow},
+	{tripBody, `{"members":[{"name":"late","from":"y","offset":1e308}]}`, `{"y":1e308,"x":"canary"}`, schemas.NumberOverflow},
 	{tripBody, `{"members":["rate=r"]}`, `{"r":"canary"}`, schemas.UnknownChoice},
 	{tripBody, `{"members":["v=/l"]}`, `{"l":[1,"canary"]}`, schemas.UnreadableValue},
 	{tripBody, `{"members":["v=/l"]}`, `{"l":[1,2,null],"x":"canary"}`, schemas.WrongDimension},
 	{tripBody, `{"members":["v=/l"],"where":"x=1"}`, `{"x":"canary"}`, schemas.Filtered},
-	{lossBody, `{"features":[{"name":"f","from":"f","as":"bool"}],"label":"l"}`, `{"f":"1","l":1,"x":"canary"}`, schemas.UnreadableValue},
-	{lossBody, `{"features":[{"name":"f","from":"f","as":"bool"}],"label":"l"}`, `{"f":"canary","l":1}`, schemas.UnreadableValue},
-	{lossBody, `{"features":[{"name":"f","from":"f","as":"hour"}],"label":"l"}`, `{"f":"canary","l":1}`, schemas.UnreadableValue},
+	{lossBody, `{"features":["f:bool"],"label":"l"}`, `{"f":"1","l":1,"x":"canary"}`, schemas.UnreadableValue},
+	{lossBody, `{"features":["f:bool"],"label":"l"}`, `{"f":"canary","l":1}`, schemas.UnreadableValue},
+	{lossBody, `{"features":["f:hour"],"label":"l"}`, `{"f":"canary","l":1}`, schemas.UnreadableValue},
 	{lossBody, `{"features":["f"],"label":"l>3"}`, `{"l":{"x":"canary"}}`, schemas.WrongType},
 	{lossBody, `{"features":["f"],"label":"l"}`, `{"f":"canary"}`, schemas.MissingMember},
 	{lossBody, `{"features":["f"],"label":"l"}`, `{"l":7,"f":"canary"}`, schemas.LabelRange},
@@ -54,7 +54,8 @@ func TestWhatIsWrongIsSaidWithoutContent(t *testing.T) {
 		if code != c.want || !strings.Contains(c.record, canary) {
 			t.Errorf("%s, %s: %s, want %s", c.document, c.record, code, c.want)
 		}
-		if text := d.Problem([]byte(c.record), code); strings.Contains(text, canary) || !strings.Contains(text, code.String()) {
+		text := d.Problem([]byte(c.record), code)
+		if strings.Contains(text, canary) || !strings.Contains(text, code.String()) {
 			t.Errorf("%s, %s: it says %q", c.document, c.record, text)
 		}
 	}

@@ -169,7 +169,8 @@ func TestGroupsEndByTheirNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for record, want := range map[string]schemas.Code{
-		"\x0b\x08\x05\x0c\x10\x07": schemas.OK, "\x0b\x08\x05\x14\x10\x07": schemas.Malformed, "\x0b\x08\x05": schemas.Malformed,
+		"\x0b\x08\x05\x0c\x10\x07": schemas.OK, "\x0b\x08\x05\x14\x10\x07": schemas.Malformed,
+		"\x0b\x08\x05": schemas.Malformed,
 	} {
 		mappingtest.Code(t, source, paths, "a group", record, want)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/sr"
+
 	"oriel/cmd/internal/decisiontest"
 	"oriel/cmd/internal/service"
 	"oriel/mechanisms/mechtest/tiertest"
@@ -64,8 +66,8 @@ func (e encoded) exchanged(at func(i int) bool) []records.Record {
 }
 
 // TestNeighboursOfEncodedRecordsLookAlike: nothing that leaves is another, beside the numbers released: not in a run
-// that a crash breaks off while a request fails, either. In the short form a deployment has one of those runs. The third
-// is of a whole topic.
+// that a crash breaks off while a request fails, either. The third of those runs is of a whole topic. In the short form
+// a deployment has one of them.
 func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
 	t.Parallel()
 	model := silenced()
@@ -114,12 +116,12 @@ func TestNeighboursOfAPullLookAlike(t *testing.T) {
 	t.Parallel()
 	model, e := silenced(), encodings(t)[1]
 	look := func(stream string, partitions int, at func(i int) []byte) sight {
-		url, add := registryOf(t, avroFlight)
+		registry, url := newRegistry(t)
 		in := neighbour{partitions: partitions, burst: courseEvents / bursts, env: maps.Clone(e.env)}
 		maps.Copy(in.env, map[string]string{"ORIEL_SCHEMA_REGISTRY": url, "ORIEL_STREAM": stream})
 		in.record = func(n, i int) records.Record { return records.Record{Value: at(n*in.burst + i)} }
 		in.beside = func(d *inprocess) *child {
-			add(avroNewer)
+			registry.SeedSchema("flights", 2, 7, sr.Schema{Schema: avroNewer})
 			return d.start(beside, simtest.NewDisk(), func(ctx context.Context, h service.Host) error {
 				return service.PullSchemas(ctx, h, nil)
 			})
@@ -147,7 +149,7 @@ func TestNeighboursOfAPullLookAlike(t *testing.T) {
 				t.Errorf("%s, %d: %s", stream, k, text)
 			}
 		}
-		if !slices.ContainsFunc(want, func(line string) bool { return strings.Contains(line, "added ids 2, known from") }) {
+		if !slices.ContainsFunc(want, func(line string) bool { return strings.Contains(line, "added ids 7, known from") }) {
 			t.Errorf("%s: no schema was added", stream)
 		}
 	}

@@ -57,8 +57,8 @@ func (f flight) inJSON() []byte {
 // inAvro has Confluent's framing, of id 1.
 func (f flight) inAvro() []byte { return f.behind(0, 0, 0, 0, 1) }
 
-// inNewer is of avroNewer, of id 2.
-func (f flight) inNewer() []byte { return f.behind(0, 0, 0, 0, 2, 1) }
+// inNewer is of avroNewer, of id 7.
+func (f flight) inNewer() []byte { return f.behind(0, 0, 0, 0, 7, 1) }
 
 // behind has the fields in Avro behind some bytes.
 func (f flight) behind(b ...byte) []byte {
@@ -108,7 +108,7 @@ func encodings(t *testing.T) []encoded {
 			schemas.TrailingData:    nested("3", "}{}"),
 		},
 	}
-	url, _ := registryOf(t, avroFlight)
+	_, url := newRegistry(t)
 	registry := encoded{
 		encodedSubject(t, "Avro of a registry", flight.inAvro, "FORMAT=avro", "FRAMING=confluent", "DECISIONS_FORMAT=avro",
 			"SCHEMA_REGISTRY="+url, "SCHEMA_SUBJECT=flights", mapped+`"carrier=carrier","delay=delay"]}`),
@@ -152,20 +152,15 @@ func encodedSubject(t *testing.T, name string, encode func(flight) []byte, env .
 	return s
 }
 
-// registryOf is the URL of a registry that has one schema, of id 1, and what adds others. It keeps no connection: the
-// clock of a bubble stands still while a goroutine of it waits for a network that is not the bubble's.
-func registryOf(t *testing.T, schema string) (url string, add func(schema string)) {
+// newRegistry is a registry that has avroFlight, and its URL. It keeps no connection: the clock of a bubble stands still
+// while a goroutine of it waits for a network that is not the bubble's.
+func newRegistry(t *testing.T) (registry *srfake.Registry, url string) {
 	t.Helper()
 	fake := srfake.NewRegistry()
 	server := httptest.NewUnstartedServer(fake.Handler())
 	server.Config.SetKeepAlivesEnabled(false)
 	server.Start()
 	t.Cleanup(server.Close)
-	add = func(schema string) {
-		if _, _, err := fake.RegisterSchema("flights", sr.Schema{Schema: schema}); err != nil {
-			t.Error(err)
-		}
-	}
-	add(schema)
-	return server.URL, add
+	fake.SeedSchema("flights", 1, 1, sr.Schema{Schema: avroFlight})
+	return fake, server.URL
 }

@@ -38,6 +38,27 @@ func inFolder(t *testing.T) (folder string) {
 	return folder + "/"
 }
 
+// TestImportsAreFrozenToo: what a field is may stand in another file than the schema's.
+func TestImportsAreFrozenToo(t *testing.T) {
+	with := func(imported string) string {
+		folder := t.TempDir()
+		for name, text := range map[string]string{
+			"trip.proto": `syntax = "proto3"; import "cost.proto"; message Trip { Cost cost = 1; bool late = 2; }`,
+			"cost.proto": `syntax = "proto3"; message Cost { ` + imported + ` }`,
+		} {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return loaded(t, "ORIEL_FORMAT=protobuf", "ORIEL_SCHEMA_FILE="+filepath.Join(folder, "trip.proto"),
+			"ORIEL_SCHEMA_MESSAGE=Trip", `ORIEL_MAP={"label":"late","features":["/cost/cents"]}`).Canonical()
+	}
+	same, other := with("sint32 cents = 1;"), with("int32 cents = 1;")
+	if same != with("sint32 cents = 1;") || same == other {
+		t.Errorf("the configuration says the same of two files that are imported:\n%s", same)
+	}
+}
+
 // Old deployments keep their configuration, and a schema is frozen by what its files say, wherever they are.
 func TestSchemasAreFrozenByTheirDigest(t *testing.T) {
 	own, folder, elsewhere := loaded(t).Canonical(), inFolder(t), inFolder(t)

@@ -107,6 +107,11 @@ func TestFrozenSchemasDecode(t *testing.T) {
 		if !strings.Contains(canonical, "SCHEMA_SUBJECT=i-value\n") || strings.Contains(canonical, "127.0.0.1") {
 			t.Errorf("%s: canonical configuration %q", format, canonical)
 		}
+		for _, line := range c.more {
+			if !strings.Contains(canonical, strings.TrimPrefix(line, "ORIEL_")+"\n") {
+				t.Errorf("%s: canonical configuration %q lacks %s", format, canonical, line)
+			}
+		}
 	}
 }
 
