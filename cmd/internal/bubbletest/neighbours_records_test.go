@@ -155,8 +155,9 @@ func fetchesOf(trace []simtest.Request) (sizes []int) {
 
 // TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size, whose keys, headers and values
 // say other things. Answers have several Batches, and batches of a record less and a record more than one takes;
-// commits are slower than their interval. Of a whole topic the order log is the same too. The long form draws ten inputs
-// for each, and fills transactions. In the short form a case exchanges all events or a few, and the next one the other.
+// commits are slower than their interval. Of a whole topic the order log is the same too. The long form draws ten
+// inputs for each, and fills transactions. In the short form a case exchanges all events or a few, and the next one
+// the other.
 func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 	t.Parallel()
 	model, seeds := blind(), tiertest.Runs(1, 10)
