@@ -155,8 +155,9 @@ func fetchesOf(trace []simtest.Request) (sizes []int) {
 
 // TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size, whose keys, headers and values
 // say other things. Answers have several Batches, and batches of a record less and a record more than one takes;
-// commits are slower than their interval. The long form draws ten inputs for each, and fills transactions. In the
-// short form a case exchanges all events or a few, and the next one the other.
+// commits are slower than their interval. Of a whole topic the order log is the same too. The long form draws ten
+// inputs for each, and fills transactions. In the short form a case exchanges all events or a few, and the next one
+// the other.
 func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 	t.Parallel()
 	model, seeds := blind(), tiertest.Runs(1, 10)
@@ -165,6 +166,10 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 	limited.env["ORIEL_MAX_RECORD_BYTES"] = "150"
 	both := small(700, 1400)
 	both.partitions = 2
+	one, oneLarge := small(700, 1400), small(130, 700)
+	one.partitions, oneLarge.partitions = 2, 2
+	one.env["ORIEL_STREAM"], oneLarge.env["ORIEL_STREAM"] = "topic", "topic"
+	oneLarge.env["ORIEL_MAX_RECORD_BYTES"] = "100000"
 	type whole struct {
 		name   string
 		size   int
@@ -178,6 +183,8 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 		{"one more", 100, small(2049, 2*2049), late},
 		{"around the limit of values", 200, limited, late},
 		{"two partitions", 200, both, []simtest.Fault{slowly(30 * time.Millisecond)}},
+		{"one stream of two partitions", 200, one, []simtest.Fault{slowly(30 * time.Millisecond)}},
+		{"one stream, large records", largeEvent, oneLarge, []simtest.Fault{slowly(30 * time.Millisecond)}},
 	}
 	if seeds > 1 { // transactions that are full of input, and of decisions
 		input, _ := unhurried(9000)

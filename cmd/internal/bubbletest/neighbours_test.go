@@ -155,6 +155,7 @@ func TestNeighboursLookAlike(t *testing.T) {
 		"one partition":  {partitions: 1, burst: 6},
 		"two partitions": {partitions: 2, burst: 6},
 		"many events":    {partitions: 1, burst: 2000},
+		"one stream":     {partitions: 2, burst: 6, env: map[string]string{"ORIEL_STREAM": "topic"}},
 		"users":          {partitions: 1, burst: 6, env: map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "64"}},
 	}
 	for row, name := range slices.Sorted(maps.Keys(inputs)) {
@@ -185,8 +186,9 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 		{kill: notice.PointProduced, at: 3},
 		{kill: notice.PointEnded, at: 1},
 		{kill: notice.PointEnded, at: 3},
+		{kill: notice.PointProduced, at: 3, partitions: 3, env: map[string]string{"ORIEL_STREAM": "topic"}},
 	} {
-		at.partitions, at.burst, at.value = 1, 6, valid
+		at.partitions, at.burst, at.value = max(1, at.partitions), 6, valid
 		want, _ := observe(t, model, at)
 		at.value = mixed
 		got, _ := observe(t, model, at)

@@ -114,6 +114,9 @@ func observe(
 		}
 		_ = a.Stop()
 		seen.seeEnd(a)
+		if in.env["ORIEL_STREAM"] == "topic" {
+			d.seeTopic(&seen, "late.order", 0)
+		}
 		for p := range int32(in.streams()) {
 			for _, topic := range slices.Concat([]string{"decisions", "verdicts", "changelog"}, in.further) {
 				d.seeTopic(&seen, "late."+topic, p)
@@ -196,7 +199,8 @@ func byMoment(log string) []string {
 	return lines
 }
 
-// seeTopic adds what anybody sees of a topic, aborted records too: decisions as they are, of what is sealed the sizes.
+// seeTopic adds what anybody sees of a topic, aborted records too: decisions and the entries of order records as they
+// are, of what is sealed the sizes.
 func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 	d.t.Helper()
 	records, err := pipetest.Read(d.t.Context(), d.client, topic, p, -1, fetch.Options{Uncommitted: true})
@@ -206,12 +210,15 @@ func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 	for _, r := range records {
 		line := fmt.Sprintf("%d at %v: key of %d, value of %d, %d headers", r.Offset, r.Timestamp, len(r.Key), len(r.Value),
 			r.Headers.Len())
-		if strings.HasSuffix(topic, ".decisions") {
+		switch {
+		case strings.HasSuffix(topic, ".decisions"):
 			decision, err := schemas.AppendLine(nil, r.Value)
 			if err != nil {
 				d.t.Fatal(err)
 			}
 			line += " " + string(decision)
+		case strings.HasSuffix(topic, ".order"):
+			line += fmt.Sprint(" ", r.Value[1+16:len(r.Value)-16]) // between the input's id and the MAC
 		}
 		seen.see(fmt.Sprintf("%s/%d", topic, p), line)
 	}

@@ -33,7 +33,7 @@ func (d *Deployment) behind(s sending, frame []byte) (later time.Duration, diges
 	}
 	const correlation = 12 // the ids of requests are given in the order of goroutines
 	h := fnv.New64a()
-	_, _ = h.Write(frame[correlation:])
+	_, _ = h.Write(d.topics.named(frame[correlation:]))
 	return 1 + time.Duration(h.Sum64()%1009), h.Sum64()
 }
 

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"reflect"
@@ -107,6 +108,14 @@ func (names topicNames) learn(answer kmsg.Response) {
 			}
 		}
 	}
+}
+
+// named is a request with the names of topics in the places of their ids, which are random.
+func (names topicNames) named(frame []byte) []byte {
+	for id, topic := range names {
+		frame = bytes.ReplaceAll(frame, id[:], []byte(topic))
+	}
+	return frame
 }
 
 // place finds what a request is about: its topics, and its partition.
