@@ -185,12 +185,12 @@ func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
 // the changelog. Then the opening is aborted by the next owner, and the broker may delete it: no decision may be sent
 // on it. The process dies at what it sends next, and others at a request of their take-over.
 func TestAForgottenOpeningIsContinued(t *testing.T) {
-	for _, o := range []opened{{owed: 3}, {owed: 2, second: 2}} {
+	for k, o := range []opened{{owed: 3}, {owed: 2, second: 2}} {
 		first, last := o.requests(t)
 		for forgets := 1; forgets <= 2; forgets++ {
 			for nth := 2; nth <= 4; nth++ {
-				// In the short form the requests of the two numbers of commits lie between one another.
-				for n := first + nth + tiertest.Runs(14*(forgets-1), 0); n <= last; n += tiertest.Runs(28, 7) {
+				// In the short form the requests of the openings and of the numbers of commits lie between one another.
+				for n := first + nth + tiertest.Runs(28*k+14*(forgets-1), 0); n <= last; n += tiertest.Runs(56, 7) {
 					t.Run(fmt.Sprintf("%d owed/%d forgotten, died at %d, at %d", o.owed, forgets, nth, n), func(t *testing.T) {
 						o.forgotten(t, forgets, nth, n)
 					})
@@ -231,16 +231,19 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 }
 
 // TestTornOpeningsAreMadeWhole plays each way in which the first two transactions may have ended in some of their parts
-// and not in others, and two in a row.
+// and not in others, and two in a row. In the short form each way meets one of the two transactions, half of them as the
+// first of two in a row and half as the second.
 func TestTornOpeningsAreMadeWhole(t *testing.T) {
 	o := opened{owed: 2, second: 2}
 	for nth := 1; nth <= 2; nth++ {
 		parts := o.setup().Parts()
 		for bits := range 1 << len(parts) {
-			if tiertest.Runs(bits%2 != nth%2, false) {
-				continue // in the short form each way meets one of the two transactions
-			}
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
+			if tiertest.Runs(true, false) {
+				if again = bits ^ 1; bits%4 != 3*(nth%2) {
+					continue // its pair, or the pair of the other transaction
+				}
+			}
 			t.Run(fmt.Sprintf("%d/%v %v", nth, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h := o.prepared(t)

@@ -203,7 +203,7 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 
 // TestNeighboursLookAlikeUnderEveryFault lets each request of a run fail in each way, once for each of two neighbours.
 // In the short form each request fails in one way, and the requests of a kind, one after another, in all of them; a run
-// has two faults, half a run apart.
+// has four faults, a quarter of a run apart.
 func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 	t.Parallel()
 	model := blind()
@@ -225,11 +225,11 @@ func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 		}
 		before[r.Kind()]++
 	}
-	runs := tiertest.Runs((len(all)+1)/2, len(all))
-	for i, fault := range all[:runs] {
-		faults := []simtest.Fault{fault}
-		if i+runs < len(all) {
-			faults = append(faults, all[i+runs])
+	each := tiertest.Runs(4, 1)
+	for runs, i := (len(all)+each-1)/each, 0; i < runs; i++ {
+		var faults []simtest.Fault
+		for at := i; at < len(all); at += runs {
+			faults = append(faults, all[at])
 		}
 		want, _ := observe(t, model, in, faults...)
 		got, _ := observe(t, model, neighbour, faults...)
