@@ -64,7 +64,7 @@ function rows() {
     return (shown.shares || []).map((s, k) => ({ at: k, name: s.name, value: s.count / all, low: null, high: null }));
   }
   return (shown.at || []).map((at, k) => {
-    const row = { at, value: shown.values[k], low: shown.low[k], high: shown.high[k], name: "coordinate " + at };
+    const row = { at, value: shown.values[k], low: shown.low[k], high: shown.high[k], name: shown.names?.[k] ?? "coordinate " + at };
     if (shown.kind === "numbers") [row.memory, row.statistic, row.name] = about.names[at];
     return row;
   });
@@ -233,7 +233,8 @@ function showLegend(at) {
     const data = course.data || [[]], value = at === null || at === undefined ? r?.value : data[3 * i + 1]?.at(k);
     const ends = at === null || at === undefined ? [r?.low, r?.high] : [data[3 * i + 2]?.at(k), data[3 * i + 3]?.at(k)];
     const noise = interval(value ?? null, ends[0] ?? null, ends[1] ?? null);
-    return element("li", {}, (r?.name ?? "coordinate " + l.at) + ": " + number(value) + (noise ? " " + (noise.startsWith("±") ? noise : "(" + noise + ")") : ""));
+    l.name = r?.name ?? l.name ?? "coordinate " + l.at;
+    return element("li", {}, l.name + ": " + number(value) + (noise ? " " + (noise.startsWith("±") ? noise : "(" + noise + ")") : ""));
   }));
 }
 
