@@ -34,6 +34,7 @@ type decision struct {
 	kind        string
 	stream      string
 	index, step uint64
+	until       int64 // greatest timestamp of its events, Unix milliseconds; 0: the decision does not say it
 	dimension   int
 	at          []int    // coordinates that are shown
 	names       []string // of weights
@@ -86,7 +87,10 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 	for _, x := range d.Extras {
 		var list []float64
 		if value, err := strconv.ParseFloat(x.JSON, 64); err == nil {
-			if !p.promised[x.Name] {
+			switch {
+			case x.Name == "time":
+				v.until = int64(value)
+			case !p.promised[x.Name]:
 				v.members = append(v.members, member{x.Name, shown(value)})
 			}
 		} else if json.Unmarshal([]byte(x.JSON), &list) == nil {

@@ -84,6 +84,7 @@ function show() {
   const kinds = { numbers: "numbers", weights: "coordinates", plays: "actions", set: "elements" };
   const size = shown.kind === "plays" ? rows().length : shown.kind === "set" ? shown.set.length : shown.dimension;
   write(get("newest"), "Decision " + count(shown.index) + " after step " + count(shown.step) + ", " + count(size) + " " + kinds[shown.kind] +
+    (shown.until ? ", events until " + new Date(shown.until).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "") +
     (shown.kind === "plays" ? "; shares are of the newest of each of the last " + count((shown.shares || []).reduce((sum, s) => sum + s.count, 0)) + " commits" : ""));
   get("members").replaceChildren(...(shown.members || []).map((m) =>
     element("div", {}, element("dt", {}, m.name.replaceAll("_", " ")), element("dd", {}, number(m.value)))));
