@@ -28,8 +28,8 @@ var spans = []struct {
 	{"an hour", 3600}, {"a day", 86400}, {"a week", 7 * 86400}, {"30 days", 30 * 86400}, {"a year", 365 * 86400},
 }
 
-// agesOf is ε(age) of a stream's frozen params, at ages that are printed elsewhere, and after spans of time at a rate of
-// so many steps a second. Without params there is none: the settings may age in another way.
+// agesOf is ε(age) of a stream's frozen params: at the ages that `oriel plan` prints, and after spans of time at a rate
+// of so many steps a second. Without params there is none, because the settings may age in another way.
 func agesOf(g protection.Guarantee, proved bool, rate float64) []age {
 	all := []age{}
 	if !proved {

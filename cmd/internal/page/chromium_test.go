@@ -43,7 +43,8 @@ func TestPageInChromium(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	address := serveLive(t)
+	address, stop := serveLive(t)
+	defer stop() // before the context of the test ends
 	b := newBrowser(t)
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int{390, 1280} {
@@ -81,8 +82,8 @@ func TestPageInChromium(t *testing.T) {
 	}
 }
 
-// serveLive runs a service that takes events until the test ends, and returns the address of its page.
-func serveLive(t *testing.T) string {
+// serveLive runs a service that takes events until stop is called, and returns the address of its page.
+func serveLive(t *testing.T) (address string, stop func()) {
 	f := servicetest.NewAt(t, servicetest.EmbeddedBroker(t), 2, nil)
 	for _, name := range []string{"UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "STREAM"} {
 		delete(f.Env, "ORIEL_"+name)
@@ -106,14 +107,13 @@ func serveLive(t *testing.T) string {
 			}
 		}
 	}()
-	t.Cleanup(func() {
+	f.Await(30*time.Second, "the stream", func() bool { return strings.Contains(p.Output(), "state=running") })
+	time.Sleep(8 * time.Second) // so that there is a course to see
+	return f.PageAddress(p) + "/", func() {
 		cancel()
 		<-done
 		p.Terminate()
-	})
-	f.Await(30*time.Second, "the stream", func() bool { return strings.Contains(p.Output(), "state=running") })
-	time.Sleep(8 * time.Second) // so that there is a course to see
-	return f.PageAddress(p) + "/"
+	}
 }
 
 func events(random *rand.Rand, n int) (list []records.Record) {

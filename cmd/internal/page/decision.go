@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"oriel/cmd/internal/score"
 	"oriel/schemas"
 )
 
@@ -33,8 +34,10 @@ type decision struct {
 	kind        string
 	stream      string
 	index, step uint64
+	until       int64 // greatest timestamp of its events, Unix milliseconds; 0: the decision does not say it
 	dimension   int
-	at          []int // coordinates that are shown
+	at          []int    // coordinates that are shown
+	names       []string // of weights
 	values      []shown
 	low, high   []shown // interval at 95 %, of the noise alone; NaN: none is known
 	set         []string
@@ -84,7 +87,10 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 	for _, x := range d.Extras {
 		var list []float64
 		if value, err := strconv.ParseFloat(x.JSON, 64); err == nil {
-			if !p.promised[x.Name] {
+			switch {
+			case x.Name == "time":
+				v.until = int64(value)
+			case !p.promised[x.Name]:
 				v.members = append(v.members, member{x.Name, shown(value)})
 			}
 		} else if json.Unmarshal([]byte(x.JSON), &list) == nil {
@@ -105,7 +111,7 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 			v.set = append(v.set, strconv.FormatFloat(element, 'g', -1, 64))
 		}
 	case v.kind == kindWeights:
-		v.weights(d.Point, lists)
+		v.weights(p.about.Vectors, d, lists)
 	}
 	return v
 }
@@ -126,7 +132,8 @@ func (v *decision) numbers(about About, d schemas.Decision) {
 }
 
 // weights shows the largest coordinates: of the centre where decisions are points that are tried around it.
-func (v *decision) weights(point []float64, lists map[string][]float64) {
+func (v *decision) weights(about score.Descriptor, d schemas.Decision, lists map[string][]float64) {
+	point := d.Point
 	if centre := lists["centre"]; len(centre) == len(point) {
 		point = centre
 	}
@@ -137,13 +144,24 @@ func (v *decision) weights(point []float64, lists map[string][]float64) {
 	slices.SortFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(math.Abs(point[j]), math.Abs(point[i])), cmp.Compare(i, j))
 	})
-	deviations := lists["deviation"]
+	deviations, half := lists["deviation"], math.NaN()
+	if about.Noise != nil {
+		half = normal * about.Noise.At(d.Step)
+	}
 	for _, i := range order[:min(maxWeights, len(order))] {
-		half := math.NaN()
 		if len(deviations) == len(point) {
 			half = normal * deviations[i]
 		}
-		v.show(i, point[i], point[i]-half, point[i]+half)
+		coordinate := i
+		if about.Vector.Dimension > 0 {
+			coordinate %= about.Vector.Dimension
+		}
+		name, sign := about.NameOf(coordinate)
+		if len(about.Arms) > 0 {
+			name = about.Arms[i/about.Vector.Dimension] + ": " + name
+		}
+		v.names = append(v.names, name)
+		v.show(i, sign*point[i], sign*point[i]-half, sign*point[i]+half)
 	}
 }
 

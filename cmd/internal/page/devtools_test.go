@@ -52,9 +52,13 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
+	profile, err := os.MkdirTemp("", "oriel-chromium-") // not the test's own, which must be empty at its end
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--no-first-run",
-		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
+		"--user-data-dir="+profile, "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{readsThere, writesThere} // 3 and 4 there
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -67,11 +71,13 @@ func newBrowser(t *testing.T) *browser {
 		b.listen(readsHere)
 	}()
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
+		_ = writesHere.Close() // it ends, and its children with it
+		gone := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
+		gone.Stop()
 		_ = readsHere.Close()
 		<-ended
-		_ = writesHere.Close()
+		_ = os.RemoveAll(profile) // children may still write there: what is left is a temporary file
 	})
 	var target struct{ TargetID string }
 	b.do("Target.createTarget", map[string]any{"url": "about:blank"}, &target)

@@ -71,8 +71,10 @@ type decided struct {
 	Stream    string   `json:"stream"`
 	Index     uint64   `json:"index"`
 	Step      uint64   `json:"step"`
+	Until     int64    `json:"until,omitempty"` // Unix milliseconds
 	Dimension int      `json:"dimension"`
 	At        []int    `json:"at,omitempty"`
+	Names     []string `json:"names,omitempty"` // of weights
 	Values    []shown  `json:"values,omitempty"`
 	Low       []shown  `json:"low,omitempty"`
 	High      []shown  `json:"high,omitempty"`
@@ -148,7 +150,7 @@ func (p *Page) nowFrame() []byte {
 		if d := part.decision; d != nil && len(d.at) <= room && len(f.Decisions) < maxPartitions {
 			room -= len(d.at)
 			f.Decisions = append(f.Decisions, decided{
-				id, d.kind, d.stream, d.index, d.step, d.dimension, d.at, d.values, d.low, d.high, d.set,
+				id, d.kind, d.stream, d.index, d.step, d.until, d.dimension, d.at, d.names, d.values, d.low, d.high, d.set,
 				part.choices.shares(), d.members,
 			})
 		}

@@ -105,7 +105,6 @@ func (p *Page) serveEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to := http.NewResponseController(w)
-	_ = to.SetReadDeadline(time.Time{}) // the server's own would end the stream
 	send := func(event string, data []byte) bool {
 		_ = to.SetWriteDeadline(time.Now().Add(frameTimeout))
 		_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)

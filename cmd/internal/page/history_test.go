@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/cmd/internal/score"
 	"oriel/mechanisms/protection"
 	"oriel/pipeline/console"
 	"oriel/pipeline/notice"
@@ -223,5 +224,27 @@ func TestFramesAreBounded(t *testing.T) {
 	m.l.Closed(0)
 	if text := string(m.page.courseFrame(0, 0)); text != `{"time":[],"steps":[],"value":[],"low":[],"high":[]}` {
 		t.Errorf("a partition that was handed over has a course: %s", text)
+	}
+}
+
+// TestWeightsHaveNamesAndNoise that the descriptor says: of several arms each has its own, and a number that is added
+// with a minus sign is shown after it.
+func TestWeightsHaveNamesAndNoise(t *testing.T) {
+	m := newModel()
+	m.page.about.Vectors = score.Descriptor{
+		Vector: score.Vector{Version: 1, Dimension: 2}, Arms: []string{"a", "b"},
+		Names: []score.Name{{Name: "hour", Index: 1, Sign: -1}},
+		Noise: &score.Noise{Steps: []uint64{1}, Deviations: []float64{1 / normal}},
+	}
+	m.l.State(0, notice.Running)
+	m.publish(0, 3, []float64{1, 2, 3, 4})
+	var frame struct{ Decisions []decided }
+	if err := json.Unmarshal(m.page.nowFrame(), &frame); err != nil || len(frame.Decisions) != 1 {
+		t.Fatal(err, frame)
+	}
+	d := frame.Decisions[0]
+	if got, want := fmt.Sprint(d.Names, d.Values, d.Low, d.High),
+		"[b: hour b: coordinate 0 a: hour a: coordinate 0] [-4 3 -2 1] [-5 2 -3 0] [-3 4 -1 2]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"oriel/cmd/internal/score"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline/console"
@@ -19,6 +20,7 @@ type About struct {
 	Guarantee                     protection.Guarantee    // of the settings, until a stream is taken over
 	Numbers                       *operators.Numbers      // their names and intervals; nil: decisions have none
 	Extras                        []schemas.Extra         // of decisions
+	Vectors                       score.Descriptor        // names of weights and their noise, as far as they are known
 	Sets                          bool                    // a decision has the places of elements, not coordinates
 	Reasons                       func() []console.Reason // why the process is not ready
 }

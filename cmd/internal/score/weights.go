@@ -34,8 +34,7 @@ func (d *Descriptor) Named(lines []string) {
 	}
 }
 
-// Weights are those of a model, the largest first. A coordinate that several names share has all of them, each after
-// its sign where that is not the first one's.
+// Weights are those of a model, the largest first. A coordinate that several names share has all of them (NameOf).
 func (d *Descriptor) Weights(m *Model) []Weight {
 	all := make([]Weight, len(m.Weights))
 	for i, x := range m.Weights {
@@ -49,25 +48,32 @@ func (d *Descriptor) Weights(m *Model) []Weight {
 		if m.Deviations != nil {
 			w.Deviation = m.Deviations[i]
 		}
-		first := 0.0
-		for _, n := range d.Names {
-			switch {
-			case n.Index != w.Coordinate:
-			case first == 0:
-				first, w.Name, w.Value = n.Sign, n.Name, n.Sign*x
-			case n.Sign == first:
-				w.Name += " + " + n.Name
-			default:
-				w.Name += " − " + n.Name
-			}
-		}
-		if w.Name == "" {
-			w.Name = fmt.Sprint("coordinate ", w.Coordinate)
-		}
+		name, sign := d.NameOf(w.Coordinate)
+		w.Name, w.Value = name, sign*x
 		all[i] = w
 	}
 	slices.SortStableFunc(all, func(a, b Weight) int { return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)) })
 	return all
+}
+
+// NameOf returns the names that share a coordinate, each after its sign where that is not the first one's, and the
+// first one's sign.
+func (d *Descriptor) NameOf(coordinate int) (name string, sign float64) {
+	for _, n := range d.Names {
+		switch {
+		case n.Index != coordinate:
+		case name == "":
+			name, sign = n.Name, n.Sign
+		case n.Sign == sign:
+			name += " + " + n.Name
+		default:
+			name += " − " + n.Name
+		}
+	}
+	if name == "" {
+		return fmt.Sprint("coordinate ", coordinate), 1
+	}
+	return name, sign
 }
 
 // PrintWeights prints the largest weights of a model as a table.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"oriel/cmd/internal/page"
+	"oriel/cmd/internal/score"
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
 	"oriel/pipeline"
@@ -20,6 +21,7 @@ import (
 	"oriel/pipeline/deployment"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/metrics"
+	"oriel/pipeline/streams"
 	"oriel/state"
 )
 
@@ -73,10 +75,14 @@ func Run(ctx context.Context, h Host) (err error) {
 		Deployment: s.Name, Version: h.version, GoVersion: runtime.Version(), Waiting: pages.Waiting,
 		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)),
 	})
+	vectors, err := vectorsOf(s, model)
+	if err != nil {
+		return err
+	}
 	front := page.New(page.About{
 		Deployment: s.Name, Version: h.version, Operator: s.Operator, Guarantee: guarantee,
 		Numbers: operators.NumbersOf(operator), Extras: operator.Extras(), Sets: s.Operator == "submodular",
-		Reasons: pages.Reasons,
+		Vectors: vectors, Reasons: pages.Reasons,
 	})
 	hear := h.limitMemory(front.Listen(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard)))),
 		deployment.Memory(s.MemoryLimit))
@@ -137,6 +143,18 @@ func Run(ctx context.Context, h Host) (err error) {
 		log.Warn("the local store is behind the changelog, from which the next start completes it", "error", unclosed)
 	}
 	return nil
+}
+
+// vectorsOf is the published descriptor of vectors; empty where events have no features.
+func vectorsOf(s settings.Settings, m streams.Model) (score.Descriptor, error) {
+	if !score.Hashes(m.Events.Body) {
+		return score.Descriptor{}, nil
+	}
+	text, err := s.Descriptor(m)
+	if err != nil {
+		return score.Descriptor{}, err
+	}
+	return score.ParseDescriptor(text)
 }
 
 // cancelled tells whether a command got no further because it was told to end, which is no failure.

@@ -64,7 +64,7 @@ function rows() {
     return (shown.shares || []).map((s, k) => ({ at: k, name: s.name, value: s.count / all, low: null, high: null }));
   }
   return (shown.at || []).map((at, k) => {
-    const row = { at, value: shown.values[k], low: shown.low[k], high: shown.high[k], name: "coordinate " + at };
+    const row = { at, value: shown.values[k], low: shown.low[k], high: shown.high[k], name: shown.names?.[k] ?? "coordinate " + at };
     if (shown.kind === "numbers") [row.memory, row.statistic, row.name] = about.names[at];
     return row;
   });
@@ -84,6 +84,7 @@ function show() {
   const kinds = { numbers: "numbers", weights: "coordinates", plays: "actions", set: "elements" };
   const size = shown.kind === "plays" ? rows().length : shown.kind === "set" ? shown.set.length : shown.dimension;
   write(get("newest"), "Decision " + count(shown.index) + " after step " + count(shown.step) + ", " + count(size) + " " + kinds[shown.kind] +
+    (shown.until ? ", events until " + new Date(shown.until).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "") +
     (shown.kind === "plays" ? "; shares are of the newest of each of the last " + count((shown.shares || []).reduce((sum, s) => sum + s.count, 0)) + " commits" : ""));
   get("members").replaceChildren(...(shown.members || []).map((m) =>
     element("div", {}, element("dt", {}, m.name.replaceAll("_", " ")), element("dd", {}, number(m.value)))));
@@ -233,7 +234,8 @@ function showLegend(at) {
     const data = course.data || [[]], value = at === null || at === undefined ? r?.value : data[3 * i + 1]?.at(k);
     const ends = at === null || at === undefined ? [r?.low, r?.high] : [data[3 * i + 2]?.at(k), data[3 * i + 3]?.at(k)];
     const noise = interval(value ?? null, ends[0] ?? null, ends[1] ?? null);
-    return element("li", {}, (r?.name ?? "coordinate " + l.at) + ": " + number(value) + (noise ? " " + (noise.startsWith("±") ? noise : "(" + noise + ")") : ""));
+    l.name = r?.name ?? l.name ?? "coordinate " + l.at;
+    return element("li", {}, l.name + ": " + number(value) + (noise ? " " + (noise.startsWith("±") ? noise : "(" + noise + ")") : ""));
   }));
 }
 
