@@ -152,8 +152,8 @@ func encodedSubject(t *testing.T, name string, encode func(flight) []byte, env .
 	return s
 }
 
-// newRegistry is a registry that has avroFlight, and its URL. It keeps no connection: the clock of a bubble stands still
-// while a goroutine of it waits for a network that is not the bubble's.
+// newRegistry is a registry that has avroFlight, and its URL. It keeps no connection: the clock of a bubble stands
+// still while a goroutine of it waits for a network that is not the bubble's.
 func newRegistry(t *testing.T) (registry *srfake.Registry, url string) {
 	t.Helper()
 	fake := srfake.NewRegistry()

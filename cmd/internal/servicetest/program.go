@@ -122,7 +122,8 @@ var built struct {
 }
 
 // BuildArgs are the arguments of a go command that builds a program: `go build` would link it each time, whereas the go
-// command keeps what `go run` has linked, for the tests of other packages and for the next run. flags are those of build.
+// command keeps what `go run` has linked, for the tests of other packages and for the next run. flags are those of
+// build.
 func BuildArgs(program, to string, flags ...string) []string {
 	return slices.Concat([]string{"run", "-buildvcs=false", "-ldflags=-s -w", "-exec", "cp"}, flags, []string{program, to})
 }
