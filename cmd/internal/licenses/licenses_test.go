@@ -20,7 +20,7 @@ var rewrite = flag.Bool("rewrite", false, "write NOTICE")
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"}
 
 // named are the files of a module that must be passed on with a binary.
-var named = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
+var named = regexp.MustCompile(`(?i)^((uplot\.)?licen[cs]e|copying|notice|patents)`)
 
 // module is one that a binary links.
 type module struct{ path, version, folder string }
@@ -92,6 +92,7 @@ func notice(t *testing.T) string {
 	for _, m := range linked(t) {
 		add(m.path+" "+m.version, m.folder)
 	}
+	add("uPlot", filepath.Join("..", "page", "assets"))
 	var b strings.Builder
 	b.WriteString("The oriel binary contains Oriel, under the Apache License 2.0, and the software named below.\n")
 	for _, text := range order {
