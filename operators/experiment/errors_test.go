@@ -22,7 +22,8 @@ func settingsOfErrors() []setting {
 	var all []setting
 	for _, p := range []float64{0.02, 0.1, 0.5} {
 		for _, events := range tiertest.Runs([]float64{100}, []float64{10, 100, 1000}) {
-			all = append(all, setting{fmt.Sprintf("p = %g, %g events a step", p, events), halves(p, events), constant(p), looks, false})
+			name := fmt.Sprintf("p = %g, %g events a step", p, events)
+			all = append(all, setting{name, halves(p, events), constant(p), looks, false})
 		}
 	}
 	all = append(all, setting{"m wrong by a fifth", halves(0.12, 100), constant(0.1), looks, false},
