@@ -9,7 +9,7 @@ import (
 
 // Operator is an algorithm with its settings. These five methods are all that every operator has. What only some have
 // is an interface of its own, which callers find by assertion: Formatted, Writer, Descriptive, Scorer, Reporter,
-// Thinning, Cautious, Successor, Audited, Padded and Costed.
+// Testing, Thinning, Cautious, Successor, Audited, Padded and Costed.
 type Operator interface {
 	// Require adds to c what the operator requires of a mechanism: the contribution of a record (c.Contribution), and
 	// perhaps a bound on the mechanism's error, or draws. params are those that Params made when the incarnation was
@@ -67,6 +67,23 @@ type Thinning interface {
 	// EmitAll returns the same operator, which publishes all of them, because an audit aims its canaries by decisions.
 	// Everything else must stay, for example how long feedback waits. An audit plays both operators.
 	EmitAll() Operator
+}
+
+// Testing is an Operator whose decisions test effects of an experiment.
+type Testing interface {
+	Operator
+
+	// Power tells after how many events an effect, in units of values, is found with a probability, under the law of the
+	// noise of the contribution's only component and a batch. nil: no experiment is configured.
+	Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) *Power
+}
+
+// Power is how many events it takes to find an effect; 0: more than Most.
+type Power struct {
+	OneLook        float64 // without privacy, where one looks once, at the end
+	WithoutPrivacy float64 // without privacy, at any look
+	Events         float64 // as is configured
+	Most           float64 // events that the experiment has, or that were looked at
 }
 
 // Cautious is an Operator that knows which of its settings are valid, seldom meant, and silent otherwise.

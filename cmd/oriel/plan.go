@@ -41,6 +41,8 @@ type planOptions struct {
 	epsilons []float64
 	windows  []uint64
 	wanted   wantOptions
+	effect   float64 // that an experiment is to find, 0: none
+	power    float64
 	solution *plan.Solution // of what is wanted; nil: nothing is
 	problems io.Writer      // takes warnings; nil: none are printed
 }
@@ -54,6 +56,7 @@ func planCommand() *cobra.Command {
 		Use: "plan [--rate EVENTS_PER_SECOND [--partitions PARTITIONS]] [--age STEPS] [--costs LOW:HIGH] [--json] [--plot FILE.svg|FILE.png]\n" +
 			"  oriel plan --want-count|--want-sum|--want-mean|--want-variance ± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --want-quantile NAME=± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
+			"  oriel plan --want-effect EFFECT [--power P] [--json]\n" +
 			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n" +
 			"  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
 		Short: "See what settings cost and prove, before any event is read",
@@ -67,6 +70,8 @@ func planCommand() *cobra.Command {
 			"and 92 % of events are below) it finds the least ε, the longest memory or the least batch that gives it, as --solve says,\n" +
 			"and the plan is that of the solution. A batch is found for the events that memory and batch have together, or\n" +
 			"those of --over; of tumbling windows, for a mean over each cell's even share. All else stays as it is configured.\n\n" +
+			"Of an experiment (ORIEL_ALWAYS_VALID), --want-effect says after how many events an effect is found with the probability of\n" +
+			"--power, looking at any time: as configured, without privacy, and without privacy by a single look at the end.\n\n" +
 			"Of costs (ORIEL_LOSS=linear) it says how many directions decisions can move in, on which costs are projected before the\n" +
 			"clip; and with --costs LOW:HIGH, a range that is public, what norm they have then at most: the clip that shortens none.\n\n" +
 			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
@@ -104,7 +109,12 @@ func planCommand() *cobra.Command {
 	for _, name := range []string{"rate", "age", "measure", "epsilon", "window"} {
 		cmd.MarkFlagsMutuallyExclusive("frontier", name)
 	}
+	f.Float64Var(&o.effect, "want-effect", 0, "say after how many events an experiment finds an `EFFECT`, in units of ORIEL_VALUE")
+	f.Float64Var(&o.power, "power", 0.8, "the `PROBABILITY` with which --want-effect is found")
 	o.wanted.flags(cmd)
+	for _, other := range []string{"plot", "frontier", "epsilon", "window", "measure", "rate", "age"} {
+		cmd.MarkFlagsMutuallyExclusive("want-effect", other)
+	}
 	return cmd
 }
 
@@ -138,6 +148,9 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 	if o.problems != nil {
 		traps.Warn(o.problems, settingsWarnings(o.compared(s)), traps.Overpaid(s), traps.Unseen(s))
 	}
+	if o.effect != 0 {
+		return planEffect(out, s, o)
+	}
 	answer, err := planAnswer(s, o)
 	if err != nil {
 		return err
@@ -147,6 +160,11 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
+	return o.print(out, answer)
+}
+
+// print writes an answer as JSON, or for a person.
+func (o planOptions) print(out io.Writer, answer interface{ Print(io.Writer) error }) error {
 	if o.json {
 		encoder := json.NewEncoder(out)
 		encoder.SetEscapeHTML(false)
@@ -154,6 +172,23 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return encoder.Encode(answer)
 	}
 	return answer.Print(out)
+}
+
+// planEffect answers --want-effect.
+func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
+	if !(math.Abs(o.effect) <= math.MaxFloat64) || !(o.power > 0 && o.power < 1) {
+		return exit.WrongUse("--want-effect, --power: not a finite effect, and a probability between 0 and 1")
+	}
+	learner, err := s.Learner()
+	if err != nil {
+		return err
+	}
+	in := plan.Input{Configured: learner.Mechanism(), Operator: learner.Operator()}
+	answer, err := plan.NewEffect(in, o.effect, o.power)
+	if err != nil {
+		return exit.WrongUse("--want-effect: %w", err)
+	}
+	return o.print(out, answer)
 }
 
 // planShown is a report or a frontier.

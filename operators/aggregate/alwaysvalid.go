@@ -33,12 +33,12 @@ var testSettings = []operators.Setting{
 	{
 		Name: "PROPENSITIES", Kind: operators.Text, Unit: "p|p|…", Range: "one from 0.001 to 0.999 an arm, 1 in all",
 		Later: true,
-		Text: "with which probability an event is in each arm, in the order of ORIEL_CELLS, whatever came before: as the experiment draws them",
+		Text:  "with which probability an event is in each arm, in the order of ORIEL_CELLS, whatever came before: as the experiment draws them",
 	},
 	{
 		Name: "NEAR", Kind: operators.Number, Unit: "value", Range: "inside of ORIEL_VALUE's range", Default: "0",
 		Later: true,
-		Text: "about which mean outcomes are expected, a guess from public or older data: the nearer, the less noise; wrong ones stay valid",
+		Text:  "about which mean outcomes are expected, a guess from public or older data: the nearer, the less noise; wrong ones stay valid",
 	},
 	{
 		Name: "TARGET", Kind: operators.Count, Unit: "events", Range: "1000 to 1e12", Default: "0", Later: true,
@@ -150,14 +150,14 @@ func (t *tested) canonical() string {
 		shares = append(shares, decimal(p))
 	}
 	return "always_valid=" + decimal(t.alpha) + "\npropensities=" + strings.Join(shares, "|") +
-		"\nnear=" + decimal(t.near) + "\ntarget=" + decimal(t.target) + "\nlift=" + strconv.FormatBool(t.lift) + "\nexperiment_step=" +
-		strconv.FormatUint(t.start+1, 10) + "\n"
+		"\nnear=" + decimal(t.near) + "\ntarget=" + decimal(t.target) + "\nlift=" + strconv.FormatBool(t.lift) +
+		"\nexperiment_step=" + strconv.FormatUint(t.start+1, 10) + "\n"
 }
 
 // settings are those of the experiment under a law of noise.
 func (c operator) settings(law mechanisms.NoiseLaw, batch uint64) experiment.Settings {
 	s, t := &c.spec, c.test
-	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments))) // of an arm: its cells are independent
+	draw := float64(law.Draw * math.Sqrt(float64(s.comparison().treatments))) // of an arm, whose cells are independent
 	if c.exact {
 		draw = float64(draw * almost)
 	}
@@ -189,7 +189,7 @@ func (c operator) testExtras() []schemas.Extra {
 	}
 	all := sequence(nil, "effect", "What each arm but the control adds to the mean outcome, a weighted average over the experiment so far. "+
 		"Its sequences cover sampling and the noise of privacy, of all arms at all looks together.")
-	all = add(all, schemas.ExtraNumbers, "effect_e", "e-values of no effect, by arm: 20 and 1/20 mean as much as p = 0.05, at any time.")
+	all = add(all, schemas.ExtraNumbers, "effect_e", "e-values of no effect, by arm: one of 20 says at least as much as p = 0.05, at any time.")
 	all = add(all, schemas.ExtraNumbers, "effect_p", "p-values of no effect, by arm, valid at any time: the least 1/e so far.")
 	if c.test.lift {
 		all = sequence(all, "lift", "Each arm's mean outcome in units of the control's; an upper end of 1.7976931348623157e308 says that there is none.")
@@ -202,4 +202,34 @@ func (c operator) testExtras() []schemas.Extra {
 	all = add(all, schemas.ExtraNumber, "balance_e", "e-value of the arms' counts: above 1000 arms are not drawn as the settings say, and there is no verdict.")
 	all = add(all, schemas.ExtraNumber, "looks", "Steps of the experiment so far.")
 	return add(all, schemas.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
+}
+
+// Power tells after how many events an experiment finds an effect, in units of values, of any of its arms.
+func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) *operators.Power {
+	if c.test == nil {
+		return nil
+	}
+	steps := uint64(mostTargetSteps)
+	if horizon := c.terms.Scope.Figures().Horizon; horizon > 0 {
+		steps = max(horizon, c.test.start) - c.test.start
+	}
+	s, most := c.settings(law, batch), operators.Power{}
+	for arm := 1; arm < len(s.Propensities); arm++ {
+		p := s.Plan(arm, effect/(c.spec.high-c.spec.low), power, steps)
+		most.OneLook = max(most.OneLook, p.OneLook)
+		if arm == 1 {
+			most.WithoutPrivacy, most.Events = p.NoPrivacy, p.AlwaysLook
+		}
+		most.WithoutPrivacy, most.Events = longer(most.WithoutPrivacy, p.NoPrivacy), longer(most.Events, p.AlwaysLook)
+	}
+	most.Most = float64(float64(steps) * float64(batch))
+	return &most
+}
+
+// longer is the larger of two numbers of events, of which 0 is more than all.
+func longer(a, b float64) float64 {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return max(a, b)
 }

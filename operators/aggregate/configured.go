@@ -29,6 +29,7 @@ type operator struct {
 var (
 	_ operators.Descriptive = operator{}
 	_ operators.Reporter    = operator{}
+	_ operators.Testing     = operator{}
 	_ operators.Thinning    = operator{}
 	_ operators.Audited     = operator{}
 )

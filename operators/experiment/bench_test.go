@@ -1,25 +1,43 @@
 package experiment
 
-import (
-	"strconv"
-	"testing"
-)
+import "testing"
 
-func BenchmarkBank(b *testing.B) {
-	noise := prefixes([]float64{0.9995, 0.97, 0.7, 0.4}, []float64{0.02, 0.1, 0.15, 0.1})
-	for _, width := range []int{2, 4} {
-		b.Run(strconv.Itoa(width), func(b *testing.B) {
-			ratios := make([]float64, 64)
-			for i := range ratios {
-				ratios[i] = 0.01 * float64(i+1)
-			}
-			x := newBank(noise, ratios, width, 100, 0, make([]float64, bankLen(64, len(noise.Poles), width)))
-			y := make([]float64, width)
+// A look of an experiment of two arms takes some 3 µs for the grid of ratios; reading what a decision says takes more
+// with lift, whose ends are searched.
+func BenchmarkLook(b *testing.B) {
+	for name, lift := range map[string]bool{"effect": false, "lift": true} {
+		s := halves(0.1, 100)
+		s.Lift = lift
+		x, src, released := New(s), newSource(&s, 1, constant(0.1)), make([][]Arm, 1000)
+		for l := range released {
+			released[l] = make([]Arm, 2)
+			src.step(released[l])
+		}
+		fresh := append([]float64(nil), x.State()...)
+		b.Run(name+"/take", func(b *testing.B) {
+			b.ReportAllocs()
 			for i := range b.N {
-				y[0] = float64(i % 7)
-				x.step(y)
-				if i%1000 == 0 {
-					x.block(0)
+				if i%len(released) == 0 {
+					copy(x.State(), fresh)
+				}
+				x.Take(released[i%len(released)])
+			}
+		})
+		b.Run(name+"/read", func(b *testing.B) {
+			copy(x.State(), fresh)
+			for _, arms := range released[:300] {
+				x.Take(arms)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				x.Effect(1)
+				x.Evidence(1)
+				x.Mean(0)
+				x.Mean(1)
+				x.Balance()
+				if lift {
+					x.Ratio(1)
 				}
 			}
 		})

