@@ -231,8 +231,8 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 }
 
 // TestTornOpeningsAreMadeWhole plays each way in which the first two transactions may have ended in some of their parts
-// and not in others, and two in a row. In the short form each way meets one of the two transactions, half of them as the
-// first of two in a row and half as the second.
+// and not in others, and two in a row. In the short form each way meets one of the two transactions, half of them as
+// the first of two in a row and half as the second.
 func TestTornOpeningsAreMadeWhole(t *testing.T) {
 	o := opened{owed: 2, second: 2}
 	for nth := 1; nth <= 2; nth++ {
