@@ -17,6 +17,7 @@ import (
 	"oriel/pipeline/streams"
 	"oriel/pipeline/takeover"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // Service runs a deployment's share of partitions in this process.
@@ -26,7 +27,7 @@ type Service struct {
 	client   *kafka.Client
 	topics   deployment.Topics
 	master   *state.MasterKey
-	store    *state.Store
+	store    *local.Store
 	listener notice.Listener
 
 	users      userIndex
@@ -44,7 +45,7 @@ type Service struct {
 func NewService(
 	ctx context.Context, client *kafka.Client, c deployment.Config, m streams.Model, topics deployment.Topics,
 	master *state.MasterKey,
-	store *state.Store, l notice.Listener,
+	store *local.Store, l notice.Listener,
 ) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

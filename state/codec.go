@@ -34,6 +34,9 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
+// Record is one record of a partition. Keys are those of the changelog: hashes, see NameKey.Key.
+type Record struct{ Key, Value []byte }
+
 const (
 	checksumSize = 4
 	frameSize    = 2 + checksumSize // format, kind, checksum

@@ -1,5 +1,5 @@
 // Package state keeps what a stream must remember and no one may read: it seals the state of a machine for the
-// changelog, wraps the keys that do so, and holds a local copy in Pebble.
+// changelog, and wraps the keys that do so. Package local holds a local copy of the records.
 //
 //	manifest     one clear-text configuration per deployment, with the wrapped name key; on each changelog partition
 //	incarnation  a stream's life: public facts, frozen params, and the seal key wrapped by the master key
@@ -20,10 +20,8 @@
 // follow their length as four bytes. The bytes of each format are in testdata and do not change.
 //
 // What the caller owes:
-//  1. One Sealer and one writer per stream; a Sealer is not safe for concurrent use. A Store is, for different partitions.
-//  2. Store.Follow AFTER the Kafka transaction that holds the same records is committed, never before: the local
-//     copy may lag, it never leads. On ErrCorrupt from Load, Store.Replace with what the changelog holds.
-//  3. A machine state of constant length: the width of a record must not tell what is inside.
+//  1. One Sealer and one writer per stream; a Sealer is not safe for concurrent use.
+//  2. A machine state of constant length: the width of a record must not tell what is inside.
 //
-// Cost: sealing is one pass of XChaCha20-Poly1305 and one allocation; Follow is one unsynced write of what is given.
+// Cost: sealing is one pass of XChaCha20-Poly1305 and one allocation.
 package state

@@ -30,8 +30,8 @@ func TestGoldenBytes(t *testing.T) {
 	}
 	large := Parts(fill(MaxValue+1, 0))
 	golden(t, "part-1.hex", large[1])
-	golden(t, "identity-1.hex", testIdentity().append(nil))
-	if i, err := parseIdentity(unhex(t, "identity-1.hex")); err != nil || i != testIdentity() {
+	golden(t, "identity-1.hex", testIdentity().Append(nil))
+	if i, err := ParseIdentity(unhex(t, "identity-1.hex")); err != nil || i != testIdentity() {
 		t.Errorf("identity: %+v, %v", i, err)
 	}
 }

@@ -14,7 +14,8 @@ type Identity struct {
 	Topic   [16]byte // UUID of the input topic
 }
 
-func (i Identity) append(dst []byte) []byte {
+// Append appends the identity as a record.
+func (i Identity) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = appendHeader(dst, kindIdentity)
 	dst = append(dst, i.Topic[:]...)
@@ -23,7 +24,8 @@ func (i Identity) append(dst []byte) []byte {
 	return appendChecksum(dst, start)
 }
 
-func parseIdentity(b []byte) (Identity, error) {
+// ParseIdentity reads what Append has written.
+func ParseIdentity(b []byte) (Identity, error) {
 	r, err := unframe(b, kindIdentity)
 	if err != nil {
 		return Identity{}, err
@@ -35,8 +37,8 @@ func parseIdentity(b []byte) (Identity, error) {
 	return i, nil
 }
 
-// compare says what differs between the stored identity and the one of this process, and what to do.
-func (i Identity) compare(own Identity, dir string) error {
+// Compare says what differs between the stored identity and the one of this process, and what to do.
+func (i Identity) Compare(own Identity, dir string) error {
 	var differs []string
 	if i.Cluster != own.Cluster {
 		differs = append(differs, fmt.Sprintf("cluster %q, not %q", i.Cluster, own.Cluster))

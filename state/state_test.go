@@ -135,3 +135,7 @@ func unhex(t *testing.T, name string) []byte {
 	}
 	return b
 }
+
+func testIdentity() Identity {
+	return Identity{Cluster: "lkc-1", Name: "flights", Topic: [16]byte(fill(16, 30))}
+}

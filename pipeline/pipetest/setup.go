@@ -19,6 +19,7 @@ import (
 	"oriel/pipeline/streams"
 	"oriel/schemas"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // Setup is what the processes of a service share, for tests of the pipeline alone. What cmd adds (settings, log, pages,
@@ -170,7 +171,7 @@ func (s Setup) Run(ctx context.Context, m *simtest.Member) error {
 	if err != nil {
 		return err
 	}
-	store, err := state.Options{FS: m.Disk()}.Open("state",
+	store, err := local.Options{FS: m.Disk()}.Open("state",
 		state.Identity{Cluster: topics.Cluster, Name: s.Config.Name, Topic: topics.Input.ID})
 	if err != nil {
 		return err

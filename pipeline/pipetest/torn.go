@@ -18,6 +18,7 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // Part is one of the things that a transaction of the service has, and may have ended in while it has not in others.
@@ -191,7 +192,7 @@ func (t Torn) end(ctx context.Context) ([]group.Offset, error) {
 // to it.
 func (t Torn) Follow(ctx context.Context, disk *vfs.MemFS) error {
 	identity := state.Identity{Cluster: t.topics.Cluster, Name: t.setup.Config.Name, Topic: t.topics.Input.ID}
-	store, err := state.Options{FS: disk}.Open("state", identity)
+	store, err := local.Options{FS: disk}.Open("state", identity)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"oriel/pipeline/streams"
 	"oriel/pipeline/transaction"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // Ports are what a take-over needs of the process that it runs in.
@@ -25,7 +26,7 @@ type Ports struct {
 	Topics   deployment.Topics
 	Model    streams.Model
 	Master   *state.MasterKey
-	Store    *state.Store      // local copies of the changelog; the take-over only reads them
+	Store    *local.Store      // local copies of the changelog; the take-over only reads them
 	Users    streams.UserIndex // of the process; the walk notes in it the users of events that it takes again
 	Listener notice.Listener   // with a function in every field but Decided and Published
 }

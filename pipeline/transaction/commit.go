@@ -16,6 +16,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // Committer commits the transactions of one partition. The owner of the partition makes it after a take-over and uses
@@ -29,7 +30,7 @@ type Committer struct {
 	Membership group.Membership  // under which the group's offset is committed
 	StateKey   []byte            // of the state's records in the changelog
 	Log        *changelog.View   // of the changelog; it follows what is committed
-	Store      *state.Store      // local copy of the changelog, shared with other partitions
+	Store      *local.Store      // local copy of the changelog, shared with other partitions
 	Listener   notice.Listener
 }
 

@@ -17,6 +17,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/notice"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // sendFlights fills a topic with events, partition by partition.
@@ -72,7 +73,7 @@ func serve(
 		return 0, err
 	}
 	identity := state.Identity{Cluster: topics.Cluster, Name: s.Name, Topic: topics.Input.ID}
-	store, err := state.Open(filepath.Join(dir, s.Name), identity)
+	store, err := local.Open(filepath.Join(dir, s.Name), identity)
 	if err != nil {
 		return 0, err
 	}

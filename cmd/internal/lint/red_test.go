@@ -136,7 +136,7 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"pipeline", "github.com/segmentio/kafka-go", true, false},
 		{"pipeline/kafka", "github.com/twmb/franz-go/pkg/kfake", true, false},
 		{"pipeline", "github.com/cockroachdb/pebble/v2", true, false},
-		{"state", "github.com/cockroachdb/pebble/v2/vfs", false, false},
+		{"state/local", "github.com/cockroachdb/pebble/v2/vfs", false, false},
 		{"pipeline", "github.com/prometheus/client_golang/prometheus", true, false},
 		{"mechanisms/noise", "gonum.org/v1/gonum/mat", true, false},
 		{"mechanisms/dp", "gonum.org/v1/gonum/mat", false, false},

@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/notice"
 	"oriel/pipeline/streams"
-	"oriel/state"
+	"oriel/state/local"
 )
 
 // Host is what a command has from the machine that it runs on. A test gives it pipes, a memory disk and a buffer, so
@@ -27,7 +27,7 @@ type Host struct {
 	Stderr  io.Writer
 	Listen  func(network, address string) (net.Listener, error)
 	Client  func(*kafka.Config) // changes how the brokers are reached
-	Store   state.Options
+	Store   local.Options
 	place   func(stateDir string) string // this process's place in the group, the same at each start; nil: none that lasts
 	Model   func(settings.Settings) (streams.Model, error)
 	Heard   notice.Listener   // hears what happens beside the log, the metrics and the pages

@@ -12,13 +12,14 @@ import (
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // store changes the local store of a fixture's service that has stopped.
-func (f *fixture) store(change func(s *state.Store) error) {
+func (f *fixture) store(change func(s *local.Store) error) {
 	f.T.Helper()
 	d := f.deployment()
-	s, err := state.Open(f.Env["ORIEL_STATE_DIR"],
+	s, err := local.Open(f.Env["ORIEL_STATE_DIR"],
 		state.Identity{Cluster: d.Topics.Cluster, Name: f.Name, Topic: d.Topics.Input.ID})
 	if err != nil {
 		f.T.Fatal(err)
@@ -43,7 +44,7 @@ func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
 			d := f.deployment()
 			sealer := f.sealer()
 			var before []state.Record
-			f.store(func(s *state.Store) (err error) {
+			f.store(func(s *local.Store) (err error) {
 				before, err = s.Load(0)
 				ahead := []state.Record{localPosition(d, bounds.High+ahead)}
 				for _, r := range before {
@@ -56,7 +57,7 @@ func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
 			})
 			f.Refused(nil, "lost records that they had acknowledged", "local store", "ORIEL_NAME")
 			f.Refused(nil, "lost records that they had acknowledged") // the evidence stays
-			f.store(func(s *state.Store) error { return s.Replace(0, before) })
+			f.store(func(s *local.Store) error { return s.Replace(0, before) })
 			f.GoesOn(50)
 		})
 	}
@@ -67,7 +68,7 @@ func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 	t.Parallel()
 	f := served(t)
 	var before []state.Record
-	f.store(func(s *state.Store) (err error) {
+	f.store(func(s *local.Store) (err error) {
 		before, err = s.Load(0)
 		var other []state.Record
 		for _, r := range before { // the last record that it has followed, and no other, is the state
@@ -83,7 +84,7 @@ func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 		return errors.Join(err, s.Follow(0, other))
 	})
 	f.Refused(nil, "lost records that they had acknowledged", "another record")
-	f.store(func(s *state.Store) error { return s.Replace(0, before) })
+	f.store(func(s *local.Store) error { return s.Replace(0, before) })
 	f.GoesOn(50)
 }
 
@@ -92,14 +93,14 @@ func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
 	t.Parallel()
 	f := served(t)
-	f.store(func(s *state.Store) error {
+	f.store(func(s *local.Store) error {
 		earlier := localPosition(f.deployment(), 1<<40)
 		earlier.Value = earlier.Value[:24]
 		return s.Follow(0,
 			[]state.Record{earlier, {Key: []byte("left over"), Value: []byte("of what is not in the changelog")}})
 	})
 	f.GoesOn(50)
-	f.store(func(s *state.Store) error {
+	f.store(func(s *local.Store) error {
 		records, err := s.Load(0)
 		for _, r := range records {
 			if string(r.Key) == "left over" {

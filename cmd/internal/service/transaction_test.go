@@ -25,6 +25,7 @@ import (
 	"oriel/pipeline/replay"
 	"oriel/schemas"
 	"oriel/state"
+	"oriel/state/local"
 )
 
 // A transaction that is torn has ended in some of its parts and not in others. Each of the sixteen ways is played here:
@@ -172,7 +173,7 @@ func (f *fixture) follow(from int64, more map[string]string) {
 	if other := more["ORIEL_STATE_DIR"]; other != "" {
 		dir = other
 	}
-	store, err := state.Open(dir, state.Identity{Cluster: d.Topics.Cluster, Name: f.Name, Topic: d.Topics.Input.ID})
+	store, err := local.Open(dir, state.Identity{Cluster: d.Topics.Cluster, Name: f.Name, Topic: d.Topics.Input.ID})
 	if err != nil {
 		f.T.Fatal(err)
 	}

@@ -121,9 +121,8 @@ var built struct {
 	err  error
 }
 
-// BuildArgs are the arguments of a go command that builds a program: `go build` would link it each time, whereas the go
-// command keeps what `go run` has linked, for the tests of other packages and for the next run. flags are those of
-// build.
+// BuildArgs are the arguments of a go command that builds a program: `go build` would link it each time, whereas what
+// `go run` has linked is kept, for the tests of other packages and for the next run. flags are those of a build.
 func BuildArgs(program, to string, flags ...string) []string {
 	return slices.Concat([]string{"run", "-buildvcs=false", "-ldflags=-s -w", "-exec", "cp"}, flags, []string{program, to})
 }

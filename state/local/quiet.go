@@ -1,4 +1,4 @@
-package state
+package local
 
 import (
 	"github.com/cockroachdb/pebble/v2"

@@ -1,4 +1,4 @@
-package state
+package local
 
 import (
 	"errors"
@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/state"
 )
 
 // follow writes calls with numbers up to last; the two records of a partition always come from one call.
@@ -95,7 +97,7 @@ func TestChild(t *testing.T) {
 		t.Skip("run by other tests only")
 	}
 	s, err := Open(dir, testIdentity())
-	if errors.Is(err, ErrLocked) {
+	if errors.Is(err, state.ErrLocked) {
 		os.Exit(3)
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-package state
+package local
 
 import (
 	"bytes"
@@ -11,10 +11,12 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/state"
 )
 
-func testIdentity() Identity {
-	return Identity{Cluster: "lkc-1", Name: "flights", Topic: [16]byte(fill(16, 30))}
+func testIdentity() state.Identity {
+	return state.Identity{Cluster: "lkc-1", Name: "flights", Topic: [16]byte{30, 31, 32, 33}}
 }
 
 func openMem(t *testing.T, disk vfs.FS) *Store {
@@ -33,7 +35,7 @@ func closeStore(t *testing.T, s *Store) {
 	}
 }
 
-func show(records []Record) string {
+func show(records []state.Record) string {
 	var b strings.Builder
 	for _, r := range records {
 		fmt.Fprintf(&b, "%s=%s ", r.Key, r.Value)
@@ -49,9 +51,9 @@ func wantRecords(t *testing.T, s *Store, partition int32, want string) {
 	}
 }
 
-func rec(pairs ...string) (records []Record) {
+func rec(pairs ...string) (records []state.Record) {
 	for i := 0; i < len(pairs); i += 2 {
-		records = append(records, Record{Key: []byte(pairs[i]), Value: []byte(pairs[i+1])})
+		records = append(records, state.Record{Key: []byte(pairs[i]), Value: []byte(pairs[i+1])})
 	}
 	return records
 }
@@ -116,7 +118,7 @@ func TestAFlippedValueIsFound(t *testing.T) {
 		if err := s.db.Set(key, b, pebble.NoSync); err != nil {
 			t.Fatal(err)
 		}
-		if records, err := s.Load(0); !errors.Is(err, ErrCorrupt) || records != nil {
+		if records, err := s.Load(0); !errors.Is(err, state.ErrCorrupt) || records != nil {
 			t.Errorf("value %x: %v", b, err)
 		}
 	}
@@ -149,17 +151,17 @@ func TestIdentityOfAStore(t *testing.T) {
 	disk := vfs.NewMem()
 	closeStore(t, openMem(t, disk))
 	for name, c := range map[string]struct {
-		change func(*Identity)
+		change func(*state.Identity)
 		text   string
 	}{
-		"cluster": {func(i *Identity) { i.Cluster = "lkc-2" }, `cluster "lkc-1", not "lkc-2"`},
-		"name":    {func(i *Identity) { i.Name = "trips" }, `name "flights", not "trips"`},
-		"topic":   {func(i *Identity) { i.Topic[0] = 0 }, "input topic 1e1f2021"},
+		"cluster": {func(i *state.Identity) { i.Cluster = "lkc-2" }, `cluster "lkc-1", not "lkc-2"`},
+		"name":    {func(i *state.Identity) { i.Name = "trips" }, `name "flights", not "trips"`},
+		"topic":   {func(i *state.Identity) { i.Topic[0] = 0 }, "input topic 1e1f2021"},
 	} {
 		id := testIdentity()
 		c.change(&id)
 		s, err := Options{FS: disk}.Open("data", id)
-		if s != nil || !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), c.text) ||
+		if s != nil || !errors.Is(err, state.ErrForeign) || !strings.Contains(err.Error(), c.text) ||
 			!strings.Contains(err.Error(), "directory data") {
 			t.Errorf("other %s: %v", name, err)
 		}
@@ -168,7 +170,7 @@ func TestIdentityOfAStore(t *testing.T) {
 	if s.SetAside() != nil {
 		t.Error("set aside")
 	}
-	if _, err := (Options{FS: disk}).Open("data", testIdentity()); !errors.Is(err, ErrLocked) {
+	if _, err := (Options{FS: disk}).Open("data", testIdentity()); !errors.Is(err, state.ErrLocked) {
 		t.Errorf("second store: %v", err)
 	}
 	closeStore(t, s)

@@ -1,4 +1,4 @@
-package state
+package local
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/state"
 )
 
 // filled makes a directory with a table, a log and a manifest that hold something.
@@ -150,7 +152,7 @@ func TestAFailingDiskIsNotFilledWithCopies(t *testing.T) {
 		}
 		closeStore(t, s)
 	}
-	if _, err := (Options{FS: disk}).Open("data", testIdentity()); !errors.Is(err, ErrFailed) ||
+	if _, err := (Options{FS: disk}).Open("data", testIdentity()); !errors.Is(err, state.ErrFailed) ||
 		!strings.Contains(err.Error(), "check the disk") {
 		t.Errorf("error %v", err)
 	}
@@ -172,7 +174,7 @@ func TestErrorsOfTheSystemSetNothingAside(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "LOCK"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, testIdentity()); err == nil || errors.Is(err, ErrLocked) || errors.Is(err, errDamaged) {
+	if _, err := Open(dir, testIdentity()); err == nil || errors.Is(err, state.ErrLocked) || errors.Is(err, errDamaged) {
 		t.Errorf("a lock that cannot be made: %v", err)
 	}
 }
@@ -201,13 +203,14 @@ func TestSealedRecordsLeaveNoClearTextOnDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	const stream, canary = "canary-stream", "canary-of-the-machine-state"
-	i := NewIncarnation(Incarnation{Stream: stream})
+	i := state.NewIncarnation(state.Incarnation{Stream: stream})
 	s, err := i.Sealer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := NewNameKey().Key(KindState, stream)
-	if err := store.Follow(0, []Record{{key, s.Seal(nil, testPosition(), []byte(canary))}}); err != nil {
+	key := state.NewNameKey().Key(state.KindState, stream)
+	sealed := s.Seal(nil, state.Position{Next: 5, Step: 4, Semantics: 1}, []byte(canary))
+	if err := store.Follow(0, []state.Record{{Key: key, Value: sealed}}); err != nil {
 		t.Fatal(err)
 	}
 	closeStore(t, store)

@@ -1,4 +1,4 @@
-package state
+package local
 
 import (
 	"encoding/binary"
@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"oriel/state"
 )
 
 // Store is the local copy of what the changelog holds for the partitions that this process owns, or owned: a
@@ -25,16 +27,16 @@ type Store struct {
 	aside *SetAside
 }
 
-// Record is one record of a partition. Keys are those of the changelog: hashes, see NameKey.Key.
-type Record struct{ Key, Value []byte }
-
 // Keys in Pebble: the identity, and for each record recordKey ‖ partition u32 big-endian ‖ Record.Key. Values in
 // Pebble: Record.Value ‖ CRC-32C u32 of Pebble's key and the value, so that values in each other's place are found.
 const (
-	identityKey = 1
-	recordKey   = 2
-	prefixSize  = 1 + 4
+	identityKey  = 1
+	recordKey    = 2
+	prefixSize   = 1 + 4
+	checksumSize = 4
 )
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func prefix(partition int32) []byte {
 	if partition < 0 {
@@ -55,7 +57,7 @@ func valueChecksum(key, value []byte) uint32 {
 // Load returns the partition's records, sorted by key; none if there are none. On ErrCorrupt the partition cannot
 // be used, and the caller restores it from the changelog with Replace. Whether the records are the newest is for
 // the caller to check, against the changelog's position.
-func (s *Store) Load(partition int32) ([]Record, error) {
+func (s *Store) Load(partition int32) ([]state.Record, error) {
 	if err := s.disk.lost(); err != nil {
 		return nil, own("read", err)
 	}
@@ -63,19 +65,19 @@ func (s *Store) Load(partition int32) ([]Record, error) {
 	if err != nil {
 		return nil, own("read", err)
 	}
-	var records []Record
+	var records []state.Record
 	for ok := it.First(); ok; ok = it.Next() {
 		key, value := it.Key(), it.Value()
 		end := len(value) - checksumSize
 		if end < 0 || valueChecksum(key, value[:end]) != binary.LittleEndian.Uint32(value[end:]) {
 			_ = it.Close() // a second error about the same records adds nothing
-			return nil, fmt.Errorf("%w: stored value of partition %d does not match its checksum", ErrCorrupt, partition)
+			return nil, fmt.Errorf("%w: stored value of partition %d does not match its checksum", state.ErrCorrupt, partition)
 		}
-		records = append(records, Record{Key: slices.Clone(key[prefixSize:]), Value: slices.Clone(value[:end])})
+		records = append(records, state.Record{Key: slices.Clone(key[prefixSize:]), Value: slices.Clone(value[:end])})
 	}
 	if err := it.Close(); err != nil {
 		if pebble.IsCorruptionError(err) {
-			return nil, fmt.Errorf("%w: stored block of partition %d does not match its checksum", ErrCorrupt, partition)
+			return nil, fmt.Errorf("%w: stored block of partition %d does not match its checksum", state.ErrCorrupt, partition)
 		}
 		return nil, own("read", err)
 	}
@@ -85,16 +87,16 @@ func (s *Store) Load(partition int32) ([]Record, error) {
 // Follow writes records over those of equal key, all or none. It comes AFTER the commit of the transaction that
 // holds them. While the disk is full it waits, until there is space or StopWaiting; on ErrFailed the process goes on
 // without a local copy or starts again, the changelog has everything.
-func (s *Store) Follow(partition int32, records []Record) error {
+func (s *Store) Follow(partition int32, records []state.Record) error {
 	return s.write(partition, records, false)
 }
 
 // Replace drops what the partition has and writes the given records, all or none.
-func (s *Store) Replace(partition int32, records []Record) error {
+func (s *Store) Replace(partition int32, records []state.Record) error {
 	return s.write(partition, records, true)
 }
 
-func (s *Store) write(partition int32, records []Record, drop bool) error {
+func (s *Store) write(partition int32, records []state.Record, drop bool) error {
 	b := s.db.NewBatch()
 	if drop {
 		if err := b.DeleteRange(prefix(partition), prefixEnd(partition), nil); err != nil {
@@ -162,7 +164,7 @@ func (s *Store) SetAside() *SetAside { return s.aside }
 func own(doing string, err error) error {
 	var number syscall.Errno
 	if errors.As(err, &number) {
-		return fmt.Errorf("%w: cannot %s: %w", ErrFailed, doing, number)
+		return fmt.Errorf("%w: cannot %s: %w", state.ErrFailed, doing, number)
 	}
-	return fmt.Errorf("%w: cannot %s", ErrFailed, doing)
+	return fmt.Errorf("%w: cannot %s", state.ErrFailed, doing)
 }

@@ -1,4 +1,4 @@
-package state
+package local
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/state"
 )
 
 // Options are the settings of a Store. The zero value is what the service uses.
@@ -26,13 +28,13 @@ type Options struct {
 const storeName = "store"
 
 // Open opens the local store in dir, or begins one, as the service does: Options{}.Open.
-func Open(dir string, id Identity) (*Store, error) { return Options{}.Open(dir, id) }
+func Open(dir string, id state.Identity) (*Store, error) { return Options{}.Open(dir, id) }
 
 // Open opens the local store in dir, or begins one, for the deployment id. Files of a deployment that differs are not
 // touched (ErrForeign), nor those that someone has open (ErrLocked). Files that are damaged are renamed within dir, see
 // Store.SetAside, and an empty store begins: all it had is in the changelog. Every block is read once, so that damage
 // is found here and not in the middle of the work. An error of the operating system is returned as such.
-func (o Options) Open(dir string, id Identity) (*Store, error) {
+func (o Options) Open(dir string, id state.Identity) (*Store, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
 		if absolute, err := filepath.Abs(dir); err == nil {
@@ -79,10 +81,10 @@ func lockDirectory(disk vfs.FS, dir string) (io.Closer, error) {
 		errors.As(err, &number) && number != syscall.EAGAIN && number != syscall.EACCES: // or not be locked at all
 		return nil, fmt.Errorf("state: lock in directory %s: %w", dir, osError(err))
 	}
-	return nil, fmt.Errorf("%w: %s; stop the other process, or give this one a directory of its own", ErrLocked, dir)
+	return nil, fmt.Errorf("%w: %s; stop the other process, or give this one a directory of its own", state.ErrLocked, dir)
 }
 
-func (o Options) openLocked(dir string, id Identity) (*Store, error) {
+func (o Options) openLocked(dir string, id state.Identity) (*Store, error) {
 	files := o.FS.PathJoin(dir, storeName)
 	s, err := o.openFiles(dir, files, id)
 	if err == nil || !errors.Is(err, errDamaged) {
@@ -94,7 +96,7 @@ func (o Options) openLocked(dir string, id Identity) (*Store, error) {
 	}
 	if s, err = o.openFiles(dir, files, id); err != nil {
 		if errors.Is(err, errDamaged) {
-			return nil, fmt.Errorf("%w: an empty store in %s does not open", ErrFailed, dir)
+			return nil, fmt.Errorf("%w: an empty store in %s does not open", state.ErrFailed, dir)
 		}
 		return nil, err
 	}
@@ -105,7 +107,7 @@ func (o Options) openLocked(dir string, id Identity) (*Store, error) {
 // errDamaged asks for the files to be set aside.
 var errDamaged = errors.New("state: damaged files")
 
-func (o Options) openFiles(dir, files string, id Identity) (*Store, error) {
+func (o Options) openFiles(dir, files string, id state.Identity) (*Store, error) {
 	if err := makeDirectory(o.FS, files); err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ func openPebble(files string, o *pebble.Options) (db *pebble.DB, err error) {
 		switch r := recover(); r {
 		case nil:
 		case fatal{}:
-			db, err = nil, ErrFailed
+			db, err = nil, state.ErrFailed
 		default:
 			db, err = nil, errDamaged
 		}
@@ -148,8 +150,8 @@ func closePebble(db *pebble.DB) error {
 // damagedOr tells an error of the operating system, where nothing is wrong with the files, from one about what they
 // hold. A file that is missing is one of the latter.
 func damagedOr(dir string, err error) error {
-	if errors.Is(err, ErrFailed) {
-		return fmt.Errorf("%w: directory %s cannot be written", ErrFailed, dir)
+	if errors.Is(err, state.ErrFailed) {
+		return fmt.Errorf("%w: directory %s cannot be written", state.ErrFailed, dir)
 	}
 	var number syscall.Errno
 	if !pebble.IsCorruptionError(err) && errors.As(err, &number) && number != syscall.ENOENT {
@@ -159,7 +161,7 @@ func damagedOr(dir string, err error) error {
 }
 
 // checkFiles reads every block, compares the identity or, in an empty store, writes it.
-func checkFiles(db *pebble.DB, dir string, id Identity) error {
+func checkFiles(db *pebble.DB, dir string, id state.Identity) error {
 	it, err := db.NewIter(nil)
 	if err != nil {
 		return damagedOr(dir, err)
@@ -176,16 +178,16 @@ func checkFiles(db *pebble.DB, dir string, id Identity) error {
 		return damagedOr(dir, err)
 	}
 	if n == 0 {
-		if err := db.Set([]byte{identityKey}, id.append(nil), pebble.Sync); err != nil {
+		if err := db.Set([]byte{identityKey}, id.Append(nil), pebble.Sync); err != nil {
 			return damagedOr(dir, err)
 		}
 		return nil
 	}
-	owner, err := parseIdentity(stored)
+	owner, err := state.ParseIdentity(stored)
 	if err != nil {
 		return errDamaged
 	}
-	return owner.compare(id, dir)
+	return owner.Compare(id, dir)
 }
 
 // maxAside stops a failing disk from being filled with damaged copies, one for each start.
@@ -207,7 +209,7 @@ func setAside(disk vfs.FS, dir, files string) (*SetAside, error) {
 		return &SetAside{Path: path, Reason: "damaged files in " + dir}, nil
 	}
 	return nil, fmt.Errorf("%w: files in directory %s were damaged %d times; check the disk, then delete the copies %s.aside-*",
-		ErrFailed, dir, maxAside+1, files)
+		state.ErrFailed, dir, maxAside+1, files)
 }
 
 // osError keeps the operating system's error and drops the stack of frames that Pebble wraps around it.

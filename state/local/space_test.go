@@ -1,4 +1,4 @@
-package state
+package local
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"oriel/state"
 )
 
 // failingDisk is a memory disk whose writes fail while fail is set.
@@ -78,19 +80,19 @@ func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
 			for err == nil {
 				err = s.Follow(p, rec("a", strings.Repeat("x", 1000)))
 			}
-			if !errors.Is(err, ErrFailed) {
+			if !errors.Is(err, state.ErrFailed) {
 				t.Errorf("Follow: %v", err)
 			}
 		})
 	}
 	writers.Wait()
-	if err := s.Replace(0, nil); !errors.Is(err, ErrFailed) {
+	if err := s.Replace(0, nil); !errors.Is(err, state.ErrFailed) {
 		t.Errorf("Replace: %v", err)
 	}
-	if _, err := s.Load(0); !errors.Is(err, ErrFailed) {
+	if _, err := s.Load(0); !errors.Is(err, state.ErrFailed) {
 		t.Errorf("Load: %v", err)
 	}
-	if err := s.Close(); !errors.Is(err, ErrFailed) || !errors.Is(err, syscall.EIO) {
+	if err := s.Close(); !errors.Is(err, state.ErrFailed) || !errors.Is(err, syscall.EIO) {
 		t.Errorf("Close: %v", err)
 	}
 	fail.Store(false)
@@ -140,7 +142,7 @@ func TestAFullDiskAtOpenIsAnError(t *testing.T) {
 		closeStore(t, s)
 		fail.Store(true)
 		if s, err := (Options{FS: disk}).Open("data", testIdentity()); err == nil || errors.Is(err, errDamaged) ||
-			errors.Is(err, ErrLocked) {
+			errors.Is(err, state.ErrLocked) {
 			t.Errorf("%v: store %v, error %v", number, s, err)
 		}
 		fail.Store(false)
