@@ -48,7 +48,8 @@ import json
 from oriel import Scorer
 scorer = Scorer.from_topic("late.decisions", "localhost:9092")
 row = [{"hour": 3, "carrier": "UA"}]
-print(json.dumps({"step": scorer.latest().step, "score": scorer.predict_proba(row)[0, 1], "stream": scorer.stream_of(b"JFK")}))
+score, stream = scorer.predict_proba(row)[0, 1], scorer.stream_of(b"JFK")
+print(json.dumps({"step": scorer.latest().step, "score": score, "stream": stream}))
 `))
 			cmd := f.Child(nil, "score")
 			cmd.Stdin = strings.NewReader(`{"features":{"hour":3,"carrier":"UA"}}`)
