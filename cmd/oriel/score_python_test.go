@@ -39,7 +39,7 @@ func TestPythonScoresATopic(t *testing.T) {
 			})
 			run := f.HasTakenTen()
 			named := strings.NewReplacer("late.decisions", f.Topic("decisions"), "localhost:9092", f.Env["ORIEL_BROKERS"])
-			said := python(t, named.Replace(repotest.Block(t, "Scorer.from_topic")))
+			said := python(t, named.Replace(repotest.Block(t, "README.md", "Scorer.from_topic")))
 			if !strings.HasPrefix(said, "stream "+f.Env["ORIEL_INPUT_TOPIC"]+", step 10, ") || strings.Count(said, "± ") != 2 {
 				t.Errorf("README's lines print %s", said)
 			}
