@@ -25,8 +25,9 @@
 // whatever the input. No text of this package quotes a payload: a Code has a fixed name and a fixed rule.
 //
 // An Encoder writes decisions in one of two forms and three encodings. ParseDecision reads all of them, and passes over
-// members that it does not know; deploy/python/oriel/decisions.py is the same in Python. decision.proto and decision.avsc are the
-// schemas of the encodings that are not text, one for all operators. testdata/encodings.txt has decisions in each.
+// members that it does not know; deploy/python/oriel/decisions.py is the same in Python. decision.proto and
+// decision.avsc are the schemas of the encodings that are not text, one for all operators. testdata/encodings.txt has
+// decisions in each.
 //
 // For other programs, jsonschema has a JSON Schema of decisions and of each body, and examples what they take, as
 // <schema>.<what it shows>.json. Each in examples/invalid breaks one rule; of an event the name ends with its Code.

@@ -101,8 +101,8 @@ func TestSparseIsThePointToTheBit(t *testing.T) {
 	}
 }
 
-// TestSparseAgreesWithTheVectors compares with deploy/python/oriel/decisions.py to the bit: consumers in other languages rely on
-// it.
+// TestSparseAgreesWithTheVectors compares with deploy/python/oriel/decisions.py to the bit: consumers in other
+// languages rely on it.
 func TestSparseAgreesWithTheVectors(t *testing.T) {
 	var cases []struct {
 		Dense  []float64

@@ -1,6 +1,6 @@
 """Feature hashing v1 written a second time, from the description of FeatureConfig and the XXH64 specification.
 
-A scorer needs this file alone, in its path, and no packages:
+deploy/python scores many rows at once by it. A scorer of few needs this file alone, in its path, and no packages:
 
     from hashing import hash_features
     indices, values = hash_features([("carrier", "UA"), ("hour", 17)], 32, ranges=[
@@ -139,6 +139,9 @@ def cases():
         yield [("distance", v), ("hour", v)], 64, False, "none", [distance, hour]
     yield [("hour", "noon"), ("hour2", True)], 8, True, "unit", [hour]
     yield [("ä", "ö"), ("名前", "値"), ("", ""), ("a\0b", "c"), ("😀", 0.1)], 32, True, "unit", []
+    for norm in ("unit", "none"):
+        yield [("a", -0.0), ("b", 5e-324), ("c", -2.2250738585072014e-308), ("\ufeff", "\u2028"), ("\0", "\0\0"), ("\U0010ffff", "")], 16, False, norm, []
+        yield [("c%d" % n, "value %d" % n) for n in range(40)], 2, True, norm, []
     for n in list(range(1, 70)) + [127, 128, 129, 1000]:
         yield [("n" * n, 1), ("s", "x" * n)], 1 << 20, True, "unit", []
     for _ in range(60):
@@ -153,6 +156,11 @@ def cases():
 
 
 def main():
+    write_vectors()
+    write_turns()
+
+
+def write_vectors():
     lines = []
     for features, d, bias, norm, ranges in cases():
         indices, values = hash_features(features, d, bias, norm, ranges)
@@ -162,6 +170,8 @@ def main():
     with open("hashing.json", "w") as f:
         f.write("[\n" + ",\n".join(lines) + "\n]\n")
 
+
+def write_turns():
     import mpmath
     mpmath.mp.prec = 2000
     rng = random.Random(1)

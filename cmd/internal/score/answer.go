@@ -12,8 +12,8 @@ import (
 type Score struct {
 	Value float64 // ⟨features, weights⟩ and the offset, before a link and bounds
 	// Deviation is the standard deviation of privacy's noise in Value; NaN: not known. Of weights with a Noise it is
-	// exact, but for what bringing them into their set takes away. Of weights with Deviations it takes noise to be independent
-	// from weight to weight, and Most is what it cannot exceed however noise of weights goes together.
+	// exact, but for what bringing them into their set takes away. Of weights with Deviations it takes noise to be
+	// independent from weight to weight, and Most is what it cannot exceed however noise of weights goes together.
 	Deviation, Most float64
 }
 

@@ -58,19 +58,18 @@ func (m *Models) Take(partition int32, recorded int64, value []byte) error {
 			len(d.Point), weights)
 	}
 	model := &Model{Stream: d.Stream, Step: d.Step, Time: recorded, Weights: d.Point, partition: partition}
+	if ms := d.Time(); ms != schemas.NoTime {
+		model.Time, model.Events = ms, true
+	}
 	if m.Descriptor.Noise != nil {
 		model.Noise = m.Descriptor.Noise.At(d.Step)
 	}
 	for _, x := range d.Extras {
-		switch x.Name {
-		case "deviation":
-			if json.Unmarshal([]byte(x.JSON), &model.Deviations) != nil || len(model.Deviations) != weights {
-				return fmt.Errorf("decision %d of stream %s: deviation: not %d numbers", d.Index, d.Stream, weights)
-			}
-		case "time":
-			if json.Unmarshal([]byte(x.JSON), &model.Time) == nil {
-				model.Events = true
-			}
+		if x.Name != "deviation" {
+			continue
+		}
+		if json.Unmarshal([]byte(x.JSON), &model.Deviations) != nil || len(model.Deviations) != weights {
+			return fmt.Errorf("decision %d of stream %s: deviation: not %d numbers", d.Index, d.Stream, weights)
 		}
 	}
 	m.mu.Lock()

@@ -50,13 +50,16 @@ func opened(t testing.TB, d Descriptor) schemas.EventDecoder {
 func decision(stream string, step uint64, extras ...schemas.Extra) []byte {
 	values := make([]schemas.ExtraValue, len(extras))
 	for i, x := range extras {
-		values[i].Number = 1e12
 		if x.Kind == schemas.ExtraNumbers {
 			values[i].Numbers = []float64{1, 2, 3, 4, 5, 6, 7, 8}
 		}
 	}
 	c := schemas.DecisionConfig{Stream: stream, Mechanism: "blt", Adjacency: "replace", Unit: "event"}
-	return schemas.NewEncoder(c, extras).Append(nil, step, step, []float64{1, 2, 3, 4, 5, 6, 7, 8}, values)
+	at := schemas.NoTime
+	if extras != nil {
+		at = 1e12
+	}
+	return schemas.NewEncoder(c, extras).AppendTimed(nil, step, step, at, []float64{1, 2, 3, 4, 5, 6, 7, 8}, values)
 }
 
 func taken(t testing.TB, d Descriptor, partitions int, decisions ...[]byte) *Models {
@@ -113,7 +116,7 @@ func TestScoreIsOfTheWeights(t *testing.T) {
 		{func(d *Descriptor) { d.Predicts, d.Noise = Mean, nil }, nil, value, -1, 0},
 		{
 			func(d *Descriptor) { d.Predicts, d.Noise = Mean, nil },
-			[]schemas.Extra{{Name: "deviation", Kind: schemas.ExtraNumbers}, {Name: "time", Kind: schemas.ExtraNumber}},
+			[]schemas.Extra{{Name: "deviation", Kind: schemas.ExtraNumbers}},
 			value, math.Hypot(0.6*7, 0.8*2), 0.6*7 + 0.8*2,
 		},
 	} {

@@ -37,8 +37,8 @@ func describing(t *testing.T, more ...string) (Settings, score.Descriptor) {
 }
 
 // TestDescriptorTellsTheNoiseOfWeights: of machines that see null events alone the weights are noise, and over many
-// keys their deviation is the published one, between rows of the table too. Of 128 keys and 64 coordinates the root mean
-// square has a relative deviation of 1/√(2·8192) = 0.8 %; 4 of those are allowed.
+// keys their deviation is the published one, between rows of the table too. Of 128 keys and 64 coordinates the root
+// mean square has a relative deviation of 1/√(2·8192) = 0.8 %; 4 of those are allowed.
 func TestDescriptorTellsTheNoiseOfWeights(t *testing.T) {
 	const keys, tolerance = 128, 0.032
 	for name, more := range map[string][]string{

@@ -19,7 +19,7 @@ class Topic:
         self.name = name
         self.descriptor_name = descriptor or name.removesuffix(".decisions") + ".descriptor"
         self._consumer = Consumer({
-            **config, "bootstrap.servers": bootstrap, "group.id": config.get("group.id", "oriel-scorer-" + uuid.uuid4().hex),
+            "enable.metrics.push": False, "fetch.wait.max.ms": 100, **config, "bootstrap.servers": bootstrap, "group.id": config.get("group.id", "oriel-scorer-" + uuid.uuid4().hex),
             "isolation.level": "read_committed", "enable.auto.commit": False, "enable.partition.eof": True,
             "auto.offset.reset": "earliest",
         })
