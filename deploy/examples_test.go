@@ -156,6 +156,7 @@ func TestExamplesOfNumbers(t *testing.T) {
 	t.Run("numbers.py", n.shows)
 	t.Run("windows.py", n.sums)
 	t.Run("totals.py", n.adds)
+	t.Run("hours", n.byTheClock)
 }
 
 // shows: every number of every decision in its interval, with a dash for a number that the decision marks with 0. The
@@ -278,5 +279,65 @@ func (n *numbers) adds(t *testing.T) {
 	}
 	if checked < 8 {
 		t.Errorf("%d rows", checked)
+	}
+}
+
+// byTheClock wants of DuckDB and pandas what `oriel numbers` prints.
+func (n *numbers) byTheClock(t *testing.T) {
+	const every = "1000"
+	venv := exec.Command("../.ci/venv", filepath.Join(os.TempDir(), "oriel-ci"), "examples/requirements.txt")
+	venv.Stderr = os.Stderr
+	python, err := venv.Output()
+	if err != nil {
+		t.Fatalf("packages of the examples: %v", err)
+	}
+	dir := filepath.Dir(n.names)
+	if err := os.WriteFile(filepath.Join(dir, "decisions.json"), n.lines, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(stdin []byte, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Stdin, cmd.Stderr = dir, bytes.NewReader(stdin), os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v", args, err)
+		}
+		return string(out)
+	}
+	own := run(nil, filepath.Join(dir, "oriel"), "numbers", "--input", "decisions.json", "--names", n.names,
+		"--every", every+"ms", "--total", "--statistic", "count,sum", "--format", "csv")
+	want := map[string][]string{} // by start and cell: count, its deviation, sum, its deviation
+	for i, line := range strings.Split(strings.TrimSpace(own), "\n") {
+		if c := strings.Split(line, ","); i > 0 {
+			cell := strings.Replace("carrier="+c[2], "carrier=all", "all", 1)
+			want[c[0]+" "+cell] = append(want[c[0]+" "+cell], c[4], c[7])
+		}
+	}
+	script := strings.Replace(read(t, "examples/hours.sql"), "every = 3600000", "every = "+every, 1)
+	const duck = `import duckdb, sys
+for r in duckdb.connect().execute(sys.stdin.read()).fetchall(): print(*r, sep=",")`
+	examples, err := filepath.Abs("examples/hours.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, out := range map[string]string{
+		"hours.sql": run([]byte(script), strings.TrimSpace(string(python)), "-c", duck),
+		"hours.py":  run(n.lines, strings.TrimSpace(string(python)), "-B", examples, n.names, every),
+	} {
+		rows := strings.Split(strings.TrimSpace(out), "\n")
+		if len(rows) != len(want) || len(rows) < 3 {
+			t.Errorf("%s: %d rows, want %d", name, len(rows), len(want))
+		}
+		for _, row := range rows {
+			c := strings.Split(row, ",")
+			for i, x := range want[c[0]+" "+c[1]] {
+				wanted, err := strconv.ParseFloat(x, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n.equal(name+" "+row, c[2+i], wanted)
+			}
+		}
 	}
 }

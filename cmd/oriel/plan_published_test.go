@@ -45,7 +45,7 @@ func TestPlanSaysWhatIsPublished(t *testing.T) {
 		total, decisions := 0, 0
 		for line := range bytes.Lines(decisiontest.Replay(t, decisiontest.Model(t, c.Settings), o, events)) {
 			if !bytes.Contains(line, []byte(`"step":0,`)) {
-				total, decisions = total+len(line)-1, decisions+1
+				total, decisions = total+len(line)-1+len(`,"time":1700000000000`), decisions+1 // which lines lack
 			}
 		}
 		if decisions < 3 { // too few events for a figure

@@ -27,7 +27,7 @@ func TestAMemoryThroughKillsAndResets(t *testing.T) {
 	f.killedAndBack("committed:1", all).Says("whole life: sums forget", "memory_steps=2")
 	f.CheckHistory(0, all)
 	decisions := f.Read(f.Topic("decisions"), 0, false)
-	if last := string(decisions[len(decisions)-1].Value); !strings.Contains(last, `"window":0,`) || !strings.HasSuffix(last, `,"memory":2}`) {
+	if last := string(decisions[len(decisions)-1].Value); !strings.Contains(last, `"window":0,`) || !strings.Contains(last, `,"memory":2,"time":`) {
 		t.Errorf("the last decision is %s", last)
 	}
 	f.Compares(checkpoint, 30)
@@ -77,7 +77,7 @@ func TestUsersOfAMemoryThroughKillsAndResets(t *testing.T) {
 	}
 	decisions := f.Read(f.Topic("decisions"), 0, false)
 	last := string(decisions[len(decisions)-1].Value)
-	if !strings.Contains(last, `"window":0,`) || !strings.HasSuffix(last, `"unit":"user","memory":2,"user_window":12}`) {
+	if !strings.Contains(last, `"window":0,`) || !strings.Contains(last, `"unit":"user","memory":2,"user_window":12,"time":`) {
 		t.Errorf("the last decision is %s", last)
 	}
 	f.Compares(checkpoint, 60)

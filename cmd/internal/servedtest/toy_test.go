@@ -433,9 +433,12 @@ func (g *grown) checkDecisions(records []records.Record, want, first int) {
 	}
 	for i, r := range records {
 		d, err := schemas.ParseDecision(r.Value)
-		index, play := 2*i+first, first == 0
+		index, play, own := 2*i+first, first == 0, len(d.Extras)
+		if d.Time() != schemas.NoTime {
+			own--
+		}
 		if err != nil || d.Index != uint64(index) || d.Step != uint64(index+1)/2 ||
-			(len(d.Extras) == 3) != play || len(d.Point) != 3+first {
+			(own == 3) != play || len(d.Point) != 3+first {
 			g.t.Fatalf("decision %d: %v: %s", index, err, r.Value)
 		}
 		if play && d.Extras[1].JSON != fmt.Sprintf("%q", fmt.Sprintf("play-%d", index)) {

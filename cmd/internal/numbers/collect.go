@@ -1,0 +1,193 @@
+package numbers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"oriel/schemas"
+)
+
+// Clock says which intervals there are: [k·Every − Offset, (k+1)·Every − Offset) since 1970, UTC. Every is 0 for one
+// interval of all times.
+type Clock struct {
+	Every  time.Duration
+	Offset time.Duration // of local time, east of Greenwich
+}
+
+// key is the place of an interval, by the time of a decision in ms.
+func (c Clock) key(ms int64) int64 {
+	if c.Every == 0 {
+		return 0
+	}
+	every, at := c.Every.Milliseconds(), ms+c.Offset.Milliseconds()
+	key := at / every
+	if at%every < 0 {
+		key--
+	}
+	return key
+}
+
+// start is where an interval begins.
+func (c Clock) start(key int64) time.Time {
+	ms := key*c.Every.Milliseconds() - c.Offset.Milliseconds()
+	return time.UnixMilli(ms).In(time.FixedZone("", int(c.Offset.Seconds())))
+}
+
+// Collector adds the increments of decisions up by intervals of the clock.
+type Collector struct {
+	names   *Names
+	clock   Clock
+	columns []string
+	units   []float64 // deviations of columns, where a count has 1; nil: those of part
+	last    map[stream]uint64
+	parts   map[int64]map[stream]*part
+	first   int64 // time of the earliest decision, ms
+	newest  int64
+	Taken   int // decisions
+}
+
+type stream struct {
+	name        string
+	incarnation [16]byte
+}
+
+// part is what one stream has added to an interval.
+type part struct {
+	sums     []float64 // by column, then cell
+	spans    []span
+	windows  windows
+	variance []float64 // of columns, where steps are released alone
+}
+
+// NewCollector refuses names whose decisions cannot be added up.
+func NewCollector(names *Names, clock Clock) (*Collector, error) {
+	if clock.Every != 0 && clock.Every < time.Millisecond || clock.Every%time.Millisecond != 0 {
+		return nil, errors.New("intervals of the clock have whole milliseconds")
+	}
+	columns, units, err := names.columns()
+	return &Collector{
+		names: names, clock: clock, columns: columns, units: units, last: map[stream]uint64{},
+		parts: map[int64]map[stream]*part{}, first: math.MaxInt64, newest: math.MinInt64,
+	}, err
+}
+
+// Add takes a decision at its time in ms. Those of a stream must come in their order.
+func (c *Collector) Add(d schemas.Decision, ms int64) error {
+	of := stream{d.Stream, d.Incarnation}
+	if last, ok := c.last[of]; ok && d.Step <= last {
+		return fmt.Errorf("stream %q: step %d behind step %d: decisions come in their order, and once", d.Stream, d.Step, last)
+	}
+	if d.Step < c.names.EmitEvery {
+		return fmt.Errorf("stream %q: step %d, and decisions come each %d steps: another deployment's", d.Stream, d.Step,
+			c.names.EmitEvery)
+	}
+	p := c.part(c.clock.key(ms), of)
+	var err error
+	if c.units == nil {
+		err = c.addStep(p, d)
+	} else {
+		err = c.addIncrements(p, d)
+	}
+	if err != nil {
+		return fmt.Errorf("stream %q, step %d: %w", d.Stream, d.Step, err)
+	}
+	c.last[of] = d.Step
+	c.first, c.newest = min(c.first, ms), max(c.newest, ms)
+	c.Taken++
+	p.spans = append(p.spans, span{d.Step - c.names.EmitEvery, d.Step})
+	if n := len(p.spans); n > 1 && p.spans[n-2].to == p.spans[n-1].from {
+		p.spans[n-2].to = d.Step
+		p.spans = p.spans[:n-1]
+	}
+	return nil
+}
+
+func (c *Collector) part(key int64, of stream) *part {
+	streams := c.parts[key]
+	if streams == nil {
+		streams = map[stream]*part{}
+		c.parts[key] = streams
+	}
+	p := streams[of]
+	if p == nil {
+		p = &part{sums: make([]float64, len(c.columns)*len(c.names.Cells)), variance: make([]float64, len(c.columns))}
+		streams[of] = p
+	}
+	return p
+}
+
+// longest bounds the table of windows: its last window has 2⁴⁰ steps.
+const longest = 41
+
+// list reads a member of a decision that is a list of numbers.
+func list(d schemas.Decision, name string, least int) ([]float64, error) {
+	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("no member %s: not a decision of this deployment", name)
+	}
+	var numbers []float64
+	if err := json.Unmarshal([]byte(d.Extras[i].JSON), &numbers); err != nil || len(numbers) < least {
+		return nil, fmt.Errorf("member %s: not a list of %d numbers", name, least)
+	}
+	return numbers, nil
+}
+
+func (c *Collector) addIncrements(p *part, d schemas.Decision) error {
+	increments, err := list(d, "increments", len(p.sums))
+	if err != nil {
+		return err
+	}
+	deviations, err := list(d, "window_deviation", 1)
+	if err != nil {
+		return err
+	}
+	isNone := func(x float64) bool { return !(x > 0) }
+	if len(increments) != len(p.sums) || len(deviations) > longest || slices.ContainsFunc(deviations, isNone) {
+		return fmt.Errorf("%d increments, want %d, or a deviation that is none", len(increments), len(p.sums))
+	}
+	for i, x := range increments {
+		p.sums[i] += x
+	}
+	p.windows = deviations
+	return nil
+}
+
+// addStep takes the counts of a step that is released alone, and brings its sums of values to x̃.
+func (c *Collector) addStep(p *part, d schemas.Decision) error {
+	cells := len(c.names.Cells)
+	if len(d.Point) != len(c.names.Statistics)*cells {
+		return fmt.Errorf("a decision of %d numbers, want %d", len(d.Point), len(c.names.Statistics)*cells)
+	}
+	shown := func(statistic string) (numbers []float64, deviation float64, err error) {
+		deviations, err := list(d, statistic+"_deviation", 1)
+		if err != nil {
+			return nil, 0, err
+		}
+		return d.Point[slices.Index(c.names.Statistics, statistic)*cells:][:cells], deviations[0], nil
+	}
+	counts, noise, err := shown(count)
+	if err != nil {
+		return err
+	}
+	for cell, x := range counts {
+		p.sums[cell] += x
+	}
+	p.variance[0] += noise * noise
+	if len(c.columns) == 1 {
+		return nil
+	}
+	sums, deviation, err := shown(sum)
+	if err != nil {
+		return err
+	}
+	middle, half := c.names.middle(), c.names.half()
+	for cell, x := range sums {
+		p.sums[cells+cell] += (x - middle*counts[cell]) / half
+	}
+	p.variance[1] += max(0, deviation*deviation-middle*middle*noise*noise) / (half * half)
+	return nil
+}

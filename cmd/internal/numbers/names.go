@@ -1,0 +1,159 @@
+package numbers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// All is the place of a marginal in a dimension that it sums over.
+const All = "all"
+
+// Names are what a deployment's descriptor says of the numbers of its decisions.
+type Names struct {
+	Cells      []string  // labels, as they stand there
+	Statistics []string  // that decisions show
+	Increments []string  // columns; none: decisions do not have increments
+	Deviations []float64 `json:"increment_deviations"` // of a column, where a count has 1
+	Bins       int
+	EmitEvery  uint64 `json:"emit_every"`
+	Value      *struct {
+		Column    string
+		Low, High float64
+	}
+	Views []struct {
+		Memory uint64
+		Of     string
+	}
+
+	dimensions []string   // names
+	places     [][]string // of each cell, by dimension
+}
+
+// errNames is what every error of ParseNames wraps.
+var errNames = errors.New("not a descriptor of ORIEL_OPERATOR=aggregate")
+
+// most bounds cells and columns of a descriptor.
+const most = 1 << 20
+
+// ParseNames reads a descriptor: the last line of text, as `oriel tail --raw` prints its topic.
+func ParseNames(text []byte) (*Names, error) {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	n := &Names{}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), n); err != nil {
+		return nil, fmt.Errorf("%w: no object of JSON, or of other members", errNames)
+	}
+	switch {
+	case len(n.Cells) == 0 || len(n.Statistics) == 0 || len(n.Views) == 0:
+		return nil, fmt.Errorf("%w: no cells, statistics or views", errNames)
+	case len(n.Cells)*max(1, len(n.Increments)) > most:
+		return nil, fmt.Errorf("%w: above %d numbers", errNames, most)
+	case n.EmitEvery == 0 || len(n.Increments) != len(n.Deviations):
+		return nil, fmt.Errorf("%w: emit_every, or increments without deviations", errNames)
+	}
+	return n, n.split()
+}
+
+// split parts labels, name=place,name=place, into places. A comma within a place does not part it: the next name is
+// that of the next dimension.
+func (n *Names) split() error {
+	for _, part := range strings.Split(n.Cells[0], ",") {
+		if name, _, ok := strings.Cut(part, "="); ok && !slices.Contains(n.dimensions, name) {
+			n.dimensions = append(n.dimensions, name)
+		}
+	}
+	for _, label := range n.Cells {
+		places := make([]string, len(n.dimensions))
+		if label == "other" {
+			for i := range places {
+				places[i] = label
+			}
+			n.places = append(n.places, places)
+			continue
+		}
+		rest := label
+		for i, name := range n.dimensions {
+			own, ok := strings.CutPrefix(rest, name+"=")
+			if !ok {
+				return fmt.Errorf("%w: a cell without a place in %q", errNames, name)
+			}
+			rest = ""
+			if i+1 < len(n.dimensions) {
+				if own, rest, ok = strings.Cut(own, ","+n.dimensions[i+1]+"="); ok {
+					rest = n.dimensions[i+1] + "=" + rest
+				}
+			}
+			places[i] = own
+		}
+		n.places = append(n.places, places)
+	}
+	return nil
+}
+
+// Dimensions are the names of the dimensions of cells.
+func (n *Names) Dimensions() []string { return n.dimensions }
+
+// perStep reports whether decisions are of their step's events alone.
+func (n *Names) perStep() bool {
+	return n.Views[0].Memory == 0 && n.Views[0].Of == "the events of the step"
+}
+
+// columns are those that are added up: increments, or of steps alone what follows from counts and sums.
+func (n *Names) columns() (names []string, deviations []float64, err error) {
+	if len(n.Increments) > 0 {
+		return n.Increments, n.Deviations, nil
+	}
+	if !n.perStep() {
+		return nil, nil, errors.New("decisions publish no increments, so that steps cannot be added up: ORIEL_INCREMENTS=true in a new deployment")
+	}
+	if n.EmitEvery != 1 {
+		return nil, nil, fmt.Errorf("decisions of steps alone, and only each %d-th is published (ORIEL_EMIT_EVERY)", n.EmitEvery)
+	}
+	for _, name := range []string{count, sum} {
+		if slices.Contains(n.Statistics, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 || names[0] != count {
+		return nil, nil, errors.New("decisions of steps alone without counts: ORIEL_STATISTICS has no count")
+	}
+	return names, nil, nil
+}
+
+// groups parts cells by some dimensions: for each group its places, "all" in other dimensions, and its cells.
+func (n *Names) groups(by []string) (groups []group, err error) {
+	keep := make([]bool, len(n.dimensions))
+	for _, name := range by {
+		i := slices.Index(n.dimensions, name)
+		if i < 0 {
+			return nil, fmt.Errorf("%q is no dimension of the cells; they have %s", name, strings.Join(n.dimensions, ", "))
+		}
+		keep[i] = true
+	}
+	seen := map[string]int{}
+	for cell, places := range n.places {
+		places = slices.Clone(places)
+		for i := range places {
+			if !keep[i] {
+				places[i] = All
+			}
+		}
+		key := strings.Join(places, "\x00")
+		at, ok := seen[key]
+		if !ok {
+			at = len(groups)
+			seen[key] = at
+			groups = append(groups, group{places: places})
+		}
+		groups[at].cells = append(groups[at].cells, cell)
+	}
+	return groups, nil
+}
+
+// group is cells that are shown as one.
+type group struct {
+	places []string
+	cells  []int
+}

@@ -1,0 +1,58 @@
+package numbers
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// span is steps (from, to].
+type span struct{ from, to uint64 }
+
+func (s span) steps() uint64 { return s.to - s.from }
+
+// join sorts spans and makes one of those that touch.
+func join(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	joined := spans[:0]
+	for _, s := range spans {
+		if n := len(joined); n > 0 && joined[n-1].to == s.from {
+			joined[n-1].to = s.to
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return joined
+}
+
+// windows is window_deviation of a decision: the deviations of a count over the last 1, 2, 4, … steps.
+type windows []float64
+
+// variance returns V(w). Between two lengths of the table the deviation is straight in logarithms of both. Beyond the
+// last one it grows like the root of the length: that many steps have the filter's whole memory several times.
+func (t windows) variance(w uint64) float64 {
+	if w == 0 {
+		return 0
+	}
+	at, last := math.Log2(float64(w)), len(t)-1
+	if at >= float64(last) || last == 0 {
+		return t[last] * t[last] * float64(w) / math.Exp2(float64(last))
+	}
+	low := min(int(at), last-1)
+	f := at - float64(low)
+	return math.Exp(2 * ((1-f)*math.Log(t[low]) + f*math.Log(t[low+1])))
+}
+
+// of returns the variance of a count over spans that are joined: the sum of those of each, and twice the covariance of
+// each pair. That is 0 of those that are farther apart than the longest window, since V is straight there.
+func (t windows) of(spans []span) (v float64) {
+	reach := uint64(1) << (len(t) - 1)
+	for i, b := range spans {
+		v += t.variance(b.steps())
+		for j := i - 1; j >= 0 && b.from-spans[j].to < reach; j-- {
+			a := spans[j]
+			v += t.variance(b.to-a.from) + t.variance(b.from-a.to) - t.variance(b.from-a.from) - t.variance(b.to-a.to)
+		}
+	}
+	return max(v, 0)
+}

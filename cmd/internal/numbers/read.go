@@ -1,0 +1,38 @@
+package numbers
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"oriel/schemas"
+)
+
+// maxLine bounds a line of a file of decisions.
+const maxLine = 64 << 20
+
+// ErrUntimed says that decisions have no time, and that a file has no timestamps of records in its place.
+var ErrUntimed = errors.New("decisions without time, of an earlier deployment: a file does not say when they were published; read their topic")
+
+// AddLines takes decisions from a file: lines of JSON, as `oriel tail --raw` prints them.
+func (c *Collector) AddLines(r io.Reader) error {
+	for line, err := range schemas.NewLines(r, maxLine).All() {
+		if err != nil {
+			return err
+		}
+		if len(line.Value) == 0 {
+			continue
+		}
+		d, err := schemas.ParseDecision(line.Value)
+		if err == nil && d.Time() == schemas.NoTime {
+			err = ErrUntimed
+		}
+		if err == nil {
+			err = c.Add(d, d.Time())
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", line.Number+1, err)
+		}
+	}
+	return nil
+}

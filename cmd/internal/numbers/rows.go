@@ -1,0 +1,135 @@
+package numbers
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Row is a statistic of a cell, or of a marginal, in an interval of the clock.
+type Row struct {
+	Start, End time.Time
+	Places     []string // by dimension; All in those that are summed over
+	Steps      uint64
+	Statistic  string
+	Number
+}
+
+// Query says which rows there are.
+type Query struct {
+	By         []string // dimensions; nil: all of them
+	Total      bool     // also a row for all cells together
+	Statistics []string // nil: those that decisions show
+	Last       time.Duration
+	From, To   time.Time // of intervals: [From, To); zero: no bound
+}
+
+// errNothing says that no decision is in the intervals asked for.
+var errNothing = errors.New("no decision in the intervals that are asked for")
+
+// Rows returns the rows of a query: by interval, then group, then statistic. Last counts from the end of the interval
+// of the newest decision.
+func (c *Collector) Rows(q Query) ([]Row, error) {
+	by := q.By
+	if by == nil {
+		by = c.names.dimensions
+	}
+	groups, err := c.names.groups(by)
+	if err != nil {
+		return nil, err
+	}
+	if q.Total && len(groups) > 1 {
+		all, _ := c.names.groups(nil)
+		groups = append(groups, all...)
+	}
+	names := q.Statistics
+	if names == nil {
+		names = c.names.Statistics
+	}
+	var statistics []statistic
+	for _, name := range names {
+		s, err := c.names.statistic(name, c.columns)
+		if err != nil {
+			return nil, err
+		}
+		statistics = append(statistics, s)
+	}
+	var rows []Row
+	for _, key := range slices.Sorted(maps.Keys(c.parts)) {
+		start, end := c.bounds(key)
+		if !q.From.IsZero() && start.Before(q.From) || !q.To.IsZero() && end.After(q.To) ||
+			q.Last > 0 && c.clock.Every > 0 && start.Before(c.clock.start(c.clock.key(c.newest)+1).Add(-q.Last)) {
+			continue
+		}
+		variances, steps := c.variances(key)
+		for _, g := range groups {
+			sums := c.sums(key, g)
+			own := slices.Clone(variances)
+			for i := range own {
+				own[i] *= float64(len(g.cells))
+			}
+			for _, s := range statistics {
+				rows = append(rows, Row{start, end, g.places, steps, s.name, s.at(sums, own)})
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil, errNothing
+	}
+	return rows, nil
+}
+
+// bounds are those of an interval; of all times, the first decision's time and the millisecond behind the newest.
+func (c *Collector) bounds(key int64) (start, end time.Time) {
+	if c.clock.Every > 0 {
+		return c.clock.start(key), c.clock.start(key + 1)
+	}
+	zone := time.FixedZone("", int(c.clock.Offset.Seconds()))
+	return time.UnixMilli(c.first).In(zone), time.UnixMilli(c.newest + 1).In(zone)
+}
+
+// variances are those of the columns of a cell in an interval, and steps how many steps it has.
+func (c *Collector) variances(key int64) (variances []float64, steps uint64) {
+	variances = make([]float64, len(c.columns))
+	for _, of := range c.streams(key) {
+		p := c.parts[key][of]
+		p.spans = join(p.spans)
+		for _, s := range p.spans {
+			steps += s.steps()
+		}
+		if c.units == nil {
+			for i := range variances {
+				variances[i] += p.variance[i]
+			}
+			continue
+		}
+		v := p.windows.of(p.spans)
+		for i, unit := range c.units {
+			variances[i] += v * unit * unit
+		}
+	}
+	return variances, steps
+}
+
+// sums are those of the columns of a group in an interval.
+func (c *Collector) sums(key int64, g group) []float64 {
+	sums, cells := make([]float64, len(c.columns)), len(c.names.Cells)
+	for _, of := range c.streams(key) {
+		p := c.parts[key][of]
+		for column := range sums {
+			for _, cell := range g.cells {
+				sums[column] += p.sums[column*cells+cell]
+			}
+		}
+	}
+	return sums
+}
+
+// streams are those of an interval, in one order, so that sums have the same bytes each time.
+func (c *Collector) streams(key int64) []stream {
+	return slices.SortedFunc(maps.Keys(c.parts[key]), func(a, b stream) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), slices.Compare(a.incarnation[:], b.incarnation[:]))
+	})
+}

@@ -1,0 +1,147 @@
+package numbers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/operators/aggregate/block"
+	"oriel/operators/aggregate/interval"
+)
+
+// The statistics, as ORIEL_STATISTICS names them; quantiles are p and a percentage.
+const (
+	count    = "count"
+	sum      = "sum"
+	mean     = "mean"
+	variance = "variance"
+	squares  = "squares" // a column
+	below    = "below="  // columns: running counts of bins
+)
+
+func (n *Names) middle() float64 {
+	if n.Value == nil {
+		return 0
+	}
+	return (n.Value.Low + n.Value.High) / 2
+}
+
+func (n *Names) half() float64 {
+	if n.Value == nil {
+		return 1
+	}
+	return (n.Value.High - n.Value.Low) / 2
+}
+
+// Number is a statistic with its interval at 95 %, of privacy noise alone. Nothing that is not known is a number: it
+// is NaN.
+type Number struct {
+	Value, Low, High float64
+	Deviation        float64 // of the noise of a count or sum; NaN for others
+}
+
+// statistic computes one from columns: their sums, and the variances of their noise.
+type statistic struct {
+	name    string
+	of      *Names
+	count   int // columns
+	sum     int
+	squares int
+	bins    int // the first
+	ranks   *interval.Ranks
+}
+
+// statistic finds the columns of a name.
+func (n *Names) statistic(name string, columns []string) (statistic, error) {
+	s := statistic{name: name, of: n, count: slices.Index(columns, count), bins: -1}
+	s.sum, s.squares = slices.Index(columns, sum), slices.Index(columns, squares)
+	s.bins = slices.IndexFunc(columns, func(c string) bool { return strings.HasPrefix(c, below) })
+	missing := ""
+	switch name {
+	case count:
+		if s.count < 0 && s.bins < 0 {
+			missing = count
+		}
+	case sum, mean, variance:
+		if s.count < 0 || s.sum < 0 || n.Value == nil {
+			missing = sum
+		} else if name == variance && s.squares < 0 {
+			missing = squares
+		}
+	default:
+		level, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
+		if err != nil || !strings.HasPrefix(name, "p") || !(level >= 0.01 && level <= 99.99) {
+			return s, fmt.Errorf("%q is no statistic: count, sum, mean, variance, or p and a percentage", name)
+		}
+		if s.bins < 0 || n.Value == nil {
+			missing = "bins"
+			break
+		}
+		factor := make([]float64, len(columns)-s.bins)
+		for k := range factor {
+			factor[k] = block.Coefficient(k)
+		}
+		s.ranks = interval.NewRanks(factor, level/100)
+	}
+	if missing != "" {
+		return s, fmt.Errorf("%s: decisions of this deployment have no column %s", name, missing)
+	}
+	return s, nil
+}
+
+// at computes the statistic of sums and variances by column.
+func (s *statistic) at(sums, variances []float64) Number {
+	noisy := func(column int) interval.Noisy {
+		return interval.Noisy{Value: sums[column], Deviation: math.Sqrt(variances[column])}
+	}
+	middle, half := s.of.middle(), s.of.half()
+	switch s.name {
+	case count:
+		column := s.count
+		if column < 0 {
+			column = len(sums) - 1 // all running counts end with it
+		}
+		x := noisy(column)
+		return around(x.Value, x.Deviation)
+	case sum:
+		n, x := noisy(s.count), noisy(s.sum)
+		return around(middle*n.Value+half*x.Value, math.Hypot(middle*n.Deviation, half*x.Deviation))
+	case mean:
+		n, x := noisy(s.count), noisy(s.sum)
+		value := max(-1, min(1, x.Value/n.Value))
+		return known(n.Shown(), value, interval.Mean(x, n, interval.Z95), -1, 1).scaled(half, middle)
+	case variance:
+		n, x, y := noisy(s.count), noisy(s.sum), noisy(s.squares)
+		m := x.Value / n.Value
+		value := max(0, min(1, y.Value/n.Value+0.5-m*m))
+		return known(n.Shown(), value, interval.Variance(y, x, n), 0, 1).scaled(half*half, 0)
+	}
+	scratch := make([]float64, s.ranks.Scratch())
+	value, ends := s.ranks.Quantile(sums[s.bins:], math.Sqrt(variances[s.bins]), interval.Z95, scratch)
+	return known(noisy(len(sums)-1).Shown(), value, ends, -1, 1).scaled(half, middle)
+}
+
+// around is a number with the deviation of its noise.
+func around(x, deviation float64) Number {
+	return Number{x, x - interval.Z95*deviation, x + interval.Z95*deviation, deviation}
+}
+
+// known is a ratio over a count. Where the count is hardly more than noise there is no value; where the interval is
+// the whole range, there is none either.
+func known(shown bool, value float64, ends interval.Interval, low, high float64) Number {
+	n := Number{value, ends.Low, ends.High, math.NaN()}
+	if !shown {
+		n.Value = math.NaN()
+		if ends.Low <= low && ends.High >= high {
+			n.Low, n.High = math.NaN(), math.NaN()
+		}
+	}
+	return n
+}
+
+func (n Number) scaled(by, to float64) Number {
+	n.Value, n.Low, n.High = to+by*n.Value, to+by*n.Low, to+by*n.High
+	return n
+}

@@ -1,0 +1,132 @@
+package numbers
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"text/tabwriter"
+
+	"oriel/schemas"
+)
+
+// Nothing is the note of a number that is not known.
+const Nothing = "no events seen beyond noise"
+
+// Formats are the names of formats.
+var Formats = []string{"table", "csv", "json", "parquet"}
+
+// Write writes rows in a format, which must be one of Formats.
+func Write(w io.Writer, format string, dimensions []string, rows []Row) error {
+	switch format {
+	case "table":
+		return writeTable(w, dimensions, rows)
+	case "csv":
+		return writeCSV(w, dimensions, rows)
+	case "json":
+		return writeJSON(w, dimensions, rows)
+	}
+	return writeParquet(w, dimensions, rows)
+}
+
+// instant is how a time is written: RFC 3339, with a part of a second where there is one.
+const instant = "2006-01-02T15:04:05.999Z07:00"
+
+// note is empty where the number is known.
+func (r Row) note() string {
+	if math.IsNaN(r.Value) {
+		return Nothing
+	}
+	return ""
+}
+
+// header names what every format has, in its order: the dimensions stand behind end.
+func header(dimensions []string) []string {
+	names := append([]string{"start", "end"}, dimensions...)
+	return append(names, "statistic", "value", "low", "high", "deviation", "steps", "note")
+}
+
+func writeCSV(w io.Writer, dimensions []string, rows []Row) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(header(dimensions)); err != nil {
+		return err
+	}
+	number := func(x float64) string {
+		if math.IsNaN(x) {
+			return ""
+		}
+		return string(schemas.AppendFloat(nil, x))
+	}
+	for _, r := range rows {
+		line := append([]string{r.Start.Format(instant), r.End.Format(instant)}, r.Places...)
+		line = append(line, r.Statistic, number(r.Value), number(r.Low), number(r.High), number(r.Deviation),
+			strconv.FormatUint(r.Steps, 10), r.note())
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeJSON writes a line a row.
+func writeJSON(w io.Writer, dimensions []string, rows []Row) error {
+	text := func(dst []byte, name, value string) []byte {
+		return schemas.AppendString(append(schemas.AppendString(append(dst, ','), name), ':'), value)
+	}
+	var line []byte
+	for _, r := range rows {
+		line = append(line[:0], `{"start":`...)
+		line = schemas.AppendString(line, r.Start.Format(instant))
+		line = text(line, "end", r.End.Format(instant))
+		for i, name := range dimensions {
+			line = text(line, name, r.Places[i])
+		}
+		line = text(line, "statistic", r.Statistic)
+		for _, x := range []struct {
+			name  string
+			value float64
+		}{{"value", r.Value}, {"low", r.Low}, {"high", r.High}, {"deviation", r.Deviation}} {
+			line = append(append(append(line, `,"`...), x.name...), `":`...)
+			if math.IsNaN(x.value) {
+				line = append(line, "null"...)
+			} else {
+				line = schemas.AppendFloat(line, x.value)
+			}
+		}
+		line = strconv.AppendUint(append(line, `,"steps":`...), r.Steps, 10)
+		if note := r.note(); note != "" {
+			line = text(line, "note", note)
+		}
+		if _, err := w.Write(append(line, "}\n"...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeTable(w io.Writer, dimensions []string, rows []Row) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprint(out, "start")
+	for _, name := range append(dimensions[:len(dimensions):len(dimensions)], "statistic", "value", "95 % interval") {
+		_, _ = fmt.Fprint(out, "\t", name)
+	}
+	_, _ = fmt.Fprintln(out)
+	for _, r := range rows {
+		_, _ = fmt.Fprint(out, r.Start.Format(instant))
+		for _, place := range r.Places {
+			_, _ = fmt.Fprint(out, "\t", place)
+		}
+		ends := fmt.Sprintf("%.6g to %.6g", r.Low, r.High)
+		switch {
+		case math.IsNaN(r.Value) && math.IsNaN(r.Low):
+			_, _ = fmt.Fprintf(out, "\t%s\t-\t%s\n", r.Statistic, Nothing)
+		case math.IsNaN(r.Value):
+			_, _ = fmt.Fprintf(out, "\t%s\t-\t%s; %s\n", r.Statistic, ends, Nothing)
+		default:
+			_, _ = fmt.Fprintf(out, "\t%s\t%.6g\t%s\n", r.Statistic, r.Value, ends)
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/numbers"
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
+	"oriel/schemas"
+)
+
+// numbersOptions are the flags of `oriel numbers`.
+type numbersOptions struct {
+	topic, descriptor, input, names, from, to, timezone, format, output string
+	every, last                                                         time.Duration
+	by, statistics                                                      []string
+	total                                                               bool
+}
+
+func numbersCommand() *cobra.Command {
+	var o numbersOptions
+	cmd := &cobra.Command{
+		Use:   "numbers --every 1h {--topic TOPIC | --input FILE}",
+		Short: "Show the numbers of aggregate by the hour or day",
+		Long: "Numbers adds the increments of decisions up by intervals of the clock and prints each statistic of each cell with its\n" +
+			"interval at 95 %, of privacy noise alone. A decision is in the interval of its `time`. It needs ORIEL_INCREMENTS=true,\n" +
+			"or a mechanism that releases each step alone, and no other settings: what numbers mean is in the descriptor topic.\n" +
+			"--input reads lines of JSON, as `oriel tail --raw` prints them, without a broker, with the descriptor in --names or\n" +
+			"the deployment's settings. A ratio whose count is hardly more than noise has no value: \"" + numbers.Nothing + "\".\n\n" +
+			"    oriel numbers --topic delays.decisions --every 1h --last 24h --by carrier --total",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runNumbers(cmd, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.topic, "topic", "", "decision topic")
+	f.StringVar(&o.descriptor, "descriptor", "", "descriptor topic; without it, that beside the decision topic, NAME.descriptor")
+	f.StringVar(&o.input, "input", "", "file of decisions, a line of JSON each; - is standard input")
+	f.StringVar(&o.names, "names", "", "file with the descriptor; without it, of --input, the settings of the deployment")
+	f.DurationVar(&o.every, "every", time.Hour, "length of an interval; 0 is one for all decisions")
+	f.DurationVar(&o.last, "last", 0, "so much time up to the end of the newest decision's interval")
+	f.StringVar(&o.from, "from", "", "intervals from this time on, 2006-01-02T15:04:05Z or 2006-01-02")
+	f.StringVar(&o.to, "to", "", "intervals up to this time")
+	f.StringVar(&o.timezone, "timezone", "Z", "offset of the clock that intervals begin by, such as +02:00")
+	f.StringSliceVar(&o.by, "by", nil, "dimensions of cells to show; it sums over the others. Without it, each cell; with none, all in one")
+	f.BoolVar(&o.total, "total", false, "also all cells together")
+	f.StringSliceVar(&o.statistics, "statistic", nil, "statistics to show; without it, those of decisions")
+	f.StringVar(&o.format, "format", "table", strings.Join(numbers.Formats, ", "))
+	f.StringVarP(&o.output, "output", "o", "", "file to write; without it, standard output")
+	cmd.MarkFlagsOneRequired("topic", "input")
+	cmd.MarkFlagsMutuallyExclusive("topic", "input")
+	cmd.MarkFlagsMutuallyExclusive("last", "from")
+	cmd.MarkFlagsMutuallyExclusive("last", "to")
+	return cmd
+}
+
+// query reads the flags that say which rows there are.
+func (o numbersOptions) query() (q numbers.Query, clock numbers.Clock, err error) {
+	zone, err := time.Parse("Z07:00", o.timezone)
+	if err != nil {
+		return q, clock, exit.WrongUse("--timezone %q: not an offset such as +02:00, or Z", o.timezone)
+	}
+	_, offset := zone.Zone()
+	clock = numbers.Clock{Every: o.every, Offset: time.Duration(offset) * time.Second}
+	if !slices.Contains(numbers.Formats, o.format) {
+		return q, clock, exit.WrongUse("--format %q: not one of %s", o.format, strings.Join(numbers.Formats, ", "))
+	}
+	if o.every < 0 || o.last < 0 {
+		return q, clock, exit.WrongUse("--every, --last: negative")
+	}
+	at := func(flag, text string) (t time.Time) {
+		for _, layout := range []string{time.RFC3339, time.DateOnly} {
+			if t, parsed := time.ParseInLocation(layout, text, zone.Location()); parsed == nil {
+				return t
+			}
+		}
+		if text != "" {
+			err = exit.WrongUse("--%s %q: not a time such as 2006-01-02T15:04:05Z, or a day", flag, text)
+		}
+		return t
+	}
+	q = numbers.Query{
+		By: o.by, Total: o.total, Statistics: o.statistics, Last: o.last, From: at("from", o.from), To: at("to", o.to),
+	}
+	if slices.Equal(q.By, []string{"none"}) {
+		q.By = []string{}
+	}
+	return q, clock, err
+}
+
+func runNumbers(cmd *cobra.Command, o numbersOptions) error {
+	q, clock, err := o.query()
+	if err != nil {
+		return err
+	}
+	var names *numbers.Names
+	var rows []numbers.Row
+	take := func(descriptor []byte, read func(*numbers.Collector) error) error {
+		if names, err = numbers.ParseNames(descriptor); err != nil {
+			return err
+		}
+		c, err := numbers.NewCollector(names, clock)
+		if err != nil {
+			return err
+		}
+		if err := read(c); err != nil {
+			return err
+		}
+		rows, err = c.Rows(q)
+		return err
+	}
+	if o.input != "" {
+		err = o.fromFile(cmd, take)
+	} else {
+		err = service.ThisHost(version()).WithClient(func(client *kafka.Client) error {
+			descriptor, err := o.published(cmd.Context(), client)
+			if err != nil {
+				return err
+			}
+			return take(descriptor, func(c *numbers.Collector) error {
+				return fromTopic(cmd.Context(), client, o.topic, c, cmd.ErrOrStderr())
+			})
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if o.output == "" {
+		return numbers.Write(cmd.OutOrStdout(), o.format, names.Dimensions(), rows)
+	}
+	f, err := os.Create(o.output)
+	if err != nil {
+		return err
+	}
+	return errors.Join(numbers.Write(f, o.format, names.Dimensions(), rows), f.Close())
+}
+
+// fromFile takes decisions of a file, with the descriptor of another or of the settings.
+func (o numbersOptions) fromFile(cmd *cobra.Command, take func([]byte, func(*numbers.Collector) error) error) error {
+	descriptor, err := o.described()
+	if err != nil {
+		return err
+	}
+	in := cmd.InOrStdin()
+	if o.input != "-" {
+		f, err := os.Open(o.input)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	return take(descriptor, func(c *numbers.Collector) error { return addLines(c, o.input, in) })
+}
+
+func addLines(c *numbers.Collector, name string, in io.Reader) error {
+	if err := c.AddLines(in); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// described is the descriptor of --names, or of the settings.
+func (o numbersOptions) described() ([]byte, error) {
+	if o.names != "" {
+		return os.ReadFile(o.names)
+	}
+	s, err := settings.Load(os.Environ(), settings.Events, settings.Operator)
+	if err != nil {
+		return nil, fmt.Errorf("--names: missing, and the settings of a deployment are not there in its place: %w", err)
+	}
+	learner, err := s.Learner()
+	if err != nil {
+		return nil, err
+	}
+	return operators.DescriptorOf(learner.Operator()), nil
+}
+
+// published is the newest descriptor of the topic beside that of decisions, or of --names.
+func (o numbersOptions) published(ctx context.Context, client *kafka.Client) (newest []byte, err error) {
+	if o.names != "" {
+		return os.ReadFile(o.names)
+	}
+	name := o.descriptor
+	if name == "" {
+		own, ok := strings.CutSuffix(o.topic, ".decisions")
+		if !ok {
+			return nil, exit.WrongUse("--descriptor: missing: %q does not end with .decisions", o.topic)
+		}
+		name = own + ".descriptor"
+	}
+	err = readTopic(ctx, client, name, func(value []byte, _ int64) error {
+		newest = bytes.Clone(value)
+		return nil
+	})
+	if err == nil && newest == nil {
+		err = fmt.Errorf("topic %q holds no descriptor: `oriel topics` publishes it", name)
+	}
+	return newest, err
+}
+
+// fromTopic takes the committed decisions of a topic. One without a time has the timestamp of its record, which is that
+// of the commit.
+func fromTopic(ctx context.Context, client *kafka.Client, name string, c *numbers.Collector, problems io.Writer) error {
+	told := false
+	return readTopic(ctx, client, name, func(value []byte, timestamp int64) error {
+		d, err := schemas.ParseDecision(value)
+		if err != nil {
+			return err
+		}
+		at := d.Time()
+		if at == schemas.NoTime {
+			if at = timestamp; !told {
+				told = true
+				_, _ = fmt.Fprintln(problems, "decisions of an earlier deployment have no time: those of their records count, when they were published")
+			}
+		}
+		return c.Add(d, at)
+	})
+}
+
+// readTopic hands on all committed records that a topic has, partition by partition.
+func readTopic(
+	ctx context.Context, client *kafka.Client, name string, take func(value []byte, timestamp int64) error,
+) error {
+	topic, err := service.Describe(ctx, client, name)
+	if err != nil {
+		return err
+	}
+	for p := range int32(topic.Partitions) {
+		bounds, err := topics.BoundsOf(ctx, client, name, p)
+		if err != nil {
+			return err
+		}
+		for r, err := range fetch.Records(ctx, client, topic, p, bounds.Start, bounds.Stable, false) {
+			if err == nil {
+				err = take(r.Value, r.Timestamp)
+			}
+			if err != nil {
+				return fmt.Errorf("%s, partition %d, offset %d: %w", name, p, r.Offset, err)
+			}
+		}
+	}
+	return nil
+}
