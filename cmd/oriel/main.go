@@ -40,8 +40,8 @@ func root() *cobra.Command {
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
 		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
-		planCommand(), initCommand(), mapCommand(), auditCommand(), reproduceCommand(), versionCommand(), scoreCommand(),
-		weightsCommand(), numbersCommand())
+		planCommand(), initCommand(), mapCommand(), auditCommand(), reproduceCommand(), scoreCommand(), weightsCommand(),
+		numbersCommand(), licensesCommand(), versionCommand())
 	return cmd
 }
 
