@@ -31,6 +31,8 @@ type Setup struct {
 	Retried  func(operation string, err error)
 	Client   func(*kafka.Config) // changes the client of every process; nil: nothing
 
+	InputSettings map[string]string // of the input topic; nil: the broker's own
+
 	master *state.MasterKey
 }
 
@@ -119,7 +121,7 @@ func (s Setup) Sealer(ctx context.Context, client *kafka.Client, partition int32
 
 // Prepare makes the input, and then what `oriel topics` makes.
 func (s Setup) Prepare(ctx context.Context, client *kafka.Client, partitions int) error {
-	if err := topics.Create(ctx, client, s.Config.Input, partitions, 1, nil); err != nil {
+	if err := topics.Create(ctx, client, s.Config.Input, partitions, 1, s.InputSettings); err != nil {
 		return err
 	}
 	return s.Topics(ctx, client, func(string) {})

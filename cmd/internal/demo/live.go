@@ -55,7 +55,7 @@ func live(
 	wait = func() error {
 		first := <-ended
 		if ctx.Err() != nil {
-			_ = <-ended // both end because they were told to
+			_ = error(<-ended)
 			return nil
 		}
 		return fmt.Errorf("live: %w", first)

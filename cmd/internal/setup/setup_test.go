@@ -186,7 +186,7 @@ func TestAsker(t *testing.T) {
 		var shown strings.Builder
 		a := &Asker{Takes: takes, Out: &shown}
 		for _, q := range []Question{
-			{Flag: "a", Proposal: "p"}, {Flag: "b", Text: "0:1?", Confirm: true}, {Flag: "c", Text: "which?"},
+			{Flag: "a", Proposal: "p"}, {Flag: "b", Text: "0:1?", Proposal: "p", Confirm: true}, {Flag: "c", Text: "which?"},
 		} {
 			if _, err := a.Ask(q); err != nil {
 				t.Error(err)
