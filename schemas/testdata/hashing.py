@@ -130,7 +130,16 @@ def cases():
     yield [], 16, True, "unit", []
     yield [], 16, False, "unit", []
     for d in (1, 2, 3, 7, 32, 1000, 1 << 20):
-        for n in list(range(1, 70)) + [127, 128, 129, 1000]:
+        for norm in ("unit", "none"):
+            for bias in (True, False):
+                yield flight, d, bias, norm, []
+                yield flight, d, bias, norm, [distance, hour]
+    for v in (-1, 0, -0.0, 1e-300, 2500, 5000, 5001, 1e300, -1e300, 1e308):
+        yield [("distance", v), ("hour", v)], 64, True, "unit", [distance, hour]
+        yield [("distance", v), ("hour", v)], 64, False, "none", [distance, hour]
+    yield [("hour", "noon"), ("hour2", True)], 8, True, "unit", [hour]
+    yield [("ä", "ö"), ("名前", "値"), ("", ""), ("a\0b", "c"), ("😀", 0.1)], 32, True, "unit", []
+    for n in list(range(1, 70)) + [127, 128, 129, 1000]:
         yield [("n" * n, 1), ("s", "x" * n)], 1 << 20, True, "unit", []
     for _ in range(60):
         features = []
