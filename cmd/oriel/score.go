@@ -63,8 +63,11 @@ func (o modelOptions) models(ctx context.Context, follow bool, f func(context.Co
 			return err
 		}
 		m, next, err := t.Read(ctx)
-		if err != nil || !follow {
-			return errors.Join(err, ifRead(err, func() error { return f(ctx, m) }))
+		if err != nil {
+			return err
+		}
+		if !follow {
+			return f(ctx, m)
 		}
 		work, end := context.WithCancel(ctx)
 		followed := make(chan error, 1)
@@ -76,13 +79,6 @@ func (o modelOptions) models(ctx context.Context, follow bool, f func(context.Co
 		end()
 		return errors.Join(err, <-followed)
 	})
-}
-
-func ifRead(err error, f func() error) error {
-	if err != nil {
-		return nil
-	}
-	return f()
 }
 
 func (o modelOptions) read() (*score.Models, error) {
