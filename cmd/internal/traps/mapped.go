@@ -23,7 +23,7 @@ func (at kindAt) of(i *mapping.Item) mapping.Kind {
 	return mapping.Absent
 }
 
-// unreadable warns about values that their schema gives a kind which their item never reads.
+// unreadable warns about values that their schema gives a kind which their item, or a filter, never reads.
 func unreadable(m *mapping.Mapping, at kindAt) (warnings []string) {
 	items := slices.Concat(m.Features, m.Members)
 	if m.Label != nil {
@@ -48,6 +48,13 @@ func unreadable(m *mapping.Mapping, at kindAt) (warnings []string) {
 		}
 		warnings = append(warnings, fmt.Sprintf("ORIEL_MAP: %s: path %s is %s by the schema, which cannot be read so: each record that has "+
 			"it is a null event; %s", item.Place(), path[0], k, remedy))
+	}
+	for i, where := range m.Where {
+		compared := mapping.Item{Compare: &where}
+		if k := at.of(&compared); !compared.Reads(k) {
+			warnings = append(warnings, fmt.Sprintf("ORIEL_MAP: where[%d]: path %s is %s by the schema, which no comparison reads: "+
+				"each record that has it is left out without a dead letter; compare another path", i, where.Path, k))
+		}
 	}
 	return warnings
 }

@@ -79,6 +79,8 @@ func TestTrapsOfSchemas(t *testing.T) {
 		{`"label":"paid","features":[{"name":"d","from":"/lines/0/price","as":"day"}]`, `"epoch" says what it counts`},
 		{`"label":"paid","features":[{"name":"d","from":"/lines/0/price","as":"bool"}]`, `null event; name another path`},
 		{`"label":"paid","features":["name"],"members":["weight=at"]`, `members[0]: path /at is a time`},
+		{`"label":"paid","features":["name"],"where":["name!=x","at>2024"]`, `where[1]: path /at is a time by the schema`},
+		{`"label":"paid","features":["name"],"where":["at!=","paid=true"]`, ""},
 		{`"label":"paid","features":["/lines/1/price","/sums/a","name"]`, `without a range in ORIEL_FEATURES_RANGE: "price", "a". A`},
 	} {
 		for _, format := range []string{"avro", "protobuf"} {
