@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"math"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -115,6 +118,55 @@ func TestAggregateOfTheReadme(t *testing.T) {
 		}
 		if said := f.Must("plan"); !strings.Contains(said, "one of 72 cells") {
 			t.Errorf("%s: %s", name, said)
+		}
+	}
+}
+
+// TestChoosingShowsWhatPlanSays: the figures of deploy/CHOOSING.md are those of its own commands, and its beliefs those
+// of its own formula.
+func TestChoosingShowsWhatPlanSays(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(repotest.Path("deploy/CHOOSING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := repotest.OnOneLine(string(content))
+	says := func(command, pattern string, shown ...string) {
+		t.Helper()
+		block := repotest.Block(t, "deploy/CHOOSING.md", command)
+		args := strings.Fields(block)[1:]
+		args[1] = repotest.Path(args[1]) // of --env-file
+		said := unserved(t, map[string]string{}).Must(args...)
+		got := regexp.MustCompile(pattern).FindStringSubmatch(said)
+		if got == nil {
+			t.Fatalf("%s: said %s", command, said)
+		}
+		for i, text := range shown {
+			x, errX := strconv.ParseFloat(got[i+1], 64)
+			y, errY := strconv.ParseFloat(regexp.MustCompile(`[0-9.]*[0-9]`).FindString(text), 64)
+			if errX != nil || errY != nil || math.Abs(x/y-1) > 0.005 || !strings.Contains(page, text) {
+				t.Errorf("the page must have %q, and %s is what `oriel %s` says", text, got[i+1], strings.Join(args, " "))
+			}
+		}
+	}
+	says("env plan\n", `\* memory 65536 +± ([0-9.]+)`, "± 69.8")
+	says("env plan\n", `memory 65536 +± [0-9.]+ … ([0-9.]+)`, "± 11.8 minutes at worst")
+	says("plan --want-mean", `solved: ORIEL_EPSILON=([0-9.]+)`, "ε = 2.09")
+
+	for _, row := range []struct {
+		prior  float64
+		prefix string
+	}{{0.5, "| from 50 % to at most |"}, {0.01, "| from 1 % to at most |"}} {
+		_, cells, found := strings.Cut(page, row.prefix)
+		if !found {
+			t.Fatalf("the page has no row %q", row.prefix)
+		}
+		for i, cell := range strings.SplitN(cells, "|", 7)[:6] {
+			odds := row.prior * math.Exp([]float64{0.1, 0.5, 1, 2, 4, 8}[i])
+			shown, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(cell), " %"), 64)
+			if want := 100 * odds / (1 - row.prior + odds); err != nil || math.Abs(shown-want) > 0.051 {
+				t.Errorf("%s: cell %d shows %s, it is %.2f %%", row.prefix, i, cell, want)
+			}
 		}
 	}
 }

@@ -187,3 +187,19 @@ func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
 	}
 	f.CheckHistory(0, 50)
 }
+
+// TestRefuseLostDecisions: decisions that were published may not be made up, nor a second history begun.
+func TestRefuseLostDecisions(t *testing.T) {
+	t.Parallel()
+	f := served(t)
+	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("decisions")); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"topics", "run"} {
+		p := f.Start(nil, command)
+		if p.Finish(time.Minute) || !strings.Contains(p.Output(), f.Topic("decisions")) ||
+			!strings.Contains(p.Output(), "ORIEL_NAME") {
+			t.Errorf("%s does not say that the decisions are lost: %s", command, p.Output())
+		}
+	}
+}

@@ -1,0 +1,135 @@
+{{/*
+Parts of pods. Names follow the release; each command is a component: run, letters or order.
+*/}}
+
+{{- define "oriel.name" -}}
+{{- if gt (len .Release.Name) 53 }}{{ fail "the release's name must have at most 53 characters" }}{{ end -}}
+{{ .Release.Name }}
+{{- end }}
+
+{{/* Labels that select the pods of a component: a list of the root and the component's name. */}}
+{{- define "oriel.selector" -}}
+app.kubernetes.io/name: oriel
+app.kubernetes.io/instance: {{ include "oriel.name" (index . 0) }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{- define "oriel.labels" -}}
+{{ include "oriel.selector" . }}
+app.kubernetes.io/version: {{ (index . 0).Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
+{{- end }}
+
+{{/*
+What values must have in common. An envFile that is not given cannot be looked at: `oriel run` says what is wrong then.
+*/}}
+{{- define "oriel.check" -}}
+{{- $most := .Values.inputPartitions | int }}
+{{- if and $most (gt (int .Values.replicas) $most) }}
+{{- fail (printf "replicas is %d, and inputPartitions is %d: a process beyond it has nothing to do" (int .Values.replicas) $most) }}
+{{- end }}
+{{- with .Values.autoscaling }}
+{{- if .enabled }}
+{{- if not $most }}{{ fail "autoscaling.enabled needs inputPartitions: more processes help only where each partition is a stream" }}{{ end }}
+{{- if or (gt (int .maxReplicas) $most) (le (int .maxReplicas) (int $.Values.replicas)) }}
+{{- fail (printf "autoscaling.maxReplicas is %d: it must be above replicas, and at most inputPartitions, %d" (int .maxReplicas) $most) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- $other := eq (index .Values.env "ORIEL_SEQUENCER" | default "") "other" }}
+{{- if or $other (regexMatch "(?m)^ORIEL_SEQUENCER=other *$" .Values.envFile) }}
+{{- if not .Values.order.enabled }}{{ fail "ORIEL_SEQUENCER=other needs order.enabled: without `oriel order` the stream stands still" }}{{ end }}
+{{- end }}
+{{- if and .Values.files (not .Values.envFile) }}{{ fail "files needs envFile: without it the ConfigMap is yours" }}{{ end }}
+{{- end }}
+
+{{/* The volumes of a component: a list of the root and its Secret's name. */}}
+{{- define "oriel.volumes" -}}
+- name: settings
+  configMap:
+    name: {{ include "oriel.name" (index . 0) }}
+- name: secrets
+  secret:
+    secretName: {{ index . 1 }}
+    defaultMode: 0440
+{{- end }}
+
+{{/* A container: a dict of root, command, env (settings of this component) and state (whether it mounts the state). */}}
+{{- define "oriel.container" -}}
+name: {{ .command }}
+image: "{{ .root.Values.image.repository }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}"
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+args: ["--env-file", "/etc/oriel/oriel.env", {{ .command | quote }}]
+env:
+{{- $env := dict "ORIEL_MASTER_KEY_FILE" "/run/secrets/oriel/master.key" }}
+{{- if .state }}
+{{- $env = merge $env (dict "ORIEL_STATE_DIR" "/var/lib/oriel" "ORIEL_HTTP_ADDR" "0.0.0.0:9464") }}
+{{- end }}
+{{- $env = mergeOverwrite $env (deepCopy .root.Values.env) (deepCopy .env) }}
+{{- range $name, $value := $env }}
+  - name: {{ $name }}
+    value: {{ $value | quote }}
+{{- end }}
+resources:
+  {{- toYaml .root.Values.resources | nindent 2 }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: ["ALL"]
+volumeMounts:
+  - name: settings
+    mountPath: /etc/oriel
+    readOnly: true
+  - name: secrets
+    mountPath: /run/secrets/oriel
+    readOnly: true
+{{- if .state }}
+  - name: state
+    mountPath: /var/lib/oriel
+{{- end }}
+{{- end }}
+
+{{/* What pods of all components have: a list of the root and the component's name. */}}
+{{- define "oriel.metadata" -}}
+labels:
+  {{- include "oriel.labels" . | nindent 2 }}
+{{- $root := index . 0 }}
+annotations:
+  {{- if $root.Values.envFile }}
+  # Changed settings start the processes again.
+  checksum/settings: {{ include (print $root.Template.BasePath "/configmap.yaml") $root | sha256sum }}
+  {{- end }}
+  {{- with $root.Values.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+
+{{- define "oriel.spec" -}}
+serviceAccountName: {{ include "oriel.name" . }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+# Time to finish the open transaction.
+terminationGracePeriodSeconds: 30
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  # The files of the Secret belong to this group, which may read them.
+  fsGroup: 65532
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
