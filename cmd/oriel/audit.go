@@ -13,6 +13,7 @@ import (
 
 	"oriel/cmd/internal/auditor"
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/audit"
 	"oriel/state"
@@ -138,10 +139,10 @@ func progressOn(w io.Writer) auditor.Progress {
 		if total == 0 || total > auditor.MaxRuns {
 			total = -1
 		}
-		if !isTerminal(w) {
+		if !program.IsTerminal(w) {
 			_, _ = fmt.Fprintf(w, "%5.0f s: %s\n", time.Since(start).Seconds(), what)
 		}
-		bar := newBar(w, int64(total), what, false)
+		bar := program.NewBar(w, int64(total), what, false)
 		_ = bar.RenderBlank()
 		return func(done int) { _ = bar.Set(done) }, func() { _ = bar.Finish() }
 	}

@@ -9,6 +9,7 @@ import (
 
 	"oriel/cmd/internal/demo"
 	"oriel/cmd/internal/flights"
+	"oriel/cmd/internal/program"
 )
 
 //go:embed demodata/flights.csv.gz
@@ -32,7 +33,7 @@ func demoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Bar = func(total int64, what string) demo.Bar { return newBar(cmd.ErrOrStderr(), total, what, false) }
+			o.Bar = func(total int64, what string) demo.Bar { return program.NewBar(cmd.ErrOrStderr(), total, what, false) }
 			return demo.Run(cmd.Context(), cmd.OutOrStdout(), all, o)
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/exit"
 	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/internal/traps"
@@ -139,7 +140,7 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 	}
 	seen := watched{source, traps.WatchOf(events)}
 	defer func() { traps.Warn(cmd.ErrOrStderr(), seen.watch.Warnings()) }()
-	bar := newBar(cmd.ErrOrStderr(), total, "eval", false)
+	bar := program.NewBar(cmd.ErrOrStderr(), total, "eval", false)
 	in.Progress = func(events int) { _ = bar.Add(events) }
 	report, err := o.report(cmd, in, seen)
 	_ = bar.Finish()

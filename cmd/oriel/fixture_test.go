@@ -4,11 +4,12 @@ import (
 	"context"
 	"testing"
 
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/servicetest"
 )
 
 func TestMain(m *testing.M) {
-	servicetest.Main(m, func(ctx context.Context) int { return execute(ctx, root()) })
+	servicetest.Main(m, func(ctx context.Context) int { return program.Execute(ctx, root()) })
 }
 
 // fixture is a deployment and what the tests of this package ask of it.

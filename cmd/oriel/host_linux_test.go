@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
+
+	"oriel/cmd/internal/program"
 )
 
 // TestNoCommandCanBeDumped: a core dump holds keys and events. `run` and `letters` alone forbade one, by a limit that
@@ -53,7 +55,7 @@ func TestNoCommandCanBeDumped(t *testing.T) {
 			return nil
 		}
 		all.SetArgs(strings.Fields(path))
-		if code := execute(t.Context(), all); code != 0 || !ran {
+		if code := program.Execute(t.Context(), all); code != 0 || !ran {
 			t.Errorf("oriel %s: exit code %d, ran %t", path, code, ran)
 		}
 	}

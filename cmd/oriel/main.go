@@ -1,20 +1,18 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/envfile"
-	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/service"
 )
 
 func main() {
-	os.Exit(execute(service.Interruption(), root()))
+	os.Exit(program.Execute(service.Interruption(), root()))
 }
 
 func root() *cobra.Command {
@@ -40,29 +38,9 @@ func root() *cobra.Command {
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
 		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
-		planCommand(), initCommand(), mapCommand(), auditCommand(), reproduceCommand(), scoreCommand(), weightsCommand(),
+		planCommand(), initCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
 		numbersCommand(), licensesCommand(), versionCommand())
 	return cmd
-}
-
-// execute runs the command line and returns the process's exit code.
-func execute(ctx context.Context, cmd *cobra.Command) int {
-	running := false
-	for _, c := range cmd.Commands() {
-		work := c.RunE
-		c.RunE = func(cmd *cobra.Command, args []string) error {
-			running = true
-			return work(cmd, args)
-		}
-	}
-	called, err := cmd.ExecuteContextC(ctx)
-	if err == nil {
-		return 0
-	}
-	if !running { // cobra's own: an unknown command or flag, a missing one, two that exclude each other
-		err = exit.WrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
-	}
-	return exit.Report(os.Stderr, err)
 }
 
 func versionCommand() *cobra.Command {
@@ -79,19 +57,10 @@ func versionCommand() *cobra.Command {
 // does.
 var release string
 
-// version is the release, the commit that the binary was built from, or the module's version.
+// version is the release, or what the build says of itself.
 func version() string {
 	if release != "" {
 		return release
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return s.Value[:12]
-		}
-	}
-	return info.Main.Version
+	return program.Version()
 }

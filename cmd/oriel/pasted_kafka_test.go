@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/demo"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
 )
@@ -157,7 +158,7 @@ func TestCommandsOfTheDemo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		bar := func(total int64, what string) demo.Bar { return newBar(io.Discard, total, what, false) }
+		bar := func(total int64, what string) demo.Bar { return program.NewBar(io.Discard, total, what, false) }
 		err := demo.Run(ctx, w, all[:900], demo.Options{Keep: true, Seed: 1, Out: t.TempDir(), Bar: bar})
 		_ = w.Close()
 		ended <- err

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
@@ -155,7 +156,7 @@ func (o produceOptions) read(
 	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() && !o.stdout {
 		return exit.WrongUse("%s: not a file that can be read twice, to check it before it is sent", o.file())
 	}
-	bar := newBar(progress, total, "produce", false)
+	bar := program.NewBar(progress, total, "produce", false)
 	defer func() { _ = bar.Finish() }()
 	if err := each(in, func(e outgoing) error { return errors.Join(ctx.Err(), f(e), bar.Add(1)) }); err != nil {
 		return fmt.Errorf("%s: %w", o.file(), err)

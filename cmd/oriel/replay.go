@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/program"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/service"
 	"oriel/cmd/internal/settings"
@@ -118,7 +119,7 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	if !info.Mode().IsRegular() {
 		total = -1 // a pipe
 	}
-	bar := newBar(cmd.ErrOrStderr(), total, "replay", true)
+	bar := program.NewBar(cmd.ErrOrStderr(), total, "replay", true)
 	defer func() { _ = bar.Finish() }()
 	w := bufio.NewWriterSize(out, 1<<20)
 	r, err := replay.Run(cmd.Context(), w, io.TeeReader(in, bar), model, stream, s.MaxRecordBytes, o.Options)
@@ -143,7 +144,7 @@ func replaySave(cmd *cobra.Command, o replayOptions) error {
 
 // replayCheck compares published decisions with recomputed ones.
 func replayCheck(cmd *cobra.Command, o replayOptions) error {
-	bar := newBar(cmd.ErrOrStderr(), -1, "compared", false)
+	bar := program.NewBar(cmd.ErrOrStderr(), -1, "compared", false)
 	h := service.ThisHost(version())
 	compared, err := h.CheckDecisions(cmd.Context(), o.Partition, o.from, func(n int) { _ = bar.Set(n) })
 	_ = bar.Finish()

@@ -109,7 +109,7 @@ func (d *inprocess) start(name string, disk *vfs.MemFS, command func(context.Con
 			return l, err
 		}
 		err := command(ctx, h)
-		c.code = exit.Report(h.Stderr, err)
+		c.code = exit.Report(h.Stderr, "oriel", err)
 		return err
 	})
 	return c

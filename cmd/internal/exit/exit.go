@@ -34,19 +34,20 @@ func exitCode(err error) int {
 	return Failure
 }
 
-// Report prints each problem of a joined error on a line of its own, and returns the code that the process exits with.
-func Report(w io.Writer, err error) (code int) {
+// Report prints, behind the name of the program, each problem of a joined error on a line of its own, and returns the
+// code that the process exits with.
+func Report(w io.Writer, program string, err error) (code int) {
 	if err == nil {
 		return 0
 	}
 	if all := problems(err); len(all) > 1 {
-		fmt.Fprintf(w, "oriel: %d problems\n", len(all))
+		fmt.Fprintf(w, "%s: %d problems\n", program, len(all))
 		for _, e := range all {
 			fmt.Fprintf(w, "  %s\n", plain(e))
 		}
 		return exitCode(err)
 	}
-	fmt.Fprintf(w, "oriel: %s\n", plain(err))
+	fmt.Fprintf(w, "%s: %s\n", program, plain(err))
 	if refused, is := errors.AsType[*kafka.RefusedError](err); is {
 		fmt.Fprintf(w, "  %s\n", remedies[refused.Why])
 	}

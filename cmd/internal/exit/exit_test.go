@@ -23,7 +23,7 @@ func TestReport(t *testing.T) {
 		{fmt.Errorf("while at it: %w", two), "oriel: while at it: pipeline: partition 3: b is away. Wait\n"},
 	} {
 		var said strings.Builder
-		if code := Report(&said, c.err); code != Failure || said.String() != c.want {
+		if code := Report(&said, "oriel", c.err); code != Failure || said.String() != c.want {
 			t.Errorf("code %d, said %q, want %q", code, said.String(), c.want)
 		}
 	}

@@ -34,7 +34,7 @@ var foreign = []struct {
 	{"github.com/twmb/franz-go/pkg/kerr", []string{"pipeline/pipetest"}, "names of error codes are for traces of tests"},
 	{"github.com/cockroachdb/pebble/v2", []string{"state/local"}, "the local store is one package"},
 	{"github.com/prometheus", []string{"pipeline/metrics", "pipeline/console", "cmd"}, "what is exported is decided in pipeline/metrics, served by the console, wired by cmd"},
-	{"gonum.org/v1/gonum", []string{"mechanisms", "operators", "cmd/internal/reproduce"}, "numerics belong to the mathematical packages, and there not where bytes are decided"},
+	{"gonum.org/v1/gonum", []string{"mechanisms", "operators", "cmd/papers/internal"}, "numerics belong to the mathematical packages, and there not where bytes are decided"},
 	{"gonum.org/v1/plot", []string{"cmd"}, "only commands draw"},
 	{"github.com/caarlos0/env/v11", []string{"cmd"}, "only cmd reads the environment"},
 	{"github.com/spf13/cobra", []string{"cmd"}, "only cmd has commands"},

@@ -44,7 +44,7 @@ func Main(m *testing.M, program func(context.Context) int) {
 		h.Heard = notice.Listener{Reached: killAt(kill)}
 	}
 	tuned := errors.Join(service.Hide(), h.Tune())
-	os.Exit(exit.Report(os.Stderr, errors.Join(tuned, serviceCommand(ctx, h, os.Args[1:]))))
+	os.Exit(exit.Report(os.Stderr, "oriel", errors.Join(tuned, serviceCommand(ctx, h, os.Args[1:]))))
 }
 
 // Host is this machine. On brokers that never answer from an old log, services believe a loss sooner than oriel does.

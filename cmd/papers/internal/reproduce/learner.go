@@ -9,12 +9,12 @@ import (
 	"strings"
 	"sync"
 
-	"oriel/cmd/internal/reproduce/online"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/papers/internal/baselines"
+	"oriel/cmd/papers/internal/reproduce/online"
 	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
-	"oriel/operators/baselines"
 	"oriel/schemas"
 )
 

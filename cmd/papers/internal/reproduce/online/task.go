@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"oriel/operators/baselines"
+	"oriel/cmd/papers/internal/baselines"
 	"oriel/operators/convex"
 )
 

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/exit"
-	"oriel/cmd/internal/reproduce"
+	"oriel/cmd/papers/internal/reproduce"
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// reproduced runs `oriel reproduce`.
+// reproduced runs `papers reproduce`.
 func reproduced(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer

@@ -1,5 +1,5 @@
 // Package baselines holds the algorithms that Table I of the window paper compares itself with and that are no setting
-// of an operator: POCG and PQFTL. They are experiments for `oriel reproduce`, no services: nothing seals their state,
+// of an operator: POCG and PQFTL. They are experiments for `papers reproduce`, no services: nothing seals their state,
 // and decisions of POCG are floats to which noise was added. Their noise is drawn by a mechanisms.Stream all the same.
 //
 //	T  steps      C  the set, diameter D      µ  strong convexity      L  clip of what an event says

@@ -18,7 +18,7 @@ var All = []Experiment{
 
 // Experiment is a table of a paper, or what a table of it says, measured.
 type Experiment struct {
-	Name    string   // what `oriel reproduce` and its files call it
+	Name    string   // what `papers reproduce` and its files call it
 	Title   string   // of table and plot
 	Text    string   // one line for people
 	Measure string   // what a curve shows, such as regret

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"oriel/operators/baselines"
+	"oriel/cmd/papers/internal/baselines"
 )
 
 // Hindsight's best point is better than any other of the set, and its regret is what is paid less than it.

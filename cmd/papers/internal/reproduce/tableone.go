@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"oriel/cmd/internal/reproduce/online"
+	"oriel/cmd/papers/internal/baselines"
+	"oriel/cmd/papers/internal/reproduce/online"
 	"oriel/mechanisms/dp"
-	"oriel/operators/baselines"
 )
 
 // tableOne is Table I of the window paper, "regret of private online convex optimisation": each of its rows, measured.

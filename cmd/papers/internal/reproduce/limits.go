@@ -36,7 +36,7 @@ var limits = Experiment{
 		"A bandit of ordinary privacy ε plays the wrong arm with chance 1/(1 + e^ε) or more, and loses n·½/(1 + e^ε).",
 		"Claim 13 of the source, that this grows as n, is of ε < ln 2.",
 		"Joint privacy hides a context from all others, and not from who asked: it learns.",
-		"Ten arms are those of `oriel reproduce arms`; any ε-private bandit loses (k − 1)·ln n/(400ε).",
+		"Ten arms are those of `papers reproduce arms`; any ε-private bandit loses (k − 1)·ln n/(400ε).",
 		"That is half of Corollary 15, whose rewards are −1 and 1, where rewards of these arms are 0 and 1.",
 		"That is a bound for long streams; what `ucb` loses is far above it. B = 64, and 512 at ε = 0.01.",
 	},

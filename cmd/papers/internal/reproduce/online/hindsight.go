@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"oriel/operators/baselines"
+	"oriel/cmd/papers/internal/baselines"
 	"oriel/operators/convex"
 )
 

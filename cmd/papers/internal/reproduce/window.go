@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"oriel/cmd/internal/reproduce/online"
+	"oriel/cmd/papers/internal/reproduce/online"
 )
 
 // windows measures how regret grows with the dimension d and the window W, which Theorems 3 and 4 of the window paper

@@ -1,5 +1,5 @@
 // Package reproduce runs the tables of the papers as experiments: what a table claims as a rate is measured, on public
-// streams, with the operators of this module. It is the part of `oriel reproduce` that knows no flag.
+// streams, with the operators of this module. It is the part of `papers reproduce` that knows no flag.
 //
 //	experiment  a table: rows (methods) and columns (streams and budgets); All has one a line
 //	cell        a row in a column with a numbered seed: a run, whose result is a curve

@@ -34,7 +34,7 @@ func (r report) markdown() string {
 	if r.seeds > 1 {
 		spread = " ± standard deviation"
 	}
-	fmt.Fprintf(&b, "The %s after %d steps, mean%s of %d seeds. Made by `oriel reproduce %s`.\n\n", r.Measure, r.steps, spread,
+	fmt.Fprintf(&b, "The %s after %d steps, mean%s of %d seeds. Made by `papers reproduce %s`.\n\n", r.Measure, r.steps, spread,
 		r.seeds, r.Name)
 	b.WriteString("| | protects |")
 	for _, c := range r.Columns {

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/exit"
-	"oriel/cmd/internal/reproduce"
+	"oriel/cmd/internal/program"
+	"oriel/cmd/papers/internal/reproduce"
 )
 
 func reproduceCommand() *cobra.Command {
@@ -56,10 +57,10 @@ func runReproduce(cmd *cobra.Command, names []string, o reproduce.Options) error
 			return exit.WrongUse("%s: no such experiment; there are %s", name, strings.Join(reproduce.Names(), ", "))
 		}
 	}
-	o.Version = version()
+	o.Version = program.Version()
 	for _, name := range names {
 		e, _ := reproduce.Find(name)
-		bar := newBar(cmd.ErrOrStderr(), -1, name, false)
+		bar := program.NewBar(cmd.ErrOrStderr(), -1, name, false)
 		o.Progress = func(done, all int) {
 			bar.ChangeMax(all)
 			_ = bar.Set(done)

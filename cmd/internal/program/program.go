@@ -1,0 +1,73 @@
+package program
+
+import (
+	"context"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"oriel/cmd/internal/exit"
+)
+
+// Execute runs the command line and returns the process's exit code.
+func Execute(ctx context.Context, cmd *cobra.Command) int {
+	running := false
+	for _, c := range cmd.Commands() {
+		work := c.RunE
+		c.RunE = func(cmd *cobra.Command, args []string) error {
+			running = true
+			return work(cmd, args)
+		}
+	}
+	called, err := cmd.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	if !running { // cobra's own: an unknown command or flag, a missing one, two that exclude each other
+		err = exit.WrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
+	}
+	return exit.Report(os.Stderr, cmd.Name(), err)
+}
+
+// Version is the commit that the binary was built from, or the module's version.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return s.Value[:12]
+		}
+	}
+	return info.Main.Version
+}
+
+// NewBar shows progress on a terminal and nothing anywhere else. The total is −1 when it is not known; bytes says what
+// is counted.
+func NewBar(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
+	if !IsTerminal(w) {
+		w = io.Discard
+	}
+	return progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowBytes(bytes),
+		progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSpinnerType(14),
+		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of the bar's own, which reads its state without a lock
+	)
+}
+
+// IsTerminal reports whether w is one.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/program"
+	"oriel/cmd/internal/service"
+)
+
+func main() {
+	os.Exit(program.Execute(service.Interruption(), root()))
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "papers",
+		Short: "Tables of papers, measured",
+		Long: "Papers measures what papers claim, with the operators of oriel and with the algorithms that papers compare them with.\n" +
+			"It protects nobody: everybody can compute the keys of its runs.\n\n" +
+			"Exit codes: 0 done, 1 failed, 2 the call is wrong.",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       program.Version(),
+	}
+	cmd.AddCommand(reproduceCommand())
+	return cmd
+}
