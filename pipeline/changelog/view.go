@@ -175,8 +175,7 @@ func (view *View) Len() int { return len(view.values) }
 // Sealed joins the parts of the state under key; nil when there is none.
 func (view *View) Sealed(key []byte) ([]byte, error) { return sealedIn(view.values, key) }
 
-// Unconfirmed returns the state under key in a local copy that ends with a record which is not committed; nil when
-// there is none.
+// Unconfirmed returns the state under key from a local copy that ends with an uncommitted record; nil if there is none.
 func (view *View) Unconfirmed(key []byte) []byte {
 	sealed, err := sealedIn(view.unconfirmed, key)
 	if err != nil {
@@ -201,7 +200,7 @@ func sealedIn(values map[string][]byte, key []byte) ([]byte, error) {
 	return state.Join(parts)
 }
 
-// StateRecords are the records that hold a sealed state under key.
+// StateRecords splits a sealed state under key into the records that hold it.
 func StateRecords(key, sealed []byte) []state.Record {
 	parts := state.Parts(sealed)
 	records := make([]state.Record, len(parts))
@@ -211,7 +210,7 @@ func StateRecords(key, sealed []byte) []state.Record {
 	return records
 }
 
-// Records returns the view as the local store keeps it: its place in the changelog, then the values.
+// Records returns the view in the form of the local store: its place in the changelog, then the values.
 func (view *View) Records() []state.Record {
 	records := []state.Record{view.LocalRecord()}
 	for k, value := range view.values {
@@ -220,15 +219,15 @@ func (view *View) Records() []state.Record {
 	return records
 }
 
-// HasState reports whether a local copy has records of an incarnation. Before the first one is committed it has the
-// manifest alone, and its place in the changelog.
+// HasState reports whether a local copy has records of an incarnation. Until the first one is committed, a copy has
+// only the manifest and its place in the changelog.
 func HasState(local []state.Record) bool {
 	return slices.ContainsFunc(local, func(r state.Record) bool {
 		return !bytes.Equal(r.Key, localPosition) && !bytes.Equal(r.Key, state.ManifestKey())
 	})
 }
 
-// LocalRecord says how far a local store with the values of the view has followed the changelog.
+// LocalRecord records how far a local store with the values of the view has followed the changelog.
 func (view *View) LocalRecord() state.Record {
 	return state.Record{Key: localPosition, Value: appendLocalPosition(view.topic, view.last)}
 }
