@@ -220,7 +220,8 @@ func TestRecordsOfAWholeTopicThatAreGone(t *testing.T) {
 	e.wantWritten("0/0 lost json_syntax , 0/1 json_syntax b, 1/0 json_syntax a")
 }
 
-// TestTheLastLettersOfEachPartitionAreFound, however far back they are.
+// TestTheLastLettersOfEachPartitionAreFound checks that the last letter of each partition is found, however far back it
+// is.
 func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 	e := newTopicEnv(t, 0, 0, 0)
 	letters := make([]records.Record, 1100)
@@ -241,7 +242,8 @@ func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 	}
 }
 
-// TestLettersAreToldOfTheStream: settings that differ from those of the deployment would look for other records.
+// TestLettersAreToldOfTheStream checks that letters refuse an ORIEL_STREAM that differs from the deployment's, because
+// they would look for other records.
 func TestLettersAreToldOfTheStream(t *testing.T) {
 	e := newTopicEnv(t, 0)
 	e.rowOf(0, stretchesOf("0:0-1"), bad)
@@ -253,7 +255,8 @@ func TestLettersAreToldOfTheStream(t *testing.T) {
 	e.refuses("ORIEL_STREAM is not what the deployment was opened with")
 }
 
-// TestMembersKeepTheOffsetsOfAWholeTopic, which no partition of theirs is in.
+// TestMembersKeepTheOffsetsOfAWholeTopic checks that the group keeps offsets of the input, although no member owns a
+// partition of it.
 func TestMembersKeepTheOffsetsOfAWholeTopic(t *testing.T) {
 	c := deployment.Config{Group: "g", Input: "i", Verdicts: "v", Order: "o"}
 	if m := member(c); m.Topic != "v" || m.Kept != "i" {
@@ -264,7 +267,7 @@ func TestMembersKeepTheOffsetsOfAWholeTopic(t *testing.T) {
 	}
 }
 
-// TestRowsOfTheOtherKindAreRefused: a row that does not say whose offsets it has, in the stream of a whole topic.
+// TestRowsOfTheOtherKindAreRefused checks that a row without partitions is refused in the stream of a whole topic.
 func TestRowsOfTheOtherKindAreRefused(t *testing.T) {
 	e := newTopicEnv(t, 0, 0)
 	e.appendTo(e.deployment.Config.Input, 1, make([]records.Record, 2)...)
@@ -274,8 +277,8 @@ func TestRowsOfTheOtherKindAreRefused(t *testing.T) {
 	e.refuses("at offset 1", "is no row", "has stretches")
 }
 
-// TestTransactionsEndInTheMiddleOfTheRowsOfATopic: where a process ends between two of them, the next one goes on in
-// each partition.
+// TestTransactionsEndInTheMiddleOfTheRowsOfATopic checks that a process which ends between two transactions of a row is
+// continued in each partition by the next process.
 func TestTransactionsEndInTheMiddleOfTheRowsOfATopic(t *testing.T) {
 	t.Parallel()
 	e := newTopicEnv(t, 0, 0, 0)
