@@ -155,7 +155,8 @@ const letterMargin = 64 << 10
 // the framing around it.
 const largestBatch = state.MaxValue + 64<<10
 
-// usedBy lists the roles of a use, the input first, without those that the deployment has no topic for.
+// usedBy lists the roles that a command works with, the input first, without roles for which the deployment has no
+// topic.
 func (c Config) usedBy(use Use) []role {
 	var used []role
 	for _, r := range roles {
@@ -166,7 +167,7 @@ func (c Config) usedBy(use Use) []role {
 	return used
 }
 
-// partitions is how many CreateTopics gives a topic.
+// partitions is the number of partitions with which CreateTopics makes a topic.
 func (c Config) partitions(r role, input topics.Topic) int {
 	if r.single {
 		return 1
@@ -194,7 +195,7 @@ func (c Config) validateTopics(use Use) []error {
 	return errs
 }
 
-// TransactionParts are what every transaction of partition p of our topics names.
+// TransactionParts lists the partitions that every transaction of partition p of our topics names.
 func (c Config) TransactionParts(p int32) []kafka.TopicPartition {
 	var parts []kafka.TopicPartition
 	for _, r := range roles {
