@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// framed is a record batch in public numbers: its codec, and the length of each record.
+// framed is the public part of a record batch: its codec, and the length of each record.
 type framed struct {
 	codec   records.Codec
 	lengths []int
@@ -25,10 +25,10 @@ type framed struct {
 
 func times(n, length int) []int { return slices.Repeat([]int{length}, n) }
 
-// shape fills a record from its key on. It returns nil where so many bytes do not hold it.
+// shape fills the part of a record from its key on with a number of bytes. It returns nil if that is impossible.
 type shape func(bytes int, from *noise) []byte
 
-// noise does not compress.
+// noise produces bytes that do not compress.
 type noise struct {
 	random *rand.Rand
 	pool   []byte
