@@ -13,7 +13,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// watchInterval is how soon partitions that are added to the topic are noticed.
+// watchInterval is the time within which partitions added to the topic are noticed.
 const watchInterval = 5 * time.Second
 
 // heartbeats keeps one member of one generation alive at the coordinator. It beats from the answer to the join until
