@@ -122,8 +122,8 @@ func (t *takeOver) findAborted(
 	return nil
 }
 
-// resend lists what each topic lacks up to the state. That every decision that is due is there, in one topic or the
-// other, is checked as far as retention lets it be; without the state before them nothing else can be.
+// resend lists the decisions that each topic lacks up to the state. It checks that every decision that is due is in one
+// topic or the other, as far as retention allows; without an earlier state nothing more can be checked.
 func (t *takeOver) resend(
 	ctx context.Context, found []decisionsFound, lack abortedDecisions,
 ) error {
@@ -151,8 +151,6 @@ func (t *takeOver) resend(
 	return nil
 }
 
-// resend lists the decisions that each topic lacks up to the state. It checks that every decision that is due is in one
-// topic or the other, as far as retention allows; without an earlier state nothing more can be checked. @@ d5b7652x
 // committed finds, for an operator with two topics, the decisions of steps from one on that are committed in either
 // topic, and the step from which on retention has left all of them. A topic's end only shows which topic has the last
 // step, because the other may have had no decision for it.
