@@ -8,7 +8,7 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// fetched is a Batch on its way to the computer, with what its records say if that was decoded ahead.
+// fetched is a Batch that the fetcher has read and the computer has not taken yet. Its events may be decoded already.
 type fetched struct {
 	*fetch.Batch
 	events *streams.Events // nil: the walk decodes
@@ -22,13 +22,13 @@ func (f fetched) Release() {
 	}
 }
 
-// batchesAhead is how many Batches may wait for the computer, beside the one that the fetcher hands on.
+// batchesAhead is how many Batches may wait for the computer, besides the Batch that the fetcher is about to hand over.
 const batchesAhead = 2
 
-// decodeAhead decodes what was fetched while the computer takes the Batches before. What goes into read comes out of
-// decoded, in the same order. The decoder holds one of the batchesAhead, so that as many are fetched as without it.
-// Once work has ended, Batches are handed on without decoding. The decoder is one of working, and ends when read is
-// closed and decoded is empty.
+// decodeAhead starts a decoder that decodes Batches while the computer takes earlier ones. Batches sent to read come
+// out of decoded in the same order. The decoder holds one of the batchesAhead, so the fetcher reads no further than it
+// would without a decoder. After work has ended, Batches pass through undecoded. The decoder is one of working, and
+// ends when read is closed and decoded has been drained.
 func decodeAhead(work context.Context, working *sync.WaitGroup, a *streams.Ahead) (read, decoded chan fetched) {
 	read, decoded = make(chan fetched), make(chan fetched, batchesAhead-1)
 	working.Go(func() {

@@ -11,7 +11,7 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// batchAt has one record, at an offset.
+// batchAt returns a Batch of one record, at offset.
 func batchAt(offset int64) fetched {
 	return fetched{Batch: &fetch.Batch{
 		From: offset, Next: offset + 1, LeaderEpoch: 3,
@@ -19,9 +19,9 @@ func batchAt(offset int64) fetched {
 	}}
 }
 
-// TestDecodingAheadFetchesNoFurther: with a decoder beside the computer, as many Batches are taken from the fetcher
-// before the computer asks for one as without: batchesAhead. They come in order, decoded while there is work, and all
-// come when work ends.
+// TestDecodingAheadFetchesNoFurther checks that a decoder beside the computer does not make the fetcher read further:
+// before the computer asks for a Batch, batchesAhead of them are taken, with and without a decoder. They come in order,
+// decoded as long as there is work, and all of them come when work ends.
 func TestDecodingAheadFetchesNoFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ahead, err := openStream(t).NewAhead()

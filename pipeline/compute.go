@@ -10,8 +10,8 @@ import (
 	"oriel/pipeline/transaction"
 )
 
-// computer fills transactions from fetched records and hands them to the committer. What it has computed and the
-// committer has not taken is lost with it, which does no harm: the next owner computes it again.
+// computer fills transactions from fetched records and hands them to the committer. What it has computed and not handed
+// over is lost when it ends, which is harmless because the next owner computes it again.
 type computer struct {
 	*transaction.Builder
 	partition int32
@@ -23,9 +23,9 @@ type computer struct {
 	input     int // or when it is over so many
 }
 
-// run ends when batches closes: then everything taken is handed on. Once work has ended, what is still fetched is let
-// go untaken: the next owner fetches it again, from where the state ends. It ends with an error before a record that
-// must not be taken; everything before it is handed on.
+// run ends when batches is closed, and then hands over everything that it took. After work has ended it takes no more
+// Batches: it releases them, because the next owner fetches them again from where the state ends. It returns an error
+// at a record that must not be taken, after handing over everything before that record.
 func (c *computer) run(work context.Context, batches <-chan fetched) error {
 	c.next()
 	ticks := newTicks(c.interval, c.ordered)
@@ -70,8 +70,8 @@ func (c *computer) tick(now time.Time) bool {
 	return true
 }
 
-// takeBatch walks over a batch. It stops early when work has ended, and with an error before a record that must not be
-// taken.
+// takeBatch takes the records of a batch. It stops early when work has ended, and returns an error at a record that
+// must not be taken.
 func (c *computer) takeBatch(work context.Context, batch fetched) error {
 	asked := 0
 	end := batch.Stable + batch.Shift
@@ -93,10 +93,10 @@ func (c *computer) takeBatch(work context.Context, batch fetched) error {
 	return err
 }
 
-// handFull hands a transaction on that is over as much input as is to be computed again when it fails, or that nothing
-// more fits in: the committer frees the memory of the one that it has batch by batch, and what is freed is waited for
-// before anything is. All of it are public sizes and times: where a transaction closes must not tell what records were.
-// The input ends at end.
+// handFull hands over a transaction that is full: it covers as much input as may have to be computed again, or nothing
+// more fits into it. The committer frees the memory of its own transaction batch by batch, so handFull waits for that
+// memory first. It decides by public sizes and times alone, because where a transaction closes must not depend on the
+// contents of records. The input ends at end.
 func (c *computer) handFull(end int64) {
 	for c.Transaction.Taken < c.input && c.Transaction.Full(c.memory) && len(c.free) == 0 {
 		select {
@@ -111,8 +111,8 @@ func (c *computer) handFull(end int64) {
 	}
 }
 
-// hand gives the transaction to the committer. Unless force, it keeps filling the transaction while a commit is under
-// way. It reports whether nothing is left to hand on.
+// hand gives the transaction to the committer. Unless force is set, the transaction is filled further while a commit is
+// under way. It reports whether nothing is left to hand over.
 func (c *computer) hand(force bool) bool {
 	if c.Empty() {
 		return true

@@ -19,7 +19,7 @@ import (
 	"oriel/state"
 )
 
-// sayings are records that say different things, for the computer to take at places and lengths that are public.
+// sayings are kinds of records with different contents, at equal places and of equal lengths.
 func sayings() map[string]func(i int) records.Record {
 	valid := []byte(`{"cost":[1]}`)
 	all := map[string]func(i int) records.Record{
@@ -48,7 +48,7 @@ func sayings() map[string]func(i int) records.Record {
 	return all
 }
 
-// feed is what a computer meets: Batches in public numbers, and the pace of brokers.
+// feed is the public side of a computer's input: Batches by number and size, and the pace of brokers.
 type feed struct {
 	lengths [][]int // of the records of each Batch
 	gap     int64   // offsets without a record behind each
@@ -74,7 +74,7 @@ func openStream(t *testing.T) *streams.Stream {
 	return s
 }
 
-// closes are the transactions that a computer hands on: where each ends, what it holds, and when.
+// closes returns the transactions that a computer hands over: where each ends, its size, and when.
 func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string, ends []int64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,8 +146,8 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 	return all, ends
 }
 
-// TestTransactionsEndByPublicNumbers: whatever records say, transactions close at the same offsets and times, with as
-// many bytes of everything. Where nothing but bytes of input decides, that is where the lengths of records say.
+// TestTransactionsEndByPublicNumbers checks that transactions close at the same offsets and times, with as many bytes
+// of everything, whatever records say. Where only bytes of input decide, the lengths of records decide where.
 func TestTransactionsEndByPublicNumbers(t *testing.T) {
 	const length, records = 968, 300 // 1000 bytes with their overhead
 	full := slices.Repeat([]int{length}, records)
@@ -198,7 +198,7 @@ func TestTransactionsEndByPublicNumbers(t *testing.T) {
 	}
 }
 
-// TestStopIsLookedForByCount: a Batch is left after a number of records that is the same for all.
+// TestStopIsLookedForByCount checks that a stop interrupts a Batch after a fixed number of records.
 func TestStopIsLookedForByCount(t *testing.T) {
 	for says, say := range sayings() {
 		f := feed{

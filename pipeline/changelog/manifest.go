@@ -19,15 +19,16 @@ import (
 	"oriel/state"
 )
 
-// manifestText is what a manifest holds: the deployment's name before its canonical configuration. The name binds the
-// topics to the transactional ids that fence their writers.
+// manifestText is the content of a manifest: the deployment's name, then its canonical configuration. The name binds
+// the topics to the transactional ids that fence their writers.
 func manifestText(c deployment.Config, m streams.Model) string { return nameLine(c) + m.Settings }
 
 func nameLine(c deployment.Config) string { return "NAME=" + c.Name + "\n" }
 
-// WriteManifests gives every changelog partition that has none its manifest record: the configuration, the input and
-// the key that hides stream ids. One that exists must say the same; all are looked at BEFORE the first is written. It
-// must not run beside a Service of another deployment of the same name; it fences nothing where a manifest stands.
+// WriteManifests writes a manifest record to every changelog partition that has none: the configuration, the input and
+// the key that hides stream ids. A manifest that exists must be equal. All are read BEFORE the first is written. It
+// must not run beside a Service of another deployment of the same name, because it does not fence partitions that have
+// a manifest.
 func WriteManifests(
 	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
 	master *state.MasterKey,
@@ -82,8 +83,8 @@ func WriteRecord(ctx context.Context, producer *produce.Producer, to kafka.Topic
 
 func second(_ int64, err error) error { return err }
 
-// readManifests opens the manifest of each changelog partition, nil where there is none. It refuses those of another
-// configuration, master key or input.
+// readManifests opens the manifest of each changelog partition; nil for a partition without one. It refuses a manifest
+// of another configuration, master key or input.
 func readManifests(
 	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
 	master *state.MasterKey,
@@ -110,8 +111,8 @@ func readManifests(
 	return found, nil
 }
 
-// OpenedConfig is the canonical configuration that a deployment was opened with, by the first of its manifests; empty
-// where it has none. topic is its changelog; one without partitions does not exist.
+// OpenedConfig returns the canonical configuration in the first manifest of a deployment, or "" if there is no
+// manifest. topic is the deployment's changelog; a topic without partitions does not exist.
 func OpenedConfig(
 	ctx context.Context, client *kafka.Client, topic topics.Topic, master *state.MasterKey,
 ) (string, error) {
@@ -132,8 +133,9 @@ func OpenedConfig(
 	return "", nil
 }
 
-// checkManifestInput refuses a deployment of another input, whose transactional ids are others, so that nothing would
-// fence. A manifest of the first format names none: then the incarnation tells, if the partition has one.
+// checkManifestInput refuses a deployment of another input: its transactional ids differ, so neither deployment would
+// fence the other. A manifest of the first format names no input; then the partition's incarnation names it, if there
+// is one.
 func checkManifestInput(
 	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, p int32,
 	m state.Manifest, master *state.MasterKey,
@@ -172,7 +174,7 @@ func checkManifestInput(
 	return e
 }
 
-// CheckManifests refuses a deployment that was opened with another configuration, another master key or another input.
+// CheckManifests refuses a deployment that was opened with another configuration, master key or input.
 func CheckManifests(
 	ctx context.Context, client *kafka.Client, c deployment.Config, topics deployment.Topics, model streams.Model,
 	master *state.MasterKey,
@@ -195,9 +197,9 @@ func CheckManifests(
 	return nil
 }
 
-// FindRecord reads the first record of a key. Manifest and incarnation are written once, in this order and before all
-// others, and compaction keeps order: they stand at the start. It is nil when the partition has none, nor has one in a
-// transaction that another process has committed just before.
+// FindRecord returns the first record of a key, or nil. Manifest and incarnation stand at the start of a partition:
+// they are written once, in this order, before all other records, and compaction keeps the order. A transaction that
+// another process has just committed may not be readable yet; FindRecord waits for it.
 func FindRecord(ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, key []byte) ([]byte, error) {
 	bounds, err := topics.BoundsOf(ctx, client, topic.Name, p)
 	if err != nil {
@@ -213,7 +215,7 @@ func FindRecord(ctx context.Context, client *kafka.Client, topic topics.Topic, p
 	return findWithin(ctx, client, topic, p, key, bounds)
 }
 
-// findWithin reads the first committed record of a key between bounds.
+// findWithin returns the first committed record of a key between two offsets.
 func findWithin(
 	ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, key []byte, within topics.Bounds,
 ) ([]byte, error) {

@@ -19,11 +19,12 @@ import (
 	"oriel/state"
 )
 
-// Events that name their writer's schema by its id in a registry are decoded by what is frozen here, one record a
-// stream, in its partition of the changelog. FreezeSchemas writes it before the stream is opened. AddSchemas makes it
-// longer. A service reads it when it takes the partition over, and never while it runs.
+// Where events name the schema of their writer by its id in a registry, they are decoded by the schemas that are frozen
+// here: one record a stream, in the stream's partition of the changelog. FreezeSchemas writes the record before the
+// stream is opened, and AddSchemas extends it. A service reads it when it takes a partition over, and never while it
+// runs.
 
-// Schemas are those that are frozen for the stream of partition p; nil where there is no record.
+// Schemas returns the schemas that are frozen for the stream of partition p; nil if there is no record.
 func (view *View) Schemas(keys Keys, c deployment.Config, p int32) (state.Schemas, error) {
 	record := view.Value(keys.Schemas)
 	if record == nil {
@@ -36,8 +37,8 @@ func (view *View) Schemas(keys Keys, c deployment.Config, p int32) (state.Schema
 	return frozen, nil
 }
 
-// ModelOf is a model with the schemas that are frozen for the stream of partition p, if its events name such. A stream
-// without any is a StopError.
+// ModelOf returns m with the schemas that are frozen for the stream of partition p, if its events name schemas. A
+// stream without any is a StopError.
 func (view *View) ModelOf(m streams.Model, keys Keys, c deployment.Config, p int32) (streams.Model, error) {
 	if m.Writers == nil {
 		return m, nil
@@ -47,7 +48,7 @@ func (view *View) ModelOf(m streams.Model, keys Keys, c deployment.Config, p int
 	return m, err
 }
 
-// frozen is Schemas of a stream that must have some: without, it is a StopError.
+// frozen is Schemas of a stream that must have some: a stream without them is a StopError.
 func (view *View) frozen(keys Keys, c deployment.Config, p int32) (state.Schemas, error) {
 	frozen, err := view.Schemas(keys, c, p)
 	if err == nil && frozen == nil {
@@ -56,8 +57,8 @@ func (view *View) frozen(keys Keys, c deployment.Config, p int32) (state.Schemas
 	return frozen, err
 }
 
-// Frozen reads the schemas that are frozen for the stream of partition p now, nil where there are none. Like
-// Incarnation it needs neither Model nor the right to write.
+// Frozen reads the schemas that are frozen for the stream of partition p now, nil if there are none. Like Incarnation,
+// it needs neither a Model nor the right to write.
 func (d Deployment) Frozen(ctx context.Context, p int32) (state.Schemas, error) {
 	view, err := d.View(ctx, p)
 	if err != nil {
@@ -70,7 +71,8 @@ func (d Deployment) Frozen(ctx context.Context, p int32) (state.Schemas, error) 
 	return view.Schemas(keys, d.Config, p)
 }
 
-// Opened tells whether a stream was opened, or may have been: the changelog holds more than what `oriel topics` wrote.
+// Opened reports whether a stream was opened, or may have been: the changelog holds records that `oriel topics` does
+// not write.
 func (view *View) Opened(keys Keys) bool {
 	written := 1 // the manifest
 	if view.Value(keys.Schemas) != nil {
@@ -79,9 +81,10 @@ func (view *View) Opened(keys Keys) bool {
 	return view.Len() > written
 }
 
-// FreezeSchemas gives schemas to every stream that has none. It comes AFTER WriteManifests and before these streams are
-// opened. Where some streams have theirs, because a call was cut short or partitions were added, the others are given
-// the same. Else ask says which. It returns what was given, nil if every stream had its own.
+// FreezeSchemas gives schemas to every stream that has none. It must come AFTER WriteManifests and before these streams
+// are opened. If some streams have schemas already, because a call was cut short or partitions were added, the other
+// streams get the same ones. Otherwise ask returns them. FreezeSchemas returns the schemas that it gave, nil if every
+// stream had its own.
 func (d Deployment) FreezeSchemas(
 	ctx context.Context, ask func(context.Context) (state.Schemas, error),
 ) (given state.Schemas, err error) {
@@ -132,8 +135,9 @@ func (d Deployment) FreezeSchemas(
 	return given, nil
 }
 
-// freezeSchemas gives schemas to a stream that had none. Another call may have given it some since, and an owner may
-// have decoded by them: they stand, and are returned. So it looks again once every other writer is fenced.
+// freezeSchemas gives schemas to a stream without any. Another call may have frozen some in the meantime, and an owner
+// may have decoded events by them. So it fences every other writer and looks again; schemas that are there then stay,
+// and are returned.
 func (d Deployment) freezeSchemas(ctx context.Context, given state.Schemas, p int32) (frozen state.Schemas, err error) {
 	producer, view, keys, err := d.fenced(ctx, p)
 	if err != nil {
@@ -149,8 +153,9 @@ func (d Deployment) freezeSchemas(ctx context.Context, given state.Schemas, p in
 	return nil, d.writeSchemas(ctx, producer, keys, p, given)
 }
 
-// known are the schemas of another stream for one that begins: it knows all of them from its first record on. Those
-// that the other was given later stay marked, because they do not say what the members of events are.
+// known returns the schemas of one stream for another that begins now: the new stream knows all of them from its first
+// record on. Schemas that were added later to the first stream keep that mark, because they do not define the members
+// of events.
 func known(frozen state.Schemas) state.Schemas {
 	all := slices.Clone(frozen)
 	for i := range all {
@@ -161,20 +166,21 @@ func known(frozen state.Schemas) state.Schemas {
 	return all
 }
 
-// Added says from where on the stream of a partition knows schemas that were added.
+// Added is an offset of a stream from which on the stream knows schemas that were added.
 type Added struct {
 	Partition int32
 	Schemas   state.Schemas
 	Since     []state.SchemaSince
 }
 
-// AddSchemas adds those whose ids are not frozen yet to every stream, known from the end that the input has now. Their
-// records before it stay null events.
+// AddSchemas adds the schemas whose ids are not frozen yet to every stream. A stream knows them from the current end of
+// the input on; earlier records stay null events.
 //
-// A process that has the partition is fenced first, so that it takes it over again, with the new schemas. This is what
-// makes the change safe. Whatever an earlier owner has sent, in a transaction that was committed or not, it had read
-// before it was fenced: so it lies before the end that is asked for afterwards, and every later owner decodes it as
-// that one did. The record is written under the same fence: an owner that comes in between fences this writer.
+// It first fences the process that has the partition, so that this process takes the partition over again, with the new
+// schemas. That makes the change safe. All that an earlier owner has sent, in a transaction that was committed or not,
+// it had read before it was fenced. So these records lie before the end that is asked for afterwards, and every later
+// owner decodes them as the earlier one did. The record is written under the same fence, because an owner that comes in
+// between fences this writer.
 func (d Deployment) AddSchemas(ctx context.Context, schemas state.Schemas) ([]Added, error) {
 	var all []Added
 	for p := range int32(d.Topics.Changelog.Partitions) {
@@ -217,7 +223,7 @@ func (d Deployment) addSchemas(ctx context.Context, schemas state.Schemas, p int
 	return added, d.writeSchemas(ctx, producer, keys, p, frozen)
 }
 
-// unknown are the schemas whose ids are not frozen.
+// unknown returns the schemas whose ids are not frozen.
 func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
 	for _, s := range schemas {
 		if frozen.Find(s.ID) == nil {
@@ -227,10 +233,10 @@ func unknown(frozen, schemas state.Schemas) (rest state.Schemas) {
 	return rest
 }
 
-// ends are the ends of what the stream of partition p can have read, by partition of the input, ascending. They must be
-// asked for AFTER earlier owners are fenced. A broker that does not know yet that another one leads a partition may say
-// less; what the group has committed is known in any case, and of a whole topic what its order log names, beyond which
-// nobody reads.
+// ends returns how far the stream of partition p can have read the input, by partition of the input, ascending. They
+// must be asked for AFTER earlier owners are fenced. A broker that does not know yet that another broker leads a
+// partition may answer with an end that is too small. So ends also counts the group's committed offsets, and for a
+// whole topic the ends that its order log names, because no owner reads beyond those.
 func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, error) {
 	known := map[int32]int64{p: 0}
 	if d.Config.WholeTopic() {
@@ -255,8 +261,8 @@ func (d Deployment) ends(ctx context.Context, p int32) ([]state.SchemaSince, err
 	return since, nil
 }
 
-// ordered are the partitions of a whole topic's input, each with the greatest end that the committed state or a record
-// of the order log names, whether it counts or not.
+// ordered returns, for each partition of a whole topic's input, the greatest end that the committed state or a record
+// of the order log names, whether that record counts or not.
 func (d Deployment) ordered(ctx context.Context) (map[int32]int64, error) {
 	stands, err := d.Ordered(ctx)
 	if err != nil {
@@ -295,7 +301,7 @@ func (d Deployment) ordered(ctx context.Context) (map[int32]int64, error) {
 	return ends, nil
 }
 
-// current reads what a partition of the changelog says now, if the deployment goes on.
+// current reads the present content of a partition of the changelog. A deployment that is over is an error.
 func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
 	view, err := d.View(ctx, p)
 	if err != nil {
@@ -308,7 +314,7 @@ func (d Deployment) current(ctx context.Context, p int32) (*View, Keys, error) {
 	return view, keys, err
 }
 
-// fenced fences every earlier producer of partition p, and reads what its changelog says then.
+// fenced fences every earlier producer of partition p, and then reads its changelog.
 func (d Deployment) fenced(ctx context.Context, p int32) (*produce.Producer, *View, Keys, error) {
 	id := d.Config.TransactionalID(d.Topics.Input.ID, p)
 	producer, err := produce.New(ctx, d.Client, id, deployment.TransactionTimeout)
@@ -335,7 +341,7 @@ func (d Deployment) writeSchemas(
 	return WriteRecord(ctx, producer, kafka.TopicPartition{Topic: d.Config.Changelog, Partition: p}, keys.Schemas, record)
 }
 
-// withoutSchemas is the stop of a stream that was opened and has none.
+// withoutSchemas is the StopError of a stream that was opened and has no schemas.
 func withoutSchemas(p int32) error {
 	return &notice.StopError{
 		Partition: p, Loss: true, Reason: "the changelog has no schemas for the events of this partition",

@@ -14,7 +14,7 @@ import (
 	"oriel/state"
 )
 
-// Saved is a stream at a sealed state, and what proves that the state is its own.
+// Saved is a stream restored from a sealed state, and the evidence that the state belongs to it.
 type Saved struct {
 	Incarnation state.Incarnation
 	Sealer      *state.Sealer
@@ -53,7 +53,7 @@ func OpenSaved(m streams.Model, master *state.MasterKey, p int32, record, sealed
 	return Saved{inc, sealer, stream, position}, nil
 }
 
-// CannotOpen turns a refusal of package state into what to do about it.
+// CannotOpen adds a remedy to a refusal of package state.
 func CannotOpen(p int32, err error) error {
 	if errors.Is(err, state.ErrWrongKey) {
 		return &notice.StopError{Partition: p, Reason: "the master key is not the one that this deployment was opened with", Remedy: "Point ORIEL_MASTER_KEY_FILE at the deployment's key", Cause: err}
@@ -61,7 +61,8 @@ func CannotOpen(p int32, err error) error {
 	return &notice.StopError{Partition: p, Reason: "a stored record cannot be opened", Remedy: "Restore the changelog topic from before the damage, or use the version of Oriel that wrote it", Cause: err}
 }
 
-// Keys says where the records of a partition's stream lie in its changelog, and what else the manifest holds.
+// Keys are the changelog keys under which the records of a partition's stream lie, and the other contents of the
+// manifest.
 type Keys struct {
 	Incarnation, State []byte
 	Users              [32]byte // the secret under which users are remembered
@@ -88,12 +89,13 @@ func keysOf(c deployment.Config, m state.Manifest, p int32) Keys {
 		Order:       m.NameKey.Order(),
 		Schemas:     m.NameKey.Key(state.KindSchemas, c.StreamName(p)),
 		SchemasKey:  m.NameKey.Schemas(),
-		// No version from before verdicts opens a manifest that names its input.
+		// No version from before verdicts opens a manifest that names its input, so every record under this one is
+		// sealed.
 		AlwaysSeals: m.Input != (state.Input{}),
 	}
 }
 
-// Deployment is what reading a deployment's sealed records takes.
+// Deployment has the dependencies for reading a deployment's sealed records.
 type Deployment struct {
 	Client *kafka.Client
 	Config deployment.Config
@@ -111,8 +113,8 @@ func (d Deployment) View(ctx context.Context, p int32) (*View, error) {
 	return Read(ctx, d.Client, d.Topics.Changelog, p, bounds, nil)
 }
 
-// Incarnation reads the incarnation whose records a partition of the deployment holds. sealing tells that every version
-// that can open the deployment seals verdicts. It needs neither Model nor the right to write.
+// Incarnation reads the incarnation of a partition. sealing reports whether every version that can open the deployment
+// seals verdicts. It needs neither a Model nor the right to write.
 func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarnation, sealing bool, err error) {
 	var none state.Incarnation
 	sealed, err := FindRecord(ctx, d.Client, d.Topics.Changelog, p, state.ManifestKey())
@@ -140,7 +142,7 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarna
 	return inc, keys.AlwaysSeals, nil
 }
 
-// keys opens the manifest of a partition, whatever its configuration beside the name and the input.
+// keys opens the manifest of a partition and checks its name and input only; any other configuration is accepted.
 func (d Deployment) keys(ctx context.Context, p int32, sealed []byte) (Keys, error) {
 	if sealed == nil {
 		return Keys{}, missingManifest(p)
@@ -167,13 +169,13 @@ func (d Deployment) keys(ctx context.Context, p int32, sealed []byte) (Keys, err
 	return keysOf(d.Config, manifest, p), nil
 }
 
-// Ordered is what a process that writes the order log of a whole topic needs to know of the stream.
+// Ordered is the part of a whole topic's stream that the process that writes the order log needs to know.
 type Ordered struct {
 	Key       [32]byte       // authenticates order records
 	At, Start *state.Ordered // where the committed state stands, and where the stream began; nil before it was opened
 }
 
-// Ordered reads where the stream of a whole topic stands. Like Incarnation it needs neither Model nor the right to
+// Ordered reads where the stream of a whole topic stands. Like Incarnation, it needs neither a Model nor the right to
 // write. A deployment that is over is a StopError.
 func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
 	view, err := d.View(ctx, 0)
@@ -209,7 +211,7 @@ func (d Deployment) Ordered(ctx context.Context) (Ordered, error) {
 	return o, nil
 }
 
-// Over is the stop of a deployment that another one has ended for good.
+// Over is the StopError of a deployment that another one has ended for good.
 func Over(p int32, successor []byte) error {
 	return &notice.StopError{
 		Partition: p, Reason: fmt.Sprintf("this deployment is over: %q goes on after it", successor),

@@ -8,8 +8,8 @@ import (
 	"oriel/state"
 )
 
-// A state that stands in another topic than its incarnation's, or in another order log, is foreign, though the seal key
-// is the same: its offsets would count other records.
+// TestAStateOfAnotherTopicIsForeign checks that OpenSaved refuses a state that names another topic or order log than
+// its incarnation, although the seal key is the same: its offsets would count other records.
 func TestAStateOfAnotherTopicIsForeign(t *testing.T) {
 	master := state.NewMasterKey([32]byte{1})
 	ordered := func(log byte) *state.Ordered { return &state.Ordered{Log: [16]byte{log}, LeaderEpoch: -1} }
@@ -34,7 +34,8 @@ func TestAStateOfAnotherTopicIsForeign(t *testing.T) {
 	}
 }
 
-// opening is what OpenSaved says of a state. Where it opens the stream, which has no model, it panics.
+// opening returns the error of OpenSaved for a state. OpenSaved panics if it opens the stream, because there is no
+// model.
 func opening(master *state.MasterKey, record, sealed []byte) (err error) {
 	defer func() {
 		if recover() != nil {

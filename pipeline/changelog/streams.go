@@ -12,10 +12,10 @@ import (
 	"oriel/state"
 )
 
-// CheckStreams refuses settings that differ from those that the deployment was opened with, and a new deployment whose
-// input has several partitions if its settings do not say what is one stream. It comes BEFORE topics are made:
-// partitions that are added for the wrong streams cannot be taken away again. An input that does not exist counts as
-// one of so many partitions.
+// CheckStreams refuses settings that differ from those the deployment was opened with. It also refuses a new deployment
+// whose input has several partitions if its settings do not choose between one stream and several. It must come BEFORE
+// topics are made, because partitions that were added for the wrong streams cannot be removed. An input that does not
+// exist counts as one with the given number of partitions.
 func CheckStreams(
 	ctx context.Context, client *kafka.Client, c deployment.Config, partitions int, model streams.Model,
 	master *state.MasterKey,

@@ -14,8 +14,8 @@ import (
 	"oriel/state"
 )
 
-// View is what one partition of the changelog topic says: the latest value of every key, until the partition is taken
-// over. From then on the local store alone follows what is committed. The goroutine that reads a View owns it.
+// View holds the latest value of every key of one changelog partition, until the partition is taken over. From then on
+// only the local store follows the log. A View belongs to the goroutine that reads it.
 type View struct {
 	topic  [16]byte          // id of the changelog topic
 	values map[string][]byte // nil once let go
@@ -25,15 +25,15 @@ type View struct {
 	unconfirmed map[string][]byte // a local copy of which the log no longer has the last record
 }
 
-// localPosition is the key under which the local store remembers how far it has followed the changelog.
+// localPosition is the key under which the local store keeps the offset up to which it has followed the changelog.
 var localPosition = []byte("changelog")
 
-// NewView returns a view of a changelog that says nothing.
+// NewView returns an empty view.
 func NewView(topic topics.Topic) *View {
 	return &View{topic: topic.ID, values: map[string][]byte{}, last: -1}
 }
 
-// Read reads what is committed in partition p, starting from what the local store already holds.
+// Read reads the committed records of partition p, starting from those that the local store already holds.
 func Read(
 	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, bounds topics.Bounds, local []state.Record,
 ) (*View, error) {
@@ -59,12 +59,12 @@ func Read(
 	return view, view.Read(ctx, c, topic, p, bounds.Stable)
 }
 
-// follows tells whether the local copy, which has followed the log up to a record before an offset, ends with what is
-// committed there. If the record was aborted, or is gone, the copy is only of no use: a broker may acknowledge a commit
-// and crash before it has written it here, and what was superseded or aborted is compacted away.
+// follows reports whether the local copy is a prefix of the committed log. The copy has followed the log up to the
+// record before an offset. If this record was aborted or is gone, the copy is useless and harmless: a broker may
+// acknowledge a commit and crash before it has written it here, and compaction removes superseded and aborted records.
 //
-// A log that ends before the record, or has another in its place, proves that the brokers lost records that they had
-// acknowledged: the copy follows after an acknowledgement and never leads, and the topic id is the same.
+// A log that ends before this record, or has another one in its place, proves that the brokers lost records that they
+// had acknowledged. The copy follows acknowledgements and never leads, and the topic id is the same.
 func (view *View) follows(
 	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, at int64, bounds topics.Bounds,
 ) (bool, error) {
@@ -91,7 +91,7 @@ func (view *View) follows(
 	return fetch.HasRecord(ctx, c, topic, p, at-1, at, false)
 }
 
-// LostRecords is the stop where records are gone that brokers had acknowledged.
+// LostRecords is the StopError for acknowledged records that brokers have lost.
 func LostRecords(p int32, found string) error {
 	return &notice.StopError{
 		Partition: p, Loss: true, Reason: "the brokers have lost records that they had acknowledged: " + found,
@@ -100,8 +100,8 @@ func LostRecords(p int32, found string) error {
 	}
 }
 
-// Read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others
-// belong to.
+// Read reads on to end and takes no record beyond it, because a fetch may hold the first records of a transaction whose
+// other records it lacks.
 func (view *View) Read(ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, end int64) error {
 	for r, err := range fetch.Records(ctx, c, topic, p, view.next, end, false) {
 		if err != nil {
@@ -114,8 +114,8 @@ func (view *View) Read(ctx context.Context, c *kafka.Client, topic topics.Topic,
 	return nil
 }
 
-// Changes goes on to an end as Read does, in a view that was let go, and returns what was committed since as the local
-// store keeps it; none if nothing was. After an error the view is of no use.
+// Changes reads on to end as Read does, in a view that was let go. It returns the records committed since in the form
+// of the local store; none if there were none. After an error the view is useless.
 func (view *View) Changes(
 	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, end int64,
 ) ([]state.Record, error) {
@@ -133,7 +133,7 @@ func (view *View) Next() int64 { return view.next }
 // GoTo makes the next Read start at an offset.
 func (view *View) GoTo(offset int64) { view.next = offset }
 
-// Follow takes over what was committed up to an offset; of the values nothing, if the view was let go.
+// Follow takes over the records that were committed up to offset last. A view that was let go keeps only the offset.
 func (view *View) Follow(committed []state.Record, last int64) {
 	view.last = last
 	if view.values == nil {
@@ -144,18 +144,18 @@ func (view *View) Follow(committed []state.Record, last int64) {
 	}
 }
 
-// LetGo drops the values: a copy of the sealed state, above all.
+// LetGo drops the values, above all a copy of the sealed state.
 func (view *View) LetGo() { view.values, view.unconfirmed = nil, nil }
 
-// localPositionLen is that of topic id, offset and a byte of format. The first format had none and may stand behind a
-// marker.
+// localPositionLen is the length of topic id, offset and a byte of format. The first format had no such byte, and may
+// stand behind a marker.
 const localPositionLen = 16 + 8 + 1
 
 func appendLocalPosition(topic [16]byte, last int64) []byte {
 	return append(binary.LittleEndian.AppendUint64(append([]byte(nil), topic[:]...), uint64(last)), 2)
 }
 
-// parseLocalPosition is −1 when the store holds nothing about this changelog topic.
+// parseLocalPosition returns −1 if the store holds no position in this changelog topic.
 func parseLocalPosition(b []byte, topic [16]byte) int64 {
 	if len(b) != localPositionLen || [16]byte(b) != topic {
 		return -1
@@ -163,7 +163,7 @@ func parseLocalPosition(b []byte, topic [16]byte) int64 {
 	return int64(binary.LittleEndian.Uint64(b[16:]))
 }
 
-// Value returns the latest value of a key; nil when there is none.
+// Value returns the latest value of a key; nil if there is none.
 func (view *View) Value(key []byte) []byte { return view.values[string(key)] }
 
 // Set adds a record: a copy of its value under its key.
@@ -175,8 +175,7 @@ func (view *View) Len() int { return len(view.values) }
 // Sealed joins the parts of the state under key; nil when there is none.
 func (view *View) Sealed(key []byte) ([]byte, error) { return sealedIn(view.values, key) }
 
-// Unconfirmed returns the state under key in a local copy that ends with a record which is not committed; nil when
-// there is none.
+// Unconfirmed returns the state under key from a local copy that ends with an uncommitted record; nil if there is none.
 func (view *View) Unconfirmed(key []byte) []byte {
 	sealed, err := sealedIn(view.unconfirmed, key)
 	if err != nil {
@@ -201,7 +200,7 @@ func sealedIn(values map[string][]byte, key []byte) ([]byte, error) {
 	return state.Join(parts)
 }
 
-// StateRecords are the records that hold a sealed state under key.
+// StateRecords splits a sealed state under key into the records that hold it.
 func StateRecords(key, sealed []byte) []state.Record {
 	parts := state.Parts(sealed)
 	records := make([]state.Record, len(parts))
@@ -211,7 +210,7 @@ func StateRecords(key, sealed []byte) []state.Record {
 	return records
 }
 
-// Records returns the view as the local store keeps it: its place in the changelog, then the values.
+// Records returns the view in the form of the local store: its place in the changelog, then the values.
 func (view *View) Records() []state.Record {
 	records := []state.Record{view.LocalRecord()}
 	for k, value := range view.values {
@@ -220,15 +219,15 @@ func (view *View) Records() []state.Record {
 	return records
 }
 
-// HasState reports whether a local copy has records of an incarnation. Before the first one is committed it has the
-// manifest alone, and its place in the changelog.
+// HasState reports whether a local copy has records of an incarnation. Until the first one is committed, a copy has
+// only the manifest and its place in the changelog.
 func HasState(local []state.Record) bool {
 	return slices.ContainsFunc(local, func(r state.Record) bool {
 		return !bytes.Equal(r.Key, localPosition) && !bytes.Equal(r.Key, state.ManifestKey())
 	})
 }
 
-// LocalRecord says how far a local store with the values of the view has followed the changelog.
+// LocalRecord records how far a local store with the values of the view has followed the changelog.
 func (view *View) LocalRecord() state.Record {
 	return state.Record{Key: localPosition, Value: appendLocalPosition(view.topic, view.last)}
 }

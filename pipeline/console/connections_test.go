@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/console"
 )
 
-// pipes is a listener in a bubble: each call is a pipe.
+// pipes is a listener in a bubble: each call opens a pipe.
 type pipes struct {
 	calls  chan net.Conn
 	closed chan struct{}
@@ -39,7 +39,7 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// call connects, and tells whether somebody took the connection at once.
+// call connects, and reports whether the server accepted the connection at once.
 func (p *pipes) call() (c net.Conn, taken bool) {
 	here, there := net.Pipe()
 	select {
@@ -50,8 +50,8 @@ func (p *pipes) call() (c net.Conn, taken bool) {
 	}
 }
 
-// TestConnectionsAreBounded: their number had no bound, and each one costs a file descriptor, which brokers and the
-// local store need as well.
+// TestConnectionsAreBounded checks the limit on connections, because each one costs a file descriptor, which brokers
+// and the local store need as well.
 func TestConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipes()
@@ -76,8 +76,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	})
 }
 
-// TestSlowConnectionsEnd, whether they never say what they want, never finish it, never read the answer, or never ask
-// again.
+// TestSlowConnectionsEnd checks that a connection ends whose client never sends a request, never finishes one, never
+// reads the answer, or never sends another.
 func TestSlowConnectionsEnd(t *testing.T) {
 	const get = "GET /healthz HTTP/1.1\r\nHost: a\r\n"
 	for _, c := range []struct {

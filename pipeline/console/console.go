@@ -14,8 +14,8 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// retryWindow is how long a retried request keeps the process from being ready: some twenty pauses at their longest, so
-// that a trouble that lasts does not flicker.
+// retryWindow is the time for which a retried request keeps the process from being ready. It is about twenty of the
+// longest pauses, so that lasting trouble does not make /readyz flicker.
 const retryWindow = 5 * time.Second
 
 // Console keeps the state of each partition for /readyz. It is safe for concurrent use.
@@ -97,7 +97,7 @@ func (c *Console) Listen(l notice.Listener) notice.Listener {
 	return l
 }
 
-// Retrying tells that a request to the brokers failed and is sent again.
+// Retrying reports that a request to the brokers failed and will be sent again.
 func (c *Console) Retrying() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,14 +111,14 @@ func (c *Console) Denied(why error) {
 	c.failed, c.denied = why, time.Now()
 }
 
-// DiskFull tells whether the local store waits for room on its disk.
+// DiskFull sets whether the local store waits for room on its disk.
 func (c *Console) DiskFull(full bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.full = full
 }
 
-// Handler serves the pages; g gives what /metrics shows.
+// Handler serves the pages; /metrics shows the metrics of g.
 func (c *Console) Handler(g prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{DisableCompression: true}))
@@ -147,7 +147,7 @@ func (c *Console) Server(g prometheus.Gatherer) *http.Server {
 	}
 }
 
-// Reasons for which a process is not ready, as the metric oriel_waiting has them.
+// Reasons for which a process is not ready: values of the label reason of oriel_waiting.
 const (
 	reasonPartitions = "partitions" // one is being restored, has stopped, or is being copied to stand by
 	reasonDisk       = "disk"
@@ -156,10 +156,10 @@ const (
 	reasonBrokers    = "brokers"
 )
 
-// reasons are in the order in which /readyz has their lines.
+// reasons are in the order of their lines in /readyz.
 var reasons = []string{reasonPartitions, reasonInput, reasonDisk, reasonGroup, reasonBrokers}
 
-// Waiting says for each reason whether it keeps the process from being ready.
+// Waiting reports for each reason whether it keeps the process from being ready.
 func (c *Console) Waiting() map[string]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,13 +171,13 @@ func (c *Console) Waiting() map[string]bool {
 	return waits
 }
 
-// Reason is why a process is not ready: its name as the metric oriel_waiting has it, and the lines of /readyz.
+// Reason is a reason for which a process is not ready: its label in oriel_waiting, and its lines in /readyz.
 type Reason struct {
 	Name  string   `json:"name"`
 	Lines []string `json:"lines"`
 }
 
-// Reasons returns the reasons for which the process is not ready, in the order of /readyz; none: it is.
+// Reasons returns the reasons for which the process is not ready, in the order of /readyz. A ready process has none.
 func (c *Console) Reasons() (all []Reason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,7 +190,7 @@ func (c *Console) Reasons() (all []Reason) {
 	return all
 }
 
-// waiting gives the lines of /readyz by reason.
+// waiting returns the lines of /readyz by reason.
 func (c *Console) waiting() map[string][]string {
 	lines := map[string][]string{}
 	for p, s := range c.states {

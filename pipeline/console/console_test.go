@@ -91,7 +91,8 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	want("it is there", 200, "ready\n")
 }
 
-// TestAProcessThatStandsByIsReadyOnceItIsWarm: before, whoever replaces processes one by one must not end the owner.
+// TestAProcessThatStandsByIsReadyOnceItIsWarm checks that a process is not ready before its copy is warm, because a
+// rolling update ends the owner as soon as the next process is ready.
 func TestAProcessThatStandsByIsReadyOnceItIsWarm(t *testing.T) {
 	c := console.New()
 	l := c.Listen(notice.Listener{})
@@ -111,7 +112,7 @@ func TestAProcessThatStandsByIsReadyOnceItIsWarm(t *testing.T) {
 	want(200, "ready\n")
 }
 
-// TestACoordinatorThatDoesNotWorkIsShown as long as its requests are denied, in place of words that are no help.
+// TestACoordinatorThatDoesNotWorkIsShown checks that /readyz names the coordinator as long as its requests are denied.
 func TestACoordinatorThatDoesNotWorkIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := console.New()

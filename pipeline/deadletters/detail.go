@@ -7,11 +7,11 @@ import (
 	"oriel/schemas"
 )
 
-// mostDetail is how many bytes of what is wrong with a record its letter says.
+// mostDetail is the greatest length, in bytes, of the explanation in a letter.
 const mostDetail = 512
 
-// detailed adds to the letter of a record what is wrong with it, in words that name the member, where the decoder finds
-// the same fault and a batch of limit bytes has room. Letters are for people who may read the input.
+// detailed adds an explanation to the letter of a record: what is wrong, and in which member. It does so if the decoder
+// finds the same fault and a batch of limit bytes has room. Letters are for people who may read the input.
 func detailed(
 	l deadLetter, d schemas.EventDecoder, partition int32, r *records.Record, code schemas.Code, limit int,
 ) deadLetter {

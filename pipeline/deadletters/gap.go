@@ -11,7 +11,7 @@ type gap struct {
 	first       bool // before the first row that was ever read
 }
 
-// cause says why a gap has no verdicts.
+// cause is the reason why a gap has no verdicts.
 type cause struct {
 	reason string // in the header oriel-reason: read by others, it does not change
 	text   string // for the log
@@ -35,8 +35,8 @@ var (
 	}
 )
 
-// causeOf finds the cause of a gap by the reason in its letter; it is zero for a reason of another kind of letter. The
-// reason tells the two apart, because a record may have had every other header of a gap's letter itself.
+// causeOf returns the cause of a gap by the reason in its letter; zero for the reason of another kind of letter. Only
+// the reason distinguishes them, because a record may carry every other header of a gap's letter itself.
 func causeOf(reason string) cause {
 	for _, why := range []cause{otherVersion, rowsDeleted, topicMadeAgain, rowsLost} {
 		if why.reason == reason {
@@ -46,13 +46,13 @@ func causeOf(reason string) cause {
 	return cause{}
 }
 
-// text says what is missing of an input, or of a partition of it.
+// text describes the gap, of an input or of a partition of it.
 func (g gap) text(of string) string {
 	return fmt.Sprintf("offsets %d to %d of %s have no verdicts: %s. One letter with oriel-lost stands for them",
 		g.from, g.until-1, of, g.why.text)
 }
 
-// cause finds why the row at hand does not continue the rows before.
+// cause finds out why the current row does not continue the rows before it.
 func (r *statusReader) cause() cause {
 	switch {
 	case r.seen: // nothing lies between the row before and this one: none was ever written

@@ -18,8 +18,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestGapsAreMarked: once a row did not continue the row before, letters stopped for good, and the remedy that they
-// named ended at the same gap. A version without verdicts leaves such gaps when it runs between two versions with them.
+// TestGapsAreMarked checks that letters go on behind a gap, and that one letter stands for it. A version without
+// verdicts leaves such a gap when it runs between two versions with them.
 func TestGapsAreMarked(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -91,7 +91,7 @@ func TestGapsAreMarked(t *testing.T) {
 	}
 }
 
-// next is the offset of the input behind the last row.
+// next returns the input offset after the last row.
 func (e *env) next() int64 {
 	e.t.Helper()
 	rows := e.log(e.deployment.Config.Verdicts)
@@ -136,8 +136,8 @@ func (e *env) dropOffsetOf(name string, partition int32) {
 	}
 }
 
-// TestARunningProcessOutlivesItsVerdicts: told that its topic was made again, it advised a new deployment, though only
-// letters were lost.
+// TestARunningProcessOutlivesItsVerdicts checks that a process goes on when the verdict topic is made again, because
+// only letters are lost.
 func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -171,8 +171,8 @@ func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
 	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4 json_syntax 4, 5..7 lost verdict_topic_made_again , 7 json_syntax 7")
 }
 
-// TestVerdictsThatAreMissingAreWaitedFor: without the topic a partition is parked with the true remedy, and goes on by
-// itself once it was followed.
+// TestVerdictsThatAreMissingAreWaitedFor checks that without the topic a partition is parked with the right remedy, and
+// goes on by itself once somebody has followed the remedy.
 func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -189,8 +189,8 @@ func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 	e.wantWritten("0 json_syntax 0, 2..4 lost verdict_topic_made_again , 4 json_syntax 4")
 }
 
-// TestRowsThatBrokersLost: the log of verdicts ends before the place from which they were read. Those that it got since
-// stand at offsets that mean other rows, and are read.
+// TestRowsThatBrokersLost has a log of verdicts that ends before the place up to which it was read. Rows that were
+// appended since stand at offsets that meant other rows; they are read.
 func TestRowsThatBrokersLost(t *testing.T) {
 	t.Parallel()
 	e := newEarlierEnv(t)
@@ -212,8 +212,8 @@ func TestRowsThatBrokersLost(t *testing.T) {
 	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
 }
 
-// TestForgottenGroupGoesOnBehindTheLastLetter: brokers forget the offsets of a group that was away for a week, and an
-// earlier version wrote letters without one.
+// TestForgottenGroupGoesOnBehindTheLastLetter has a group without offsets: brokers forget those of a group that was
+// away for a week, and an earlier version wrote letters without a group.
 func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
@@ -234,7 +234,7 @@ func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
 	e.wantWritten("0 json_syntax 0, 2 json_syntax 2, 17  of another input, 4 json_syntax 4")
 }
 
-// TestRowsThatRetentionDeleted: after letters were written they are not missed; before, they are.
+// TestRowsThatRetentionDeleted checks that deleted rows make a gap only if their letters were not written before.
 func TestRowsThatRetentionDeleted(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
@@ -254,8 +254,8 @@ func TestRowsThatRetentionDeleted(t *testing.T) {
 	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4..5 lost verdicts_deleted , 5 json_syntax 5")
 }
 
-// TestFirstRowMayStartLater than the incarnation. In a deployment of a version without verdicts nothing is missing, and
-// that is said; in any other, rows are.
+// TestFirstRowMayStartLater checks a first row that starts after the incarnation. In a deployment of a version without
+// verdicts nothing is missing, and a note says so; in any other, rows are missing.
 func TestFirstRowMayStartLater(t *testing.T) {
 	t.Run("earlier version", func(t *testing.T) {
 		e := newEarlierEnv(t)

@@ -15,8 +15,8 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// input finds records by partition and offset; those of one partition in ascending order. It holds records of one
-// partition at a time, because what it held of two would wait for each other.
+// input finds records by partition and offset, ascending within a partition. It holds records of one partition at a
+// time, because records of two partitions would wait for each other's memory.
 type input struct {
 	client    *kafka.Client
 	topic     topics.Topic
@@ -29,12 +29,12 @@ type input struct {
 	asked  bool         // start was looked at
 }
 
-// inputPatience is how long the input may not show a record that the service has taken: a broker that has just become
-// leader may lag behind for a moment.
+// inputPatience is the time for which a record that the service has taken may be missing from the input, because a
+// broker that has just become leader may lag behind.
 const inputPatience = 10 * time.Second
 
-// record returns the record at an offset, valid until the next call, or nil if retention has deleted it. That it is not
-// there for another reason is an error: the service has read it, committed.
+// record returns the record at an offset, valid until the next call, or nil if retention has deleted it. A record that
+// is missing for another reason is an error, because the service has read it, committed.
 func (in *input) record(ctx context.Context, partition int32, offset int64) (*records.Record, error) {
 	if in.partition != partition {
 		in.release()
@@ -95,7 +95,7 @@ func (in *input) missing(offset int64, found string) error {
 	}
 }
 
-// release gives back all that is held; records are found again.
+// release gives back the memory of all records that are held. They can be found again.
 func (in *input) release() {
 	in.letGo()
 	if in.reader != nil {

@@ -7,7 +7,7 @@ import (
 	"oriel/schemas"
 )
 
-// The headers that a letter has after those of its record. Their names are read by others: they do not change.
+// The headers that a letter has after those of its record. Others read these names, so they must not change.
 const (
 	headerReason    = "oriel-reason"    // a schemas.Code
 	headerDetail    = "oriel-detail"    // what is wrong, in words; not of every letter
@@ -20,7 +20,8 @@ const (
 	headerUntil     = "oriel-until"     // of a gap: the letter stands for all offsets from oriel-offset to before this one
 )
 
-// keptBytes is how much of the value, and of the key, a letter keeps of a record that is too large to keep whole.
+// keptBytes is the greatest part of a value, and of a key, that a letter keeps of a record that is too large to keep
+// whole.
 const keptBytes = 64 << 10
 
 // deadLetter is a record of the dead-letter topic.
@@ -29,7 +30,7 @@ type deadLetter struct {
 	headers    []records.Header
 }
 
-// place is what every letter says.
+// place adds the headers that every letter has.
 func (l *deadLetter) place(topic string, partition int32, offset int64, reason string) {
 	l.headers = append(l.headers,
 		records.Header{Key: headerReason, Value: []byte(reason)},
@@ -57,9 +58,10 @@ func gapLetter(topic string, partition int32, g gap) deadLetter {
 	return l
 }
 
-// newLetter keeps a record: its headers, key and value, then why and where. A value above maxRecord bytes keeps
-// keptBytes; a record that a batch of limit bytes does not hold loses its headers, and keeps what there is room for of
-// key and value, at most keptBytes of each. It is false if there is no room even for why and where.
+// newLetter makes the letter of a record: its headers, key and value, then the reason and the place. Of a value above
+// maxRecord bytes it keeps keptBytes. A record that does not fit into a batch of limit bytes loses its headers, and
+// keeps as much of key and value as there is room for, at most keptBytes of each. newLetter reports false if there is
+// no room even for reason and place.
 func newLetter(
 	topic string, partition int32, r *records.Record, code schemas.Code, maxRecord, limit int,
 ) (deadLetter, bool) {
@@ -96,7 +98,7 @@ func (l *deadLetter) truncated(length int) {
 	)
 }
 
-// size is what a batch of this letter alone has at most.
+// size is the greatest length of a batch that holds this letter alone.
 func (l *deadLetter) size() int {
 	return records.BatchOverhead + records.RecordBytes(l.key, l.value, l.headers)
 }

@@ -9,8 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestALetterFitsItsBatch: a key or headers as large as a compressed batch can hide must not make a letter that the
-// broker refuses for ever.
+// TestALetterFitsItsBatch checks that a key or headers as large as a compressed batch can hide never make a letter that
+// the broker would refuse for ever.
 func TestALetterFitsItsBatch(t *testing.T) {
 	huge := make([]byte, 3<<20)
 	for name, r := range map[string]records.Record{
@@ -86,7 +86,7 @@ func TestPlacesAreNotedAndRead(t *testing.T) {
 	}
 }
 
-// placed knows records from an offset of a partition on.
+// placed is the offset from which on the records of a partition are known.
 type placed struct {
 	schemas.EventDecoder
 	partition int32
@@ -105,8 +105,8 @@ func (d *placed) Decode(e *schemas.Event, record []byte) schemas.Code {
 	return d.EventDecoder.Decode(e, record)
 }
 
-// TestDetailsOfALetter: what is wrong goes with a letter where a decoder finds the same fault and there is room. It is
-// short, whatever the record says.
+// TestDetailsOfALetter checks that a letter explains the fault if a decoder finds the same fault and there is room. The
+// explanation is short, whatever the record contains.
 func TestDetailsOfALetter(t *testing.T) {
 	var members []schemas.Member
 	for i := range schemas.MaxMembers {
@@ -156,7 +156,7 @@ func TestDetailsOfALetter(t *testing.T) {
 	}
 }
 
-// TestOffsetsOfALetter: headers of the record itself do not make a gap of its letter.
+// TestOffsetsOfALetter checks that headers of the record itself cannot turn its letter into the letter of a gap.
 func TestOffsetsOfALetter(t *testing.T) {
 	own := []records.Header{
 		{Key: headerLost, Value: []byte("true")},

@@ -22,7 +22,7 @@ import (
 	"oriel/state"
 )
 
-// env is a deployment whose verdicts the test writes itself, as a service would or as none would.
+// env is a deployment whose verdicts the test writes itself, as a service would write them or as none would.
 type env struct {
 	t          *testing.T
 	addr       string
@@ -41,7 +41,7 @@ func newEnv(t *testing.T) *env {
 	return newEnvWith(t, 1, false)
 }
 
-// newTopicEnv is a deployment whose stream is all of its input, from a start of each partition on.
+// newTopicEnv is a deployment of one stream, which starts at offset start[p] of each partition p of the input.
 func newTopicEnv(t *testing.T, start ...int64) *env {
 	t.Helper()
 	e := newEnvOf(t, deployment.Config{Order: "d.order"}, len(start), false)
@@ -105,7 +105,7 @@ func newEnvOf(t *testing.T, c deployment.Config, partitions int, earlier bool) *
 	return e
 }
 
-// open writes an incarnation to the changelog and gives its sealer.
+// open writes an incarnation to the changelog and returns its sealer.
 func (e *env) open() *state.Sealer {
 	e.t.Helper()
 	d := e.deployment
@@ -185,7 +185,7 @@ func (e *env) log(topic string) []records.Record {
 	return all
 }
 
-// run writes letters to the end of the verdicts.
+// run writes letters up to the end of the verdicts.
 func (e *env) run() error {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
@@ -197,7 +197,7 @@ func (e *env) run() error {
 	return err
 }
 
-// written are the letters: offset, after its partition where these are one stream, reason and value.
+// written formats the letters: partition (of a whole topic), offset, reason and value of each.
 func (e *env) written() string {
 	e.t.Helper()
 	var all []string
@@ -228,7 +228,7 @@ func (e *env) wantWritten(want string) {
 	}
 }
 
-// refuses checks that letters stop with a message, and that none is written.
+// refuses checks that writing letters fails with a message that has all of want, and that no letter is written.
 func (e *env) refuses(want ...string) {
 	e.t.Helper()
 	before := e.written()
@@ -269,7 +269,7 @@ func TestEveryVerdictHasItsLetter(t *testing.T) {
 	e.wantWritten(strings.Join(want, ", "))
 }
 
-// wantNote wants one note of the last run, with a text.
+// wantNote checks that the last run made one note, and that it has text.
 func (e *env) wantNote(text string) {
 	e.t.Helper()
 	if len(e.notes) != 1 || !strings.Contains(e.notes[0], text) {
@@ -277,7 +277,8 @@ func (e *env) wantNote(text string) {
 	}
 }
 
-// TestRowsMayOverlap: a service that takes over sends rows again whose outcome it does not know, cut in other places.
+// TestRowsMayOverlap checks letters where a service that took over sent rows again, cut in other places, because it did
+// not know the outcome of their transaction.
 func TestRowsMayOverlap(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
@@ -327,7 +328,8 @@ func TestRowsThatAreNotOursAreRefused(t *testing.T) {
 	})
 }
 
-// TestProcessEndsWhenEveryPartitionHasStopped, with the reason, and not before it is told to while one goes on.
+// TestProcessEndsWhenEveryPartitionHasStopped checks that the process ends with the reason, and that it does not end
+// while one partition goes on.
 func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -368,7 +370,8 @@ func (e *env) aborted(value string) {
 	e.check(producer.End(e.t.Context(), false))
 }
 
-// TestPlaceOfAnotherHandIsRefused: a group whose offset was set by a tool would miss letters or write them twice.
+// TestPlaceOfAnotherHandIsRefused checks that letters refuse a group offset that a tool has set, because they would
+// miss letters or write them twice.
 func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
@@ -385,7 +388,7 @@ func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
 	e.refuses("was not set by `oriel letters`", "topic \"events\"", "ORIEL_LETTERS_GROUP")
 }
 
-// within gives what comes within half a minute.
+// within returns the next value of a channel, or fails after half a minute.
 func within[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {
@@ -397,8 +400,8 @@ func within[T any](t *testing.T, from <-chan T) T {
 	}
 }
 
-// TestAParkedPartitionGoesOn once its topic takes letters, without a restart; told to end before, the process says why
-// it was parked.
+// TestAParkedPartitionGoesOn checks that a parked partition goes on without a restart once its topic takes letters. A
+// process that is stopped before returns the reason why the partition was parked.
 func TestAParkedPartitionGoesOn(t *testing.T) {
 	t.Parallel()
 	e := newEnvWith(t, 2, false)
@@ -444,7 +447,7 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 	}
 }
 
-// interrupted is told to end when so many transactions have ended, and returns them all.
+// interrupted runs until so many transactions have ended, and returns all that were written.
 func (e *env) interrupted(most int) (transactions []Written) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
@@ -458,7 +461,8 @@ func (e *env) interrupted(most int) (transactions []Written) {
 	return transactions
 }
 
-// TestTransactionsEndInTheMiddleOfARow: a row may have more letters than a process can hold.
+// TestTransactionsEndInTheMiddleOfARow checks that a row with more letters than a process can hold is written in
+// several transactions.
 func TestTransactionsEndInTheMiddleOfARow(t *testing.T) {
 	e := newEnv(t)
 	const n, size = 60, 400_000

@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// progress is where the letters of a stream stand.
+// progress is how far the letters of a stream are written.
 type progress struct {
 	row   int64 // offset of the verdict topic from which rows are read
 	parts parts // of the input: the offsets up to which letters are written
@@ -24,10 +24,10 @@ type progress struct {
 	found cause // why rows may be missing there; zero: nothing is known
 }
 
-// note is what stands beside the committed offsets: the verdict topic's id, so that a topic made again is noticed, and
-// the sum of the offsets of the input up to which letters are written, which may be in the middle of a row. Where rows
-// are missing whose partitions no row has told of yet, it says why. The group commits it for the verdict topic, and for
-// the input, because brokers forget the offsets of a topic that is deleted.
+// note is the metadata beside the committed offsets. It has the id of the verdict topic, so that a topic that was made
+// again is noticed. It has the sum of the input offsets up to which letters are written, which may lie in the middle of
+// a row. Where rows are missing and no later row has named their partitions yet, it has the cause. The group commits
+// the note for the verdict topic and for the input, because brokers forget the offsets of a deleted topic.
 func note(verdicts [16]byte, sum int64, pending cause) string {
 	text := fmt.Sprintf("%x %d", verdicts, sum)
 	if pending != (cause{}) {
@@ -36,7 +36,7 @@ func note(verdicts [16]byte, sum int64, pending cause) string {
 	return text
 }
 
-// noted is a note that was read.
+// noted is a parsed note.
 type noted struct {
 	verdicts [16]byte
 	sum      int64
@@ -64,7 +64,7 @@ func parseNote(text string) (n noted, ok bool) {
 	return n, true
 }
 
-// place reads the group's committed place; without one, letters go on behind the last one of each partition in the
+// place reads the group's committed place. Without one, letters go on after the last letter of each partition in the
 // dead-letter topic.
 func (t *task) place(ctx context.Context) (progress, error) {
 	c := t.service.deployment.Config
@@ -97,7 +97,7 @@ func (t *task) place(ctx context.Context) (progress, error) {
 	return at, nil
 }
 
-// committed are offsets of the group for partitions of a topic that have one, and what is noted beside them.
+// committed are the group's offsets for the partitions of a topic that have one, and the notes beside them.
 type committed struct {
 	noted
 	parts parts
@@ -128,9 +128,8 @@ func (t *task) committed(ctx context.Context, topic string, partitions []int32) 
 	return at, nil
 }
 
-// lastLetters returns the offsets after the last letter that the dead-letter topic has of each partition of the input.
-// That is asked when the group has no offset: at the first start, and when a group that was away for long was forgotten
-// by the brokers.
+// lastLetters returns, for each partition of the input, the offset after its last letter in the dead-letter topic. It
+// serves a group without an offset: at the first start, or after brokers have forgotten a group that was away for long.
 func (t *task) lastLetters(ctx context.Context) (progress, error) {
 	d, p := t.service.deployment, t.partition
 	topic := t.deadLetter
@@ -169,8 +168,8 @@ func (t *task) lastLettersFrom(ctx context.Context, from, end int64) (parts, err
 	return written, nil
 }
 
-// letterOf returns the partition and the offsets [from, until) that a letter is of, if it is one of this input. A
-// record may have had headers of these names itself; ours come after them.
+// letterOf parses the headers of a letter of this input: its partition and the offsets [from, until) that it is for. A
+// record may carry headers of these names itself; those that Oriel adds come after them.
 func letterOf(input string, headers records.Headers) (partition int32, from, until int64, ok bool) {
 	last := map[string]string{}
 	for name, value := range headers.All() {

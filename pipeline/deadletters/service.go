@@ -21,17 +21,18 @@ import (
 	"oriel/state"
 )
 
-// Options say how a Service works beside what the deployment says.
+// Options are the settings of a Service beside those of the deployment.
 type Options struct {
 	Once   bool // end when everything is written that the verdicts held at the start of each partition
 	Listen Listener
 
-	// Verdicts is what batches of the verdict topic count in, which are held while records of the input are read: not the
-	// client's. Nil: no bound.
+	// Verdicts bounds the batches of the verdict topic that are held while records of the input are read. It must not
+	// be the client's budget. Nil: no bound.
 	Verdicts *memory.Budget
 
-	// Decoder returns what decodes the events of a configuration, so that letters can say in words what is wrong; nil,
-	// also of a single configuration: they give the reason alone. frozen reads the writers' schemas that the stream has.
+	// Decoder returns the decoder of a configuration's events, so that letters can explain a fault in words. If it is
+	// nil, or returns nil for a configuration, letters have the reason alone. frozen reads the stream's schemas of
+	// writers.
 	Decoder func(config string, frozen func() (state.Schemas, error)) schemas.EventDecoder
 }
 
@@ -74,7 +75,8 @@ type Written struct {
 	Partition int32
 	Letters   int
 	Lost      int // of them, letters of records that are gone
-	// offset of the input up to which all letters are written; of a whole topic, the sum of those of its partitions
+	// the offset of the input up to which all letters are written; for a whole topic, the sum of its partitions'
+	// offsets
 	To int64
 }
 
@@ -84,7 +86,7 @@ type Service struct {
 	options    Options
 }
 
-// New takes a deployment whose topics were checked for deployment.ByLetters; it needs no Model.
+// New returns a Service for a deployment whose topics were checked for deployment.ByLetters. It needs no Model.
 func New(d changelog.Deployment, o Options) *Service {
 	o.Listen.ensureDefaults()
 	return &Service{deployment: d, options: o}
@@ -93,9 +95,9 @@ func New(d changelog.Deployment, o Options) *Service {
 // errEnd means that everything is written, with Options.Once.
 var errEnd = errors.New("letters: everything is written")
 
-// Run works until ctx ends, or with Options.Once until everything is written; then it leaves the group. It returns an
-// error when it cannot go on: every partition that it was given has stopped, or with Options.Once any. Told to end, it
-// returns why the partitions that are parked then have stopped.
+// Run works until ctx ends, or with Options.Once until everything is written. Then it leaves the group. It returns an
+// error when it cannot go on: when every partition that it was given has stopped, or with Options.Once when any has.
+// When ctx ends, it returns the reasons of the partitions that are parked.
 func (s *Service) Run(ctx context.Context) error {
 	d := s.deployment
 	c := d.Config
@@ -124,7 +126,8 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// member shares the verdicts out. Of a whole topic, the group's offsets of the input are half of the place, and kept.
+// member returns the configuration of the group that shares the verdicts out. For a whole topic, the group's offsets of
+// the input are half of the place, so they are kept too.
 func member(c deployment.Config) group.Config {
 	m := group.Config{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout}
 	if c.WholeTopic() {
@@ -133,8 +136,8 @@ func member(c deployment.Config) group.Config {
 	return m
 }
 
-// describe looks up the topics of verdicts and of letters, and the input of one stream. One of ours that does not exist
-// is looked for for a while: a broker that has just started may not know it yet.
+// describe looks up the topics of verdicts and letters, and for one stream the input. It looks for a while for a topic
+// of ours that does not exist, because a broker that has just started may not know it yet.
 func (s *Service) describe(ctx context.Context) (map[string]topics.Topic, error) {
 	d, c := s.deployment, s.deployment.Config
 	names := []string{c.Verdicts, c.DeadLetter}
@@ -162,13 +165,13 @@ func (s *Service) describe(ctx context.Context) (map[string]topics.Topic, error)
 	}
 }
 
-// partitionTurn is news of one partition: it is parked, goes on (both nil), or has ended.
+// partitionTurn reports that a partition is parked, goes on (both nil), or has ended.
 type partitionTurn struct {
 	partition     int32
 	parked, ended error
 }
 
-// share works on the partitions of one generation until it is over, and waits for all of them.
+// share works on the partitions of one generation until the generation is over, and waits for all of them.
 func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	s.options.Listen.Assigned(g.Partitions)
 	work, cancel := context.WithCancel(ctx)
@@ -224,7 +227,7 @@ func (s *Service) share(ctx context.Context, g *group.Generation) error {
 	return errEnd
 }
 
-// joined puts the errors of partitions together, in the order of these.
+// joined joins the errors of partitions in the order of the partitions.
 func joined(stopped map[int32]error) error {
 	var all []error
 	for _, p := range slices.Sorted(maps.Keys(stopped)) {
@@ -233,5 +236,5 @@ func joined(stopped map[int32]error) error {
 	return errors.Join(all...)
 }
 
-// retryPause comes between two attempts to take a partition over, or to join.
+// retryPause is the time between two attempts to take a partition over, or to join the group.
 const retryPause = time.Second

@@ -16,11 +16,10 @@ import (
 	"oriel/state"
 )
 
-// statusReader reads the verdicts of one stream in its order, and finds the gaps between them.
+// statusReader reads the verdicts of one stream in order, and finds the gaps between them.
 //
-// In the stream of a whole topic, rows say which partitions their offsets are of. The offsets of one partition follow
-// one another there as they do in the partition, so that a gap shows in each partition by itself: at the partition's
-// next row.
+// For a whole topic, a row says which partition each offset belongs to. The rows have the offsets of one partition in
+// the order of the partition, so each partition shows its own gap: at the partition's next row.
 type statusReader struct {
 	deployment changelog.Deployment
 	partition  int32 // of the verdict topic
@@ -47,10 +46,10 @@ type statusReader struct {
 	why     cause // of the last of them
 }
 
-// parts are offsets by partition of the input.
+// parts are offsets of the input by partition.
 type parts map[int32]int64
 
-// sum tells whether parts are those that it was noted beside.
+// sum is the checksum of parts, which a note keeps.
 func (p parts) sum() (sum int64) {
 	for _, offset := range p {
 		sum += offset
@@ -58,7 +57,7 @@ func (p parts) sum() (sum int64) {
 	return sum
 }
 
-// run is what a row says about offsets of one partition of the input that no row before has told of.
+// run is a stretch of offsets of one partition of the input that a row is the first to report.
 type run struct {
 	row       int64 // offset of the row in the verdict topic
 	partition int32
@@ -80,8 +79,8 @@ func (t *task) newRows(at progress, begin int64) *statusReader {
 	}
 }
 
-// open opens a row. What it repeats of the rows before, as a transaction that was sent again does, is left out; where
-// it leaves offsets out, they are the gap of a run.
+// open opens a row. It leaves out the offsets that earlier rows have reported, because a transaction may have been sent
+// again. Offsets that the row skips are the gap of a run.
 func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run, error) {
 	if r.sealer == nil {
 		if err := r.find(ctx, record); err != nil {
@@ -124,7 +123,7 @@ func (r *statusReader) open(ctx context.Context, record *records.Record) ([]run,
 	return runs, nil
 }
 
-// find looks up the incarnation whose rows these are.
+// find looks up the incarnation that wrote the row.
 func (r *statusReader) find(ctx context.Context, record *records.Record) error {
 	inc, sealing, err := r.deployment.Incarnation(ctx, r.partition)
 	if err != nil {
@@ -152,7 +151,7 @@ func (r *statusReader) find(ctx context.Context, record *records.Record) error {
 	return nil
 }
 
-// startOf is where the incarnation starts in a partition of the input.
+// startOf returns the first offset of a partition of the input that the incarnation reads.
 func (r *statusReader) startOf(partition int32) int64 {
 	if r.order == nil {
 		return r.start
@@ -161,7 +160,7 @@ func (r *statusReader) startOf(partition int32) int64 {
 	return part.Next
 }
 
-// gap is one between rows that say nothing of the offsets [from, until) of a partition.
+// gap returns the gap of the offsets [from, until) of a partition, which no row reports.
 func (r *statusReader) gap(from, until int64) *gap {
 	g := &gap{from: from, until: until, why: r.why, first: !r.known && !r.seen}
 	if g.why == (cause{}) {
@@ -171,15 +170,15 @@ func (r *statusReader) gap(from, until int64) *gap {
 	return g
 }
 
-// settle forgets why offsets are missing, once all of them have a letter.
+// settle forgets the cause of missing offsets once all of them have a letter.
 func (r *statusReader) settle() {
 	if r.missing == 0 {
 		r.why = cause{}
 	}
 }
 
-// pending is why offsets are missing that the rows behind them have not told the partitions of; zero if none are, or if
-// there is one partition.
+// pending returns the cause of missing offsets whose partitions no later row has named yet. It is zero if there are
+// none, or if the stream has one partition.
 func (r *statusReader) pending() cause {
 	if r.order == nil {
 		return cause{}
@@ -187,7 +186,7 @@ func (r *statusReader) pending() cause {
 	return r.why
 }
 
-// reason is the code of a verdict; OK where there is nothing to write.
+// reason returns the code of a verdict; OK means that there is no letter to write.
 func (r *statusReader) reason(row int64, verdict byte) (schemas.Code, error) {
 	code, known := schemas.OfVerdict(verdict)
 	if !known {

@@ -29,9 +29,9 @@ type task struct {
 	parked parking
 }
 
-// keepRunning takes the partition over again after every failure. One that a person must mend parks the partition, and
-// is tried again after parkPause, so that the process need not be restarted. It returns errEnd when all is written
-// that had to be, ctx's error, or with Options.Once the error that stops the partition.
+// keepRunning takes the partition over again after every failure. An error that a person must mend parks the partition.
+// A parked partition is tried again every parkPause, so that the process need not be restarted. keepRunning returns
+// errEnd when all letters are written, ctx's error, or with Options.Once the error that stops the partition.
 func (t *task) keepRunning(ctx context.Context, tell func(parked error)) error {
 	listen := t.service.options.Listen
 	for {
@@ -66,13 +66,13 @@ func (t *task) keepRunning(ctx context.Context, tell func(parked error)) error {
 	}
 }
 
-// parking is why a partition does not go on, and when that was said.
+// parking is the reason why a partition is parked, and when it was last logged.
 type parking struct {
 	why      string
 	reported time.Time
 }
 
-// remind notes why the partition is parked, and reports whether it should be said (again).
+// remind notes why the partition is parked, and reports whether to log it (again).
 func (p *parking) remind(err error) bool {
 	if why := err.Error(); why != p.why || time.Since(p.reported) >= parkReminder {
 		*p = parking{why: why, reported: time.Now()}
@@ -81,7 +81,7 @@ func (p *parking) remind(err error) bool {
 	return false
 }
 
-// over ends it, and reports whether there was one.
+// over ends the parking, and reports whether there was one.
 func (p *parking) over() bool {
 	was := p.why != ""
 	*p = parking{}
@@ -89,7 +89,7 @@ func (p *parking) over() bool {
 }
 
 // run takes the partition over and writes letters until ctx ends, everything is written, or something fails. Whatever
-// was not committed then is as if it had never been. It calls wrote after each step forward.
+// is not committed then has no effect. It calls wrote after each step forward.
 func (t *task) run(ctx context.Context, wrote func()) error {
 	w, err := t.takeOver(ctx)
 	if err != nil {
@@ -114,8 +114,8 @@ func (t *task) run(ctx context.Context, wrote func()) error {
 }
 
 const (
-	// commitPause comes after a transaction that has reached the end of the verdicts: rows come with every transaction
-	// of the service, and letters need not be as quick.
+	// commitPause is the pause after a transaction that has reached the end of the verdicts: rows come with every
+	// transaction of the service, and letters need not be as quick.
 	commitPause = time.Second
 
 	// commitGrace is how long a transaction may take after the process was told to end.
@@ -124,12 +124,13 @@ const (
 	// shortLimit keeps one answer of a broker that lags behind from being taken for a loss.
 	shortLimit = 5
 
-	// parkPause comes between two attempts at a partition that a person must mend, parkReminder between two lines that
-	// say so.
+	// parkPause is the time between two attempts at a partition that a person must mend. parkReminder is the time
+	// between two log lines about it.
 	parkPause    = 5 * time.Second
 	parkReminder = time.Minute
 
-	// transactionTimeout bounds an open transaction on the broker, for a process that nobody follows.
+	// transactionTimeout bounds a transaction that a process leaves open on the broker when no other process follows
+	// it.
 	transactionTimeout = 60 * time.Second
 )
 
@@ -175,8 +176,8 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	return w, nil
 }
 
-// describe looks up the topics that may be made again while this process runs, with which only letters are lost, and
-// how many partitions the input of one stream has.
+// describe looks up the topics that may be made again while this process runs without losing more than letters. It also
+// finds how many partitions the input of one stream has.
 func (t *task) describe(ctx context.Context) error {
 	topics, err := t.service.describe(ctx)
 	if err != nil {
@@ -194,8 +195,8 @@ func (t *task) describe(ctx context.Context) error {
 	return nil
 }
 
-// verdictsGone is an error of reading verdicts. Whatever it says to be gone, only letters are lost with it: the
-// partition is taken over again, and the next row tells which verdicts are missing.
+// verdictsGone handles an error of reading verdicts. Only letters can be lost with them, so the partition is taken over
+// again, and the next row shows which verdicts are missing.
 func (t *task) verdictsGone(err error) error {
 	truncated := errors.Is(err, kafka.ErrTruncated)
 	t.reread = t.reread || truncated
@@ -206,8 +207,8 @@ func (t *task) verdictsGone(err error) error {
 	return err
 }
 
-// transactionalID is static per deployment, verdict topic and partition, so that a new owner fences the old one,
-// whatever their groups are.
+// transactionalID is fixed for a deployment, verdict topic and partition, so that a new owner fences the old one even
+// if their groups differ.
 func transactionalID(name string, verdicts [16]byte, partition int32) string {
 	return fmt.Sprintf("%s.letters/%x/%d", name, verdicts, partition)
 }
@@ -216,7 +217,7 @@ func (t *task) stop(reason, remedy string) error {
 	return &notice.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
 }
 
-// explain gives an error that stops the partition a remedy, if it has none of its own.
+// explain adds a remedy to an error that stops the partition, if it has none of its own.
 func (t *task) explain(err error) error {
 	var known *notice.StopError
 	if errors.As(err, &known) {

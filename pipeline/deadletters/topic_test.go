@@ -14,7 +14,7 @@ import (
 	"oriel/state"
 )
 
-// history is the stream of a whole topic, offset by offset, and its rows.
+// history is the merged log of a whole topic, offset by offset, and the rows of its verdicts.
 type history struct {
 	e      *env
 	random *rand.Rand
@@ -31,7 +31,7 @@ type taken struct {
 	verdict   byte
 }
 
-// grow lets events come in each partition, and orders them in ranges.
+// grow appends events to each partition, and orders them in ranges.
 func (h *history) grow() {
 	c := h.e.deployment.Config
 	for range 2 + h.random.IntN(4) {
@@ -52,7 +52,7 @@ func (h *history) grow() {
 	}
 }
 
-// seal writes rows of the merged log from one offset to another, cut anywhere.
+// seal writes rows of the merged log between two offsets, cut at random places.
 func (h *history) seal(from, to int) {
 	for from < to {
 		n := min(to-from, 1+h.random.IntN(12))
@@ -76,7 +76,7 @@ func (h *history) row(from, to int) {
 	h.e.rowOf(int64(from), stretches, verdicts...)
 }
 
-// check compares all letters with what was bad, record by record: each once, those of a partition ascending.
+// check compares all letters with the bad records, one by one: each has one letter, and a partition's letters ascend.
 func (h *history) check() {
 	h.e.t.Helper()
 	got := map[string]int{}
@@ -94,8 +94,8 @@ func (h *history) check() {
 	}
 }
 
-// TestEveryLetterOfAWholeTopicOnce: whatever is ordered, wherever rows are cut and however often they are sent again,
-// letters are those of the records that were bad. The group may lose its offsets between.
+// TestEveryLetterOfAWholeTopicOnce checks that every bad record has exactly one letter, however partitions are ordered,
+// wherever rows are cut, and however often rows are sent again. The group may lose its offsets in between.
 func TestEveryLetterOfAWholeTopicOnce(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -145,8 +145,8 @@ func stretchesOf(text string) (all []state.Stretch) {
 	return all
 }
 
-// TestGapsOfAWholeTopic: rows that are missing leave a letter in each partition, before the partition's next letters,
-// which may come in another process.
+// TestGapsOfAWholeTopic checks that missing rows leave a letter in each partition, before the partition's next letters,
+// even if another process writes these.
 func TestGapsOfAWholeTopic(t *testing.T) {
 	for _, c := range []struct {
 		name, reason string
@@ -170,7 +170,7 @@ func TestGapsOfAWholeTopic(t *testing.T) {
 			e.check(e.run())
 			want := "0/0 json_syntax , 1/10 json_syntax "
 			e.wantWritten(want)
-			// what is lost: "0:1-4 1:11-16 2:0-3"
+			// the lost offsets: "0:1-4 1:11-16 2:0-3"
 			c.lose(e, func() { e.rowOf(2, stretchesOf("0:1-4 1:11-16 2:0-3"), all(11)...) })
 			e.rowOf(13, stretchesOf("1:16-17 1:17-18")[:1], bad)
 			e.check(e.run())
@@ -206,7 +206,8 @@ func TestGapsOfAWholeTopic(t *testing.T) {
 	}
 }
 
-// TestRecordsOfAWholeTopicThatAreGone leave letters without content, in the partition that they were in.
+// TestRecordsOfAWholeTopicThatAreGone checks that records which are gone leave letters without content, for the
+// partition that they were in.
 func TestRecordsOfAWholeTopicThatAreGone(t *testing.T) {
 	e := newTopicEnv(t, 0, 0)
 	c := e.deployment.Config
@@ -219,7 +220,8 @@ func TestRecordsOfAWholeTopicThatAreGone(t *testing.T) {
 	e.wantWritten("0/0 lost json_syntax , 0/1 json_syntax b, 1/0 json_syntax a")
 }
 
-// TestTheLastLettersOfEachPartitionAreFound, however far back they are.
+// TestTheLastLettersOfEachPartitionAreFound checks that the last letter of each partition is found, however far back it
+// is.
 func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 	e := newTopicEnv(t, 0, 0, 0)
 	letters := make([]records.Record, 1100)
@@ -240,7 +242,8 @@ func TestTheLastLettersOfEachPartitionAreFound(t *testing.T) {
 	}
 }
 
-// TestLettersAreToldOfTheStream: settings that differ from those of the deployment would look for other records.
+// TestLettersAreToldOfTheStream checks that letters refuse an ORIEL_STREAM that differs from the deployment's, because
+// they would look for other records.
 func TestLettersAreToldOfTheStream(t *testing.T) {
 	e := newTopicEnv(t, 0)
 	e.rowOf(0, stretchesOf("0:0-1"), bad)
@@ -252,7 +255,8 @@ func TestLettersAreToldOfTheStream(t *testing.T) {
 	e.refuses("ORIEL_STREAM is not what the deployment was opened with")
 }
 
-// TestMembersKeepTheOffsetsOfAWholeTopic, which no partition of theirs is in.
+// TestMembersKeepTheOffsetsOfAWholeTopic checks that the group keeps offsets of the input, although no member owns a
+// partition of it.
 func TestMembersKeepTheOffsetsOfAWholeTopic(t *testing.T) {
 	c := deployment.Config{Group: "g", Input: "i", Verdicts: "v", Order: "o"}
 	if m := member(c); m.Topic != "v" || m.Kept != "i" {
@@ -263,7 +267,7 @@ func TestMembersKeepTheOffsetsOfAWholeTopic(t *testing.T) {
 	}
 }
 
-// TestRowsOfTheOtherKindAreRefused: a row that does not say whose offsets it has, in the stream of a whole topic.
+// TestRowsOfTheOtherKindAreRefused checks that a row without partitions is refused in the stream of a whole topic.
 func TestRowsOfTheOtherKindAreRefused(t *testing.T) {
 	e := newTopicEnv(t, 0, 0)
 	e.appendTo(e.deployment.Config.Input, 1, make([]records.Record, 2)...)
@@ -273,8 +277,8 @@ func TestRowsOfTheOtherKindAreRefused(t *testing.T) {
 	e.refuses("at offset 1", "is no row", "has stretches")
 }
 
-// TestTransactionsEndInTheMiddleOfTheRowsOfATopic: where a process ends between two of them, the next one goes on in
-// each partition.
+// TestTransactionsEndInTheMiddleOfTheRowsOfATopic checks that a process which ends between two transactions of a row is
+// continued in each partition by the next process.
 func TestTransactionsEndInTheMiddleOfTheRowsOfATopic(t *testing.T) {
 	t.Parallel()
 	e := newTopicEnv(t, 0, 0, 0)

@@ -19,11 +19,11 @@ import (
 	"oriel/schemas"
 )
 
-// transactionBytes closes a transaction in the middle of a row, or earlier where there is less memory: a row may have
-// half a million letters.
+// transactionBytes is the size at which a transaction closes, even in the middle of a row, because a row may have half
+// a million letters. With less memory it closes earlier.
 const transactionBytes = 8 << 20
 
-// writer has taken a partition of the verdicts over.
+// writer writes the letters of a partition of the verdicts that it has taken over.
 type writer struct {
 	task     *task
 	producer *produce.Producer
@@ -40,8 +40,8 @@ type writer struct {
 
 func (w *writer) release() { w.input.release() }
 
-// advance writes the letters of the rows that come next, in one transaction or several. It reports whether the end of
-// the verdicts is reached.
+// advance writes the letters of the next rows, in one transaction or several. It reports whether it has reached the end
+// of the verdicts.
 func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 	batch, err := w.rows.reader.Fetch(ctx)
 	if err != nil {
@@ -57,7 +57,8 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 		}
 		runs = append(runs, more...)
 	}
-	// One partition of the input is read after the other, however often the stream of a whole topic goes to and fro.
+	// Runs are read one partition of the input after the other, however often the stream of a whole topic changes
+	// between them.
 	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.partition, b.partition) })
 	for i, n := range runs {
 		if err := w.take(ctx, n, firstRow(runs[i:])); err != nil {
@@ -74,7 +75,7 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 	return batch.Next >= batch.Stable, nil
 }
 
-// firstRow is the first of the rows that runs are of.
+// firstRow returns the first row of runs.
 func firstRow(runs []run) int64 {
 	first := runs[0].row
 	for _, n := range runs {
@@ -83,8 +84,8 @@ func firstRow(runs []run) int64 {
 	return first
 }
 
-// take adds the letters of one run, and of the gap before it. Where it commits in the middle, the place is the row
-// given and how far each partition was taken.
+// take adds the letters of one run, and the letter of the gap before it. If it commits in the middle, the place is row
+// and how far each partition was taken.
 func (w *writer) take(ctx context.Context, n run, row int64) error {
 	if n.missing != nil {
 		if err := w.mark(ctx, n, row); err != nil {
@@ -114,8 +115,8 @@ func (w *writer) take(ctx context.Context, n run, row int64) error {
 	return nil
 }
 
-// mark adds the letter of the gap before a run, and notes the gap. Where no letter was ever missing there is none to
-// mark: at its first start beside a deployment of a version without verdicts, which wrote its letters itself.
+// mark adds the letter of the gap before a run, and notes the gap. It adds none where no letter was ever missing: at
+// its first start beside a deployment of a version without verdicts, which wrote its letters itself.
 func (w *writer) mark(ctx context.Context, n run, row int64) error {
 	c, p, noted := w.task.service.deployment.Config, w.task.partition, w.task.service.options.Listen.Noted
 	g := *n.missing
@@ -162,7 +163,7 @@ func (w *writer) write(ctx context.Context, partition int32, offset int64, code 
 	})
 }
 
-// add adds a letter that is made once the limit is known; made is false for one that does not fit.
+// add adds a letter. made makes it when the topic's limit is known, and returns false for a letter that does not fit.
 func (w *writer) add(ctx context.Context, made func() (l deadLetter, fits bool)) error {
 	c := w.task.service.deployment.Config
 	if w.limit == 0 {
@@ -182,7 +183,8 @@ func (w *writer) add(ctx context.Context, made func() (l deadLetter, fits bool))
 	return nil
 }
 
-// askLimit looks up what the dead-letter topic takes, once a transaction: it may be altered at any time.
+// askLimit looks up the largest batch that the dead-letter topic takes, once a transaction, because it may be altered
+// at any time.
 func (w *writer) askLimit(ctx context.Context) error {
 	d := w.task.service.deployment
 	settings, err := topics.Settings(ctx, d.Client, d.Config.DeadLetter)
@@ -205,7 +207,7 @@ func (w *writer) askLimit(ctx context.Context) error {
 func (w *writer) commit(ctx context.Context, row int64) error {
 	t := w.task
 	c, p, listen := t.service.deployment.Config, t.partition, t.service.options.Listen
-	// Told to end, a transaction that has all of its letters goes through.
+	// A transaction that has all of its letters is committed even after ctx has ended.
 	work, expire := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer expire(nil)
 	defer context.AfterFunc(ctx, func() {

@@ -16,23 +16,24 @@ const (
 	StartLatest   = "latest"
 )
 
-// Config says what a deployment reads, writes and keeps. Without Order, topic partition p of Input belongs to partition
-// p of the others; with it, all of Input belongs to their only partition.
+// Config names the topics of a deployment and its settings of Kafka. Without Order, partition p of Input belongs to
+// partition p of the other topics. With it, all partitions of Input belong to their only partition.
 type Config struct {
 	Name      string // of the deployment; part of transactional ids. Required.
 	Group     string // consumer group. Required.
 	Input     string // topic of events. Required.
 	Decisions string // topic of decisions. Required.
-	// topic of decisions whose Output is 1. Required by an operator with a second topic, "" for any other.
+	// topic of decisions whose Output is 1. Required for an operator with a second topic, "" for any other.
 	Second    string
 	Verdicts  string // topic of sealed verdicts, a byte an offset of the input. Required.
 	Changelog string // topic of sealed state. Required.
-	// topic of the order log, which makes the whole input one stream; "": each partition of the input is a stream
+	// topic of the order log, which makes the whole input one stream. "": each partition of the input is a stream
 	Order string
-	// the settings do not say whether the whole input is one stream; a new deployment on several partitions must say it
+	// the settings do not choose between one stream and several; a new deployment on several partitions must choose
 	Undecided  bool
 	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
-	// topic of the operator's descriptor. Required where it has one, "" for any other; the service never names it.
+	// topic of the operator's descriptor. Required for an operator that has one, "" for any other. The service never
+	// names it.
 	Descriptor  string
 	Start       string      // earliest or latest: where a partition's first incarnation starts. Required by Service.
 	Predecessor Predecessor // the deployment that this one goes on after; zero: none
@@ -70,19 +71,19 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Predecessor is a deployment on the same input whose state or master key is gone, and after which another one goes on:
-// from the last decision that each partition has published, at the offset where its group stands. One stream of a whole
-// topic goes on from one such decision.
+// Predecessor is a deployment on the same input whose state or master key is lost. Another deployment goes on after it:
+// in each partition from its last published decision, at the offset where its group stands. One stream of a whole topic
+// goes on from one such decision.
 type Predecessor struct {
 	Name      string // of the deployment
 	Group     string // its consumer group
 	Decisions string // its topic of decisions, the first one
 	Changelog string // its topic of sealed state; it may be gone
-	// partition of its decisions that a whole topic's stream goes on from, or NoStream. "": the only one
+	// partition of the predecessor's decisions from which a whole topic's stream goes on, or NoStream. "": the only one
 	Stream string
 }
 
-// NoStream starts a whole topic's stream from nothing, where its predecessor ended.
+// NoStream lets a whole topic's stream start from nothing at the offsets where its predecessor ended.
 const NoStream = "none"
 
 func (f Predecessor) validate(c Config) error {
@@ -97,8 +98,8 @@ func (f Predecessor) validate(c Config) error {
 	return nil
 }
 
-// TransactionTimeout bounds an open transaction on the broker. A take-over aborts it at once; this is for a deployment
-// that nobody takes over.
+// TransactionTimeout bounds a transaction that stays open on the broker. A take-over aborts such a transaction at once,
+// so this bound serves a deployment that no process takes over.
 const TransactionTimeout = 60 * time.Second
 
 // TransactionalID is static per deployment, input topic and partition, so that a new owner fences the old one.
@@ -106,13 +107,13 @@ func (c Config) TransactionalID(input [16]byte, partition int32) string {
 	return fmt.Sprintf("%s/%x/%d", c.Name, input, partition)
 }
 
-// RebalanceTimeout is how long the group waits for a process to close its tasks and to join again, and for a leader
-// that died before it had shared the partitions out. It must not be longer than a session, because a group that forms
-// should not wait longer for a dead member than one that has formed.
+// RebalanceTimeout is how long the group waits for a process to close its tasks and join again, and for a leader that
+// died before it had assigned the partitions. It must not be longer than a session, because a forming group should not
+// wait longer for a dead member than a formed one.
 func (c Config) RebalanceTimeout() time.Duration { return min(c.SessionTimeout, 10*time.Second) }
 
-// GroupConfig is a process's membership. The mark tells members of this deployment from others: the name and the
-// input's id, which are in the transactional ids as well.
+// GroupConfig configures a process's membership. Its mark distinguishes members of this deployment from others: it has
+// the name and the input's id, as the transactional ids have.
 func (c Config) GroupConfig(input [16]byte) group.Config {
 	g := group.Config{
 		ID: c.Group, Topic: c.Input,
@@ -126,7 +127,7 @@ func (c Config) GroupConfig(input [16]byte) group.Config {
 	return g
 }
 
-// Streams is how many streams an input of so many partitions has: each has a partition in our topics, from 0 on.
+// Streams is the number of streams of an input: each has a partition in our topics, from 0 on.
 func (c Config) Streams(input topics.Topic) int {
 	if c.WholeTopic() {
 		return 1
@@ -137,7 +138,7 @@ func (c Config) Streams(input topics.Topic) int {
 // WholeTopic reports whether all partitions of the input are one stream.
 func (c Config) WholeTopic() bool { return c.Order != "" }
 
-// StreamName names the stream of a partition of the changelog: the input topic where that is one stream, else the
+// StreamName names the stream of a partition of the changelog: the input topic if that is one stream, else the
 // partition.
 func (c Config) StreamName(partition int32) string {
 	if c.WholeTopic() {

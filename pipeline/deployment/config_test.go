@@ -8,7 +8,7 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// sound is a configuration that nothing is wrong with.
+// sound returns a valid configuration.
 func sound() Config {
 	return Config{
 		Name: "late", Group: "late", Input: "trips", Decisions: "late.decisions", Verdicts: "late.verdicts",
@@ -17,7 +17,7 @@ func sound() Config {
 	}
 }
 
-// TestConfigTellsEveryProblem, each with its field and value, all at once.
+// TestConfigTellsEveryProblem checks that all problems are reported at once, each with its field and value.
 func TestConfigTellsEveryProblem(t *testing.T) {
 	if err := sound().Validate(); err != nil {
 		t.Fatal(err)
@@ -57,9 +57,9 @@ func TestConfigTellsEveryProblem(t *testing.T) {
 	}
 }
 
-// TestSharesOfMemoryAddUp: what may be fetched and what all partitions may compute stay within the bound; each
-// partition has the same share, at least enough for a transaction that is worth its requests, and never more than it
-// can use.
+// TestSharesOfMemoryAddUp checks that the memory for fetching and for the transactions of all partitions stays within
+// the bound. Each partition has the same share: at least enough for a transaction that is worth its requests, and at
+// most as much as it can use.
 func TestSharesOfMemoryAddUp(t *testing.T) {
 	const most = 4 << 20 // bytes of a transaction
 	for _, m := range []Memory{LeastMemory, 100 << 20, 1 << 30, 64 << 30} {

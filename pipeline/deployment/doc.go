@@ -1,8 +1,8 @@
-// Package deployment says what a deployment is: its settings and its topics.
+// Package deployment defines a deployment: its settings and its topics.
 //
-// What each topic is for, how it is made and what is checked of it stands in one table, roles. A new topic is a row
-// there, a field of Config and a field of Topics; creation, checks and transactions follow the table.
+// One table, roles, has the purpose of each topic, its settings and its checks. A new topic is a row there, a field of
+// Config and a field of Topics; creation, checks and transactions follow the table.
 //
 // CheckTopics refuses topics under which a guarantee would not hold, and reports every problem at once. CreateTopics
-// makes those that are missing. Both need a broker; nothing else here does I/O but the descriptor.
+// makes missing topics. Both need a broker; apart from them, only the descriptor does I/O here.
 package deployment

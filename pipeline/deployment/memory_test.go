@@ -6,8 +6,8 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestSharesOfMemory: a partition's share for transactions follows from the setting and the number of partitions, with
-// a least and a most.
+// TestSharesOfMemory checks a partition's share for transactions, which follows from the setting and the number of
+// partitions, between a least and a greatest value.
 func TestSharesOfMemory(t *testing.T) {
 	const most = 32 << 20
 	beside := func(bytes int) Memory { return Memory(records.MaxBatchBytes + bytes) }

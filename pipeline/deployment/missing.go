@@ -11,8 +11,9 @@ import (
 	"oriel/state"
 )
 
-// missingTopic finds what a missing topic says of a deployment that has worked before: its input is gone, or its state.
-// Making either again would only change the message. It is nil where the topics that are missing were never made.
+// missingTopic returns an error if a missing topic shows that a deployment which has worked before has lost its input
+// or its state. Making the topic again would only change the message. It returns nil if the missing topics were never
+// made.
 func missingTopic(
 	ctx context.Context, client *kafka.Client, c Config, used []role, cluster topics.Cluster,
 ) (problem, err error) {
@@ -48,8 +49,8 @@ func missingTopic(
 	return nil, nil
 }
 
-// missingForGood finds a topic that is gone without which no take-over succeeds once an event was taken: it compares
-// decisions with the state, and the order of events goes on where the state stands in it.
+// missingForGood returns an error if a topic is missing without which no take-over can succeed after an event was
+// taken. A take-over compares decisions with the state, and continues the order of events where the state stands in it.
 func missingForGood(
 	ctx context.Context, client *kafka.Client, c Config, used []role, cluster topics.Cluster,
 ) (problem, err error) {
@@ -69,7 +70,7 @@ func missingForGood(
 	return nil, nil
 }
 
-// lostDecisions says what it means that a topic of decisions is gone.
+// lostDecisions explains the loss of a topic of decisions.
 func lostDecisions(r role, reason string) error {
 	return stop(reason+": its decisions are lost, and without them nothing can be published exactly once",
 		fmt.Sprintf("Bring the topic back from a backup, or correct %s. An empty one would be refused, because a take-over "+
@@ -77,7 +78,7 @@ func lostDecisions(r role, reason string) error {
 			"ORIEL_NAME; its privacy loss adds to the old one's for events that both read", r.setting))
 }
 
-// lostOrder says what it means that the topic is gone that orders the events of a stream.
+// lostOrder explains the loss of the topic that orders the events of a stream.
 func lostOrder(r role, reason string) error {
 	return stop(reason+": nothing says any more in which order events are to be taken",
 		fmt.Sprintf("Bring the topic back from a backup, or correct %s. A new one would be refused: it could put events "+
@@ -85,8 +86,9 @@ func lostOrder(r role, reason string) error {
 			"one under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read", r.setting))
 }
 
-// everTaken reports whether a deployment has taken an event. Each version since verdicts seals a row then. A topic of
-// verdicts may be missing or new, though: then a state beside the manifest tells, or a second one behind the opening's.
+// everTaken reports whether a deployment has taken an event. Every version since verdicts has sealed a row for it. The
+// topic of verdicts may be missing or new, though. Then a state beside the manifest shows it, or a second state after
+// the opening's.
 func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts topics.Topic) (bool, error) {
 	most := 0 // of states that a deployment has which has taken nothing
 	if verdicts.Name != "" {
@@ -116,7 +118,7 @@ func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts to
 	return false, nil
 }
 
-// everOpened tells whether a topic has, or had, a record that a deployment sent; one that does not exist has none.
+// everOpened reports whether a topic has, or had, a record of a deployment; a topic that does not exist has none.
 func everOpened(ctx context.Context, client *kafka.Client, topic topics.Topic) (bool, error) {
 	for p := range int32(topic.Partitions) {
 		bounds, err := topics.BoundsOf(ctx, client, topic.Name, p)
@@ -130,7 +132,7 @@ func everOpened(ctx context.Context, client *kafka.Client, topic topics.Topic) (
 	return false, nil
 }
 
-// EverWritten tells whether a partition has a record, committed or not, or had one that was deleted since.
+// EverWritten reports whether a partition has a record, committed or not, or had one that was deleted since.
 func EverWritten(
 	ctx context.Context, client *kafka.Client, topic topics.Topic, p int32, b topics.Bounds,
 ) (bool, error) {
@@ -140,7 +142,7 @@ func EverWritten(
 	return fetch.HasRecord(ctx, client, topic, p, b.Start, b.High, true)
 }
 
-// missingInput says what to do about an input that does not exist; before tells that this deployment has read it.
+// missingInput gives the remedy for an input that does not exist. before reports whether this deployment has read it.
 func missingInput(topic string, before bool) error {
 	reason := fmt.Sprintf("input topic %q does not exist", topic)
 	if before {

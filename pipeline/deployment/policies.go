@@ -9,14 +9,14 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// describedTopic is a topic as the cluster describes it.
+// describedTopic is a topic with its settings, as the cluster describes them.
 type describedTopic struct {
 	role     role
 	topic    topics.Topic
 	settings map[string]string
 }
 
-// wrong says which setting of a topic breaks what, and what to set.
+// wrong returns the error of a setting: its value, the value that it must have, and why.
 func (f describedTopic) wrong(setting, want, why string) *notice.StopError {
 	return stop(
 		fmt.Sprintf("%s topic %q has %s=%s, want %s: %s", f.role.name, f.topic.Name, setting, f.settings[setting], want, why),
@@ -24,8 +24,8 @@ func (f describedTopic) wrong(setting, want, why string) *notice.StopError {
 			f.topic.Name, setting, want))
 }
 
-// number is a setting that is a whole number; a broker that does not say it has its default, which is for the caller to
-// know.
+// number returns a setting that is a whole number, or otherwise if the broker does not report it. The caller must know
+// the broker's default.
 func (f describedTopic) number(setting string, otherwise int64) int64 {
 	n, err := strconv.ParseInt(f.settings[setting], 10, 64)
 	if err != nil {
@@ -34,8 +34,8 @@ func (f describedTopic) number(setting string, otherwise int64) int64 {
 	return n
 }
 
-// checkDurable refuses a topic that one broker can lose acknowledged records of. The input comes first: that its log
-// stays as it is carries the guarantee itself.
+// checkDurable refuses a topic if the loss of one broker can lose acknowledged records of it. The input matters most:
+// the guarantee itself relies on its log.
 func checkDurable(f describedTopic) []error {
 	var errs []error
 	refuse := func(e *notice.StopError) {
@@ -55,7 +55,8 @@ func checkDurable(f describedTopic) []error {
 	return errs
 }
 
-// checkBatches refuses a topic that would not take a batch of a transaction: the same batch would be refused for ever.
+// checkBatches refuses a topic that would not take a batch of a transaction, because that batch would be refused for
+// ever.
 func checkBatches(f describedTopic) []error {
 	if f.number("max.message.bytes", largestBatch) >= largestBatch {
 		return nil
@@ -73,10 +74,10 @@ func checkInput(_, own describedTopic) []error {
 			"and the repetition would be a second history")}
 }
 
-// checkDecisions asks for no policy: a topic that keeps the latest decision of each stream is a table of them.
+// checkDecisions asks for no policy: a compacted topic is a table of the newest decision of each stream.
 func checkDecisions(_, own describedTopic) []error { return checkBatches(own) }
 
-// checkVerdicts keeps a verdict at least as long as its record.
+// checkVerdicts asks that a verdict is kept at least as long as its record.
 func checkVerdicts(input, own describedTopic) []error {
 	errs := checkBatches(own)
 	if own.compacted() {
@@ -101,7 +102,7 @@ func checkChangelog(_, own describedTopic) []error {
 	return errs
 }
 
-// checkOrder keeps the order of events until the service trims it: what it does not need any more, it deletes itself.
+// checkOrder asks that the order of events is kept: the service itself deletes the part that it no longer needs.
 func checkOrder(_, own describedTopic) []error {
 	errs := checkBatches(own)
 	if own.topic.Partitions > 1 {
@@ -122,7 +123,7 @@ func checkOrder(_, own describedTopic) []error {
 	return errs
 }
 
-// checkDescriptor keeps the one record.
+// checkDescriptor asks that the one record is kept.
 func checkDescriptor(_, own describedTopic) []error {
 	if policy, said := own.settings["cleanup.policy"]; said && policy != "compact" {
 		return []error{own.wrong("cleanup.policy", "compact", "its record would be deleted, and readers that come later would find none")}
@@ -130,7 +131,7 @@ func checkDescriptor(_, own describedTopic) []error {
 	return nil
 }
 
-// checkDeadLetter leaves max.message.bytes alone: letters are cut to it.
+// checkDeadLetter leaves max.message.bytes alone, because letters are cut to it.
 func checkDeadLetter(_, own describedTopic) []error {
 	if !own.compacted() {
 		return nil

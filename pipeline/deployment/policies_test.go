@@ -11,7 +11,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// durable are the settings of a topic of three replicas that nothing is wrong with.
+// durable returns valid settings of a topic of three replicas.
 func durable(more map[string]string) map[string]string {
 	settings := map[string]string{
 		"cleanup.policy": "delete", "min.insync.replicas": "2", "unclean.leader.election.enable": "false",
@@ -21,7 +21,7 @@ func durable(more map[string]string) map[string]string {
 	return settings
 }
 
-// cleanup is the policy that a role's topic has to have.
+// cleanup is the cleanup policy that a role's topic must have.
 func cleanup(role string) string {
 	if role == "changelog" || role == "descriptor" {
 		return "compact"
@@ -42,9 +42,9 @@ func foundAs(name string, more map[string]string) describedTopic {
 	panic("BUG: no role " + name)
 }
 
-// TestEveryTopicIsChecked: each topic, and the input first of all, is refused when one lost broker could lose
-// acknowledged records of it, and when its policy would lose what is needed. The message says topic, setting, what it
-// is and what it must be.
+// TestEveryTopicIsChecked checks each topic, the input included: it is refused if the loss of one broker could lose
+// acknowledged records, or if its policy would delete records that are needed. The message has the topic, the setting,
+// its value and the value that it must have.
 func TestEveryTopicIsChecked(t *testing.T) {
 	all := []string{"input", "decision", "second decision", "verdict", "changelog", "order", "dead-letter", "descriptor"}
 	ours := all[1:]
@@ -117,7 +117,7 @@ func TestEveryTopicIsChecked(t *testing.T) {
 			}
 		}
 	}
-	// Users were told to keep verdicts for ever because the input was missing.
+	// A missing input must not lead to advice about verdicts.
 	if errs := checkTopic(
 		Config{}, describedTopic{}, foundAs("verdict", map[string]string{"retention.ms": "1000"}),
 	); errs != nil {
@@ -135,7 +135,8 @@ func TestEveryTopicIsChecked(t *testing.T) {
 	}
 }
 
-// TestEveryTransactionNamesTheSamePartitions, and none of a topic that is not the service's.
+// TestEveryTransactionNamesTheSamePartitions checks that every transaction names the same partitions, and only those of
+// the service's topics.
 func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {
 	c := Config{Input: "i", Decisions: "d", Verdicts: "v", Changelog: "c", DeadLetter: "l"}
 	want := []kafka.TopicPartition{{Topic: "d", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3}}
@@ -149,8 +150,8 @@ func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {
 	}
 }
 
-// TestASecondTopicIsNamedByThoseWhoHaveOne: its partition stands in each transaction behind that of the decisions, and
-// without one nothing is another than it was.
+// TestASecondTopicIsNamedByThoseWhoHaveOne checks that a second topic's partition follows that of the decisions in each
+// transaction, and that a deployment without one is unchanged.
 func TestASecondTopicIsNamedByThoseWhoHaveOne(t *testing.T) {
 	names := func(c Config) (names []string) {
 		for _, r := range c.usedBy(ByService) {
@@ -184,7 +185,7 @@ func TestASecondTopicIsNamedByThoseWhoHaveOne(t *testing.T) {
 	}
 }
 
-// TestOneTopicHasOneRole: where two settings name one topic, a message names both.
+// TestOneTopicHasOneRole checks the message for two settings that name one topic.
 func TestOneTopicHasOneRole(t *testing.T) {
 	c := Config{Input: "i", Decisions: "d", Verdicts: "d", Changelog: "", DeadLetter: "i"}
 	texts := func(use Use) string { return fmt.Sprint(c.validateTopics(use)) }
@@ -198,7 +199,8 @@ func TestOneTopicHasOneRole(t *testing.T) {
 	}
 }
 
-// TestCreatedTopicsPassTheChecks: what CreateTopics gives is what CheckTopics asks for, whatever the input has.
+// TestCreatedTopicsPassTheChecks checks that topics made by CreateTopics pass CheckTopics, whatever settings the input
+// has.
 func TestCreatedTopicsPassTheChecks(t *testing.T) {
 	for _, input := range []map[string]string{
 		nil, {"retention.ms": "1000"}, {"retention.ms": "-1", "max.message.bytes": "20000000"}, {"retention.bytes": "5"},
@@ -218,8 +220,8 @@ func TestCreatedTopicsPassTheChecks(t *testing.T) {
 	}
 }
 
-// TestAWholeTopicHasOnePartitionOfEach of ours, however many the input has and however many it is given later; users do
-// not keep it from growing.
+// TestAWholeTopicHasOnePartitionOfEach checks that each of our topics has one partition, however many the input has or
+// gets later. With users the input may grow too.
 func TestAWholeTopicHasOnePartitionOfEach(t *testing.T) {
 	c := Config{Input: "i", Decisions: "d", Second: "s", Verdicts: "v", Changelog: "c", Order: "o", FixedPartitions: true}
 	described := Topics{Input: topics.Topic{Partitions: 12}}
@@ -259,7 +261,8 @@ func TestAWholeTopicHasOnePartitionOfEach(t *testing.T) {
 	}
 }
 
-// TestMembersOfAWholeTopicShareItsOrder, and keep the group's offsets of the input.
+// TestMembersOfAWholeTopicShareItsOrder checks that members share out the order log and keep the group's offsets of the
+// input.
 func TestMembersOfAWholeTopicShareItsOrder(t *testing.T) {
 	c := Config{Name: "n", Group: "g", Input: "i", Order: "o"}
 	if g := c.GroupConfig([16]byte{7}); g.Topic != "o" || g.Kept != "i" {

@@ -10,7 +10,7 @@ import (
 	"oriel/state"
 )
 
-// Use says who of a deployment's commands works with a topic.
+// Use is a set of the commands that work with a topic.
 type Use uint8
 
 // The commands that name topics; `oriel topics` makes and checks them for all.
@@ -23,8 +23,8 @@ const (
 	ByAll = ByService | ByLetters | ByTopics | ByOrder
 )
 
-// role is what a topic of a deployment is for. roles is the one place that lists them: configuration, creation, checks
-// and transactions follow it.
+// role is the purpose of a topic of a deployment. roles is the only list of them: configuration, creation, checks and
+// transactions follow it.
 type role struct {
 	name      string // as messages call it
 	setting   string // the variable that names the topic
@@ -34,22 +34,22 @@ type role struct {
 	single    bool // one partition, however many streams there are
 	optional  bool // a deployment whose operator has no use for the topic does not name it
 
-	// lost says what else is true where the topic does not exist, which may have been there before; "" if nothing is.
+	// lost adds to the message for a topic that does not exist and may have existed before; "" adds nothing.
 	lost string
 
-	// without refuses a deployment that has lost the topic after it took an event; nil where it may go on. reason says
-	// how that was noticed.
+	// without refuses a deployment that has lost the topic after it took an event; nil if the deployment may go on.
+	// reason is how the loss was noticed.
 	without func(r role, reason string) error
 
-	// transactional topics are named by every transaction of the service, whether or not they get records: which ones a
-	// transaction touches tells nothing.
+	// transactional topics are named by every transaction of the service, with records or without, because the list of
+	// topics in a transaction must not depend on contents.
 	transactional bool
 
-	// settings are what CreateTopics gives beside durability, derived from the input's; nil for the input, which is not
-	// ours.
+	// settings returns the settings with which CreateTopics makes the topic, beside durability, derived from the
+	// input's. It is nil for the input, which belongs to the user.
 	settings func(input map[string]string) map[string]string
 
-	// check finds the settings under which a guarantee would not hold, beside those of durability.
+	// check returns the settings under which a guarantee would not hold, beside those of durability.
 	check func(input, own describedTopic) []error
 }
 
@@ -139,8 +139,8 @@ var roles = []role{
 	},
 }
 
-// decisionSettings are those of the topics that decisions are published in. All decisions stay: with a bound in time a
-// stream that is quiet for so long has none left, and whoever comes then finds no model. Topics that have another
+// decisionSettings returns the settings of topics of decisions. All decisions are kept: with a bound in time, a stream
+// that is quiet for so long would have no decision left, and a new consumer would find no model. Topics with another
 // policy are not refused.
 func decisionSettings(map[string]string) map[string]string {
 	return map[string]string{
@@ -148,15 +148,15 @@ func decisionSettings(map[string]string) map[string]string {
 	}
 }
 
-// letterMargin is how much larger a dead letter may be than the record it keeps: its own headers, and a batch around
-// it.
+// letterMargin is the room that a dead letter needs beside its record: its own headers, and a batch around it.
 const letterMargin = 64 << 10
 
-// largestBatch is what the topics of a transaction must take: a batch of ours, or a state's part, with what lies around
-// it.
+// largestBatch is the size that the topics of a transaction must take: one of our batches, or a part of a state, with
+// the framing around it.
 const largestBatch = state.MaxValue + 64<<10
 
-// usedBy lists the roles of a use, the input first, without those that the deployment has no topic for.
+// usedBy lists the roles that a command works with, the input first, without roles for which the deployment has no
+// topic.
 func (c Config) usedBy(use Use) []role {
 	var used []role
 	for _, r := range roles {
@@ -167,7 +167,7 @@ func (c Config) usedBy(use Use) []role {
 	return used
 }
 
-// partitions is how many CreateTopics gives a topic.
+// partitions is the number of partitions with which CreateTopics makes a topic.
 func (c Config) partitions(r role, input topics.Topic) int {
 	if r.single {
 		return 1
@@ -195,7 +195,7 @@ func (c Config) validateTopics(use Use) []error {
 	return errs
 }
 
-// TransactionParts are what every transaction of partition p of our topics names.
+// TransactionParts lists the partitions that every transaction of partition p of our topics names.
 func (c Config) TransactionParts(p int32) []kafka.TopicPartition {
 	var parts []kafka.TopicPartition
 	for _, r := range roles {

@@ -13,7 +13,7 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// Topics are the described topics of a deployment; one that a use does not name is zero.
+// Topics are the described topics of a deployment; the zero Topic for one that a command does not work with.
 type Topics struct {
 	Cluster string
 
@@ -39,8 +39,8 @@ func (t Topics) Covered(c Config) int32 {
 	return int32(covered)
 }
 
-// Continues refuses a later description t that is not of the topics of o: how often they are replicated may change, and
-// partitions may be added.
+// Continues refuses a later description t if one of its topics is not the same topic as in o. Replication factors may
+// change, and partitions may be added.
 func (t Topics) Continues(o Topics) error {
 	if t.Cluster != o.Cluster {
 		return stop("the brokers are of another cluster than the one that this process started with",
@@ -64,9 +64,9 @@ func (t Topics) Continues(o Topics) error {
 	return nil
 }
 
-// CreateInput makes the input topic with a partition count, durable like ours. One that exists must have that count,
-// and one that this deployment has read before is not made again: its offsets would mean other records. done is told
-// what was made.
+// CreateInput makes the input topic with a number of partitions, as durable as our topics. An existing topic must have
+// that number. A topic that this deployment has read before is not made again, because its offsets would mean other
+// records. done is called with a description of what was made.
 func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions int, done func(what string)) error {
 	cluster, err := topics.Describe(ctx, client, c.Input, c.Changelog)
 	if err != nil {
@@ -86,9 +86,9 @@ func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions
 	return create(ctx, client, c, cluster, c.Input, partitions, nil, done)
 }
 
-// CreateTopics makes the topics of a deployment that are missing, with a partition a stream, adds partitions to those
-// that have fewer, and tells done what it did. Whatever else is wrong with existing topics, it leaves to
-// CheckTopics. It makes no changelog for a deployment that has lost one.
+// CreateTopics makes the missing topics of a deployment, with a partition for each stream, and adds partitions to
+// topics that have fewer. It calls done for each. Any other fault of existing topics it leaves to CheckTopics. It makes
+// no changelog for a deployment that has lost one.
 func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func(what string)) error {
 	used := c.usedBy(ByAll)
 	if err := errors.Join(c.validateTopics(ByAll)...); err != nil {
@@ -167,8 +167,8 @@ func describe(ctx context.Context, client *kafka.Client, c Config, used []role) 
 	return cluster, nil
 }
 
-// CheckTopics describes the topics that a use names and refuses settings under which a guarantee would not hold. It
-// reports every problem at once.
+// CheckTopics describes the topics that a command works with, and refuses settings under which a guarantee would not
+// hold. It reports every problem at once.
 func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (Topics, error) {
 	errs := c.validateTopics(use)
 	if errs != nil {
@@ -210,7 +210,7 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 	return described, errors.Join(errs...)
 }
 
-// checkTopic finds everything that is wrong with one topic beside a given input, which is zero if it does not exist.
+// checkTopic returns all faults of one topic. input is the described input; it is zero if the input does not exist.
 func checkTopic(c Config, input, own describedTopic) []error {
 	var errs []error
 	if want := c.Streams(input.topic); want > 0 && own.role.settings != nil && !own.role.single {
@@ -222,8 +222,8 @@ func checkTopic(c Config, input, own describedTopic) []error {
 	return append(errs, own.role.check(input, own)...)
 }
 
-// checkPartitions refuses a topic with more partitions than streams. Where streams are partitions of the input, it
-// refuses one with fewer at user level: there a fixed number is part of what is promised.
+// checkPartitions refuses a topic with more partitions than there are streams. Where each partition of the input is a
+// stream, it also refuses a topic with fewer at user level, because there the guarantee counts on a fixed number.
 func checkPartitions(c Config, want int, own describedTopic) []error {
 	reason := fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d",
 		own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want)
@@ -258,7 +258,7 @@ func missing(r role, topic string) error {
 	return stop(fmt.Sprintf("%s topic %q does not exist", r.name, topic), remedy)
 }
 
-// Missing says what to do about a topic of the deployment that does not exist.
+// Missing returns the error for a topic of the deployment that does not exist, with its remedy.
 func (c Config) Missing(topic string) error {
 	for _, r := range roles {
 		if !c.lacks(r) && r.topic(&c) == topic {

@@ -17,9 +17,9 @@ const compactEvery = 3 * time.Second
 // minSession is the default of Apache Kafka (group.min.session.timeout.ms).
 const minSession = 6 * time.Second
 
-// Options say where a broker keeps its data and listens.
+// Options configure a broker: its data and its listeners.
 type Options struct {
-	// data directory, created if needed, reopened if used before. Required unless Memory: memory stays small.
+	// data directory, created if needed, reopened if used before. Required unless Memory, which needs none
 	Dir     string
 	Memory  bool // keep everything in memory instead, for a test that writes little; Close loses it
 	Port    int  // on 127.0.0.1; the first of as many as there are brokers. 0: any
@@ -29,7 +29,7 @@ type Options struct {
 	// the newest records alone for as long as a segment lasts; this one cleans all but the last batch.
 	CompactEvery time.Duration
 
-	// MinSession is the shortest session timeout that a group's member may ask for; 0 means 6 s, as a broker has it.
+	// MinSession is the shortest session timeout that a member of a group may ask for; 0 means 6 s, as in Apache Kafka.
 	MinSession time.Duration
 
 	// Listen opens the listeners; nil means net.Listen.
@@ -79,7 +79,7 @@ func Start(o Options) (*Broker, error) {
 // Addr is the address to connect to, host:port, several separated by commas.
 func (b *Broker) Addr() string { return strings.Join(b.cluster.ListenAddrs(), ",") }
 
-// Close writes what is left to the data directory and stops.
+// Close writes the remaining data to the data directory and stops.
 func (b *Broker) Close() { b.cluster.Close() }
 
 // MoveLeader gives a partition another leader, by broker number from 0, as a fail-over does.

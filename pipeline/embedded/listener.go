@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// linger is how long the end of a connection is kept from kfake, which treats one wrongly: a member of a group that
-// died while its join or sync was unanswered gets no session timeout once the answer fails, and holds partitions, or
-// the group, for ever. To a broker that has not noticed yet the answer goes out, and the session of the dead member
-// runs and ends, as after a power cut. A minute is longer than any join waits: sessions and rebalances end within
-// seconds.
+// linger is the time for which the end of a connection is hidden from kfake, because kfake handles one case wrongly. A
+// member of a group that dies while its join or sync is unanswered gets no session timeout once the answer fails, and
+// holds partitions, or the group, for ever. A broker that has not noticed the end yet sends its answer, and the session
+// of the dead member runs and ends, as after a power cut. A minute is longer than any join waits: sessions and
+// rebalances end within seconds.
 const linger = time.Minute
 
-// listener makes connections whose end shows after linger.
+// listener makes connections whose end shows only after linger.
 type listener struct{ net.Listener }
 
 func lingering(
@@ -43,7 +43,7 @@ type conn struct {
 	once   sync.Once
 }
 
-// Read reads; the peer's end, however it came, is reported after linger, or when this side closes.
+// Read reads. It reports the end of the peer after linger, or when this side closes.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n == 0 && err != nil {

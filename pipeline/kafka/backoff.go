@@ -6,15 +6,16 @@ import (
 )
 
 const (
-	// firstPause is what a coordinator needs to finish the markers of the transaction before (error 51): about 1 ms.
+	// firstPause is the time in which a coordinator finishes the markers of the previous transaction (error 51): about
+	// 1 ms.
 	firstPause = 2 * time.Millisecond
 
 	// lastPause keeps fail-over short; ten requests per second and partition are nothing to a broker.
 	lastPause = 250 * time.Millisecond
 )
 
-// Backoff doubles its pause from the first to the last. Each is drawn from its upper half, so that members that failed
-// together do not retry together.
+// Backoff doubles its pause from the first to the last. Each pause is drawn from its upper half, so that members that
+// failed together do not retry together.
 type Backoff struct {
 	first, next, last time.Duration
 	jitter            func(n time.Duration) time.Duration
@@ -28,7 +29,7 @@ func (c *Client) NewBackoff(first, last time.Duration) *Backoff {
 // Pauses returns a back-off between attempts of one request.
 func (c *Client) Pauses() *Backoff { return c.NewBackoff(firstPause, lastPause) }
 
-// Wait sleeps, and reports why ctx ended if it did before the pause was over.
+// Wait sleeps for the next pause. If ctx ends before, it returns the cause.
 func (b *Backoff) Wait(ctx context.Context) error {
 	pause := b.next/2 + b.jitter(b.next/2+1)
 	b.next = min(2*b.next, b.last)

@@ -48,7 +48,7 @@ func benchTopic(b *testing.B, c *kafka.Client) string {
 	return name
 }
 
-// each runs work for every partition at once.
+// each runs work for all partitions in parallel.
 func each(b *testing.B, work func(ctx context.Context, partition int32) error) {
 	b.Helper()
 	var wg sync.WaitGroup
@@ -115,8 +115,7 @@ func BenchmarkFetch(b *testing.B) {
 	perSecond(b, benchPartitions*b.N)
 }
 
-// BenchmarkCopy is the floor of the pipeline: fetch, transactional produce, offset, commit every 100 ms, and nothing
-// else.
+// BenchmarkCopy measures the least work of a pipeline: fetch, transactional produce, offset, and a commit every 100 ms.
 func BenchmarkCopy(b *testing.B) {
 	c := benchCluster(b)
 	in, out := benchTopic(b, c), benchTopic(b, c)

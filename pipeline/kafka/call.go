@@ -14,9 +14,9 @@ import (
 // maxAnswer bounds an answer that is read as a whole. Metadata of a topic with 100 000 partitions has some 5 MB.
 const maxAnswer = 32 << 20
 
-// Call is one request spoken over a connection of kafka-go's pool in this package's own bytes: protocol.RawExchanger
-// gets the connection after routing, TLS and SASL. Once sent, a call belongs to the connection's goroutine until the
-// round trip returns it; if ctx ends first, nothing of it may be touched again.
+// Call is one request over a connection of kafka-go's pool, encoded by this package: protocol.RawExchanger gets the
+// connection after routing, TLS and SASL. Once sent, a call belongs to the connection's goroutine until the round trip
+// returns it. If ctx ends first, no part of it may be touched again.
 type Call struct {
 	key      protocol.ApiKey
 	version  int16
@@ -28,7 +28,7 @@ type Call struct {
 	Read     func(r io.Reader, remaining int) error // takes the answer after its header, at most remaining bytes
 }
 
-// NewCall is a request whose body is given; its answer is for Complete, or for a Read of the caller.
+// NewCall returns a request with a given body. Complete, or a Read of the caller, reads its answer.
 func (c *Client) NewCall(key protocol.ApiKey, version int16, flexible bool, body []byte) Call {
 	return Call{key: key, version: version, flexible: flexible, id: c.ids.Add(1), client: c.config.ClientID, body: body}
 }
@@ -39,8 +39,8 @@ func (c *Call) ApiKey() protocol.ApiKey { return c.key }
 // Required makes Call a protocol.RawExchanger.
 func (c *Call) Required(map[protocol.ApiKey]int16) bool { return true }
 
-// RawExchange writes the request and reads the answer. An error makes kafka-go drop the connection, which is right for
-// every error here: what follows on it would be read at the wrong place.
+// RawExchange writes the request and reads the answer. An error makes kafka-go drop the connection. That is right for
+// every error here, because the next answer would be read at the wrong place.
 func (c *Call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	head := make([]byte, 4, 4+16+len(c.client)+len(c.body))
 	head = binary.BigEndian.AppendUint16(head, uint16(c.key))
@@ -78,7 +78,8 @@ func (c *Call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return c, nil
 }
 
-// Complete reads an answer of known small size in one piece and hands it to parse, after the header's tagged fields.
+// Complete reads an answer that is small into one buffer, and passes it to parse, after the tagged fields of the
+// header.
 func (c *Call) Complete(parse func(*wire.Reader)) {
 	c.Read = func(r io.Reader, remaining int) error {
 		if remaining > maxAnswer {

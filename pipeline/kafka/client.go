@@ -22,21 +22,21 @@ import (
 )
 
 const (
-	// AttemptTimeout ends one request that gets no answer. Above the broker's own produce timeout (package produce), so
-	// that a slow acknowledgement is the broker's error and not a lost connection.
+	// AttemptTimeout ends a request that gets no answer. It is above the broker's own produce timeout (package
+	// produce), so that a slow acknowledgement is an error of the broker and not a lost connection.
 	AttemptTimeout = 15 * time.Second
 
 	// metadataTTL bounds how old the cached cluster layout may be. Leader moves do not wait for it: see Refresh.
 	metadataTTL = 5 * time.Second
 
-	// refreshPause keeps many partitions that lose their leader together from dropping the layout once each.
+	// refreshPause prevents many partitions that lose their leader together from each dropping the layout.
 	refreshPause = 250 * time.Millisecond
 )
 
-// DefaultClientID is how a client that is given no name calls itself. Versions of Oriel share it.
+// DefaultClientID is the client id of a client without a configured name. All versions of Oriel share it.
 const DefaultClientID = "oriel"
 
-// Config says how to reach a cluster.
+// Config configures the connection to a cluster.
 type Config struct {
 	Brokers  []string       // host:port, any of them. Required.
 	TLS      *tls.Config    // nil: plain text
@@ -46,19 +46,20 @@ type Config struct {
 	// Dial opens connections; nil means TCP with a 3 s limit. Tests cut, delay and damage connections here.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Jitter draws a duration from [0, n), at random if nil. It decides how long pauses between attempts are, nothing
-	// else. Tests fix it, so that two runs pause alike.
+	// Jitter draws a duration from [0, n), at random if nil. It decides only how long pauses between attempts are.
+	// Tests fix it, so that two runs pause alike.
 	Jitter func(n time.Duration) time.Duration
 
-	// DoubtFor is how long a loss must be found again and again before it is believed (Doubt); 0 means 10 s. Only a test
-	// whose brokers never answer from an old log may shorten it. It must be longer than the time between two looks, 1 s.
+	// DoubtFor is the time for which a loss must be found again and again before it is believed (Doubt); 0 means 10 s.
+	// Only a test whose brokers never answer from an old log may shorten it. It must be longer than the time between
+	// two looks, 1 s.
 	DoubtFor time.Duration
 
-	// Budget bounds what the Readers of this and of other clients hold in memory together; nil does not.
+	// Budget bounds the memory of all Readers of this and of other clients together; nil does not bound it.
 	Budget *memory.Budget
 
-	// OnRetry, if set, hears of each transient error BEFORE its back-off. It must not block. It does not hear what is
-	// the rule: that members join and leave, and that the transaction before is being finished (error 51), unless that
+	// OnRetry, if set, is called with each transient error BEFORE its back-off. It must not block. It is not called for
+	// the usual: members that join and leave, and a previous transaction that is being finished (error 51), unless that
 	// lasts.
 	OnRetry func(operation string, err error)
 }
@@ -77,7 +78,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Client is a cluster seen from one process. It is safe for concurrent use.
+// Client is a connection to a cluster, shared by one process. It is safe for concurrent use.
 type Client struct {
 	config    Config
 	addr      net.Addr
@@ -93,7 +94,7 @@ type Client struct {
 	refreshed time.Time
 }
 
-// New prepares a client; it connects on first use.
+// New returns a client, which connects on first use.
 func New(config Config) (*Client, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -133,9 +134,9 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Refresh makes the next request look up the cluster layout again, for a caller that doubts what brokers said.
-// Transport offers no such call; a closed pool is replaced by one that starts with a lookup, and requests in flight
-// keep theirs.
+// Refresh makes the next request look up the cluster layout again, for a caller that doubts the answers of brokers.
+// Transport offers no such call. So the pool is closed and replaced by one that starts with a lookup; requests in
+// flight keep their connections.
 func (c *Client) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,9 +153,9 @@ func (c *Client) RoundTrip(ctx context.Context, timeout time.Duration, req proto
 	return c.transport.RoundTrip(ctx, c.addr, req)
 }
 
-// Retry calls attempt until it succeeds, fails for good, or ctx ends; then the last error says why it had not
-// succeeded. A client that no broker ever answered does not try for ever what only other settings mend: RefusedError.
-// attempt must be safe to repeat when the outcome of the last call is not known.
+// Retry calls attempt until it succeeds, fails for good, or ctx ends; then it returns the last error. A client that no
+// broker has ever answered gives up on errors that only other settings can mend: RefusedError. attempt must be safe to
+// repeat when the outcome of its last call is unknown.
 func (c *Client) Retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	for pause := c.Pauses(); ; {
 		err := attempt(ctx)
@@ -183,8 +184,8 @@ func (c *Client) Retry(ctx context.Context, operation string, attempt func(conte
 	}
 }
 
-// CheckVersion refuses a broker that does not speak an API at the given version, with an error that says so: the broker
-// itself would only close the connection.
+// CheckVersion returns an error if a broker does not support a version of an API. Without this check the broker would
+// only close the connection.
 func (c *Client) CheckVersion(ctx context.Context, key protocol.ApiKey, version int) error {
 	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
 	defer cancel()
@@ -203,7 +204,7 @@ func (c *Client) CheckVersion(ctx context.Context, key protocol.ApiKey, version 
 	return fmt.Errorf("%w: it does not speak %s version %d", errVersion, key, version)
 }
 
-// Login is a SASL mechanism by its name: plain (use it under TLS only), scram-sha-256 or scram-sha-512.
+// Login returns a SASL mechanism by its name: plain (use it under TLS only), scram-sha-256 or scram-sha-512.
 func Login(mechanism, user, password string) (sasl.Mechanism, error) {
 	switch mechanism {
 	case "plain":
@@ -216,16 +217,16 @@ func Login(mechanism, user, password string) (sasl.Mechanism, error) {
 	return nil, fmt.Errorf("kafka: login %q: not plain, scram-sha-256 or scram-sha-512", mechanism)
 }
 
-// API speaks the requests that kafka-go knows, over this client's connections.
+// API returns kafka-go's client, for the requests that it supports, over this client's connections.
 func (c *Client) API() *kafkago.Client { return c.kafka }
 
 // OnRetry passes a transient error on to Config.OnRetry.
 func (c *Client) OnRetry(operation string, err error) { c.config.OnRetry(operation, err) }
 
-// Budget bounds the Readers that have none of their own.
+// Budget bounds Readers that have no budget of their own.
 func (c *Client) Budget() *memory.Budget { return c.config.Budget }
 
-// Buffers is the memory of all Readers of this client.
+// Buffers is the pool of buffers that all Readers of this client share.
 func (c *Client) Buffers() *memory.Pool { return &c.pool }
 
 // Unpacker decompresses for all Readers of this client.

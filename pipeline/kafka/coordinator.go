@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// coordinatorPatience is how long one broker may be named as a coordinator and deny it. A broker that takes a
-	// coordinator over loads its log first, which takes seconds, and says that it is loading.
+	// coordinatorPatience is the time for which one broker may be named as a coordinator and deny it. A broker that
+	// takes a coordinator over loads its log first. That takes seconds, in which it answers that it is loading.
 	coordinatorPatience = time.Minute
 
-	// coordinatorLook is the time from one look at who is named to the next.
+	// coordinatorLook is the time between two lookups of a coordinator.
 	coordinatorLook = 5 * time.Second
 )
 
-// CoordinatorError says that a coordinator does not work: the cluster names a broker, and this broker denies it for
-// longer than coordinatorPatience. Kafka 4.3 can get there when a broker dies: its coordinator finds its log "out of
-// sync", fails, and stays so until the broker is started again. It is transient, because that start mends it.
+// CoordinatorError says that a coordinator does not work: the cluster names a broker as the coordinator, and this
+// broker denies it for longer than coordinatorPatience. Kafka 4.3 can get into this state when a broker dies: its
+// coordinator finds its log "out of sync", fails, and stays so until the broker is started again. The error is
+// transient, because that start mends it.
 type CoordinatorError struct {
 	Of     string        // the group, or the transactional id
 	Broker string        // id and address
@@ -35,21 +36,21 @@ func (e *CoordinatorError) Error() string {
 		e.Of, e.Broker, e.Since.Round(time.Second), e.Cause)
 }
 
-// Unwrap gives the broker's answer.
+// Unwrap returns the broker's answer.
 func (e *CoordinatorError) Unwrap() error { return e.Cause }
 
-// Coordinator names a coordinator by the group or the transactional id that the cluster gives it for.
+// Coordinator identifies a coordinator by the group or the transactional id that it serves.
 type Coordinator struct {
 	kind kafkago.CoordinatorKeyType
 	key  string
 }
 
-// CoordinatorOfGroup names the coordinator of a group.
+// CoordinatorOfGroup is the coordinator of a group.
 func CoordinatorOfGroup(id string) Coordinator {
 	return Coordinator{kafkago.CoordinatorKeyTypeConsumer, id}
 }
 
-// CoordinatorOfTransactions names the coordinator of a transactional id.
+// CoordinatorOfTransactions is the coordinator of a transactional id.
 func CoordinatorOfTransactions(id string) Coordinator {
 	return Coordinator{kafkago.CoordinatorKeyTypeTransaction, id}
 }
@@ -61,7 +62,7 @@ func (c Coordinator) String() string {
 	return fmt.Sprintf("group %q", c.key)
 }
 
-// RetryAt is Retry for requests to a coordinator. It names the broker to restart when the coordinator does not work.
+// RetryAt is Retry for requests to a coordinator. If the coordinator does not work, it names the broker to restart.
 func (c *Client) RetryAt(
 	ctx context.Context, of Coordinator, operation string, attempt func(context.Context) error,
 ) error {
@@ -80,14 +81,14 @@ func (c *Client) RetryAt(
 	})
 }
 
-// denial follows who is named as a coordinator while requests to it are denied.
+// denial records which broker is named as a coordinator while requests to it are denied.
 type denial struct {
 	broker  string // "" while the cluster names none
 	since   time.Time
 	checked time.Time
 }
 
-// check asks who is named. Another broker than before, or none, starts anew.
+// check looks the coordinator up. Another broker than before, or none, starts the record anew.
 func (d *denial) check(ctx context.Context, c *Client, of Coordinator) {
 	if time.Since(d.checked) < coordinatorLook {
 		return

@@ -37,8 +37,8 @@ func (h *heard) retried(_ string, err error) {
 	}
 }
 
-// TestACoordinatorThatDeniesItIsNamed: after the death of a broker, a coordinator of Kafka 4.3 may fail for good. It
-// was told as requests that are being retried, while only a restart of one broker helped.
+// TestACoordinatorThatDeniesItIsNamed checks that the error names the broker to restart: after the death of a broker, a
+// coordinator of Kafka 4.3 may fail for good.
 func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 	denies := simtest.Refused(kafkago.NotCoordinatorForGroup)
 	for _, c := range []struct {

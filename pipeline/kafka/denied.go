@@ -19,11 +19,12 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("the client's user has no right %s on the %s: %v", e.Right, e.On, e.Cause)
 }
 
-// Unwrap gives the broker's answer.
+// Unwrap returns the broker's answer.
 func (e *DeniedError) Unwrap() error { return e.Cause }
 
-// rights are what brokers want for an operation, by how its name begins: on a topic, and on a group. DESCRIBE is wanted
-// for all others. Any operation of a producer with a transactional id wants WRITE on that.
+// rights are the ACL operations that brokers ask for, on a topic and on a group, by the first words of an operation's
+// name. All other operations need DESCRIBE. Every operation of a producer with a transactional id needs WRITE on that
+// id.
 var rights = []struct{ operation, topic, group string }{
 	{"settings of topic ", "DESCRIBE_CONFIGS", ""},
 	{"create topic ", "CREATE", ""},
@@ -40,7 +41,8 @@ var rights = []struct{ operation, topic, group string }{
 	{"join group ", "", "READ"},
 }
 
-// lacking tells what an operation was refused for, if it was for a right or a login; another error it gives back.
+// lacking adds the missing right or login to the error of an operation that was refused for it; it returns any other
+// error unchanged.
 func lacking(operation string, err error) error {
 	wants := struct{ topic, group string }{"DESCRIBE", "DESCRIBE"}
 	for _, r := range rights {

@@ -9,7 +9,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// TestWhoeverLacksARightIsToldWhich: brokers only say that an operation is not authorised.
+// TestWhoeverLacksARightIsToldWhich checks that the error names the missing right, because brokers only say that an
+// operation is not authorised.
 func TestWhoeverLacksARightIsToldWhich(t *testing.T) {
 	for _, c := range []struct {
 		operation string

@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// doubtFor is how long a loss must be found again and again before it is believed, unless Config says otherwise. A
-// broker that was stopped, or cut off, and is back takes itself for the leader until it has heard of its successor, and
-// answers from a shorter log meanwhile. It hears within seconds: it asks the controller every 2 s and gives a request
-// up after 2 s (controller.quorum.request.timeout.ms). 10 s leave room for a slow machine, and are above the 9 s after
-// which partitions of a silent broker go to others (broker.session.timeout.ms). A longer doubt would only delay a
-// message that somebody must read anyway.
+// doubtFor is the time for which a loss must be found again and again before it is believed, unless Config sets
+// another. A broker that was stopped or cut off, and is back, considers itself the leader until it learns of its
+// successor, and answers from a shorter log meanwhile. It learns within seconds: it asks the controller every 2 s and
+// gives a request up after 2 s (controller.quorum.request.timeout.ms). 10 s leave room for a slow machine. They are
+// above the 9 s after which partitions of a silent broker go to others (broker.session.timeout.ms). A longer doubt
+// would only delay a message that a person must read anyway.
 const doubtFor = 10 * time.Second
 
-// Doubt keeps a verdict of loss from being taken from one answer: offsets outside the log, a log that lost what was
-// read, a topic that is gone. The caller looks again, each time by a fresh cluster layout, until a look finds nothing
-// wrong (Clear) or the doubt is Over. The zero value has heard of nothing, and lasts for 10 s.
+// Doubt prevents that one answer is believed when it shows a loss: offsets outside the log, a log that lost records
+// after they were read, a topic that is gone. The caller looks again, each time with a fresh cluster layout, until a
+// look finds nothing wrong (Clear) or the doubt is Over. The zero value has found nothing yet, and lasts for 10 s.
 type Doubt struct {
 	lasts       time.Duration // 0: doubtFor
 	since, last time.Time
 }
 
-// Doubt returns a doubt that has heard of nothing and lasts as long as Config says.
+// Doubt returns a doubt that has found nothing yet and lasts for Config.DoubtFor.
 func (c *Client) Doubt() Doubt { return Doubt{lasts: c.config.DoubtFor} }
 
-// Over notes that a loss was found, and reports whether it has been found for as long as the doubt lasts. Looks further
-// apart than that count as the first: nobody knows what an answer between them would have been.
+// Over notes that a loss was found, and reports whether it has been found for as long as the doubt lasts. A look that
+// comes later than that after the one before counts as the first, because an answer between them might have shown no
+// loss.
 func (d *Doubt) Over() bool {
 	now, lasts := time.Now(), cmp.Or(d.lasts, doubtFor)
 	if d.since.IsZero() || now.Sub(d.last) > lasts {
@@ -39,7 +40,7 @@ func (d *Doubt) Over() bool {
 // Clear notes that a look found nothing wrong.
 func (d *Doubt) Clear() { *d = Doubt{lasts: d.lasts} }
 
-// Verdict is a loss once the doubt is over, and a transient error before.
+// Verdict returns the loss once the doubt is over, and a transient error before.
 func (d *Doubt) Verdict(loss error) error {
 	if d.Over() {
 		return loss

@@ -9,8 +9,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// TestALossIsBelievedWhenItLasts: not at the first look, not at a second one soon after, and not when looks are too far
-// apart to say that the loss was there between them.
+// TestALossIsBelievedWhenItLasts checks that a loss is not believed at the first look, nor at a second one soon after,
+// nor where looks are too far apart to show that the loss lasted between them.
 func TestALossIsBelievedWhenItLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d Doubt
@@ -53,8 +53,9 @@ func TestADoubtedLossIsTransient(t *testing.T) {
 	})
 }
 
-// TestAnOlderLeaderIsNotAsked: a layout that is behind what was heard makes the client look for another, as long as it
-// may be one of a broker that was away. A topic that was made again starts from epoch 0, and is asked in the end.
+// TestAnOlderLeaderIsNotAsked checks that a layout older than the newest known makes the client look for another one,
+// as long as it may come from a broker that was away. A topic that was made again starts from epoch 0, and is asked in
+// the end.
 func TestAnOlderLeaderIsNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l leaders

@@ -11,36 +11,36 @@ import (
 )
 
 var (
-	// ErrTopicExists reports topics.Create for a topic that is already there.
+	// ErrTopicExists is the error of topics.Create for an existing topic.
 	ErrTopicExists = errors.New("kafka: topic exists")
 
-	// ErrOffsetOutOfRange reports a fetch before the log's start or after its end: retention or truncation. There is no
-	// automatic reset.
+	// ErrOffsetOutOfRange is the error of a fetch before the log's start or after its end: retention or truncation.
+	// There is no automatic reset.
 	ErrOffsetOutOfRange = errors.New("kafka: offset out of range")
 
-	// ErrTopicRecreated reports a topic that was deleted under a reader, whether it was made again or not. What the
-	// name stands for now is another log.
+	// ErrTopicRecreated is the error of reading a topic that was deleted, whether it was made again or not. The name
+	// may now stand for another log.
 	ErrTopicRecreated = errors.New("kafka: topic deleted or made again")
 
-	// ErrTruncated reports a log that lost records after they were read: an unclean leader election, or storage that
-	// went back in time. What follows continues another history than the one read so far.
+	// ErrTruncated is the error of a log that lost records after they were read: by an unclean leader election, or by
+	// storage that went back in time. The rest of the log continues another history.
 	ErrTruncated = errors.New("kafka: log truncated below what was read")
 
-	// ErrBroken reports a producer whose last outcome is unknown. Its owner makes another one, which ends the open
-	// transaction, and reads back what was committed.
+	// ErrBroken is the error of a producer whose last outcome is unknown. Its owner must make another producer, which
+	// ends the open transaction, and read back what was committed.
 	ErrBroken = errors.New("kafka: producer broken by an unknown outcome")
 
-	// ErrGroupClosed is what Next of a group.Member returns after Close.
+	// ErrGroupClosed is the error of group.Member.Next after Close.
 	ErrGroupClosed = errors.New("kafka: group closed")
 )
 
 // Code is an error code of the Kafka protocol.
 type Code = kafkago.Error
 
-// Class is what an error asks of the caller.
+// Class is the reaction that an error asks of the caller.
 type Class uint8
 
-// The classes. Methods retry by themselves; Retry is seen when ctx or a time limit ended that.
+// The classes. Methods retry by themselves; callers see Retry only when ctx or a time limit ended that.
 const (
 	Retry   Class = iota + 1 // nothing happened: do the same again later
 	Fenced                   // another owner or generation has taken over: close the task, send nothing
@@ -62,7 +62,7 @@ func (c Class) String() string {
 	return "none"
 }
 
-// Classify maps every error of this folder to its class; nil has none. It is the only place that decides this.
+// Classify returns the class of any error of this folder; nil has none. No other function decides this.
 func Classify(err error) Class {
 	var code Code
 	isCode := errors.As(err, &code)
@@ -79,22 +79,22 @@ func Classify(err error) Class {
 	return Fatal
 }
 
-// fenced lists the answers to a producer or member that is no longer the owner.
+// fenced reports whether a code is the answer to a producer or member that is no longer the owner.
 func fenced(code Code) bool {
 	switch code {
 	case kafkago.InvalidProducerEpoch, kafkago.ProducerFenced, kafkago.TransactionCoordinatorFenced,
 		kafkago.IllegalGeneration, kafkago.UnknownMemberId, kafkago.RebalanceInProgress, kafkago.FencedInstanceID:
 		return true
 	case kafkago.InvalidTransactionState:
-		// The embedded broker answers a zombie so. From a broker that keeps the rules only a zombie can get here:
-		// Producer never sends outside a transaction.
+		// The embedded broker answers a zombie with this code. A broker that follows the protocol answers so only to a
+		// zombie, because Producer never sends outside a transaction.
 		return true
 	default:
 		return false
 	}
 }
 
-// TooLarge reports whether a produce was refused because its batch is larger than the topic takes.
+// TooLarge reports whether a produce was refused because its batch is larger than the topic allows.
 func TooLarge(err error) bool {
 	return errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, kafkago.RecordListTooLarge)
 }
@@ -144,13 +144,13 @@ func moved(err error) bool {
 	}
 }
 
-// errVersion marks a broker that does not speak an API that is needed.
+// errVersion marks a broker that does not support a required version of an API.
 var errVersion = errors.New("broker too old")
 
 // ErrUsage marks a call that breaks this package's contract, or a reply that no retry can mend.
 var ErrUsage = errors.New("not possible")
 
-// CodeError is nil for code 0.
+// CodeError returns the error of a code; nil for code 0.
 func CodeError(code int16) error {
 	if code == 0 {
 		return nil

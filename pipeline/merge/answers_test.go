@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/order"
 )
 
-// TestReaderTakesWhatLiesBehindAnAnswer: a Batch may end where the last whole batch of an answer does, which says
-// nothing of what follows.
+// TestReaderTakesWhatLiesBehindAnAnswer checks that the Reader fetches on when a Batch ends where the last whole batch
+// of an answer does, because records may follow.
 func TestReaderTakesWhatLiesBehindAnAnswer(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 1, nil)

@@ -14,7 +14,7 @@ import (
 	"oriel/pipeline/order"
 )
 
-// processor is what the process has used of processors.
+// processor returns the processor time that the process has used.
 func processor(tb testing.TB) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -137,7 +137,7 @@ func (e *env) open(at state.Position) *merge.Reader {
 	return merge.NewReader(e.client, names, e.log, e.start, at, fetch.Options{MaxWait: 20 * time.Millisecond})
 }
 
-// walk is what a stream notes of what it is given: its position, and a line for each record.
+// walk is what a stream notes of its Batches: its position, and a line for each record.
 type walk struct {
 	at    state.Position
 	lines []string
@@ -196,8 +196,8 @@ func (w *walk) until(e *env, source merge.Source, merged int64) {
 	}
 }
 
-// twin is what a Reader gives, in the slow and obvious way: the whole order log, and each of its ranges by a reader of
-// its own.
+// twin returns the result of a Reader in the slow and obvious way: the whole order log, and each of its ranges by a
+// reader of its own.
 func (e *env) twin() *walk {
 	e.Helper()
 	w := &walk{at: e.first()}

@@ -9,8 +9,9 @@ import (
 	"oriel/pipeline/order"
 )
 
-// mostAhead is how many ranges are known ahead, beside those of one order record: some order records of hundreds of
-// partitions, so that each lane knows what to fetch next. More would only take memory, and fewer let lanes idle.
+// mostAhead is the number of ranges that are known ahead, beside those of one order record: some order records of
+// hundreds of partitions, so that each lane knows what to fetch next. More would only take memory, and fewer would let
+// lanes idle.
 const mostAhead = 4 << 10
 
 // follow reads the order log and puts its ranges ahead.
@@ -44,7 +45,7 @@ func (r *Reader) fail(err error) {
 	notify(r.came)
 }
 
-// read puts the ranges of an order record ahead when few are left. A record that is not the deployment's adds nothing.
+// read puts the ranges of an order record ahead when few are left. A record of another deployment adds nothing.
 func (r *Reader) read(ctx context.Context, record *records.Record) error {
 	for r.full() {
 		select {

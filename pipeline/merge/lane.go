@@ -12,8 +12,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// readAhead is how many Batches a lane holds, so that the next ones are there when its turn comes. It does not fetch
-// more: a Batch may hold MiBs.
+// readAhead is the number of Batches that a lane holds, so that the next ones are there when its turn comes. It does
+// not fetch more, because a Batch may hold MiBs.
 const readAhead = 2
 
 // lane reads one partition ahead of the merge. It has a goroutine while there is something to fetch, which alone uses
@@ -40,7 +40,7 @@ func (l *lane) holds() bool {
 	return l.running || len(l.ready) > 0 || l.reader != nil && l.reader.Holds()
 }
 
-// number is the turn that comes next: the larger, the farther in the order.
+// number is the number of the lane's next turn; a larger one comes later in the order.
 func (l *lane) number() int64 {
 	if len(l.turns) == 0 {
 		return math.MaxInt64
@@ -54,7 +54,7 @@ func (l *lane) wants() bool {
 	return l.err == nil && n > 0 && l.read < l.turns[n-1].To && len(l.ready) < readAhead
 }
 
-// drop gives back what the lane holds, and goes back to what was handed out. It must not be running.
+// drop gives back the lane's Batches, and moves back to the end of what was handed out. The lane must not be running.
 func (l *lane) drop() {
 	if l.reader != nil {
 		l.reader.Close()
@@ -75,7 +75,7 @@ func (r *Reader) know(l *lane, end int64) {
 	}
 }
 
-// run lets a lane fetch, unless it does, or has to wait.
+// run starts a lane's goroutine, unless it runs already or has to wait.
 func (r *Reader) run(l *lane) {
 	if l.running || l.parked || !l.wants() || r.patient != nil && r.patient != l {
 		return
@@ -125,8 +125,8 @@ func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 	return false, false
 }
 
-// put takes what a lane has fetched. short is true when it has come to the end of what is there, below the end of the
-// range t that it reads.
+// put takes a fetched Batch. short reports that the lane has come to the present end of the partition, below the end of
+// its range t.
 func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,7 +173,7 @@ func (l *lane) reads() turn {
 	return l.turns[i]
 }
 
-// look finds out whether the leader has all of a range, of which it does not hand out the rest yet.
+// look finds out whether the leader has all of a range, though it does not hand out the rest yet.
 func (r *Reader) look(ctx context.Context, l *lane, t turn) {
 	end, err := topics.Reach(ctx, r.client, r.topics.Input, t.Partition, t.Epoch)
 	r.mu.Lock()

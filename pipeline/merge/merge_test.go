@@ -21,8 +21,9 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestReaderIsItsTwin: drawn inputs with every codec, aborted transactions and markers, and order records that repeat,
-// go back, cut batches or are another's, read in one go and by readers that take over from each other.
+// TestReaderIsItsTwin draws inputs with every codec, aborted transactions and markers, and order records that repeat,
+// go back, cut batches or belong to another deployment. It reads them in one go, and by readers that take over from
+// each other.
 func TestReaderIsItsTwin(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 100_000, 1 << 30} {
@@ -108,7 +109,7 @@ func (e *env) next(w *walk, r *merge.Reader) error {
 	}
 }
 
-// TestReaderWaitsForTheOrder: records are there and not ordered, ordered and not there, and nothing is there.
+// TestReaderWaitsForTheOrder has records that are not ordered yet, ranges whose records are not there yet, and neither.
 func TestReaderWaitsForTheOrder(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 2, nil)
@@ -142,8 +143,8 @@ func TestReaderWaitsForTheOrder(t *testing.T) {
 	w.same(t, e.twin())
 }
 
-// TestReaderTakesNoOtherRecordsThanWereOrdered: a range is of the epoch of the leader that had its records. Records of
-// a later epoch below its end stand where others were lost.
+// TestReaderTakesNoOtherRecordsThanWereOrdered checks the epochs of a range: it is of the epoch of the leader that had
+// its records. Records of a later epoch below its end stand where others were lost.
 func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 1, nil)
@@ -176,7 +177,7 @@ func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 	}
 }
 
-// TestReaderMissesWhatWasOrdered: the input ends below the end of a range.
+// TestReaderMissesWhatWasOrdered has an input that ends below the end of a range.
 func TestReaderMissesWhatWasOrdered(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, 2, nil)

@@ -12,8 +12,8 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// MaxDecisionSeries bounds the series that decisions may be shown as, in one process: Prometheus keeps each for itself,
-// and a decision may have a quarter of a million coordinates.
+// MaxDecisionSeries bounds the series of decisions of one process, because Prometheus stores each series and a decision
+// may have a quarter of a million coordinates.
 const MaxDecisionSeries = 1000
 
 // Numbers are decisions whose coordinates have names and intervals.
@@ -22,10 +22,9 @@ type Numbers struct {
 	Read   func(notice.Decided) (values, low, high []float64, err error) // NaN: it has no series
 }
 
-// decisions shows the first coordinates of the newest committed decision of each stream that the process owns: by their
-// place, with the numbers that the decision says beside them, or as numbers with a name and an interval, where they
-// have one. It is post-processing of what is published. A stream that was taken over is not shown before its next
-// commit: what the last owner committed may be hours old.
+// decisions shows the newest committed decision of each stream that the process owns: its first coordinates by place,
+// with the numbers beside them, or its numbers by name with intervals. It is post-processing of published decisions. A
+// stream that was taken over is not shown before its next commit, because the last owner's decision may be hours old.
 type decisions struct {
 	coordinates int
 	numbers     *Numbers           // nil: coordinates have no names
@@ -44,13 +43,13 @@ type shownSeries struct {
 	members []member
 }
 
-// member is a number that a decision says beside its coordinates, such as what a set is worth.
+// member is a number of a decision beside its coordinates, such as the value of a set.
 type member struct {
 	name  string
 	value float64
 }
 
-// size is how many series it is.
+// size is the number of series.
 func (s shownSeries) size() int { return len(s.series)*len(s.series[0]) + len(s.members) }
 
 func newDecisions(coordinates int, numbers *Numbers) *decisions {
@@ -96,7 +95,7 @@ func (d *decisions) committed(p int32, newest notice.Decided) {
 	d.newest[p] = shownSeries{stream: newest.Stream, series: series, members: members}
 }
 
-// members are those of a decision that are numbers. Operators have a handful.
+// members returns the members of a decision that are numbers. Operators have a handful.
 func (d *decisions) members(newest notice.Decided) (members []member) {
 	if d.member == nil {
 		return nil
@@ -126,7 +125,7 @@ func (d *decisions) Describe(to chan<- *prometheus.Desc) {
 	to <- d.hidden
 }
 
-// Collect sends whole streams, those of the lowest partitions first, as long as there is room.
+// Collect sends whole streams, the lowest partitions first, as long as there is room.
 func (d *decisions) Collect(to chan<- prometheus.Metric) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

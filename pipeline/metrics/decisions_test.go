@@ -27,8 +27,8 @@ func decided(coordinates int) (*prometheus.Registry, notice.Listener) {
 	return r, m.Listen(notice.Listener{})
 }
 
-// TestDecisionsAreShownAsCommitted: the newest of each stream, its first coordinates, until the partition is handed
-// over.
+// TestDecisionsAreShownAsCommitted checks that the first coordinates of each stream's newest decision are shown until
+// the partition is handed over.
 func TestDecisionsAreShownAsCommitted(t *testing.T) {
 	r, l := decided(2)
 	want := func(when, text string) {
@@ -60,7 +60,7 @@ oriel_decision{coordinate="1",deployment="d",stream="0"} 5.25
 		head+"oriel_decision{coordinate=\"0\",deployment=\"d\",stream=\"3\"} -0.5\n"+rest)
 }
 
-// saying is a decision that says numbers beside its coordinates, and what is no number.
+// saying is a decision with members beside its coordinates, some of which are numbers.
 func saying(stream string, point ...float64) notice.Decided {
 	d := notice.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
 	for _, x := range [][2]string{{"shift", "-2.5e-1"}, {"arm", `"1"`}, {"deviation", "[1]"}, {"explores", "1"}} {
@@ -69,7 +69,7 @@ func saying(stream string, point ...float64) notice.Decided {
 	return d
 }
 
-// TestNumbersBesideCoordinatesAreShown by the name of their member, and count among the series.
+// TestNumbersBesideCoordinatesAreShown checks that they have the name of their member, and count among the series.
 func TestNumbersBesideCoordinatesAreShown(t *testing.T) {
 	r, l := decided(metrics.MaxDecisionSeries)
 	l.Decided(0, saying("0", make([]float64, metrics.MaxDecisionSeries)...))
@@ -92,7 +92,8 @@ func TestNumbersBesideCoordinatesAreShown(t *testing.T) {
 	}
 }
 
-// TestDecisionSeriesAreBounded, whatever is asked for, and it is said what is left out.
+// TestDecisionSeriesAreBounded checks that the bound holds whatever is asked for, and that streams left out are
+// counted.
 func TestDecisionSeriesAreBounded(t *testing.T) {
 	r, l := decided(metrics.MaxDecisionSeries)
 	long := make([]float64, metrics.MaxDecisionSeries+500)
@@ -107,7 +108,7 @@ func TestDecisionSeriesAreBounded(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreNotShownUnlessAskedFor: nobody hears of them then either.
+// TestDecisionsAreNotShownUnlessAskedFor checks that transactions keep no newest decision then either.
 func TestDecisionsAreNotShownUnlessAskedFor(t *testing.T) {
 	r, l := decided(0)
 	if l.Decided != nil || strings.Contains(exposition(r), "oriel_decision{") {
@@ -137,7 +138,7 @@ func shownNumbers(coordinates int, numbers *metrics.Numbers) (*prometheus.Regist
 	return r, m.Listen(notice.Listener{})
 }
 
-// TestNumbersAreShownByName, each within its interval, and not where a decision says none.
+// TestNumbersAreShownByName checks that each lies in its interval, and that a decision without numbers has no series.
 func TestNumbersAreShownByName(t *testing.T) {
 	r, l := shownNumbers(2, &named)
 	l.Decided(0, point("0", 10, -3))
@@ -163,7 +164,8 @@ func TestNumbersAreShownByName(t *testing.T) {
 	}
 }
 
-// TestUnknownNumbersAreNotShown: a number that is not shown has no series, and the others keep theirs.
+// TestUnknownNumbersAreNotShown checks that a number that must not be shown has no series, and that the others keep
+// theirs.
 func TestUnknownNumbersAreNotShown(t *testing.T) {
 	r, l := shownNumbers(2, &named)
 	l.Decided(0, point("0", math.NaN(), -3))
@@ -173,7 +175,7 @@ func TestUnknownNumbersAreNotShown(t *testing.T) {
 	}
 }
 
-// TestNumberSeriesAreBounded: three a number, whole streams, whatever is asked for.
+// TestNumberSeriesAreBounded checks the bound with three series a number, by whole streams.
 func TestNumberSeriesAreBounded(t *testing.T) {
 	for asked, want := range map[int][2]int{120: {720, 1}, metrics.MaxDecisionSeries: {999, 2}} {
 		many := named

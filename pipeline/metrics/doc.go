@@ -1,8 +1,8 @@
-// Package metrics exports what a pipeline does as Prometheus metrics.
+// Package metrics exports the work of a pipeline as Prometheus metrics.
 //
-// Every value is a function of public facts: how many records, steps, decisions and transactions there were, how long a
-// commit took, how far the input's end is. There is no count of invalid or clipped events, none of bytes, and no Go or
-// process collector: those depend on what the events say, and would be a release without a mechanism. Two inputs with
-// equal counts give equal metrics under an equal clock. Decisions, if they are shown at all, are those that were
-// committed: what is published anyway.
+// Every value must be a function of public facts: the numbers of records, steps, decisions and transactions, how long a
+// commit took, how far away the end of the input is. There is no count of invalid or clipped events, none of bytes, and
+// no Go or process collector, because those depend on the contents of events and would be a release without a
+// mechanism. Two inputs with equal counts give equal metrics under an equal clock. Decisions are shown on request only,
+// and only committed ones, which are published anyway.
 package metrics

@@ -29,17 +29,17 @@ type Metrics struct {
 	tasks map[int32]bool // partitions that this process owns, stopped ones too
 }
 
-// Process is what the metrics say of the whole process.
+// Process is the part of the metrics that concerns the whole process.
 type Process struct {
 	Deployment         string // a label of every metric, so that two deployments never mix
 	Version, GoVersion string
 	Coordinates        int      // of the newest decision of each stream that are shown; 0 shows none
 	Numbers            *Numbers // their names and intervals; nil: they have none
-	// for each reason that a process can have for not being ready, whether it has it
+	// reports for each reason not to be ready whether it applies
 	Waiting func() map[string]bool
 }
 
-// New registers the collectors. The guarantee is what every stream of the deployment states for one window.
+// New registers the collectors. The guarantee is the one that every stream of the deployment states for one window.
 func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metrics {
 	r = prometheus.WrapRegistererWith(prometheus.Labels{"deployment": about.Deployment}, r)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -92,7 +92,8 @@ func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metric
 	return m
 }
 
-// ready shows readiness as /readyz does. It is asked at each scrape, and there whether or not the brokers are.
+// ready exports readiness as /readyz shows it. It is computed at each scrape, whether the brokers can be reached or
+// not.
 func ready(r prometheus.Registerer, waiting func() map[string]bool) {
 	value := func(yes bool) float64 {
 		if yes {
@@ -112,7 +113,7 @@ func ready(r prometheus.Registerer, waiting func() map[string]bool) {
 	}
 }
 
-// takePartition follows which partitions the process owns.
+// takePartition records whether the process owns a partition.
 func (m *Metrics) takePartition(p int32, yes bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -205,7 +206,7 @@ func (m *Metrics) Listen(l notice.Listener) notice.Listener {
 	return l
 }
 
-// begin shows a partition's counters from 0 on, so that their first increase is one.
+// begin starts a partition's counters at 0, so that their first increase is visible.
 func (m *Metrics) begin(p int32) {
 	for _, c := range []*prometheus.CounterVec{m.records, m.steps, m.decisions, m.restarts, m.refused} {
 		c.WithLabelValues(label(p))

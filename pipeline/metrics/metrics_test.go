@@ -160,7 +160,8 @@ oriel_waiting{deployment="d",reason="disk"} 0
 oriel_window_steps{deployment="d"} 64
 `
 
-// TestWindowOfAWholeLifeIsInfinite: what is protected for ever has no width, whatever window the mechanism runs with.
+// TestWindowOfAWholeLifeIsInfinite checks that the window is +Inf if everything is protected for ever, whatever window
+// the mechanism has inside.
 func TestWindowOfAWholeLifeIsInfinite(t *testing.T) {
 	for _, g := range []protection.Guarantee{
 		{Mechanism: "once-gaussian", Terms: protection.Terms{Scope: protection.PerStep{}}},
@@ -174,7 +175,7 @@ func TestWindowOfAWholeLifeIsInfinite(t *testing.T) {
 	}
 }
 
-// exposition is what /metrics shows of a registry.
+// exposition returns the text of /metrics for a registry.
 func exposition(r *prometheus.Registry) string {
 	w := httptest.NewRecorder()
 	h := promhttp.HandlerFor(r, promhttp.HandlerOpts{DisableCompression: true})
@@ -182,7 +183,7 @@ func exposition(r *prometheus.Registry) string {
 	return w.Body.String()
 }
 
-// TestExpositionIsThis compares all of it, so that no metric is exported that is not public: see the package's comment.
+// TestExpositionIsThis compares the whole text, so that no metric is added without a look at the package's rule.
 func TestExpositionIsThis(t *testing.T) {
 	got := strings.Split(exposition(played(notice.Listener{})), "\n")
 	want := strings.Split(strings.TrimPrefix(wanted, "\n"), "\n")
@@ -199,7 +200,7 @@ func TestExpositionIsThis(t *testing.T) {
 	}
 }
 
-// TestEqualCountsGiveEqualText pins that no clock and no process is exported.
+// TestEqualCountsGiveEqualText checks that no clock and no process metric is exported.
 func TestEqualCountsGiveEqualText(t *testing.T) {
 	if a, b := exposition(played(notice.Listener{})), exposition(played(notice.Listener{})); a != b {
 		t.Errorf("two equal runs give\n%s\nand\n%s", a, b)

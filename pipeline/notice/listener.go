@@ -10,17 +10,17 @@ import (
 // TaskState is the public state of one partition's task.
 type TaskState string
 
-// The states of a task, in the order they are passed.
+// The states of a task, in the order in which it passes them.
 const (
 	Restoring TaskState = "restoring"
 	Running   TaskState = "running"
 	Halted    TaskState = "stopped"
 )
 
-// Standby is what a process without a partition does for the one stream that there is.
+// Standby is the state of a process that has no partition, beside a deployment of one stream.
 type Standby string
 
-// The states of a process that stands by, in the order they are passed.
+// The states of standing by, in the order in which a process passes them.
 const (
 	NoStandby Standby = ""        // it has a partition, or there are several streams
 	Copying   Standby = "copying" // the changelog to its local store
@@ -56,7 +56,7 @@ const (
 	PointEnded    Point = "committed" // transaction committed, local store behind
 )
 
-// Ending is what a service that was told to end has left behind.
+// Ending is the work that a service left undone when it was told to end.
 type Ending struct {
 	Committed bool // all that was computed is known to be committed; if not, whoever takes over computes the rest again
 	Left      bool // the group was told; if not, the partitions are free after the session timeout
@@ -69,12 +69,12 @@ type Listener struct {
 	Committed func(Commit)
 	Aborted   func(partition int32)
 
-	// Decided hears, after a commit that published decisions, of the newest one. It hears of the first topic only:
-	// metrics and pages are for all who read that one. While it and Published are nil, no transaction keeps its newest
+	// Decided is called after a commit that published decisions, with the newest one of the first topic: metrics and
+	// pages are for everyone who reads that topic. While it and Published are nil, no transaction keeps its newest
 	// decision.
 	Decided func(partition int32, newest Decided)
-	// Published hears of the same decision as the bytes that were published, which are valid during the call: decisions
-	// can be large, and parsing each one costs as much as making it.
+	// Published is called with the published bytes of the same decision, which are valid during the call. Parsing a
+	// large decision costs as much as making it.
 	Published func(partition int32, newest []byte)
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
@@ -83,25 +83,26 @@ type Listener struct {
 	Opened    func(partition int32)                         // the partition's first incarnation was opened
 	Closed    func(partition int32)                         // the partition was handed over
 	Standby   func(Standby)                                 // what the process does that has no partition, when it changes
-	// Waits hears that the stream of a whole topic waits for a partition of the input, or does so no more: its records are
-	// next in the order, and it has no leader, or its leader does not have them yet.
+	// Waits is called when the stream of a whole topic begins or ceases to wait for a partition of the input: the
+	// records of that partition are next in the order, and it has no leader, or its leader does not have them yet.
 	Waits func(partition, input int32, waits bool)
-	// Refused hears of each record of the order log that this deployment did not write.
+	// Refused is called for each record of the order log that this deployment did not write.
 	Refused func(partition int32)
-	// Behind hears, between commits, how many records lie between the committed position and the end of the input.
+	// Behind is called between commits with the number of records between the committed position and the end of the
+	// input.
 	Behind    func(partition int32, lag int64)
 	Restarted func(partition int32, err error) // the task takes its partition over again after err
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
 	Members   func(problems []string)            // what is wrong with the group's members, when it changes; none: all well
-	// Versions hears which members of the group are of another version of Oriel, when that changes: nothing is wrong.
+	// Versions is called with the members of another version of Oriel, when they change. They are no fault.
 	Versions func(members []string)
-	// Doubted hears what seems to be wrong with the deployment's topics, while it is looked at again before it is
-	// believed; nil when it was not so.
+	// Doubted is called with a problem of the deployment's topics that is looked at again before it is believed, and
+	// with nil when it was refuted.
 	Doubted func(problem error)
-	// Partitions hears how many partitions the input has, and how many streams: one each, or 1. It is called at the start,
-	// and when partitions were added.
+	// Partitions is called with the number of partitions of the input and of streams (one each, or 1), at the start and
+	// when partitions were added.
 	Partitions func(input, streams int)
 	Ended      func(Ending) // the service was told to end, and has
 }
@@ -179,8 +180,7 @@ func (l *Listener) EnsureDefaults() {
 // KeepsNewest reports whether transactions must keep their newest decision.
 func (l Listener) KeepsNewest() bool { return l.Decided != nil || l.Published != nil }
 
-// DecidedLine calls Decided and Published with the line of the newest decision of a transaction; an empty line stands
-// for none.
+// DecidedLine calls Decided and Published with the newest decision of a transaction, as a line; empty: there is none.
 func (l Listener) DecidedLine(partition int32, newest []byte) {
 	if len(newest) == 0 {
 		return

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDefaultsFillEachFunctionButTwo: Decided and Published may stay nil, because transactions then keep no newest
-// decision.
+// TestDefaultsFillEachFunctionButTwo checks that Decided and Published stay nil, because transactions then keep no
+// newest decision.
 func TestDefaultsFillEachFunctionButTwo(t *testing.T) {
 	var l Listener
 	l.EnsureDefaults()

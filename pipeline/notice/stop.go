@@ -9,7 +9,7 @@ import (
 	"oriel/state"
 )
 
-// ErrorKind is what a task does about an error.
+// ErrorKind is the reaction of a task to an error.
 type ErrorKind int
 
 // The kinds of error a task can meet. The zero value is Retry: an unknown error never loses or repeats anything,
@@ -21,7 +21,7 @@ const (
 	Finished                  // the caller ended the work
 )
 
-// StopError says why a partition cannot go on and what to do about it. It never holds payload.
+// StopError says why a partition cannot go on, and the remedy. It must never hold payload.
 type StopError struct {
 	Partition int32  // input partition, −1 when the whole deployment is concerned
 	Reason    string // what was found
@@ -44,19 +44,19 @@ func (e *StopError) Error() string {
 
 func (e *StopError) Unwrap() error { return e.Cause }
 
-// OfLoss tells whether an error says that something is lost, so that another look may find that it is not.
+// OfLoss reports whether an error is about a loss, which another look may refute.
 func OfLoss(err error) bool {
 	var stop *StopError
 	return errors.As(err, &stop) && stop.Loss
 }
 
-// OfAll tells whether an error stops the whole deployment and not one partition.
+// OfAll reports whether an error stops the whole deployment and not one partition.
 func OfAll(err error) bool {
 	var stop *StopError
 	return errors.As(err, &stop) && stop.Partition < 0
 }
 
-// Kind is the one function that maps an error to what is done about it.
+// Kind returns the kind of an error. No other function decides it.
 func Kind(err error) ErrorKind {
 	var stop *StopError
 	switch {
@@ -75,8 +75,8 @@ func Kind(err error) ErrorKind {
 	return Retry
 }
 
-// HorizonReached stops a partition at its stream's horizon. The input offset stays at the first record that was not
-// taken.
+// HorizonReached is the StopError of a partition whose stream has reached its horizon. The input offset stays at the
+// first record that was not taken.
 func HorizonReached(partition int32, horizon uint64) error {
 	return &StopError{
 		Partition: partition,

@@ -12,8 +12,8 @@ import (
 	"oriel/state"
 )
 
-// readBytes is the memory of one reader of an order log, beside what readers of the input share: twice the largest
-// answer. It must be its own, because what those hold may lie beyond what is ordered, and then they wait for the order.
+// readBytes is the memory of one reader of an order log: twice the largest answer. It must not come out of the budget
+// of readers of the input. What those hold may lie beyond the order, and then they wait for the order.
 const readBytes = 2 << 20
 
 // Follower reads an order log from a position on. It is not safe for concurrent use.
@@ -24,28 +24,28 @@ type Follower struct {
 	start  *state.Ordered
 	ranges []Range
 
-	// Refused is the number of records met so far that Parse refuses. A deployment writes none, so that each is somebody
-	// else's.
+	// Refused is the number of records so far that Parse refuses. A deployment writes none, so each comes from
+	// elsewhere.
 	Refused int
 }
 
-// Follow returns a Follower that starts at a position of the stream that began at start. topic is the order log's.
+// Follow returns a Follower that starts at a position of the stream that began at start. topic is the order log.
 func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordered) *Follower {
 	return &Follower{log: l, at: at.Clone(), start: start, reader: l.Reader(c, topic.Name, at)}
 }
 
-// Reader reads the records of an order log from a position on. Records of open and aborted transactions are among them,
-// because all readers must read the same ones, and nobody who leaves a transaction open may stop them.
+// Reader reads the records of an order log from a position on, with records of open and aborted transactions. All
+// readers must read the same records, and a writer that leaves a transaction open must not be able to stop them.
 func (l Log) Reader(c *kafka.Client, topic string, at *state.Ordered) *fetch.Reader {
 	return fetch.NewReader(c, topic, 0, at.Next, fetch.Options{
 		ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(readBytes),
 	})
 }
 
-// Close gives back what the Follower holds.
+// Close gives back the Follower's memory.
 func (f *Follower) Close() { f.reader.Close() }
 
-// At is where the Follower stands: behind all that Read has returned. It is valid until the next Read.
+// At is the Follower's position: behind all that Read has returned. It is valid until the next Read.
 func (f *Follower) At() *state.Ordered { return f.at }
 
 // Read waits a moment for order records and returns the ranges that they add to the order, valid until the next Read;

@@ -119,7 +119,8 @@ func TestAheadIsWhatTheInputMustHave(t *testing.T) {
 	}
 }
 
-// TestNobodyStopsReadersByAnOpenTransaction: who may write to the order log, and has no key, could.
+// TestNobodyStopsReadersByAnOpenTransaction checks that a writer without the key cannot stop readers of the order log
+// by an open transaction.
 func TestNobodyStopsReadersByAnOpenTransaction(t *testing.T) {
 	e := newEnv(t)
 	p, err := produce.New(t.Context(), e.client, "stranger", time.Minute)

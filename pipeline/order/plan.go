@@ -9,18 +9,19 @@ import (
 )
 
 const (
-	// entryOffsets is how far an entry goes beyond what is ordered, at most. It is how much of a partition comes before
-	// the next one's turn where the input is far ahead: some milliseconds of work. Half of it would make the order log of
-	// an input that is read from its beginning twice as large; double would let a partition wait longer for its turn.
+	// entryOffsets is the greatest number of offsets that one entry adds. So many records of a partition come before
+	// the next partition's turn where the input is far ahead: some milliseconds of work. Half as many would double the
+	// order log of an input that is read from its beginning; twice as many would let a partition wait longer for its
+	// turn.
 	entryOffsets = 4096
 
-	// requestBytes closes a request: what a topic with the default max.message.bytes takes, four times over. With 200
-	// partitions that is the order of 150 million offsets; what is left over is the next tick's.
+	// requestBytes is the size at which a request closes: a quarter of the default max.message.bytes. With 200
+	// partitions it orders 150 million offsets; the next tick orders the rest.
 	requestBytes = 256 << 10
 )
 
-// appendRecords appends to b the order records that bring a vector to the ends of the input, as far as fits in one
-// request, and returns how many offsets of the input that adds. The ends ascend by partition.
+// appendRecords appends to b the order records that bring a vector to the ends of the input, as far as they fit into
+// one request, and returns how many offsets of the input they add. The ends ascend by partition.
 func (l Log) appendRecords(
 	b *records.Builder, at, start *state.Ordered, ends []topics.End, timestampMs int64,
 ) (offsets int64) {

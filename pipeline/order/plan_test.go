@@ -34,8 +34,8 @@ func parsed(t *testing.T, b *records.Builder) (all [][]Entry) {
 	return all
 }
 
-// TestRequestsBringTheOrderToTheEnds draws vectors and ends. Request by request the order reaches each end that counts,
-// by entries of which none is void or longer than may be, and partitions take turns.
+// TestRequestsBringTheOrderToTheEnds draws vectors and ends. Request by request the order must reach each end that
+// counts. No entry may be void or too long, and partitions must take turns.
 func TestRequestsBringTheOrderToTheEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(28, 4))
 	for range 200 {
@@ -112,7 +112,8 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// TestTicksLeadCommits: one look comes a fixed time before each commit, and no two are further apart than may be.
+// TestTicksLeadCommits checks that a look comes a fixed time before each commit, and that the time between two looks is
+// bounded.
 func TestTicksLeadCommits(t *testing.T) {
 	for _, interval := range []time.Duration{
 		time.Millisecond, 100 * time.Millisecond, 101 * time.Millisecond, 333_333_333, 10 * time.Second, time.Minute,

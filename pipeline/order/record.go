@@ -9,15 +9,15 @@ import (
 	"math"
 )
 
-// Entry says that a partition of the input has reached an end.
+// Entry states that a partition of the input has reached an end.
 type Entry struct {
 	Partition int32
 	End       int64 // the partition's stable end: exclusive
 	Epoch     int32 // of the leader that said so
 }
 
-// Log is what records of an order log are bound to: the key of the deployment, the topic that holds them, and the input
-// that they order.
+// Log holds the facts that records of an order log are bound to: the deployment's key, the topic that holds them, and
+// the input that they order.
 type Log struct {
 	Key          [32]byte
 	Topic, Input [16]byte
@@ -39,8 +39,8 @@ const (
 	MaxEntries = 10_000
 )
 
-// What Parse refuses. A record that is ErrForged or ErrInput counts for nobody, now and later, and readers go on behind
-// it. At ErrFormat a reader must stop: the record verifies, and a later version may count it.
+// The errors of Parse. A record that is ErrForged or ErrInput counts for no reader, now and later, and readers go on
+// behind it. At ErrFormat a reader must stop: the record verifies, and a later version may count it.
 var (
 	ErrForged = errors.New("order: record without the deployment's signature")
 	ErrInput  = errors.New("order: record for another input topic")
@@ -87,7 +87,7 @@ func (l Log) Parse(value []byte) ([]Entry, error) {
 	return parseEntries(body[headLen:])
 }
 
-// parseEntries reads what the deployment has signed. What no version of this format writes is of an unknown one.
+// parseEntries parses a signed record. A record that no version of this format writes has an unknown format.
 func parseEntries(b []byte) ([]Entry, error) {
 	var entries []Entry
 	before := int64(-1)

@@ -17,7 +17,7 @@ var (
 	testEntries = []Entry{{0, 1, 0}, {3, 300, 7}, {4, math.MaxInt64, math.MaxInt32}}
 )
 
-// TestRecordKeepsItsBytes: an order log is read by later versions too.
+// TestRecordKeepsItsBytes compares with golden bytes, because later versions read an order log too.
 func TestRecordKeepsItsBytes(t *testing.T) {
 	const want = "01" + "03000000000000000000000000000000" + "000100" + "02ac0207" + "00ffffffffffffffff7fffffffff07" +
 		"8ef73e26f8907fa65cf91fa3db40d053"
@@ -78,8 +78,8 @@ func signed(body []byte) []byte {
 	return append(bytes.Clone(body), h.Sum(nil)[:16]...)
 }
 
-// TestUnknownFormatsStopAReader: to pass over such a record could order the input otherwise than the version that wrote
-// it.
+// TestUnknownFormatsStopAReader checks this, because a reader that skipped such a record could order the input
+// otherwise than the version that wrote it.
 func TestUnknownFormatsStopAReader(t *testing.T) {
 	head := append([]byte{1}, testLog.Input[:]...)
 	body := func(fields ...uint64) []byte {
@@ -109,7 +109,8 @@ func TestUnknownFormatsStopAReader(t *testing.T) {
 	}
 }
 
-// FuzzParse feeds bodies that the deployment has signed, and anything else. Entries that Parse returns survive Append.
+// FuzzParse feeds bodies that the deployment has signed, and arbitrary bytes. Entries that Parse returns survive
+// Append.
 func FuzzParse(f *testing.F) {
 	value := testLog.Append(nil, testEntries)
 	f.Add(value[headLen:len(value)-macLen], true)

@@ -2,15 +2,15 @@ package order
 
 import "oriel/state"
 
-// Range is what an entry that counts adds to the order: offsets of one partition.
+// Range is the addition of a counting entry to the order: offsets of one partition.
 type Range struct {
 	Partition int32
 	From, To  int64
 	Epoch     int32
 }
 
-// Place is where a vector stands in a partition. One that it does not list stands where the stream starts: at start's
-// offset, or at 0 if it was added to the input later.
+// Place returns the place of a vector in a partition. A partition that the vector does not list stands where the stream
+// starts: at start's offset, or at 0 if it was added to the input later.
 func Place(at, start *state.Ordered, partition int32) state.OrderedPart {
 	part, listed := at.Part(partition)
 	if !listed {
@@ -20,10 +20,10 @@ func Place(at, start *state.Ordered, partition int32) state.OrderedPart {
 	return part
 }
 
-// Ranges appends to dst what a record adds to the order. The vector at holds all that earlier records have added; it
-// may hold a part of what this one adds, and then the rest of that is returned. An entry counts if no entry of a later
-// epoch of its partition has counted, and none with its end or a greater one. All others are void for every reader,
-// because which ones count follows from the records before alone.
+// Ranges appends to dst the ranges that a record adds to the order. The vector at covers all that earlier records have
+// added. It may cover a part of this record; then Ranges returns the rest. An entry counts if no entry of a later epoch
+// of its partition has counted, and none with its end or a greater one. All other entries are void for every reader,
+// because this depends on the earlier records alone.
 func Ranges(dst []Range, at, start *state.Ordered, entries []Entry) []Range {
 	for _, e := range entries {
 		part := Place(at, start, e.Partition)

@@ -11,7 +11,7 @@ import (
 )
 
 // slowOrder is the rule, word for word, over a whole log: an entry counts iff no entry of its partition that has
-// counted before is of a later epoch, and none has its end or a greater one.
+// counted before has a later epoch, and none has its end or a greater one.
 func slowOrder(start map[int32]int64, log [][]Entry) []Range {
 	type counted struct{ Entry }
 	var all []counted
@@ -36,7 +36,7 @@ func slowOrder(start map[int32]int64, log [][]Entry) []Range {
 	return order
 }
 
-// input is a topic whose partitions grow and change leaders. Of each leader that was, somebody may still hold answers.
+// input is a topic whose partitions grow and change leaders. Answers of earlier leaders may still be around.
 type input struct {
 	rng   *rand.Rand
 	ends  []int64
@@ -49,7 +49,7 @@ func newInput(rng *rand.Rand) *input {
 	return &input{rng: rng, ends: make([]int64, n), epoch: make([]int32, n)}
 }
 
-// live lets something happen to the input.
+// live draws an event in the life of the input.
 func (in *input) live() {
 	p := in.rng.IntN(len(in.ends))
 	switch in.rng.IntN(8) {
@@ -67,7 +67,7 @@ func (in *input) live() {
 	}
 }
 
-// look is an answer of the input: of each partition that has anything, and sometimes of some of them only.
+// look is an answer of the input: all partitions that have records, or sometimes only some of them.
 func (in *input) look() (entries []Entry) {
 	for p := range in.ends {
 		e := Entry{Partition: int32(p), End: in.ends[p], Epoch: in.epoch[p]}
@@ -79,8 +79,8 @@ func (in *input) look() (entries []Entry) {
 	return entries
 }
 
-// write is the next record that somebody appends: what is so, what was so (by a zombie, or by a repetition of what was
-// not acknowledged), or a mixture.
+// write draws the next record that is appended: present ends, earlier ends (of a zombie, or of a repeated request), or
+// a mixture.
 func (in *input) write() []Entry {
 	entries := in.look()
 	if len(in.heard) == 0 || in.rng.IntN(3) > 0 {
@@ -100,14 +100,14 @@ func (in *input) write() []Entry {
 	return entries
 }
 
-// stand is a reader of the order: a vector in a log of records.
+// stand is a reader of the order: its vector, and its place in the log.
 type stand struct {
 	at, start *state.Ordered
 	order     []Range
 }
 
-// read goes through the log from where the vector stands, up to an end. It stops inside of the last record if cut is
-// drawn so, as a transaction that closes does.
+// read reads the log from the vector's place to an end. If cut is set, it stops inside the last record, as a
+// transaction that closes does.
 func (s *stand) read(rng *rand.Rand, log []([]Entry), end int, cut bool) {
 	for ; s.at.Next < int64(end); s.at.Next++ {
 		ranges := Ranges(nil, s.at, s.start, log[s.at.Next])
@@ -127,7 +127,7 @@ func (s *stand) read(rng *rand.Rand, log []([]Entry), end int, cut bool) {
 	}
 }
 
-// take notes a range. One that goes on where a reader has stopped inside of it joins it.
+// take notes a range. A range that continues one in which a reader has stopped joins it.
 func (s *stand) take(r Range) {
 	if n := len(s.order) - 1; n >= 0 && s.order[n].Partition == r.Partition && s.order[n].To == r.From &&
 		s.order[n].Epoch == r.Epoch {
@@ -137,7 +137,7 @@ func (s *stand) take(r Range) {
 	s.order = append(s.order, r)
 }
 
-// joined is an order as stand notes it.
+// joined returns an order in the form in which stand notes it.
 func joined(order []Range) []Range {
 	var s stand
 	for _, r := range order {
@@ -192,7 +192,7 @@ func interleave(seed uint64) error {
 	return contiguous(seed, first, want)
 }
 
-// begins reports whether an order goes on from another one, whose last range may have grown.
+// begins reports whether an order continues another one, whose last range may have grown.
 func begins(order, prefix []Range) bool {
 	n := len(prefix)
 	if n == 0 {
@@ -205,7 +205,7 @@ func begins(order, prefix []Range) bool {
 	return last.To >= was.To && last == Range{was.Partition, was.From, last.To, was.Epoch}
 }
 
-// contiguous checks that each partition is ordered from its start on, once and without a gap, by epochs that do not
+// contiguous checks that each partition is ordered from its start on, once and without a gap, by epochs that never
 // fall.
 func contiguous(seed uint64, next map[int32]int64, order []Range) error {
 	epochs := map[int32]int32{}
@@ -218,7 +218,7 @@ func contiguous(seed uint64, next map[int32]int64, order []Range) error {
 	return nil
 }
 
-// TestNoRecordChangesWhatWasOrdered: whatever several writers append, and wherever readers stop and go on.
+// TestNoRecordChangesWhatWasOrdered checks this whatever several writers append, and wherever readers stop and go on.
 func TestNoRecordChangesWhatWasOrdered(t *testing.T) {
 	for seed := range tiertest.Runs(uint64(20_000), 1_000_000) {
 		if err := interleave(seed); err != nil {

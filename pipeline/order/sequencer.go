@@ -14,8 +14,9 @@ import (
 	"oriel/state"
 )
 
-// Sequencer appends to an order log, each tick, the ends that the input has reached. It looks at no record of the input
-// and waits for nobody who does. Several of one log do no harm: which of their entries count follows from the log.
+// Sequencer appends the ends that the input has reached to an order log, at each tick. It looks at no record of the
+// input and waits for no reader of them. Several Sequencers of one log do no harm, because the log decides which
+// entries count.
 type Sequencer struct {
 	Client   *kafka.Client
 	Log      Log
@@ -23,24 +24,25 @@ type Sequencer struct {
 	Input    topics.Topic
 	Interval time.Duration // between commits of the deployment
 
-	// At is where the stream stands, or stood, and Start where it began: what is ordered beyond At is read in the log.
+	// At is where the stream stands, or stood, and Start where it began. The order beyond At is read from the log.
 	At, Start *state.Ordered
 
-	// Appended, if set, hears of each request: how many order records, and how many offsets of the input they add.
+	// Appended, if set, is called after each request with the numbers of order records and of input offsets that they
+	// add.
 	Appended func(records int, offsets int64)
 
-	// Refused, if set, hears how many records of the log nobody has signed, whenever there are more.
+	// Refused, if set, is called with the number of unsigned records of the log, whenever it grows.
 	Refused func(total int)
 }
 
-// follower is what the goroutine that reads the log has found: where it stands, valid for good.
+// follower is the progress of the goroutine that reads the log.
 type follower struct {
 	at    atomic.Pointer[state.Ordered]
 	moved chan struct{} // holds one notice
 }
 
-// Run works until ctx ends, and returns its cause, or what no repetition mends: the order log or the input is another
-// one, or has lost what was read; or there is no right to write.
+// Run works until ctx ends, and returns its cause. It returns earlier with an error that no retry mends: the order log
+// or the input is another topic, or has lost records that were read, or the right to write is missing.
 func (s Sequencer) Run(ctx context.Context) error {
 	work, cancel := context.WithCancelCause(ctx)
 	f := &follower{moved: make(chan struct{}, 1)}
@@ -89,8 +91,8 @@ func (f *follower) reaches(ctx context.Context, offset int64) error {
 	return nil
 }
 
-// sequence appends the ends of the input at each tick. What it has appended is read back before the next look, because
-// entries of others may have come between.
+// sequence appends the ends of the input at each tick. It waits until its records are read back before the next look,
+// because entries of other Sequencers may have come between.
 func (s Sequencer) sequence(work context.Context, f *follower, ends *topics.StableEnds) error {
 	bounds, err := topics.BoundsOf(work, s.Client, s.Order.Name, 0)
 	if err != nil {
@@ -136,7 +138,7 @@ func (s Sequencer) sequence(work context.Context, f *follower, ends *topics.Stab
 	}
 }
 
-// patience is how long a look waits for a broker: what comes later is part of a later look.
+// patience is how long a look waits for a broker; a later answer is part of a later look.
 func patience(interval time.Duration) time.Duration {
 	return min(max(interval/2, 20*time.Millisecond), mostPeriod)
 }

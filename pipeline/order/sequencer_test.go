@@ -105,8 +105,8 @@ func (s *sequenced) follow(f *order.Follower, ends ...int64) (all []order.Range)
 	}
 }
 
-// TestSequencerWaitsForNoMemory: what others of its process hold of the input, for as long as they compute, must not
-// move the order.
+// TestSequencerWaitsForNoMemory checks that the memory that other parts of the process hold, for as long as they
+// compute, does not move the order.
 func TestSequencerWaitsForNoMemory(t *testing.T) {
 	s := newSequenced(t)
 	budget := memory.NewBudget(1 << 20)
@@ -169,8 +169,8 @@ func TestSequencerOrdersWhatIsStable(t *testing.T) {
 	}
 }
 
-// TestSequencersOfOneLogDoNoHarm: what one has ordered the others need not write, and one that stops is missed by
-// nobody.
+// TestSequencersOfOneLogDoNoHarm checks that a Sequencer does not write what another has ordered, and that the others
+// go on when one stops.
 func TestSequencersOfOneLogDoNoHarm(t *testing.T) {
 	s := newSequenced(t)
 	stop := s.run()

@@ -3,23 +3,23 @@ package order
 import "time"
 
 const (
-	// mostLead is how long before a commit tick the order is fixed, at most: a look at the ends, an append, and a fetch
-	// of what has become readable take some 10 ms in one data centre. With less, an event misses the commit that it could
-	// be part of; with more, events wait longer for the tick before.
+	// mostLead is the greatest time by which the order is fixed before a commit tick. A look at the ends, an append,
+	// and a fetch of the newly ordered records take some 10 ms in one data centre. With less lead, an event misses the
+	// commit that it could be part of; with more, events wait longer for the tick.
 	mostLead = 30 * time.Millisecond
 
 	// mostPeriod bounds the time between two looks. Where commits are further apart, events must be read between them
-	// too, or all would have to be computed in the moment before a commit.
+	// too. Otherwise all would have to be computed just before a commit.
 	mostPeriod = 100 * time.Millisecond
 )
 
-// CommitTick is the first tick after a moment at which the stream of a whole topic commits. Ticks are multiples of the
-// interval by the clock of the wall, so that the Sequencer of another process is in step with it.
+// CommitTick returns the first tick after now at which the stream of a whole topic commits. Ticks are multiples of the
+// interval by the wall clock, so that the Sequencer of another process is in step with them.
 func CommitTick(now time.Time, interval time.Duration) time.Time {
 	return now.Truncate(interval).Add(interval)
 }
 
-// Tick is the first moment after another at which a Sequencer looks at the ends: a little before each commit tick, and
+// Tick returns the first moment after now at which a Sequencer looks at the ends: a little before each commit tick, and
 // between commits.
 func Tick(now time.Time, interval time.Duration) time.Time {
 	lead := min(mostLead, interval*3/10)
@@ -31,8 +31,8 @@ func Tick(now time.Time, interval time.Duration) time.Time {
 }
 
 // turn makes one of several Sequencers go first. Two that look at the same moment write the same entries, of which the
-// second ones are void: they cost room in the log. Whoever comes second looks later from then on, and has nothing to
-// write; once it has written alone for long, it is in step again.
+// second ones are void and cost room in the log. So a Sequencer that came second looks later from then on, and has
+// nothing to write. Once it has written alone for long, it is in step again.
 type turn struct {
 	rank  int // how often it came second
 	alone int // requests in a row with nothing of others before them
@@ -44,10 +44,10 @@ const (
 	longAlone = 50
 )
 
-// delay is how much later than the tick to look.
+// delay is the time after the tick at which to look.
 func (t *turn) delay() time.Duration { return time.Duration(t.rank) * rankDelay }
 
-// took notes whether nobody has written between the look at the log and the append.
+// took notes whether no other Sequencer has written between the look at the log and the append.
 func (t *turn) took(alone bool) {
 	if !alone {
 		t.rank, t.alone = min(t.rank+1, mostRank), 0

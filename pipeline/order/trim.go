@@ -11,9 +11,9 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// Trimmer deletes order records that nobody needs any more. The first part of an order log is needed by those who take
-// the stream over, behind the committed state, and by those who compute published decisions again, for as long as the
-// input has the events. The order log has no retention of its own, because that would not know of either.
+// Trimmer deletes order records that are no longer needed. A take-over needs the records behind the committed state. A
+// recomputation of published decisions needs those of all events that the input still has. The order log has no
+// retention of its own, because retention knows neither.
 type Trimmer struct {
 	Client       *kafka.Client
 	Log          Log
@@ -22,11 +22,12 @@ type Trimmer struct {
 	looked int64 // order records below it are not needed; they may be deleted already
 }
 
-// trimPatience is how long a look at the starts of the input waits for a broker. What is not known is not deleted.
+// trimPatience is how long a look at the starts of the input waits for a broker. Records of a partition whose start is
+// unknown are not deleted.
 const trimPatience = 5 * time.Second
 
-// Trim deletes the order records below an offset, at which the committed state stands, that order nothing which the
-// input still has. It returns where the order log starts then.
+// Trim deletes the order records below the offset of the committed state that order no record which the input still
+// has. It returns the new start of the order log.
 func (t *Trimmer) Trim(ctx context.Context, committed int64) (start int64, err error) {
 	bounds, err := topics.BoundsOf(ctx, t.Client, t.Order.Name, 0)
 	if err != nil {
@@ -50,7 +51,7 @@ func (t *Trimmer) Trim(ctx context.Context, committed int64) (start int64, err e
 	return t.looked, topics.DeleteRecords(ctx, t.Client, t.Order.Name, 0, t.looked)
 }
 
-// look goes on to the first record that is needed, or to an end.
+// look reads on to the first record that is needed, or to an end.
 func (t *Trimmer) look(ctx context.Context, end int64, starts map[int32]int64) error {
 	order := t.Order
 	order.ID = t.Log.Topic

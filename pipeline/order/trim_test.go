@@ -7,7 +7,8 @@ import (
 	"oriel/pipeline/order"
 )
 
-// TestTrimKeepsWhatSomebodyNeeds: the committed state, or events that the input still has.
+// TestTrimKeepsWhatSomebodyNeeds checks that Trim keeps records for the committed state, and for events that the input
+// still has.
 func TestTrimKeepsWhatSomebodyNeeds(t *testing.T) {
 	s := newSequenced(t)
 	for p := range int32(3) {

@@ -20,7 +20,7 @@ import (
 )
 
 // Check recomputes the decisions behind a checkpoint from the input topic and compares them with the published ones,
-// byte for byte. It returns how many it compared; comparing none is an error. progress is told after each.
+// byte for byte. It returns how many it compared; comparing none is an error. It calls progress after each.
 func Check(
 	ctx context.Context, d changelog.Deployment, p int32, checkpoint []byte, progress func(compared int),
 ) (int, error) {
@@ -62,8 +62,8 @@ func Check(
 	return c.compared, err
 }
 
-// addSchemas replaces the schemas of a checkpoint by those that are frozen now: decisions behind it were computed with
-// them. None are ever taken away.
+// addSchemas replaces the schemas of a checkpoint by the present ones, because decisions behind the checkpoint were
+// computed with them. Schemas are never taken away.
 func addSchemas(ctx context.Context, d changelog.Deployment, checkpoint *changelog.View, p int32) error {
 	if d.Model.Writers == nil {
 		return nil
@@ -79,14 +79,14 @@ func addSchemas(ctx context.Context, d changelog.Deployment, checkpoint *changel
 	return err
 }
 
-// publishedDecision is a committed decision: where it lies, and its line, which is valid until the next one.
+// publishedDecision is a committed decision: its offset, and its line, which is valid until the next one.
 type publishedDecision struct {
 	schemas.Decision
 	offset int64
 	line   []byte
 }
 
-// published gives each committed decision in a topic that is of the incarnation and behind the checkpoint, in order.
+// published yields the committed decisions of a topic that are of the incarnation and behind the checkpoint, in order.
 func published(
 	ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, topic topics.Topic, b topics.Bounds,
 ) iter.Seq2[publishedDecision, error] {
@@ -108,7 +108,7 @@ func published(
 	}
 }
 
-// check holds recomputed decisions against published ones, until these end or something differs.
+// check compares recomputed decisions with published ones, until the published ones end or one differs.
 type check struct {
 	partition int32
 	topics    []comparison // by output
@@ -117,7 +117,7 @@ type check struct {
 	err       error // what ended it
 }
 
-// comparison is how far one topic has been compared.
+// comparison is the progress of the comparison in one topic.
 type comparison struct {
 	published func() (publishedDecision, error, bool)
 	due       publishedDecision // the next one published
@@ -125,7 +125,7 @@ type comparison struct {
 	compared  bool              // one was
 }
 
-// next reads on in what was published in a topic.
+// next reads the next published decision of a topic.
 func (c *check) next(output int) {
 	t := &c.topics[output]
 	var more bool
@@ -135,13 +135,13 @@ func (c *check) next(output int) {
 	c.err = errors.Join(c.err, err)
 }
 
-// over tells that nothing is left to compare.
+// over reports whether nothing is left to compare.
 func (c *check) over() bool {
 	return c.err != nil || !slices.ContainsFunc(c.topics, func(t comparison) bool { return !t.ended })
 }
 
-// compare takes the next recomputed decision of a topic, which may have dropped decisions before the first one that it
-// has; from there on they come one by one.
+// compare takes the next recomputed decision of a topic. The topic may have lost decisions before the first one that it
+// still has; from there on it has each of them.
 func (c *check) compare(output uint8, _, line []byte) {
 	t := &c.topics[output]
 	if t.ended || c.err != nil {
@@ -166,7 +166,7 @@ func (c *check) compare(output uint8, _, line []byte) {
 	c.next(int(output))
 }
 
-// until lets a walk go on while there is something to compare.
+// until returns how far a walk may go while there is something to compare.
 func (c *check) until() int64 {
 	if c.over() {
 		return 0
@@ -174,7 +174,7 @@ func (c *check) until() int64 {
 	return streams.Untaken
 }
 
-// recompute walks over the input as far as the published decisions go.
+// recompute takes the input as far as the published decisions go.
 func recompute(
 	ctx context.Context, d changelog.Deployment, p int32, o changelog.Saved, orderKey [32]byte, c *check,
 ) error {

@@ -9,18 +9,18 @@ import (
 	"oriel/schemas"
 )
 
-// Decoding ahead has constant room, so that its memory follows from no content. Records that do not fit are decoded by
-// the walk.
+// The room for decoding ahead is constant, so that its memory follows from no content. Records that do not fit are
+// decoded by the walk.
 const (
-	// aheadRecords is as many as a Batch of the fetcher has.
+	// aheadRecords is the greatest number of records in a Batch of the fetcher.
 	aheadRecords = 2 << 10
 
 	// aheadNumbers is a MiB of numbers: 64 for each of aheadRecords.
 	aheadNumbers = 64 * aheadRecords
 )
 
-// Ahead decodes records of a stream before their turn has come, because what a value says depends on its bytes alone.
-// It may be used beside the Walk that takes them, from one goroutine.
+// Ahead decodes records of a stream before their turn. That is possible because the result depends on a record's bytes
+// alone. One goroutine may use it, beside the Walk that takes the records.
 type Ahead struct {
 	decoder schemas.EventDecoder
 	event   schemas.Event
@@ -32,7 +32,8 @@ func (s *Stream) NewAhead() (*Ahead, error) {
 	return &Ahead{decoder: decoder}, err
 }
 
-// Events are what the first records of one Batch say. They are valid until Release, and need nothing of the Batch.
+// Events are the decoded events of the first records of one Batch. They are valid until Release, and do not refer to
+// the Batch.
 type Events struct {
 	partition int32
 	read      []aheadEvent
@@ -40,7 +41,7 @@ type Events struct {
 	indices   []int32   // memory of all sparse vectors
 }
 
-// aheadEvent is what one record says.
+// aheadEvent is the decoded event of one record.
 type aheadEvent struct {
 	offset int64
 	code   schemas.Code
@@ -58,14 +59,14 @@ var rooms = sync.Pool{New: func() any {
 // Release gives the memory of the Events back. They must not be used after it.
 func (e *Events) Release() { rooms.Put(e) }
 
-// Decode returns what the records of b say: of as many as there is room for.
+// Decode decodes the records of b, as many as there is room for.
 func (a *Ahead) Decode(b *fetch.Batch) *Events {
 	e, _ := rooms.Get().(*Events)
 	a.fill(e, b)
 	return e
 }
 
-// fill overwrites what the room has.
+// fill overwrites the room with the events of b.
 func (a *Ahead) fill(e *Events, b *fetch.Batch) {
 	e.partition, e.read, e.numbers, e.indices = b.Partition, e.read[:0], e.numbers[:0], e.indices[:0]
 	for i := range b.Records {
@@ -76,7 +77,7 @@ func (a *Ahead) fill(e *Events, b *fetch.Batch) {
 	}
 }
 
-// decode is the one place where an event is decoded, of a record of a partition of the input.
+// decode decodes the event of a record of a partition of the input. Nothing else decodes events.
 func decode(d schemas.EventDecoder, dst *schemas.Event, partition int32, r *records.Record) schemas.Code {
 	if r.Unreadable {
 		return schemas.TooLarge
@@ -87,7 +88,7 @@ func decode(d schemas.EventDecoder, dst *schemas.Event, partition int32, r *reco
 	return d.Decode(dst, r.Value)
 }
 
-// append copies an event, because its slices are the decoder's. It reports false if there is no room.
+// append copies an event into the room, because the decoder owns its slices. It reports false if there is no room.
 func (e *Events) append(offset int64, code schemas.Code, event schemas.Event) bool {
 	if len(e.read) == cap(e.read) {
 		return false
@@ -117,7 +118,7 @@ func keep[T any](room, x []T) (grown, kept []T) {
 	return room, room[from:len(room):len(room)]
 }
 
-// of returns what the i-th record of a Batch says, or nil if it was not decoded. A nil Events has decoded nothing.
+// of returns the event of the i-th record of a Batch, or nil if it was not decoded. A nil Events has decoded nothing.
 func (e *Events) of(b *fetch.Batch, i int) *aheadEvent {
 	if e == nil || i >= len(e.read) {
 		return nil

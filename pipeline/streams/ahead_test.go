@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// listener is a witness that remembers a copy of each event too.
+// listener is a witness that also keeps a copy of each event.
 type listener struct {
 	*witness
 	heard []schemas.Event
@@ -29,7 +29,7 @@ func (l *listener) Add(dst []operators.Decision, r operators.Record) []operators
 	return l.witness.Add(dst, r)
 }
 
-// listening is a walk whose events have features, a weight, a number and a choice.
+// listening is a walk over a listener, whose events have features, a weight, a number and a choice.
 func listening(t *testing.T, dimension int) (*walked, *listener) {
 	t.Helper()
 	l := new(listener)
@@ -51,7 +51,7 @@ func listening(t *testing.T, dimension int) (*walked, *listener) {
 	return w, l
 }
 
-// drawn is a record that says anything.
+// drawn is a record of random content, valid or not.
 func drawn(r *rand.Rand, dimension int) records.Record {
 	dense := func() string { return strings.Repeat(fmt.Sprint(r.IntN(9), ","), dimension-1) + fmt.Sprint(r.IntN(9)) }
 	value := [...]func() string{
@@ -68,8 +68,8 @@ func drawn(r *rand.Rand, dimension int) records.Record {
 	return records.Record{Value: []byte(value), Unreadable: r.IntN(9) == 0}
 }
 
-// TestDecodingAheadIsDecoding: a walk sees the same events, codes and positions whether records were decoded ahead or
-// in it, wherever the room for those ahead ends and whatever happens to the memory of the batch.
+// TestDecodingAheadIsDecoding checks that a walk sees the same events, codes and positions whether records were decoded
+// ahead or in it, wherever the room ends and whatever happens to the memory of the batch.
 func TestDecodingAheadIsDecoding(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, dimension := range []int{2, 1500} {
@@ -120,7 +120,7 @@ func TestDecodingAheadIsDecoding(t *testing.T) {
 	}
 }
 
-// TestEventsAreOfTheirBatch: events of another batch are never taken for those of a record.
+// TestEventsAreOfTheirBatch checks that events of another batch are never used for a record.
 func TestEventsAreOfTheirBatch(t *testing.T) {
 	for name, change := range map[string]func(b *fetch.Batch){
 		"another partition":   func(b *fetch.Batch) { b.Partition = 1 },
@@ -149,7 +149,7 @@ func TestEventsAreOfTheirBatch(t *testing.T) {
 	}
 }
 
-// TestDecodingAheadHasConstantRoom: what is decoded ahead takes no more memory for more or longer events.
+// TestDecodingAheadHasConstantRoom checks that more or longer events take no more memory.
 func TestDecodingAheadHasConstantRoom(t *testing.T) {
 	w, _ := listening(t, 3000)
 	decoder, err := w.Stream.NewAhead()

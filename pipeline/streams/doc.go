@@ -1,8 +1,9 @@
-// Package streams is the pure way of records: decode, step, encode.
+// Package streams is the pure computation over records: decode, step, encode.
 //
 // A Learner opens machines from an operator and its mechanism. A Stream is one machine with the frozen params that it
 // was opened from. A Walk takes a Stream over records. Service, repair and replay share the Walk, so that equal records
-// give equal bytes. Nothing here does I/O: what a Walk has computed may be dropped at any record.
+// give equal bytes. Nothing here does I/O, so the results of a Walk may be dropped at any record.
 //
-// Semantics numbers what becomes of a record's bytes. It must be raised when one bit of a decision changes.
+// Semantics is the version of this computation, from a record's bytes to a decision's. It must be raised when one bit
+// of a decision changes.
 package streams

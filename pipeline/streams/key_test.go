@@ -8,7 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// The record key of a decision is the same when it is published and when it is read back and sent again.
+// TestRecordKeys checks that a decision has the same record key when it is published, and when it is read back and sent
+// again.
 func TestRecordKeys(t *testing.T) {
 	opened := &Opened{
 		extras: []schemas.Extra{{Name: "score", Kind: schemas.ExtraNumber}, {Name: "name", Kind: schemas.ExtraText}},
@@ -38,7 +39,7 @@ func TestRecordKeys(t *testing.T) {
 	}
 }
 
-// planned is a witness whose plan says which members its decisions have.
+// planned is a witness whose params list the members of its decisions.
 type planned struct {
 	*witness
 	extras []schemas.Extra
@@ -46,7 +47,8 @@ type planned struct {
 
 func (p planned) OwnExtras() []schemas.Extra { return p.extras }
 
-// A plan of an earlier version keeps the members that its decisions have, though the operator's are others by now.
+// TestPlansDecideTheMembersOfDecisions checks that params of an earlier version keep the members of their decisions,
+// though the operator has others now.
 func TestPlansDecideTheMembersOfDecisions(t *testing.T) {
 	arm, key := schemas.Extra{Name: "arm", Kind: schemas.ExtraText}, schemas.Extra{Name: "key", Kind: schemas.ExtraText}
 	for want, extras := range map[string][]schemas.Extra{

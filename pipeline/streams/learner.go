@@ -10,34 +10,34 @@ import (
 	"oriel/operators"
 )
 
-// Opener opens the machines of a deployment: a Learner, or in tests and demonstrations one that differs in a method.
+// Opener opens the machines of a deployment. It is a Learner; tests and demonstrations change one of its methods.
 type Opener interface {
 	Operator() operators.Operator
 
-	// Params returns everything that calibration decides, once, at opening. The incarnation record freezes it.
+	// Params returns the results of calibration. It is called once, at opening; the incarnation record freezes them.
 	Params() ([]byte, error)
 
-	// ParamsAfter is Params of a stream that goes on after the last decision of a predecessor (Config.Predecessor).
+	// ParamsAfter is Params for a stream that goes on after the last decision of a predecessor (Config.Predecessor).
 	ParamsAfter(last operators.Decision) ([]byte, error)
 
 	// Timed reports whether decisions under frozen params have a time.
 	Timed(params []byte) bool
 
-	// Open checks frozen params, which must prove what the configuration asks for, and opens what all streams share. The
-	// function that it returns makes the machine of a stream at step 0, cheaply. Machines of one call are used one at a
-	// time.
+	// Open checks frozen params, which must prove the configured guarantee, and opens the parts that all streams share.
+	// The returned function makes the machine of a stream at step 0, cheaply. Machines of one call must be used one at
+	// a time.
 	Open(params []byte) (func(key [32]byte) (operators.Machine, error), error)
 }
 
-// Learner is an operator and the mechanism that makes its releases private: everything that streams of a deployment are
-// opened from.
+// Learner is an operator and the mechanism that makes its releases private. The streams of a deployment are opened from
+// it.
 type Learner struct {
 	operator  operators.Operator
 	mechanism mechanisms.Config
 	calibrate func() ([]byte, error) // once for all streams, because it fits a filter
 }
 
-// NewLearner adds what the operator requires to the configuration of the mechanism.
+// NewLearner adds the operator's requirements to the configuration of the mechanism.
 func NewLearner(o operators.Operator, c mechanisms.Config) (Learner, error) {
 	if err := o.Require(&c, nil); err != nil {
 		return Learner{}, err
@@ -57,18 +57,19 @@ func (l Learner) Operator() operators.Operator { return l.operator }
 // Mechanism returns the mechanism's configuration, with the contribution of the operator.
 func (l Learner) Mechanism() mechanisms.Config { return l.mechanism }
 
-// timed is the bit of the first number of frozen params that says that decisions have a time. Params of earlier
-// deployments lack it, and their decisions keep their bytes.
+// timed is the bit of the first number of frozen params that gives decisions a time. Params of earlier deployments lack
+// it, and their decisions keep their bytes.
 const timed = 1 << 31
 
-// Params returns everything that opening decides. An incarnation freezes these bytes:
+// Params returns the results of opening. An incarnation freezes these bytes:
 //
 //	length of the calibration + timed u32 ‖ calibration of the mechanism ‖ Params of the operator
 func (l Learner) Params() ([]byte, error) {
 	return l.params(func() ([]byte, error) { return l.operator.Params(l.mechanism) })
 }
 
-// ParamsAfter is Params of a stream that goes on after a predecessor's last decision. The operator must be a Successor.
+// ParamsAfter is Params for a stream that goes on after a predecessor's last decision. The operator must be a
+// Successor.
 func (l Learner) ParamsAfter(last operators.Decision) ([]byte, error) {
 	successor, ok := l.operator.(operators.Successor)
 	if !ok {
@@ -89,13 +90,13 @@ func (l Learner) params(own func() ([]byte, error)) ([]byte, error) {
 	return slices.Concat(binary.LittleEndian.AppendUint32(nil, timed|uint32(len(calibration))), calibration, params), nil
 }
 
-// Timed is that of Opener.
+// Timed implements Opener.
 func (Learner) Timed(params []byte) bool {
 	return len(params) >= 4 && binary.LittleEndian.Uint32(params)&timed != 0
 }
 
-// Deviation returns that of the noise in sums of the operator's first component, as a deployment opened today has it.
-// It fails where the noise is not Gaussian.
+// Deviation returns the deviation of the noise in sums of the operator's first component, for a deployment opened
+// today. It fails if the noise is not Gaussian.
 func (l Learner) Deviation() (mechanisms.Deviation, error) {
 	frozen, err := l.calibrate()
 	if err != nil {
@@ -112,7 +113,7 @@ func (l Learner) Deviation() (mechanisms.Deviation, error) {
 	return m.Open([32]byte{}).Deviation(0, 0)
 }
 
-// Open is that of Opener: it reads the calibration, and hands the rest to the operator.
+// Open implements Opener: it reads the calibration, and passes the rest to the operator.
 func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, error), error) {
 	if len(frozen) < 4 || uint64(binary.LittleEndian.Uint32(frozen)&^timed) > uint64(len(frozen)-4) {
 		return nil, errors.New("pipeline: frozen params: malformed")

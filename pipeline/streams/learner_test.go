@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// fakeOperator has the topics and members that a test wants, and nothing else.
+// fakeOperator has the topics and members that a test sets, and nothing else.
 type fakeOperator struct {
 	operators.Operator
 	extras []schemas.Extra
@@ -41,7 +41,7 @@ func (l fakeLearner) Open([]byte) (func([32]byte) (operators.Machine, error), er
 	return func([32]byte) (operators.Machine, error) { return l.machine, nil }, nil
 }
 
-// namedOperator freezes a name, and opens no machine but tells what it was given.
+// namedOperator freezes a name. It opens no machine, and records the params that it was given.
 type namedOperator struct {
 	operators.Operator
 	required, opened *[]string
@@ -60,12 +60,12 @@ func (o namedOperator) Open(params []byte, stream *mechanisms.Stream) (operators
 	return named{&operators.Base{Stream: stream}}, nil
 }
 
-// named is a machine that decides nothing.
+// named is a machine without decisions.
 type named struct{ *operators.Base }
 
 func (named) Add(dst []operators.Decision, _ operators.Record) []operators.Decision { return dst }
 
-// frozenParams are the params of a learner whose operator notes what it is given.
+// frozenParams are the params of a learner whose operator records what Required and Open get.
 func frozenParams(t *testing.T, required, opened *[]string) (Learner, []byte) {
 	t.Helper()
 	c := mechtest.Config(2)
@@ -81,7 +81,8 @@ func frozenParams(t *testing.T, required, opened *[]string) (Learner, []byte) {
 	return l, frozen
 }
 
-// A learner opens machines from the params that it froze, in which the operator finds its own; it refuses other bytes.
+// TestALearnerOpensWhatItFroze checks that the operator finds its own params in those of its learner, and that other
+// bytes are refused.
 func TestALearnerOpensWhatItFroze(t *testing.T) {
 	var required, opened []string
 	l, frozen := frozenParams(t, &required, &opened)

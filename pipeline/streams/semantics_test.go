@@ -12,8 +12,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/semantics.txt for a raised streams.Semantics, or with lines that were added")
 
-// semanticsOf are the golden files that say what becomes of a record's bytes, up to the decision; tests beside them
-// hold the code to them.
+// semanticsOf are the golden files of the computation from a record's bytes to a decision; tests beside them compare
+// the code with them.
 var semanticsOf = []string{
 	"pipeline/kafka/records/testdata/decompression.txt",
 	"schemas/testdata/documents.jsonl",
@@ -31,7 +31,7 @@ var semanticsOf = []string{
 	"cmd/internal/decisiontest/testdata/decisions.txt",
 }
 
-// fingerprint is the digest of a file's first lines, as many as lines says, or all for 0; and how many these are.
+// fingerprint returns the digest of a file's first lines, and their number; all lines for 0.
 func fingerprint(t *testing.T, file string, lines int) (digest string, n int) {
 	t.Helper()
 	b, err := os.ReadFile("../../" + file)
@@ -45,9 +45,10 @@ func fingerprint(t *testing.T, file string, lines int) (digest string, n int) {
 	return fmt.Sprintf("%x", sha256.Sum256(bytes.Join(all[:lines], nil))), lines
 }
 
-// TestSemanticsBelongToTheirGoldenFiles: testdata/semantics.txt says which number has which golden files. One that
-// changes means that records are read otherwise, and that noise would be drawn a second time for steps that an older
-// version has made readable. Lines may be added at the end of a file: nothing that was is read otherwise.
+// TestSemanticsBelongToTheirGoldenFiles compares the golden files with testdata/semantics.txt, which lists those of
+// each number. A changed file means that records are read otherwise, and that noise would be drawn a second time for
+// steps that an older version has made readable. Lines may be added at the end of a file, because they change no
+// earlier reading.
 func TestSemanticsBelongToTheirGoldenFiles(t *testing.T) {
 	const path = "testdata/semantics.txt"
 	stored, err := os.ReadFile(path)

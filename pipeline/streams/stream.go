@@ -12,11 +12,11 @@ import (
 	"oriel/state/users"
 )
 
-// DecisionTopics is how many topics of decisions an operator may have: operators.Decision.Output says which one is for
-// whom.
+// DecisionTopics is the greatest number of decision topics of an operator; operators.Decision.Output says which one is
+// for whom.
 const DecisionTopics = 2
 
-// Model is the configured operator as the pipeline sees it; cmd builds it from settings.
+// Model is the configured operator in the form that the pipeline uses; cmd makes it from settings.
 type Model struct {
 	Settings string              // canonical configuration, a line a setting; public
 	Events   schemas.EventConfig // how records are decoded
@@ -25,19 +25,19 @@ type Model struct {
 	Encoding schemas.Encoding    // of decisions
 	SchemaID uint32              // of the encoding's schema in a registry, which decisions name; 0: none
 
-	// of decoding, contributions and decompression: the constant of that name, from 1. Tests play another version.
+	// version of decoding, contributions and decompression: the constant Semantics. Tests play another version.
 	Semantics uint32
 
 	Learner Opener
 
-	// Writers opens decoders of events that name the schema that they are written with, by the schemas that are frozen
-	// for a stream. Nil: events name none.
+	// Writers returns a function that opens decoders for events that name their writer's schema, by the schemas that
+	// are frozen for a stream. Nil: events name no schema.
 	Writers func(state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error)
 	Frozen  state.Schemas // for the stream that is opened; read only with Writers
 }
 
-// Opened is a model with frozen params: the configuration, guarantee, decoder and scratch that all its streams share.
-// A task opens it once. Each further stream costs only its own memory. Streams of one Opened are used one at a time,
+// Opened is a model with frozen params: the configuration, guarantee, decoder and scratch that all its streams share. A
+// task opens it once; each further stream costs only its own memory. Streams of one Opened must be used one at a time,
 // because they share scratch.
 type Opened struct {
 	model     Model
@@ -53,7 +53,7 @@ type Opened struct {
 	timed     bool                // decisions have a time
 }
 
-// OpenModel checks frozen params.
+// OpenModel checks frozen params and opens the model.
 func OpenModel(m Model, params []byte) (*Opened, error) {
 	machine, err := m.Learner.Open(params)
 	if err != nil {
@@ -92,10 +92,10 @@ func (s *Opened) newDecoder() (schemas.EventDecoder, error) {
 	return decoder, nil
 }
 
-// Guarantee is what every decision of its streams prints.
+// Guarantee is the guarantee that every decision of its streams states.
 func (s *Opened) Guarantee() protection.Guarantee { return s.guarantee }
 
-// Stream is what one stream has computed so far; a Walk takes it over its records. It is not safe for concurrent use.
+// Stream is the present state of one stream; a Walk takes it over its records. It is not safe for concurrent use.
 type Stream struct {
 	opened  *Opened
 	machine operators.Machine
@@ -105,8 +105,8 @@ type Stream struct {
 	time    stepTime
 }
 
-// Open gives a stream at step 0 with its first key. people is the secret under which users are remembered, the same in
-// all partitions.
+// Open returns a stream at step 0 with its first key. people is the secret that hides remembered users, the same in all
+// partitions.
 func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
 	machine, err := s.machine(key)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte)
 	}, nil
 }
 
-// OpenStream opens a stream with a opened of its own.
+// OpenStream opens a stream with an Opened of its own.
 func OpenStream(m Model, params []byte, key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
 	opened, err := OpenModel(m, params)
 	if err != nil {
@@ -131,7 +131,7 @@ func OpenStream(m Model, params []byte, key, people [32]byte, stream string, inc
 	return opened.Open(key, people, stream, incarnation)
 }
 
-// decisionConfig is what the decisions of all streams repeat.
+// decisionConfig is the part that the decisions of all streams share.
 func (m Model) decisionConfig(g protection.Guarantee, form schemas.Form) schemas.DecisionConfig {
 	return schemas.DecisionConfig{
 		Mechanism: g.Mechanism, Window: g.Scope.Figures().Window, Batch: g.Batch,
@@ -140,22 +140,23 @@ func (m Model) decisionConfig(g protection.Guarantee, form schemas.Form) schemas
 	}
 }
 
-// Steps counts the closed steps: a function of how many records were taken, and so public.
+// Steps returns the number of closed steps. It follows from the number of records taken, so it is public.
 func (s *Stream) Steps() uint64 { return s.machine.Steps() }
 
-// ended tells whether the stream has closed all the steps that its guarantee is for: the next record must not be taken.
+// ended reports whether the stream has closed all steps that its guarantee covers. Then the next record must not be
+// taken.
 func (s *Stream) ended() bool { return s.machine.Steps() >= s.End() }
 
 // End is the last step, or protection.Endless.
 func (s *Stream) End() uint64 { return s.opened.guarantee.Scope.End() }
 
-// Due tells the indices of a step's decisions, as operators.Machine does.
+// Due returns the indices of a step's decisions, as operators.Machine does.
 func (s *Stream) Due(step uint64) (first uint64, count int) { return s.machine.Due(step) }
 
-// Guarantee is what every decision of the stream prints.
+// Guarantee is the guarantee that every decision of the stream states.
 func (s *Stream) Guarantee() protection.Guarantee { return s.opened.guarantee }
 
-// Remembered iterates over the users whom the stream remembers: nobody, at event level.
+// Remembered iterates over the users that the stream remembers: none, at event level.
 func (s *Stream) Remembered() iter.Seq[users.ID] {
 	if s.limiter == nil {
 		return func(func(users.ID) bool) {}
@@ -176,7 +177,7 @@ func (s *Stream) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// Restore puts the stream where AppendState was called.
+// Restore restores the state that AppendState appended.
 func (s *Stream) Restore(private []byte) error {
 	machine, people, time := private, []byte(nil), stepTime(schemas.NoTime)
 	if s.limiter != nil {

@@ -8,11 +8,11 @@ import (
 )
 
 // stepTime is the greatest timestamp of the records that the open step has taken, or schemas.NoTime. It follows from
-// public metadata of records alone: it is equal on every retry, restore and replay, which the clock is not.
+// public metadata of records alone, so it is equal on every retry, restore and replay, as the clock would not be.
 type stepTime int64
 
-// take takes the timestamp of a record, which a null event has like any other. A timestamp below 0 or beyond
-// schemas.LatestTime counts as none.
+// take takes the timestamp of a record, valid event or not. A timestamp below 0 or beyond schemas.LatestTime counts as
+// none.
 func (t *stepTime) take(timestamp int64) {
 	if timestamp <= schemas.LatestTime {
 		*t = max(*t, stepTime(timestamp))

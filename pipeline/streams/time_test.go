@@ -14,8 +14,8 @@ import (
 	"oriel/state"
 )
 
-// batching is a machine whose steps have three records, and which owes a decision before the first. Each record brings
-// a decision about the step that is open, and each step one when it closes.
+// batching is a machine whose steps have three records, with a decision before the first. Each record brings a decision
+// about the open step, and each step one when it closes.
 type batching struct {
 	witness
 	came uint64
@@ -79,7 +79,7 @@ func timesOf(t *testing.T, state []byte, at state.Position) (*Walk, *[]string) {
 	return w.Walk, times
 }
 
-// stamped are records with these timestamps from an offset on, every other one no event.
+// stamped are records with these timestamps from an offset on; every second one is no event.
 func stamped(from int64, timestamps ...int64) fetch.Batch {
 	b := fetch.Batch{From: from, Next: from + int64(len(timestamps)), LeaderEpoch: 4}
 	for i, timestamp := range timestamps {
@@ -92,8 +92,8 @@ func stamped(from int64, timestamps ...int64) fetch.Batch {
 	return b
 }
 
-// The time of a decision is the greatest timestamp of its step's records, null events like any other, and of no other
-// step. There is none before the first record, and where no record has one.
+// TestTimeIsTheGreatestOfTheStep checks that the time of a decision is the greatest timestamp of its step's records,
+// null events included. There is none before the first record, and where no record has one.
 func TestTimeIsTheGreatestOfTheStep(t *testing.T) {
 	w, times := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
 	w.Start()
@@ -110,7 +110,7 @@ func TestTimeIsTheGreatestOfTheStep(t *testing.T) {
 	}
 }
 
-// A stream that is read back inside a step goes on with the same times, wherever it was cut.
+// TestTimeIsReadBack checks that a stream restored inside a step goes on with the same times, wherever it was cut.
 func TestTimeIsReadBack(t *testing.T) {
 	stamps := []int64{50, 40, 30, 10, 60, 20, 5, 4, 3}
 	whole, want := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
@@ -135,7 +135,8 @@ func TestTimeIsReadBack(t *testing.T) {
 	}
 }
 
-// With users the time stands before them: whoever compares users of partitions reads the end of a state.
+// TestUsersStandBehindTheTime checks the order in a state, because the comparison of users between partitions reads the
+// end.
 func TestUsersStandBehindTheTime(t *testing.T) {
 	change := func(m *Model) {
 		m.Users = &Users{Separation: 3, Batch: 1}
@@ -156,7 +157,8 @@ func TestUsersStandBehindTheTime(t *testing.T) {
 	}
 }
 
-// A state whose time no step can have is refused, and leaves the stream as it was.
+// TestStatesWithABrokenTimeAreRefused checks that a state with an impossible time is refused, and leaves the stream
+// unchanged.
 func TestStatesWithABrokenTimeAreRefused(t *testing.T) {
 	w, _ := timesOf(t, nil, state.Position{Next: 10, LeaderEpoch: 3})
 	b := stamped(10, 50)
@@ -180,7 +182,8 @@ func TestStatesWithABrokenTimeAreRefused(t *testing.T) {
 	}
 }
 
-// Params of a deployment from before decisions had a time go on without: the same decisions, states and bytes.
+// TestEarlierParamsHaveNoTime checks that params from before decisions had a time give the same decisions, states and
+// bytes.
 func TestEarlierParamsHaveNoTime(t *testing.T) {
 	if l, fresh := frozenParams(t, new([]string), new([]string)); !l.Timed(fresh) {
 		t.Error("new params have no time")

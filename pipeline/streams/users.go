@@ -5,14 +5,14 @@ import (
 	"oriel/state/users"
 )
 
-// Users says how events of one user are kept apart. Nil is the event level.
+// Users configures user level: how events of one user are kept apart. Nil is event level.
 type Users struct {
 	Separation uint64 // s ≥ 1, steps between two accepted events of one user
 	Batch      uint64 // B, events a step
 	Header     string // the header that names the user; the record key when empty
 }
 
-// Limiter returns what keeps users apart under a secret; nil at event level.
+// Limiter returns the limiter of users under a secret; nil at event level.
 func (u *Users) Limiter(key [32]byte) (*users.Limiter, error) {
 	if u == nil {
 		return nil, nil
@@ -20,8 +20,8 @@ func (u *Users) Limiter(key [32]byte) (*users.Limiter, error) {
 	return users.New(u.Separation, u.Batch, key)
 }
 
-// name returns who a record is of: its key, or its one header of the configured name. It is empty for a record that
-// names nobody.
+// name returns the user of a record: its key, or its one header of the configured name. It is empty if the record names
+// no user.
 func (u *Users) name(r *records.Record) []byte {
 	if u.Header == "" {
 		return r.Key

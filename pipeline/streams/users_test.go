@@ -6,8 +6,8 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestUserIsNamedOnce: a record is of its key, or of the one header of the configured name. No header is decoded on the
-// way.
+// TestUserIsNamedOnce checks that a record's user is its key, or its one header of the configured name, and that no
+// header is decoded for it.
 func TestUserIsNamedOnce(t *testing.T) {
 	person := func(name string) records.Header { return records.Header{Key: "person", Value: []byte(name)} }
 	other := records.Header{Key: "persons", Value: []byte("x")}
@@ -34,7 +34,7 @@ func TestUserIsNamedOnce(t *testing.T) {
 	}
 }
 
-// TestWhoARecordIsOf: its key, or its one header of the name. Two of them name nobody, since either could be meant.
+// TestWhoARecordIsOf checks that two headers of the name give no user, because either could be meant.
 func TestWhoARecordIsOf(t *testing.T) {
 	header := func(key, value string) records.Header { return records.Header{Key: key, Value: []byte(value)} }
 	r := records.Record{Key: []byte("key"), Headers: records.HeadersOf(

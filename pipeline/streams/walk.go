@@ -14,30 +14,29 @@ import (
 	"oriel/state/users"
 )
 
-// Walk takes the records of one stream, in their order and from a position on: those of one partition of the input, or
-// those of a whole topic in the order that its order log fixes. It is the one way over them: in the service, in the
-// repair of a torn transaction and in every replay, so that all of them give the same bytes. It does no I/O, and what
-// it has computed may be dropped at any record.
+// Walk takes the records of one stream, in order and from a position on: those of one partition of the input, or those
+// of a whole topic in the order that its order log fixes. The service, the repair of a torn transaction and every
+// replay use it, so that all of them give the same bytes. It does no I/O, and its results may be dropped at any record.
 //
-// An event that is left out, or taken twice, would be a second history: batches must join, which Take checks.
+// An event that is left out, or taken twice, would be a second history. So batches must join, which Take checks.
 type Walk struct {
 	Stream    *Stream
 	Partition int32 // of the deployment's topics
 
-	// Position is after the last record taken; its Step counts the steps that the stream has closed. A Walk changes what
-	// it points to: a caller that goes on from a position of others must clone it.
+	// Position is the position after the last record taken; its Step counts the steps that the stream has closed. A
+	// Walk changes the memory that it points to, so a caller that starts from another's position must clone it.
 	Position state.Position
 
-	// Decided gets each decision: its topic, 0 or 1 (operators.Decision.Output), its record key, and its line; both are
-	// valid during the call.
+	// Decided is called with each decision: its topic, 0 or 1 (operators.Decision.Output), its record key, and its
+	// line. Both are valid during the call.
 	Decided func(output uint8, key, line []byte)
 
-	// Taken hears of each record: how many offsets before it hold none, and why it took its place as a null event,
-	// schemas.OK when it is valid.
+	// Taken is called with each record, the number of offsets before it without a record, and the reason why it took
+	// its place as a null event; schemas.OK for a valid event.
 	Taken func(r *records.Record, gap int64, code schemas.Code)
 
-	// Moved hears of the offsets of a partition of the input that a whole topic's stream has passed, with records or
-	// without; neighbouring ones may come in several calls. Nil: nobody asks.
+	// Moved is called with the offsets of a partition of the input that a whole topic's stream has passed, with records
+	// or without. Neighbouring offsets may come in several calls. Nil: not called.
 	Moved func(partition int32, from, to int64)
 
 	Users UserIndex // of the process; nil for a walk that is nobody's beside it
@@ -46,37 +45,36 @@ type Walk struct {
 	line      []byte
 }
 
-// UserIndex knows which partition remembers which user. It must be safe for concurrent use, because all walks of a
+// UserIndex records which partition remembers which user. It must be safe for concurrent use, because all walks of a
 // process share it.
 type UserIndex interface {
-	// Add notes a user BEFORE the record is taken. An error stops the walk.
+	// Add adds a user BEFORE the record is taken. An error stops the walk.
 	Add(partition int32, user users.ID) error
 
-	// Remove lets go of a user whom a partition remembers no longer.
+	// Remove removes a user that a partition no longer remembers.
 	Remove(partition int32, user users.ID)
 }
 
-// Untaken is an offset that no log reaches: a walk that may go on for ever stops at it.
+// Untaken is an offset beyond every log: a walk up to it goes on for ever.
 const Untaken = math.MaxInt64
 
-// ErrEnded means that a record follows the last step that the stream's guarantee is for. The walk stands before it.
+// ErrEnded means that a record follows the last step that the stream's guarantee covers. The walk stands before it.
 var ErrEnded = errors.New("pipeline: the horizon is reached: the stream has closed all the steps that its guarantee is for")
 
-// Start hands on the decisions that are owed before the first record of a stream. A stream is started once: its state
-// differs from then on.
+// Start hands on the decisions that a stream owes before its first record. It must be called once, because it changes
+// the state.
 func (w *Walk) Start() {
 	w.Position.Owes = false
 	w.decisions = w.Stream.machine.Open(w.decisions[:0])
 	w.decide()
 }
 
-// Take steps over a batch, which must start where the walk stands. Before each record, and before the offsets behind
-// the last one, it asks how far it may go, and stops before what lies at or behind that offset, which counts as
-// Position.Next does. It returns ErrEnded, or what refuses a user, before the record that must not be taken; then
-// everything before it counts.
+// Take takes a batch, which must start at the walk's position. Before each record, and before the offsets after the
+// last one, it calls until, and stops before the offset that until returns, which counts as Position.Next does. It
+// returns ErrEnded, or the error of a user, before the record that must not be taken; all earlier records are taken.
 func (w *Walk) Take(b *fetch.Batch, until func() int64) error { return w.TakeDecoded(b, nil, until) }
 
-// TakeDecoded is Take of a batch whose first records were decoded ahead: events must be its, or nil.
+// TakeDecoded is Take for a batch whose first records were decoded ahead: events must be of this batch, or nil.
 func (w *Walk) TakeDecoded(b *fetch.Batch, events *Events, until func() int64) error {
 	w.expect(b)
 	for i := range b.Records {
@@ -93,7 +91,7 @@ func (w *Walk) TakeDecoded(b *fetch.Batch, events *Events, until func() int64) e
 	return nil
 }
 
-// expect refuses a batch that does not start where the walk stands.
+// expect panics at a batch that does not start at the walk's position.
 func (w *Walk) expect(b *fetch.Batch) {
 	at := &w.Position
 	if b.From+b.Shift != at.Next {
@@ -116,7 +114,7 @@ func (w *Walk) expect(b *fetch.Batch) {
 	}
 }
 
-// skipTo goes on to where a batch ends, or to an end before it, over offsets that hold no record to take.
+// skipTo moves to the end of a batch, or to an earlier end, over offsets without a record to take.
 func (w *Walk) skipTo(b *fetch.Batch, end int64) {
 	switch next := min(b.Next+b.Shift, end) - b.Shift; {
 	case next == b.Next:
@@ -130,7 +128,7 @@ func (w *Walk) skipTo(b *fetch.Batch, end int64) {
 	}
 }
 
-// epoch is that of the last record batch that the walk has met in a partition of the input.
+// epoch is the epoch of the last record batch that the walk has met in a partition of the input.
 func (w *Walk) epoch(partition int32) int32 {
 	if w.Position.Order == nil {
 		return w.Position.LeaderEpoch
@@ -139,7 +137,7 @@ func (w *Walk) epoch(partition int32) int32 {
 	return part.LeaderEpoch
 }
 
-// reach stands before an offset of a batch, behind a record batch of an epoch.
+// reach moves the position to an offset of a batch, behind a record batch of an epoch.
 func (w *Walk) reach(b *fetch.Batch, next int64, epoch int32) {
 	at := &w.Position
 	passed := next + b.Shift - at.Next
@@ -158,7 +156,7 @@ func (w *Walk) reach(b *fetch.Batch, next int64, epoch int32) {
 	}
 }
 
-// step takes one record of a batch. ahead is what it says; nil: it is decoded here.
+// step takes one record of a batch. ahead is its decoded event; nil: it is decoded here.
 func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error {
 	s, at := w.Stream, &w.Position
 	gap := r.Offset + b.Shift - at.Next
@@ -202,7 +200,7 @@ func (w *Walk) step(b *fetch.Batch, r *records.Record, ahead *aheadEvent) error 
 	return nil
 }
 
-// admit applies the separation of users. Whether the event says anything does not matter: an accepted user has had the
+// admit applies the separation of users. It does not matter whether the event is valid: an accepted user has had the
 // turn.
 func (w *Walk) admit(r *records.Record) (schemas.Code, error) {
 	s := w.Stream

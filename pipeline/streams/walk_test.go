@@ -18,7 +18,7 @@ import (
 	"oriel/state/users"
 )
 
-// witness is a machine that remembers what it was given: a step a record.
+// witness is a machine that records its events: a step a record.
 type witness struct {
 	saw     []string
 	horizon uint64
@@ -61,7 +61,7 @@ func (w *witness) Guarantee() protection.Guarantee {
 	}
 }
 
-// walked is a walk from offset 10 on over a witness, and what it has handed on.
+// walked is a walk over a witness from offset 10 on, and all that the walk has handed on.
 type walked struct {
 	*Walk
 	machine   *witness
@@ -100,7 +100,7 @@ func walkOf(t *testing.T, change func(*Model), horizon uint64) *walked {
 	return w
 }
 
-// recordsAt are at offsets, under an epoch, with the offset as key.
+// recordsAt are records at offsets, of one epoch, with the offset as key.
 func recordsAt(epoch int32, offsets ...int64) []records.Record {
 	var all []records.Record
 	for _, offset := range offsets {
@@ -123,8 +123,8 @@ func (w *walked) wants(t *testing.T, at state.Position, taken ...string) {
 	}
 }
 
-// TestWalkHandsOn: each record once, with the offsets before it that hold none, under its own identity; decisions with
-// their topics; and a key only to an operator that asks for it.
+// TestWalkHandsOn checks that each record comes once, under its own identity, with the number of empty offsets before
+// it; that decisions come with their topics; and that only an operator that asks for keys gets them.
 func TestWalkHandsOn(t *testing.T) {
 	for _, keyed := range []bool{false, true} {
 		w := walkOf(t, func(m *Model) { m.Keyed = keyed }, 0)
@@ -151,8 +151,8 @@ func TestWalkHandsOn(t *testing.T) {
 	}
 }
 
-// TestWalkStopsWhereItIsTold: before a record, between two, and in the gap behind the last, where markers begin a new
-// epoch. The position has the epoch of what lies before it.
+// TestWalkStopsWhereItIsTold checks a stop before a record, between two, and in the gap after the last, where markers
+// begin a new epoch. The position has the epoch of the record before it.
 func TestWalkStopsWhereItIsTold(t *testing.T) {
 	for end, want := range map[int64]state.Position{
 		0:  {Next: 10, LeaderEpoch: 3},
@@ -176,7 +176,7 @@ func TestWalkStopsWhereItIsTold(t *testing.T) {
 	}
 }
 
-// TestWalkEndsAtTheHorizon: before the record, and not when the last step closes.
+// TestWalkEndsAtTheHorizon checks that the walk ends before the next record, and not when the last step closes.
 func TestWalkEndsAtTheHorizon(t *testing.T) {
 	w := walkOf(t, nil, 2)
 	if err := w.Take(
@@ -195,7 +195,7 @@ func TestWalkEndsAtTheHorizon(t *testing.T) {
 	w.wants(t, state.Position{Next: 14, LeaderEpoch: 4, Step: 2}, "10 after 0: ok", "11 after 0: ok")
 }
 
-// TestWalkJoins: a batch that leaves something out or comes twice, and a record that does, are bugs.
+// TestWalkJoins checks that a gap or a repetition, of a batch or of a record, panics.
 func TestWalkJoins(t *testing.T) {
 	for _, b := range []fetch.Batch{
 		{From: 9, Next: 12},
@@ -215,7 +215,7 @@ func TestWalkJoins(t *testing.T) {
 	}
 }
 
-// remembered is an index that refuses the users of one partition to all others.
+// remembered is an index that refuses users of one partition in all others.
 type remembered map[users.ID]int32
 
 var errElsewhere = errors.New("another partition remembers the user")
@@ -230,8 +230,8 @@ func (r remembered) Add(partition int32, user users.ID) error {
 
 func (r remembered) Remove(_ int32, user users.ID) { delete(r, user) }
 
-// TestWalkTellsWhoIsForgotten: a user is noted before the record is taken and let go when s steps have passed; one who
-// is another partition's stops the walk before the record.
+// TestWalkTellsWhoIsForgotten checks that a user is added before the record is taken, and removed after s steps. A user
+// of another partition stops the walk before the record.
 func TestWalkTellsWhoIsForgotten(t *testing.T) {
 	seen := remembered{}
 	w := walkOf(t, func(m *Model) { m.Users = &Users{Separation: 2, Batch: 1} }, 0)
@@ -256,7 +256,7 @@ func TestWalkTellsWhoIsForgotten(t *testing.T) {
 	}
 }
 
-// A stream that is read back refuses the users whom it refused before.
+// TestUsersAreReadBack checks that a restored stream refuses the users that it refused before.
 func TestUsersAreReadBack(t *testing.T) {
 	keyed := func(m *Model) { m.Users = &Users{Separation: 3, Batch: 1} }
 	w, again := walkOf(t, keyed, 0), walkOf(t, keyed, 0)

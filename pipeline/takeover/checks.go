@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// check refuses to go on where a continuation could be a second history.
+// check refuses to continue where that could be a second history.
 func (t *takeOver) check(ctx context.Context, f *transactionStatus) error {
 	if err := t.checkUnconfirmed(f); err != nil {
 		return err
@@ -23,9 +23,9 @@ func (t *takeOver) check(ctx context.Context, f *transactionStatus) error {
 	return t.checkSemantics(ctx, f)
 }
 
-// checkUnconfirmed refuses a state of the local store that stands behind the committed one, unless the transaction that
-// brought it was sent: then it is one that was aborted here. Take-overs write markers, which soon fill a small gap at
-// the end of a log that lost records: its length does not tell.
+// checkUnconfirmed refuses a state of the local store that is newer than the committed one, unless its transaction was
+// sent: then that transaction was aborted. The length of the log does not decide, because markers of take-overs soon
+// fill a small gap at the end of a log that lost records.
 func (t *takeOver) checkUnconfirmed(f *transactionStatus) error {
 	sealed := t.Log.Unconfirmed(t.StateKey)
 	if sealed == nil {
@@ -38,14 +38,14 @@ func (t *takeOver) checkUnconfirmed(f *transactionStatus) error {
 	return changelog.LostRecords(t.partition, fmt.Sprintf("the state of the local store stands at offset %d of the input, that of the changelog at %d, and nothing else of the transaction between them is left", at.Next, t.Position.Next))
 }
 
-// What is said of an input that lost what the state has taken.
+// Messages for an input that lost records that the state has taken.
 const (
 	Truncated       = "the input was truncated below what the state has taken"
 	TruncatedRemedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
 )
 
-// checkInput refuses to go on when the input does not continue where the state ends, or does not reach to an end that
-// was taken before.
+// checkInput refuses to continue if the input does not continue where the state ends, or ends before records that were
+// taken.
 func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
 	if t.Position.Order != nil {
 		return t.checkOrder(ctx, taken)
@@ -53,14 +53,14 @@ func (t *takeOver) checkInput(ctx context.Context, taken int64) error {
 	return t.checkPartition(ctx, t.partition, t.Position.LeaderEpoch, t.Position.Next, taken)
 }
 
-// checkPartition refuses to go on when a partition of the input does not continue at an offset, behind a record batch
-// of an epoch, or does not reach to an end that was taken before.
+// checkPartition refuses to continue if a partition of the input does not continue at an offset, behind a record batch
+// of an epoch, or ends before records that were taken.
 func (t *takeOver) checkPartition(ctx context.Context, p, epoch int32, next, taken int64) error {
 	start, end, err := t.left(ctx, t.Config.Input, p, epoch, next)
 	return t.judge(p, start, end, next, taken, err)
 }
 
-// judge says what is wrong with a partition of the input that starts and ends at two offsets, or cannot be looked at.
+// judge returns the fault of a partition of the input, by its start and end, or by the error of looking at it.
 func (t *takeOver) judge(p int32, start, end, next, taken int64, err error) error {
 	input := "the input"
 	if t.Position.Order != nil {
@@ -80,8 +80,8 @@ func (t *takeOver) judge(p int32, start, end, next, taken int64, err error) erro
 	return nil
 }
 
-// left is where a log starts, and where it ends as far as it continues behind a record batch of an epoch, before an
-// offset. A log that does not have the epoch is kafka.ErrTruncated.
+// left returns the start of a log, and the end up to which it continues behind a record batch of an epoch, before an
+// offset. A log without that epoch is kafka.ErrTruncated.
 func (t *takeOver) left(
 	ctx context.Context, topic string, p, epoch int32, next int64,
 ) (start, end int64, err error) {
@@ -99,8 +99,8 @@ func (t *takeOver) left(
 	return bounds.Start, continues(bounds.High, known, next), nil
 }
 
-// continues is how far a log continues behind a record batch before an offset, whose epoch ends at known; −1 if nobody
-// can tell.
+// continues returns how far a log continues behind a record batch before an offset, whose epoch ends at known; −1 if
+// that is unknown.
 func continues(high, known, next int64) int64 {
 	if known >= 0 && known < next {
 		return min(high, known) // what follows is of another history
@@ -108,7 +108,8 @@ func continues(high, known, next int64) int64 {
 	return high
 }
 
-// checkSemantics lets a version of other semantics go on only where nothing can be read that it would have to repeat.
+// checkSemantics lets a version of other semantics continue only if no readable record is one that it would have to
+// repeat.
 func (t *takeOver) checkSemantics(
 	ctx context.Context, f *transactionStatus,
 ) error {

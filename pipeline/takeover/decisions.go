@@ -41,7 +41,7 @@ func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) 
 	return found, t.resend(ctx, found, lack)
 }
 
-// findDecisionsOf reads the committed end of one topic, and tells the offset behind the last decision that is ours.
+// findDecisionsOf reads the committed end of one topic, and returns the offset after the last decision of this stream.
 func (t *takeOver) findDecisionsOf(
 	ctx context.Context, topic topics.Topic, b topics.Bounds,
 ) (f decisionsFound, behind int64, err error) {
@@ -70,27 +70,27 @@ func (t *takeOver) findDecisionsOf(
 	return f, behind, nil
 }
 
-// decision reads a record of a topic of decisions, and tells whether it is of this stream and incarnation.
+// decision parses a record of a topic of decisions, and reports whether it is of this stream and incarnation.
 func (t *takeOver) decision(value []byte) (schemas.Decision, bool) {
 	d, err := schemas.ParseDecision(value)
 	return d, err == nil && d.Incarnation == t.incarnation && d.Stream == t.name
 }
 
-// isBehind reports whether a decision comes after the state. Of a state that owes its first decisions all do.
+// isBehind reports whether a decision comes after the state. If the state owes its first decisions, all decisions do.
 func (t *takeOver) isBehind(d schemas.Decision) bool {
 	return d.Step > t.Position.Step || t.Position.Owes
 }
 
-// abortedDecisions are decisions up to the state's that stand behind the last committed one of their topic.
+// abortedDecisions are decisions up to the state's that stand after the last committed one in their topic.
 type abortedDecisions struct {
 	from     uint64              // the first step that some topic may have no decision of; behind the state's: none
 	complete uint64              // the first step that retention has left in every topic, as far as is known
 	lines    []map[uint64][]byte // by output and index
 }
 
-// findAborted finds the decisions between the last committed one and the state's, behind the former. Their bytes are
-// those that belong to the state: nobody but the owner of the transactional id writes here, the state was sent after
-// them, and a decision has one value for ever.
+// findAborted finds the decisions between the last committed one and the state's, after the former. Their bytes belong
+// to the state: only the owner of the transactional id writes here, the state was sent after them, and a decision has
+// one value for ever.
 func (t *takeOver) findAborted(
 	ctx context.Context, topic topics.Topic, output int, f decisionsFound, behind int64,
 	lack *abortedDecisions,
@@ -122,8 +122,8 @@ func (t *takeOver) findAborted(
 	return nil
 }
 
-// resend lists what each topic lacks up to the state. That every decision that is due is there, in one topic or the
-// other, is checked as far as retention lets it be; without the state before them nothing else can be.
+// resend lists the decisions that each topic lacks up to the state. It checks that every decision that is due is in one
+// topic or the other, as far as retention allows; without an earlier state nothing more can be checked.
 func (t *takeOver) resend(
 	ctx context.Context, found []decisionsFound, lack abortedDecisions,
 ) error {
@@ -151,9 +151,9 @@ func (t *takeOver) resend(
 	return nil
 }
 
-// committed finds, of an operator with two topics, the decisions of steps from one on that are committed in either, and
-// the step from which on retention has left all of them. Only which topic has the last step follows from a topic's end:
-// the other may have had nothing to say.
+// committed finds, for an operator with two topics, the decisions of steps from one on that are committed in either
+// topic, and the step from which on retention has left all of them. A topic's end only shows which topic has the last
+// step, because the other may have had no decision for it.
 func (t *takeOver) committed(
 	ctx context.Context, step uint64,
 ) (is map[uint64]bool, whole uint64, err error) {
@@ -172,7 +172,7 @@ func (t *takeOver) committed(
 	return is, whole, nil
 }
 
-// committedIn adds those of one topic, and tells the step from which on it has them all.
+// committedIn adds those of one topic, and returns the step from which on the topic has them all.
 func (t *takeOver) committedIn(
 	ctx context.Context, topic topics.Topic, b topics.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {

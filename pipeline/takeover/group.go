@@ -12,7 +12,7 @@ import (
 	"oriel/state"
 )
 
-// inputs are the partitions of the input that the stream reads.
+// inputs lists the partitions of the input that the stream reads.
 func (t *takeOver) inputs() []int32 {
 	if !t.Config.WholeTopic() {
 		return []int32{t.partition}
@@ -24,8 +24,8 @@ func (t *takeOver) inputs() []int32 {
 	return all
 }
 
-// standing is where a group with these offsets stands in the stream, −1 if it has none. In a partition of a whole topic
-// in which it has none it stands where the state does.
+// standing returns the stream's offset at which a group with these offsets stands, −1 if the group has none. In a
+// partition of a whole topic without an offset it stands where the state does.
 func (t *takeOver) standing(offsets []group.Offset) int64 {
 	at, any := t.Position.Next, false
 	for _, o := range offsets {
@@ -68,7 +68,7 @@ func (t *takeOver) enterAdded(f *transactionStatus) {
 }
 
 // inOrder reports whether the group's offsets in the partitions of a whole topic are those of one place in its order:
-// where the state is, or further by what the rows of statuses between the two have taken.
+// the place of the state, or a later one by the records that the rows of statuses between the two have taken.
 func (t *takeOver) inOrder(f *transactionStatus) bool {
 	if t.Position.Order == nil {
 		return true

@@ -15,8 +15,8 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// fetchVersion is the first that asks by topic id (Kafka 3.1): a topic made again under an old name is refused by the
-// broker.
+// fetchVersion is the first version that asks by topic id (Kafka 3.1), so that the broker refuses a topic that was made
+// again under an old name.
 const fetchVersion = 13
 
 // fetchResponse is the part of a Fetch response that belongs to the one partition asked for.
@@ -31,17 +31,17 @@ type fetchResponse struct {
 	diverged            bool           // the log does not hold what was read last
 }
 
-// abortedTxn says that batches of a producer from an offset up to its next control record were aborted.
+// abortedTxn marks the batches of a producer from offset first up to its next control record as aborted.
 type abortedTxn struct{ producer, first int64 }
 
-// newFetch asks the leader of an epoch.
+// newFetch returns a fetch that names the leader's epoch.
 func (r *Reader) newFetch(leader int32, d *delivery) *kafka.LeaderCall {
 	be := binary.BigEndian
 	body := be.AppendUint32(nil, ^uint32(0)) // not a replica
 	body = be.AppendUint32(body, uint32(r.options.MaxWait.Milliseconds()))
 	body = be.AppendUint32(body, 1) // answer as soon as there is anything
-	// The partition's own limit decides. The embedded broker leaves out the aborted transactions of an answer that
-	// meets this limit first, which would show their records.
+	// The partition's own limit decides. If this limit were met first, the embedded broker would leave out the aborted
+	// transactions of its answer, and their records would show.
 	body = be.AppendUint32(body, math.MaxInt32)
 	if r.options.Uncommitted {
 		body = append(body, 0)
@@ -72,8 +72,8 @@ func (r *Reader) newFetch(leader int32, d *delivery) *kafka.LeaderCall {
 	return req
 }
 
-// readFetch reads a Fetch 13 answer of remaining bytes for one partition. Everything it allocates is bounded by what
-// has arrived, by limit and, beyond memory.KeepBytes, by what room gives; room gives nil when there is none now.
+// readFetch reads a Fetch 13 answer of remaining bytes for one partition. It allocates no more than what has arrived,
+// no more than limit, and beyond memory.KeepBytes only what room returns; room returns nil if there is none now.
 func readFetch(r io.Reader, remaining int, room func(bytes int) *memory.Buffer, limit int) (fetchResponse, error) {
 	f := wire.NewFrame(r, remaining)
 	a := fetchResponse{start: -1, stable: -1, high: -1}
@@ -119,9 +119,9 @@ func readFetch(r io.Reader, remaining int, room func(bytes int) *memory.Buffer, 
 	return a, f.Err
 }
 
-// readRecords reads size bytes of batches. A first batch beyond limit is checked and let go while it arrives; other
-// batches beyond limit are left for the next request, which starts with them. So are all when there is no room for
-// them.
+// readRecords reads size bytes of batches. If the first batch is beyond limit, it is checked and dropped while it
+// arrives. Other batches beyond limit are left for the next request, which starts with them. If there is no room, all
+// are left.
 func (a *fetchResponse) readRecords(f *wire.Frame, size, limit int, room func(bytes int) *memory.Buffer) {
 	var head []byte
 	beyond := false
@@ -150,7 +150,7 @@ func (a *fetchResponse) readRecords(f *wire.Frame, size, limit int, room func(by
 	a.records, a.headerOnly = buf, beyond && f.Err == nil
 }
 
-// checkRest reads the rest of the batch that head begins and keeps nothing but its checksum.
+// checkRest reads the rest of the batch that starts with head, and keeps only its checksum.
 func checkRest(f *wire.Frame, head []byte, rest int) {
 	sum := records.NewChecksum(head)
 	chunk := make([]byte, 64<<10)
@@ -167,7 +167,7 @@ func checkRest(f *wire.Frame, head []byte, rest int) {
 	}
 }
 
-// fill reads until buf holds size bytes, growing with what arrives.
+// fill reads until buf holds size bytes. buf grows as they arrive.
 func fill(f *wire.Frame, buf *memory.Buffer, size int) {
 	for len(buf.B) < size {
 		if len(buf.B) == cap(buf.B) {

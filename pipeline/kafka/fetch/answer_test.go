@@ -8,7 +8,8 @@ import (
 	"oriel/pipeline/kafka/records/recordstest"
 )
 
-// FuzzFetchAnswers feeds the parsers of raw answers. They never panic and allocate no more than they are given.
+// FuzzFetchAnswers feeds the parsers of raw answers. They must never panic, and must allocate no more than the input's
+// size.
 func FuzzFetchAnswers(f *testing.F) {
 	batch := recordstest.Appended(f, recordstest.Build(records.NoCompression, []records.Record{{Value: []byte("v")}}), 0,
 		records.Stamp{})

@@ -50,7 +50,7 @@ func (r *Reader) ask(ctx context.Context) error {
 	})
 }
 
-// lost says what an answer shows to be missing from the log, beside what codes tell: nil if nothing.
+// lost returns the loss that an answer shows besides its error codes; nil if there is none.
 func (r *Reader) lost(a *fetchResponse) error {
 	if a.diverged {
 		return fmt.Errorf("%w: offset %d of epoch %d is not in it", kafka.ErrTruncated, r.offset-1, r.epoch)
@@ -61,7 +61,7 @@ func (r *Reader) lost(a *fetchResponse) error {
 	return nil
 }
 
-// identify makes sure that there is an id to ask by.
+// identify looks up the topic id, if it is unknown.
 func (r *Reader) identify(ctx context.Context) error {
 	if !r.spoken {
 		if err := r.client.CheckVersion(ctx, protocol.Fetch, fetchVersion); err != nil {
@@ -84,7 +84,7 @@ func (r *Reader) identify(ctx context.Context) error {
 	return nil
 }
 
-// unknownTopic reports the answers of a broker that does not know a topic, or not by this id.
+// unknownTopic reports whether a broker answered that it does not know the topic, or not by this id.
 func unknownTopic(err error) bool {
 	var code kafka.Code
 	if !errors.As(err, &code) {
@@ -98,7 +98,7 @@ func unknownTopic(err error) bool {
 	}
 }
 
-// missing says what such an answer means: cause if it may pass, ErrTopicRecreated if it will not.
+// missing decides about such an answer: it returns cause if the answer may pass, ErrTopicRecreated if it will not.
 func (r *Reader) missing(ctx context.Context, cause error) error {
 	cluster, err := topics.Describe(ctx, r.client, r.topic)
 	if err != nil {
@@ -118,8 +118,8 @@ func (r *Reader) missing(ctx context.Context, cause error) error {
 	return r.doubt.Verdict(fmt.Errorf("%w: id %x is gone", kafka.ErrTopicRecreated, r.id))
 }
 
-// outside says why an offset is refused. A broker that knows nothing of the epoch that was read last gives the same
-// answer for an offset that its log has.
+// outside finds out why an offset was refused. A broker that does not know the last epoch read gives the same answer
+// for an offset that its log has.
 func (r *Reader) outside(ctx context.Context) error {
 	if r.epoch >= 0 {
 		b, err := topics.BoundsOf(ctx, r.client, r.topic, r.partition)

@@ -7,29 +7,29 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// What ends a Batch. PROOF.md of the pipeline says why each is public.
+// The limits of a Batch. PROOF.md of the pipeline explains why each is public.
 const (
-	// batchRecords ends a Batch: more than a hundred bytes of bookkeeping per record, however small a hostile producer
-	// makes them.
+	// batchRecords bounds the records of a Batch: each takes more than a hundred bytes of bookkeeping, however small a
+	// hostile producer makes it.
 	batchRecords = 2 << 10
 
-	// batchHold ends a Batch after the record batch that brings its decompressed bytes to this.
+	// batchHold ends a Batch after the record batch that brings its decompressed bytes to this size.
 	batchHold = 1 << 20
 
-	// leastHold is what a decompressed batch counts at least: the memory that a small one takes.
+	// leastHold is the least size that a decompressed batch counts: the memory that a small one takes.
 	leastHold = 4 << 10
 )
 
-// Batch is what one Fetch found. Records and all they hold are valid until Release.
+// Batch is the result of one Fetch. Records and all memory they refer to are valid until Release.
 type Batch struct {
 	Records []records.Record
 
-	// Partition is that of all Records. Shift is added to their offsets to give those of the log that the reader hands
-	// out: 0 for a Reader, and the difference to the merged log where several partitions are read as one.
+	// Partition is the partition of all Records. Shift is added to their offsets to get those of the log that the
+	// reader hands out: 0 for a Reader, and the difference to the merged log where several partitions are read as one.
 	Partition int32
 	Shift     int64
 
-	// Order says what the Batch is of the order log; nil for a Reader of one partition.
+	// Order is the place of the Batch in the order log; nil for a Reader of one partition.
 	Order *Order
 
 	From   int64 // where this Fetch started: Next of the Batch before
@@ -38,12 +38,12 @@ type Batch struct {
 	Stable int64
 	High   int64
 
-	// LeaderEpoch is that of the last record batch this Reader has met, whether it held records for the caller or not;
-	// before any, Options.LastEpoch, else -1. A reader that takes over at Next takes it over as well.
+	// LeaderEpoch is the epoch of the last record batch that this Reader has met, with records for the caller or
+	// without. Before any, it is Options.LastEpoch, else -1. A reader that goes on at Next must go on with it.
 	LeaderEpoch int32
 
-	// Epochs are those of record batches that this Fetch has met, ascending, each once and with records or without: for
-	// a reader that stops before Next.
+	// Epochs are the epochs of record batches that this Fetch has met, ascending, each once, with records or without. A
+	// reader that stops before Next needs them.
 	Epochs []Epoch
 
 	held  []*memory.Buffer
@@ -58,7 +58,7 @@ type Order struct {
 	Done        bool  // the range ends where the Batch does, and it is the last one of its order record
 }
 
-// Epoch is the leader epoch of record batches from an offset on.
+// Epoch is the leader epoch of the record batches from an offset on.
 type Epoch struct {
 	Base   int64
 	Leader int32
@@ -71,7 +71,8 @@ func (b *Batch) enter(e Epoch) {
 	}
 }
 
-// EpochAt returns the epoch of what lies before an offset of the Batch; before what it has met, the one that was.
+// EpochAt returns the epoch of the last record before an offset of the Batch, or was if the Batch has met none before
+// it.
 func (b *Batch) EpochAt(offset int64, was int32) int32 {
 	for _, e := range b.Epochs {
 		if e.Base < offset {
@@ -97,7 +98,7 @@ func (b *Batch) Release() {
 	batches.Put(b)
 }
 
-// hold keeps memory that records of the Batch alias until Release.
+// hold keeps memory that records of the Batch refer to until Release.
 func (b *Batch) hold(buf *memory.Buffer) {
 	if n := len(b.held); n > 0 && b.held[n-1] == buf {
 		return

@@ -15,8 +15,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestReadersGetOnWithTheLeastBudget: batches of every codec, small ones and bombs, in partitions that share a single
-// byte.
+// TestReadersGetOnWithTheLeastBudget has batches of every codec, small ones and bombs, in partitions that share a
+// single byte.
 func TestReadersGetOnWithTheLeastBudget(t *testing.T) {
 	t.Parallel()
 	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}, Budget: memory.NewBudget(1)})

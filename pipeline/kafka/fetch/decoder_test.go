@@ -38,7 +38,7 @@ func TestDecoderReturnsWhatBuilderTook(t *testing.T) {
 	}
 }
 
-// TestDecoderReadsWhatRecordSetWrites holds the decoder against kafka-go's writer.
+// TestDecoderReadsWhatRecordSetWrites compares the decoder with kafka-go's writer.
 func TestDecoderReadsWhatRecordSetWrites(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for codec := records.NoCompression; codec <= records.Zstd; codec++ {

@@ -8,8 +8,8 @@ import (
 	"oriel/pipeline/kafka/memory"
 )
 
-// delivery hands an answer from a connection's goroutine to the Reader that asked, or gives its memory back if that has
-// given up.
+// delivery passes an answer from a connection's goroutine to the Reader that asked. If the Reader has given up, it
+// frees the answer's memory.
 type delivery struct {
 	pool   *memory.Pool
 	budget *memory.Budget
@@ -20,7 +20,7 @@ type delivery struct {
 	abandoned bool
 }
 
-// room gives a buffer for records, within the budget: what was reserved and, if there is some now, more.
+// room returns a buffer for records, within the budget: the reservation and, if there is more now, more.
 func (d *delivery) room(bytes int) *memory.Buffer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -34,8 +34,7 @@ func (d *delivery) room(bytes int) *memory.Buffer {
 		d.share.Release()
 	}
 	d.share.Shrink(memory.CapacityFor(bytes))
-	// What arrives is believed to be as large as announced up to memory.KeepBytes; a larger buffer grows with what
-	// arrives.
+	// Up to memory.KeepBytes the announced size of an answer is believed. A larger buffer grows as bytes arrive.
 	b := d.pool.Get(min(bytes, memory.KeepBytes))
 	b.Share, d.share = d.share, memory.Share{}
 	return b
@@ -51,7 +50,7 @@ func (d *delivery) put(a fetchResponse) {
 	}
 }
 
-// take gives the answer to the Reader.
+// take returns the answer to the Reader.
 func (d *delivery) take() fetchResponse {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -59,7 +58,7 @@ func (d *delivery) take() fetchResponse {
 	return d.answer
 }
 
-// abandon says that nobody waits for the answer any more.
+// abandon says that the Reader no longer waits for the answer.
 func (d *delivery) abandon() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,7 +74,7 @@ func (d *delivery) drop() {
 	}
 }
 
-// expected is the room to reserve for the answer that follows one with so many bytes of records.
+// expected is the room to reserve for an answer, given the bytes of records of the last one.
 func expected(bytes, most int) int {
 	if bytes == 0 {
 		return 0
@@ -83,7 +82,7 @@ func expected(bytes, most int) int {
 	return memory.CapacityFor(min(2*bytes, max(bytes, most)))
 }
 
-// reserve takes room for the next answer, as the last one makes it likely.
+// reserve reserves room for the next answer, by the size of the last one.
 func (r *Reader) reserve(ctx context.Context) (memory.Share, error) {
 	if !r.hurried {
 		return r.budget.Take(ctx, r.expect)
@@ -95,9 +94,8 @@ func (r *Reader) reserve(ctx context.Context) (memory.Share, error) {
 	return share, nil
 }
 
-// receive asks the leader once, with room for an answer like the last one reserved: a partition in which nothing
-// happens holds nothing. If the answer finds no room, its records are not kept, and it is asked for again with all the
-// room that it takes.
+// receive asks the leader once, with room for an answer like the last one. So an idle partition reserves nothing. If
+// the answer finds no room, its records are dropped, and it is asked for again with all the room that it takes.
 func (r *Reader) receive(ctx context.Context, timeout time.Duration) (fetchResponse, error) {
 	for {
 		reserved, err := r.reserve(ctx)

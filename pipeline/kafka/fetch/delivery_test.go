@@ -6,8 +6,8 @@ import (
 	"oriel/pipeline/kafka/memory"
 )
 
-// TestAbandonedAnswerGivesItsMemoryBack whenever the Reader gives up: before there is room, while the answer arrives,
-// and after.
+// TestAbandonedAnswerGivesItsMemoryBack checks this whenever the Reader gives up: before there is room, while the
+// answer arrives, and after.
 func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
 	for _, when := range []string{"before", "while", "after", "never"} {
 		budget := memory.NewBudget(1 << 20)
@@ -40,7 +40,7 @@ func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
 	}
 }
 
-// TestAnswerWithoutRoomIsRefused and keeps nothing, not even its reservation.
+// TestAnswerWithoutRoomIsRefused checks that a refused answer keeps nothing, not even its reservation.
 func TestAnswerWithoutRoomIsRefused(t *testing.T) {
 	budget := memory.NewBudget(10_000)
 	other, _ := budget.Take(t.Context(), 4000)

@@ -8,8 +8,8 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestEpochsOfABatch: a Batch tells where the epochs of its record batches begin, of those without records for the
-// caller too, and which one lies before an offset.
+// TestEpochsOfABatch checks that a Batch has the first offset of each epoch of its record batches, also of those
+// without records for the caller, and the epoch before an offset.
 func TestEpochsOfABatch(t *testing.T) {
 	source := newNoise(44)
 	say := func() shape { return contents()["value"] }

@@ -10,9 +10,9 @@ import (
 	"oriel/pipeline/kafka/records/recordstest"
 )
 
-// FuzzBatches feeds the decoder bytes whose checksum is right, so that what lies behind it is reached. It never panics,
-// yields records in order of offset within the batches' bounds, and yields the same ones again from any of their
-// offsets.
+// FuzzBatches feeds the decoder bytes with a right checksum, so that the parser behind the checksum is reached. It must
+// never panic, must yield records in order of offset within the bounds of the batches, and must yield the same records
+// again from any of their offsets.
 func FuzzBatches(f *testing.F) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for codec := records.NoCompression; codec <= records.Zstd; codec++ {
@@ -27,7 +27,7 @@ func FuzzBatches(f *testing.F) {
 			if n < records.HeaderLen || n > len(rest) {
 				break
 			}
-			// At most 255 records: unreadable ones cost the sender no bytes, and the test walks them many times.
+			// At most 255 records: an unreadable record costs the sender no bytes, and the test reads each many times.
 			clear(rest[records.CountAt : records.CountAt+3])
 			clear(rest[records.LastDeltaAt : records.LastDeltaAt+3])
 			recordstest.Resum(rest[:n])

@@ -20,7 +20,7 @@ func TestEveryFlippedBitIsNoticed(t *testing.T) {
 	want := recordstest.Random(rand.New(rand.NewPCG(5, 5)), 3)
 	batch := recordstest.Appended(t, recordstest.Build(records.NoCompression, want), 100, records.Stamp{})
 	for bit := range 8 * len(batch) {
-		// Base offset and leader epoch are the broker's and outside the checksum.
+		// The broker sets base offset and leader epoch; the checksum does not cover them.
 		if at := bit / 8; at < records.LengthAt || at >= records.LeaderEpochAt && at < records.MagicAt {
 			continue
 		}
@@ -226,8 +226,8 @@ func TestAbortedIsFilteredByProducerUpToItsMarker(t *testing.T) {
 	}
 }
 
-// TestDamageIsCountedByAnswers: a damaged answer is one of corruptLimit, whatever part of which record is damaged. A
-// whole one begins the count again.
+// TestDamageIsCountedByAnswers checks that a damaged answer counts once towards corruptLimit, whatever part of which
+// record is damaged. An undamaged answer resets the count.
 func TestDamageIsCountedByAnswers(t *testing.T) {
 	whole := recordstest.Appended(t, recordstest.Build(records.NoCompression, []records.Record{
 		{
@@ -254,7 +254,7 @@ func TestDamageIsCountedByAnswers(t *testing.T) {
 	}
 }
 
-// again reads a damaged answer after so many others, and returns how many are counted when it is asked for again.
+// again reads a damaged answer after a number of others, and returns the count when it is asked for again.
 func again(t *testing.T, damaged []byte, before int) (counted int) {
 	t.Helper()
 	r := local(0, damaged)

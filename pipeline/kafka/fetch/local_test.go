@@ -8,7 +8,7 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// local is a Reader over bytes in memory, as if they were the answer to a fetch at offset.
+// local is a Reader over bytes in memory, as if a fetch at offset had returned them.
 func local(offset int64, wire []byte, aborted ...abortedTxn) *Reader {
 	c := unconnected(kafka.Config{})
 	r := NewReader(c, "t", 0, offset, Options{})
@@ -18,7 +18,7 @@ func local(offset int64, wire []byte, aborted ...abortedTxn) *Reader {
 	return r
 }
 
-// unconnected is a client that is never asked to connect.
+// unconnected is a client that never connects.
 func unconnected(config kafka.Config) *kafka.Client {
 	config.Brokers = []string{"127.0.0.1:1"}
 	c, err := kafka.New(config)
@@ -45,7 +45,7 @@ func drain(r *Reader) (records []records.Record, err error) {
 	return records, nil
 }
 
-// held is how much of a budget is handed out.
+// held returns how much of a budget is in use.
 func held(b *memory.Budget) int {
 	bytes, _ := b.Held()
 	return bytes

@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// framed is a record batch in public numbers: its codec, and the length of each record.
+// framed is the public part of a record batch: its codec, and the length of each record.
 type framed struct {
 	codec   records.Codec
 	lengths []int
@@ -25,10 +25,10 @@ type framed struct {
 
 func times(n, length int) []int { return slices.Repeat([]int{length}, n) }
 
-// shape fills a record from its key on. It returns nil where so many bytes do not hold it.
+// shape fills the part of a record from its key on with a number of bytes. It returns nil if that is impossible.
 type shape func(bytes int, from *noise) []byte
 
-// noise does not compress.
+// noise produces bytes that do not compress.
 type noise struct {
 	random *rand.Rand
 	pool   []byte
@@ -43,7 +43,7 @@ func newNoise(seed uint64) *noise {
 	return n
 }
 
-// next gives bytes, which come again after two MiB of others.
+// next returns bytes of noise, which repeat only after two MiB.
 func (n *noise) next(bytes int) []byte {
 	if n.at+bytes > len(n.pool) {
 		n.at = 0
@@ -52,7 +52,7 @@ func (n *noise) next(bytes int) []byte {
 	return n.pool[n.at-bytes : n.at]
 }
 
-// exactly grows one part of a record, by noise, until the whole has so many bytes.
+// exactly builds a record with more and more noise until it has exactly so many bytes.
 func exactly(bytes int, from *noise, build func(noise []byte) []byte) []byte {
 	most := bytes - len(build(nil))
 	for n := most; n >= max(0, most-4); n-- {
@@ -63,7 +63,7 @@ func exactly(bytes int, from *noise, build func(noise []byte) []byte) []byte {
 	return nil
 }
 
-// contents are records of equal length that say different things, some of which nobody can read.
+// contents are kinds of records of equal length with different contents, some of which cannot be decoded.
 func contents() map[string]shape {
 	parts := func(key []byte, value []byte, count int, headers ...byte) []byte {
 		made := wire.AppendNullable(make([]byte, 0, len(key)+len(value)+len(headers)+16), key)
@@ -95,7 +95,7 @@ func contents() map[string]shape {
 	}
 }
 
-// answerOf is an answer of batches whose records say what say chooses for each.
+// answerOf returns an answer of batches; say chooses the content of each record.
 func answerOf(t *testing.T, base int64, batches []framed, from *noise, say func() shape) (answer []byte) {
 	t.Helper()
 	plain := contents()["value"]
@@ -118,8 +118,8 @@ func answerOf(t *testing.T, base int64, batches []framed, from *noise, say func(
 	return answer
 }
 
-// ends are where Batches of an answer must end, computed from public numbers alone: a Batch of so many records is full
-// before the next one, and is at its end after the record batch that brings its decompressed bytes to the limit.
+// ends returns where Batches of an answer must end, computed from public numbers alone: before the record that would be
+// one too many, and after the record batch that brings the decompressed bytes to the limit.
 func ends(from int64, batches []framed) (all []int64) {
 	offset, count, unpacked := int64(0), 0, 0
 	for _, b := range batches {
@@ -145,7 +145,8 @@ func ends(from int64, batches []framed) (all []int64) {
 	return append(all, offset)
 }
 
-// seen is all that follows from an answer beside its records: where each Batch ends, and what the budget holds then.
+// seen returns everything that follows from an answer besides its records: where each Batch ends, and how much of the
+// budget is in use then.
 func seen(t *testing.T, from int64, wire []byte, budget int) (lines []string, at []int64) {
 	t.Helper()
 	r := local(from, wire)
@@ -179,7 +180,7 @@ func seen(t *testing.T, from int64, wire []byte, budget int) (lines []string, at
 	return lines, at
 }
 
-// publicAnswers has answers at each constant of the Reader: one below it, at it and beyond it.
+// publicAnswers has answers at each constant of the Reader: one below it, at it and above it.
 func publicAnswers() map[string][]framed {
 	all := map[string][]framed{}
 	for _, n := range []int{batchRecords - 1, batchRecords, batchRecords + 1} {
@@ -214,8 +215,8 @@ func publicAnswers() map[string][]framed {
 	return all
 }
 
-// TestBatchesEndByPublicNumbers: where Batches end, and what they hold, is the same whatever records say. It is what
-// the public numbers of the answer give.
+// TestBatchesEndByPublicNumbers checks that the end of a Batch, and the memory it holds, are the same whatever records
+// say, and that they follow from the public numbers of the answer.
 func TestBatchesEndByPublicNumbers(t *testing.T) {
 	t.Parallel()
 	shapes := contents()
@@ -256,7 +257,7 @@ func TestBatchesEndByPublicNumbers(t *testing.T) {
 	}
 }
 
-// compressed tells whether what batches compress to is another matter than how long their records are.
+// compressed reports whether the compressed size of batches differs from the length of their records.
 func compressed(batches []framed) bool {
 	return slices.ContainsFunc(batches, func(b framed) bool { return b.codec != records.NoCompression })
 }
@@ -269,8 +270,8 @@ func sortedNames(shapes map[string]shape) (names []string) {
 	return names
 }
 
-// TestHeldMemoryIsPublic: under each budget the Batches end alike, and hold as much, when batches also compress to the
-// same lengths. A budget that is too small ends Batches early.
+// TestHeldMemoryIsPublic checks that Batches end alike and hold as much memory under each budget, for batches that also
+// compress to the same lengths. A budget that is too small ends Batches early.
 func TestHeldMemoryIsPublic(t *testing.T) {
 	shapes := contents()
 	var batches []framed
@@ -318,8 +319,8 @@ func TestHeldMemoryIsPublic(t *testing.T) {
 	}
 }
 
-// TestEveryRecordHoldsItsAnswer: offset, epoch and length of a record are public, whether it can be read or not. A
-// Batch of one record keeps the memory of the answer until Release, also when nobody can read that record.
+// TestEveryRecordHoldsItsAnswer checks that offset, epoch and length of a record are public, whether it can be decoded
+// or not. A Batch of one record keeps the memory of the answer until Release, also if the record cannot be decoded.
 func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 	source := newNoise(43)
 	for says, say := range contents() {
@@ -342,8 +343,8 @@ func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 	}
 }
 
-// TestWaitingForMemoryIsPublic: a Reader that waits for memory gets it at the same time, whatever the records say that
-// another Reader holds. Its next Fetch goes out then.
+// TestWaitingForMemoryIsPublic checks that a Reader which waits for memory gets it, and sends its next Fetch, at the
+// same time, whatever the records of another Reader say.
 func TestWaitingForMemoryIsPublic(t *testing.T) {
 	const size = 1 << 20
 	batches := []framed{{records.NoCompression, times(60, 4200)}, {records.NoCompression, times(3, 4200)}}
@@ -386,7 +387,8 @@ func TestWaitingForMemoryIsPublic(t *testing.T) {
 	}
 }
 
-// TestHeadersAreWalkedInPlace: headers come back as they were built, and to walk over them takes no memory.
+// TestHeadersAreWalkedInPlace checks that headers come back as they were built, and that reading them allocates
+// nothing.
 func TestHeadersAreWalkedInPlace(t *testing.T) {
 	list := []records.Header{
 		{Key: "null"}, {Key: "empty", Value: []byte{}}, {Value: []byte("v")}, {Key: "null", Value: []byte("2")},
@@ -433,8 +435,8 @@ func TestHeadersAreWalkedInPlace(t *testing.T) {
 	}
 }
 
-// TestRoomFollowsFromSizes: what is reserved for an answer follows from the size of the one before, and what a batch is
-// decompressed to at first from sizes, step by step up to the limit.
+// TestRoomFollowsFromSizes checks that the reservation for an answer follows from the size of the previous answer, and
+// that the room for a decompressed batch follows from sizes, step by step up to the limit.
 func TestRoomFollowsFromSizes(t *testing.T) {
 	const most = 1 << 20
 	for bytes, want := range map[int]int{

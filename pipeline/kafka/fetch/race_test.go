@@ -2,5 +2,6 @@
 
 package fetch
 
-// slack is how much more may be allocated than without the race detector, under which sync.Pool forgets at random.
+// slack is the factor by which more may be allocated under the race detector, because sync.Pool then drops buffers at
+// random.
 const slack = 8

@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// corruptLimit is how often in a row damaged bytes are blamed on the connection.
+// corruptLimit is the number of damaged answers in a row that are blamed on the connection.
 const corruptLimit = 5
 
 // Options tune a Reader; the zero value is ready.
@@ -22,15 +22,15 @@ type Options struct {
 	MaxWait     time.Duration // how long the broker waits for anything to arrive. 0: 500 ms
 
 	// ID is the topic's id. Records of another topic under the same name are never returned: ErrTopicRecreated. Zero:
-	// the id the name has at the first Fetch.
+	// the id of the topic at the first Fetch.
 	ID [16]byte
 
-	// LastEpoch is Batch.LeaderEpoch of the reader that was at this offset before. If the log has lost what that one
-	// had read, the broker says so: ErrTruncated. Nil or -1: not known. NewReader copies it.
+	// LastEpoch is Batch.LeaderEpoch of the reader that was at this offset before. If the log has lost records which
+	// that reader had read, the broker reports it: ErrTruncated. Nil or -1: unknown. NewReader copies it.
 	LastEpoch *int32
 
-	// Budget is what this Reader's batches count in. Nil: in Config.Budget. Whoever holds a Batch of one Reader while
-	// it waits for another gives the two a Budget each.
+	// Budget bounds this Reader's batches. Nil: Config.Budget. A caller that holds a Batch of one Reader while it waits
+	// for another must give each a Budget.
 	Budget *memory.Budget
 }
 
@@ -73,7 +73,7 @@ type Reader struct {
 	hurried bool // does not wait for memory: TryFetch
 }
 
-// NewReader starts at offset, which Fetch checks.
+// NewReader returns a Reader that starts at offset; Fetch checks the offset.
 func NewReader(c *kafka.Client, topic string, partition int32, offset int64, o Options) *Reader {
 	r := &Reader{
 		client: c, topic: topic, partition: partition, options: o.withDefaults(), offset: offset, epoch: -1,
@@ -87,19 +87,19 @@ func NewReader(c *kafka.Client, topic string, partition int32, offset int64, o O
 	return r
 }
 
-// Close gives back what the Reader holds. Batches that it returned stay valid until their Release.
+// Close gives back the Reader's memory. Batches that it returned stay valid until their Release.
 func (r *Reader) Close() { r.drop() }
 
-// Holds reports whether the Reader has memory in hand, beside the Batches that it returned.
+// Holds reports whether the Reader itself holds memory, not counting the Batches that it returned.
 func (r *Reader) Holds() bool { return r.answer.records != nil || r.plain != nil }
 
-// Fetch returns the records that follow, waiting up to MaxWait for some. A Batch without records is no end: its Next
-// may have moved over control records and aborted transactions. Where Next is From, nothing lies between that and the
-// Batch's Stable. After an error the Reader still stands where it stood.
+// Fetch returns the next records, and waits up to MaxWait for some. A Batch without records is not the end of the log:
+// its Next may have moved over control records and aborted transactions. If Next equals From, there are no records
+// between Next and the Batch's Stable. After an error the Reader has not moved.
 func (r *Reader) Fetch(ctx context.Context) (*Batch, error) { return r.fetch(ctx, false) }
 
-// TryFetch is Fetch for a caller that must not wait for memory: memory.ErrNoRoom where Fetch would. The Reader keeps
-// the answer that it has in hand; Close gives it back.
+// TryFetch is Fetch for a caller that must not wait for memory: it returns memory.ErrNoRoom where Fetch would wait. The
+// Reader keeps its present answer; Close gives it back.
 func (r *Reader) TryFetch(ctx context.Context) (*Batch, error) { return r.fetch(ctx, true) }
 
 func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
@@ -143,8 +143,8 @@ func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
 	return r.fetch(ctx, hurried)
 }
 
-// fill moves records from the answer to b, until either is full or used up. It waits for room to decompress only while
-// b is empty: a Batch that waits holds what others may need.
+// fill moves records from the answer to b, until b is full or the answer is used up. It waits for room to decompress
+// only while b is empty, because a Batch that waits holds memory that others may need.
 func (r *Reader) fill(ctx context.Context, b *Batch) error {
 	hold := 0
 	for {
@@ -176,7 +176,7 @@ func (r *Reader) fill(ctx context.Context, b *Batch) error {
 	}
 }
 
-// take moves one record. The Batch holds the memory of its batch, whether anything of the record can be read or not.
+// take moves one record. The Batch holds the memory of the record's batch, whether the record can be decoded or not.
 func (r *Reader) take(b *Batch) {
 	b.Records = append(b.Records, records.Record{})
 	n := len(b.Records) - 1
@@ -194,7 +194,7 @@ func (r *Reader) take(b *Batch) {
 	}
 }
 
-// endBatch forgets the batch that is used up and returns how much memory it decompressed to.
+// endBatch drops the batch that is used up and returns its decompressed size.
 func (r *Reader) endBatch() int {
 	r.cursor, r.packed = records.Cursor{}, nil
 	if r.plain == nil {
@@ -213,14 +213,14 @@ func (r *Reader) endAnswer() {
 	}
 }
 
-// drop forgets everything in hand.
+// drop gives back the answer and the decompressed batch.
 func (r *Reader) drop() {
 	r.endBatch()
 	r.endAnswer()
 }
 
-// openBatch puts the cursor on the next batch of the answer, or leaves it done for one that holds nothing for the
-// caller. b notes its epoch.
+// openBatch moves the cursor to the next batch of the answer. A batch without records for the caller is done at once. b
+// notes its epoch.
 func (r *Reader) openBatch(b *Batch) error {
 	wire := r.answer.records.B[r.at:]
 	if len(wire) == 0 {

@@ -8,14 +8,14 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// unpackStep is how much more room a batch gets that did not fit into what was guessed.
+// unpackStep is the factor by which the room of a batch grows when the batch did not fit.
 const unpackStep = 8
 
-// unpack decompresses the batch under the cursor, or makes it lost. It reports false if there is no room now and it may
-// not wait.
+// unpack decompresses the batch under the cursor, or marks it lost. It reports false if there is no room now and wait
+// is false.
 //
-// How large a batch is nobody knows before it is decompressed, so it is tried in more and more room, up to
-// MaxBatchBytes. What fits is the same in any room, and so is what is damaged.
+// The size of a batch is unknown until it is decompressed. So it is tried in more and more room, up to MaxBatchBytes.
+// The result, contents or damage, is the same in any room.
 func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
 	for room := memory.CapacityFor(min(max(len(r.packed), r.made), memory.KeepBytes)); ; {
 		plain, err := r.room(ctx, room, wait)
@@ -38,7 +38,8 @@ func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
 	}
 }
 
-// nextRoom is the room that follows when a batch did not fit: few sizes, so that large buffers are used again.
+// nextRoom returns the next room for a batch that did not fit. There are few sizes, so that large buffers are used
+// again.
 func nextRoom(room int) int {
 	switch {
 	case room < memory.KeepBytes:
@@ -50,7 +51,7 @@ func nextRoom(room int) int {
 	}
 }
 
-// room gives a buffer to decompress to, or nil.
+// room returns a buffer to decompress into, or nil.
 func (r *Reader) room(ctx context.Context, bytes int, wait bool) (*memory.Buffer, error) {
 	if bytes == records.MaxBatchBytes {
 		bytes = memory.HugeBytes
@@ -73,7 +74,7 @@ func (r *Reader) room(ctx context.Context, bytes int, wait bool) (*memory.Buffer
 	return b, nil
 }
 
-// fit moves contents that would keep a large buffer for little to a small one.
+// fit moves small contents out of a large buffer.
 func (r *Reader) fit(b *memory.Buffer) *memory.Buffer {
 	need := memory.CapacityFor(len(b.B))
 	if cap(b.B) <= memory.KeepBytes || need > cap(b.B)/2 {

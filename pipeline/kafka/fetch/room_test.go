@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/kafka/records/recordstest"
 )
 
-// TestLargeContentsAreUnpackedIntoTheSameMemory: of gzip, snappy and LZ4 the memory once did not come back, since what
-// was unpacked ended before it did.
+// TestLargeContentsAreUnpackedIntoTheSameMemory checks that gzip, snappy and LZ4 give the memory of a batch back,
+// although its contents may end before the compressed bytes do.
 func TestLargeContentsAreUnpackedIntoTheSameMemory(t *testing.T) {
 	for _, codec := range []records.Codec{records.Gzip, records.Snappy, records.LZ4, records.Zstd} {
 		for room, contents := range map[int]int{memory.LargeBytes: 6 << 20, memory.HugeBytes: 40 << 20} {
@@ -35,7 +35,7 @@ func TestLargeContentsAreUnpackedIntoTheSameMemory(t *testing.T) {
 	}
 }
 
-// addresses are those of all bytes.
+// addresses are the addresses of all bytes.
 func addresses(memory []byte) iter.Seq[*byte] {
 	return func(yield func(*byte) bool) {
 		for i := range memory {

@@ -12,9 +12,9 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// Records iterates over the records of partition p from an offset up to an end that exists: committed records, or all
-// of them. A record is valid until the next one. Bounds are older than the read, so that retention may delete the first
-// records meanwhile: that is an error which a retry mends, and never ErrOffsetOutOfRange.
+// Records iterates over the records of partition p from an offset up to an existing end: committed records, or all of
+// them. A record is valid until the next one. Bounds are older than the read, so retention may delete the first records
+// meanwhile. That is an error which a retry mends, and never ErrOffsetOutOfRange.
 func Records(
 	ctx context.Context, c *kafka.Client, topic topics.Topic, p int32, from, end int64, uncommitted bool,
 ) iter.Seq2[records.Record, error] {
@@ -53,9 +53,9 @@ func HasRecord(
 	return false, nil
 }
 
-// Backwards iterates over starts of windows [from, end) of a partition. Each window reaches further back from the end
-// than the one before, and the last window begins at start. For example, a reader that wants the last record of some
-// kind reads windows until one has it.
+// Backwards iterates over starts of windows [from, end) of a partition. Each window reaches further back than the one
+// before, and the last window begins at start. For example, a reader that wants the last record of some kind reads
+// windows until one contains it.
 func Backwards(start, end int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for width := int64(64); ; width *= 8 {

@@ -25,7 +25,7 @@ func someBatches(t *testing.T, codec records.Codec, n int) [][]byte {
 	return made
 }
 
-// TestSplitIsTwoReaders: what is below an offset, and the rest, are what Readers give that stop and start there. Their
+// TestSplitIsTwoReaders checks that the two parts equal the Batches of Readers that stop and start at the offset. Their
 // memory is held until both are released.
 func TestSplitIsTwoReaders(t *testing.T) {
 	for _, codec := range []records.Codec{records.NoCompression, records.LZ4} {
@@ -85,7 +85,7 @@ func same(t *testing.T, got, want []records.Record) {
 	}
 }
 
-// TestTryFetchDoesNotWait: it says that there is no room, keeps what it has, and goes on when there is some.
+// TestTryFetchDoesNotWait checks that TryFetch reports missing room, keeps its answer, and goes on when there is room.
 func TestTryFetchDoesNotWait(t *testing.T) {
 	r := local(0, someBatches(t, records.LZ4, 1)[0])
 	r.budget = memory.NewBudget(1 << 20)
@@ -107,8 +107,8 @@ func TestTryFetchDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestBatchesJoinAcrossDamage: offsets that hold nothing for the caller were passed before a damaged batch, and the
-// next Batch began behind them: the service took that for a gap, which ended it.
+// TestBatchesJoinAcrossDamage checks that a Batch begins where the one before ended, also across a damaged batch that
+// follows offsets without records for the caller.
 func TestBatchesJoinAcrossDamage(t *testing.T) {
 	wire := someBatches(t, records.NoCompression, 2)
 	wire[0][records.AttributesAt+1] |= records.ControlBit

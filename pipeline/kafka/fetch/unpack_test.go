@@ -18,11 +18,11 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// errLost is the slow way's verdict.
+// errLost is the error of unpackSlowly for a batch that is lost.
 var errLost = errors.New("lost")
 
-// unpackSlowly is how batches were decompressed before there were budgets: in one go, to a slice that grows. What it
-// cannot unpack within limit is lost, and nothing else.
+// unpackSlowly is the slow twin of unpack: it decompresses in one go, into a slice that grows. A batch that it cannot
+// unpack within limit is lost, and no other.
 func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
 	switch codec {
 	case records.Gzip, records.LZ4:
@@ -72,7 +72,7 @@ func unpackSlowly(codec records.Codec, src []byte, limit int) ([]byte, error) {
 	}
 }
 
-// sameVerdict unpacks src as a Reader of c does, in steps, and compares with the slow way.
+// sameVerdict unpacks src in steps as a Reader of c does, and compares with the slow twin.
 func sameVerdict(tb testing.TB, c *kafka.Client, codec records.Codec, src []byte) {
 	tb.Helper()
 	want, lost := unpackSlowly(codec, src, records.MaxBatchBytes)
@@ -93,8 +93,8 @@ func sameVerdict(tb testing.TB, c *kafka.Client, codec records.Codec, src []byte
 	}
 }
 
-// FuzzUnpackSteps holds the decompressors in steps against the slow way: whether a batch is lost decides which records
-// take a null place.
+// FuzzUnpackSteps compares the decompressors in steps with the slow twin, because a lost batch decides which records
+// take their place as null events.
 func FuzzUnpackSteps(f *testing.F) {
 	for codec := records.Gzip; codec <= records.Zstd; codec++ {
 		for _, n := range []int{0, 1000, 100_000} {

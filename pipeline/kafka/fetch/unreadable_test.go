@@ -75,7 +75,8 @@ func TestOnlyWhatCannotBeReadIsUnreadable(t *testing.T) {
 	}
 }
 
-// The timestamp of a record is public: key, value and headers that cannot be read do not change it.
+// TestWhatCannotBeReadKeepsItsTimestamp checks that the timestamp of a record is read even if its key, value and
+// headers cannot be, because the timestamp is public.
 func TestWhatCannotBeReadKeepsItsTimestamp(t *testing.T) {
 	record := func(late int64, delta int, rest ...byte) []byte {
 		b := wire.AppendVarint(wire.AppendVarint([]byte{0}, late), int64(delta))
@@ -97,7 +98,7 @@ func TestWhatCannotBeReadKeepsItsTimestamp(t *testing.T) {
 	}
 }
 
-// spent drains a batch as Fetch does and releases each Batch. It returns the bytes allocated and the records met.
+// spent drains a batch as Fetch does and releases each Batch. It returns the allocated bytes and the number of records.
 func spent(t *testing.T, batch []byte) (bytes uint64, records, unreadable int) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -29,7 +29,7 @@ func TestAssignGivesEachPartitionOnce(t *testing.T) {
 	f(4, []subscriber{unmarked}, "[{ab []}]")
 }
 
-// TestGroupBytesComeBack reads what the group requests carry, and what other clients append to it.
+// TestGroupBytesComeBack parses the bytes of group requests, also with data that other clients append to them.
 func TestGroupBytesComeBack(t *testing.T) {
 	for _, mark := range []string{"", "name/id"} {
 		s := parseSubscription(&wire.Reader{B: append(appendSubscription(nil, mark, "t"), 1, 2, 3)})

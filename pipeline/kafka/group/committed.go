@@ -12,8 +12,8 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// Place is a group's committed offset for a partition, and what its owner has noted with it: at most some thousand
-// bytes, readable for whoever may describe the group.
+// Place is a group's committed offset for a partition, and the note of its owner: at most some thousand bytes, readable
+// for everyone who may describe the group.
 type Place struct {
 	Offset int64
 	Note   string
@@ -32,8 +32,8 @@ func CommittedOffset(ctx context.Context, c *kafka.Client, group, topic string, 
 	return at.Offset, err
 }
 
-// CommittedOffsets are a group's committed offsets for partitions of a topic, in the order of these. It waits as
-// CommittedPlace does.
+// CommittedOffsets returns a group's committed offsets for partitions of a topic, in the order of partitions. It waits
+// as CommittedPlace does.
 func CommittedOffsets(
 	ctx context.Context, c *kafka.Client, group, topic string, partitions []int32,
 ) ([]Offset, error) {
@@ -45,8 +45,8 @@ func CommittedOffsets(
 	return offsets, err
 }
 
-// CommittedPlace is a group's committed place for a partition, of offset -1 if it has none. It waits for a transaction
-// that is about to change it (require_stable).
+// CommittedPlace returns a group's committed place for a partition; its offset is -1 if there is none. It waits for a
+// transaction that is about to change it (require_stable).
 func CommittedPlace(ctx context.Context, c *kafka.Client, group, topic string, partition int32) (Place, error) {
 	what := "offset of group " + group + " for " + kafka.PartitionName(topic, partition)
 	places, err := committed(ctx, c, what, group, topic, []int32{partition})
@@ -56,7 +56,7 @@ func CommittedPlace(ctx context.Context, c *kafka.Client, group, topic string, p
 	return places[0], nil
 }
 
-// committed asks for the places of partitions of a topic, and returns them in the order of these.
+// committed returns the places of partitions of a topic, in the order of partitions.
 func committed(
 	ctx context.Context, c *kafka.Client, what, group, topic string, partitions []int32,
 ) (places []Place, err error) {
@@ -85,8 +85,8 @@ func committed(
 	return places, err
 }
 
-// parseOffsetFetch reads an OffsetFetch 7 answer for partitions of one topic. A code of any of them is that of the
-// answer.
+// parseOffsetFetch reads an OffsetFetch 7 answer for partitions of one topic. An error code of any of them is the code
+// of the answer.
 func parseOffsetFetch(r *wire.Reader, partitions []int32) (places []Place, code int16) {
 	places = slices.Repeat([]Place{{Offset: -1}}, len(partitions))
 	r.Int32() // throttle
@@ -138,7 +138,7 @@ func AlterOffset(ctx context.Context, c *kafka.Client, group, topic string, part
 	})
 }
 
-// Membership is what makes CommitOffset refuse a member whose generation is over.
+// Membership identifies a member in a generation, so that brokers refuse its CommitOffset once the generation is over.
 type Membership struct {
 	Group      string
 	Generation int32

@@ -14,41 +14,39 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// codeGroupNotFound is how a broker may answer for a group that never committed; it means the same as offset -1.
+// codeGroupNotFound is the answer of some brokers for a group that never committed; others answer offset -1.
 const codeGroupNotFound = kafkago.GroupIdNotFound
 
-// leaveTimeout bounds the goodbye. Without one the others wait for the session timeout, nothing worse.
+// leaveTimeout bounds the request to leave the group. If it fails, the others wait for the session timeout.
 const leaveTimeout = 5 * time.Second
 
-// Config says which group to join, and for which topic.
+// Config names the group to join and the topic to share.
 type Config struct {
 	ID    string // Required.
 	Topic string // whose partitions are shared. Required.
 
-	// Kept is a further topic that members subscribe to, so that the group's offsets there do not expire (KIP-211); none
+	// Kept is another topic that members subscribe to, so that the group's offsets for it do not expire (KIP-211). None
 	// of its partitions are shared. "": none
 	Kept string
 
 	// SessionTimeout is how long a member may be silent before its partitions go to others. 0: 6 s, the least that a
-	// broker takes by default (group.min.session.timeout.ms).
+	// broker accepts by default (group.min.session.timeout.ms).
 	SessionTimeout time.Duration
 
 	// RebalanceTimeout is how long the group waits for a member to close its tasks and rejoin. 0: the session timeout,
-	// and 10 s at most. It is also how long a group waits for a leader that died before it had shared the partitions
-	// out.
+	// at most 10 s. It is also how long a group waits for a leader that died before it had assigned the partitions.
 	RebalanceTimeout time.Duration
 
-	// Instance names this process's place in the group (group.instance.id), the same at each start, and no other
-	// process's. A process that was killed takes its place again as soon as it is back, instead of waiting for the
-	// session of its dead self to end; nobody else is disturbed. "": a place of its own at each start.
+	// Instance names this process's place in the group (group.instance.id). It must be the same at each start, and
+	// unique. A killed process takes its place again as soon as it is back, and does not wait for its old session to
+	// end; no other member is disturbed. "": a new place at each start.
 	Instance string
 
-	// Mark is what the members that share the topic have in common. A leader gives no partition to a member with
-	// another mark, or none, as a consumer of something else has that was given this group by mistake; Describe
-	// shows such.
+	// Mark is common to the members that share the topic. A leader gives no partition to a member with another mark or
+	// none, for example a foreign consumer that was given this group by mistake. Describe lists such members.
 	Mark string
 
-	// OnFenced, if set, hears that another process has joined under Instance. This one goes on without.
+	// OnFenced, if set, is called when another process has joined under Instance. This member goes on without Instance.
 	OnFenced func()
 }
 
@@ -65,7 +63,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// topics are those that a member subscribes to.
+// topics are the topics that a member subscribes to.
 func (c Config) topics() []string {
 	if c.Kept == "" {
 		return []string{c.Topic}
@@ -89,7 +87,7 @@ func (c Config) Validate() error {
 }
 
 // Member is a membership in a consumer group with eager rebalancing: at each change every member gives up all
-// partitions and is given its share again. The loop of its owner:
+// partitions and gets a new share. Its owner runs this loop:
 //
 //	for {
 //		generation, err := member.Next(ctx)     // 1. wait for a share
@@ -124,7 +122,7 @@ type Generation struct {
 	once     sync.Once
 }
 
-// Join starts the membership; Next gives its generations. Nothing is sent before.
+// Join returns a member; Next returns its generations. Nothing is sent before the first Next.
 func Join(c *kafka.Client, config Config) (*Member, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -135,8 +133,8 @@ func Join(c *kafka.Client, config Config) (*Member, error) {
 	}, nil
 }
 
-// Next waits for the next generation, through every transient error. The one before must be closed, or Next waits for
-// it. After ctx has ended the member is still in the group, and Next may be called again.
+// Next waits for the next generation, through every transient error. The previous generation must be closed; Next waits
+// for that. After ctx has ended the member is still in the group, and Next may be called again.
 func (g *Member) Next(ctx context.Context) (*Generation, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -180,8 +178,8 @@ func (g *Member) next(ctx context.Context) (*Generation, error) {
 	return g.current, nil
 }
 
-// join goes through join and sync, again at once if others came or went meanwhile: the coordinator makes each join
-// wait.
+// join joins and syncs, and does so again at once if other members came or left meanwhile. The coordinator makes each
+// join wait.
 func (g *Member) join(ctx context.Context) error {
 	for {
 		err := g.attempt(ctx)
@@ -206,7 +204,7 @@ func (g *Member) join(ctx context.Context) error {
 	}
 }
 
-// forget ends the membership on this side.
+// forget resets the member to one that has not joined.
 func (g *Member) forget() {
 	g.pulse.stop()
 	g.pulse, g.member = nil, ""
@@ -258,8 +256,8 @@ func (g *Member) attempt(ctx context.Context) error {
 	return nil
 }
 
-// partitions counts the topic's partitions, 0 if there is no such topic. It takes less than a session, which no pulse
-// keeps.
+// partitions returns the number of the topic's partitions, 0 if there is no such topic. It takes less than a session,
+// because no heartbeat is sent meanwhile.
 func (g *Member) partitions(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.config.SessionTimeout/2)
 	defer cancel()
@@ -267,9 +265,9 @@ func (g *Member) partitions(ctx context.Context) (int, error) {
 	return cluster.Topics[g.config.Topic].Partitions, err
 }
 
-// unlessExpelled sends a request whose answer waits for other members. If the coordinator says meanwhile that it does
-// not know this one, or that another has its place, the answer never comes, at some brokers, and the result is that
-// code.
+// unlessExpelled sends a request whose answer waits for other members. If the coordinator no longer knows this member,
+// or another one has its place, some brokers never answer the request. Then the result is the code that a heartbeat
+// got.
 func (g *Member) unlessExpelled(ctx context.Context, request func(context.Context) error) error {
 	if g.pulse == nil {
 		return request(ctx)
@@ -292,16 +290,16 @@ func (g *Member) unlessExpelled(ctx context.Context, request func(context.Contex
 	return err
 }
 
-// Membership is what Producer.CommitOffset wants.
+// Membership returns the argument for Producer.CommitOffset.
 func (g *Generation) Membership() Membership {
 	return Membership{Group: g.group, Generation: g.ID, Member: g.Member}
 }
 
-// Done is closed when the share is over: another member came or went, partitions were added, the coordinator was silent
-// for a session, or Close.
+// Done is closed when the share is over: another member came or left, partitions were added, the coordinator was silent
+// for a session, or Close was called.
 func (g *Generation) Done() <-chan struct{} { return g.pulse.ended }
 
-// Close lets the member rejoin. Nothing that belongs to the generation may run AFTER it.
+// Close lets the member rejoin. All that belongs to the generation must have stopped BEFORE.
 func (g *Generation) Close() {
 	g.once.Do(func() {
 		g.pulse.end()
@@ -310,7 +308,7 @@ func (g *Generation) Close() {
 }
 
 // Close leaves the group, so that others take over at once, and closes the last generation. Tasks must have stopped
-// BEFORE. It takes leaveTimeout at most, in whatever state the member or the broker is.
+// BEFORE. It takes at most leaveTimeout, whatever state the member or the broker is in.
 func (g *Member) Close() error {
 	g.once.Do(func() { close(g.closing) })
 	g.turn <- struct{}{}
@@ -342,8 +340,8 @@ type assignment struct {
 	partitions []int32 // ascending
 }
 
-// assign gives each subscriber of the topic a range of its partitions: consecutive ones, in the order of member ids,
-// sizes differing by one at most. Members that do not want the topic, or have another mark, get none of it.
+// assign gives each subscriber of the topic a range of consecutive partitions, in the order of member ids. Sizes differ
+// by at most one. Members that do not subscribe to the topic, or have another mark, get none.
 func assign(topic, mark string, partitions int, members []subscriber) []assignment {
 	wants := func(s subscriber) bool { return s.mark == mark && slices.Contains(s.topics, topic) }
 	members = slices.Clone(members)

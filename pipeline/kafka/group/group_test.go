@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// closeLimit is the goodbye's limit and what a busy machine adds.
+// closeLimit is leaveTimeout and a margin for a busy machine.
 const closeLimit = 8 * time.Second
 
 func join(t *testing.T, addr string) *group.Member {
@@ -34,7 +34,7 @@ func join(t *testing.T, addr string) *group.Member {
 	return g
 }
 
-// closes checks that Close ends a Next that waits, and itself, soon.
+// closes checks that Close returns soon, and ends a Next that waits.
 func closes(t *testing.T, g *group.Member, wait time.Duration) {
 	t.Helper()
 	waiting := make(chan error, 1)
@@ -94,7 +94,8 @@ func TestCloseDoesNotWaitForOthers(t *testing.T) {
 	}
 }
 
-// TestAKeptTopicIsNotShared: members subscribe to it, and are given partitions of the other one alone.
+// TestAKeptTopicIsNotShared checks that members subscribe to the kept topic, and get partitions of the other topic
+// alone.
 func TestAKeptTopicIsNotShared(t *testing.T) {
 	c, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}})
 	if err != nil {
@@ -126,7 +127,7 @@ func TestAKeptTopicIsNotShared(t *testing.T) {
 	}
 }
 
-// TestCloseDoesNotWaitForTheBroker closes members of brokers that are gone, or silent.
+// TestCloseDoesNotWaitForTheBroker closes members whose broker is gone, or silent.
 func TestCloseDoesNotWaitForTheBroker(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {
@@ -176,7 +177,7 @@ func closesAfterSilence(t *testing.T) {
 	closes(t, g, 100*time.Millisecond)
 }
 
-// mute is a connection whose requests go nowhere once cut is closed.
+// mute is a connection that drops its requests once cut is closed.
 type mute struct {
 	net.Conn
 	cut chan struct{}
@@ -191,7 +192,7 @@ func (m *mute) Write(b []byte) (int, error) {
 	}
 }
 
-// silent is the address of a broker that takes connections and never answers.
+// silent returns the address of a broker that accepts connections and never answers.
 func silent(t *testing.T) string {
 	t.Helper()
 	var l net.ListenConfig

@@ -14,7 +14,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// describeVersion is the last before flexible versions.
+// describeVersion is the last version before flexible ones.
 const describeVersion = 4
 
 // ForeignMember is a member of a group that does not carry its mark.
@@ -27,16 +27,17 @@ type ForeignMember struct {
 
 func (s ForeignMember) String() string { return fmt.Sprintf("client %.64q at %.64q", s.Client, s.Host) }
 
-// Members is who is in a group, as its coordinator says.
+// Members are the members of a group, by its coordinator.
 type Members struct {
 	Stable bool // shares are given; the rest is known only then
-	// there is no such group of this kind: members of the newer consumer protocol may have taken it over
+	// the group does not exist as one of this kind: members of the newer consumer protocol may have taken it over
 	Gone    bool
 	Foreign []ForeignMember // by client and host
 	Free    []int32         // partitions that no member with the mark has, ascending
 }
 
-// Describe looks at the group that a member of config belongs to. partitions is how many its topic has.
+// Describe describes the group that a member with config belongs to. partitions is the number of the topic's
+// partitions.
 func Describe(ctx context.Context, c *kafka.Client, config Config, partitions int) (Members, error) {
 	var found Members
 	coordinator := kafka.CoordinatorOfGroup(config.ID)
@@ -51,7 +52,7 @@ func Describe(ctx context.Context, c *kafka.Client, config Config, partitions in
 	return found, err
 }
 
-// describeGroup asks the coordinator about one group. One that does not exist is dead.
+// describeGroup asks the coordinator about one group. A group that does not exist is dead.
 func describeGroup(ctx context.Context, c *kafka.Client, id, topic string) (groupDescription, error) {
 	body := []byte{0, 0, 0, 1} // one group
 	body = wire.AppendString(body, id)
@@ -73,9 +74,8 @@ const (
 	otherGroupsMost = 1000             // groups that it looks at
 )
 
-// Others finds the other groups that have a member with the mark of config, as far as brokers let this client list
-// and describe groups: the same work was given two groups. It tries once, and finds nothing where it
-// fails.
+// Others returns the other groups that have a member with config's mark: the same work was given to two groups. It
+// finds only groups that brokers let this client list and describe. It tries once, and returns none if that fails.
 func Others(ctx context.Context, c *kafka.Client, config Config) []string {
 	ctx, cancel := context.WithTimeout(ctx, otherGroupsTime)
 	defer cancel()
@@ -130,8 +130,8 @@ func (d groupDescription) membersOf(mark string, partitions int) Members {
 	return c
 }
 
-// parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, shares down to one topic. What a
-// foreign member says of itself may be anything: bytes that are no share are none.
+// parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, shares down to one topic. A
+// foreign member may send any bytes; bytes that are no share count as none.
 func parseDescribeGroup(r *wire.Reader, topic string) groupDescription {
 	var d groupDescription
 	r.Int32() // throttle

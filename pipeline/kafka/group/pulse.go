@@ -13,7 +13,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// watchInterval is how soon partitions that are added to the topic are noticed.
+// watchInterval is the time within which partitions added to the topic are noticed.
 const watchInterval = 5 * time.Second
 
 // heartbeats keeps one member of one generation alive at the coordinator. It beats from the answer to the join until
@@ -28,7 +28,8 @@ type heartbeats struct {
 	workers  sync.WaitGroup
 }
 
-// beat starts a pulse. partitions is what the leader has assigned, and watches; negative for the others.
+// beat starts heartbeats. The leader watches the number of partitions that it has assigned; for other members
+// partitions is negative.
 func (g *Member) beat(generation int32, partitions int) *heartbeats {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &heartbeats{ended: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
@@ -40,7 +41,7 @@ func (g *Member) beat(generation int32, partitions int) *heartbeats {
 	return p
 }
 
-// end tells that the share is over; the pulse goes on.
+// end marks the share as over; heartbeats go on.
 func (p *heartbeats) end() { p.once.Do(func() { close(p.ended) }) }
 
 // stop ends the pulse and waits for its goroutines. A nil pulse has none.
@@ -89,8 +90,8 @@ func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 	}
 }
 
-// watch ends the share when the topic has another number of partitions. The leader alone does: only its rejoin makes
-// the coordinator ask for new assignments.
+// watch ends the share when the number of the topic's partitions changes. Only the leader watches, because only its
+// rejoin makes the coordinator ask for new assignments.
 func (p *heartbeats) watch(ctx context.Context, g *Member, partitions int) {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()

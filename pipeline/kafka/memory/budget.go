@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// Budget bounds what the Readers that share it hold in fetched and decompressed batches, bytes together. A Reader waits
-// for its share before it asks a broker or decompresses. It decides when a record is read, never what the record is.
+// Budget bounds the bytes that its Readers hold in fetched and decompressed batches together. A Reader waits for its
+// share before it asks a broker or decompresses. The budget decides when a record is read, never what the record is.
 //
-// Whatever the size, everybody gets on. What has been handed out as a Batch is released without waiting for anything
-// here. A Reader waits with one answer in hand at most, for room to decompress it; and beside the size there is one
-// place for a single decompressed batch, however large, which all who wait for such room take in turn. So decompression
+// Every Reader makes progress, whatever the size. A Batch that was handed out is released without waiting for the
+// budget. A Reader waits with at most one answer, for room to decompress it. Besides the size there is one slot for a
+// single decompressed batch, however large, which all Readers that wait for such room use in turn. So decompression
 // bombs are unpacked one after the other.
 //
-// A Batch that is held while its holder waits for another Reader of the same Budget breaks that: fetch.Options.Budget
-// gives the first of the two Readers a Budget of its own, and it is the first with everybody.
+// A caller must not hold a Batch of one Reader while it waits for another Reader of the same Budget.
+// fetch.Options.Budget gives the first of the two Readers a Budget of its own.
 type Budget struct {
 	mu       sync.Mutex
 	size     int
@@ -25,10 +25,10 @@ type Budget struct {
 	waiting  []*waiter // in the order they came
 }
 
-// ErrNoRoom reports that there is no room now, to a caller that does not wait for it.
+// ErrNoRoom reports that there is no room now. Only callers that do not wait for room get it.
 var ErrNoRoom = errors.New("kafka: no room in memory")
 
-// NewBudget gives a budget of so many bytes, at least one. A nil Budget has no bound.
+// NewBudget returns a budget of size bytes, at least one. A nil Budget has no bound.
 func NewBudget(size int) *Budget { return &Budget{size: max(size, 1)} }
 
 // waiter is a call of take.
@@ -38,14 +38,14 @@ type waiter struct {
 	ready    chan Share // of one
 }
 
-// Share is a part of a budget in somebody's hands. The zero value is no part of any.
+// Share is a part of a budget that a caller holds. The zero value holds nothing.
 type Share struct {
 	budget   *Budget
 	bytes    int
 	oversize bool
 }
 
-// Take waits for room to read an answer. One that is larger than all of the budget waits until it is alone.
+// Take waits for room to read an answer. An answer larger than the whole budget waits until nothing else is held.
 func (b *Budget) Take(ctx context.Context, bytes int) (Share, error) {
 	if b == nil || bytes == 0 {
 		return Share{}, nil
@@ -53,7 +53,7 @@ func (b *Budget) Take(ctx context.Context, bytes int) (Share, error) {
 	return b.wait(ctx, &waiter{bytes: min(bytes, b.size)})
 }
 
-// TryTake takes as much room as Take does, if there is so much now and nobody waits for it.
+// TryTake takes as much room as Take does, if there is room now and no caller waits.
 func (b *Budget) TryTake(bytes int) (Share, bool) {
 	if b == nil || bytes == 0 {
 		return Share{}, true
@@ -61,7 +61,7 @@ func (b *Budget) TryTake(bytes int) (Share, bool) {
 	return b.Try(min(bytes, b.size))
 }
 
-// TakeOrOversize waits for room to decompress, within the budget or in the place beside it.
+// TakeOrOversize waits for room to decompress, within the budget or in the slot beside it.
 func (b *Budget) TakeOrOversize(ctx context.Context, bytes int) (Share, error) {
 	if b == nil {
 		return Share{}, nil
@@ -69,7 +69,7 @@ func (b *Budget) TakeOrOversize(ctx context.Context, bytes int) (Share, error) {
 	return b.wait(ctx, &waiter{bytes: bytes, oversize: true})
 }
 
-// Try takes room if there is some now and nobody waits for it.
+// Try takes room if there is some now and no caller waits.
 func (b *Budget) Try(bytes int) (Share, bool) {
 	if b == nil {
 		return Share{}, true
@@ -83,7 +83,7 @@ func (b *Budget) Try(bytes int) (Share, bool) {
 	return Share{budget: b, bytes: bytes}, true
 }
 
-// canFit tells those who wait for room from those who are too large for the whole budget.
+// canFit reports whether a request fits into the budget at all; one that does not must use the slot.
 func (b *Budget) canFit(w *waiter) bool { return w.bytes <= b.size }
 
 func (b *Budget) wait(ctx context.Context, w *waiter) (Share, error) {
@@ -109,9 +109,8 @@ func (b *Budget) wait(ctx context.Context, w *waiter) (Share, error) {
 	return Share{}, ctx.Err()
 }
 
-// serve gives room in the order of arrival. Who has to wait for it keeps it from all who came later, or a large share
-// would never come together; who is too large for the whole budget waits for the place beside it and keeps nothing from
-// anybody.
+// serve grants requests in order of arrival, so that large requests do not starve. A request that is larger than the
+// whole budget waits for the slot beside it, and delays no other request.
 func (b *Budget) serve() {
 	full := false
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {
@@ -130,8 +129,7 @@ func (b *Budget) serve() {
 	})
 }
 
-// Grow takes more of the budget, up to so many bytes in all, if there is room now. A share of the whole budget is
-// enough for everything.
+// Grow grows the share to so many bytes, if there is room now. It grows no share beyond the whole budget.
 func (s *Share) Grow(b *Budget, bytes int) bool {
 	if b == nil || s.bytes >= min(bytes, b.size) {
 		return true
@@ -143,14 +141,14 @@ func (s *Share) Grow(b *Budget, bytes int) bool {
 	return ok
 }
 
-// Held is how much is handed out, within the size, and whether the place beside the size is taken.
+// Held returns the bytes that are held within the size, and whether the slot beside it is taken.
 func (b *Budget) Held() (bytes int, oversize bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used, b.oversize
 }
 
-// Shrink gives back what is beyond so many bytes.
+// Shrink gives back all but so many bytes.
 func (s *Share) Shrink(bytes int) {
 	if s.budget == nil || s.oversize || bytes >= s.bytes {
 		return
@@ -162,7 +160,7 @@ func (s *Share) Shrink(bytes int) {
 	s.budget.serve()
 }
 
-// Release gives all of the share back; a second call does nothing.
+// Release gives the whole share back; a second call does nothing.
 func (s *Share) Release() {
 	b := s.budget
 	if b == nil {

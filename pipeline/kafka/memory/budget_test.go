@@ -107,8 +107,8 @@ func TestWhoGivesUpLetsTheNextOneGo(t *testing.T) {
 	})
 }
 
-// TestEverybodyGetsOn: Readers as they are, two hundred on a budget that is far too small for one. In a bubble a
-// deadlock ends the test.
+// TestEverybodyGetsOn runs two hundred Readers on a budget that is far too small for one. In a bubble, a deadlock ends
+// the test.
 func TestEverybodyGetsOn(t *testing.T) {
 	for _, size := range []int{0, 1, 1000, 100_000} {
 		synctest.Test(t, func(t *testing.T) {

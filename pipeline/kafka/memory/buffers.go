@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// LeastBytes and KeepBytes are the smallest and the largest capacity of a buffer that is kept for later: powers of
-	// two, so that one which held a large answer does not come back for a small one.
+	// LeastBytes and KeepBytes are the smallest and the largest capacity of a buffer that is kept for later. Capacities
+	// are powers of two, so that a buffer for a large answer is not used for a small one.
 	LeastBytes = 4 << 10
 	KeepBytes  = 1 << 20
 
 	poolClasses = 9 // 4 KiB … 1 MiB
 
-	// LargeBytes and HugeBytes are what batches are decompressed to that do not fit into KeepBytes.
+	// LargeBytes and HugeBytes are capacities for decompressed batches that do not fit into KeepBytes.
 	LargeBytes = 8 << 20
 	HugeBytes  = records.MaxBatchBytes + records.UnpackSlack
 
-	// collectBytes is where free memory goes back to the system BEFORE a buffer is made. It bounds the process from
-	// behind: the collector would begin when the buffer is there, beside all the garbage that was tolerable before; and
-	// where an earlier buffer was, small objects may lie by then, so that the new one is mapped beside its pages.
-	// Buffers so large are rare, and reading into one takes longer.
+	// collectBytes is the size from which free memory is returned to the system BEFORE a buffer is made. Otherwise the
+	// collector would begin only after the buffer exists, beside all the garbage that was tolerable before. And small
+	// objects may lie where an earlier buffer was, so that the new buffer would need new pages. Buffers of this size
+	// are rare, and reading into one takes longer than the collection.
 	collectBytes = 16 << 20
 )
 
-// Buffer is memory that several Batches may alias. The last release returns it to its pool, and its share to the
+// Buffer is memory that several Batches may refer to. The last release returns it to its pool, and its share to the
 // budget.
 type Buffer struct {
 	B     []byte
@@ -38,18 +38,18 @@ type Buffer struct {
 	Share Share
 }
 
-// Pool is ready as its zero value.
+// Pool keeps buffers for later. Its zero value is ready.
 type Pool struct {
 	free [poolClasses]sync.Pool
 
-	// What was decompressed into last, as long as the memory has not been collected. The arrays themselves, not the
-	// buffers around them: a record that somebody has not let go of keeps an array and no buffer.
+	// The arrays of the last large buffers, as long as the collector has not freed them. They are the arrays and not
+	// the buffers, because a record that is still referred to keeps an array alive and no buffer.
 	mu    sync.Mutex
 	large weak.Pointer[[LargeBytes]byte]
 	huge  weak.Pointer[[HugeBytes]byte]
 }
 
-// class is the place of buffers of so many bytes, at most KeepBytes.
+// class is the index of buffers of a size of at most KeepBytes.
 func class(bytes int) int { return bits.Len(uint(max(bytes, LeastBytes)-1)) - bits.Len(LeastBytes-1) }
 
 // CapacityFor is the capacity of the buffer that Get gives.
@@ -85,7 +85,8 @@ func (p *Pool) take(bytes int) []byte {
 	return make([]byte, 0, CapacityFor(bytes))
 }
 
-// takeLarge spares what bombs in a row would cost: each its own memory before that of the last is collected.
+// takeLarge reuses the last large array, so that several bombs in a row do not each take new memory before the last is
+// collected.
 func (p *Pool) takeLarge(bytes int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,8 +119,8 @@ func (p *Pool) putLarge(b []byte) {
 // Retain takes one more reference.
 func (b *Buffer) Retain() { b.refs.Add(1) }
 
-// Release gives a reference back. With the last one the buffer is in its pool first, so that whoever waits for the
-// share finds it there; from then on it may be another's, with another share.
+// Release gives a reference back. The last one puts the buffer into its pool first, so that a Reader that waits for the
+// share finds it there. From then on the buffer may belong to another Reader, with another share.
 func (b *Buffer) Release() {
 	if b.refs.Add(-1) != 0 {
 		return

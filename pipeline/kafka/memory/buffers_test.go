@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestReleaseTouchesNothingOfTheNextOwner: between its return to the pool and the return of its share, a buffer may be
-// taken by another. Its new share was once given back in place of the old one, which stayed taken for ever.
+// TestReleaseTouchesNothingOfTheNextOwner checks the moment between a buffer's return to the pool and the return of its
+// share: another Reader may take the buffer then, and its new share must not be given back in place of the old one.
 func TestReleaseTouchesNothingOfTheNextOwner(t *testing.T) {
 	for _, bytes := range []int{LargeBytes, HugeBytes} {
 		var pool Pool
@@ -46,8 +46,8 @@ func TestReleaseTouchesNothingOfTheNextOwner(t *testing.T) {
 	}
 }
 
-// TestMemoryIsThereOnceWhileSomebodyLooksAtIt: a record that is not let go of keeps the memory that it lies in. A
-// second buffer of that size was then made beside it.
+// TestMemoryIsThereOnceWhileSomebodyLooksAtIt checks that a large array that a record still refers to is used again,
+// and no second one is made beside it.
 func TestMemoryIsThereOnceWhileSomebodyLooksAtIt(t *testing.T) {
 	for _, bytes := range []int{LargeBytes, HugeBytes} {
 		var pool Pool

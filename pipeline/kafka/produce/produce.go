@@ -23,8 +23,8 @@ const (
 )
 
 // Send appends a batch under a given stamp, once and without retry, acknowledged by all in-sync replicas. Producer
-// keeps the stamps; Send itself is for those who must break the rules, such as the broker contract. An error without a
-// Code leaves the outcome unknown.
+// manages stamps; Send is for callers that must break the rules, such as the broker contract. An error without a Code
+// leaves the outcome unknown.
 func Send(
 	ctx context.Context, c *kafka.Client, transactionalID, topic string, partition int32, b *records.Builder,
 	s records.Stamp,

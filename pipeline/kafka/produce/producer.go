@@ -72,7 +72,7 @@ func (p *Producer) initialise(ctx context.Context) error {
 	return nil
 }
 
-// Identity is the producer id and epoch that the broker gave, as read in the log by those who look.
+// Identity returns the producer id and epoch from the broker, as they stand in the log.
 func (p *Producer) Identity() (id int64, epoch int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *Producer) name(operation string) string {
 	return operation + " producer " + p.transactionalID
 }
 
-// stamp is what the next batch of a partition goes out under.
+// stamp returns the stamp of the next batch of a partition.
 func (p *Producer) stamp(target kafka.TopicPartition) (records.Stamp, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,8 +107,8 @@ func (p *Producer) advance(target kafka.TopicPartition, count int32) {
 	p.sequence[target] = (p.sequence[target] + count) & 0x7fffffff
 }
 
-// fail breaks the producer. A refusal by the broker is definite, but leaves a transaction that can only be aborted, and
-// the next owner's takeover does that too: so one rule serves all.
+// fail breaks the producer. A refusal by the broker is a definite outcome, but it leaves a transaction that can only be
+// aborted, and the next owner's take-over aborts it. So a refusal breaks the producer as well.
 func (p *Producer) fail(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +144,7 @@ func (p *Producer) setOpen(open bool) {
 	p.open = open
 }
 
-// retry repeats a request to the coordinator; without a transactional id any broker is one.
+// retry repeats a request to the coordinator. Without a transactional id any broker can answer it.
 func (p *Producer) retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	if p.transactionalID == "" {
 		return p.client.Retry(ctx, p.name(operation), attempt)
@@ -152,7 +152,8 @@ func (p *Producer) retry(ctx context.Context, operation string, attempt func(con
 	return p.client.RetryAt(ctx, kafka.CoordinatorOfTransactions(p.transactionalID), p.name(operation), attempt)
 }
 
-// do runs one request of a transaction, repeated until answered: every one of them may be. Failure breaks the producer.
+// do runs one request of a transaction and repeats it until it is answered; each may be repeated. Failure breaks the
+// producer.
 func (p *Producer) do(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -167,7 +168,7 @@ func (p *Producer) do(ctx context.Context, operation string, attempt func(contex
 	return nil
 }
 
-// lost lists the answers of a broker that has no memory, or another one, of what the producer did.
+// lost reports whether a broker has forgotten this producer, or remembers another state of it.
 func lost(code kafka.Code) bool {
 	switch code {
 	case kafkago.Unknown, kafkago.OutOfOrderSequenceNumber, kafkago.UnknownProducerId, kafkago.InvalidProducerIDMapping:

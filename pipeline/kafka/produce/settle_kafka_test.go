@@ -17,8 +17,8 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestSettleEndsWhatACoordinatorForgot: taking the id over leaves such a transaction open; Settle ends it, the group's
-// offset as well, though it commits none.
+// TestSettleEndsWhatACoordinatorForgot has a transaction that taking the id over leaves open. Settle ends it, also its
+// group offset, though Settle commits none.
 func TestSettleEndsWhatACoordinatorForgot(t *testing.T) {
 	addr := os.Getenv("ORIEL_TEST_BROKERS")
 	if addr == "" {

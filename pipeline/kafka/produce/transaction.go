@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/kafka/group"
 )
 
-// codeNotAttempted is the answer for partitions beside one that was refused (OPERATION_NOT_ATTEMPTED; kafka-go's name
-// for the number is another).
+// codeNotAttempted is the answer for partitions beside a refused one (OPERATION_NOT_ATTEMPTED; kafka-go has another
+// name for the number).
 const codeNotAttempted = kafka.Code(55)
 
 // Begin opens a transaction over the given partitions; Produce to another is refused by the broker.
@@ -124,8 +124,8 @@ func (p *Producer) addOffsets(ctx context.Context, group string) error {
 	})
 }
 
-// End commits or aborts. After a commit that is not answered, the owner cannot know (ErrBroken). An abort also takes
-// the next epoch, so that a late batch of the aborted transaction is refused.
+// End commits or aborts. If a commit gets no answer, its outcome is unknown (ErrBroken). An abort also takes the next
+// epoch, so that a late batch of the aborted transaction is refused.
 func (p *Producer) End(ctx context.Context, commit bool) error {
 	if err := p.check("end", true); err != nil {
 		return err
@@ -153,9 +153,9 @@ func (p *Producer) End(ctx context.Context, commit bool) error {
 }
 
 // Settle aborts an empty transaction over partitions and a group's offsets. A coordinator that crashed may have
-// forgotten the commit or abort markers that it had not written yet, and taking its id over does not make up for them:
-// to the coordinator that transaction is complete. The markers of this one end whatever this producer id has left open
-// there. What was open is then aborted; a marker that was written stands.
+// forgotten the commit or abort markers that it had not written yet. Taking its id over does not replace them, because
+// to the coordinator that transaction is complete. The markers of this transaction end all that this producer id has
+// left open on the partitions. What was open is then aborted; a marker that was written stands.
 func (p *Producer) Settle(ctx context.Context, parts []kafka.TopicPartition, group string) error {
 	if err := p.Begin(ctx, parts); err != nil {
 		return err

@@ -34,7 +34,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Checksum follows a batch that is checked while it arrives.
+// Checksum checks a batch while it arrives.
 type Checksum struct{ sum, want uint32 }
 
 // NewChecksum begins with the header of the batch.
@@ -48,7 +48,7 @@ func NewChecksum(head []byte) Checksum {
 // Add takes the bytes that follow.
 func (c *Checksum) Add(piece []byte) { c.sum = crc32.Update(c.sum, castagnoli, piece) }
 
-// Holds reports whether the batch, whole by now, is the one that its producer checked.
+// Holds reports whether the checksum of the whole batch is right.
 func (c *Checksum) Holds() bool { return c.sum == c.want }
 
 // WholeLength is the length of the batch that head begins, as head announces it.

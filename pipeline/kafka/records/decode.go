@@ -10,24 +10,24 @@ import (
 )
 
 // MaxBatchBytes bounds a record batch, on the wire and decompressed. The records of a larger one are Unreadable. It
-// decides which records take a null place, so it is a constant and no setting. 64 MiB holds what the default limit of a
-// topic (1 MiB) decompresses to at 64:1; a larger value only costs memory.
+// decides which records take their place as null events, so it must be a constant and no setting. 64 MiB is the default
+// limit of a topic (1 MiB) at a compression of 64:1; a larger value would only cost memory.
 const MaxBatchBytes = 64 << 20
 
-// MaxHeaders bounds the headers of a record; one with more is Unreadable. A header may cost a producer two bytes,
-// hardly any when compressed, and a caller that decodes it some fifty. It decides which records take a null place, so
-// it is a constant. It decides nothing else: where a Batch ends must not follow from headers.
+// MaxHeaders bounds the headers of a record; one with more is Unreadable. A header costs a producer two bytes, and
+// nearly none when compressed, but a caller that decodes it some fifty. It decides which records take their place as
+// null events, so it must be a constant. It decides nothing else: the end of a Batch must not follow from headers.
 const MaxHeaders = 1024
 
-// Public is what everybody may know of a record, whatever its key, headers and value say. Code that decides where a
-// Batch, a segment or a transaction ends, or which request goes out next, must read nothing else of a record.
+// Public is the public part of a record, whatever its key, headers and value say. Code that decides where a Batch, a
+// segment or a transaction ends, or which request goes out next, must read nothing else of a record.
 type Public struct {
 	Offset      int64
 	LeaderEpoch int32 // of the leader that appended it; with the topic's id, partition and offset its identity
 	Length      int   // bytes of the record in its decompressed batch; 0 when nobody knows where it ends
 
-	// Timestamp is the producer's or the broker's, as the topic says, in ms since 1970; negative where there is none. It
-	// is read before key, value and headers, so that nothing of these decides it.
+	// Timestamp is the producer's or the broker's, as the topic is configured, in ms since 1970; negative if there is
+	// none. It is read before key, value and headers, so that none of these can change it.
 	Timestamp int64
 }
 
@@ -37,10 +37,11 @@ type Record struct {
 	Key, Value []byte
 	Headers    Headers
 
-	// Unreadable marks a record that is there but cannot be had. Value and Headers are empty; Key is what could be read
-	// of it, so that what follows a key does not decide whether it is there. Why is not told apart:
+	// Unreadable marks a record that exists but cannot be decoded. Value and Headers are empty. Key is the part of it
+	// that could be read, so that the bytes after a key do not decide whether the key is there. The cause is one of
+	// these, and not reported:
 	//   - it does not parse, its offset is out of order, or it has more than MaxHeaders headers;
-	//   - a record before it in its batch lies about its own length, so that nobody knows where this one starts;
+	//   - a record before it in its batch has a wrong length, so that the start of this one is unknown;
 	//   - its batch does not decompress, or is beyond MaxBatchBytes.
 	// Which records these are depends on the bytes of the batch alone.
 	Unreadable bool
@@ -143,19 +144,19 @@ type Cursor struct {
 	Lost      bool   // nobody knows where the next record starts
 }
 
-// NewCursor stands before the first record of a batch whose records are body.
+// NewCursor returns a cursor before the first record of a batch whose records are body.
 func NewCursor(h BatchHeader, body []byte) Cursor {
 	return Cursor{Header: h, Body: body, lastDelta: -1}
 }
 
-// Skipped is a cursor behind the last record of a batch.
+// Skipped returns a cursor behind the last record of a batch.
 func Skipped(h BatchHeader) Cursor { return Cursor{Header: h, index: h.Count} }
 
-// Done also ends a batch that claims more records than any batch within MaxBatchBytes has.
+// Done reports whether no record follows. It also ends a batch that claims more records than fit into MaxBatchBytes.
 func (c *Cursor) Done() bool { return c.index >= min(c.Header.Count, MaxBatchBytes/MinRecordLen) }
 
-// Next reads a record into dst and returns what is public of it. An unreadable record takes the offset it claims, or
-// the lowest that is free if that cannot be.
+// Next reads a record into dst and returns its public part. An unreadable record takes the offset that it claims, or
+// the lowest free offset if that is impossible.
 func (c *Cursor) Next(dst *Record) Public {
 	var record wire.Reader
 	*dst = Record{}
@@ -173,7 +174,7 @@ func (c *Cursor) Next(dst *Record) Public {
 	record.Int8() // attributes
 	timestamp := c.Header.first + record.Varint()
 	delta := record.Varint()
-	// Every record that follows needs an offset of its own. So a batch that was not compacted leaves no choice.
+	// Every record needs an offset of its own. So in a batch that was not compacted there is no choice.
 	lowest, highest := c.lastDelta+1, c.Header.lastDelta-(c.Header.Count-1-c.index)
 	ok := record.Err == nil && delta >= int64(lowest) && delta <= int64(highest)
 	if !ok {

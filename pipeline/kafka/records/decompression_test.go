@@ -13,7 +13,7 @@ import (
 // unpackLimit is the limit under which the golden batches were unpacked.
 const unpackLimit = 1 << 16
 
-// unpacked says what becomes of a compressed batch: its length and digest, or that its records are unreadable, and why.
+// unpacked returns the length and digest of a decompressed batch, or the reason why its records are unreadable.
 func unpacked(codec Codec, packed []byte) string {
 	plain, err := new(Unpacker).Unpack(codec, nil, packed, unpackLimit)
 	switch {
@@ -26,9 +26,9 @@ func unpacked(codec Codec, packed []byte) string {
 	return fmt.Sprintf("%d:%x", len(plain), digest[:8])
 }
 
-// TestGoldenDecompression: whether a batch can be read decides which records are null events, and so the noise of every
-// later step. The batches are kept as bytes, since compressors may change; whole ones, damaged ones, and some at the
-// limit. Another result is another semantics (streams.Semantics).
+// TestGoldenDecompression checks which compressed batches can be read, because that decides which records are null
+// events, and so the noise of every later step. The batches are kept as bytes, since compressors may change: whole
+// ones, damaged ones, and some at the limit. A change of a result is a change of semantics (streams.Semantics).
 func TestGoldenDecompression(t *testing.T) {
 	golden, err := os.ReadFile("testdata/decompression.txt")
 	if err != nil {

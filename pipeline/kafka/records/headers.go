@@ -14,11 +14,11 @@ type Header struct {
 	Value []byte // nil is null
 }
 
-// Headers are the headers of one record, encoded as in a record batch. They alias the memory of the record and stay
+// Headers are the headers of one record, encoded as in a record batch. They refer to the memory of the record and stay
 // valid as long as it does.
 //
-// A Reader checks headers and leaves them where they lie. A decoded Header takes 40 bytes where the batch has two, so
-// the memory of decoded headers would depend on contents. Callers decode them one record at a time.
+// A Reader checks headers and leaves them encoded. A decoded Header takes 40 bytes where the batch has two, so the
+// memory of decoded headers would depend on contents. Callers must decode them one record at a time.
 type Headers struct {
 	wire []byte // count, then names and values; nil without headers
 }

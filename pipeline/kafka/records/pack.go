@@ -3,8 +3,8 @@ package records
 // DefaultPack closes a batch of a Pack: a broker's default limit is 1 MiB + 12, and a batch has a header of its own.
 const DefaultPack = 1_000_000
 
-// Pack is what a transaction appends to one partition: record batches, each within a limit. A record that is larger by
-// itself gets a batch of its own. Its zero value is ready, with a Pool of its own.
+// Pack is the record batches that a transaction appends to one partition, each within a limit. A record that is larger
+// than the limit gets a batch of its own. Its zero value is ready, with a Pool of its own.
 type Pack struct {
 	limit    int
 	pool     *Pool

@@ -31,7 +31,8 @@ func TestPackStaysWithinTheBrokersLimit(t *testing.T) {
 	}
 }
 
-// TestPackIsLimited: to less than the default, never to more, and from one transaction to the next.
+// TestPackIsLimited checks that a limit closes batches earlier than the default, never later, and lasts over
+// transactions.
 func TestPackIsLimited(t *testing.T) {
 	var p Pack
 	for _, limit := range []int{1000, 5000, 10 * DefaultPack} {

@@ -2,7 +2,8 @@ package records
 
 import "testing"
 
-// TestPacksShareAPool: the pool counts what all of them hold, and one takes what another has given back.
+// TestPacksShareAPool checks that the pool counts the bytes of all its packs, and that a pack reuses builders that
+// another has given back.
 func TestPacksShareAPool(t *testing.T) {
 	pool := NewPool()
 	var filled, committed Pack

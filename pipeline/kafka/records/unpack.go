@@ -11,8 +11,8 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 )
 
-// UnpackSlack lies behind the largest room: zstd is stopped by the block of 128 KiB that goes beyond the limit, and
-// is not to move all that it has made to a larger slice for it.
+// UnpackSlack is room behind the largest buffer: zstd stops at the block of 128 KiB that crosses the limit, and must
+// not move its whole output to a larger slice for that block.
 const UnpackSlack = 256 << 10
 
 // ErrTooLarge marks contents for which there is not enough room.
@@ -21,13 +21,13 @@ var ErrTooLarge = errors.New("kafka: contents beyond the limit")
 // errUnpack replaces the codecs' own errors, which may quote what they read.
 var errUnpack = fmt.Errorf("%w: compressed records do not unpack", ErrCorrupt)
 
-// Unpacker decompresses batches of producers that may be hostile: no more than there is room for is ever made.
-// kafka-go's own snappy and zstd readers first make what a header claims, up to gigabytes, so those two are called
-// directly. It is ready as its zero value and safe for concurrent use.
+// Unpacker decompresses batches of producers that may be hostile: it never makes more output than there is room for.
+// kafka-go's own snappy and zstd readers first allocate the size that a header claims, up to gigabytes, so those two
+// codecs are called directly. It is ready as its zero value and safe for concurrent use.
 type Unpacker struct{ frames zstdFrames }
 
-// Unpack returns the contents of src in the memory of dst, or in new memory if that is nil. They are too large beyond
-// the room of dst, and beyond limit in any room.
+// Unpack returns the contents of src in the memory of dst, or in new memory if dst is nil. Contents beyond the room of
+// dst or beyond limit are too large.
 func (u *Unpacker) Unpack(codec Codec, dst, src []byte, limit int) ([]byte, error) {
 	if dst == nil {
 		dst = make([]byte, 0, limit+UnpackSlack)

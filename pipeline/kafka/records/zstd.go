@@ -20,8 +20,8 @@ func (z *zstdFrames) open() {
 	z.decoder, z.err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxBatchBytes), zstd.WithDecodeAllCapLimit(true))
 }
 
-// unpack appends the contents of all frames of src. They are decompressed one by one: the library bounds what the first
-// frame makes by the room there is, and bounds a frame behind others by something else.
+// unpack appends the contents of all frames of src. They are decompressed one by one, because the library bounds the
+// output of the first frame by the room there is, and not that of later frames.
 func (z *zstdFrames) unpack(dst, src []byte, limit int) ([]byte, error) {
 	if z.once.Do(z.open); z.err != nil {
 		return dst, fmt.Errorf("kafka: zstd: %w", z.err)
@@ -46,8 +46,8 @@ func (z *zstdFrames) unpack(dst, src []byte, limit int) ([]byte, error) {
 	return dst, nil
 }
 
-// zstdFrame is the length of the first frame of src, or of all of src if it has no whole one: the decoder says what
-// that is. Its window is how far back it may refer.
+// zstdFrame returns the length of the first frame of src, or of all of src if it holds no whole frame; the decoder then
+// reports the fault. The window is how far back the frame may refer.
 func zstdFrame(src []byte) (length int, window uint64) {
 	var h zstd.Header
 	if h.Decode(src) != nil {

@@ -41,9 +41,9 @@ func Settings(ctx context.Context, c *kafka.Client, topic string) (map[string]st
 	return settings, err
 }
 
-// Create creates a topic and waits until it can be described and its partitions have leaders. ErrTopicExists is
-// also the answer when an earlier attempt of this call succeeded unheard, so a caller that takes it as success must
-// check the topic's shape.
+// Create creates a topic and waits until it can be described and its partitions have leaders. It may return
+// ErrTopicExists if an earlier attempt of this call succeeded and its answer was lost. So a caller that takes that
+// error as success must check the topic's shape.
 func Create(ctx context.Context, c *kafka.Client, name string, partitions, replication int,
 	settings map[string]string,
 ) error {
@@ -116,12 +116,12 @@ func AddPartitions(ctx context.Context, c *kafka.Client, topic string, total int
 	return nil
 }
 
-// errGrown is transient: the topic had so many partitions already, by an attempt that went unheard, and the next look
-// sees them.
+// errGrown is transient: the topic has the new partitions already, by an attempt whose answer was lost, and the next
+// look sees them.
 var errGrown = errors.New("the topic has grown meanwhile")
 
-// Delete deletes a topic. One that does not exist is no error: an earlier attempt of this call may have succeeded
-// unheard. Brokers forget the topic within moments, not at once.
+// Delete deletes a topic. A topic that does not exist is no error, because an earlier attempt may have succeeded.
+// Brokers forget the topic within moments, not at once.
 func Delete(ctx context.Context, c *kafka.Client, name string) error {
 	return c.Retry(ctx, "delete topic "+name, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, kafka.AttemptTimeout)

@@ -13,7 +13,7 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// answer is what a leader says of a partition: an offset, and the leader epoch that goes with it.
+// answer is a leader's answer for a partition: an offset, and the leader epoch that belongs to it.
 type answer struct {
 	partition int32
 	code      int16
@@ -21,7 +21,7 @@ type answer struct {
 	offset    int64
 }
 
-// looks are requests that a leader gets together, for all of its partitions that are asked for.
+// looks are requests that a leader gets together, for all partitions that it is asked for.
 type looks struct {
 	calls []func(parts []partitionEpoch) kafka.Call
 	parse func(r *wire.Reader, each func(answer))
@@ -103,9 +103,9 @@ func EpochsBefore(ctx context.Context, c *kafka.Client, topic Topic, asked []Epo
 	return all, nil
 }
 
-// askAll asks the leaders of partitions until each has answered, under the topic's id: it is asked for before, and
-// behind the answers by the broker that has given them, which knows another topic of this name by then. It returns the
-// answers to each call, by partition.
+// askAll asks the leaders of partitions until each has answered, under the topic's id. The id is looked up before. Each
+// broker is asked for it again after its answers, because by then it knows if another topic has the name. askAll
+// returns the answers to each call, by partition.
 func askAll(
 	ctx context.Context, c *kafka.Client, topic Topic, what string, partitions []int32, l looks,
 ) (found []map[int32]answer, err error) {
@@ -130,8 +130,8 @@ func askAll(
 	return found, err
 }
 
-// askLeaders asks each leader once, all together, for the partitions that are not found yet, and notes what they say.
-// The error is the first of a partition that is not found afterwards.
+// askLeaders asks each leader once, all in parallel, for the partitions that have no answer yet, and notes the answers.
+// The error is the first of a partition that still has none.
 func askLeaders(
 	ctx context.Context, c *kafka.Client, topic Topic, leaders []leader, partitions []int32, l looks,
 	found []map[int32]answer,
@@ -172,7 +172,7 @@ func askLeaders(
 	return nil
 }
 
-// note takes the answers of a partition over if all are there and without an error.
+// note takes over the answers for a partition if all are there and without an error.
 func note(found, answers []map[int32]answer, p int32) error {
 	for _, of := range answers {
 		a, ok := of[p]
@@ -189,7 +189,7 @@ func note(found, answers []map[int32]answer, p int32) error {
 	return nil
 }
 
-// ask sends a broker all looks, and asks it behind them for the topic's id.
+// ask sends a broker all looks, and after them a request for the topic's id.
 func (l looks) ask(
 	ctx context.Context, c *kafka.Client, topic Topic, broker int32, parts []partitionEpoch,
 ) ([]map[int32]answer, error) {

@@ -22,7 +22,7 @@ func (e *ended) asked(key kmsg.Key) *int {
 	return count
 }
 
-// TestAllTogetherAreEachAlone: what many partitions are asked for together is what each answers alone, with a few
+// TestAllTogetherAreEachAlone checks that partitions asked together get the answers that each gets alone, with a few
 // requests to each broker.
 func TestAllTogetherAreEachAlone(t *testing.T) {
 	e := newEnded(t)
@@ -66,7 +66,7 @@ func TestAllTogetherAreEachAlone(t *testing.T) {
 	}
 }
 
-// TestAllAreAskedUntilEachHasAnswered: one that refuses is asked again, and others are not.
+// TestAllAreAskedUntilEachHasAnswered checks that a partition which refuses is asked again, and others are not.
 func TestAllAreAskedUntilEachHasAnswered(t *testing.T) {
 	e := newEnded(t)
 	refused, again := false, 0
@@ -96,7 +96,8 @@ func TestAllAreAskedUntilEachHasAnswered(t *testing.T) {
 	}
 }
 
-// TestAllAreOfOneTopic: a topic that is made again between the look at its id and the answers has bounds too.
+// TestAllAreOfOneTopic checks a topic that is made again between the lookup of its id and the answers: it has bounds
+// too, and they must be refused.
 func TestAllAreOfOneTopic(t *testing.T) {
 	e := newEnded(t)
 	was, again := e.topic(), false

@@ -23,9 +23,9 @@ type Bounds struct {
 	High   int64 // end of what is replicated
 }
 
-// BoundsOf asks the leader for the ends of a partition, waiting for one while there is none. That a topic does not
-// exist looks the same as that it is new: Describe tells. After a commit Stable follows High within milliseconds, not
-// at once.
+// BoundsOf asks the leader for the ends of a partition, and waits while there is no leader. A topic that does not exist
+// and a new topic look the same here; Describe distinguishes them. After a commit Stable follows High within
+// milliseconds, not at once.
 func BoundsOf(ctx context.Context, c *kafka.Client, topic string, partition int32) (Bounds, error) {
 	var b Bounds
 	err := c.Retry(ctx, "bounds of "+kafka.PartitionName(topic, partition), func(ctx context.Context) error {
@@ -69,7 +69,7 @@ func listOffset(
 	return offset, nil
 }
 
-// listOffsetsVersion is the first that every broker from Kafka 2.2 on speaks with codes for partitions that are moving.
+// listOffsetsVersion is the first version, supported since Kafka 2.2, that has codes for partitions that are moving.
 const listOffsetsVersion = 5
 
 // partitionEpoch is a partition, and the epoch of the leader that is asked for it.

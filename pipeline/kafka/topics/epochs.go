@@ -41,9 +41,9 @@ func EpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, epo
 	return before.EndOf(epoch)
 }
 
-// Reach is the offset up to which the log of a partition has what leaders of epochs up to a given one have written, or
-// could have: a leader need not have written anything, and then the log ends in an earlier epoch. It is the end of the
-// log if the broker knows of no epochs.
+// Reach returns the offset up to which the log of a partition has the records of leaders with epochs up to a given one.
+// Such a leader need not have written anything; then the log ends in an earlier epoch. If the broker knows no epochs,
+// Reach is the end of the log.
 func Reach(ctx context.Context, c *kafka.Client, topic string, partition, epoch int32) (int64, error) {
 	before, err := epochBefore(ctx, c, topic, partition, epoch)
 	if err != nil || before.Known >= 0 {
@@ -53,7 +53,7 @@ func Reach(ctx context.Context, c *kafka.Client, topic string, partition, epoch 
 	return before.Reach(bounds), err
 }
 
-// Reach is what the function of this name returns, from the answer for the epoch and the bounds of the partition.
+// Reach computes the function of this name from the answer for the epoch and the bounds of the partition.
 func (b EpochBefore) Reach(bounds Bounds) int64 {
 	if b.Known < 0 {
 		return bounds.High
@@ -87,7 +87,7 @@ func epochBefore(
 	return before, err
 }
 
-// epochEndsVersion is the first that says which epoch ends there (Kafka 2.3).
+// epochEndsVersion is the first version whose answer names the epoch (Kafka 2.3).
 const epochEndsVersion = 3
 
 // epochEnds is the body of an OffsetForLeaderEpoch request for partitions of one leader: of each an epoch.

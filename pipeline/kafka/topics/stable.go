@@ -16,16 +16,16 @@ import (
 	"oriel/pipeline/kafka/wire"
 )
 
-// End is where a partition ends, or starts, as its leader says.
+// End is the end, or the start, of a partition, by its leader.
 type End struct {
 	Partition int32
 	Offset    int64 // the stable end: exclusive
 	Epoch     int32 // of the leader that says so
 }
 
-// StableEnds looks at where all partitions of a topic end for read_committed, again and again. A look takes one request
-// to each broker that leads some of them, and one behind it that asks the same broker for the topic's id: a broker that
-// has answered for another topic of this name knows the other id by then. It is not safe for concurrent use.
+// StableEnds looks up the stable ends of all partitions of a topic, again and again. A look takes one request to each
+// broker that leads some of them, and after it one to the same broker for the topic's id: a broker that has answered
+// for another topic of this name knows the other id by then. It is not safe for concurrent use.
 type StableEnds struct {
 	client *kafka.Client
 	topic  Topic
@@ -52,7 +52,7 @@ func NewStableEnds(c *kafka.Client, topic Topic) *StableEnds {
 	}
 }
 
-// Starts looks once where the partitions of a topic start, as Look does where they end.
+// Starts looks up the starts of a topic's partitions once, as Look does their ends.
 func Starts(ctx context.Context, c *kafka.Client, topic Topic, patience time.Duration) ([]End, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := NewStableEnds(c, topic)
@@ -64,10 +64,10 @@ func Starts(ctx context.Context, c *kafka.Client, topic Topic, patience time.Dur
 // Wait waits for the requests that are under way. It must be called when the contexts of all looks have ended.
 func (s *StableEnds) Wait() { s.asking.Wait() }
 
-// Look returns the ends that leaders have answered, ascending by partition. Left out are partitions that have no leader
-// or a new one, which the next look asks, and those of a broker that takes longer than patience: its answer is part of
-// the first look that finds it. An error comes with the ends of brokers that have answered all the same. It is final if
-// it is not kafka.Transient.
+// Look returns the ends that leaders have answered, ascending by partition. It leaves out partitions without a leader
+// or with a new one, which the next look asks. It also leaves out partitions of a broker that takes longer than
+// patience; that answer is part of the first look that finds it. An error may come with the ends of brokers that have
+// answered. It is final if it is not kafka.Transient.
 func (s *StableEnds) Look(ctx context.Context, patience time.Duration) ([]End, error) {
 	if s.leaders == nil {
 		if err := s.findLeaders(ctx); err != nil {
@@ -130,7 +130,7 @@ func (s *StableEnds) findLeaders(ctx context.Context) error {
 	return nil
 }
 
-// doubted is an error that a later look may refute until it has been found for long enough.
+// doubted returns err as transient until it has been found for long enough.
 func (s *StableEnds) doubted(err error) error {
 	if errors.Is(err, kafka.ErrTopicRecreated) {
 		return s.doubt.Verdict(err)
@@ -190,8 +190,9 @@ func (a *leading) read(r *wire.Reader, parts []partitionEpoch) {
 	})
 }
 
-// learn notes who leads now, and returns why an answer has failed. A broker that has heard of less than another one
-// must not undo what that one said; but what it refuses to answer is asked as it says.
+// learn notes the present leaders, and returns why an answer has failed. The answer of a broker with older knowledge
+// must not undo that of another. But where it refuses to answer for a partition, the next look asks the leader that it
+// names.
 func (s *StableEnds) learn(a leading) error {
 	if a.err != nil {
 		if !errors.Is(a.err, kafka.ErrTopicRecreated) {

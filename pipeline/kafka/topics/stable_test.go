@@ -74,7 +74,7 @@ func (e *ended) append(p int32, n int) {
 	}
 }
 
-// look looks until nothing is left out.
+// look looks until no partition is left out.
 func (e *ended) look(partitions int) (ends []topics.End) {
 	e.Helper()
 	for range 100 {
@@ -166,7 +166,7 @@ func TestStableEndsFollowLeadersAndPartitions(t *testing.T) {
 	e.want(e.look(8), 4, 2, 3, 4, 5, 6, 0, 9)
 }
 
-// TestStableEndsDoNotWaitForASlowBroker: what it answers late is part of a later look.
+// TestStableEndsDoNotWaitForASlowBroker checks that a late answer is part of a later look.
 func TestStableEndsDoNotWaitForASlowBroker(t *testing.T) {
 	e := newEnded(t)
 	e.look(6)
@@ -230,7 +230,7 @@ func TestStartsFollowWhatIsDeleted(t *testing.T) {
 	e.want(starts, 0, 0, 0, 0, 3, 0)
 }
 
-// TestStableEndsAreOfOneTopic: a topic that was made again has ends too, which are not those of the input.
+// TestStableEndsAreOfOneTopic checks a topic that was made again: it has ends too, and they must be refused.
 func TestStableEndsAreOfOneTopic(t *testing.T) {
 	e := newEnded(t)
 	e.look(6)
