@@ -55,7 +55,7 @@ func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
 // One lattice unit of a coordinate of scale k is √k·q, and so is its noise: the error bound of a component with scales
 // is √max k times that of the same part without, whatever makes the noise.
 func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
-	for _, name := range named() {
+	for _, name := range mechanisms.Names() {
 		c := config(name, 1)
 		c.Failure = 0.01
 		bound := func(scales []uint32) float64 {
@@ -88,7 +88,7 @@ func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
 // are nearer to one another than to zero, the latter distance decides. So the noise is that of zero-out, at user level
 // too.
 func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
-	for _, name := range named() {
+	for _, name := range mechanisms.Names() {
 		c := config(name, 1)
 		c.Contribution = contribution.Contribution{
 			Components: []contribution.Component{{Size: 2, Clip: 1, Quantiser: near{}}},

@@ -59,16 +59,10 @@ func nodeLoss(x calibratedComponent, law Law, l exposure) float64 {
 	return dp.Up(far.Quo(far, dp.Dyadic(x.scale.Mant, x.scale.Exp)), claimMargin)
 }
 
-// paperScale returns the scale the paper prints, in lattice units, rounded up: θ = Δ'h/ε by (11) and (15),
-// σ = √8·Δ'h·ln(2/δ)/ε by (13) and (16), with Δ' = Config.PaperSensitivity. The formulas are coded as printed; what
-// they prove is Calibration.Guarantee's to say.
-func paperScale(c Config, law Law, g lattice.Grid, h int) noise.Scale {
-	x := dp.Exact(c.PaperSensitivity)
-	x.Mul(x, dp.Exact(float64(h))).Quo(x, dp.Exact(c.Budget.Epsilon))
-	if law == Gaussian {
-		x.Mul(x, dp.Root(dp.Exact(8))).Mul(x, dp.Exact(dp.LogUp(2/c.Budget.Delta)))
-	}
-	return noise.ScaleUp(dp.Up(x.Quo(x, dp.Exact(g.Unit())), scaleMargin))
+// printedScale returns Config.Printed in lattice units, rounded up. Calibration.Guarantee says what it proves.
+func printedScale(c Config, g lattice.Grid, levels int) noise.Scale {
+	x := c.Printed(levels)
+	return noise.ScaleUp(dp.Up(dp.Float().Quo(x, dp.Exact(g.Unit())), scaleMargin))
 }
 
 // errorBound returns E ≥ ‖ν_t‖₂ with probability 1 − β for any one step, loss units, where ν_t is the noise of a

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math"
+	"math/big"
 	"reflect"
 	"strings"
 	"testing"
@@ -36,14 +37,31 @@ func scope(name string, window uint64) protection.Scope {
 	return protection.Window{Steps: window}
 }
 
-// config is mechtest.Config with a name, a paper sensitivity where one is due, and a window unless there is none.
+// everyName are Names, and those whose scale is printed.
+func everyName() []string {
+	return append(mechanisms.Names(), "tree-gaussian-paper", "tree-gamma-paper")
+}
+
+// config is mechtest.Config with a name, a printed scale where one is due, and a window unless there is none.
 func config(name string, n int) mechanisms.Config {
 	c := mechtest.Config(n)
 	c.Name, c.Scope = name, scope(name, 8)
 	if strings.HasSuffix(name, "-paper") {
-		c.PaperSensitivity = 2
+		c.Printed = printed(name, 2, c.Budget)
 	}
 	return c
+}
+
+// printed is the scale that [WDP] prints for a sensitivity: θ = Δ'h/ε by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε by (13)
+// and (16).
+func printed(name string, sensitivity float64, b dp.Budget) func(levels int) *big.Float {
+	return func(levels int) *big.Float {
+		x := sensitivity * float64(levels) / b.Epsilon
+		if facts, _ := mechanisms.FactsOf(name); facts.Law == mechanisms.Gaussian {
+			x *= math.Sqrt(8) * math.Log(2/b.Delta)
+		}
+		return big.NewFloat(x)
+	}
 }
 
 func TestConfigValidateNamesEachProblem(t *testing.T) {
@@ -83,8 +101,8 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("epsilon NaN", func(c *mechanisms.Config) { c.Budget.Epsilon = math.NaN() })
 	f("delta 0: tree-gaussian", func(c *mechanisms.Config) { c.Budget.Delta = 0 })
 	f("adjacency 0", func(c *mechanisms.Config) { c.Unit = protection.Event{} })
-	f("takes none", func(c *mechanisms.Config) { c.PaperSensitivity = 1 })
-	f("paper sensitivity 0", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper" })
+	f("takes none", func(c *mechanisms.Config) { c.Printed = printed("tree-gamma-paper", 1, c.Budget) })
+	f("printed scale: missing", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper" })
 	f("failure 1", func(c *mechanisms.Config) { c.Failure = 1 })
 	f("horizon 9: not in [1, 8], the window", under("tree-gaussian", life(9, 8)))
 	f("horizon 0: not in [1, 8], the window", under("tree-gaussian", life(0, 8)))
@@ -94,7 +112,7 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("no unit", func(c *mechanisms.Config) { c.Unit = nil })
 	f("separation 0", func(c *mechanisms.Config) { c.Unit = apart(0) })
 	f("unit user: tree-gamma-paper has the unit event alone", func(c *mechanisms.Config) {
-		c.Name, c.PaperSensitivity, c.Unit = "tree-gamma-paper", 1, apart(5)
+		c.Name, c.Printed, c.Unit = "tree-gamma-paper", printed("tree-gamma-paper", 1, c.Budget), apart(5)
 	})
 	f("scope window (W = 8 steps): once-gaussian takes per-step release", under("once-gaussian", window(8)))
 	f("unit user: under per-step release a user's events over a whole life have no bound", func(c *mechanisms.Config) {
@@ -108,7 +126,7 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	if lines := strings.Count(c.Validate().Error(), "\n") + 1; lines < 5 {
 		t.Errorf("an empty configuration has %d problems, want all", lines)
 	}
-	for _, name := range mechanisms.Names() {
+	for _, name := range everyName() {
 		if err := config(name, 3).Validate(); err != nil {
 			t.Error(err)
 		}
@@ -243,7 +261,7 @@ func FuzzParsePlan(f *testing.F) {
 		if again, err := p.AppendBinary(nil); err != nil || !bytes.Equal(again, b) {
 			t.Errorf("ParsePlan(%x) encodes as %x, %v", b, again, err)
 		}
-		for _, name := range mechanisms.Names() {
+		for _, name := range everyName() {
 			_, _ = p.Guarantee(config(name, 3)) // must not panic
 		}
 	})

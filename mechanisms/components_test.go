@@ -37,16 +37,11 @@ func withParts(name string) (mechanisms.Config, []float64) {
 	return c, v
 }
 
-// named is every mechanism that takes components.
-func named() []string {
-	return slices.DeleteFunc(mechanisms.Names(), func(name string) bool { return strings.HasSuffix(name, "-paper") })
-}
-
 // The guarantee of a plan of components is proved by the integers of all: component by component a plan of one
 // component proves its share, the squares or the sums of what they prove come to no more than the budget and to nearly
 // all of it, at each age.
 func TestPartsProveTheirSharesTogether(t *testing.T) {
-	for _, name := range named() {
+	for _, name := range mechanisms.Names() {
 		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
 			c, _ := withParts(name)
 			facts, _ := mechanisms.FactsOf(name)
@@ -127,7 +122,7 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 // Faults in a plan of components: less noise in any part, shares that come to more than one, components of another
 // shape.
 func TestFaultsInPartsAreNotProved(t *testing.T) {
-	for _, name := range named() {
+	for _, name := range mechanisms.Names() {
 		c, _ := withParts(name)
 		plan := mechtest.Plan(t, c)
 		f := func(what string, proved bool, change func(p *mechanisms.Calibration)) {
@@ -320,7 +315,7 @@ func TestNoiseOfPartsIsApart(t *testing.T) {
 // everyNoise is a configuration of each mechanism that releases components, and of one with a memory.
 func everyNoise() []mechanisms.Config {
 	var all []mechanisms.Config
-	for _, name := range named() {
+	for _, name := range mechanisms.Names() {
 		if facts, _ := mechanisms.FactsOf(name); !facts.Draws {
 			all = append(all, config(name, 1))
 		}
@@ -364,7 +359,7 @@ func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (of
 // A restored stream of components goes on with the same bytes; a bad state of its last sum leaves the sums before it as
 // they were.
 func TestRestoreOfParts(t *testing.T) {
-	for _, name := range named() {
+	for _, name := range mechanisms.Names() {
 		c, v := withParts(name)
 		c.Batch = 2
 		plan := mechtest.Plan(t, c)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/contribution"
@@ -31,9 +32,9 @@ type Config struct {
 	// of two for a tree, and up to 2²² for blt.
 	protection.Terms
 
-	// PaperSensitivity is the sensitivity the paper prints, L + µD, loss units: required by the -paper names, 0 for all
-	// others.
-	PaperSensitivity float64
+	// Printed returns the noise scale of a node that a paper prints for a tree of so many levels, loss units. It is
+	// required by the names with the suffix -paper, and nil for all others. No service has one.
+	Printed func(levels int) *big.Float
 
 	// AgeWeight is w in [0, 1] and Poles is m, 2 to 4 or 0 for automatic: what the filter of blt is fitted for, see
 	// blt.Fit. Both are 0 for all other names.
@@ -88,10 +89,10 @@ func (c Config) Validate() error {
 		bad("budget: delta 0: %s needs a positive delta", c.Name)
 	}
 	switch {
-	case known && !kind.Paper && c.PaperSensitivity != 0:
-		bad("paper sensitivity %g: %s takes none", c.PaperSensitivity, c.Name)
-	case known && kind.Paper && (!(c.PaperSensitivity > 0) || math.IsInf(c.PaperSensitivity, 1)):
-		bad("paper sensitivity %g: not positive and finite", c.PaperSensitivity)
+	case known && !kind.Paper && c.Printed != nil:
+		bad("printed scale: %s takes none", c.Name)
+	case known && kind.Paper && c.Printed == nil:
+		bad("printed scale: missing, and %s has no other", c.Name)
 	}
 	if !(c.AgeWeight >= 0 && c.AgeWeight <= 1) {
 		bad("age weight %g: not in [0, 1]", c.AgeWeight)

@@ -24,7 +24,7 @@ const (
 // mechanism.
 type Facts struct {
 	Law     Law
-	Paper   bool // the constants that the paper prints, with the sensitivity that it prints
+	Paper   bool // the noise scale is Config.Printed
 	Tree    bool // noise at the nodes of a tree: its windows are powers of two
 	Filter  bool // noise of steps through a fitted filter: takes an age weight and poles, or a decay
 	PerStep bool // each step's own sum is released once, and no prefix sum: there is no window
@@ -146,11 +146,12 @@ func (f definition) takes(t protection.Terms, bad func(format string, args ...an
 	}
 }
 
-// Names returns the names of all mechanisms that release sums: all but ExponentialMechanism.
+// Names returns the names of all mechanisms that release sums and calibrate their own noise: all but
+// ExponentialMechanism and those whose scale is Config.Printed.
 func Names() []string {
 	var names []string
 	for _, f := range definitions {
-		if !f.Draws {
+		if !f.Draws && !f.Paper {
 			names = append(names, f.name)
 		}
 	}

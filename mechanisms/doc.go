@@ -23,8 +23,8 @@
 //	tree-laplace          √n·Δh/ε a coordinate                   ε
 //	blt                   σ of the step noise: blt/PROOF.md      µ-GDP, (ε,δ), nearly optimal
 //	  under a Decay       the same of decay/PROOF.md            µ-GDP, (ε,δ), for ever; sums decay by 1 − 1/H a step
-//	tree-gaussian-paper   σ² = 8Δ'²h²ln²(2/δ)/ε²                 recomputed: as printed, Δ' = L + µD
-//	tree-gamma-paper      θ = Δ'h/ε                              recomputed: as printed, Δ' = L + µD
+//	tree-gaussian-paper   Config.Printed                         recomputed
+//	tree-gamma-paper      Config.Printed                         recomputed
 //	once-gaussian         σ = Δ/µ of single steps, no sums       µ-GDP, (ε,δ), for ever
 //	once-gamma            θ = Δ/ε of single steps, no sums       ε, for ever
 //	draws                 elements drawn by e^(sum/β), no sums   (ε,δ) by ρ, or ε, for the life of a stream that ends
@@ -37,8 +37,8 @@
 // exchange. Under a Decay the budget is that of all events of a user among any User.Steps steps, for ever after. Under
 // a Lifetime the stream ends within its first window, and the budget is one for its whole life. PROOF.md has both.
 //
-// The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not
-// that of a contribution: their Guarantee is the true one, and may be worse than the budget. Proofs of the components:
+// The -paper names reproduce what papers print, and no service has them: their noise scale is Config.Printed, and their
+// Guarantee, recomputed from the sensitivity of a contribution, may be worse than the budget. Proofs of the components:
 // windowtree, blt, perstep and lattice.
 //
 // What the caller owes: each vector is a function of its own event, of released sums and of public data, never of other

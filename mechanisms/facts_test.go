@@ -24,7 +24,7 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 		"once-gaussian":       {Law: mechanisms.Gaussian, PerStep: true},
 		"once-gamma":          {Law: mechanisms.Gamma, PerStep: true},
 	}
-	for _, name := range mechanisms.Names() {
+	for _, name := range everyName() {
 		facts, known := mechanisms.FactsOf(name)
 		if !known || facts != want[name] {
 			t.Errorf("%s: %+v, want %+v", name, facts, want[name])
@@ -39,8 +39,8 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 			t.Errorf("%s: a filter of %d poles", name, plan.Filter.Count)
 		}
 	}
-	if len(want) != len(mechanisms.Names()) || slices.Contains(mechanisms.Names(), "") {
-		t.Errorf("names %v", mechanisms.Names())
+	if len(want) != len(everyName()) || slices.Contains(everyName(), "") {
+		t.Errorf("names %v", everyName())
 	}
 	if facts, known := mechanisms.FactsOf("tree"); known || facts != (mechanisms.Facts{}) {
 		t.Errorf("a name of no mechanism has facts %+v", facts)

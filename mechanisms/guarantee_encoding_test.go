@@ -28,7 +28,7 @@ func storedCases(t testing.TB) map[string]protection.Guarantee {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 3)
 		add(name, c)
-		if facts, _ := mechanisms.FactsOf(name); facts.PerStep || facts.Paper {
+		if facts, _ := mechanisms.FactsOf(name); facts.PerStep {
 			continue
 		}
 		c.Unit = apart(3)

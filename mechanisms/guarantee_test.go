@@ -81,7 +81,7 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 			t.Errorf("%s: guarantee %+v", c.Name, g)
 		}
 	}
-	for _, name := range mechanisms.Names() {
+	for _, name := range everyName() {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			for _, epsilon := range []float64{0.01, 1, 20} {
 				c := config(name, 7)
@@ -111,13 +111,13 @@ func hasUsers(name string) bool {
 // Option II is loose enough.
 func TestPaperGuaranteeIsRecomputed(t *testing.T) {
 	c := config("tree-gamma-paper", 4)
-	c.PaperSensitivity = 1.25
+	c.Printed = printed(c.Name, 1.25, c.Budget)
 	g, err := mechtest.Plan(t, c).Guarantee(c)
 	if want := 2 / 1.25; err != nil || g.Epsilon < want*(1-1e-15) || g.Epsilon > want*(1+1e-15) {
 		t.Errorf("Gamma: epsilon %g, %v, want %g", g.Epsilon, err, want)
 	}
 	c = config("tree-gaussian-paper", 4)
-	c.PaperSensitivity = 1
+	c.Printed = printed(c.Name, 1, c.Budget)
 	g, err = mechtest.Plan(t, c).Guarantee(c)
 	if err != nil || g.Epsilon > 0.5 || g.Delta != 1e-6 {
 		t.Errorf("Gaussian: (%g, %g), %v, want epsilon well below 1", g.Epsilon, g.Delta, err)
@@ -149,7 +149,7 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 				t.Errorf("%s: a plan of another %s is accepted", name, what)
 			}
 		}
-		f("name", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper"; c.PaperSensitivity = 1 })
+		f("name", func(c *mechanisms.Config) { *c = config("tree-gamma-paper", 4) })
 		for _, clip := range []float64{1.5, 2} { // 2: as many units, each twice as large
 			f("clip", func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(c.Dimension(), clip) })
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -62,7 +61,7 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 
 // Restore reads the step before it changes anything: every sum's state starts with it.
 func TestStateOfASumStartsWithItsStep(t *testing.T) {
-	for _, name := range mechanisms.Names() {
+	for _, name := range everyName() {
 		stream := mechtest.Open(t, config(name, 3), [32]byte{1})
 		for range 5 {
 			stream.Add(noise.Identity{}, []float64{1, 0, 0})
@@ -102,7 +101,7 @@ func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 
 // What is released once is the contribution sum of its own step, and has its budget for ever: σ = Δ/µ, θ = Δ/ε.
 func TestOnceIsOfSingleStepsForEver(t *testing.T) {
-	for _, name := range mechanisms.Names() {
+	for _, name := range everyName() {
 		if got := mechtest.ZeroStream(t, config(name, 3)).PerStep(); got != strings.HasPrefix(name, "once-") {
 			t.Errorf("%s: Once() = %v", name, got)
 		}

@@ -27,9 +27,9 @@ func seatOf(tb testing.TB) *mechanisms.Mechanism {
 // of streams with seats of their own.
 func TestStreamsOfASeatAreApart(t *testing.T) {
 	h := records(40, 3)
-	for _, name := range mechanisms.Names() {
+	for _, name := range everyName() {
 		c := batched(t)
-		c.Name, c.PaperSensitivity, c.Scope = name, config(name, 3).PaperSensitivity, scope(name, 4)
+		c.Name, c.Printed, c.Scope = name, config(name, 3).Printed, scope(name, 4)
 		plan := mechtest.Plan(t, c)
 		seat, err := mechanisms.NewMechanism(c, plan)
 		if err != nil {

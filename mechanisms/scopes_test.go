@@ -30,8 +30,8 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 		"once-gamma":                    {[]protection.Scope{once}, false, "takes per-step release"},
 		mechanisms.ExponentialMechanism: {[]protection.Scope{life}, false, "takes lifetime"},
 	}
-	if len(rows) != len(mechanisms.Names())+1 {
-		t.Errorf("%d rows, and %d names", len(rows), len(mechanisms.Names()))
+	if len(rows) != len(everyName())+1 {
+		t.Errorf("%d rows, and %d names", len(rows), len(everyName()))
 	}
 	for name, row := range rows {
 		for _, s := range []protection.Scope{window, life, decay, once} {

@@ -177,8 +177,8 @@ func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
 func TestRestoreAfterAnyRecordGivesTheSameBytes(t *testing.T) {
 	c, h := batched(t), records(40, 3)
 	h.gradients[7] = nil
-	for _, name := range mechanisms.Names() {
-		c.Name, c.PaperSensitivity, c.Scope = name, config(name, 3).PaperSensitivity, scope(name, 4)
+	for _, name := range everyName() {
+		c.Name, c.Printed, c.Scope = name, config(name, 3).Printed, scope(name, 4)
 		stream, twin := mechtest.Open(t, c, [32]byte{4}), mechtest.Open(t, c, [32]byte{})
 		for i, id := range h.ids {
 			state := stream.AppendState(nil)

@@ -42,7 +42,7 @@ func (t tree) shape(p *Calibration, _ Config) (bits int, err error) {
 func (t tree) calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (float64, error) {
 	x.scale = nodeScale(*x, kind.Law, t.exposure(c))
 	if kind.Paper {
-		x.scale = paperScale(c, kind.Law, x.grid, int(p.Levels))
+		x.scale = printedScale(c, x.grid, int(p.Levels))
 	}
 	return errorBound(*x, kind.Law, c.Failure, int(p.Levels)), nil
 }

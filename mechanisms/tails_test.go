@@ -38,7 +38,7 @@ func (u units) Add(dst []float64, v []int64, _ *noise.Chain) {
 // What the sampler draws reaches the public sums whole: under every name, at the scale of its plan, out to the
 // sampler's reach and within 2⁵³ units.
 func TestDrawsReachTheSums(t *testing.T) {
-	for _, name := range mechanisms.Names() {
+	for _, name := range everyName() {
 		c := config(name, 4)
 		c.Batch = 3
 		plan := mechtest.Plan(t, c)
@@ -57,7 +57,7 @@ func TestDrawsReachTheSums(t *testing.T) {
 // A stream that is opened as any is, with the sampler of its plan: its first release is that sampler's vector, to
 // beyond 6 standard deviations of normal noise. No other test looks behind Open with noise that far out.
 func TestFarDrawsReachTheSums(t *testing.T) {
-	for _, name := range mechanisms.Names() {
+	for _, name := range everyName() {
 		c, node := config(name, sumtest.FarDimension), noise.NodeID{}
 		if name == "blt" || c.Scope == (protection.PerStep{}) {
 			node.Block = 1

@@ -1,6 +1,10 @@
 package operators
 
-import "oriel/schemas"
+import (
+	"slices"
+
+	"oriel/schemas"
+)
 
 // Definition is an algorithm before it is configured: its row in the table of operators.
 type Definition struct {
@@ -8,12 +12,25 @@ type Definition struct {
 	Text     string    // one line for people
 	Settings []Setting // its own, in the order of the settings table
 
+	// Mechanisms are names of mechanisms that this definition has constants for, besides mechanisms.Names.
+	Mechanisms []string
+
 	// Events says how events are decoded. It may read only settings marked Decodes: a program that only scores loads no
 	// others.
 	Events func(v *Values) Events
 
 	// New checks the values by v.Want, so that all problems are reported together, and returns v.Err, or the operator.
 	New func(v *Values) (Operator, error)
+}
+
+// ForPapers returns the definition with the choices of its settings that papers print. Programs that protect somebody
+// must not call it.
+func (d Definition) ForPapers() Definition {
+	d.Settings = slices.Clone(d.Settings)
+	for i, s := range d.Settings {
+		d.Settings[i].Choices, d.Settings[i].Papers = slices.Concat(s.Choices, s.Papers), nil
+	}
+	return d
 }
 
 // Events says how the events of an operator are decoded.

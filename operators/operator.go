@@ -9,7 +9,7 @@ import (
 
 // Operator is an algorithm with its settings. These five methods are all that every operator has. What only some have
 // is an interface of its own, which callers find by assertion: Formatted, Writer, Descriptive, Scorer, Reporter,
-// Testing, Thinning, Cautious, Successor, Audited, Padded and Costed.
+// Testing, Thinning, Cautious, Successor, Audited and Costed.
 type Operator interface {
 	// Require adds to c what the operator requires of a mechanism: the contribution of a record (c.Contribution), and
 	// perhaps a bound on the mechanism's error, or draws. params are those that Params made when the incarnation was
@@ -114,13 +114,6 @@ type Audited interface {
 	// operator itself are compared record by record only: for them Canary and Records must hold, and Contribution for the
 	// first event of a stream.
 	ReferenceModel(params []byte) (ReferenceModel, error)
-}
-
-// Padded is an Operator that can be asked for more noise than its contributions need, for example for the noise of a
-// paper. `oriel plan` then warns about none of it.
-type Padded interface {
-	Operator
-	Padded() bool // the settings ask for such noise
 }
 
 // Output is a second topic, for decisions that are not for all who read the first: those whose Output is 1.

@@ -66,6 +66,12 @@ func (p *Problems) OneOf(name, value string, values ...string) {
 	p.Want(name, slices.Contains(values, value), "%q: not one of %s", value, strings.Join(values, ", "))
 }
 
+// PrintedInPaper reports a value that earlier versions took, of a paper's own constants.
+func (p *Problems) PrintedInPaper(name, value string) {
+	p.Break(name, "%s: is what a paper prints, to be compared with, and no service has it: `go run ./cmd/papers` does; "+
+		"a deployment that was opened with it stays with the version that opened it", value)
+}
+
 // Positive wants a value to be above 0 and finite.
 func (p *Problems) Positive(name string, value float64) {
 	p.Want(name, value > 0 && !math.IsInf(value, 1), "%g: not positive and finite", value) // also catches NaN

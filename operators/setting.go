@@ -32,6 +32,10 @@ type Setting struct {
 	Decodes  bool     // of Definition.Events, which sees no others
 	Choices  []string // of Text
 
+	// Papers are further choices of Text, which Definition.ForPapers has and services refuse by name: what a paper prints,
+	// to be compared with. Earlier versions had them among Choices.
+	Papers []string
+
 	// Entry brings an entry of a List or File to the form that is hashed and handed out, or says that it breaks the
 	// rule in Range. Where it is nil, entries stay as they stand.
 	Entry func(text string) (canonical string, ok bool)

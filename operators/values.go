@@ -77,7 +77,11 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 	var err error
 	switch setting.Kind {
 	case Text:
-		if setting.Choices != nil && needed {
+		switch {
+		case !needed:
+		case slices.Contains(setting.Papers, text):
+			p.PrintedInPaper(setting.Name, text)
+		case setting.Choices != nil:
 			p.OneOf(setting.Name, text, setting.Choices...)
 		}
 	case Number:

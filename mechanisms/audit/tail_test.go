@@ -41,9 +41,6 @@ func TestCheckFar(t *testing.T) {
 			},
 		} {
 			c := config(name)
-			if name == "tree-gaussian-paper" || name == "tree-gamma-paper" {
-				c.PaperSensitivity = 2
-			}
 			change(&c)
 			p := mechtest.Plan(t, c)
 			check := func(plant func(noise.Sampler) noise.Sampler) error {

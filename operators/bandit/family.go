@@ -100,10 +100,8 @@ var settings = append([]operators.Setting{
 		Later: true,
 	},
 	{
-		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact, printed}, Default: exact,
-		Text: "how much: what ORIEL_EPSILON takes, or what the paper prints, to compare with: ten to hundreds of " +
-			"times too much, of tree-laplace and tree-gaussian",
-		Later: true,
+		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Papers: []string{printed},
+		Default: exact, Later: true, Text: "how much: what ORIEL_EPSILON takes",
 	},
 }, actions.Settings("about one centre")...)
 
@@ -174,11 +172,7 @@ type operator struct {
 var (
 	_ operators.Thinning = operator{}
 	_ operators.Audited  = operator{}
-	_ operators.Padded   = operator{}
 )
-
-// Padded reports whether noise is what the paper prints.
-func (c operator) Padded() bool { return c.Printed }
 
 // Extras are those of the newest plan.
 func (c operator) Extras() []schemas.Extra { return extras(c.terms, true) }
@@ -244,8 +238,8 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return New(c.Config, p, sums)
 }
 
-// Describe tells how far plays go, and how much noise the paper prints.
-func (c operator) Describe(m mechanisms.Config) operators.Description {
+// Describe tells how far plays go.
+func (c operator) Describe(mechanisms.Config) operators.Description {
 	p := c.NewParams()
 	all := p.Episodes
 	last := all[len(all)-1]
@@ -257,15 +251,9 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	if c.Doubling {
 		steps += fmt.Sprintf(". That is the last of %d episodes: in earlier ones plays are farther from their centre", len(all))
 	}
-	names := []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace"}
-	if c.Printed {
-		names = []string{"tree-gaussian", "tree-laplace"}
-		if excess, err := c.excess(m); err == nil {
-			steps += fmt.Sprintf(". Noise is the paper's, %.3g times what ε takes: ORIEL_NOISE=exact has the same guarantee",
-				excess)
-		}
+	return operators.Description{
+		Radius: c.radius, Mechanisms: []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace"}, Steps: steps,
 	}
-	return operators.Description{Radius: c.radius, Mechanisms: names, Steps: steps}
 }
 
 // shapes tells where plays go, and what losses are measured from.

@@ -17,7 +17,7 @@ func configOf(m mechanisms.Config, lines ...string) (operator, error) {
 		"square": "a>b\na>c\nb>d\nc>d\n", "path": "a>b\nb>c\n", "double": strings.Repeat("a>b\n", 200),
 	}
 	read := func(name string) ([]byte, error) { return []byte(graphs[name]), nil }
-	c, err := optest.ConfigureFrom(read, Definition, m, lines...)
+	c, err := optest.ConfigureFrom(read, Definition.ForPapers(), m, lines...)
 	if err != nil {
 		return operator{}, err
 	}

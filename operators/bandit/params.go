@@ -104,7 +104,7 @@ func (c Config) printed(law mechanisms.Law, b dp.Budget) float64 {
 // is too little, and is not taken.
 func (c Config) excess(m mechanisms.Config) (float64, error) {
 	facts, known := mechanisms.FactsOf(m.Name)
-	if !known || !facts.Tree || facts.Paper || facts.Law == mechanisms.Gamma {
+	if !known || !facts.Tree || facts.Law == mechanisms.Gamma {
 		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: none is printed for %s; tree-laplace and tree-gaussian have some",
 			m.Name)
 	}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 
+	"oriel/mechanisms"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
 )
@@ -17,7 +19,7 @@ const (
 	OGD = "ogd"
 
 	Proved = "proved" // C_1 = 10(ρ²G + ρE), SPEC.md §11
-	Paper  = "paper"  // C_1 = 26ρ²G(1 + C_W) as printed, SPEC.md §6 reading A; not proved
+	Paper  = "paper"  // those of Config.Printed; not proved
 	// no constants: each step goes as far towards the linear minimiser as lowers Ĵ_t most, SPEC.md §6.1; no bound
 	Search = "search"
 
@@ -28,7 +30,7 @@ const (
 // Config decides every byte of a machine, together with the stream's. Privacy is the stream's own.
 type Config struct {
 	Update    string     // Projection, LLO or OGD. Required.
-	Constants string     // Proved, Paper or Search. Required for LLO, not read otherwise.
+	Constants string     // Proved, Search, or with Printed Paper. Required for LLO, not read otherwise.
 	First     string     // Spread, or of Search alone Vertex. Empty means Spread.
 	Loss      loss.Loss  // Required.
 	Set       convex.Set // Required; LLO needs a polytope.
@@ -48,6 +50,18 @@ type Config struct {
 	Rounds    uint64  // T, steps for which the noise bound E is asked. Required for LLO with Proved constants.
 	Failure   float64 // β, probability that some step up to T breaks the bound, in (0, 1). Required for LLO.
 	EmitEvery uint64  // k ≥ 1: the decision of step t is emitted if t mod k = 0. Required; 1 emits all.
+
+	Printed Printed // constants of a paper, to be compared with; nil in every service
+}
+
+// Printed are constants as a paper prints them.
+type Printed interface {
+	// NoiseTerm returns C_W of llo under a mechanism, which the plan of a stream keeps.
+	NoiseTerm(c Config, m mechanisms.Config) (float64, error)
+	// Reach returns C_1 of llo for ρ, G, B and C_W.
+	Reach(ratio, gradient, batch, noise float64) float64
+	// Scale is mechanisms.Config.Printed of the names with the suffix -paper.
+	Scale(c Config, m mechanisms.Config) func(levels int) *big.Float
 }
 
 const minConvexity, maxConvexity = 1e-12, 1e12
@@ -108,8 +122,8 @@ func (c Config) validateLocal() []error {
 				c.Set.Name()))
 		}
 	}
-	if c.Constants != Proved && c.Constants != Paper && c.Constants != Search {
-		errs = append(errs, fmt.Errorf("coco: constants %q: not one of proved, paper, search", c.Constants))
+	if c.Constants != Proved && c.Constants != Search && (c.Constants != Paper || c.Printed == nil) {
+		errs = append(errs, fmt.Errorf("coco: constants %q: not one of proved, search", c.Constants))
 	}
 	if c.Constants == Proved && c.Rounds == 0 {
 		errs = append(errs, errors.New("coco: rounds 0: llo with proved constants needs the number of steps"))
@@ -129,10 +143,9 @@ func (c Config) remembers() bool {
 // searches reports whether the update takes searched steps.
 func (c Config) searches() bool { return c.Update == LLO && c.Constants == Search }
 
-// PaperSensitivity is G = L' + µD, the bound on the gradient of one event's model that the paper prints as the
-// sensitivity; L' = L + µ·max|x| counts the public regulariser. It is not the sensitivity of what the stream sums: that
-// is 2L at most.
-func (c Config) PaperSensitivity() float64 {
+// GradientBound is G = L' + µD, a bound on the gradient of one event's model; L' = L + µ·max|x| counts the public
+// regulariser. It is not the sensitivity of what the stream sums: that is 2L at most.
+func (c Config) GradientBound() float64 {
 	clip := c.Clip
 	if !c.OwnConvexity {
 		clip += float64(c.StrongConvexity * c.Set.MaxNorm())

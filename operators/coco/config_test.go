@@ -2,10 +2,12 @@ package coco
 
 import (
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
@@ -51,10 +53,10 @@ func TestDerivedConstants(t *testing.T) {
 	c := sample(t, "simplex", 8) // L = 1, µ = ½
 	c.Update = LLO
 	g := 1.5 + math.Sqrt2/2
-	near("G", c.PaperSensitivity(), g)
+	near("G", c.GradientBound(), g)
 	own := c
 	own.OwnConvexity = true
-	near("G under own convexity", own.PaperSensitivity(), 1+math.Sqrt2/2)
+	near("G under own convexity", own.GradientBound(), 1+math.Sqrt2/2)
 	near("β/T", c.StepFailure(), 1e-6)
 	c.Update = Projection
 	near("β/T of projection", c.StepFailure(), 0)
@@ -69,10 +71,21 @@ func TestDerivedConstants(t *testing.T) {
 	near("b_5", k.curvature(5), 1.5*105+lambda)
 	near("r_1", k.radius(1), 2*3*g/(1.5*101+lambda))
 	near("r_5", k.radius(5), math.Sqrt2*k.reach/(1.5*104+lambda)+2*3*g/(1.5*105+lambda))
-	c.Constants = Paper
-	k = newConstants(c, o, 2, 1, bound, cw)
-	near("C_1 of the paper", k.reach, 26*4*g*(1+cw))
-	near("C_1 of the paper, batch", newConstants(c, o, 2, batch, bound, cw).reach, 26*4*g*(batch+cw))
+	c.Constants, c.Printed = Paper, product{}
+	near("C_1 as printed", newConstants(c, o, 2, batch, bound, cw).reach, 2*g*batch*cw)
+}
+
+// product has constants of no paper: C_1 is the product of all that it may depend on, and C_W is 7.
+type product struct{}
+
+func (product) NoiseTerm(Config, mechanisms.Config) (float64, error) { return 7, nil }
+
+func (product) Reach(ratio, gradient, batch, noise float64) float64 {
+	return ratio * gradient * batch * noise
+}
+
+func (product) Scale(Config, mechanisms.Config) func(int) *big.Float {
+	return func(levels int) *big.Float { return big.NewFloat(float64(levels)) }
 }
 
 // TestEverySetOfTheProductIsUsable guards the pairs that the settings allow.
@@ -94,6 +107,7 @@ func TestEverySetOfTheProductIsUsable(t *testing.T) {
 func TestVerticesAreSearched(t *testing.T) {
 	c := sample(t, "vertices", 3)
 	c.Update = LLO
+	c.Printed = product{}
 	for _, constants := range []string{Proved, Paper, Search} {
 		c.Constants = constants
 		if err := c.Validate(); (err == nil) != (constants == Search) {

@@ -14,11 +14,10 @@ type constants struct {
 
 // newConstants takes ρ, B, E of the stream and C_W of the plan.
 //
-// Proved: C_1 = 10(ρ²·BG + ρE), any B (SPEC.md §11 with a step as the round). Paper: 26ρ²·G(B + C_W): its C_W stands
-// for noise, which a batch does not scale; for B = 1 it is what is printed.
+// Proved: C_1 = 10(ρ²·BG + ρE), any B (SPEC.md §11 with a step as the round). Paper: Printed.Reach.
 func newConstants(c Config, o *objective, ratio float64, batch uint64, bound, cw float64) constants {
 	square := float64(ratio * ratio)
-	b, g := float64(batch), c.PaperSensitivity()
+	b, g := float64(batch), c.GradientBound()
 	k := constants{
 		alpha:     1 / (2 * square),
 		anchor:    float64(o.convexity * 25 * square),
@@ -26,7 +25,7 @@ func newConstants(c Config, o *objective, ratio float64, batch uint64, bound, cw
 		objective: o,
 	}
 	if c.Constants == Paper {
-		k.reach = float64(26 * square * g * (b + cw))
+		k.reach = c.Printed.Reach(ratio, g, b, cw)
 	} else {
 		k.reach = float64(10 * (float64(square*k.gradient) + float64(ratio*bound)))
 	}

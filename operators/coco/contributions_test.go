@@ -74,7 +74,7 @@ func TestSensitivityOfEachRule(t *testing.T) {
 		m := mechanism(c, 16, 1)
 		x.change(&c, &m)
 		if m = sharpest(c, m); m.Name == "tree-gaussian-paper" {
-			m.PaperSensitivity = c.PaperSensitivity()
+			m.Printed = product{}.Scale(c, m)
 		}
 		got := mechtest.Plan(t, m).Sensitivity(m)
 		if math.Abs(got-x.want) > 1e-4*x.want {

@@ -15,7 +15,16 @@ import (
 // Definition is coco in the table of operators.
 var Definition = operators.Definition{
 	Name: "coco", Text: "constrained online convex optimisation: one loss, one set, one private sum of gradients",
-	Settings: settings, Events: events, New: configure,
+	Settings: settings, Events: events,
+	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
+}
+
+// ForPapers is Definition with the constants of a paper: CONSTANTS=paper, and mechanisms whose scale it prints.
+func ForPapers(p Printed) operators.Definition {
+	d := Definition.ForPapers()
+	d.Mechanisms = []string{"tree-gaussian-paper", "tree-gamma-paper"}
+	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
+	return d
 }
 
 // The forms that DECISIONS names.
@@ -28,10 +37,11 @@ var settings = []operators.Setting{
 			"descent on each step's own noisy gradient (once-gaussian and once-gamma only)",
 	},
 	{
-		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Paper, Search}, Default: Proved,
+		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Search}, Papers: []string{Paper},
+		Default: Proved,
 		Text: "how far a step of the llo update goes. search: as far as lowers the noisy objective most; take it for flows, trees and matchings, " +
 			"with ORIEL_MEMORY, and wherever decisions have to move soon; it has no bound on regret. proved: as constants say whose bound on " +
-			"regret is proved here; decisions move little. paper: as the constants say that the paper prints, to compare with",
+			"regret is proved here; decisions move little",
 	},
 	{
 		Name: "FIRST", Kind: operators.Text, Unit: "name", Choices: []string{Spread, Vertex}, Default: Spread, Later: true,
@@ -131,7 +141,7 @@ func events(v *operators.Values) operators.Events {
 	return operators.Events{Body: body, Dimension: d}
 }
 
-func configure(v *operators.Values) (operators.Operator, error) {
+func configure(v *operators.Values, printed Printed) (operators.Operator, error) {
 	v.Want("SET", v.Text("LOSS") != "portfolio" || v.Text("SET") == "simplex",
 		"%q: the portfolio loss is defined on the simplex only", v.Text("SET"))
 	quantile := v.Number("QUANTILE")
@@ -174,6 +184,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		Clip: v.Number("CLIP"), StrongConvexity: v.Number("STRONG_CONVEXITY"), StartRegularizer: start,
 		FeaturesMax: features, WeightMax: v.Number("WEIGHT_MAX"), LabelMax: v.Number("LABEL_MAX"),
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Rounds: v.Rounds, Failure: 1 - confidence, EmitEvery: every,
+		Printed: printed,
 	}
 	form := schemas.Dense
 	if v.Text("DECISIONS") == sparse {
@@ -237,7 +248,7 @@ func (c operator) Form() schemas.Form { return c.form }
 func (c operator) Extras() []schemas.Extra { return operators.LifetimeMembers(c.terms) }
 
 // Require tells the contribution, by the rule of the stored plan or the sharpest one, asks for the error bound that
-// proved constants need, and tells the sensitivity that the paper prints.
+// proved constants need, and tells the scale that a paper prints.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	leaves := c.contributions(*m)
 	if params != nil {
@@ -248,13 +259,13 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 		leaves = p.Contributions
 	}
 	m.Contribution, m.Failure = leaves.component(c.Config), c.StepFailure()
-	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
-		m.PaperSensitivity = c.PaperSensitivity()
+	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper && c.Printed != nil {
+		m.Printed = c.Printed.Scale(c.Config, *m)
 	}
 	return nil
 }
 
-// Params freezes the paper's C_W.
+// Params freezes C_W, where there is one.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	p, err := c.NewParams(m)
 	if err != nil {

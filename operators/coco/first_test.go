@@ -87,7 +87,7 @@ func TestOnlyASearchedStepBeginsAtAVertex(t *testing.T) {
 	for _, update := range []string{Projection, LLO, OGD} {
 		for _, constants := range []string{Proved, Paper, Search} {
 			c := sample(t, "simplex", 4)
-			c.Update, c.Constants, c.First = update, constants, Vertex
+			c.Update, c.Constants, c.First, c.Printed = update, constants, Vertex, product{}
 			if err := c.Validate(); (err == nil) != (update == LLO && constants == Search) {
 				t.Errorf("%s, %s: %v", update, constants, err)
 			}

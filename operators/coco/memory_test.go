@@ -100,7 +100,7 @@ func TestMemoryFollowsAChange(t *testing.T) {
 func TestUpdatesThatHaveNoMemory(t *testing.T) {
 	for _, change := range []func(*Config){
 		func(c *Config) { c.Update = LLO },
-		func(c *Config) { c.Update, c.Constants = LLO, Paper },
+		func(c *Config) { c.Update, c.Constants, c.Printed = LLO, Paper, product{} },
 		func(c *Config) { c.OwnConvexity = true },
 		func(c *Config) { c.Update, c.Constants, c.OwnConvexity = LLO, Search, true },
 	} {
@@ -127,8 +127,8 @@ func TestMemoryOfConstants(t *testing.T) {
 			Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 			Terms: protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
 		}
-		_, err := optest.Configure(Definition, m, "UPDATE=llo", "CONSTANTS="+c.constants, "LOSS=linear", "SET=matching",
-			"RADIUS=1", "DIMENSION=9", "STRONG_CONVEXITY=0.001", "CLIP=1", "CONFIDENCE=0.99")
+		_, err := optest.Configure(ForPapers(product{}), m, "UPDATE=llo", "CONSTANTS="+c.constants, "LOSS=linear",
+			"SET=matching", "RADIUS=1", "DIMENSION=9", "STRONG_CONVEXITY=0.001", "CLIP=1", "CONFIDENCE=0.99")
 		if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.constants, err, c.want)
 		}

@@ -18,7 +18,7 @@ import (
 // opened, stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit. It
 // also holds what an earlier life of the stream has left, where it goes on after one.
 type Params struct {
-	CW            float64       // C_W of the paper's constants; 0 where they are not used
+	CW            float64       // C_W of printed constants; 0 where they are not used
 	Contributions Contributions // zero: the ball of the clip, of every plan of version 1
 	Past          Inherited     // zero: the stream starts from nothing
 
@@ -61,7 +61,7 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 		p.Contributions = sharp
 	}
 	if c.Update == LLO && c.Constants == Paper {
-		cw, err := c.paperCW(m)
+		cw, err := c.Printed.NoiseTerm(c, m)
 		if err != nil {
 			return Params{}, err
 		}
@@ -79,29 +79,6 @@ func (c Config) pastOf(m mechanisms.Config, last operators.Decision) (Inherited,
 	}
 	near, err := convex.Nearest(c.Set, last.Point)
 	return Inherited{Point: near, Weight: mechanisms.Weight(m.Scope, last.Step)}, err
-}
-
-// paperCW is C_W as SPEC.md §6 prints it, reading A (a = α = 1/(2ρ²)), n for the paper's d:
-//
-//	Gamma  2a·n·log2(W)^1.5·ln(n/β)/ε        Gauss  2a·√n·log2(W)^1.5·ln(1/δ)·√ln(1/β)/ε
-//
-// It has no sensitivity and no proof; C_W·ρG stands where E does in the proved constants.
-func (c Config) paperCW(m mechanisms.Config) (float64, error) {
-	oracle, err := convex.NewLocalOracle(c.Set)
-	if err != nil {
-		return 0, fmt.Errorf("coco: update llo: %w", err)
-	}
-	n := float64(c.Set.Dimension())
-	a := 1 / (2 * oracle.Ratio() * oracle.Ratio())
-	shape := 2 * a * math.Pow(math.Log2(float64(m.Scope.Span())), 1.5) / m.Budget.Epsilon
-	facts, _ := mechanisms.FactsOf(m.Name)
-	switch {
-	case facts.Tree && facts.Law == mechanisms.Gamma:
-		return shape * n * math.Log(n/c.Failure), nil
-	case facts.Tree && facts.Law == mechanisms.Gaussian:
-		return shape * math.Sqrt(n) * math.Log(1/m.Budget.Delta) * math.Sqrt(math.Log(1/c.Failure)), nil
-	}
-	return 0, fmt.Errorf("coco: constants paper: the paper has none for mechanism %q, only for tree-gaussian and tree-gamma", m.Name)
 }
 
 func (p Params) validate() error {

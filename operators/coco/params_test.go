@@ -14,33 +14,21 @@ import (
 	"oriel/operators/convex"
 )
 
-// TestPaperCW compares with 25-digit values of SPEC.md §6, reading A: n = 8 on the simplex (ρ = 2, a = 1/8), W = 128,
-// ε = 2, δ = 1e-6, β = 0.01.
-func TestPaperCW(t *testing.T) {
+// TestPrintedConstantsAreFrozen: C_W of a paper is in the plan, and no other constants have one.
+func TestPrintedConstantsAreFrozen(t *testing.T) {
 	c := sample(t, "simplex", 8)
-	c.Update, c.Constants = LLO, Paper
+	c.Update, c.Constants, c.Printed = LLO, Paper, product{}
 	m := mechanism(c, 128, 1)
-	m.Budget.Epsilon = 2
-	for name, want := range map[string]float64{
-		"tree-gamma": 123.8007416970460964489894, "tree-gamma-paper": 123.8007416970460964489894,
-		"tree-gaussian": 194.1296393816765068316703, "tree-gaussian-paper": 194.1296393816765068316703,
-	} {
-		m.Name = name
-		p, err := c.NewParams(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if math.Abs(p.CW-want) > 1e-12*want {
-			t.Errorf("%s: C_W = %v, want %v", name, p.CW, want)
-		}
-	}
-	m.Name = "tree-laplace"
-	if _, err := c.NewParams(m); err == nil || !strings.Contains(err.Error(), "tree-laplace") {
-		t.Errorf("error %v: the paper has no constants for Laplace", err)
+	if p, err := c.NewParams(m); err != nil || p.CW != 7 {
+		t.Errorf("printed constants: plan %v, %v", p, err)
 	}
 	c.Constants = Proved
 	if p, err := c.NewParams(m); err != nil || p.CW != 0 {
 		t.Errorf("proved constants: plan %v, %v", p, err)
+	}
+	c.Constants, c.Printed = Paper, nil
+	if _, err := c.NewParams(m); err == nil || !strings.Contains(err.Error(), `constants "paper"`) {
+		t.Errorf("constants of no paper: %v", err)
 	}
 }
 

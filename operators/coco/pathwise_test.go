@@ -133,7 +133,7 @@ func (r *run) regret() float64 {
 }
 
 // stepG is BG.
-func (r *run) stepG() float64 { return float64(r.batch) * r.config.PaperSensitivity() }
+func (r *run) stepG() float64 { return float64(r.batch) * r.config.GradientBound() }
 
 // gap is J_t(x) − J_t(z) = ⟨∇J_t(z), x−z⟩ + (b_t/2)|x−z|², without cancellation.
 func (r *run) gap(x, z []float64, start, anchor float64) float64 {

@@ -77,9 +77,8 @@ var settings = []operators.Setting{
 		"f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that "+
 			"is too little the shift doubles. Not with ORIEL_CONFIDENCE, which says it"),
 	{
-		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: noises, Default: exact, Later: true,
-		Text: "paper, paper-wishart, paper-unshifted: as much as the source prints, of Gaussian law; with tree-gaussian, to see what exact noise is " +
-			"worth. ε in decisions is what it loses, and the shift that is printed comes with ORIEL_CONFIDENCE",
+		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Papers: printedNoises, Default: exact,
+		Later: true, Text: "how much: what ORIEL_EPSILON takes",
 	},
 	{
 		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "0.25",

@@ -220,13 +220,13 @@ func TestSettingsAreRefused(t *testing.T) {
 		"WIDTH=-1", "WAIT=0", "PLAYED=guessed",
 		`ARMS=a,"b"`, "CAPACITY=1048577", "NOISE=paper", "NOISE=loud",
 	} {
-		if _, err := optest.Configure(Definition, optest.Life(16), append(append([]string{}, base...), line)...); err == nil {
+		lines := append(append([]string{}, base...), line)
+		if _, err := optest.Configure(Definition.ForPapers(), optest.Life(16), lines...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
 	for name, scope := range map[string]protection.Scope{
 		"once-gaussian": protection.PerStep{}, "tree-gamma": protection.Window{Steps: 64},
-		"tree-gaussian-paper": protection.Window{Steps: 64},
 	} {
 		m := optest.Under(name, scope, dp.Replace)
 		if _, err := optest.Configure(Definition, m, base...); err == nil {

@@ -21,7 +21,7 @@ const (
 	unshifted = "paper-unshifted"
 )
 
-var noises = []string{exact, paper, wishart, unshifted}
+var printedNoises = []string{paper, wishart, unshifted}
 
 // paperNoise are the constants that are printed, for d features, a tree over n steps, rows of norm L̃ (square: two), ε,
 // δ.

@@ -38,6 +38,6 @@ func ReadLabel(v *operators.Values) int {
 // WantMechanism wants a mechanism whose noise has an edge that is known, and whose releases are sums.
 func WantMechanism(v *operators.Values) {
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || facts.Law == mechanisms.Gaussian && !facts.PerStep && !facts.Paper,
+	v.Want("MECHANISM", !known || facts.Law == mechanisms.Gaussian && !facts.PerStep,
 		"%s: take one with Gaussian noise and prefix sums: blt or tree-gaussian", v.Mechanism)
 }

@@ -358,7 +358,6 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 	for name, scope := range map[string]protection.Scope{
 		"once-gaussian": protection.PerStep{}, "tree-gamma": protection.Window{Steps: 64},
-		"tree-gaussian-paper": protection.Window{Steps: 64},
 	} {
 		m := optest.Under(name, scope, dp.Replace)
 		if _, err := optest.Configure(Definition, m, base...); err == nil {

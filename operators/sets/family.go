@@ -63,9 +63,9 @@ var settings = slices.Insert([]operators.Setting{
 		Text: "after which halving starts anew, since what was best need not stay so; 0: never",
 	},
 	{
-		Name: "RATE", Kind: operators.Text, Unit: "name", Choices: []string{tight, theorem, printed, direct}, Default: tight,
-		Text: "of ORIEL_RULE=draws, how often it explores and how fast it learns: tight as the proof allows; printed as the source says; " +
-			"theorem as its Theorem 8 needs it, with k² in place of k; direct as its B.1, which draws anew behind each round and learns slower for it",
+		Name: "RATE", Kind: operators.Text, Unit: "name", Choices: []string{tight},
+		Papers: []string{theorem, printed, direct}, Default: tight,
+		Text: "of ORIEL_RULE=draws, how often it explores and how fast it learns: as the proof allows",
 	},
 	{
 		Name: "SHARE", Kind: operators.Number, Unit: "share", Range: "0, or above 0, at most 1; draws", Default: "0",

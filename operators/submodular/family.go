@@ -77,7 +77,7 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "COPIES", Kind: operators.Count, Unit: "copies", Range: "0 to 1024; shares", Default: "0", Later: true,
-		Text: "K of ORIEL_RULE=shares: as many learners one behind the other; 0: as the source's proof has it, or with ORIEL_RATE=printed its box",
+		Text: "K of ORIEL_RULE=shares: as many learners one behind the other; 0: as the source's proof has it",
 	},
 	{
 		Name: "VALUES_NORM", Kind: operators.Number, Unit: "norm", Default: "0", Later: true,
@@ -90,10 +90,9 @@ var settings = []operators.Setting{
 		"a set is found and emitted every so many steps; the privacy account covers all steps. Of draws fewer cost less"),
 	{
 		Name: "RATE", Kind: operators.Text, Unit: "name", Default: tight, Later: true,
-		Choices: []string{tight, bounded, printed},
+		Choices: []string{tight, bounded}, Papers: []string{printed},
 		Text: "of draws, leaders and shares, how fast they learn: tight as fast as the noise allows, of draws as ε and δ allow over all draws there will " +
-			"be; bounded no faster than the bound on regret is proved for, which is for worths that may change as they like; printed as the source says, " +
-			"which is far slower. Draws then lose less",
+			"be; bounded no faster than the bound on regret is proved for, which is for worths that may change as they like",
 	},
 }
 
@@ -183,7 +182,6 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		"%s: releases no sum, and ORIEL_RULE=%s follows from one; take blt", v.Mechanism, c.rule)
 	v.Want("MECHANISM", !known || !facts.PerStep, "%s: sets follow from sums, and this releases single steps; take blt",
 		v.Mechanism)
-	v.Want("MECHANISM", !known || !facts.Paper, "%s: has no printed constants for these leaves; take blt", v.Mechanism)
 	return c, v.Err()
 }
 

@@ -56,7 +56,6 @@ var settingsOfAllKinds = [][]string{
 	{"ORIEL_MECHANISM=tree-gaussian", "ORIEL_BATCH=3", "ORIEL_ADJACENCY=zero-out"},
 	{"ORIEL_MECHANISM=tree-gamma", "ORIEL_LOSS=portfolio", "ORIEL_SET=simplex", "ORIEL_RADIUS=1"},
 	{"ORIEL_MECHANISM=tree-laplace", "ORIEL_LOSS=hinge", "ORIEL_SET=box"},
-	{"ORIEL_MECHANISM=tree-gaussian-paper"},
 	{"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime", "ORIEL_LOSS=squared"},
 	{
 		"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=lifetime", "ORIEL_LOSS=absolute",

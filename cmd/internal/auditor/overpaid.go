@@ -30,10 +30,9 @@ type Move struct {
 
 // Overpaid returns the components whose noise is calibrated to more than an exchange of one event can move, as far as
 // the operator's reference model shows it. It returns none where this cannot be found out cheaply, for example where
-// contributions are very long, and none where the settings ask for more noise. Equal settings give equal moves.
+// contributions are very long. Equal settings give equal moves.
 func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
-	padded, can := c.(operators.Padded)
-	if can && padded.Padded() || max(m.Contribution.Entries(), m.Dimension()) > mostCoordinates {
+	if max(m.Contribution.Entries(), m.Dimension()) > mostCoordinates {
 		return nil
 	}
 	a, err := newSubject(m, c, [32]byte{}, AllComponents)

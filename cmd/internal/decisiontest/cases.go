@@ -32,10 +32,6 @@ var Inputs = []struct {
 		"LOSS=squared", "UPDATE=llo", "SET=l1-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=1", "STRONG_CONVEXITY=0.1",
 		"CLIP=0.3", "CONSTANTS=proved", "HORIZON=1000", "CONFIDENCE=0.9", "OWN_CONVEXITY=true",
 	}},
-	{"squared-paper", []string{
-		"LOSS=squared", "UPDATE=llo", "SET=box", "RADIUS=0.5", "DIMENSION=6", "WINDOW=8", "STRONG_CONVEXITY=0.1",
-		"CONSTANTS=paper", "HORIZON=240",
-	}},
 	{
 		"logistic-ogd",
 		[]string{"LOSS=logistic", "UPDATE=ogd", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "STRONG_CONVEXITY=0.01"},
@@ -145,10 +141,6 @@ var Inputs = []struct {
 		"OPERATOR=bandit", "SET=box", "RADIUS=1", "DIMENSION=3", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=horizon",
 		"HORIZON=200", "UPDATE=projection", "DOUBLING=true", "EPSILON=40",
 	}},
-	{"plays-printed", []string{
-		"OPERATOR=bandit", "SET=l1-ball", "RADIUS=1", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=64",
-		"HORIZON=64", "NOISE=paper", "EPSILON=1000",
-	}},
 	{"contexts-served", []string{
 		"OPERATOR=linucb", "PLAYED=served", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=lifetime", "MEMORY=16",
 		"EMIT_EVERY=4", "WAIT=20", "CAPACITY=8", "EPSILON=40",
@@ -231,10 +223,6 @@ var Inputs = []struct {
 	{"worths-drawn", []string{
 		"OPERATOR=sets", "RULE=draws", "ELEMENTS=AA,DL,UA,B6", "PICK=2", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=horizon",
 		"HORIZON=200", "SHARE=0.5", "EPSILON=60", "WORTH_RANGE=-1:1",
-	}},
-	{"contexts-printed", []string{
-		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=256", "HORIZON=256",
-		"EMIT_EVERY=8", "NOISE=paper", "EPSILON=40",
 	}},
 	{"gains-quadratic", []string{
 		"OPERATOR=submodular", "RULE=shares", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "FUNCTION=quadratic",
@@ -337,7 +325,7 @@ var onlyUnder = map[string]string{
 	"squared-ridge":    "blt", "squared-ridge-tree": "tree-gaussian", "squared-innovation": "blt",
 	"plays-ucb": "once-gamma", "plays-ucb-gaussian": "once-gaussian", "plays-exp3": "once-gamma", "plays-ball": "blt",
 	"plays-simplex": "blt", "plays-box-tree": "tree-gamma",
-	"plays-doubling": "blt", "plays-printed": "tree-laplace",
+	"plays-doubling":     "blt",
 	"plays-null":         "blt",
 	"plays-exp3-uniform": "once-gamma",
 	"linear-trees":       "blt", "linear-ranking": "blt", "linear-projected-ranking": "tree-laplace",
@@ -346,8 +334,8 @@ var onlyUnder = map[string]string{
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.ExponentialMechanism,
 	"gains-led": "tree-gamma", "gains-shares": "blt", "worths-halving": "once-gamma",
-	"worths-drawn":     mechanisms.ExponentialMechanism,
-	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
+	"worths-drawn":    mechanisms.ExponentialMechanism,
+	"gains-quadratic": "blt", "contexts-products": "blt",
 	"aggregate-memory-shown": "blt", "contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
 	"linear-flow-tangent": "blt", "linear-vertices-tangent": "tree-gaussian", "linear-trees-tangent": "blt",
 	"linear-at-most": "tree-gamma", "linear-partition-at-most": "blt", "linear-forests": "blt",
@@ -367,7 +355,7 @@ func (c Case) steady() bool {
 // keep it, and their bytes.
 func (c Case) earlier() byte {
 	switch c.Events {
-	case "contexts-served", "contexts-products", "contexts-logged", "contexts-printed":
+	case "contexts-served", "contexts-products", "contexts-logged":
 		return '1'
 	case "contexts-marked", "contexts-candidates-marked":
 		return '2'

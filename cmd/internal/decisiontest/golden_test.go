@@ -2,23 +2,21 @@ package decisiontest
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"flag"
-	"fmt"
 	"math"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/replay"
+	"oriel/cmd/internal/registry"
 	"oriel/mechanisms"
 	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators/coco"
+	"oriel/operators/submodular"
 	"oriel/schemas"
 )
 
@@ -28,7 +26,8 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/decisions.txt")
 func (c Case) plan(t *testing.T) []byte {
 	t.Helper()
 	if c.printed() {
-		c.Settings = Load(t, append(Env(c.mechanism, c.env()), "RATE=printed")...)
+		printing := registry.Table{submodular.Definition.ForPapers()} // as those plans have it
+		c.Settings = LoadOf(t, printing, append(Env(c.Mechanism, c.env()), "RATE=printed")...)
 	}
 	fresh, err := Model(t, c.Settings).Learner.Params()
 	if err != nil {
@@ -136,42 +135,6 @@ func (c Case) env() []string {
 	return nil
 }
 
-// block is what the golden file holds of a case: its plan, frozen, the digest of all decisions, printed as JSON, and
-// some of them to look at.
-func (c Case) block(t *testing.T, plan []byte, encoding schemas.Encoding) string {
-	t.Helper()
-	m := Model(t, c.Settings)
-	m.Learner, m.Encoding = Freeze(m.Learner, plan), encoding
-	events := Lines(t, c.Events)
-	o := replay.Options{Seed: strings.Repeat("5eed", 16), Partition: 3}
-	if c.Settings.UserID != "" {
-		o.Separator, events = "|", ByTurns(events)
-	}
-	if c.Plays() {
-		o.Separator = "|"
-	}
-	out := Replay(t, m, o, events)
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	text := fmt.Sprintf("%v\nplan %x\nsha256 %x, %d decisions\n", c, plan, sha256.Sum256(out), len(lines))
-	for _, i := range []int{0, 1, len(lines) / 2, len(lines) - 1} {
-		text += lines[i] + "\n"
-	}
-	return text
-}
-
-// goldenPlan takes the plan out of a block. A plan is calibrated by functions that may differ in the last bit between
-// platforms, and so it is data here as it is in an incarnation.
-func goldenPlan(t *testing.T, block string) []byte {
-	t.Helper()
-	_, rest, _ := strings.Cut(block, "\nplan ")
-	text, _, _ := strings.Cut(rest, "\n")
-	plan, err := hex.DecodeString(text)
-	if err != nil || len(plan) == 0 {
-		t.Fatalf("%s: no plan in the block: %q", golden, block)
-	}
-	return plan
-}
-
 // TestGoldenDecisions: every build on every CPU writes these bytes. -rewrite replaces them, which forks every
 // deployment: formats are changed by adding a version.
 func TestGoldenDecisions(t *testing.T) {
@@ -189,7 +152,7 @@ func TestGoldenDecisions(t *testing.T) {
 			t.Errorf("%v: no block", c)
 			continue
 		}
-		got := c.block(t, goldenPlan(t, want), schemas.JSON)
+		got := c.Block(t, Plan(t, want), schemas.JSON)
 		if got == want {
 			continue
 		}
@@ -211,7 +174,7 @@ func TestGoldenDecisionsInEveryEncoding(t *testing.T) {
 				continue
 			}
 			want := blocks[c.String()]
-			if c.block(t, goldenPlan(t, want), encoding) != want {
+			if c.Block(t, Plan(t, want), encoding) != want {
 				t.Errorf("%v: in %s it says something else", c, schemas.Encodings[encoding])
 			}
 		}
@@ -222,7 +185,7 @@ func rewriteGolden(t *testing.T) {
 	t.Helper()
 	var blocks []string
 	for _, c := range Cases(t) {
-		blocks = append(blocks, c.block(t, c.plan(t), schemas.JSON))
+		blocks = append(blocks, c.Block(t, c.plan(t), schemas.JSON))
 	}
 	if err := os.WriteFile(Path(golden), []byte(strings.Join(blocks, "\n")), 0o644); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ func TestGoldenPlansAreStillComputed(t *testing.T) {
 	blocks := Blocks(t)
 	for _, c := range Cases(t) {
 		plan := c.plan(t)
-		if want := goldenPlan(t, blocks[c.String()]); !bytes.Equal(plan, want) {
+		if want := Plan(t, blocks[c.String()]); !bytes.Equal(plan, want) {
 			t.Errorf("%v: plan %x, want %x", c, plan, want)
 		}
 	}

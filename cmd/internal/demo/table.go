@@ -69,8 +69,7 @@ for life: what a step says counts for less with each later step (memory, ORIEL_M
 for ever. The others protect the newest W flights of each stream; a flight that leaves the window is not forgotten, and
 its ε grows with age as shown. Adjacency replace, one flight, δ = 1e-6. Settings are public: the regulariser follows
 from the noise, as ` + "`oriel plan`" + ` advises, and from no flight; so each row has a learner of its own, whose loss
-without noise stands beside it. A window of 1024 flights is for show. Mechanisms named -paper use the constants and the
-sensitivity that the paper prints; their ε is recomputed from the noise they add.`
+without noise stands beside it. A window of 1024 flights is for show.`
 
 // print scores the decisions, draws, and says in the end what it comes to.
 func (d *table) print(ctx context.Context, out io.Writer, client *kafka.Client, folder string) error {

@@ -37,7 +37,6 @@ var frozen = []struct{ file, reason string }{
 	{"operators/submodular/configured.go", "figures for people, and the bound of a grid that the plan stores"},
 	{"operators/sets/rates.go", "rates are computed when a stream is opened, stored in its plan and read back ever after; and figures for people"},
 	{"operators/linucb/bound.go", "a bound on regret, a figure for people"},
-	{"operators/coco/params.go", "the paper's C_W is computed when a stream is opened, stored in its plan and read back ever after"},
 }
 
 // exactMath are the functions of math that are exact or correctly rounded, and so equal, on every CPU; its constants

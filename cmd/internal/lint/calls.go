@@ -41,18 +41,28 @@ var reserved = []struct {
 	{"fmt", []string{"Print", "Printf", "Println"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd prints"},
 }
 
-// ofOwners are methods whose results name members of events, and the folders that call them: what people see who may
-// read the input. The service is none of these.
-var ofOwners = []struct {
+// The reasons of ours.
+const (
+	namesMembers   = "it names members of events, for people who may read the input"
+	printsOfPapers = "no service has what papers print"
+)
+
+// scarce are names that only some folders use: methods whose results name members of events, for people who may read
+// the input, and what gives operators the constants of papers.
+var scarce = []struct {
 	names   []string
 	folders []string
+	reason  string
 }{
 	{
 		[]string{"Explain", "Problem"},
 		[]string{"schemas", "cmd/oriel", "cmd/internal/setup", "cmd/internal/eval", "pipeline/deadletters"},
+		namesMembers,
 	},
-	{[]string{"AppendOwn"}, []string{"schemas", "cmd/internal/setup", "cmd/internal/traps"}},
-	{[]string{"See"}, []string{"cmd/internal/traps", "cmd/oriel"}},
+	{[]string{"AppendOwn"}, []string{"schemas", "cmd/internal/setup", "cmd/internal/traps"}, namesMembers},
+	{[]string{"See"}, []string{"cmd/internal/traps", "cmd/oriel"}, namesMembers},
+	{[]string{"ForPapers"}, []string{"cmd/papers", "operators/coco"}, printsOfPapers},
+	{[]string{"LoadOf"}, []string{"cmd/papers"}, printsOfPapers},
 }
 
 // goroutines are the folders that may start one; what they start they wait for.
@@ -100,9 +110,9 @@ func callsIn(fset *token.FileSet, file *ast.File, dir string) []Finding {
 				report(n, "calls %s: it writes to standard error", f.Name)
 			}
 		case *ast.SelectorExpr:
-			for _, rule := range ofOwners {
+			for _, rule := range scarce {
 				if slices.Contains(rule.names, n.Sel.Name) && !withinAny(dir, rule.folders) {
-					report(n, "uses %s: it names members of events, for people who may read the input", n.Sel.Name)
+					report(n, "uses %s: %s", n.Sel.Name, rule.reason)
 				}
 			}
 			x, ok := n.X.(*ast.Ident)

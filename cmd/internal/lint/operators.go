@@ -19,9 +19,10 @@ func algorithm(folder string) string {
 	return "operators/" + name
 }
 
-// readers are the packages that compute with what an operator has published, by the package of the operator's that says
-// how: functions of public numbers.
+// readers are the packages that may import a package of an operator's: those that compute with what it has published,
+// by functions of public numbers, and the constants that a paper prints for it.
 var readers = map[string]string{
+	"operators/coco":               "cmd/papers/internal/printed",
 	"operators/aggregate/block":    "cmd/internal/numbers",
 	"operators/aggregate/interval": "cmd/internal/numbers",
 }

@@ -204,6 +204,8 @@ func f() {
 	environment.Exit(fmt.Fprint(environment.Stderr))
 	f().decoder.Problem(nil, 0)
 	f().watch.See(nil)
+	f().coco.ForPapers(nil)
+	f().settings.LoadOf(nil)
 }
 `
 	fset := token.NewFileSet()
@@ -212,7 +214,7 @@ func f() {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]int{
-		"state": 8, "pipeline/kafka": 7, "pipeline": 7, "pipeline/deadletters": 6, "cmd/oriel": 1,
+		"state": 10, "pipeline/kafka": 9, "pipeline": 9, "pipeline/deadletters": 8, "cmd/oriel": 3, "cmd/papers": 3,
 	} {
 		if found := callsIn(fset, file, dir); len(found) != want {
 			t.Errorf("in %s: %d findings, want %d: %v", dir, len(found), want, found)

@@ -26,14 +26,11 @@ func (l line) name() string {
 	return strings.Join(l.names, ", ")
 }
 
-// lines returns the curves of mechanisms that prove the same budget for one window, and of the configured one whatever
-// it proves: a curve of printed constants, which proves another, would be no comparison. Equal curves are one line.
+// lines returns the curves of all mechanisms. Equal curves are one line.
 func (r *Report) lines() []line {
-	var all []*Mechanism
-	for i := range r.Mechanisms {
-		if m := &r.Mechanisms[i]; m.Configured || !factsOf(m.Name).Paper {
-			all = append(all, m)
-		}
+	all := make([]*Mechanism, len(r.Mechanisms))
+	for i := range all {
+		all[i] = &r.Mechanisms[i]
 	}
 	points := make([][]figure.Point, len(all))
 	var done sync.WaitGroup

@@ -12,27 +12,16 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// printed is the note of constants that prove another ε than was asked for.
-func printed(name string) string {
-	if factsOf(name).Pure() {
-		return "printed constants: ε is recomputed"
-	}
-	return "printed constants: ε is recomputed, and the ratio is to the optimum at that ε"
-}
-
 // candidate returns the configuration of a mechanism at the given setting: what note says is different, or why it does
 // not fit.
 func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) {
 	c = in.Configured
 	name, facts := v.name, factsOf(v.name)
-	switch {
-	case in.configured(v) && facts.Paper:
-		return c, printed(name), ""
-	case in.configured(v):
+	if in.configured(v) {
 		return c, "", ""
 	}
 	c.Terms, note = c.Windowed()
-	c.Name, c.PaperSensitivity, c.AgeWeight, c.Poles = name, 0, 0, 0
+	c.Name, c.AgeWeight, c.Poles = name, 0, 0
 	_, several := c.Unit.EventSeparation()
 	switch {
 	case c.Budget.Delta == 0 && !facts.Pure():
@@ -44,8 +33,6 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 		return c, "releases the sum of each step alone, once, and no prefix sum; its ε holds for ever", ""
 	case c.Scope.Span() == 0:
 		return c, "", "needs a window"
-	case facts.Paper:
-		note = strings.TrimPrefix(note+"; "+printed(name), "; ")
 	}
 	if err := in.Operator.Require(&c, nil); err != nil {
 		return c, "", err.Error()

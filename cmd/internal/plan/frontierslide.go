@@ -45,7 +45,7 @@ func (f *Frontier) compromises() *figure.Chart {
 // filters is the certified variance of each number of poles, and of the tree, for all windows.
 func (f *Frontier) filters() *figure.Chart {
 	styles := []figure.Line{
-		{Look: lookOf("tree-gaussian-paper"), Width: 2.4, Dashes: []float64{3, 3}},
+		{Look: lookOf("once-gaussian"), Width: 2.4, Dashes: []float64{3, 3}},
 		{Look: lookOf("tree-gamma"), Width: 2.4, Dashes: []float64{11, 4}},
 		{Look: lookOf(filtered), Width: 3.2},
 	}

@@ -198,17 +198,15 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 	return row, nil
 }
 
-// sort puts the configured mechanism first and the others in order of their error; printed constants, which prove
-// another ε, and those that release no prefix sums are last.
+// sort puts the configured mechanism first and the others in order of their error; those that release no prefix sums
+// are last.
 func (r *Report) sort() {
 	rank := func(m Mechanism) int {
 		switch {
 		case m.Configured:
 			return 0
-		case factsOf(m.Name).Paper:
-			return 2
 		case factsOf(m.Name).PerStep:
-			return 3
+			return 2
 		}
 		return 1
 	}

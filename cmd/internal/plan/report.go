@@ -35,7 +35,7 @@ type Report struct {
 	Setting    Setting     `json:"setting"`
 	Optimum    Optimum     `json:"optimum"`
 	Ages       []Age       `json:"ages"`
-	Mechanisms []Mechanism `json:"mechanisms"` // the configured one first, then by error; -paper and once-* last
+	Mechanisms []Mechanism `json:"mechanisms"` // the configured one first, then by error; once-* last
 	LeftOut    []Omitted   `json:"left_out"`
 	Advice     *Advice     `json:"advice"` // public settings for the configured mechanism; null where there is none
 	Warnings   []string    `json:"warnings"`

@@ -72,10 +72,6 @@ func TestNoiseScale(t *testing.T) {
 				want = 1 / muOf(budget.Epsilon, budget.Delta)
 			case "once-gamma":
 				want = 1 / budget.Epsilon
-			case "tree-gaussian-paper":
-				want = math.Sqrt(8) * paperSensitivity * h * math.Log(2/budget.Delta) / budget.Epsilon / r.Setting.Sensitivity
-			case "tree-gamma-paper":
-				want = paperSensitivity * h / budget.Epsilon / r.Setting.Sensitivity
 			default:
 				t.Fatalf("%s: no twin", m.Name)
 			}
@@ -242,9 +238,7 @@ func TestClaims(t *testing.T) {
 		c := in.Configured
 		_, several := in.Configured.Unit.EventSeparation()
 		for _, m := range r.Mechanisms {
-			if !strings.HasSuffix(m.Name, "-paper") {
-				near(t, m.Name+": ε", float64(m.Epsilon), c.Budget.Epsilon, 0)
-			}
+			near(t, m.Name+": ε", float64(m.Epsilon), c.Budget.Epsilon, 0)
 			if pure := factsOf(m.Name).Pure(); m.Mu.Known() == pure || (m.Delta == 0) != pure {
 				t.Errorf("%s: µ %g, δ %g", m.Name, float64(m.Mu), m.Delta)
 			}
@@ -266,17 +260,6 @@ func TestClaims(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The printed Gamma noise is calibrated to L + µD instead of 2L.
-func TestPrintedConstantsProveAnotherLoss(t *testing.T) {
-	in := settings[0].input()
-	r, err := New(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(r.Mechanisms, func(m Mechanism) bool { return m.Name == "tree-gamma-paper" })
-	near(t, "ε", float64(r.Mechanisms[i].Epsilon), 2*in.Configured.Clip()/paperSensitivity, 1e-9)
 }
 
 // Every mechanism has a row or a reason; the configured one is first and marked, alone.
@@ -318,7 +301,6 @@ func TestCandidates(t *testing.T) {
 	same := func(*mechanisms.Config) {}
 	f("configured", same, "blt", "", "", 1024)
 	f("fits", same, "tree-gaussian", "", "", 1024)
-	f("printed constants", same, "tree-gamma-paper", "", "recomputed", 1024)
 	f("single steps", same, "once-gamma", "", "no prefix sum", 0)
 	f("no δ", func(c *mechanisms.Config) { c.Budget.Delta = 0; c.Name = "tree-gamma" }, "blt", "ORIEL_DELTA", "", 0)
 	f("no δ", func(c *mechanisms.Config) { c.Budget.Delta = 0; c.Name = "tree-gamma" }, "tree-laplace", "", "", 1024)

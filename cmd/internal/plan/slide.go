@@ -12,8 +12,7 @@ import (
 
 // contenders are the mechanisms in the order of looks, so that a mechanism looks the same in every slide.
 var contenders = []string{
-	"blt", "tree-gaussian", "tree-gamma", "tree-laplace", "tree-gaussian-paper", "tree-gamma-paper", "once-gaussian",
-	"once-gamma",
+	"blt", "tree-gaussian", "tree-gamma", "tree-laplace", "once-gaussian", "once-gamma",
 }
 
 func lookOf(mechanism string) figure.Look { return figure.Look(slices.Index(contenders, mechanism)) } // or figure.Ink
@@ -43,17 +42,14 @@ func (r *Report) errorPanel() figure.Panel {
 	once := r.Setting.span() == 0
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
-		if !m.Configured && (factsOf(m.Name).Paper || factsOf(m.Name).PerStep != once) {
+		if !m.Configured && factsOf(m.Name).PerStep != once {
 			continue
 		}
 		row := figure.Row{
 			Name: m.called(), Bold: m.Configured, Look: lookOf(m.Name), Value: m.RMSCoordinate,
 			Text: figure.Digits(m.RMSCoordinate),
 		}
-		switch {
-		case factsOf(m.Name).Paper: // the optimum shown is another ε's
-			row.Aside = "  at ε = " + figure.Upper(m.Epsilon)
-		case m.OverOptimum.Known():
+		if m.OverOptimum.Known() {
 			row.Aside = "  variance " + figure.Upper(m.OverOptimum) + " × optimum"
 		}
 		all.Rows = append(all.Rows, row)
@@ -106,9 +102,6 @@ func (r *Report) footnote() []string {
 	for _, m := range r.Mechanisms {
 		switch {
 		case m.Configured:
-		case factsOf(m.Name).Paper:
-			const reason = "(printed constants prove another ε)"
-			why[reason] = append(why[reason], m.Name)
 		case r.Numbers != nil:
 		case factsOf(m.Name).PerStep != (r.Setting.span() == 0):
 			const reason = "(no prefix sums: ages only)"

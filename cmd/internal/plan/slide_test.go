@@ -78,9 +78,9 @@ func TestSVGSaysWhatItShows(t *testing.T) {
 		"ε of everything released since",
 		"rms error of a coordinate of the sum, loss units", "1 h", "1 y", "1000")
 	f("blt", "blt", "optimum 27.65", "1 k", "1 M", optimumNote,
-		"not drawn: once-gaussian, once-gamma (no prefix sums: ages only); tree-gamma-paper, tree-gaussian-paper (printed constants prove another ε)")
+		"not drawn: once-gaussian, once-gamma (no prefix sums: ages only)")
 	f("users", "blt: ε = 1 for each user's events among the newest 1024 steps, more for older ones", "age, steps: of a user's events of one window, or of all",
-		"blt, all of a user's events so far", "not drawn: tree-gaussian-paper, tree-gamma-paper, once-gaussian, once-gamma (do not fit the setting)")
+		"blt, all of a user's events so far", "not drawn: once-gaussian, once-gamma (do not fit the setting)")
 	f("horizon", "blt: ε = 1 for every event of a stream of 1000 steps", "claim: ε = 1 at the end")
 	f("once", "once-gaussian: ε = 1 for every event, for ever", "claim: ε = 1 for ever")
 	f("numbers", "δ = 1e-06 · adjacency replace · 8 cells", "± of a count at 95 %, events", "memory 1000", "memory 65536",
@@ -120,7 +120,7 @@ func TestTextIsLegible(t *testing.T) {
 
 func TestLegendCoversNoLine(t *testing.T) {
 	for _, name := range []string{
-		"blt", "gamma", "paper", "odd window", "one step", "users", "horizon", "once", "golden",
+		"blt", "gamma", "odd window", "one step", "users", "horizon", "once", "golden",
 	} {
 		if figuretest.LegendCoversNoLine(t, slideOf(t, name)) == 0 {
 			t.Errorf("%s: no legend", name)

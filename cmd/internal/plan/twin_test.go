@@ -111,10 +111,6 @@ var settings = []setting{
 		in.Configured.Unit = protection.Event{Exchange: dp.ZeroOut}
 		in.Configured.Contribution = contribution.OneComponent(in.Configured.Dimension(), 2.5)
 	}},
-	{"paper", func(in *Input) {
-		in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian-paper", 0
-		in.Configured.PaperSensitivity = paperSensitivity
-	}},
 	{"odd window", func(in *Input) { in.Configured.Scope, in.Rate, in.Age = protection.Window{Steps: 1000}, 3, 7 }},
 	{"one step", func(in *Input) {
 		in.Configured.Scope, in.Configured.Contribution = protection.Window{Steps: 1}, contribution.OneComponent(
@@ -136,9 +132,6 @@ var settings = []setting{
 	}},
 }
 
-// paperSensitivity is what the paper prints for a learner.
-const paperSensitivity = 1.015
-
 // learner is an operator of which this is known.
 type learner struct{ operators.Description }
 
@@ -150,12 +143,7 @@ func (learner) Open([]byte, *mechanisms.Stream) (operators.Machine, error) {
 	return nil, errors.New("not an operator that runs")
 }
 
-func (l learner) Require(c *mechanisms.Config, _ []byte) error {
-	if facts, _ := mechanisms.FactsOf(c.Name); facts.Paper {
-		c.PaperSensitivity = paperSensitivity
-	}
-	return nil
-}
+func (learner) Require(*mechanisms.Config, []byte) error { return nil }
 
 func (l learner) Describe(mechanisms.Config) operators.Description { return l.Description }
 

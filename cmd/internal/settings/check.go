@@ -17,7 +17,7 @@ var deploymentName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
 
 // check looks at values that are given or needed. Rules that need several packages (a tree's window, an oracle's set)
 // are the packages' own, and are applied when the model is built.
-func (s Settings) check(needs []Need, p *operators.Problems) {
+func (s Settings) check(needs []Need, p *operators.Problems, further []string) {
 	if slices.Contains(needs, Kafka) {
 		for _, broker := range s.Brokers {
 			host, port, err := net.SplitHostPort(broker)
@@ -82,7 +82,7 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 	p.Want("MEMORY", s.Memory < uint64(deployment.LeastMemory), "%d: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT; "+
 		"ORIEL_MEMORY is the number of steps that sums remember", s.Memory)
 	if slices.Contains(needs, Operator) {
-		s.checkPrivacy(p)
+		s.checkPrivacy(p, further)
 	}
 }
 
@@ -113,8 +113,13 @@ func (s Settings) checkSecurity(p *operators.Problems) {
 	p.Want("TLS", s.TLS || (s.TLSCAFile == "" && s.TLSCertFile == ""), "false, but certificates are given")
 }
 
-func (s Settings) checkPrivacy(p *operators.Problems) {
-	p.OneOf("MECHANISM", s.Mechanism, append(mechanisms.Names(), mechanisms.ExponentialMechanism)...)
+func (s Settings) checkPrivacy(p *operators.Problems, further []string) {
+	names := append(mechanisms.Names(), mechanisms.ExponentialMechanism)
+	if s.facts().Paper && !slices.Contains(further, s.Mechanism) {
+		p.PrintedInPaper("MECHANISM", s.Mechanism)
+	} else {
+		p.OneOf("MECHANISM", s.Mechanism, append(names, further...)...)
+	}
 	p.OneOf("ADJACENCY", s.Adjacency, "replace", "zero-out")
 	p.Positive("EPSILON", s.Epsilon)
 	p.Want("BATCH", s.Batch >= 1 && s.Batch <= 1<<31, "%d: not within 1 to 2147483648", s.Batch)

@@ -28,10 +28,11 @@ const (
 
 // Load reads the environment (as os.Environ gives it) and checks it as a whole for a command that needs the groups.
 func Load(environ []string, needs ...Need) (Settings, error) {
-	return load(registry.All, environ, needs...)
+	return LoadOf(registry.All, environ, needs...)
 }
 
-func load(table registry.Table, environ []string, needs ...Need) (Settings, error) {
+// LoadOf is Load with another table of operators.
+func LoadOf(table registry.Table, environ []string, needs ...Need) (Settings, error) {
 	given := map[string]string{}
 	for _, line := range environ {
 		if name, value, ok := strings.Cut(line, "="); ok && strings.HasPrefix(name, prefix) {
@@ -61,7 +62,7 @@ func load(table registry.Table, environ []string, needs ...Need) (Settings, erro
 		s.readRecords(p)
 	}
 	family := s.readOperator(p, table, given, needs)
-	s.check(needs, p)
+	s.check(needs, p, family.Mechanisms)
 	s.configure(p, family, needs)
 	return s, invalid(p.Err())
 }

@@ -77,7 +77,7 @@ func ofPlanted(more ...string) []string {
 	}, more...)
 }
 
-func loadBoth(environ []string) (Settings, error) { return load(both, environ, Events, Operator) }
+func loadBoth(environ []string) (Settings, error) { return LoadOf(both, environ, Events, Operator) }
 
 // TestAnotherOperatorChangesNoByteOfCoco: neither its row, nor a later setting that is not set, of coco's own or of all
 // operators.
@@ -107,7 +107,7 @@ func TestAnotherOperatorChangesNoByteOfCoco(t *testing.T) {
 			"DECISIONS_FORMAT=protobuf\nDECISIONS_SCHEMA_ID=7\n",
 		},
 	} {
-		s, err := load(test.table, append(minimal(), test.more...), all...)
+		s, err := LoadOf(test.table, append(minimal(), test.more...), all...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestAProgramThatScoresNamesNoOperator(t *testing.T) {
 		{[]string{"ORIEL_LOSS=logistic", "ORIEL_DIMENSION=8"}, "loss"},
 		{[]string{"ORIEL_OPERATOR=planted", "ORIEL_DIMENSION=8", "ORIEL_CELLS=gone"}, "planted"},
 	} {
-		s, err := load(both, test.environ, Events)
+		s, err := LoadOf(both, test.environ, Events)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestAProgramThatScoresNamesNoOperator(t *testing.T) {
 			t.Errorf("%v: %+v, %v", test.environ, c, err)
 		}
 	}
-	if _, err := load(both, []string{"ORIEL_LOSS=logistic"}, Events); err == nil ||
+	if _, err := LoadOf(both, []string{"ORIEL_LOSS=logistic"}, Events); err == nil ||
 		!strings.Contains(err.Error(), "ORIEL_DIMENSION: not set") {
 		t.Errorf("without a dimension: %v", err)
 	}

@@ -35,6 +35,9 @@ func groups(table registry.Table) []Group {
 	for _, family := range table {
 		g := Group{Operator: family.Name, Text: family.Text}
 		for _, s := range family.Settings {
+			if len(s.Choices) == 1 { // read, and nothing to choose
+				continue
+			}
 			g.Variables = append(g.Variables, ownVariable(family.Name, s))
 		}
 		all = append(all, g)

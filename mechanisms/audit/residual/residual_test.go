@@ -20,9 +20,6 @@ func config(name string, n int, window uint64) mechanisms.Config {
 	if name == "once-gaussian" || name == "once-gamma" {
 		c.Scope = protection.PerStep{}
 	}
-	if name == "tree-gaussian-paper" || name == "tree-gamma-paper" {
-		c.PaperSensitivity = 2
-	}
 	return c
 }
 

@@ -190,7 +190,7 @@ func TestBetas(t *testing.T) {
 			t.Errorf("%+v is taken", c)
 		}
 	}
-	for _, name := range []string{"once-gaussian", "tree-gamma", "tree-gaussian-paper", "none"} {
+	for _, name := range []string{"once-gaussian", "tree-gamma", "none"} {
 		if _, err := NewPQFTL(c, name, 1, [32]byte{}); err == nil {
 			t.Errorf("PQFTL over %s is taken", name)
 		}

@@ -40,7 +40,7 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 		return nil, fmt.Errorf("baselines: label %g: not positive", label)
 	}
 	facts, _ := mechanisms.FactsOf(mechanism)
-	if facts.Law != mechanisms.Gaussian || facts.PerStep || facts.Paper {
+	if facts.Law != mechanisms.Gaussian || facts.PerStep {
 		return nil, fmt.Errorf("baselines: mechanism %q: neither tree-gaussian nor blt", mechanism)
 	}
 	projection, err := convex.NewProjection(c.Set)

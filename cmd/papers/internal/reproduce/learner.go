@@ -11,6 +11,7 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/cmd/papers/internal/baselines"
+	"oriel/cmd/papers/internal/printed"
 	"oriel/cmd/papers/internal/reproduce/online"
 	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
@@ -94,7 +95,7 @@ func calibrate(list []string) (calibrated, error) {
 	if known, ok := allCalibrated.Load(lines); ok {
 		return known.(calibrated), nil
 	}
-	s, err := settings.Load(list, settings.Operator)
+	s, err := settings.LoadOf(printed.Operators, list, settings.Operator)
 	if err != nil {
 		return calibrated{}, err
 	}
