@@ -7,5 +7,5 @@
 //	grafana        every metric and label in a query is exported by pipeline/metrics
 //	prometheus     likewise; with the build tag promtool, Prometheus's own checker reads rules and queries and plays the alerts
 //
-// The settings in examples are loaded by the tests of cmd. deploy/README.md tells how to run the service.
+// The settings in examples are loaded by the tests of cmd. deploy/README.md lists the pages about running the service.
 package deploy

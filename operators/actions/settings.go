@@ -13,8 +13,8 @@ func Settings(alike string) []operators.Setting {
 	return []operators.Setting{
 		{
 			Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
-			Text: "that go out after each step, " + alike + "; 0: twice ORIEL_BATCH, so that half of them may stay unanswered. Carry out as " +
-				"many as there is need for: a play that nobody carries out costs nothing",
+			Text: "plays that are published after each step, " + alike + ". 0: twice ORIEL_BATCH, so that half may stay " +
+				"unanswered",
 		},
 		{
 			Name: "DELAY", Kind: operators.Count, Unit: "steps", Range: "0 to 65536", Default: "4",

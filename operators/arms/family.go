@@ -34,9 +34,8 @@ var settings = slices.Insert([]operators.Setting{
 	},
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{ucb, exp3, exp3Uniform}, Default: ucb,
-		Text: "how the next arm is found: ucb plays the one whose loss may be least, for losses of one law an arm; exp3 " +
-			"draws it, for losses that may change as they like; exp3-uniform explores more, and its regret at ORIEL_DELAY=0 is " +
-			"proved: of once-gamma alone, with ORIEL_BATCH of 2/ε and more",
+		Text: "how the next arm is found: ucb, for losses of one law an arm; exp3 and exp3-uniform, for losses " +
+			"that change in any way",
 	},
 	{
 		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
@@ -44,8 +43,7 @@ var settings = slices.Insert([]operators.Setting{
 	},
 	{
 		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "above 0, at most 100; ucb", Default: "1",
-		Text: "how sure ucb has to be before it leaves an arm: width² of its intervals in units of ln t. The bound on its regret is proved from 3 on; " +
-			"1 is less cautious, and mostly better",
+		Text: "how sure ucb must be before it leaves an arm: width² of its intervals in units of ln t. Proved from 3 on",
 	},
 }, 2, actions.Settings("all of one arm")...)
 

@@ -30,10 +30,7 @@ const (
 var settings = append([]operators.Setting{
 	convex.Setting("SET", "feasible set of centres, and with ORIEL_SHRINK of plays"),
 	convex.Setting("RADIUS",
-		"ball radius; box [-R, R]^d, where ORIEL_LOW and ORIEL_HIGH do not say it; scale of the simplex; most of a "+
-			"coordinate of subsets, partition, subsets-at-most and partition-at-most; amount of a flow; sum of a row "+
-			"or column of a matching, whose dimension is a square; factor of vertices; most of an edge of trees and "+
-			"forests; factor of ranking; trace of a spectrahedron, whose dimension is a square; sum of singular values of trace-norm"),
+		"R: size of the set, such as the radius of a ball or the sum of a simplex; README.md of coco lists all"),
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
 		Text: "dimension n of plays",
@@ -57,9 +54,7 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "BASELINE", Kind: operators.Number, Unit: "share", Range: "0 to 1", Default: "0",
-		Text: "where losses mostly are in their range, from its lower end: they are measured from there, which moves " +
-			"nothing in the mean and is less noise than measuring from far away. It is a first guess: deployments find " +
-			"the mean of losses in what they released (those from before decisions had a baseline keep to the guess)",
+		Text: "where losses mostly are in their range, from its lower end: a first guess, from which less noise is needed",
 	},
 	{
 		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
@@ -68,8 +63,7 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "SMOOTHING", Kind: operators.Number, Unit: "length", Range: "0 to 1e12", Default: "0",
-		Text: "ζ, how far a play is from the centre of its round: far ones tell more of the slope, and less of the " +
-			"place. 0: the paper's, which needs ORIEL_ROUNDS",
+		Text: "ζ, the distance of a play from its centre. A large one shows the slope better, and the place worse. 0: by ORIEL_ROUNDS",
 	},
 	{
 		Name: "RATE", Kind: operators.Number, Unit: "length²/loss", Range: "0 to 1e12", Default: "0",
@@ -77,8 +71,8 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
-		Text: "true: every play is in the set. Centres then keep a distance from its edge: they are moved towards its middle, the more " +
-			"the larger ORIEL_SMOOTHING is. false: centres go to the edge, and plays leave the set by up to ORIEL_SMOOTHING",
+		Text: "true: every play is in the set, because centres keep a distance from its edge. false: plays " +
+			"leave the set by up to ORIEL_SMOOTHING",
 	},
 	{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
@@ -88,15 +82,14 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "PRECISION", Kind: operators.Number, Unit: "length", Range: "0 to the set's diameter", Default: "0",
-		Text: "how near to the exact centre frank-wolfe finds one, for which it takes 4·(diameter/precision)² linear " +
-			"minimisations at most, mostly far fewer, and not above 65536. 0: the paper's, the diameter over the root of " +
-			"ORIEL_BATCH, which is coarse where batches are small",
+		Text: "how near to the exact centre frank-wolfe must come, in at most 4·(diameter/precision)² linear " +
+			"minimisations. 0: diameter/√ORIEL_BATCH",
 		Later: true,
 	},
 	{
 		Name: "DOUBLING", Kind: operators.Flag, Unit: "bool", Default: "false",
-		Text: "take the paper's constants for 1, 2, 4, … steps, in turn, where nobody knows how many there will be: " +
-			"ORIEL_ROUNDS is then how many there are at most, which noise grows with by its logarithm",
+		Text: "take the constants for 1, 2, 4, … steps in turn, if the number of steps is unknown: at most " +
+			"ORIEL_ROUNDS",
 		Later: true,
 	},
 	{

@@ -33,20 +33,19 @@ const dense, sparse = "dense", "sparse"
 var settings = []operators.Setting{
 	{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{Projection, LLO, OGD}, Required: true,
-		Text: "how the next decision is found: Euclidean projection, one call of a local linear oracle, or online gradient " +
-			"descent on each step's own noisy gradient (once-gaussian and once-gamma only)",
+		Text: "how the next decision is found: Euclidean projection, a local linear oracle, or gradient " +
+			"descent on each step's own gradient (once-* only)",
 	},
 	{
 		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Search}, Papers: []string{Paper},
 		Default: Proved,
-		Text: "how far a step of the llo update goes. search: as far as lowers the noisy objective most; take it for flows, trees and matchings, " +
-			"with ORIEL_MEMORY, and wherever decisions have to move soon; it has no bound on regret. proved: as constants say whose bound on " +
-			"regret is proved here; decisions move little",
+		Text: "step size of llo. search: as far as lowers the noisy objective most. proved: with a proved " +
+			"regret bound; decisions move little",
 	},
 	{
 		Name: "FIRST", Kind: operators.Text, Unit: "name", Choices: []string{Spread, Vertex}, Default: Spread, Later: true,
-		Text: "where decisions begin: spread over the set, or with ORIEL_CONSTANTS=search at a vertex of it, to which each step adds one at " +
-			"most: few coordinates are not 0 for the first hundreds of steps",
+		Text: "first decision: spread over the set, or with ORIEL_CONSTANTS=search at a vertex, to which each " +
+			"step adds at most one",
 	},
 	{
 		Name: "LOSS", Kind: operators.Text, Unit: "name", Choices: loss.Names(), Required: true, Decodes: true,
@@ -54,36 +53,28 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "QUANTILE", Kind: operators.Number, Unit: "probability", Range: "above 0, below 1; quantile", Later: true,
-		Text: "τ of the quantile loss, which needs it: the share of labels that a decision lies above. With ORIEL_DIMENSION=1 and events " +
-			"of a label alone the decision is a threshold that follows the stream",
+		Text: "τ of the quantile loss, which needs it: the share of labels below a decision. With " +
+			"ORIEL_DIMENSION=1 the decision may be a threshold",
 	},
 	convex.Setting("SET",
 		"feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees, "+
 			"forests and trace-norm"),
 	convex.Setting("RADIUS",
-		"ball radius; scale of the simplex; box [-R, R]^d, where ORIEL_LOW and ORIEL_HIGH do not say it; most of a "+
-			"coordinate of subsets, partition, subsets-at-most and partition-at-most; amount of a flow; sum of a row or column of a "+
-			"matching, whose dimension is a square; factor of vertices; most of an edge of trees and forests; factor "+
-			"of ranking; trace of a spectrahedron, whose dimension is a square; sum of "+
-			"singular values of trace-norm"),
+		"R: size of the set, such as the radius of a ball or the sum of a simplex; README.md of coco lists all"),
 	convex.LaterSetting("PICK",
-		"k of ORIEL_SET=subsets, which needs it: mixes of the sets of k out of d, the sum of a decision being k·R; and of "+
-			"subsets-at-most: of k or fewer, the sum being k·R or less, coordinates with costs below 0 alone"),
+		"k of ORIEL_SET=subsets (mixes of sets of k of d elements, times R) and subsets-at-most (k "+
+			"or fewer)"),
 	convex.LaterSetting("BLOCKS",
-		"the blocks of ORIEL_SET=partition, which needs them, coordinates in their order: mixes of the sets that "+
-			"have so many out of each block, times R; and of partition-at-most: so many or fewer"),
+		"block sizes of ORIEL_SET=partition (mixes of sets with so many out of each block, times R) "+
+			"and partition-at-most (at most so many)"),
 	convex.LaterSetting("WORTHS",
-		"what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0: decisions are "+
-			"what each item is worth in a mix of rankings, times R, and the smallest costs come first"),
+		"values of the first places of ORIEL_SET=ranking, which needs them; later places have 0. "+
+			"Decisions are mixes of rankings, times R"),
 	convex.LaterSetting("ROWS",
 		"of the matrices of ORIEL_SET=trace-norm, which needs it: decisions are matrices, row by row"),
 	convex.LaterSetting("EDGES",
-		"the acyclic graph of ORIEL_SET=flow, which needs it, with one vertex that has no edge into it and one "+
-			"that has none out of it: decisions are flows from the one to the other, a coordinate an edge in the "+
-			"order of the file. Of ORIEL_SET=trees, which needs it too, a connected graph, directions meaning "+
-			"nothing: decisions are mixes of its spanning trees, by ORIEL_UPDATE=llo and ORIEL_CONSTANTS=search. "+
-			"Of ORIEL_SET=forests any graph without an edge from a vertex to itself, in the same way: edges with costs "+
-			"below 0 alone. Replay needs the same file"),
+		"the graph of ORIEL_SET=flow (acyclic, one source, one sink), trees (connected) or forests; "+
+			"a coordinate an edge. Replay needs the same file"),
 	convex.LaterSetting("VERTICES",
 		"the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and "+
 			"ORIEL_CONSTANTS=search. Replay needs the same file"),
@@ -96,9 +87,8 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "0 to 1e12", Default: "0", Later: true,
-		Text: "largest norm of features: with it the logistic and quantile losses, and with ORIEL_LABEL_MAX the squared one, need less noise " +
-			"than the clip asks for; longer ones cost accuracy, never privacy. 0: 1 with ORIEL_FEATURES_NORM=unit (lists of numbers are " +
-			"not scaled to it), else unknown, and the clip is what counts",
+		Text: "largest norm of features: smaller sensitivity for logistic and quantile losses, and squared " +
+			"ones with ORIEL_LABEL_MAX. 0: unknown, or 1 if scaled",
 	},
 	{
 		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Range: "0 to 1e12", Default: "0", Later: true,
@@ -130,8 +120,8 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "DECISIONS", Kind: operators.Text, Unit: "name", Choices: []string{dense, sparse}, Default: dense, Later: true,
-		Text: "how decisions are printed: a number for each coordinate, or each value that is not 0 once, and the coordinates that have it: " +
-			"the same point, shorter where it is a mix of few vertices (llo, simplex, l1-ball); up to 240000 coordinates",
+		Text: "dense: a number for each coordinate. sparse: each value that is not 0 once, with its " +
+			"coordinates; up to 240000 coordinates",
 	},
 }
 

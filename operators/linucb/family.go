@@ -39,8 +39,8 @@ var settings = []operators.Setting{
 	{
 		Name: "PLAYED", Kind: operators.Text, Unit: "name", Choices: []string{logged, served}, Required: true,
 		Decodes: true,
-		Text: "logged: whoever plays reads the published weights, and an event is context, arm and reward; served: contexts come in, actions go " +
-			"out to a second topic, and a reward is the next event under the context's record key",
+		Text: "logged: an event is context, arm and reward. served: actions go to a second topic, and the " +
+			"reward follows under the context's record key",
 	},
 	{
 		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 1024 names of 1 to 64 bytes, each once, without quotes and backslashes",
@@ -49,18 +49,18 @@ var settings = []operators.Setting{
 	{
 		Name: "ARM_FEATURES", Kind: operators.File, Unit: "file", Later: true,
 		Range: "name:number:number:…, an arm a line, 2 to 1024 lines with as many numbers each",
-		Entry: productEntry, Text: "what can be played, and public features of it, in place of ORIEL_ARMS: a reward is linear in all products of a " +
-			"feature of the context and one of the arm, so that what is learned of one arm holds for those like it. Replay needs the same file",
+		Entry: productEntry, Text: "the arms and their public features, instead of ORIEL_ARMS: learning about one arm helps arms like it. " +
+			"Replay needs the same file",
 	},
 	{
 		Name: "CANDIDATES", Kind: operators.Count, Unit: "candidates", Range: "0, or 2 to 1024", Default: "0", Decodes: true,
-		Text: "that an event brings, ORIEL_DIMENSION features of each, one behind the other: one vector of weights for all. One whose features are all " +
-			"zero is not there. 0: what can be played is in ORIEL_ARMS",
+		Text: "number of candidates of an event, each with ORIEL_DIMENSION features, and one vector of weights " +
+			"for all. 0: arms are in ORIEL_ARMS",
 	},
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "features", Range: "1 to 512", Required: true, Decodes: true,
-		Text: "dimension d of contexts, or of a candidate's features: d² numbers of each arm are noised for each step; with ORIEL_ARM_FEATURES d times " +
-			"as many weights as an arm has features, 512 at most",
+		Text: "dimension d of contexts, or of a candidate's features: each step adds noise to d² numbers of " +
+			"each arm",
 	},
 	{
 		Name: "REWARD_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
@@ -74,8 +74,8 @@ var settings = []operators.Setting{
 	moments.Setting("START_REGULARIZER", "1",
 		"λ, public regulariser: so many events of the middle reward in each direction"),
 	moments.Setting("NOISE_SHIFT", "1.5",
-		"f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that "+
-			"is too little the shift doubles. Not with ORIEL_CONFIDENCE, which says it"),
+		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
+			"2√d·sd. Not with ORIEL_CONFIDENCE"),
 	{
 		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Papers: printedNoises, Default: exact,
 		Later: true, Text: "how much: what ORIEL_EPSILON takes",
@@ -92,16 +92,14 @@ var settings = []operators.Setting{
 	{
 		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges", Range: "0, or 1e-6 to 1e6", Default: "0",
 		Before: "2.5",
-		Text: "S, largest norm of an arm's weights: longer ones are scaled down to it, which keeps noise out. 1 means that a context of norm " +
-			"ORIEL_FEATURES_MAX can move a reward from the middle of ORIEL_REWARD_RANGE to an end. With ORIEL_CONFIDENCE no weights are scaled, " +
-			"and its widths hold if the true weights are no longer than S. 0: from the dimension d, √d/4, but 1 at least and 2.5 at most; 2.5 with " +
-			"ORIEL_CONFIDENCE, ORIEL_CANDIDATES or ORIEL_ARM_FEATURES, and in deployments that began before there was this rule",
+		Text: "S, largest norm of an arm's weights; longer ones are scaled down. With ORIEL_CONFIDENCE the " +
+			"true weights must be no longer. 0: from ORIEL_DIMENSION",
 	},
 	moments.EmitEvery,
 	{
 		Name: "SOLVE", Kind: operators.Text, Unit: "name", Choices: []string{always, doubled}, Default: always, Later: true,
-		Text: "always: weights are solved each time that they are emitted. doubled: only when the determinant of an arm's second moments has " +
-			"doubled since, and else the same are emitted again; not with ORIEL_MEMORY, under which it stops growing and nothing is learned any more",
+		Text: "always: new weights with each emission. doubled: only if the determinant of an arm's second " +
+			"moments has doubled; not with ORIEL_MEMORY",
 	},
 	{
 		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; served", Default: "1024",
@@ -109,8 +107,8 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts", Range: "0 to 1048576; served", Default: "0",
-		Text: "that have places at most, which the sealed state holds: while as many do, contexts are not learned from, and their action is none. 0: as " +
-			"many as ORIEL_WAIT steps can bring",
+		Text: "greatest number of contexts that wait for their reward; the sealed state holds them. 0: as many " +
+			"as ORIEL_WAIT steps can bring",
 	},
 }
 

@@ -36,8 +36,7 @@ var settings = []operators.Setting{
 	},
 	moments.Setting("FEATURES_MAX", "1", "X, the largest norm of features: longer ones are drawn to it"),
 	moments.Setting("LABEL_SHARE", "0.7",
-		"s, rounded down to 1/1024: noise is (1 + s²) on second moments of features and (1 + s²)/s on those with "+
-			"the label; flat from 0.6 to 1"),
+		"s, rounded down to 1/1024: noise is (1 + s²) on moments of features, (1 + s²)/s on those with the label"),
 	{
 		Name: "RESIDUAL_MAX", Kind: operators.Number, Unit: "label", Range: "0 to 1e12", Default: "0",
 		Text: "C: residuals are clipped to it; ORIEL_UPDATE=innovation needs it, and takes as much noise as it says",
@@ -53,18 +52,18 @@ var settings = []operators.Setting{
 		Text: "µ: the regulariser grows by it with each event",
 	},
 	moments.Setting("NOISE_SHIFT", "1",
-		"f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that "+
-			"is too little the shift doubles"),
+		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
+			"2√d·sd; doubled where that is too little"),
 	{
 		Name: "SPECTRUM", Kind: operators.Text, Unit: "name", Choices: []string{shifted, raised}, Default: shifted,
 		Later: true,
-		Text: "shift: by that the diagonal is shifted; raise: eigenvalues below it are raised to it, which is better where features are unlike and " +
-			"the stream stands still; a decision takes twenty times as long",
+		Text: "shift: the shift is added to the diagonal. raise: smaller eigenvalues are raised to it, which " +
+			"is better for unlike features, and slower",
 	},
 	{
 		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges", Range: "1e-6 to 1e6", Default: "6",
-		Text: "largest norm of weights: longer ones are scaled down to it, which keeps noise out. 1 means that features of norm " +
-			"ORIEL_FEATURES_MAX can move a prediction from the middle of ORIEL_LABEL_RANGE to an end",
+		Text: "largest norm of weights; longer ones are scaled down. 1: features of norm ORIEL_FEATURES_MAX " +
+			"can move a prediction by half of ORIEL_LABEL_RANGE",
 	},
 	moments.EmitEvery,
 }

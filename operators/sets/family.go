@@ -38,9 +38,8 @@ const (
 var settings = slices.Insert([]operators.Setting{
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{halving, draws}, Default: halving,
-		Text: "halving: each element is tried behind the set so far, the worse half is dropped, and so on until one is left; of once-gamma " +
-			"or once-gaussian. draws: sets are drawn by exponential weights of what explorations tell, of ORIEL_MECHANISM=draws; for worths " +
-			"that may change as they like, and streams that end",
+		Text: "halving: elements are tried behind the set so far, and the worse half is dropped. draws: " +
+			"exponential weights, with ORIEL_MECHANISM=draws",
 	},
 	{
 		Name: "ELEMENTS", Kind: operators.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
@@ -73,8 +72,8 @@ var settings = slices.Insert([]operators.Setting{
 	},
 	{
 		Name: "COINS", Kind: operators.Text, Unit: "name", Choices: []string{fixed, capped}, Default: fixed,
-		Text: "of ORIEL_RULE=draws, which rounds explore: fixed, a number of them that is known beforehand, all choices alike; capped, each " +
-			"with the chance of the share, until twice as many have as are expected",
+		Text: "of ORIEL_RULE=draws, which rounds explore: fixed, a known number of them; capped, each at " +
+			"random, at most twice the expected number",
 	},
 }, 4, actions.Settings("all of one set")...)
 

@@ -42,11 +42,8 @@ var settings = []operators.Setting{
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Required: true,
 		Choices: []string{byHistogram, byArgmax, byDraws, byLeaders, byShares},
-		Text: "histogram: how many events each place has, with noise, and the greedy set for them; takes ORIEL_PLACES, and a hundredth of the ε of " +
-			"any other. argmax: for events that say what each element is worth to them, or places: at each position the element that gains most, with noise. " +
-			"draws: of the same events or of places, for ORIEL_MECHANISM=draws: elements are drawn by exponential weights, and no sum is released. " +
-			"leaders: of these events, drawn from chances that follow a sum with noise, such as one of pure ε. " +
-			"shares: no set, but of each element a chance to be taken, which add up to k",
+		Text: "how the set is found: histogram, argmax, draws, leaders or shares; the operator's README.md " +
+			"explains each",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
@@ -54,8 +51,8 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "FUNCTION", Kind: operators.Text, Unit: "name", Choices: functions, Default: functions[facility],
-		Text: "what a set S is worth to an event that values element a at v_a: facility max v_a; probabilistic 1 − Π(1 − v_a); modular Σ v_a/k; " +
-			"saturating min(1, Σ v_a); quadratic z(2 − z), z = Σ v_a/k",
+		Text: "value f(S) of a set to an event with values v_a: facility, probabilistic, modular, saturating " +
+			"or quadratic; formulas in the operator's README.md",
 	},
 	{
 		Name: "PLACES", Kind: operators.File, Unit: "file", Range: "name:latitude:longitude, a place a line, 2 to 1024",
@@ -82,17 +79,16 @@ var settings = []operators.Setting{
 	{
 		Name: "VALUES_NORM", Kind: operators.Number, Unit: "norm", Default: "0", Later: true,
 		Range: "0, or 0.001 to the root of half of the elements",
-		Text: "M, the largest norm of what elements are worth to an event, √Σv_a², of argmax, leaders and shares: what it gains at a position is " +
-			"drawn to it. An exchange then moves sums by √(2k)·M, and by √(kN) where there is none: set it where events want few of many elements. " +
-			"0: none, but that argmax of places or types takes what the list has, if that is less",
+		Text: "M of argmax, leaders and shares: values of an event are scaled down to √Σv_a² ≤ M, which needs " +
+			"less noise. 0: no bound",
 	},
 	operators.EmitEvery("1000",
 		"a set is found and emitted every so many steps; the privacy account covers all steps. Of draws fewer cost less"),
 	{
 		Name: "RATE", Kind: operators.Text, Unit: "name", Default: tight, Later: true,
 		Choices: []string{tight, bounded}, Papers: []string{printed},
-		Text: "of draws, leaders and shares, how fast they learn: tight as fast as the noise allows, of draws as ε and δ allow over all draws there will " +
-			"be; bounded no faster than the bound on regret is proved for, which is for worths that may change as they like",
+		Text: "how fast draws, leaders and shares learn: tight, as fast as the noise allows; bounded, as the " +
+			"regret bound is proved",
 	},
 }
 

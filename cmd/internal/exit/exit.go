@@ -52,7 +52,7 @@ func Report(w io.Writer, program string, err error) (code int) {
 		fmt.Fprintf(w, "  %s\n", remedies[refused.Why])
 	}
 	if _, denied := errors.AsType[*kafka.DeniedError](err); denied {
-		fmt.Fprintln(w, "  deploy/README.md lists the rights (ACLs) that each command needs")
+		fmt.Fprintln(w, "  deploy/OPERATING.md lists the rights (ACLs) that each command needs")
 	}
 	return exitCode(err)
 }

@@ -9,9 +9,9 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// mirror turns the topics of f into what a mirror of the cluster has: the committed records alone, in topics made again.
-// Offsets close up where transactions had their markers. The group's offset is taken along, as a mirror translates it:
-// the input has no markers.
+// mirror turns the topics of f into what a mirror of the cluster has: the committed records alone, in topics made
+// again. Offsets close up where transactions had their markers. The group's offset is taken along, as a mirror
+// translates it: the input has no markers.
 func (f *fixture) mirror(taken int64) {
 	f.T.Helper()
 	for _, topic := range []string{

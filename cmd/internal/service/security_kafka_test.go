@@ -48,7 +48,7 @@ func login(t *testing.T) map[string]string {
 	}
 }
 
-// acl is one line of the table in deploy/README.md.
+// acl is one line of the table in deploy/OPERATING.md.
 type acl struct {
 	resource   kmsg.ACLResourceType
 	name       string
@@ -158,10 +158,10 @@ func TestTLSAndLogin(t *testing.T) {
 	}
 }
 
-// rightsOf reads the table of deploy/README.md for a command, with the topics of a deployment.
+// rightsOf reads the table of deploy/OPERATING.md for a command, with the topics of a deployment.
 func (f *fixture) rightsOf(command string) []acl {
 	f.T.Helper()
-	text, err := os.ReadFile(repotest.Path("deploy/README.md"))
+	text, err := os.ReadFile(repotest.Path("deploy/OPERATING.md"))
 	if err != nil {
 		f.T.Fatal(err)
 	}
@@ -196,12 +196,12 @@ func (f *fixture) rightsOf(command string) []acl {
 		}
 	}
 	if len(acls) == 0 {
-		f.T.Fatalf("deploy/README.md lists no rights of oriel %s", command)
+		f.T.Fatalf("deploy/OPERATING.md lists no rights of oriel %s", command)
 	}
 	return acls
 }
 
-// TestTheListedRightsAreEnough: a user who has exactly what deploy/README.md lists for a command can work with it.
+// TestTheListedRightsAreEnough: a user who has exactly what deploy/OPERATING.md lists for a command can work with it.
 func TestTheListedRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, login(t))
@@ -308,7 +308,7 @@ func TestAMissingRightIsNamed(t *testing.T) {
 			p := f.Start(login(t), args...)
 			if p.Finish(time.Minute) || !strings.Contains(p.Output(), "no right "+c.operation+" on the ") ||
 				!strings.Contains(p.Output(), lacks) ||
-				!strings.Contains(p.Output(), "deploy/README.md lists") {
+				!strings.Contains(p.Output(), "deploy/OPERATING.md lists") {
 				t.Errorf("want it to lack %s on %s; it said: %s", c.operation, lacks, p.Output())
 			}
 		})
