@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
@@ -89,6 +90,13 @@ func FuzzConfluent(f *testing.F) {
 	for _, record := range framed() {
 		f.Add(record)
 	}
+	for _, list := range []string{
+		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02",
+		"\x80\x00", "\x02\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", "\xd0\x0f" + strings.Repeat("\x00", 999) + "\x80",
+		"\xd0\x0f" + strings.Repeat("\x02", 1000),
+	} { // counts of −2^63, 2^63 − 1, beyond 64 bits, 0 in two bytes; a place of 11 bytes; 1000 places, the last one cut or not
+		f.Add([]byte("\x00\x00\x00\x00\x02" + list))
+	}
 	source, values := testTable(f), make([]mapping.Value, 1)
 	f.Fuzz(func(t *testing.T, record []byte) {
 		var code schemas.Code
@@ -98,9 +106,21 @@ func FuzzConfluent(f *testing.F) {
 			t.Fatalf("%x: %v, %x, want %v, %x", record, code, values[0].Text, want, event)
 		}
 		if _, rest, ok := Header(record); ok {
-			tiertest.Allocates(t, mappingtest.Nothing+64*uint64(len(rest)), func() { Index(rest) })
+			tiertest.Allocates(t, mappingtest.Nothing, func() { Index(rest) })
 		}
 	})
+}
+
+// A list may have as many places as a record has bytes; a message type lies in no more than a hundred others.
+func TestPlacesOfAMessageTypeAreBounded(t *testing.T) {
+	for n, want := range map[int]bool{1: true, 100: true, 101: false, 1 << 20: false} {
+		list := append(binary.AppendVarint(nil, int64(n)), make([]byte, n)...)
+		tiertest.Allocates(t, mappingtest.Nothing, func() {
+			if index, ok := Index(list); ok != want || ok && len(index) != n {
+				t.Errorf("%d places: %v, %d of them", n, ok, len(index))
+			}
+		})
+	}
 }
 
 // Whatever a record holds, taking its framing off neither panics nor allocates: 10^8 records with damage in the long
