@@ -67,7 +67,9 @@ func (c *compiler) find(
 }
 
 // numbered names a field in an error: total (3).
-func numbered(fd protoreflect.FieldDescriptor) string { return fmt.Sprintf("%s (%d)", fd.Name(), fd.Number()) }
+func numbered(fd protoreflect.FieldDescriptor) string {
+	return fmt.Sprintf("%s (%d)", fd.Name(), fd.Number())
+}
 
 // alike says whether values of two fields can be those of one field under another name or number.
 func alike(a, b protoreflect.FieldDescriptor) bool {
