@@ -91,10 +91,14 @@ func FuzzConfluent(f *testing.F) {
 		f.Add(record)
 	}
 	for _, list := range []string{
-		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02",
-		"\x80\x00", "\x02\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", "\xd0\x0f" + strings.Repeat("\x00", 999) + "\x80",
-		"\xd0\x0f" + strings.Repeat("\x02", 1000),
-	} { // counts of −2^63, 2^63 − 1, beyond 64 bits, 0 in two bytes; a place of 11 bytes; 1000 places, the last one cut or not
+		strings.Repeat("\xff", 9) + "\x01",                // a count of −2^63
+		"\xfe" + strings.Repeat("\xff", 8) + "\x01",       // of 2^63 − 1
+		strings.Repeat("\x80", 9) + "\x02",                // of 65 bits
+		"\x80\x00",                                        // of 0, in two bytes
+		"\x02" + strings.Repeat("\x80", 10) + "\x00",      // a place of 11 bytes
+		"\xd0\x0f" + strings.Repeat("\x00", 999) + "\x80", // 1000 places, the last one cut
+		"\xd0\x0f" + strings.Repeat("\x02", 1000),         // and whole
+	} {
 		f.Add([]byte("\x00\x00\x00\x00\x02" + list))
 	}
 	source, values := testTable(f), make([]mapping.Value, 1)

@@ -12,8 +12,8 @@ import (
 // mostIndex bounds the places in lists that paths may name.
 const mostIndex = 1 << 24
 
-// field compiles a field with what paths name behind it. of is the same field in the reader's schema, nil where that has
-// none.
+// field compiles a field with what paths name behind it. of is the same field in the reader's schema, nil where that
+// has none.
 func (c *compiler) field(f *field, fd, of protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path) {
 	f.as, f.wire = kindOf(fd.Kind())
 	switch {

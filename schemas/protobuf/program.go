@@ -162,9 +162,9 @@ func (s *Source) enter(m *message) {
 	}
 }
 
-// A record of two bytes a field can name the members of a oneof in turn, or a key of a map again and again. Each time the
-// reader forgets what lies below the others. It forgets at most mostForgotten values of a record, or forgottenPath for
-// each path if these are more: milliseconds. A record that is no attack forgets a few for each path.
+// A record of two bytes a field can name the members of a oneof in turn, or a key of a map again and again. Each time
+// the reader forgets what lies below the others. It forgets at most mostForgotten values of a record, or forgottenPath
+// for each path if these are more: milliseconds. A record that is no attack forgets a few for each path.
 const (
 	mostForgotten = 1 << 20
 	forgottenPath = 1 << 8

@@ -35,8 +35,9 @@ func readText(t testing.TB, text, message string) *Schema {
 	return s
 }
 
-// twin reads values by way of a dynamic message, at paths of the reader's schema. The library panics where the key of a map's entry has another wire
-// type than it should (google.golang.org/protobuf 1.36.12): the reader of events must not depend on it.
+// twin reads values by way of a dynamic message, at paths of the reader's schema. The library panics where the key of a
+// map's entry has another wire type than it should (google.golang.org/protobuf 1.36.12): the reader of events must not
+// depend on it.
 func twin(s, reader *Schema, paths []mapping.Path, record []byte) (values []mapping.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil && strings.Contains(fmt.Sprint(r), "to map key") {
@@ -301,9 +302,9 @@ func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path,
 	return agreeAs(t, s, s, source, paths, record, strict)
 }
 
-// agreeAs fails the test unless the reader and a dynamic message say the same of a record. It says whether both read it.
-// A field that no path needs is passed over by its length, so that a fault within it is seen by the dynamic message
-// alone; strict says that a record has no such fault.
+// agreeAs fails the test unless the compiled reader and a dynamic message say the same of a record. It says whether both
+// read it. A field that no path needs is passed over by its length, so that a fault within it is seen by the dynamic
+// message alone; strict says that a record has no such fault.
 func agreeAs(
 	t *testing.T, s, reader *Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool,
 ) bool {

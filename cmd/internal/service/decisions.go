@@ -17,8 +17,8 @@ import (
 )
 
 // asOpened gives settings and their model what the deployment has frozen when it was opened: the id of the decisions'
-// schema, and the rules by which Protobuf is read. opened is false before the deployment has a manifest; it is not asked
-// for where the settings leave nothing to be frozen.
+// schema, and the rules by which Protobuf is read. opened is false before the deployment has a manifest; it is not
+// asked for where the settings leave nothing to be frozen.
 func (h Host) asOpened(
 	ctx context.Context, client *kafka.Client, changes topics.Topic, master *state.MasterKey, s settings.Settings,
 	model streams.Model,

@@ -128,8 +128,8 @@ const avroLate = `{"name":"late","type":"boolean"}`
 
 // TestSchemasOfARegistry: `oriel topics` freezes what the registry has. From then on nothing depends on it: it may be
 // away, or have lost the subject. An id that comes later is unknown until `oriel schema pull`, and known from there on,
-// whether its schema has more fields, fewer, wider or renamed ones. A version that cannot be read is refused until it is
-// left out. A replay says the same.
+// whether its schema has more fields, fewer, wider or renamed ones. A version that cannot be read is refused until it
+// is left out. A replay says the same.
 func TestSchemasOfARegistry(t *testing.T) {
 	t.Parallel()
 	for language, e := range evolutions {
