@@ -302,8 +302,8 @@ func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path,
 	return agreeAs(t, s, s, source, paths, record, strict)
 }
 
-// agreeAs fails the test unless the compiled reader and a dynamic message say the same of a record. It says whether both
-// read it. A field that no path needs is passed over by its length, so that a fault within it is seen by the dynamic
+// agreeAs fails the test unless the reader and a dynamic message say the same of a record. It says whether both read
+// it. A field that no path needs is passed over by its length, so that a fault within it is seen by the dynamic
 // message alone; strict says that a record has no such fault.
 func agreeAs(
 	t *testing.T, s, reader *Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool,
