@@ -263,6 +263,9 @@ func drawField(r *rand.Rand, b []byte, fd protoreflect.FieldDescriptor, depth in
 		return protowire.AppendBytes(b, stamp)
 	case fd.Message() != nil:
 		return protowire.AppendBytes(b, drawRecord(r, fd.Message(), depth-1))
+	case fd.Enum() != nil && r.IntN(4) > 0:
+		known := fd.Enum().Values()
+		return protowire.AppendVarint(b, uint64(known.Get(r.IntN(known.Len())).Number()))
 	}
 	return drawValue(r, b, wire)
 }
