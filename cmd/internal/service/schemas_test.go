@@ -119,7 +119,7 @@ var evolutions = map[string]evolution{
 		renamed: `bool was_late = 1; int32 amount = 2;`, // by its name the label would be missing
 		fewer:   `bool late = 1;`,
 		refused: `bool late = 1; string total = 9;`,
-		why:     "field total (9) holds string, and field total (2) of the reader's schema int32: they are different fields",
+		why:     "field total (9) holds string, and field total (2) of the reader's schema int32: they are different fields. Leave ids out by --leave-out",
 		again:   sr.Schema{Type: sr.TypeProtobuf, Schema: `syntax = "proto3"; message Order { bool late = 1; }`},
 	},
 }
