@@ -14,6 +14,9 @@ import (
 // headerBytes are the magic byte and the id.
 const headerBytes = 5
 
+// mostIndex bounds how deep a message type lies in others, as mostNesting of schemas/protobuf does.
+const mostIndex = 100
+
 // Header takes the header of Confluent's framing off a record.
 func Header(record []byte) (id uint32, rest []byte, ok bool) {
 	if len(record) < headerBytes || record[0] != 0 {
@@ -135,8 +138,9 @@ func cutIndex(b []byte, want []int) (rest []byte, same, ok bool) {
 func Index(rest []byte) (index []int, ok bool) {
 	within := true
 	_, ok = eachPlace(rest, func(place int64) {
-		within = within && place >= 0 && place <= 1<<16
-		index = append(index, int(place))
+		if within = within && place >= 0 && place <= 1<<16 && len(index) < mostIndex; within {
+			index = append(index, int(place))
+		}
 	})
 	return index, ok && within
 }

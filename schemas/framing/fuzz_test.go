@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
@@ -89,6 +90,17 @@ func FuzzConfluent(f *testing.F) {
 	for _, record := range framed() {
 		f.Add(record)
 	}
+	for _, list := range []string{
+		strings.Repeat("\xff", 9) + "\x01",                // a count of −2^63
+		"\xfe" + strings.Repeat("\xff", 8) + "\x01",       // of 2^63 − 1
+		strings.Repeat("\x80", 9) + "\x02",                // of 65 bits
+		"\x80\x00",                                        // of 0, in two bytes
+		"\x02" + strings.Repeat("\x80", 10) + "\x00",      // a place of 11 bytes
+		"\xd0\x0f" + strings.Repeat("\x00", 999) + "\x80", // 1000 places, the last one cut
+		"\xd0\x0f" + strings.Repeat("\x02", 1000),         // and whole
+	} {
+		f.Add([]byte("\x00\x00\x00\x00\x02" + list))
+	}
 	source, values := testTable(f), make([]mapping.Value, 1)
 	f.Fuzz(func(t *testing.T, record []byte) {
 		var code schemas.Code
@@ -98,9 +110,21 @@ func FuzzConfluent(f *testing.F) {
 			t.Fatalf("%x: %v, %x, want %v, %x", record, code, values[0].Text, want, event)
 		}
 		if _, rest, ok := Header(record); ok {
-			tiertest.Allocates(t, mappingtest.Nothing+64*uint64(len(rest)), func() { Index(rest) })
+			tiertest.Allocates(t, mappingtest.Nothing, func() { Index(rest) })
 		}
 	})
+}
+
+// A list may have as many places as a record has bytes; a message type lies in no more than a hundred others.
+func TestPlacesOfAMessageTypeAreBounded(t *testing.T) {
+	for n, want := range map[int]bool{1: true, 100: true, 101: false, 1 << 20: false} {
+		list := append(binary.AppendVarint(nil, int64(n)), make([]byte, n)...)
+		tiertest.Allocates(t, mappingtest.Nothing, func() {
+			if index, ok := Index(list); ok != want || ok && len(index) != n {
+				t.Errorf("%d places: %v, %d of them", n, ok, len(index))
+			}
+		})
+	}
 }
 
 // Whatever a record holds, taking its framing off neither panics nor allocates: 10^8 records with damage in the long

@@ -250,9 +250,13 @@ func printed(v any) string {
 	return fmt.Sprint(v)
 }
 
+// quoted is a text as JSON has it, with &, < and > as they are.
 func quoted(s string) string {
-	b, _ := json.Marshal(s)
-	return string(b)
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // readTree reads one JSON object of at most maxDepth containers in each other, in which no name stands twice.
@@ -410,6 +414,7 @@ var twinRecords = []string{
 	`{"n":2,"o":{"p":1},"t":{}}`, `{"n":2,"o":{"p":1},"t":"\ud800"}`, `{"n":2,"o":{"p":1},"d":"2023-02-29"}`, `{"n":2,"o":{"p":1},"d":1e16}`,
 	`{"n":2,"o":{"p":1},"b":1}`, `{"n":2,"o":{"p":1},"w":-1}`, `{"n":2,"o":{"p":8}}`, `{"n":[],"o":{"p":1}}`, `{"n":2,"o":{"p":1}} x`, `[]`, ``,
 	`{"n":2,"o":{"p":1},"d":"2023-02-28T23:59:59-0330"}`, `{"n":2,"o":{"p":1,"d":"2023-02-28T5:59"}}`, `{"n":2,"o":{"p":1,"l":[{"x":1e308},1]}}`,
+	`{"n":2,"o":{"p":1},"t":"<&>\u2028\u0001\\"}`,
 }
 
 func TestTheTwinAgrees(t *testing.T) {

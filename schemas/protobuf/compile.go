@@ -3,6 +3,7 @@ package protobuf
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -17,25 +18,27 @@ const mostNear = 128
 // behind a list stands the place of an element, behind a map a key. It ends at a number, a text, a bool, an enum, a
 // google.protobuf.Timestamp or a wrapper such as google.protobuf.DoubleValue. The error names every problem.
 func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
-	return s.open(paths, false)
+	return s.OpenAs(Newest, s, paths)
 }
 
-// OpenVersion is Open for another version of a schema that has all paths: a field that this version lacks is absent.
-func (s *Schema) OpenVersion(paths []mapping.Path) (mapping.Source, error) {
-	return s.open(paths, true)
-}
-
-func (s *Schema) open(paths []mapping.Path, lenient bool) (mapping.Source, error) {
-	c := compiler{lenient: lenient}
-	root := c.message(s.message, mapping.NewTree(paths), nil)
+// OpenAs is Open by the rules of a version. With another schema as the reader, which has all paths, a path leads to the
+// fields of s that find says, and fields that s lacks are absent.
+func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mapping.Source, error) {
+	c := compiler{rules: v, lenient: reader != s}
+	root := c.message(s.message, reader.message, mapping.NewTree(paths), nil)
 	if err := errors.Join(c.errs...); err != nil {
 		return nil, err
 	}
-	return &Source{root: root, state: make([]int32, c.states), times: c.times}, nil
+	most := math.MaxInt
+	if v >= ByNumber {
+		most = max(mostForgotten, forgottenPath*len(paths))
+	}
+	return &Source{root: root, state: make([]int32, c.states), times: c.times, most: most}, nil
 }
 
 type compiler struct {
-	lenient bool
+	rules   Version
+	lenient bool // a field may be missing
 	states  int32
 	times   []int32
 	errs    []error
@@ -50,15 +53,16 @@ func (c *compiler) newState() int32 {
 	return c.states - 1
 }
 
-// message compiles what lies below a message; at is the path to it.
-func (c *compiler) message(d protoreflect.MessageDescriptor, t *mapping.Tree, at mapping.Path) *message {
+// message compiles what lies below a message; at is the path to it. reader is the message in the reader's schema, nil
+// where that has none.
+func (c *compiler) message(d, reader protoreflect.MessageDescriptor, t *mapping.Tree, at mapping.Path) *message {
 	m := &message{state: c.newState()}
 	members := map[protoreflect.FullName][]*field{} // of each oneof
 	all := map[*field]subtree{}
 	var fields []*field
 	for _, b := range t.Below {
 		path := append(slices.Clone(at), b.Name)
-		fd := fieldNamed(d, b.Name)
+		fd, of := c.find(d, reader, b.Name, path)
 		if fd == nil {
 			switch o := d.Oneofs().ByName(protoreflect.Name(b.Name)); {
 			case c.lenient: // absent
@@ -75,7 +79,7 @@ func (c *compiler) message(d protoreflect.MessageDescriptor, t *mapping.Tree, at
 			continue
 		}
 		from := c.states
-		c.field(f, fd, b.Tree, path)
+		c.field(f, fd, of, b.Tree, path)
 		if f.place >= 0 && !fd.HasPresence() {
 			m.zeros = append(m.zeros, zero{f.place, f.zero()})
 		}

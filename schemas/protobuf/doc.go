@@ -21,5 +21,10 @@
 // looked at. Texts that paths need must be UTF-8, in proto2 as well, and numbers finite, as in JSON. Only maps whose
 // keys are texts have paths.
 //
-// Cost: one pass over the record, two over an entry of a map, no allocation.
+// A path names fields of the reader's schema. Records of another version of it are read by that version's schema,
+// whose fields are found by their numbers: they may have other names and wider types. Symbols of enums keep the
+// reader's names.
+//
+// Cost: one pass over the record, two over an entry of a map, no allocation. What later fields make the reader forget
+// is bounded; a record beyond the bound is malformed.
 package protobuf

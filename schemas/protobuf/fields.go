@@ -12,34 +12,35 @@ import (
 // mostIndex bounds the places in lists that paths may name.
 const mostIndex = 1 << 24
 
-// field compiles a field with what paths name behind it.
-func (c *compiler) field(f *field, fd protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path) {
+// field compiles a field with what paths name behind it. of is the same field in the reader's schema, nil where that
+// has none.
+func (c *compiler) field(f *field, fd, of protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path) {
 	f.as, f.wire = kindOf(fd.Kind())
 	switch {
 	case fd.IsMap():
-		c.keys(f, fd, t, at)
+		c.keys(f, fd, of, t, at)
 	case fd.IsList():
-		c.list(f, fd, t, at)
+		c.list(f, fd, of, t, at)
 	default:
-		f.place, f.child = c.value(f, fd, t, at)
+		f.place, f.child = c.value(f, fd, of, t, at)
 	}
 }
 
 // value compiles a value that is no list: the place where it goes, or the message below which paths go on.
 func (c *compiler) value(
-	f *field, fd protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path,
+	f *field, fd, of protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path,
 ) (place int32, child *message) {
 	switch {
 	case fd.Message() != nil && t.Place >= 0:
 		return -1, c.whole(fd.Message(), t, at)
 	case fd.Message() != nil:
-		return -1, c.message(fd.Message(), t, at)
+		return -1, c.message(fd.Message(), below(of), t, at)
 	case len(t.Below) > 0:
 		c.refuse(append(slices.Clone(at), t.Below[0].Name), "field %s is a %s: nothing lies below it", fd.Name(), fd.Kind())
 	case f.as == asNothing:
 		c.refuse(at, "field %s is %s, which is no value of an event", fd.Name(), fd.Kind())
 	case fd.Enum() != nil:
-		f.symbols = symbolsOf(fd.Enum())
+		f.symbols = c.symbolsOf(fd.Enum(), of, at)
 	}
 	return int32(t.Place), nil
 }
@@ -80,7 +81,7 @@ func isWrapper(d protoreflect.MessageDescriptor) bool {
 	return false
 }
 
-func (c *compiler) list(f *field, fd protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path) {
+func (c *compiler) list(f *field, fd, of protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path) {
 	f.list = &list{state: c.newState()}
 	if t.Place >= 0 {
 		c.refuse(at, "field %s is a list: name the place of an element behind it, /0 the first", fd.Name())
@@ -93,14 +94,17 @@ func (c *compiler) list(f *field, fd protoreflect.FieldDescriptor, t *mapping.Tr
 			continue
 		}
 		p := pick{index: int32(index)}
-		p.place, p.child = c.value(f, fd, b.Tree, path)
+		p.place, p.child = c.value(f, fd, of, b.Tree, path)
 		f.list.picks = append(f.list.picks, p)
 	}
 	slices.SortFunc(f.list.picks, func(a, b pick) int { return int(a.index - b.index) })
 }
 
-func (c *compiler) keys(f *field, fd protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path) {
+func (c *compiler) keys(f *field, fd, of protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path) {
 	f.keys = &keys{}
+	if of != nil {
+		of = of.MapValue()
+	}
 	switch {
 	case t.Place >= 0:
 		c.refuse(at, "field %s is a map: name a key behind it", fd.Name())
@@ -110,7 +114,7 @@ func (c *compiler) keys(f *field, fd protoreflect.FieldDescriptor, t *mapping.Tr
 	for _, b := range t.Below {
 		p := keyPick{key: []byte(b.Name), value: field{number: uint64(fd.MapValue().Number()), place: -1}}
 		p.all = subtree{places: b.Tree.Places(), from: c.states}
-		c.field(&p.value, fd.MapValue(), b.Tree, append(slices.Clone(at), b.Name))
+		c.field(&p.value, fd.MapValue(), of, b.Tree, append(slices.Clone(at), b.Name))
 		if p.all.to = c.states; p.value.place >= 0 {
 			p.zero = p.value.zero()
 		}
@@ -178,23 +182,18 @@ func (f *field) zero() mapping.Value {
 // mostSymbols bounds the numbers of an enum that are found by index.
 const mostSymbols = 1024
 
-func symbolsOf(d protoreflect.EnumDescriptor) *symbols {
-	s := &symbols{far: map[int32][]byte{}}
-	for i := range d.Values().Len() {
-		v := d.Values().Get(i)
-		number, name := int32(v.Number()), []byte(v.Name())
-		if number < 0 || number >= mostSymbols {
-			if s.far[number] == nil {
-				s.far[number] = name
-			}
-			continue
+// add gives a number its name: of two names, the first.
+func (s *symbols) add(number int32, name []byte) {
+	if number < 0 || number >= mostSymbols {
+		if s.far[number] == nil {
+			s.far[number] = name
 		}
-		for int(number) >= len(s.near) {
-			s.near = append(s.near, nil)
-		}
-		if s.near[number] == nil { // of two names of one number, the first
-			s.near[number] = name
-		}
+		return
 	}
-	return s
+	for int(number) >= len(s.near) {
+		s.near = append(s.near, nil)
+	}
+	if s.near[number] == nil {
+		s.near[number] = name
+	}
 }

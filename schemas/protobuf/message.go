@@ -48,7 +48,9 @@ func (f *field) takes(wire uint8) bool {
 // field reads the value of a field at b[i].
 func (s *Source) field(f *field, b []byte, i int, wire uint8) (next int, code schemas.Code) {
 	for k := range f.others {
-		s.clear(&f.others[k])
+		if code = s.clear(&f.others[k]); code != schemas.OK {
+			return 0, code
+		}
 	}
 	switch {
 	case f.list != nil:
@@ -156,7 +158,9 @@ func (s *Source) entry(k *keys, b []byte, i int) (next int, code schemas.Code) {
 
 // entryValue reads the value of an entry whose grammar has been checked.
 func (s *Source) entryValue(p *keyPick, entry []byte) (code schemas.Code) {
-	s.clear(&p.all)
+	if code = s.clear(&p.all); code != schemas.OK {
+		return code
+	}
 	f := &p.value
 	if f.child != nil {
 		s.enter(f.child)

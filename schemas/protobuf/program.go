@@ -14,6 +14,8 @@ type Source struct {
 	values []mapping.Value
 	state  []int32 // of messages: 1 once entered; of lists: elements so far
 	times  []int32 // places of values that are a Time
+
+	forgotten, most int // values and places in state that clear has reset in this record, and how many it may
 }
 
 // message is a message type with paths below it.
@@ -134,7 +136,7 @@ func (m *message) find(number uint64) *field {
 func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 	clear(values)
 	clear(s.state)
-	s.values = values
+	s.values, s.forgotten = values, 0
 	_, code := s.message(s.root, record, 0)
 	s.values = nil
 	if code != schemas.OK {
@@ -160,9 +162,22 @@ func (s *Source) enter(m *message) {
 	}
 }
 
-func (s *Source) clear(t *subtree) {
+// A record of two bytes a field can name the members of a oneof in turn, or a key of a map again and again. Each time
+// the reader forgets what lies below the others. It forgets at most mostForgotten values of a record, or forgottenPath
+// for each path if these are more: milliseconds. A record that is no attack forgets a few for each path.
+const (
+	mostForgotten = 1 << 20
+	forgottenPath = 1 << 8
+)
+
+// clear forgets what lies below a field.
+func (s *Source) clear(t *subtree) schemas.Code {
+	if s.forgotten += len(t.places) + int(t.to-t.from); s.forgotten > s.most {
+		return schemas.Malformed
+	}
 	for _, place := range t.places {
 		s.values[place] = mapping.Value{}
 	}
 	clear(s.state[t.from:t.to])
+	return schemas.OK
 }

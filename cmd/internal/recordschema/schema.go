@@ -16,10 +16,9 @@ type Schema struct {
 	Message string            // the message type of Protobuf; empty for Avro
 
 	fields
-	open    mapping.OpenSource
-	version func(reader *Schema) mapping.OpenSource
-	index   []int        // place of the message type of Protobuf; nil for Avro
-	avro    *avro.Schema // nil for Protobuf
+	index    []int            // place of the message type of Protobuf; nil for Avro
+	avro     *avro.Schema     // nil for Protobuf
+	protobuf *protobuf.Schema // nil for Avro
 }
 
 // fields are what both languages say of fields.
@@ -50,8 +49,7 @@ func (f Files) Schema(format, message string) (*Schema, error) {
 		h.Write(f.Content)
 	}
 	return &Schema{
-		Digest: [sha256.Size]byte(h.Sum(nil)), Message: read.Name(), fields: read, open: read.Open, index: read.Index(),
-		version: func(*Schema) mapping.OpenSource { return read.OpenVersion },
+		Digest: [sha256.Size]byte(h.Sum(nil)), Message: read.Name(), fields: read, index: read.Index(), protobuf: read,
 	}, nil
 }
 
@@ -64,22 +62,28 @@ func (f Files) avro() (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
-	return &Schema{
-		Digest: sha256.Sum256(text), fields: read, open: read.Open, avro: read,
-		version: func(reader *Schema) mapping.OpenSource {
-			return func(paths []mapping.Path) (mapping.Source, error) { return read.OpenVersion(reader.avro, paths) }
-		},
-	}, nil
+	return &Schema{Digest: sha256.Sum256(text), fields: read, avro: read}, nil
 }
 
-// Open compiles what reads values at paths of records of the schema.
-func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) { return s.open(paths) }
+// Open compiles what reads values at paths of records of the schema, by the newest rules.
+func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
+	return s.OpenAs(protobuf.Newest, s)(paths)
+}
+
+// OpenAs compiles what reads values at paths of another schema, the reader's, or of its own. Avro has one version.
+func (s *Schema) OpenAs(v protobuf.Version, reader *Schema) mapping.OpenSource {
+	return func(paths []mapping.Path) (mapping.Source, error) {
+		switch {
+		case s.protobuf != nil:
+			return s.protobuf.OpenAs(v, reader.protobuf, paths)
+		case s == reader:
+			return s.avro.Open(paths)
+		}
+		return s.avro.OpenVersion(reader.avro, paths)
+	}
+}
 
 // Entry says how records are read that name the schema by an id, where paths are those of the reader's schema.
-func (s *Schema) Entry(id uint32, reader *Schema) framing.Entry {
-	e := framing.Entry{ID: id, Index: s.index, Open: s.version(reader)}
-	if s == reader {
-		e.Open = s.open
-	}
-	return e
+func (s *Schema) Entry(id uint32, v protobuf.Version, reader *Schema) framing.Entry {
+	return framing.Entry{ID: id, Index: s.index, Open: s.OpenAs(v, reader)}
 }

@@ -16,13 +16,14 @@ import (
 	"oriel/state"
 )
 
-// asOpened gives settings and their model the id of the decisions' schema that the deployment has frozen. opened is
-// false before the deployment has a manifest; it is not asked for where the settings leave no id to be frozen.
+// asOpened gives settings and their model what the deployment has frozen when it was opened: the id of the decisions'
+// schema, and the rules by which Protobuf is read. opened is false before the deployment has a manifest; it is not
+// asked for where the settings leave nothing to be frozen.
 func (h Host) asOpened(
 	ctx context.Context, client *kafka.Client, changes topics.Topic, master *state.MasterKey, s settings.Settings,
 	model streams.Model,
 ) (_ settings.Settings, _ streams.Model, opened bool, err error) {
-	if !s.FreezesSchemaID() {
+	if !s.FreezesOpening() {
 		return s, model, true, nil
 	}
 	config, err := changelog.OpenedConfig(ctx, client, changes, master)

@@ -77,8 +77,11 @@ func writersSchemas(
 		return nil, fmt.Errorf("schema registry: every version of subject %q is left out", s.Subject())
 	}
 	if _, err := d.Model.Writers(all)(d.Model.Events); err != nil {
-		return nil, fmt.Errorf("schemas of %s: %w. Correct ORIEL_MAP, or leave ids out by --leave-out: their records are then null events",
-			s.Subject(), err)
+		remedy := "Correct ORIEL_MAP, or leave ids out by --leave-out"
+		if frozen != nil { // so is the mapping
+			remedy = "Leave ids out by --leave-out"
+		}
+		return nil, fmt.Errorf("schemas of %s: %w. %s: their records are then null events", s.Subject(), err, remedy)
 	}
 	return found, nil
 }

@@ -59,42 +59,98 @@ func (s *subject) withinReach() *httptest.Server {
 	return httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(s.at) }})
 }
 
-// write registers a schema, and returns what writes records with it, in Confluent's framing.
-func (s *subject) write(fields string) func(order map[string]any) records.Record {
+// write registers a schema of Avro, and returns what writes records with it, in Confluent's framing.
+func (s *subject) write(fields string) func(total int) records.Record {
 	s.t.Helper()
 	text := `{"type":"record","name":"Order","fields":[` + fields + `]}`
-	registered, err := s.asks.CreateSchema(s.t.Context(), s.name, sr.Schema{Schema: text})
-	s.check(err)
+	id := s.register(sr.Schema{Schema: text})
 	schema, err := avro.Parse(text)
 	s.check(err)
-	return func(order map[string]any) records.Record {
+	return func(total int) records.Record {
 		s.t.Helper()
-		b, err := schema.AppendEncode(binary.BigEndian.AppendUint32([]byte{0}, uint32(registered.ID)), order)
+		order := map[string]any{"late": true, "total": total, "amount": total, "shop": "s"}
+		if strings.Contains(fields, "double") {
+			order["total"] = float64(total)
+		}
+		b, err := schema.AppendEncode(binary.BigEndian.AppendUint32([]byte{0}, id), order)
 		s.check(err)
 		return records.Record{Value: b}
 	}
 }
 
+// writeProtobuf is write for a schema of Protobuf: field 1 is whether an order was late, field 2 its total.
+func (s *subject) writeProtobuf(fields string) func(total int) records.Record {
+	s.t.Helper()
+	id := s.register(sr.Schema{Type: sr.TypeProtobuf, Schema: `syntax = "proto3"; message Order { ` + fields + ` }`})
+	return func(total int) records.Record {
+		b := append(binary.BigEndian.AppendUint32([]byte{0}, id), 0, 0x08, 1, 0x10)
+		return records.Record{Value: binary.AppendUvarint(b, uint64(total))}
+	}
+}
+
+func (s *subject) register(schema sr.Schema) uint32 {
+	s.t.Helper()
+	registered, err := s.asks.CreateSchema(s.t.Context(), s.name, schema)
+	s.check(err)
+	return uint32(registered.ID)
+}
+
+// evolution is a schema of orders and its later versions, in a language. The mapping names late and total.
+type evolution struct {
+	write                              func(*subject, string) func(int) records.Record
+	first, more, wider, renamed, fewer string
+	refused, why                       string // a version that cannot be read as the mapping asks; empty: none
+	again                              sr.Schema
+}
+
+var evolutions = map[string]evolution{
+	"avro": {
+		write: (*subject).write, first: avroLate + `,{"name":"total","type":"int"}`,
+		more:    avroLate + `,{"name":"shop","type":"string","default":""},{"name":"total","type":"int"}`,
+		wider:   avroLate + `,{"name":"total","type":"double"}`,
+		renamed: avroLate + `,{"name":"amount","type":"int","aliases":["total"]}`,
+		fewer:   avroLate,
+		again:   sr.Schema{Schema: `{"type":"record","name":"Order","fields":[` + avroLate + `]}`},
+	},
+	"protobuf": {
+		write: (*subject).writeProtobuf, first: `bool late = 1; int32 total = 2;`,
+		more:    `bool late = 1; int32 total = 2; string shop = 3;`,
+		wider:   `bool late = 1; int64 total = 2;`,
+		renamed: `bool was_late = 1; int32 amount = 2;`, // by its name the label would be missing
+		fewer:   `bool late = 1;`,
+		refused: `bool late = 1; string total = 9;`,
+		why:     "field total (9) holds string, and field total (2) of the reader's schema int32: they are different fields. Leave ids out by --leave-out",
+		again:   sr.Schema{Type: sr.TypeProtobuf, Schema: `syntax = "proto3"; message Order { bool late = 1; }`},
+	},
+}
+
+const avroLate = `{"name":"late","type":"boolean"}`
+
 // TestSchemasOfARegistry: `oriel topics` freezes what the registry has. From then on nothing depends on it: it may be
 // away, or have lost the subject. An id that comes later is unknown until `oriel schema pull`, and known from there on,
-// whether its schema has more fields, fewer, wider or renamed ones. A replay says the same.
+// whether its schema has more fields, fewer, wider or renamed ones. A version that cannot be read is refused until it
+// is left out. A replay says the same.
 func TestSchemasOfARegistry(t *testing.T) {
 	t.Parallel()
+	for language, e := range evolutions {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			testSchemasOfARegistry(t, language, e)
+		})
+	}
+}
+
+func testSchemasOfARegistry(t *testing.T, language string, e evolution) {
 	f := newFixture(t, 1, nil)
 	s := newSubject(t, f.Name+"-value")
 	registry := s.withinReach()
 	for name, value := range map[string]string{
-		"ORIEL_FORMAT": "avro", "ORIEL_FRAMING": "confluent", "ORIEL_SCHEMA_REGISTRY": registry.URL,
+		"ORIEL_FORMAT": language, "ORIEL_FRAMING": "confluent", "ORIEL_SCHEMA_REGISTRY": registry.URL,
 		"ORIEL_SCHEMA_SUBJECT": s.name, "ORIEL_MAP": `{"label":"late","features":["total"]}`,
 	} {
 		f.Env[name] = value
 	}
-	const late = `{"name":"late","type":"boolean"}`
-	first := s.write(late + `,{"name":"total","type":"int"}`)
-	more := s.write(late + `,{"name":"shop","type":"string","default":""},{"name":"total","type":"int"}`)
-	order := func(total any) map[string]any {
-		return map[string]any{"late": true, "total": total, "amount": total, "shop": "s"}
-	}
+	first, more := e.write(s, e.first), e.write(s, e.more)
 	if said := f.Must("topics"); !strings.Contains(said, "froze schemas of "+s.name) {
 		t.Errorf("topics said %q", said)
 	}
@@ -102,13 +158,10 @@ func TestSchemasOfARegistry(t *testing.T) {
 	if said := f.Must("topics"); strings.Contains(said, "froze") {
 		t.Errorf("topics again said %q", said)
 	}
-	wider := s.write(late + `,{"name":"total","type":"double"}`)
-	renamed := s.write(late + `,{"name":"amount","type":"int","aliases":["total"]}`)
-	fewer := s.write(late) // the newest: it is read as the mapping asks of the older ones, and lacks a feature
+	wider, renamed := e.write(s, e.wider), e.write(s, e.renamed)
+	fewer := e.write(s, e.fewer) // the newest: it is read as the mapping asks of the older ones, and lacks a feature
 	running := f.Start(nil, "run")
-	sent := []records.Record{
-		first(order(1)), more(order(2)), wider(order(3.0)), renamed(order(4)), {Value: []byte("no framing")}, first(order(5)),
-	}
+	sent := []records.Record{first(1), more(2), wider(3), renamed(4), {Value: []byte("no framing")}, first(5)}
 	f.Send(0, sent...)
 	f.AwaitTaken(time.Minute, int64(len(sent)))
 	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
@@ -118,15 +171,21 @@ func TestSchemasOfARegistry(t *testing.T) {
 	registry = s.withinReach()
 	defer registry.Close()
 	f.Env["ORIEL_SCHEMA_REGISTRY"] = registry.URL
-	if said := f.Must("pull"); !strings.Contains(said, "known from partition 0 offset 6 on") {
+	pull := []string{"pull"}
+	if e.refused != "" {
+		id := idOf(e.write(s, e.refused)(0))
+		f.Fails(fmt.Sprintf("schema id %d: path /total: %s", id, e.why), "pull")
+		pull = append(pull, "--leave-out", fmt.Sprint(id))
+	}
+	if said := f.Must(pull...); !strings.Contains(said, "known from partition 0 offset 6 on") {
 		t.Errorf("pull said %q", said)
 	}
-	if said := f.Must("pull"); !strings.Contains(said, "nothing new") {
+	if said := f.Must(pull...); !strings.Contains(said, "nothing new") {
 		t.Errorf("pull again said %q", said)
 	}
 	_, err := s.asks.DeleteSubject(t.Context(), s.name, sr.SoftDelete)
 	s.check(err)
-	later := []records.Record{wider(order(6.5)), fewer(order(0)), renamed(order(7)), more(order(8))}
+	later := []records.Record{wider(6), fewer(0), renamed(7), more(8)}
 	f.Send(0, later...)
 	f.AwaitTaken(time.Minute, int64(len(sent)+len(later)))
 	running.Terminate()
@@ -145,7 +204,7 @@ func TestSchemasOfARegistry(t *testing.T) {
 
 	anew := srfake.New() // a registry that gives an id again
 	defer anew.Close()
-	anew.SeedSchema(s.name, 1, int(idOf(sent[0])), sr.Schema{Schema: `{"type":"record","name":"Order","fields":[` + late + `]}`})
+	anew.SeedSchema(s.name, 1, int(idOf(sent[0])), e.again)
 	f.Env["ORIEL_SCHEMA_REGISTRY"] = anew.URL()
 	f.Fails("is another schema than the one that is frozen under this id", "pull")
 }

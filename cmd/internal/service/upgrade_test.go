@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,8 +29,11 @@ import (
 // directory, the state directories and the master key after the first 40 events of each partition; VERSION.ndjson.gz is
 // what that version itself had decided after 80. They are never made again.
 
-// earlierVersions are the commits that wrote them.
-var earlierVersions = []string{"3492c95", "9cc46ce"}
+// earlierVersions are the commits that wrote them, and which of the deployments.
+var earlierVersions = map[string][]string{
+	"3492c95": {"blt", "tree", "users"}, "9cc46ce": {"blt", "tree", "users"},
+	"a1ffeb8": {"protobuf"}, // which found fields of another schema by name
+}
 
 // earlierDeployments are the settings that they were opened with.
 var earlierDeployments = []struct {
@@ -51,7 +56,16 @@ var earlierDeployments = []struct {
 		"ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_USER_ID": "key",
 		"ORIEL_USER_SEPARATION": "5",
 	}},
+	{"protobuf", 1, map[string]string{
+		"ORIEL_MECHANISM": "blt", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball",
+		"ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001",
+		"ORIEL_FORMAT": "protobuf", "ORIEL_FRAMING": "confluent", "ORIEL_SCHEMA_REGISTRY": "http://127.0.0.1:1",
+		"ORIEL_SCHEMA_SUBJECT": "orders", "ORIEL_MAP": `{"label":"late","features":["cents"]}`,
+	}},
 }
+
+// sentAt is when the records of a step were sent, in its decision.
+var sentAt = regexp.MustCompile(`,"time":[0-9]+`)
 
 // earlierEvent is the i-th event that the deployment of a name was given, or would have been given next.
 func earlierEvent(name string, i int) records.Record {
@@ -59,6 +73,8 @@ func earlierEvent(name string, i int) records.Record {
 	switch {
 	case i%11 == 5:
 		return records.Record{Key: key, Value: []byte("no event")}
+	case name == "protobuf": // of two schemas, Order{late = 1, sum = 2} and the reader's Order{late = 1, cents = 2}
+		return records.Record{Value: []byte{0, 0, 0, 0, byte(1 + i%2), 0, 0x08, byte(i % 3 & 1), 0x10, byte(i % 100)}}
 	case name == "tree":
 		return records.Record{Value: fmt.Appendf(nil, `{"cost":[%d.5,-%d,0.25,%d]}`, i%3, i%2, i%5)}
 	default:
@@ -72,7 +88,7 @@ func earlierEvent(name string, i int) records.Record {
 // `oriel topics`, and decides what the earlier one would have: from the state directory, and from the changelog alone.
 func TestEarlierDeploymentsGoOn(t *testing.T) {
 	t.Parallel()
-	for _, version := range earlierVersions {
+	for version, names := range earlierVersions {
 		for _, without := range []string{"nothing", "state"} {
 			t.Run(version+"/lost="+without, func(t *testing.T) {
 				t.Parallel()
@@ -88,10 +104,13 @@ func TestEarlierDeploymentsGoOn(t *testing.T) {
 				}
 				t.Cleanup(broker.Close)
 				for _, d := range earlierDeployments {
+					if !slices.Contains(names, d.name) {
+						continue
+					}
 					earlierGoesOn(t, dir, broker.Addr(), d.name, d.partitions, d.settings, &got)
 				}
 				want := gunzip(t, "testdata/deployments/"+version+".ndjson.gz")
-				if !bytes.Equal(got.Bytes(), want) {
+				if !bytes.Equal(sentAt.ReplaceAll(got.Bytes(), nil), sentAt.ReplaceAll(want, nil)) {
 					t.Fatalf("%d bytes of decisions differ from the %d that version %s published", got.Len(), len(want), version)
 				}
 			})
@@ -142,14 +161,17 @@ func earlierGoesOn(t *testing.T, dir, addr, name string, partitions int, setting
 // stopped: each bad event has its letter once, in order.
 func earlierLetters(f *fixture, p int32) {
 	f.T.Helper()
-	last, bad := -1, 0
+	last, bad, reason := -1, 0, schemas.JSONSyntax.String()
+	if f.Name == "protobuf" {
+		reason = schemas.UnknownFraming.String()
+	}
 	for _, letter := range f.Read(f.Topic("dead-letter"), p, false) {
 		offset, err := strconv.Atoi(servicetest.LetterHeaders(letter)["oriel-offset"])
 		if err != nil || offset <= last || offset >= 80 {
 			f.T.Errorf("%s partition %d: a letter of offset %d behind one of %d: %v", f.Name, p, offset, last, err)
 		}
 		last = offset
-		if servicetest.LetterHeaders(letter)["oriel-reason"] == schemas.JSONSyntax.String() {
+		if servicetest.LetterHeaders(letter)["oriel-reason"] == reason {
 			bad++
 		}
 	}

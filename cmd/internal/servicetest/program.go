@@ -63,7 +63,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	once, partitions := flags.Bool("once", false, ""), flags.Int("input-partitions", 0, "")
 	check, from, save := flags.Bool("check", false, ""), flags.String("from", "", ""), flags.String("save", "", "")
-	partition := flags.Int("partition", 0, "")
+	partition, leaveOut := flags.Int("partition", 0, ""), flags.Uint("leave-out", 0, "") // no registry has an id 0
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	case "topics":
 		return service.PrepareTopics(ctx, h, *partitions, nil)
 	case "pull":
-		return service.PullSchemas(ctx, h, nil)
+		return service.PullSchemas(ctx, h, []uint{*leaveOut})
 	case "run":
 		return service.Run(ctx, h)
 	case "order":

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"oriel/schemas"
+	"oriel/schemas/protobuf"
 	"oriel/state"
 )
 
@@ -20,12 +21,22 @@ func (s Settings) WithSchemaID(id uint32) Settings {
 	return s
 }
 
+// FreezesOpening tells whether a deployment goes on with what was the newest version when it was opened, where versions
+// differ: the id of the decisions' schema, and the rules by which Protobuf is read.
+func (s Settings) FreezesOpening() bool { return s.FreezesSchemaID() || s.rules != 0 }
+
 // Opened are the settings of a deployment that was opened with a configuration. The id of the decisions' schema that
-// it has frozen is theirs, unless they name one.
+// it has frozen is theirs, unless they name one. Its rules for Protobuf are theirs.
 func (s Settings) Opened(config string) Settings {
+	number := func(name string) uint32 {
+		n, _ := strconv.ParseUint(state.ConfigValue(config, name), 10, 31) // 0 where it has none
+		return uint32(n)
+	}
+	if s.rules != 0 {
+		s.rules = protobuf.Version(max(1, min(number("FORMAT_VERSION"), uint32(protobuf.Newest))))
+	}
 	if !s.FreezesSchemaID() {
 		return s
 	}
-	id, _ := strconv.ParseUint(state.ConfigValue(config, "DECISIONS_SCHEMA_ID"), 10, 31) // 0 where it has none
-	return s.WithSchemaID(uint32(id))
+	return s.WithSchemaID(number("DECISIONS_SCHEMA_ID"))
 }

@@ -29,7 +29,8 @@ func inFolder(t *testing.T) (folder string) {
 	folder = t.TempDir()
 	for name, text := range map[string]string{
 		"order.avsc": orderAvro, "older.avsc": olderAvro, "order.proto": orderIDL, "own.avsc": ownAvro, "bad.avsc": `{"type":"recrd"}`,
-		"wider.avsc": strings.Replace(orderAvro, `"total"`, `"more","type":"int"},{"name":"total"`, 1),
+		"renamed.proto": strings.NewReplacer("total", "sum", "customer", "buyer", "country", "land").Replace(orderIDL),
+		"wider.avsc":    strings.Replace(orderAvro, `"total"`, `"more","type":"int"},{"name":"total"`, 1),
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -184,7 +185,7 @@ func TestDecodersOfFormats(t *testing.T) {
 		"ORIEL_MAP=" + orders,
 	}
 	const confluentFraming, cloud = "ORIEL_FRAMING=confluent", "ORIEL_FRAMING=cloudevents"
-	ids := "ORIEL_SCHEMA_IDS=258,9=" + folder + "older.avsc"
+	ids, renamed := "ORIEL_SCHEMA_IDS=258,9="+folder+"older.avsc", "ORIEL_SCHEMA_IDS=258,9="+folder+"renamed.proto"
 	decode := func(s Settings, record string) (schemas.Event, schemas.Code) {
 		t.Helper()
 		c, err := s.EventConfig()
@@ -209,6 +210,7 @@ func TestDecodersOfFormats(t *testing.T) {
 		{byProto, proto},
 		{append(byAvro, confluentFraming, ids), "\x00\x00\x00\x01\x02" + avro},
 		{append(byProto, confluentFraming, "ORIEL_SCHEMA_IDS=258"), "\x00\x00\x00\x01\x02\x02\x02" + proto},
+		{append(byProto, confluentFraming, renamed), "\x00\x00\x00\x00\x09\x02\x02" + proto},
 		{append(byAvro, cloud), `{"specversion":"1.0","data_base64":"AAAAAAAANEAEQ0g="}`},
 		{append(byProto, cloud), `{"specversion":"1.0","data_base64":"CQAAAAAAADRAEgQKAkNI"}`},
 		{[]string{"ORIEL_MAP=" + orders, cloud}, `{"specversion":"1.0","data":` + line + `}`},

@@ -7,6 +7,7 @@ import (
 	"oriel/cmd/internal/recordschema"
 	"oriel/operators"
 	"oriel/schemas/mapping"
+	"oriel/schemas/protobuf"
 )
 
 const prefix = operators.Prefix
@@ -95,6 +96,7 @@ type Settings struct {
 
 	schema    *recordschema.Schema // nil: records are JSON
 	schemaIDs []schemaID           // of Confluent's framing, by id
+	rules     protobuf.Version     // by which records of Protobuf are read; 0: they are in another format
 	lines     bool                 // events are lines of JSON, not records
 	namesID   bool                 // ORIEL_DECISIONS_SCHEMA_ID is set
 	mapping   *mapping.Mapping     // nil: events have the operator's own form

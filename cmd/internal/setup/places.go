@@ -12,6 +12,7 @@ import (
 	"oriel/schemas"
 	"oriel/schemas/framing"
 	"oriel/schemas/mapping"
+	"oriel/schemas/protobuf"
 )
 
 // Limits of what is looked for in records.
@@ -156,7 +157,7 @@ func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 			errs = append(errs, fmt.Errorf("schema id %d: %w", id, err))
 			return
 		}
-		entries = append(entries, schema.Entry(id, reader))
+		entries = append(entries, schema.Entry(id, protobuf.Newest, reader))
 	}
 	for i := range e.Schemas {
 		add(e.Schemas[i].ID, recordschema.InRegistry(&e.Schemas[i]))
@@ -168,7 +169,7 @@ func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 		case file != "":
 			add(id, inFile(file))
 		default:
-			entries = append(entries, reader.Entry(id, reader))
+			entries = append(entries, reader.Entry(id, protobuf.Newest, reader))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

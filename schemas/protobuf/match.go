@@ -1,0 +1,144 @@
+package protobuf
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"oriel/schemas/mapping"
+)
+
+// Version numbers the rules by which records are read. A deployment keeps the version that it was opened with.
+type Version uint8
+
+// The versions.
+const (
+	// ByName finds the fields of another schema by their names, and does not bound how often values are forgotten.
+	ByName Version = 1
+
+	// ByNumber finds the fields of another schema by their numbers, as Protobuf does, and bounds the work of a record.
+	ByNumber Version = 2
+
+	// Newest is the version of deployments that are opened.
+	Newest = ByNumber
+)
+
+// find returns the field of a message that a path names. The path has the names of the reader's message, which is nil
+// where none is known: then they are the message's own. Both fields are nil where the message has no such field.
+//
+// A field that keeps its number is the same field, whatever its name is. One that is not found by its number may have
+// got another one: then it is found by its name. Both rules must lead to one field, and to none that the reader knows
+// as another one, because otherwise a value would silently take the place of another.
+func (c *compiler) find(
+	d, reader protoreflect.MessageDescriptor, name string, at mapping.Path,
+) (fd, of protoreflect.FieldDescriptor) {
+	if reader == nil || c.rules == ByName {
+		return fieldNamed(d, name), nil
+	}
+	if of = fieldNamed(reader, name); of == nil {
+		return nil, nil
+	}
+	fd = d.Fields().ByNumber(of.Number())
+	named := d.Fields().ByTextName(of.TextName())
+	switch {
+	case fd == nil:
+		fd = named
+	case named != nil && named != fd:
+		c.refuse(at, "field %s of the reader's schema may be %s or %s here", numbered(of), numbered(fd), numbered(named))
+		return nil, nil
+	}
+	if fd == nil {
+		return nil, of
+	}
+	for _, other := range []protoreflect.FieldDescriptor{
+		reader.Fields().ByNumber(fd.Number()), reader.Fields().ByTextName(fd.TextName()),
+	} {
+		if other != nil && other.Number() != of.Number() {
+			c.refuse(at, "field %s may be %s or %s of the reader's schema", numbered(fd), numbered(of), numbered(other))
+			return nil, nil
+		}
+	}
+	if moved := fd.Number() != of.Number() || fd.TextName() != of.TextName(); moved && !alike(fd, of) {
+		c.refuse(at, "field %s holds %s, and field %s of the reader's schema %s: they are different fields",
+			numbered(fd), kindName(fd), numbered(of), kindName(of))
+		return nil, nil
+	}
+	return fd, of
+}
+
+// numbered names a field in an error: total (3).
+func numbered(fd protoreflect.FieldDescriptor) string {
+	return fmt.Sprintf("%s (%d)", fd.Name(), fd.Number())
+}
+
+// alike says whether values of two fields can be those of one field under another name or number.
+func alike(a, b protoreflect.FieldDescriptor) bool {
+	if a.IsList() != b.IsList() || a.IsMap() != b.IsMap() {
+		return false
+	}
+	if a.IsMap() {
+		a, b = a.MapValue(), b.MapValue()
+	}
+	k := kindAt(a)
+	return k == kindAt(b) && (k != mapping.Absent || (a.Message() == nil) == (b.Message() == nil))
+}
+
+// kindName says in an error what a field holds.
+func kindName(fd protoreflect.FieldDescriptor) string {
+	kind := fd.Kind().String()
+	if m := fd.Message(); m != nil {
+		kind = string(m.FullName())
+	}
+	switch {
+	case fd.IsMap():
+		return "a map"
+	case fd.IsList():
+		return "a list of " + kind
+	}
+	return kind
+}
+
+// below is the message type of a reader's field; nil where it has none.
+func below(of protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
+	if of == nil {
+		return nil
+	}
+	return of.Message()
+}
+
+// symbolsOf are the names of an enum's numbers: those of the reader's enum where it has the number. of is the reader's
+// field, nil where none is known.
+func (c *compiler) symbolsOf(
+	d protoreflect.EnumDescriptor, of protoreflect.FieldDescriptor, at mapping.Path,
+) *symbols {
+	s := &symbols{far: map[int32][]byte{}}
+	var reader protoreflect.EnumDescriptor
+	if of != nil {
+		reader = of.Enum()
+	}
+	for i := range d.Values().Len() {
+		v := d.Values().Get(i)
+		name := v.Name()
+		if reader != nil {
+			name = c.symbol(v, reader, at)
+		}
+		s.add(int32(v.Number()), []byte(name))
+	}
+	return s
+}
+
+// symbol is the name that the reader has for a symbol. One that it has under another number is refused.
+func (c *compiler) symbol(
+	v protoreflect.EnumValueDescriptor, reader protoreflect.EnumDescriptor, at mapping.Path,
+) protoreflect.Name {
+	same := reader.Values().ByNumber(v.Number())
+	other := reader.Values().ByName(v.Name())
+	switch {
+	case other != nil && other.Number() != v.Number():
+		c.refuse(at, "%s of enum %s has the number %d, and in the reader's schema %d", v.Name(), v.Parent().Name(),
+			v.Number(), other.Number())
+	case same != nil:
+		return same.Name()
+	}
+	return v.Name()
+}
