@@ -24,6 +24,6 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		Version:       program.Version(),
 	}
-	cmd.AddCommand(reproduceCommand())
+	cmd.AddCommand(reproduceCommand(), planCommand())
 	return cmd
 }

@@ -165,6 +165,9 @@ func refusedImport(from, imported string) string {
 	if isTestHelper(to) && !isTestHelper(from) {
 		return "test helpers are imported by _test files only"
 	}
+	if within(to, "cmd/papers") && !within(from, "cmd/papers") {
+		return printsOfPapers
+	}
 	if reason := refusedAlgorithm(from, to); reason != "" {
 		return reason
 	}

@@ -21,7 +21,7 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 		return c, "", ""
 	}
 	c.Terms, note = c.Windowed()
-	c.Name, c.AgeWeight, c.Poles = name, 0, 0
+	c.Name, c.Printed, c.AgeWeight, c.Poles = name, nil, 0, 0
 	_, several := c.Unit.EventSeparation()
 	switch {
 	case c.Budget.Delta == 0 && !facts.Pure():

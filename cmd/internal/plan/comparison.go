@@ -66,7 +66,11 @@ func (in Input) variants() []variant {
 	}
 	var all []variant
 	takes := in.Operator.Describe(in.Configured).Mechanisms
-	for _, name := range mechanisms.Names() {
+	names := mechanisms.Names()
+	if !slices.Contains(names, in.Configured.Name) { // of a paper
+		names = append(names, in.Configured.Name)
+	}
+	for _, name := range names {
 		if takes != nil && !slices.Contains(takes, name) {
 			continue
 		}

@@ -1,6 +1,8 @@
 package printed
 
 import (
+	"strings"
+
 	"oriel/cmd/internal/registry"
 	"oriel/operators/coco"
 )
@@ -18,4 +20,17 @@ func table() registry.Table {
 		t = append(t, d.ForPapers())
 	}
 	return t
+}
+
+// Choices lists the settings that have choices which papers print: an operator's, and what they are.
+func Choices() []string {
+	var lines []string
+	for _, d := range registry.All {
+		for _, s := range d.Settings {
+			if len(s.Papers) > 0 {
+				lines = append(lines, "ORIEL_OPERATOR="+d.Name+": ORIEL_"+s.Name+"="+strings.Join(s.Papers, ", "))
+			}
+		}
+	}
+	return lines
 }
