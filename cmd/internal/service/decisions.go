@@ -16,9 +16,9 @@ import (
 	"oriel/state"
 )
 
-// asOpened gives settings and their model the id of the decisions' schema that the deployment has frozen. opened is
+// AsOpened gives settings and their model the id of the decisions' schema that the deployment has frozen. opened is
 // false before the deployment has a manifest; it is not asked for where the settings leave no id to be frozen.
-func (h Host) asOpened(
+func (h Host) AsOpened(
 	ctx context.Context, client *kafka.Client, changes topics.Topic, master *state.MasterKey, s settings.Settings,
 	model streams.Model,
 ) (_ settings.Settings, _ streams.Model, opened bool, err error) {
