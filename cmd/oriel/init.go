@@ -27,7 +27,7 @@ func initCommand() *cobra.Command {
 			"Wants: classes predicts a label of two classes (coco), number predicts a number (ridge), statistics counts and averages by\n" +
 			"cell (aggregate), choice learns which of a few actions costs least (arms). The other operators are set up by hand: README.md.\n\n" +
 			"The first events are shown as Oriel reads them: contents of your records, for whoever may read these; --first 0 leaves them out.\n" +
-			"Settings of the connection (ORIEL_BROKERS, ORIEL_TLS…, ORIEL_SASL…) are taken from the environment.",
+			"Settings of the connection (ORIEL_BROKERS, ORIEL_TLS…, ORIEL_SASL…, ORIEL_OAUTH…) are taken from the environment.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return initialise(cmd, o, ask) },
 	}

@@ -38,7 +38,7 @@ func root() *cobra.Command {
 		"read settings from a file of lines NAME=value, where the environment does not have them; quotes are those of a shell")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
 		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
-		planCommand(), initCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
+		planCommand(), initCommand(), doctorCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
 		numbersCommand(), licensesCommand(), versionCommand())
 	return cmd
 }

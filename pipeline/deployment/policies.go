@@ -24,6 +24,17 @@ func (f describedTopic) wrong(setting, want, why string) *notice.StopError {
 			f.topic.Name, setting, want))
 }
 
+// checkDiskless refuses a topic whose records brokers keep in an object store alone (KIP-1150). Such topics take no
+// transaction and are not compacted, and nothing shows that one lost records of the input.
+func checkDiskless(f describedTopic) []error {
+	if f.settings["diskless.enable"] != "true" {
+		return nil
+	}
+	return []error{stop(
+		fmt.Sprintf("%s topic %q is diskless (diskless.enable=true), so that it takes no transactions", f.role.name, f.topic.Name),
+		fmt.Sprintf("A topic stays so: name one that is kept on the brokers' disks with %s", f.role.setting))}
+}
+
 // number returns a setting that is a whole number, or otherwise if the broker does not report it. The caller must know
 // the broker's default.
 func (f describedTopic) number(setting string, otherwise int64) int64 {

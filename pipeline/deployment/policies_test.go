@@ -135,6 +135,22 @@ func TestEveryTopicIsChecked(t *testing.T) {
 	}
 }
 
+// TestNoTopicIsDiskless: the setting may stand there as false.
+func TestNoTopicIsDiskless(t *testing.T) {
+	for _, r := range roles {
+		own := foundAs(r.name, map[string]string{"cleanup.policy": cleanup(r.name), "diskless.enable": "false"})
+		if errs := checkTopic(Config{}, foundAs("input", nil), own); errs != nil {
+			t.Errorf("%s topic that is not diskless: %v", r.name, errs)
+		}
+		own.settings["diskless.enable"] = "true"
+		errs := checkTopic(Config{SingleReplica: true}, foundAs("input", nil), own)
+		said := fmt.Sprint(errs)
+		if len(errs) != 1 || !strings.Contains(said, "is diskless") || !strings.Contains(said, r.setting) {
+			t.Errorf("diskless %s topic: %v", r.name, errs)
+		}
+	}
+}
+
 // TestEveryTransactionNamesTheSamePartitions checks that every transaction names the same partitions, and only those of
 // the service's topics.
 func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {

@@ -177,6 +177,28 @@ func (c Config) partitions(r role, input topics.Topic) int {
 
 func (c Config) lacks(r role) bool { return r.optional && r.topic(&c) == "" }
 
+// Rights are what a user needs on a topic, by their names in ACLs.
+type Rights struct {
+	Topic  string
+	Rights []string
+}
+
+// ServiceRights lists what the user of `oriel run` needs, topic by topic, the input first.
+func (c Config) ServiceRights() []Rights {
+	var all []Rights
+	for _, r := range c.usedBy(ByService) {
+		rights := []string{"READ"}
+		switch {
+		case r.transactional:
+			rights = append(rights, "WRITE")
+		case r.single: // the order log, which the service trims
+			rights = append(rights, "WRITE", "DELETE")
+		}
+		all = append(all, Rights{r.topic(&c), append(rights, "DESCRIBE_CONFIGS")})
+	}
+	return all
+}
+
 // validateTopics reports topics without a name, and one topic in two roles.
 func (c Config) validateTopics(use Use) []error {
 	var errs []error

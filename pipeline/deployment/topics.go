@@ -219,6 +219,7 @@ func checkTopic(c Config, input, own describedTopic) []error {
 	if !c.SingleReplica {
 		errs = append(errs, checkDurable(own)...)
 	}
+	errs = append(errs, checkDiskless(own)...)
 	return append(errs, own.role.check(input, own)...)
 }
 

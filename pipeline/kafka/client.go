@@ -40,7 +40,7 @@ const DefaultClientID = "oriel"
 type Config struct {
 	Brokers  []string       // host:port, any of them. Required.
 	TLS      *tls.Config    // nil: plain text
-	SASL     sasl.Mechanism // nil: no authentication; see Login
+	SASL     sasl.Mechanism // nil: no authentication; see Login and Bearer
 	ClientID string         // shown in the broker's logs. "" means DefaultClientID.
 
 	// Dial opens connections; nil means TCP with a 3 s limit. Tests cut, delay and damage connections here.
@@ -115,17 +115,20 @@ func New(config Config) (*Client, error) {
 	transport := &kafkago.Transport{
 		Dial:        config.Dial,
 		TLS:         config.TLS,
-		SASL:        config.SASL,
 		ClientID:    config.ClientID,
 		MetadataTTL: metadataTTL,
 	}
-	return &Client{
+	c := &Client{
 		config:    config,
 		addr:      addr,
 		transport: transport,
 		kafka:     &kafkago.Client{Addr: addr, Transport: transport},
 		leaders:   leaders{doubt: Doubt{lasts: config.DoubtFor}},
-	}, nil
+	}
+	if config.SASL != nil {
+		transport.Dial, transport.TLS = c.dial, nil
+	}
+	return c, nil
 }
 
 // Close drops idle connections. Calls in progress finish.

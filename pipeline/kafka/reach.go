@@ -21,6 +21,8 @@ const (
 	NoTLS            Refusal = "the listener does not speak TLS"
 	CertificateAsked Refusal = "the broker refuses the client's certificate, or that there is none"
 	LoginRefused     Refusal = "the brokers refuse the login"
+	NoToken          Refusal = "there is no token to log in with"
+	TokenRefused     Refusal = "the brokers refuse the token"
 	HungUp           Refusal = "the broker closes each connection without an answer, as a listener does that speaks TLS, or does not, where the client expects otherwise, or wants a login"
 )
 
@@ -35,8 +37,9 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("%s: %v", e.Why, e.Ca
 // Unwrap gives the cause.
 func (e *RefusedError) Unwrap() error { return e.Cause }
 
-// Patience of a client that was never answered. A broker that starts refuses or drops connections for some seconds; a
-// certificate does not change by waiting, but another broker of the list may have a better one.
+// Patience of a client that was never answered. A broker, or an endpoint of tokens, that starts refuses or drops
+// connections for some seconds; a certificate does not change by waiting, but another broker of the list may have a
+// better one.
 const (
 	certificatePatience = 5 * time.Second
 	hungUpPatience      = 30 * time.Second
@@ -71,13 +74,24 @@ func (r *connectivity) judge(err error, now time.Time) error {
 		r.why, r.since = why, now
 	}
 	patience := certificatePatience
-	if why == HungUp {
+	if why == HungUp || why == NoToken {
 		patience = hungUpPatience
 	}
 	if r.answered || why == "" || now.Sub(r.since) < patience {
 		return nil
 	}
 	return &RefusedError{Why: why, Cause: err}
+}
+
+// Refused reads an error of one attempt as the reason why other settings are needed; nil if it is no such reason.
+func Refused(err error) *RefusedError {
+	if refused, is := errors.AsType[*RefusedError](lacking("", err)); is {
+		return refused
+	}
+	if why := refusal(err); why != "" {
+		return &RefusedError{Why: why, Cause: err}
+	}
+	return nil
 }
 
 // refusal reads an error of a connection that was made and led to nothing; "" for any other.
@@ -88,6 +102,10 @@ func refusal(err error) Refusal {
 	var invalid x509.CertificateInvalidError
 	var plain tls.RecordHeaderError
 	switch {
+	case errors.Is(err, ErrNoToken): // first: the endpoint of tokens has a certificate of its own
+		return NoToken
+	case errors.Is(err, ErrTokenRefused):
+		return TokenRefused
 	case errors.As(err, &untrusted), errors.As(err, &authority), errors.As(err, &name), errors.As(err, &invalid):
 		return NotTrusted
 	case errors.As(err, &plain):

@@ -28,7 +28,7 @@ type Ahead struct {
 
 // NewAhead returns an Ahead with a decoder of its own.
 func (s *Stream) NewAhead() (*Ahead, error) {
-	decoder, err := s.opened.newDecoder()
+	decoder, err := s.opened.model.Decoder()
 	return &Ahead{decoder: decoder}, err
 }
 

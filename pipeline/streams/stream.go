@@ -68,7 +68,7 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 		model: m, machine: machine, guarantee: first.Guarantee(),
 		extras: operator.Extras(), output: operators.SecondTopicOf(operator), timed: m.Learner.Timed(params),
 	}
-	if s.decoder, err = s.newDecoder(); err != nil {
+	if s.decoder, err = m.Decoder(); err != nil {
 		return nil, err
 	}
 	if versioned, ok := first.(operators.Versioned); ok {
@@ -79,11 +79,11 @@ func OpenModel(m Model, params []byte) (*Opened, error) {
 	return s, nil
 }
 
-// newDecoder returns a decoder of the model's events.
-func (s *Opened) newDecoder() (schemas.EventDecoder, error) {
-	events := s.model.Events
-	if s.model.Writers != nil {
-		events.Foreign = s.model.Writers(s.model.Frozen)
+// Decoder returns a decoder of the model's events.
+func (m Model) Decoder() (schemas.EventDecoder, error) {
+	events := m.Events
+	if m.Writers != nil {
+		events.Foreign = m.Writers(m.Frozen)
 	}
 	decoder, err := schemas.OpenDecoder(events)
 	if err != nil {

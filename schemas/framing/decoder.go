@@ -79,7 +79,10 @@ func (d *decoder) Labelled() bool { return d.inside && d.inner.Labelled() }
 // Problem implements schemas.EventDecoder.
 func (d *decoder) Problem(record []byte, code schemas.Code) string {
 	if d.inside {
-		event, _ := d.content(record)
+		var event []byte
+		if len(record) > 0 {
+			event, _ = d.content(record)
+		}
 		return d.inner.Problem(event, code)
 	}
 	return fmt.Sprintf("%s: %s", code, code.Rule())

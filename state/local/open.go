@@ -27,6 +27,9 @@ type Options struct {
 // which cannot be renamed when its files are set aside.
 const storeName = "store"
 
+// lockName is the file within the given directory that a process locks before it opens the store.
+const lockName = "LOCK"
+
 // Open opens the local store in dir, or begins one, as the service does: Options{}.Open.
 func Open(dir string, id state.Identity) (*Store, error) { return Options{}.Open(dir, id) }
 
@@ -71,7 +74,7 @@ func makeDirectory(disk vfs.FS, dir string) error {
 
 // lockDirectory takes the lock under which the files may be renamed; Pebble's own moves with them.
 func lockDirectory(disk vfs.FS, dir string) (io.Closer, error) {
-	lock, err := disk.Lock(disk.PathJoin(dir, "LOCK"))
+	lock, err := disk.Lock(disk.PathJoin(dir, lockName))
 	var path *fs.PathError
 	var number syscall.Errno
 	switch {

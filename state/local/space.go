@@ -12,6 +12,9 @@ import (
 // disk where that is much, a sixteenth of the disk.
 const minimumSpace = 64 << 20
 
+// enough is how many bytes of a disk must be free.
+func enough(disk vfs.DiskUsage) uint64 { return min(minimumSpace, disk.TotalBytes/16) }
+
 // A full disk is looked at each pollSpace, and whoever is told hears of it again each remindSpace.
 const (
 	pollSpace   = 200 * time.Millisecond
@@ -59,7 +62,7 @@ func (s *space) wait() {
 	defer remind.Stop()
 	for {
 		usage, err := s.disk.GetDiskUsage(s.path)
-		if err != nil || usage.AvailBytes >= min(minimumSpace, usage.TotalBytes/16) {
+		if err != nil || usage.AvailBytes >= enough(usage) {
 			return
 		}
 		select {

@@ -40,39 +40,47 @@ func Report(w io.Writer, program string, err error) (code int) {
 	if err == nil {
 		return 0
 	}
-	if all := problems(err); len(all) > 1 {
+	if all := Problems(err); len(all) > 1 {
 		fmt.Fprintf(w, "%s: %d problems\n", program, len(all))
 		for _, e := range all {
-			fmt.Fprintf(w, "  %s\n", plain(e))
+			fmt.Fprintf(w, "  %s\n", Plain(e))
 		}
 		return exitCode(err)
 	}
-	fmt.Fprintf(w, "%s: %s\n", program, plain(err))
-	if refused, is := errors.AsType[*kafka.RefusedError](err); is {
-		fmt.Fprintf(w, "  %s\n", remedies[refused.Why])
-	}
-	if _, denied := errors.AsType[*kafka.DeniedError](err); denied {
-		fmt.Fprintln(w, "  deploy/OPERATING.md lists the rights (ACLs) that each command needs")
+	fmt.Fprintf(w, "%s: %s\n", program, Plain(err))
+	if remedy := Remedy(err); remedy != "" {
+		fmt.Fprintf(w, "  %s\n", remedy)
 	}
 	return exitCode(err)
 }
 
-// problems are the errors that errors.Join, and nothing else, has put together.
-func problems(err error) []error {
+// Remedy says what to do about an error that does not say it itself; "" for any other.
+func Remedy(err error) string {
+	if refused, is := errors.AsType[*kafka.RefusedError](err); is {
+		return remedies[refused.Why]
+	}
+	if _, denied := errors.AsType[*kafka.DeniedError](err); denied {
+		return "deploy/OPERATING.md lists the rights (ACLs) that each command needs"
+	}
+	return ""
+}
+
+// Problems are the errors that errors.Join, and nothing else, has put together.
+func Problems(err error) []error {
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is || fmt.Sprint(err) != fmt.Sprint(errors.Join(joined.Unwrap()...)) {
 		return []error{err}
 	}
 	var all []error
 	for _, e := range joined.Unwrap() {
-		all = append(all, problems(e)...)
+		all = append(all, Problems(e)...)
 	}
 	return all
 }
 
-// plain leaves out the package that an error comes from, which says nothing at a terminal, and that it concerns the
+// Plain leaves out the package that an error comes from, which says nothing at a terminal, and that it concerns the
 // whole deployment.
-func plain(err error) string {
+func Plain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "pipeline: ")
 	return strings.TrimPrefix(text, "deployment: ")
 }
@@ -83,6 +91,10 @@ var remedies = map[kafka.Refusal]string{
 	kafka.NoTLS:            "leave out ORIEL_TLS, or name a port that speaks TLS in ORIEL_BROKERS",
 	kafka.CertificateAsked: "ORIEL_TLS_CERT_FILE and ORIEL_TLS_KEY_FILE give a certificate that the brokers trust",
 	kafka.LoginRefused:     "ORIEL_SASL_MECHANISM, ORIEL_SASL_USER and ORIEL_SASL_PASSWORD_FILE must be of a user that the brokers know",
+	kafka.NoToken: "the setting that the message names must lead to a token: ORIEL_OAUTH_TOKEN_FILE, or ORIEL_OAUTH_TOKEN_URL with " +
+		"ORIEL_OAUTH_CLIENT_ID and ORIEL_OAUTH_CLIENT_SECRET_FILE",
+	kafka.TokenRefused: "the brokers must trust the tokens' issuer and audience (ORIEL_OAUTH_TOKEN_URL, ORIEL_OAUTH_SCOPE), and clocks must agree; " +
+		"a token of ORIEL_OAUTH_TOKEN_FILE may have expired",
 	kafka.HungUp: "if the listener speaks TLS, set ORIEL_TLS=true; if it does not, leave out ORIEL_TLS; if it wants a login, set ORIEL_SASL_MECHANISM, ORIEL_SASL_USER and " +
 		"ORIEL_SASL_PASSWORD_FILE",
 }

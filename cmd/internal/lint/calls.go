@@ -56,7 +56,10 @@ var scarce = []struct {
 }{
 	{
 		[]string{"Explain", "Problem"},
-		[]string{"schemas", "cmd/oriel", "cmd/internal/setup", "cmd/internal/eval", "pipeline/deadletters"},
+		[]string{
+			"schemas", "cmd/oriel", "cmd/internal/setup", "cmd/internal/eval", "cmd/internal/doctor",
+			"pipeline/deadletters",
+		},
 		namesMembers,
 	},
 	{[]string{"AppendOwn"}, []string{"schemas", "cmd/internal/setup", "cmd/internal/traps"}, namesMembers},

@@ -31,6 +31,7 @@ var foreign = []struct {
 		[]string{"cmd/internal/schemaregistry"},
 		"a registry of schemas is asked in one place",
 	},
+	{"github.com/twmb/franz-go/pkg/kgo", nil, "a second client of Kafka is for tests, which set up brokers with it"},
 	{"github.com/twmb/franz-go/pkg/kerr", []string{"pipeline/pipetest"}, "names of error codes are for traces of tests"},
 	{"github.com/cockroachdb/pebble/v2", []string{"state/local"}, "the local store is one package"},
 	{"github.com/prometheus", []string{"pipeline/metrics", "pipeline/console", "cmd"}, "what is exported is decided in pipeline/metrics, served by the console, wired by cmd"},

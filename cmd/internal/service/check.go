@@ -31,7 +31,7 @@ func (h Host) openDeployment(
 		return s, d, err
 	}
 	d.Client, d.Topics, d.Master = c.client, c.topics, c.master
-	s, d.Model, _, err = h.asOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, d.Model)
+	s, d.Model, _, err = h.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, s, d.Model)
 	if err != nil {
 		err = errors.Join(err, d.Client.Close())
 	}

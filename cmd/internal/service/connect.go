@@ -34,7 +34,7 @@ func (h Host) connect(
 	if err != nil {
 		return connection{}, err
 	}
-	client, err := h.dial(s, budget, onRetry)
+	client, err := h.Dial(s, budget, onRetry)
 	if err != nil {
 		return connection{}, err
 	}
@@ -45,7 +45,8 @@ func (h Host) connect(
 	return connection{client, topics, master}, nil
 }
 
-func (h Host) dial(s settings.Settings, budget *memory.Budget, onRetry func(string, error)) (*kafka.Client, error) {
+// Dial prepares the client of a command. onRetry hears of each request that is tried again.
+func (h Host) Dial(s settings.Settings, budget *memory.Budget, onRetry func(string, error)) (*kafka.Client, error) {
 	config, err := s.Client()
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (h Host) WithClient(f func(*kafka.Client) error) error {
 	if err != nil {
 		return err
 	}
-	client, err := h.dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	client, err := h.Dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return err
 	}

@@ -16,10 +16,10 @@ import (
 	"oriel/state"
 )
 
-// asOpened gives settings and their model what the deployment has frozen when it was opened: the id of the decisions'
-// schema, and the rules by which Protobuf is read. opened is false before the deployment has a manifest; it is not
-// asked for where the settings leave nothing to be frozen.
-func (h Host) asOpened(
+// AsOpened gives settings and their model the values that the deployment froze when it was opened: the id of the
+// decisions' schema, and the rules by which Protobuf is read. opened is false before the deployment has a manifest; the
+// manifest is not read if the settings leave no value to be frozen.
+func (h Host) AsOpened(
 	ctx context.Context, client *kafka.Client, changes topics.Topic, master *state.MasterKey, s settings.Settings,
 	model streams.Model,
 ) (_ settings.Settings, _ streams.Model, opened bool, err error) {

@@ -108,7 +108,7 @@ func Run(ctx context.Context, h Host) (err error) {
 		return err
 	}
 	defer func() { _ = d.client.Close() }()
-	if s, model, _, err = h.asOpened(ctx, d.client, d.topics.Changelog, d.master, s, model); err != nil {
+	if s, model, _, err = h.AsOpened(ctx, d.client, d.topics.Changelog, d.master, s, model); err != nil {
 		return err
 	}
 	// Before the state directory: it does not fit another input either, and says nothing of what to do then.

@@ -23,7 +23,7 @@ func freezeSchemas(
 		return nil
 	}
 	given, err := d.FreezeSchemas(ctx, func(ctx context.Context) (state.Schemas, error) {
-		return writersSchemas(ctx, s, d, nil, leaveOut)
+		return WritersSchemas(ctx, s, d, nil, leaveOut)
 	})
 	if err == nil && given != nil {
 		done(fmt.Sprintf("froze schemas of %s: ids %s", s.Subject(), ids(given)))
@@ -31,9 +31,9 @@ func freezeSchemas(
 	return err
 }
 
-// writersSchemas asks the registry for all versions of the subject, and checks that each can be read as the mapping
+// WritersSchemas asks the registry for all versions of the subject, and checks that each can be read as the mapping
 // asks, beside those that are frozen.
-func writersSchemas(
+func WritersSchemas(
 	ctx context.Context, s settings.Settings, d changelog.Deployment, frozen state.Schemas, leaveOut []uint,
 ) (state.Schemas, error) {
 	c, err := s.Registry()
@@ -108,7 +108,7 @@ func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 	if err != nil {
 		return err
 	}
-	found, err := writersSchemas(ctx, s, d, frozen, leaveOut)
+	found, err := WritersSchemas(ctx, s, d, frozen, leaveOut)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err != nil {
 		return err
 	}
-	client, err := h.dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	client, err := h.Dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	if err != nil {
 		return err
 	}
-	s, model, opened, err := h.asOpened(ctx, client, cluster.Topics[c.Changelog], master, s, model)
+	s, model, opened, err := h.AsOpened(ctx, client, cluster.Topics[c.Changelog], master, s, model)
 	if err != nil {
 		return err
 	}

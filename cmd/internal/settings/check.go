@@ -104,10 +104,13 @@ func (s Settings) checkSecurity(p *operators.Problems) {
 	p.Want("MASTER_KEY_COMMAND", s.MasterKeyCommand == "" || s.MasterKeyFile == "",
 		"set, and so is ORIEL_MASTER_KEY_FILE: one of them has the key")
 	if s.SASLMechanism != "" {
-		p.OneOf("SASL_MECHANISM", s.SASLMechanism, "plain", "scram-sha-256", "scram-sha-512")
+		p.OneOf("SASL_MECHANISM", s.SASLMechanism, "plain", "scram-sha-256", "scram-sha-512", oauthBearer)
+	}
+	if s.SASLMechanism != "" && s.SASLMechanism != oauthBearer {
 		p.Want("SASL_USER", s.SASLUser != "", "not set, but ORIEL_SASL_MECHANISM is")
 		p.Want("SASL_PASSWORD_FILE", s.SASLPasswordFile != "", "not set, but ORIEL_SASL_MECHANISM is")
 	}
+	s.checkTokens(p)
 	p.Want("TLS_KEY_FILE", (s.TLSKeyFile == "") == (s.TLSCertFile == ""),
 		"a client certificate and its key are given together")
 	p.Want("TLS", s.TLS || (s.TLSCAFile == "" && s.TLSCertFile == ""), "false, but certificates are given")

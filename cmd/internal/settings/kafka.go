@@ -8,6 +8,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/segmentio/kafka-go/sasl"
+
+	"oriel/cmd/internal/oauth"
 	"oriel/cmd/internal/score"
 	"oriel/operators"
 	"oriel/pipeline/deployment"
@@ -41,8 +44,13 @@ func (s Settings) Client() (kafka.Config, error) {
 			c.TLS.Certificates = []tls.Certificate{pair}
 		}
 	}
-	if s.SASLMechanism == "" {
+	switch s.SASLMechanism {
+	case "":
 		return c, nil
+	case oauthBearer:
+		var err error
+		c.SASL, err = s.bearer()
+		return c, err
 	}
 	secret, err := password(s.SASLPasswordFile)
 	if err != nil {
@@ -50,6 +58,29 @@ func (s Settings) Client() (kafka.Config, error) {
 	}
 	c.SASL, err = kafka.Login(s.SASLMechanism, s.SASLUser, secret)
 	return c, err
+}
+
+// oauthBearer is the mechanism of tokens, by its name in settings.
+const oauthBearer = "oauthbearer"
+
+// bearer logs in with tokens. It reads the files that do not change, so that a wrong one is found at the start.
+func (s Settings) bearer() (sasl.Mechanism, error) {
+	c := oauth.Config{
+		File: s.OAuthTokenFile, URL: s.OAuthTokenURL, ClientID: s.OAuthClientID, SecretFile: s.OAuthSecretFile,
+		Scope: s.OAuthScope,
+	}
+	if s.OAuthCAFile != "" {
+		var err error
+		if c.Authorities, err = authorities(s.OAuthCAFile); err != nil {
+			return nil, fmt.Errorf("ORIEL_OAUTH_CA_FILE: %w", err)
+		}
+	}
+	if s.OAuthSecretFile != "" {
+		if _, err := password(s.OAuthSecretFile); err != nil {
+			return nil, fmt.Errorf("ORIEL_OAUTH_CLIENT_SECRET_FILE: %w", err)
+		}
+	}
+	return kafka.Bearer(oauth.New(c).Token), nil
 }
 
 // authorities reads the certificates of a PEM file.

@@ -21,9 +21,15 @@ type Settings struct {
 	TLSCAFile        string        `env:"TLS_CA_FILE" unit:"file" text:"PEM certificates of the authorities that sign the brokers' certificates; the system's when empty"`
 	TLSCertFile      string        `env:"TLS_CERT_FILE" unit:"file" text:"PEM client certificate"`
 	TLSKeyFile       string        `env:"TLS_KEY_FILE" unit:"file" text:"PEM key of the client certificate"`
-	SASLMechanism    string        `env:"SASL_MECHANISM" unit:"name" range:"plain, scram-sha-256, scram-sha-512" text:"how to log in to the brokers; none when empty"`
+	SASLMechanism    string        `env:"SASL_MECHANISM" unit:"name" range:"plain, scram-sha-256, scram-sha-512, oauthbearer" text:"how to log in to the brokers; none when empty"`
 	SASLUser         string        `env:"SASL_USER" unit:"name" text:"user to log in as"`
 	SASLPasswordFile string        `env:"SASL_PASSWORD_FILE" unit:"file" range:"mode as ORIEL_MASTER_KEY_FILE" text:"file with the password, one line; one that others may read is refused"`
+	OAuthTokenURL    string        `env:"OAUTH_TOKEN_URL" unit:"URL" range:"https; http on loopback" text:"oauthbearer: token endpoint, asked by client credentials (RFC 6749, 4.4)"`
+	OAuthClientID    string        `env:"OAUTH_CLIENT_ID" unit:"name" text:"client that asks for tokens"`
+	OAuthSecretFile  string        `env:"OAUTH_CLIENT_SECRET_FILE" unit:"file" range:"mode as ORIEL_MASTER_KEY_FILE" text:"file with the client's secret, one line, read again for each token"`
+	OAuthScope       string        `env:"OAUTH_SCOPE" unit:"names" text:"scopes to ask for, separated by spaces; the server's default when empty"`
+	OAuthCAFile      string        `env:"OAUTH_CA_FILE" unit:"file" text:"PEM certificates of the authorities that sign the token endpoint's certificate; the system's when empty"`
+	OAuthTokenFile   string        `env:"OAUTH_TOKEN_FILE" unit:"file" range:"mode as ORIEL_MASTER_KEY_FILE" text:"oauthbearer without a token endpoint: file with the token, one line, read again at each login"`
 	Name             string        `env:"NAME" need:"deployment" unit:"name" range:"letters, digits, . _ -" text:"deployment name: part of topic names and transactional ids"`
 	InputTopic       string        `env:"INPUT_TOPIC" need:"deployment" unit:"topic" text:"events to read; must not be compacted"`
 	Stream           string        `env:"STREAM" unit:"name" range:"topic, partition" text:"topic: all partitions of the input are one stream. partition, as when empty: each is a stream that learns alone; deploy/OPERATING.md says when"`

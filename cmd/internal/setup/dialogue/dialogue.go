@@ -97,6 +97,7 @@ func (d *dialogue) find(context.Context) (err error) {
 		case name == "ORIEL_BROKERS":
 			brokers = value
 		case strings.HasPrefix(name, "ORIEL_TLS"), strings.HasPrefix(name, "ORIEL_SASL_"),
+			strings.HasPrefix(name, "ORIEL_OAUTH_"),
 			strings.HasPrefix(name, "ORIEL_SCHEMA_REGISTRY_"):
 			d.environ = append(d.environ, line)
 		}

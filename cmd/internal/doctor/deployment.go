@@ -1,0 +1,153 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"oriel/cmd/internal/service"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/deployment"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/probe"
+	"oriel/state"
+)
+
+// checkRights compares what the user may do with what `oriel run` does.
+func (e *examination) checkRights(ctx context.Context) {
+	const check = "rights"
+	c := e.deployed.Config
+	needed := c.ServiceRights()
+	names := make([]string, len(needed))
+	for i, n := range needed {
+		names[i] = n.Topic
+	}
+	var cluster probe.Cluster
+	err := e.within(ctx, func(ctx context.Context) (err error) {
+		cluster, err = probe.Look(ctx, e.deployed.Client, names...)
+		return err
+	})
+	if e.refuse(check, err) {
+		return
+	}
+	found := e.wrong
+	for _, n := range needed {
+		topic := cluster.Topics[n.Topic]
+		if !topic.Exists && !topic.Hidden {
+			continue // the next check says so
+		}
+		var lacks []string
+		for _, right := range n.Rights {
+			if topic.Lacks(right) {
+				lacks = append(lacks, right)
+			}
+		}
+		if lacks != nil {
+			e.refuse(check, &kafka.DeniedError{Right: strings.Join(lacks, ", "), On: "topic", Cause: errors.New(n.Topic)})
+		}
+	}
+	e.refuse(check, e.within(ctx, func(ctx context.Context) error {
+		return named(probe.MayJoin(ctx, e.deployed.Client, c.Group), c.Group)
+	}))
+	id := c.TransactionalID([16]byte{}, 0)
+	e.refuse(check, e.within(ctx, func(ctx context.Context) error {
+		return named(probe.MayWriteAs(ctx, e.deployed.Client, id), c.Name+"/*")
+	}))
+	if e.wrong == found {
+		e.ok(check, "the user may do what `oriel run` does: topics, group %s, transactional ids %s/*", c.Group, c.Name)
+	}
+}
+
+// named adds what a right is lacking on.
+func named(err error, what string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// checkTopics describes the topics, as `oriel run` does. It returns whether all are there.
+func (e *examination) checkTopics(ctx context.Context) bool {
+	const check = "topics"
+	d := &e.deployed
+	err := e.within(ctx, func(ctx context.Context) (err error) {
+		d.Topics, err = deployment.CheckTopics(ctx, d.Client, d.Config, deployment.ByService)
+		return err
+	})
+	if !e.refuse(check, err) {
+		e.ok(check, "all are there, with settings under which the guarantee holds; partitions of the input: %d",
+			d.Topics.Input.Partitions)
+	}
+	return d.Topics.Input.Name != "" && d.Topics.Changelog.Name != ""
+}
+
+// checkOpened compares settings, key and input with what the deployment was opened with.
+func (e *examination) checkOpened(ctx context.Context) {
+	const check = "deployment"
+	d := &e.deployed
+	if d.Master == nil {
+		e.skipped(check, "without its key nothing can be opened")
+		return
+	}
+	err := e.within(ctx, func(ctx context.Context) (err error) {
+		e.settings, d.Model, _, err = e.host.AsOpened(ctx, d.Client, d.Topics.Changelog, d.Master, e.settings, d.Model)
+		if err != nil {
+			return err
+		}
+		return changelog.CheckManifests(ctx, d.Client, d.Config, d.Topics, d.Model, d.Master)
+	})
+	if e.refuse(check, err) {
+		return
+	}
+	e.opened = true
+	e.ok(check, "settings, key and input are those that it was opened with")
+}
+
+// checkRegistry compares the registry with the schemas that the deployment has frozen. The service never asks it.
+func (e *examination) checkRegistry(ctx context.Context) {
+	const check = "registry"
+	d := &e.deployed
+	switch {
+	case d.Model.Writers == nil && e.settings.SchemaRegistry == "":
+		e.skipped(check, "none is set")
+		return
+	case d.Model.Writers == nil:
+		e.skipped(check, "records name no schema of it")
+		return
+	case !e.opened:
+		e.skipped(check, "the deployment has to be opened before its schemas can be compared")
+		return
+	}
+	var frozen, found state.Schemas
+	err := e.within(ctx, func(ctx context.Context) (err error) {
+		frozen, err = d.Frozen(ctx, 0)
+		return err
+	})
+	if err == nil && frozen == nil {
+		err = errors.New("the deployment has no schemas of its events. Run `oriel topics` with these settings once")
+	}
+	if e.refuse(check, err) {
+		return
+	}
+	d.Model.Frozen = frozen
+	err = e.within(ctx, func(ctx context.Context) (err error) {
+		found, err = service.WritersSchemas(ctx, e.settings, *d, frozen, nil)
+		return err
+	})
+	if e.refuse(check, err) {
+		return
+	}
+	var later []string
+	for _, s := range found {
+		if frozen.Find(s.ID) == nil {
+			later = append(later, fmt.Sprint(s.ID))
+		}
+	}
+	if later != nil {
+		e.warn(check, "%s has ids that are not frozen: %s. Their records are null events; `oriel schema pull` adds them",
+			e.settings.Subject(), strings.Join(later, ", "))
+		return
+	}
+	e.ok(check, "it answers, and all of its %d ids of %s are frozen", len(found), e.settings.Subject())
+}

@@ -1,0 +1,149 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"oriel/cmd/internal/service"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/changelog"
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// Options say how a deployment is examined.
+type Options struct {
+	Record   bool             // decode the newest records of the input, which are private
+	Patience time.Duration    // a check ends after it. Required.
+	Now      func() time.Time // nil: the machine's clock
+}
+
+// Patience is the default of Options.Patience: two attempts of a client that gets no answer to its connection.
+const Patience = 10 * time.Second
+
+// examination is a deployment that is examined. What a check finds is there for those after it.
+type examination struct {
+	report
+	host     service.Host
+	options  Options
+	settings settings.Settings
+	deployed changelog.Deployment // Client is nil without brokers, Topics zero without topics, Master nil without a key
+	opened   bool                 // the deployment has manifests, and they fit
+}
+
+// Examine prints a line a check to w. The error says how much is wrong: its exit code is exit.Misuse where settings
+// cannot be read, and exit.Failure otherwise.
+func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	e := &examination{report: report{w: w}, host: h, options: o}
+	if err := e.readSettings(); err != nil {
+		e.refuse("settings", err)
+		return e.summary(true)
+	}
+	e.checkKey(ctx)
+	e.checkAddress()
+	if e.checkBrokers(ctx) {
+		defer func() { _ = e.deployed.Client.Close() }()
+		e.checkClock(ctx)
+		e.checkRights(ctx)
+		if e.checkTopics(ctx) {
+			e.checkOpened(ctx)
+			e.checkRegistry(ctx)
+			e.checkRecords(ctx)
+		}
+	}
+	e.checkDisk()
+	return e.summary(false)
+}
+
+// within runs a check that asks others, for as long as its patience lasts.
+func (e *examination) within(ctx context.Context, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, e.options.Patience)
+	defer cancel()
+	return check(ctx)
+}
+
+// readSettings reads what `oriel run` reads.
+func (e *examination) readSettings() error {
+	s, err := settings.Load(e.host.Environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
+		settings.Operator)
+	if err != nil {
+		return err
+	}
+	e.settings = s
+	d := &e.deployed
+	if d.Model, err = e.host.Model(s); err != nil {
+		return err
+	}
+	if d.Config, err = s.DeploymentOf(d.Model); err != nil {
+		return err
+	}
+	if _, err = s.Guarantee(d.Model); err != nil {
+		return err
+	}
+	e.ok("settings", "`oriel run` takes them: deployment %s, operator %s, input %s", s.Name, s.Operator, s.InputTopic)
+	return nil
+}
+
+// checkKey reads the master key.
+func (e *examination) checkKey(ctx context.Context) {
+	master, err := e.settings.MasterKey(ctx)
+	if e.refuse("key", err) {
+		return
+	}
+	e.deployed.Master = master
+	e.ok("key", "it can be read, and has the right form")
+}
+
+// checkAddress opens the address of the pages for a moment.
+func (e *examination) checkAddress() {
+	listener, err := e.host.Listen("tcp", e.settings.HTTPAddr)
+	if err == nil {
+		err = listener.Close()
+	}
+	if err != nil {
+		e.warn("pages", "ORIEL_HTTP_ADDR: %v. Name another port, unless `oriel run` of this deployment has it now", err)
+		return
+	}
+	e.ok("pages", "%s is free", e.settings.HTTPAddr)
+}
+
+// checkDisk looks at the directory of the local store.
+func (e *examination) checkDisk() {
+	const check = "disk"
+	dir := e.settings.StateDir
+	if e.deployed.Topics.Cluster == "" {
+		e.skipped(check, "whose store ORIEL_STATE_DIR holds can be told with topics alone")
+		return
+	}
+	found, err := e.host.Store.Look(dir, state.Identity{
+		Cluster: e.deployed.Topics.Cluster, Name: e.settings.Name, Topic: e.deployed.Topics.Input.ID,
+	})
+	switch {
+	case err != nil:
+		e.refuse(check, fmt.Errorf("ORIEL_STATE_DIR: %w", err))
+	case found.Held:
+		e.warn(check, "ORIEL_STATE_DIR: a process has %s open. Give each process a directory of its own, unless it is this "+
+			"deployment's `oriel run`", dir)
+	case found.Damaged:
+		e.warn(check, "ORIEL_STATE_DIR: the store in %s is damaged. `oriel run` sets it aside and restores it; check the disk", dir)
+	case found.Begun:
+		e.ok(check, "%s has the store of this deployment, and %d MiB are free", dir, found.Free>>20)
+	default:
+		e.ok(check, "%s can be written, and %d MiB are free", dir, found.Free>>20)
+	}
+}
+
+// retried does nothing: a check that runs out of patience says what the last attempt met.
+func retried(string, error) {}
+
+// client connects to given brokers as the settings say.
+func (e *examination) client(brokers ...string) (*kafka.Client, error) {
+	s := e.settings
+	s.Brokers = brokers
+	return e.host.Dial(s, nil, retried)
+}

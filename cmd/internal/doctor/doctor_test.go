@@ -1,0 +1,425 @@
+package doctor_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
+
+	"oriel/cmd/internal/doctor"
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka/topics"
+	"oriel/state"
+	"oriel/state/local"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m, nil) }
+
+// patience is enough for a broker on the same machine.
+const patience = 5 * time.Second
+
+// patient is a deployment that is examined.
+type patient struct{ *servicetest.Fixture }
+
+// examine returns what doctor prints and its error.
+func (f patient) examine(o doctor.Options) (string, error) {
+	f.T.Helper()
+	h, out := servicetest.Host(), new(strings.Builder)
+	h.Environ, h.Stderr = nil, out
+	for name, value := range f.Env {
+		h.Environ = append(h.Environ, name+"="+value)
+	}
+	if o.Patience == 0 {
+		o.Patience = patience
+	}
+	ctx, cancel := context.WithTimeout(f.Ctx(), time.Minute)
+	defer cancel()
+	err := doctor.Examine(ctx, h, o, out)
+	return out.String(), err
+}
+
+// bad are the lines that are not ok.
+func bad(said string) (lines []string) {
+	for line := range strings.Lines(said) {
+		if strings.HasPrefix(line, "wrong ") || strings.HasPrefix(line, "warning ") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// plant is a misconfiguration: how it is made, and what the one line that finds it says.
+type plant struct {
+	name    string
+	more    map[string]string // settings that the deployment is opened with
+	before  func(patient)     // `oriel topics`
+	unready bool              // `oriel topics` is not run
+	plant   func(patient)     // afterwards
+	options doctor.Options
+	want    []string // of each line that is not ok, in their order
+	code    int      // exit.Failure if 0; −1: only a warning
+}
+
+// set plants settings.
+func set(pairs ...string) func(patient) {
+	return func(f patient) {
+		for i := 0; i < len(pairs); i += 2 {
+			if f.Env[pairs[i]] = pairs[i+1]; pairs[i+1] == "" {
+				delete(f.Env, pairs[i])
+			}
+		}
+	}
+}
+
+// alter plants a topic's setting.
+func alter(kind, setting, value string) func(patient) {
+	return func(f patient) {
+		if err := topics.Alter(f.Ctx(), f.Client, f.Topic(kind), map[string]string{setting: value}); err != nil {
+			f.T.Fatal(err)
+		}
+	}
+}
+
+// file plants a file that a setting names.
+func file(setting, content string, mode os.FileMode) func(patient) {
+	return func(f patient) {
+		path := servicetest.WriteFile(f.T, "file", []byte(content))
+		if err := os.Chmod(path, mode); err != nil {
+			f.T.Fatal(err)
+		}
+		f.Env[setting] = path
+	}
+}
+
+// nowhere is an address at which nobody listens.
+const nowhere = "127.0.0.1:1"
+
+var plants = []plant{
+	{
+		name: "a setting that does not exist", plant: set("ORIEL_EPSILN", "1"),
+		want: []string{"ORIEL_EPSILN: no such setting"}, code: exit.Misuse,
+	},
+	{
+		name: "a setting that is missing", plant: set("ORIEL_EPSILON", ""),
+		want: []string{"ORIEL_EPSILON: not set"}, code: exit.Misuse,
+	},
+	{
+		name: "a window that its tree does not have", plant: set("ORIEL_WINDOW", "63"), want: []string{"63"},
+		code: exit.Misuse,
+	},
+	{
+		name: "no key", plant: set("ORIEL_MASTER_KEY_FILE", "/nowhere/key"),
+		want: []string{"key: ORIEL_MASTER_KEY_FILE"},
+	},
+	{
+		name: "a key for all to read", plant: file("ORIEL_MASTER_KEY_FILE", strings.Repeat("07", 32), 0o644),
+		want: []string{"use chmod 0400"},
+	},
+	{
+		name: "half a key", plant: file("ORIEL_MASTER_KEY_FILE", strings.Repeat("07", 16), 0o600),
+		want: []string{"key: ORIEL_MASTER_KEY_FILE"},
+	},
+	{
+		name: "the key of another deployment", plant: file("ORIEL_MASTER_KEY_FILE", strings.Repeat("08", 32), 0o600),
+		want: []string{"deployment: partition 0: "},
+	},
+	{
+		name: "a command that prints no key", plant: set("ORIEL_MASTER_KEY_FILE", "", "ORIEL_MASTER_KEY_COMMAND", "false"),
+		want: []string{"key: ORIEL_MASTER_KEY_COMMAND"},
+	},
+	{
+		name: "a broker that is not there", plant: set("ORIEL_BROKERS", nowhere),
+		want: []string{"brokers: dial tcp " + nowhere}, options: doctor.Options{Patience: time.Second},
+	},
+	{
+		name: "one broker of two is not there", plant: func(f patient) { f.Env["ORIEL_BROKERS"] += "," + nowhere },
+		want: []string{"ORIEL_BROKERS names it"},
+	},
+	{
+		name: "TLS on a plain listener", plant: set("ORIEL_TLS", "true"), want: []string{"ORIEL_TLS"},
+		options: doctor.Options{Patience: time.Second},
+	},
+	{
+		name: "no input", unready: true, plant: set("ORIEL_INPUT_TOPIC", "events.missing"),
+		want: []string{`input topic "events.missing" does not exist`},
+	},
+	{
+		name: "topics were not made", unready: true,
+		want: []string{"decision topic", "verdict topic", "changelog topic"},
+	},
+	{
+		name: "a lost topic", plant: func(f patient) {
+			if err := topics.Delete(f.Ctx(), f.Client, f.Topic("verdicts")); err != nil {
+				f.T.Fatal(err)
+			}
+		},
+		want: []string{"verdict topic"},
+	},
+	{
+		name: "a compacted input", plant: alter("events", "cleanup.policy", "compact"),
+		want: []string{"input topic", "cleanup.policy=compact"}[:1],
+	},
+	{
+		name: "verdicts that go before their records", plant: alter("verdicts", "retention.ms", "1000"),
+		want: []string{"retention.ms=1000"},
+	},
+	{
+		name: "a changelog that is deleted", plant: alter("changelog", "cleanup.policy", "delete"),
+		want: []string{"the state would be deleted"},
+	},
+	{
+		name: "decisions without room", plant: alter("decisions", "max.message.bytes", "1000"),
+		want: []string{"max.message.bytes=1000"},
+	},
+	{
+		name: "an order that is deleted", more: map[string]string{"ORIEL_STREAM": "topic"},
+		plant: alter("order", "retention.ms", "1000"), want: []string{"another order would be a second history"},
+	},
+	{
+		name: "one replica", plant: set("ORIEL_ALLOW_SINGLE_REPLICA", ""),
+		want: []string{
+			"input topic", "input topic", "decision topic", "decision topic",
+			"verdict topic", "verdict topic", "changelog topic", "changelog topic",
+		},
+	},
+	{
+		name: "settings that were frozen otherwise", plant: set("ORIEL_EPSILON", "2"),
+		want: []string{"the configuration differs from the one that this deployment was opened with: ORIEL_EPSILON"},
+	},
+	{
+		name: "another stream than was frozen", plant: set("ORIEL_STREAM", "topic"),
+		want: []string{"decision topic", "verdict topic", "changelog topic", "order topic", "ORIEL_STREAM: not stored"},
+	},
+	{
+		name: "an input that was made again", plant: func(f patient) {
+			f.Env["ORIEL_INPUT_TOPIC"] = f.Topic("events2")
+			f.CreateTopic(f.Topic("events2"), f.Partitions, nil)
+		},
+		want: []string{"this deployment belongs to the input topic"},
+	},
+	{
+		name: "a record that is no event", plant: func(f patient) {
+			f.Send(0, servicetest.Event(1), servicetest.Value(`{"features":{"`+servicetest.Canary+`":[1]},"label":"`+servicetest.Canary+`"}`))
+		},
+		options: doctor.Options{Record: true}, want: []string{"record: the newest record of partition 0, at offset 1, is a null event: "},
+	},
+	{
+		name: "a mapping of other records", more: map[string]string{"ORIEL_MAP": `{"label":"late","features":["total"]}`},
+		plant:   func(f patient) { f.Send(1, servicetest.Value(`{"total":1,"amount":"`+servicetest.Canary+`"}`)) },
+		options: doctor.Options{Record: true}, want: []string{"partition 1, at offset 0"},
+	},
+	{
+		name: "a store in a file", plant: file("ORIEL_STATE_DIR", "", 0o600), want: []string{"disk: ORIEL_STATE_DIR"},
+	},
+	{
+		name: "a store below a file", plant: func(f patient) {
+			f.Env["ORIEL_STATE_DIR"] = filepath.Join(servicetest.WriteFile(f.T, "file", nil), "state")
+		},
+		want: []string{"disk: ORIEL_STATE_DIR"},
+	},
+	{
+		name: "the store of another deployment", plant: func(f patient) { f.store("another").close() },
+		want: []string{"holds the state of"},
+	},
+	{
+		name: "a store that is in use", plant: func(f patient) { f.T.Cleanup(f.store(f.Name).close) },
+		want: []string{"a process has"}, code: -1,
+	},
+	{
+		name: "pages at a port that is taken", plant: func(f patient) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				f.T.Fatal(err)
+			}
+			f.T.Cleanup(func() { _ = l.Close() })
+			f.Env["ORIEL_HTTP_ADDR"] = l.Addr().String()
+		},
+		want: []string{"pages: ORIEL_HTTP_ADDR"}, code: -1,
+	},
+	{
+		name: "a registry that is not there", before: fromRegistry, plant: set("ORIEL_SCHEMA_REGISTRY", "http://"+nowhere),
+		want: []string{"registry: "},
+	},
+	{
+		name: "a schema that is not frozen", before: fromRegistry, plant: func(f patient) {
+			f.register(`{"name":"late","type":"boolean"},{"name":"total","type":"double"}`)
+		},
+		want: []string{"registry: " + "t"}, code: -1,
+	},
+}
+
+// fromRegistry makes a registry and a schema in it.
+func fromRegistry(f patient) {
+	registry := srfake.New()
+	f.T.Cleanup(registry.Close)
+	maps.Copy(f.Env, map[string]string{
+		"ORIEL_FORMAT": "avro", "ORIEL_FRAMING": "confluent", "ORIEL_SCHEMA_REGISTRY": registry.URL(),
+		"ORIEL_MAP": `{"label":"late","features":["total"]}`,
+	})
+	f.register(`{"name":"late","type":"boolean"},{"name":"total","type":"int"}`)
+}
+
+// register adds a version to the subject of the input.
+func (f patient) register(fields string) {
+	client, err := sr.NewClient(sr.URLs(f.Env["ORIEL_SCHEMA_REGISTRY"]))
+	if err == nil {
+		_, err = client.CreateSchema(f.Ctx(), f.Env["ORIEL_INPUT_TOPIC"]+"-value",
+			sr.Schema{Schema: `{"type":"record","name":"Order","fields":[` + fields + `]}`})
+	}
+	if err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// opened is a local store.
+type opened struct {
+	t     *testing.T
+	store *local.Store
+}
+
+func (o opened) close() {
+	if err := o.store.Close(); err != nil {
+		o.t.Error(err)
+	}
+}
+
+// store begins the local store of a deployment of some name on the same input.
+func (f patient) store(name string) opened {
+	f.T.Helper()
+	cluster, err := topics.Describe(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"])
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	id := state.Identity{Cluster: cluster.ID, Name: name, Topic: cluster.Topics[f.Env["ORIEL_INPUT_TOPIC"]].ID}
+	store, err := local.Open(f.Env["ORIEL_STATE_DIR"], id)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	return opened{f.T, store}
+}
+
+// TestEachPlantIsFound: each misconfiguration gives the lines that are expected of it, and no other.
+func TestEachPlantIsFound(t *testing.T) {
+	broker := servicetest.Broker(t)
+	for _, p := range slices.Concat(plants, realPlants) {
+		t.Run(p.name, func(t *testing.T) {
+			f := patient{servicetest.NewAt(t, broker, 2, p.more)}
+			if p.before != nil {
+				p.before(f)
+			}
+			if !p.unready {
+				f.Must("topics")
+			}
+			if p.plant != nil {
+				p.plant(f)
+			}
+			said, err := f.examine(p.options)
+			lines := bad(said)
+			matches := len(lines) == len(p.want)
+			for i, want := range p.want {
+				matches = matches && strings.Contains(lines[i], want)
+			}
+			if !matches {
+				t.Errorf("want %q, found:\n%s", p.want, said)
+			}
+			code := exit.Report(new(strings.Builder), "oriel", err)
+			if want := max(p.code, 0); code != want && (p.code != 0 || code != exit.Failure) {
+				t.Errorf("exit code %d: %v", code, err)
+			}
+			if strings.Contains(said, servicetest.Canary) {
+				t.Errorf("it quotes a record:\n%s", said)
+			}
+		})
+	}
+}
+
+// TestARightDeploymentIsOk: before and after its first event, and beside a service that runs; and nothing is changed.
+func TestARightDeploymentIsOk(t *testing.T) {
+	f := patient{servicetest.New(t, 2, nil)}
+	f.Must("topics")
+	for _, when := range []string{"new", "with records"} {
+		before := f.everything()
+		said, err := f.examine(doctor.Options{Record: true})
+		if lines := bad(said); err != nil || lines != nil {
+			t.Errorf("%s: %v, %q", when, err, lines)
+		}
+		if after := f.everything(); after != before {
+			t.Errorf("%s: the cluster was\n%s\nand is\n%s", when, before, after)
+		}
+		f.Send(1, servicetest.Events(0, 3)...)
+	}
+	if _, err := os.Stat(f.Env["ORIEL_STATE_DIR"]); !os.IsNotExist(err) {
+		t.Errorf("a store was made: %v", err)
+	}
+	said, err := f.examine(doctor.Options{Record: true})
+	if err != nil || !strings.Contains(said, "private data was read") {
+		t.Errorf("%v: %s", err, said)
+	}
+	if said, err = f.examine(doctor.Options{}); err != nil || !strings.Contains(said, "--no-record") {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+// everything is what doctor could change in the cluster.
+func (f patient) everything() string {
+	f.T.Helper()
+	admin, err := kgo.NewClient(kgo.SeedBrokers(f.Env["ORIEL_BROKERS"]))
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	defer admin.Close()
+	all, err := kmsg.NewPtrMetadataRequest().RequestWith(f.Ctx(), admin)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	var text []string
+	for _, topic := range all.Topics {
+		name := *topic.Topic
+		if !strings.HasPrefix(name, f.Name) && !strings.HasPrefix(name, "__") {
+			continue // of a test beside this one
+		}
+		text = append(text, fmt.Sprintf("topic %s of %d", name, len(topic.Partitions)))
+		if topic.IsInternal {
+			continue
+		}
+		for p := range topic.Partitions {
+			bounds, err := topics.BoundsOf(f.Ctx(), f.Client, name, int32(p))
+			if err != nil {
+				f.T.Fatal(err)
+			}
+			text = append(text, fmt.Sprint(name, p, bounds))
+		}
+	}
+	groups, err := kmsg.NewPtrListGroupsRequest().RequestWith(f.Ctx(), admin)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	for _, g := range groups.Groups {
+		if strings.HasPrefix(g.Group, f.Name) {
+			text = append(text, "group "+g.Group)
+		}
+	}
+	transactions, err := kmsg.NewPtrListTransactionsRequest().RequestWith(f.Ctx(), admin)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	for _, x := range transactions.TransactionStates {
+		if strings.HasPrefix(x.TransactionalID, f.Name) {
+			text = append(text, fmt.Sprint("transaction ", x.TransactionalID, x.ProducerID, x.TransactionState))
+		}
+	}
+	slices.Sort(text)
+	return strings.Join(text, "\n")
+}

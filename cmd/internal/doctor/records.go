@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	"oriel/pipeline/kafka/fetch"
+	"oriel/pipeline/kafka/topics"
+	"oriel/schemas"
+)
+
+// mostPartitions bounds how many partitions of the input are read.
+const mostPartitions = 16
+
+// checkRecords decodes the newest record of each partition of the input as the service does. It prints places, rules
+// and members of the settings, and nothing of a record.
+func (e *examination) checkRecords(ctx context.Context) {
+	const check = "record"
+	switch {
+	case !e.options.Record:
+		e.skipped(check, "--no-record: the newest records of the input were not read")
+		return
+	case e.deployed.Model.Writers != nil && e.deployed.Model.Frozen == nil:
+		e.skipped(check, "no schema is known that records are written with")
+		return
+	}
+	decoder, err := e.deployed.Model.Decoder()
+	if e.refuse(check, err) {
+		return
+	}
+	input := e.deployed.Topics.Input
+	read, bad := 0, 0
+	for p := range int32(min(input.Partitions, mostPartitions)) {
+		err := e.within(ctx, func(ctx context.Context) error {
+			offset, problem, err := e.newest(ctx, input, p, decoder)
+			if err != nil || offset < 0 {
+				return err
+			}
+			read++
+			if problem != "" {
+				bad++
+				e.refuse(check, fmt.Errorf("the newest record of partition %d, at offset %d, is a null event: %s. Correct ORIEL_MAP "+
+					"or the producer; `oriel map --help`", p, offset, problem))
+			}
+			return nil
+		})
+		if e.refuse(check, err) {
+			return
+		}
+	}
+	switch {
+	case read == 0:
+		e.skipped(check, "the input has none")
+	case bad == 0:
+		e.ok(check, "private data was read: the newest record of %d partitions is an event", read)
+	}
+}
+
+// newest decodes the last record of a partition. offset is −1 where there is none; problem names no content.
+func (e *examination) newest(
+	ctx context.Context, input topics.Topic, p int32, decoder schemas.EventDecoder,
+) (offset int64, problem string, err error) {
+	bounds, err := topics.BoundsOf(ctx, e.deployed.Client, input.Name, p)
+	if err != nil {
+		return -1, "", err
+	}
+	offset = -1
+	for from := range fetch.Backwards(bounds.Start, bounds.Stable) {
+		for r, err := range fetch.Records(ctx, e.deployed.Client, input, p, from, bounds.Stable, false) {
+			if err != nil {
+				return -1, "", err
+			}
+			offset, problem = r.Offset, ""
+			if r.Unreadable {
+				problem = schemas.TooLarge.Rule()
+				continue
+			}
+			if placed, is := decoder.(schemas.PlacedDecoder); is {
+				placed.At(p, r.Offset)
+			}
+			var event schemas.Event
+			if code := decoder.Decode(&event, r.Value); code != schemas.OK {
+				problem = decoder.Problem(nil, code) // of no value, so that it quotes none
+			}
+		}
+		if offset >= 0 {
+			break
+		}
+	}
+	return offset, problem, nil
+}

@@ -1,0 +1,68 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+
+	"oriel/cmd/internal/exit"
+	"oriel/pipeline/kafka"
+)
+
+// report prints a line a check, and counts what is not as it should be.
+type report struct {
+	w                      io.Writer
+	checks, wrong, warning int
+}
+
+func (r *report) line(verdict, check, text string) {
+	r.checks++
+	fmt.Fprintf(r.w, "%-8s %s: %s\n", verdict, check, text)
+}
+
+// ok says that nothing is wrong.
+func (r *report) ok(check, format string, args ...any) {
+	r.line("ok", check, fmt.Sprintf(format, args...))
+}
+
+// skipped says why a check was left out.
+func (r *report) skipped(check, format string, args ...any) {
+	r.line("-", check, fmt.Sprintf(format, args...))
+}
+
+// warn says what will not stop the service today.
+func (r *report) warn(check, format string, args ...any) {
+	r.warning++
+	r.line("warning", check, fmt.Sprintf(format, args...))
+}
+
+// refuse says what is wrong and what to do, each problem on a line of its own. It returns whether there is any.
+func (r *report) refuse(check string, err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, problem := range exit.Problems(err) {
+		text, remedy := exit.Plain(problem), exit.Remedy(problem)
+		if refused := kafka.Refused(problem); refused != nil && remedy == "" {
+			text, remedy = refused.Error(), exit.Remedy(refused)
+		}
+		if remedy != "" {
+			text += ". " + remedy
+		}
+		r.wrong++
+		r.line("wrong", check, text)
+	}
+	return true
+}
+
+// summary prints the last line. Its error is one of the settings where these cannot be read.
+func (r *report) summary(unsettled bool) error {
+	fmt.Fprintf(r.w, "%d checks: %d wrong, %d warnings\n", r.checks, r.wrong, r.warning)
+	const text = "the deployment is not well: %d problems, in the lines that begin with \"wrong\""
+	switch {
+	case unsettled:
+		return exit.WrongUse(text, r.wrong)
+	case r.wrong > 0:
+		return fmt.Errorf(text, r.wrong)
+	}
+	return nil
+}

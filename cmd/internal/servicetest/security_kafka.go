@@ -1,0 +1,142 @@
+//go:build kafka
+
+package servicetest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"oriel/cmd/internal/repotest"
+)
+
+// SecureFile is a file that .ci/kafka/start has left beside its broker: certificates and passwords, and the addresses
+// of its listeners.
+func SecureFile(t *testing.T, name string) string {
+	t.Helper()
+	dir := os.Getenv("ORIEL_TEST_SECURE")
+	if dir == "" {
+		t.Fatal("ORIEL_TEST_SECURE is not set; build tag kafka needs the directory of .ci/kafka/start")
+	}
+	return filepath.Join(dir, name)
+}
+
+// Listener is the address of a listener.
+func Listener(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(SecureFile(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// Login are the settings of the user oriel.
+func Login(t *testing.T) map[string]string {
+	t.Helper()
+	return map[string]string{
+		"ORIEL_BROKERS": Listener(t, "LOGIN"), "ORIEL_TLS": "true", "ORIEL_TLS_CA_FILE": SecureFile(t, "authority.pem"),
+		"ORIEL_SASL_MECHANISM": "scram-sha-512", "ORIEL_SASL_USER": "oriel",
+		"ORIEL_SASL_PASSWORD_FILE": SecureFile(t, "right.password"),
+	}
+}
+
+// ACL is one line of the table in deploy/OPERATING.md.
+type ACL struct {
+	Resource   kmsg.ACLResourceType
+	Name       string
+	Prefixed   bool
+	Operations []string
+}
+
+// Allow gives a principal rights. It comes back when the broker enforces them.
+func (f *Fixture) Allow(principal string, acls ...ACL) {
+	f.T.Helper()
+	admin, err := kgo.NewClient(kgo.SeedBrokers(Broker(f.T)))
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	defer admin.Close()
+	request := kmsg.NewPtrCreateACLsRequest()
+	for _, a := range acls {
+		for _, name := range a.Operations {
+			operation, err := kmsg.ParseACLOperation(name)
+			if err != nil {
+				f.T.Fatal(err)
+			}
+			c := kmsg.NewCreateACLsRequestCreation()
+			c.ResourceType, c.ResourceName, c.ResourcePatternType = a.Resource, a.Name, kmsg.ACLResourcePatternTypeLiteral
+			if a.Prefixed {
+				c.ResourcePatternType = kmsg.ACLResourcePatternTypePrefixed
+			}
+			c.Principal, c.Host, c.Operation, c.PermissionType = principal, "*", operation, kmsg.ACLPermissionTypeAllow
+			request.Creations = append(request.Creations, c)
+		}
+	}
+	created, err := request.RequestWith(f.Ctx(), admin)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	for _, result := range created.Results {
+		if result.ErrorCode != 0 {
+			f.T.Fatalf("ACL refused with code %d", result.ErrorCode)
+		}
+	}
+	last := request.Creations[len(request.Creations)-1]
+	f.Await(20*time.Second, "the ACLs are known", func() bool {
+		look := kmsg.NewPtrDescribeACLsRequest()
+		look.ResourceType, look.ResourceName = last.ResourceType, &last.ResourceName
+		look.ResourcePatternType = last.ResourcePatternType
+		look.Principal, look.Operation, look.PermissionType = &last.Principal, last.Operation, last.PermissionType
+		found, err := look.RequestWith(f.Ctx(), admin)
+		return err == nil && len(found.Resources) == 1
+	})
+}
+
+// RightsOf reads the table of deploy/OPERATING.md for a command, with the topics of a deployment.
+func (f *Fixture) RightsOf(command string) []ACL {
+	f.T.Helper()
+	text, err := os.ReadFile(repotest.Path("deploy/OPERATING.md"))
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	var acls []ACL
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if len(cells) != 3 || !strings.HasPrefix(cells[0], "| `oriel "+command) {
+			continue
+		}
+		kind, names, _ := strings.Cut(cells[1], " ")
+		if kind == "transactional" {
+			kind, names, _ = strings.Cut(names, " ")
+		}
+		for name := range strings.SplitSeq(names, ", ") {
+			name = strings.ReplaceAll(strings.Trim(name, "`"), "<name>", f.Name)
+			a := ACL{Operations: strings.Split(strings.TrimSuffix(cells[2], " |"), ", ")}
+			switch kind {
+			case "topic", "topics":
+				a.Resource, a.Name = kmsg.ACLResourceTypeTopic, f.Topic(name)
+				if name == "input" {
+					a.Name = f.Env["ORIEL_INPUT_TOPIC"]
+				}
+			case "group":
+				a.Resource, a.Name = kmsg.ACLResourceTypeGroup, name
+			case "ids":
+				a.Resource = kmsg.ACLResourceTypeTransactionalId
+				a.Name, a.Prefixed = strings.CutSuffix(name, "*")
+			default:
+				f.T.Fatalf("a right on %q: %s", kind, line)
+			}
+			acls = append(acls, a)
+		}
+	}
+	if len(acls) == 0 {
+		f.T.Fatalf("deploy/OPERATING.md lists no rights of oriel %s", command)
+	}
+	return acls
+}

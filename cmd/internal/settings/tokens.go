@@ -1,0 +1,56 @@
+package settings
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+
+	"oriel/operators"
+)
+
+// checkTokens refuses settings of tokens where none are used, and tokens or secrets that others could see on their way.
+func (s Settings) checkTokens(p *operators.Problems) {
+	used := s.SASLMechanism == oauthBearer
+	endpoint := []struct{ name, value string }{
+		{"OAUTH_TOKEN_URL", s.OAuthTokenURL},
+		{"OAUTH_CLIENT_ID", s.OAuthClientID},
+		{"OAUTH_CLIENT_SECRET_FILE", s.OAuthSecretFile},
+		{"OAUTH_SCOPE", s.OAuthScope},
+		{"OAUTH_CA_FILE", s.OAuthCAFile},
+	}
+	for _, f := range endpoint {
+		p.Want(f.name, f.value == "" || used, "set, but ORIEL_SASL_MECHANISM is not oauthbearer")
+		p.Want(f.name, f.value == "" || s.OAuthTokenFile == "", "set, and so is ORIEL_OAUTH_TOKEN_FILE: one of them gives tokens")
+	}
+	p.Want("OAUTH_TOKEN_FILE", s.OAuthTokenFile == "" || used, "set, but ORIEL_SASL_MECHANISM is not oauthbearer")
+	if !used {
+		return
+	}
+	const password = "set, but ORIEL_SASL_MECHANISM=oauthbearer logs in with tokens"
+	p.Want("SASL_USER", s.SASLUser == "", password)
+	p.Want("SASL_PASSWORD_FILE", s.SASLPasswordFile == "", password)
+	if s.OAuthTokenFile == "" {
+		for _, f := range endpoint[:3] {
+			p.Want(f.name, f.value != "", "not set, but ORIEL_SASL_MECHANISM=oauthbearer is, without ORIEL_OAUTH_TOKEN_FILE")
+		}
+	}
+	if s.OAuthTokenURL != "" {
+		at, err := url.Parse(s.OAuthTokenURL)
+		usable := err == nil && at.Host != "" && at.User == nil &&
+			(at.Scheme == "https" || at.Scheme == "http" && isLoopback(at.Hostname()))
+		p.Want("OAUTH_TOKEN_URL", usable, "not an https URL without a user; http is for loopback alone, because the secret goes there")
+	}
+	exposed := slices.ContainsFunc(s.Brokers, func(broker string) bool {
+		host, _, err := net.SplitHostPort(broker)
+		return err == nil && !isLoopback(host)
+	})
+	p.Want("TLS", s.TLS || !exposed, "false, but with ORIEL_SASL_MECHANISM=oauthbearer whoever sees a token can use it; only brokers on "+
+		"loopback may do without")
+}
+
+// isLoopback tells a host that is this machine.
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}

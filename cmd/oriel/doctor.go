@@ -1,0 +1,37 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/doctor"
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/service"
+)
+
+func doctorCommand() *cobra.Command {
+	var o doctor.Options
+	var skip bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check settings, key, brokers, rights, topics, records, clock and disk, and change nothing",
+		Long: "Doctor takes the settings of `oriel run` and prints a line a check: ok, or what is wrong and what to do; a warning where the\n" +
+			"service would run nevertheless; - where there was nothing to check. It creates no topic, writes no record, joins no group and\n" +
+			"begins no transaction, so that it may run beside the service. Run it as the user, and on the machine, of `oriel run`.\n\n" +
+			"The check of records reads private data: the newest record of up to 16 partitions of the input. It prints partition, offset,\n" +
+			"the rule that a record breaks and the member of the settings, and nothing of the record. Leave it out by --no-record.\n\n" +
+			"Exit codes: 0 nothing is wrong, 1 something is, 2 settings cannot be read.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Patience < time.Second {
+				return exit.WrongUse("--patience %v: less than 1s", o.Patience)
+			}
+			o.Record = !skip
+			return doctor.Examine(cmd.Context(), service.ThisHost(version()), o, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&skip, "no-record", false, "do not read the newest records of the input")
+	cmd.Flags().DurationVar(&o.Patience, "patience", doctor.Patience, "how long a check may ask brokers or a registry")
+	return cmd
+}

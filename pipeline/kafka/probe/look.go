@@ -1,0 +1,117 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/wire"
+)
+
+// Versions of requests. Each is spoken by every broker from Kafka 3.1 on, but for quorumVersion (3.3).
+const (
+	fetchVersion     = 13 // by topic id: what the service cannot do without
+	metadataVersion  = 10 // the last with the rights of topics beside those of the cluster
+	heartbeatVersion = 3
+	endTxnVersion    = 3
+	quorumVersion    = 1 // the first with the clock of the controller
+)
+
+// Serves refuses a broker that is too old for the service, or that cannot be reached, trusted or logged in to.
+func Serves(ctx context.Context, c *kafka.Client) error {
+	return c.CheckVersion(ctx, protocol.Fetch, fetchVersion)
+}
+
+// Broker is a broker as its cluster tells clients to reach it.
+type Broker struct {
+	Node    int32
+	Address string // host:port of the listener that was asked
+}
+
+// Cluster is what a broker says of its cluster.
+type Cluster struct {
+	ID      string
+	Brokers []Broker // by address
+	Topics  map[string]Topic
+}
+
+// Topic says what the client's user may do with a topic.
+type Topic struct {
+	Exists bool // false also where the user may not even know
+	Hidden bool // the user has no right DESCRIBE, so that nothing is known
+	told   bool
+	rights int32 // a bit an operation, by its code
+}
+
+// Lacks tells whether the user lacks a right on the topic, by its name in ACLs, such as DESCRIBE_CONFIGS. A broker that
+// does not say leaves it to the first use.
+func (t Topic) Lacks(right string) bool {
+	operation, err := kmsg.ParseACLOperation(right)
+	if err != nil {
+		panic("BUG: probe: no right is called " + right)
+	}
+	return t.Hidden || t.told && t.rights&(1<<operation) == 0
+}
+
+// notSaid stands for rights that a broker does not say.
+const notSaid = -1 << 31
+
+// Look asks one broker for all brokers of its cluster, and for the user's rights on topics.
+func Look(ctx context.Context, c *kafka.Client, topics ...string) (Cluster, error) {
+	req := kmsg.NewMetadataRequest()
+	req.AllowAutoTopicCreation, req.IncludeTopicAuthorizedOperations = false, true
+	for _, name := range topics {
+		t := kmsg.NewMetadataRequestTopic()
+		t.Topic = &name
+		req.Topics = append(req.Topics, t)
+	}
+	if req.Topics == nil {
+		req.Topics = []kmsg.MetadataRequestTopic{} // nil would ask for every topic
+	}
+	res := kmsg.NewPtrMetadataResponse()
+	if err := ask(ctx, c, &req, res, metadataVersion); err != nil {
+		return Cluster{}, err
+	}
+	cluster := Cluster{Topics: map[string]Topic{}}
+	if res.ClusterID != nil {
+		cluster.ID = *res.ClusterID
+	}
+	for _, b := range res.Brokers {
+		cluster.Brokers = append(cluster.Brokers, Broker{b.NodeID, net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port)))})
+	}
+	slices.SortFunc(cluster.Brokers, func(a, b Broker) int { return int(a.Node) - int(b.Node) })
+	for _, t := range res.Topics {
+		code := kafka.Code(t.ErrorCode)
+		if t.Topic == nil || code == kafkago.UnknownTopicOrPartition {
+			continue
+		}
+		cluster.Topics[*t.Topic] = Topic{
+			Exists: code != kafkago.TopicAuthorizationFailed,
+			Hidden: code == kafkago.TopicAuthorizationFailed,
+			told:   t.AuthorizedOperations != notSaid,
+			rights: t.AuthorizedOperations,
+		}
+	}
+	return cluster, nil
+}
+
+// ask sends a request to any broker, in bytes of kmsg.
+func ask(ctx context.Context, c *kafka.Client, req kmsg.Request, res kmsg.Response, version int16) error {
+	req.SetVersion(version)
+	res.SetVersion(version)
+	call := c.NewCall(protocol.ApiKey(req.Key()), version, req.IsFlexible(), req.AppendTo(nil))
+	call.Complete(func(r *wire.Reader) {
+		if err := res.ReadFrom(r.B); err != nil && r.Err == nil {
+			r.Err = fmt.Errorf("kafka: answer to %s: %w", protocol.ApiKey(req.Key()), err)
+		}
+	})
+	_, err := c.RoundTrip(ctx, kafka.AttemptTimeout, &call)
+	return err
+}

@@ -1,0 +1,56 @@
+package probe_test
+
+import (
+	"errors"
+	"testing"
+
+	"oriel/pipeline/embedded/embeddedtest"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/probe"
+	"oriel/pipeline/kafka/topics"
+)
+
+// TestLookChangesNothing: a broker says where it is and what its user may do, and asking for a missing topic or right
+// makes none. Denied rights and the clock are tested on real brokers, by cmd/internal/doctor.
+func TestLookChangesNothing(t *testing.T) {
+	t.Parallel()
+	address := embeddedtest.Start(t)
+	client, err := kafka.New(kafka.Config{Brokers: []string{address}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := errors.Join(
+		probe.Serves(t.Context(), client),
+		topics.Create(t.Context(), client, "events", 1, 1, nil),
+		probe.MayJoin(t.Context(), client, "group"),
+		probe.MayWriteAs(t.Context(), client, "name/0"),
+	); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := probe.Clock(t.Context(), client); !errors.Is(err, probe.ErrNoClock) {
+		t.Errorf("clock of an embedded broker: %v", err)
+	}
+	for range 2 { // a topic that is made shows at the second look
+		cluster, err := probe.Look(t.Context(), client, "events", "missing")
+		if err != nil || len(cluster.Brokers) != 1 || cluster.Brokers[0].Address != address || len(cluster.Topics) != 1 {
+			t.Fatalf("cluster %+v: %v", cluster, err)
+		}
+		if topic := cluster.Topics["events"]; !topic.Exists || topic.Hidden || topic.Lacks("READ") || topic.Lacks("WRITE") {
+			t.Errorf("topic %+v", topic)
+		}
+		if topic := cluster.Topics["events"]; !topic.Lacks("IDEMPOTENT_WRITE") { // a right of clusters alone
+			t.Errorf("a topic gives every right: %+v", topic)
+		}
+	}
+}
+
+// TestRightsThatAreNotSaidAreNotLacking: an old broker leaves it to the first use.
+func TestRightsThatAreNotSaidAreNotLacking(t *testing.T) {
+	if (probe.Topic{Exists: true}).Lacks("READ") {
+		t.Error("a right is lacking that nobody denied")
+	}
+	if !(probe.Topic{Hidden: true}).Lacks("READ") {
+		t.Error("a hidden topic may be read")
+	}
+}

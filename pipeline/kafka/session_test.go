@@ -1,0 +1,242 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"oriel/pipeline/kafka/wire"
+)
+
+// sessionLasts is how long the broker of these tests lets a client in, unless a gate says less.
+const sessionLasts = 100 * time.Second
+
+// gate is a broker that lets clients in by tokens, for sessionLasts, and hangs up on those that do not come back in
+// time, as KIP-368 says. It answers any other request by its own bytes.
+type gate struct {
+	good     map[string]bool
+	heard    []string // requests by name, and tokens
+	admitted time.Time
+	lasts    time.Duration // 0: sessionLasts
+}
+
+func (g *gate) serve(conn net.Conn) {
+	defer conn.Close()
+	for {
+		var size [4]byte
+		if _, err := io.ReadFull(conn, size[:]); err != nil {
+			return
+		}
+		frame := make([]byte, binary.BigEndian.Uint32(size[:]))
+		if _, err := io.ReadFull(conn, frame); err != nil {
+			return
+		}
+		r := &wire.Reader{B: frame}
+		key, _, id, _ := protocol.ApiKey(r.Int16()), r.Int16(), r.Int32(), r.Text()
+		body := g.answer(key, r)
+		if body == nil {
+			return
+		}
+		answer := binary.BigEndian.AppendUint32(nil, uint32(4+len(body)))
+		answer = append(binary.BigEndian.AppendUint32(answer, uint32(id)), body...)
+		if _, err := conn.Write(answer); err != nil {
+			return
+		}
+	}
+}
+
+func (g *gate) answer(key protocol.ApiKey, r *wire.Reader) []byte {
+	switch key { //nolint:exhaustive // of a login; all others are answered alike
+	case protocol.SaslHandshake:
+		if time.Since(g.admitted) < time.Second {
+			return nil
+		}
+		g.heard = append(g.heard, r.Text())
+		return make([]byte, 6)
+	case protocol.SaslAuthenticate:
+		said := string(r.Sized())
+		token := strings.TrimSuffix(strings.TrimPrefix(said, "n,,\x01auth=Bearer "), "\x01\x01")
+		challenge, code := "", kafkago.Error(0)
+		switch {
+		case said == "\x01":
+			code = kafkago.SASLAuthenticationFailed
+		case !g.good[token]:
+			g.heard = append(g.heard, "not "+token)
+			challenge = `{"status":"invalid_token"}`
+		default:
+			g.heard, g.admitted = append(g.heard, token), time.Now()
+		}
+		b := binary.BigEndian.AppendUint16(nil, uint16(code))
+		b = wire.AppendSized(wire.AppendString(b, "why"), []byte(challenge))
+		return binary.BigEndian.AppendUint64(b, uint64(cmp.Or(g.lasts, sessionLasts).Milliseconds()))
+	}
+	if time.Since(g.admitted) > cmp.Or(g.lasts, sessionLasts) {
+		return nil
+	}
+	g.heard = append(g.heard, "request "+string(r.B))
+	return r.B
+}
+
+// through is a client whose connections lead to the gate.
+func (g *gate) through(t *testing.T, source TokenSource) *Client {
+	t.Helper()
+	client, err := New(Config{
+		Brokers: []string{"broker:9092"}, SASL: Bearer(source),
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go g.serve(theirs)
+			return ours, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// request sends one request in two writes, as a call with a tail does, and checks the answer.
+func request(c *Client, conn net.Conn, text string) error {
+	call := c.NewCall(protocol.Metadata, 1, false, []byte(text[:1]))
+	call.Tail = []byte(text[1:])
+	got := ""
+	call.Complete(func(r *wire.Reader) { got, r.B = string(r.B), nil })
+	if _, err := call.RawExchange(conn); err != nil {
+		return err
+	}
+	if got != text {
+		return fmt.Errorf("the answer is %q, want %q", got, text)
+	}
+	return nil
+}
+
+// TestSessionsAreRenewed: brokers that let clients in for a time hung up on them in the middle of transactions. The
+// client logs in again on the connection, between requests, with a token that is good by then. One that is not there
+// yet is waited for until the session ends.
+func TestSessionsAreRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var current string
+		var missing error
+		g := &gate{good: map[string]bool{"t1": true, "t2": true, "t3": true}}
+		c := g.through(t, func(context.Context, string) (string, error) { return current, missing })
+		current = "t1"
+		conn, err := c.dial(t.Context(), "tcp", "broker:9092")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer synctest.Wait()
+		defer conn.Close()
+		step := func(wait time.Duration, text string) {
+			t.Helper()
+			time.Sleep(wait)
+			if err := request(c, conn, text); err != nil {
+				t.Error(err)
+			}
+		}
+		step(0, "one")
+		step(79*time.Second, "two")
+		current = "t2"
+		step(2*time.Second, "three")
+		step(79*time.Second, "four")
+		missing = errors.New("the endpoint is away")
+		step(5*time.Second, "five") // 84 s: it is time, and there is no token
+		missing, current = nil, "t3"
+		step(10*time.Second, "six")
+		step(time.Hour, "seven") // long over: logging in comes first
+		want := "OAUTHBEARER t1 request one request two OAUTHBEARER t2 request three request four request five " +
+			"OAUTHBEARER t3 request six OAUTHBEARER t3 request seven"
+		if got := strings.Join(g.heard, " "); got != want {
+			t.Errorf("the broker heard\n%s, want\n%s", got, want)
+		}
+	})
+}
+
+// TestShortSessionsAreRenewedWhenTheBrokerAllows: a token that had 300 ms left made the broker refuse the next login,
+// because it came within a second, and ended the service.
+func TestShortSessionsAreRenewedWhenTheBrokerAllows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{good: map[string]bool{"t": true}, lasts: 300 * time.Millisecond}
+		c := g.through(t, func(context.Context, string) (string, error) { return "t", nil })
+		conn, err := c.dial(t.Context(), "tcp", "broker:9092")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer synctest.Wait()
+		defer conn.Close()
+		for i := range 20 {
+			time.Sleep(200 * time.Millisecond)
+			if err := request(c, conn, fmt.Sprint("request ", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestARefusedTokenIsNotGivenAgain: the source hears which one was refused. A client that was never let in gives up
+// after a while, and one that was waits, because a provider's keys may be on their way to the brokers.
+func TestARefusedTokenIsNotGivenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{good: map[string]bool{"good": true}}
+		var refused []string
+		c := g.through(t, func(_ context.Context, denied string) (string, error) {
+			if refused = append(refused, denied); denied == "bad" {
+				return "good", nil
+			}
+			return "bad", nil
+		})
+		if _, err := c.dial(t.Context(), "tcp", "broker:9092"); !errors.Is(err, ErrTokenRefused) || !Transient(err) {
+			t.Fatalf("error %v", err)
+		}
+		conn, err := c.dial(t.Context(), "tcp", "broker:9092")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer synctest.Wait()
+		defer conn.Close()
+		if fmt.Sprint(refused) != "[ bad]" {
+			t.Errorf("the source heard %q", refused)
+		}
+	})
+}
+
+// TestTokensThatEndAClient: for good, if it was never let in, and in words that have no token.
+func TestTokensThatEndAClient(t *testing.T) {
+	const secret = "topsecret"
+	for name, c := range map[string]struct {
+		source TokenSource
+		want   Refusal
+	}{
+		"none":    {func(context.Context, string) (string, error) { return "", errors.New("401") }, NoToken},
+		"empty":   {func(context.Context, string) (string, error) { return "", nil }, NoToken},
+		"broken":  {func(context.Context, string) (string, error) { return secret + "\x01x", nil }, NoToken},
+		"refused": {func(context.Context, string) (string, error) { return secret, nil }, TokenRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c2 := (&gate{}).through(t, c.source)
+				defer time.Sleep(time.Minute)
+				defer c2.Close()
+				err := c2.Retry(t.Context(), "look", func(ctx context.Context) error {
+					return c2.CheckVersion(ctx, protocol.Metadata, 1)
+				})
+				refused, is := errors.AsType[*RefusedError](err)
+				if !is || refused.Why != c.want || strings.Contains(err.Error(), secret) {
+					t.Errorf("error %v", err)
+				}
+				if again := Refused(fmt.Errorf("once: %w", refused.Cause)); again == nil || again.Why != c.want {
+					t.Errorf("read once it is %v", again)
+				}
+			})
+		})
+	}
+}
