@@ -204,6 +204,17 @@ func (c operator) testExtras() []schemas.Extra {
 	return add(all, schemas.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
 }
 
+// Experiment says what the members of testExtras are of.
+func (c operator) Experiment() *operators.Experiment {
+	if c.test == nil {
+		return nil
+	}
+	return &operators.Experiment{
+		Arms: c.spec.armNames(), Alpha: c.test.alpha, Outcome: c.spec.value, Low: c.spec.low, High: c.spec.high,
+		Target: c.test.target, First: c.test.start + 1, Looks: experiment.FirstLook, Lift: c.test.lift,
+	}
+}
+
 // Power tells after how many events an experiment finds an effect, in units of values, of any of its arms.
 func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) *operators.Power {
 	if c.test == nil {
