@@ -115,7 +115,8 @@ func newAboutExperiment(e *operators.Experiment) *aboutExperiment {
 		Outcome: e.Outcome, Target: e.Target, Lift: e.Lift,
 		Reads: "An effect is what an arm adds to the mean " + e.Outcome + " of " + e.Arms[0] + ", averaged over the experiment so far. With " +
 			"probability " + level + " % the bands of all arms hold at all looks together, however often you look; sampling and the noise of " +
-			"privacy are both in them. Arms are drawn with the probabilities that the settings say, so that effects are caused by the arms.",
+			"privacy are both in them. An arm's mean has a band of its own. Effects are caused by the arms as long as events are drawn for " +
+			"them with the probabilities of ORIEL_PROPENSITIES; a misfit of the counts above 1000 says that they are not.",
 	}
 }
 

@@ -23,9 +23,10 @@ export function showExperiment(decision, streams) {
   write(get("verdict"), x.says);
   get("verdict").className = "verdict " + x.state;
   if (get("then").textContent !== x.then.join("")) get("then").replaceChildren(...x.then.map((text) => element("li", {}, text)));
-  write(get("experiment-events"), count(x.events) + " (target " + count(about.target) + ")");
-  write(get("experiment-recent"), x.recent > 0 ? (100 * x.recent).toFixed(0) + " % of the weight" : "–");
-  write(get("experiment-balance"), x.state === "early" ? "–" : "e = " + number(x.balance) + (x.balance > 1000 ? ", too large" : ", fits"));
+  write(get("experiment-events"), count(x.events));
+  write(get("experiment-target"), count(about.target));
+  write(get("experiment-recent"), x.recent > 0 ? (100 * x.recent).toFixed(0) + " %" : "–");
+  write(get("experiment-balance"), x.state === "early" ? "–" : number(Number(x.balance.toPrecision(2))));
   showArms(x);
   if (partition === decision.partition) follow(x);
   else load(decision.partition, x.arms.length);
