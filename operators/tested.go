@@ -22,6 +22,9 @@ type Experiment struct {
 	First   uint64   `json:"first_step"`
 	Looks   float64  `json:"events_of_first_look"`
 	Lift    bool     `json:"lift"`
+
+	// Assigned returns the arm of an event, and its outcome within the range; −1: it counts nowhere. A descriptor has none.
+	Assigned func(e schemas.Event) (arm int, outcome float64) `json:"-"`
 }
 
 // Findings are what a decision says of an experiment.

@@ -212,6 +212,14 @@ func (c operator) Experiment() *operators.Experiment {
 	return &operators.Experiment{
 		Arms: c.spec.armNames(), Alpha: c.test.alpha, Outcome: c.spec.value, Low: c.spec.low, High: c.spec.high,
 		Target: c.test.target, First: c.test.start + 1, Looks: experiment.FirstLook, Lift: c.test.lift,
+		Assigned: func(e schemas.Event) (arm int, outcome float64) {
+			cell, ok := c.spec.cell(e.Numbers)
+			if !ok || cell < 0 || cell >= c.spec.product() {
+				return -1, 0
+			}
+			of := c.spec.comparison()
+			return cell / of.stride % of.arms, within(e.Numbers[len(e.Numbers)-1], c.spec.low, c.spec.high)
+		},
 	}
 }
 

@@ -55,7 +55,7 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 		}
 	}
 	var d struct{ Experiment *operators.Experiment }
-	if err := json.Unmarshal(c.Descriptor(), &d); err != nil || fmt.Sprint(*d.Experiment) != "{[A B C] 0.05 converted 0 1 5000 4 1000 true}" {
+	if err := json.Unmarshal(c.Descriptor(), &d); err != nil || fmt.Sprint(*d.Experiment) != "{[A B C] 0.05 converted 0 1 5000 4 1000 true <nil>}" {
 		t.Errorf("descriptor: %v %v", d.Experiment, err)
 	}
 	if c, _ := config(t, ending(100, 100), "CELLS=variant=A|B"); c.Experiment() != nil {
