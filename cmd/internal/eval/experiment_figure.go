@@ -51,9 +51,9 @@ func (r *ExperimentReport) Slide() *figure.Slide {
 			figure.Upper(row.Epsilon), figure.Digits(100*(1-r.Alpha))),
 		Notes: []string{"the truth, and bands without privacy, are computed from the events themselves: for the data's owner"},
 	}
-	for arm := range left.Lines {
-		if a := row.Arms[arm]; a.Private.FoundAfter.Known() {
-			left.Uprights = append(left.Uprights, float64(a.Private.FoundAfter))
+	for _, at := range row.found {
+		if at > 0 {
+			left.Uprights = append(left.Uprights, at)
 		}
 	}
 	if left.Uprights != nil {

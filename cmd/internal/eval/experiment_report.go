@@ -41,6 +41,7 @@ type ExperimentRow struct {
 	Arms []ArmFound `json:"arms"` // by stream, then arm behind the control
 
 	path  []point // of the first stream with seed 1
+	found []float64
 	exact []point // the same without noise, with truths
 }
 
@@ -90,7 +91,8 @@ func newExperimentReport(in Input, all []*contest, events, streams int) (*Experi
 			return nil, fmt.Errorf("no look: %d events, and the first look of an experiment has %s events in whole steps; "+
 				"it starts with step %d (ORIEL_EXPERIMENT_STEP)", events, figure.Digits(c.of.Looks), c.of.First)
 		}
-		c.row.path, c.row.exact = c.private[0].ran[0].path, c.exact.ran[0].path
+		first := &c.private[0].ran[0]
+		c.row.path, c.row.found, c.row.exact = first.path, first.found, c.exact.ran[0].path
 		r.Rows = append(r.Rows, c.row)
 	}
 	return r, nil
