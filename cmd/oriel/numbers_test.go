@@ -52,6 +52,12 @@ func TestNumbersOfAFile(t *testing.T) {
 		{"--statistic", "mean"},
 		{"--topic", "x"},
 		{"--last", "1h", "--to", "2026-02-01"},
+		{"--statistic", "effect"},
+		{"--effects"},
+		{"--effects", "--by", "carrier"},
+		{"--effects", "--total"},
+		{"--effects", "--statistic", "count"},
+		{"--effects", "--format", "parquet"},
 	} {
 		if out, err := run(args...); err == nil {
 			t.Errorf("%v: %s", args, out)
