@@ -23,7 +23,8 @@ type Experiment struct {
 	Looks   float64  `json:"events_of_first_look"`
 	Lift    bool     `json:"lift"`
 
-	// Assigned returns the arm of an event, and its outcome within the range; −1: it counts nowhere. A descriptor has none.
+	// Assigned returns the arm of an event, and its outcome within the range; −1: it counts nowhere. It is code, which a
+	// descriptor does not have.
 	Assigned func(e schemas.Event) (arm int, outcome float64) `json:"-"`
 }
 
@@ -86,7 +87,7 @@ func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
 	read("balance_e", &f.Balance)
 	read("recent", &f.Recent)
 	read("looks", &looks)
-	f.StopAllowed, f.Events = stop == 1, looks*float64(d.Batch)
+	f.StopAllowed, f.Events = stop == 1, float64(looks*float64(d.Batch))
 	shown := f.Events >= e.Looks
 	others := len(e.Arms) - 1
 	effects, es, ps := sequence("effect", others), list("effect_e", others), list("effect_p", others)

@@ -46,7 +46,8 @@ func TestExperimentOfTheReadme(t *testing.T) {
 		words = strings.Replace(words, "--epsilon 1,0.3 --seeds 3", "--epsilon 1,0.3", 1)
 	}
 	own := strings.NewReplacer("\\\n", " ", "/tmp/", home+"/")
-	if said, err := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(drawing, "/tmp/", home+"/")).CombinedOutput(); err != nil {
+	drawing = strings.ReplaceAll(drawing, "/tmp/", home+"/")
+	if said, err := exec.CommandContext(t.Context(), "sh", "-c", drawing).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
 	var r eval.ExperimentReport

@@ -11,7 +11,8 @@ import (
 
 // What programs read of a published decision is what the experiment says, and the descriptor says of what.
 func TestFindingsAreThoseOfTheMembers(t *testing.T) {
-	c, m := config(t, ending(100, 100), experimental("CELLS=variant=A|B|C", "PROPENSITIES=0.5|0.25|0.25", "EXPERIMENT_STEP=4")...)
+	c, m := config(t, ending(100, 100),
+		experimental("CELLS=variant=A|B|C", "PROPENSITIES=0.5|0.25|0.25", "EXPERIMENT_STEP=4")...)
 	machine, x := quiet(t, c, m), c.Experiment()
 	for i := range 6000 {
 		e := converted(i)
@@ -31,7 +32,8 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 			events := max(0, float64(d.Step)-3) * 100
 			shown := events >= 1000
 			if f.Events != events || f.StopAllowed != (all["stop_allowed"].Number == 1) || f.Verdict != all["verdict"].Text ||
-				f.Balance != all["balance_e"].Number || f.Recent != all["recent"].Number || len(f.Means) != 3 || len(f.Effects) != 2 {
+				f.Balance != all["balance_e"].Number || f.Recent != all["recent"].Number || len(f.Means) != 3 ||
+				len(f.Effects) != 2 {
 				t.Fatalf("step %d: %+v of %v", d.Step, f, all)
 			}
 			for k, effect := range f.Effects {
@@ -55,7 +57,8 @@ func TestFindingsAreThoseOfTheMembers(t *testing.T) {
 		}
 	}
 	var d struct{ Experiment *operators.Experiment }
-	if err := json.Unmarshal(c.Descriptor(), &d); err != nil || fmt.Sprint(*d.Experiment) != "{[A B C] 0.05 converted 0 1 5000 4 1000 true <nil>}" {
+	const want = "{[A B C] 0.05 converted 0 1 5000 4 1000 true <nil>}"
+	if err := json.Unmarshal(c.Descriptor(), &d); err != nil || fmt.Sprint(*d.Experiment) != want {
 		t.Errorf("descriptor: %v %v", d.Experiment, err)
 	}
 	if c, _ := config(t, ending(100, 100), "CELLS=variant=A|B"); c.Experiment() != nil {

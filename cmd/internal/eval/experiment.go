@@ -65,7 +65,9 @@ func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*
 	x := &subject{of: of, lines: make([][]byte, streams), ran: make([]trial, streams), truth: seed == 0}
 	others := len(of.Arms) - 1
 	for i := range x.ran {
-		x.ran[i] = trial{found: make([]float64, others), arms: make([]moments, len(of.Arms)), peek: make([]peeking, others), every: 1}
+		x.ran[i] = trial{
+			found: make([]float64, others), arms: make([]moments, len(of.Arms)), peek: make([]peeking, others), every: 1,
+		}
 	}
 	var err error
 	x.runner, err = newRunner(m, streams, seed, func(stream int32, line []byte) error {
@@ -227,7 +229,8 @@ func newContest(s settings.Settings, seeds, streams int, exacts map[string]*subj
 	row := newRow(s)
 	row.guaranteed(guarantee)
 	c := &contest{of: operators.ExperimentOf(learner.Operator()), row: ExperimentRow{
-		Name: row.Name, Mechanism: row.Mechanism, Epsilon: row.Epsilon, Delta: row.Delta, Window: row.Window, Memory: row.Memory,
+		Name: row.Name, Mechanism: row.Mechanism, Epsilon: row.Epsilon, Delta: row.Delta, Window: row.Window,
+		Memory: row.Memory,
 	}}
 	for seed := range seeds {
 		x, err := newSubject(model, c.of, streams, seed+1)

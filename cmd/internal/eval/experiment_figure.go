@@ -16,7 +16,8 @@ func (r *ExperimentReport) Slide() *figure.Slide {
 		Y: figure.Axis{Name: "effect on the mean " + r.Outcome + ", against " + r.Control},
 	}
 	right := &figure.Chart{
-		X: figure.Axis{Name: "events of the experiment", Log: true}, Y: figure.Axis{Name: "half width of the first arm's band", Log: true},
+		X:      figure.Axis{Name: "events of the experiment", Log: true},
+		Y:      figure.Axis{Name: "half width of the first arm's band", Log: true},
 		Legend: true,
 	}
 	for k, p := range row.path {

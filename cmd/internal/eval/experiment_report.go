@@ -165,8 +165,8 @@ func (r *ExperimentReport) printRows(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\tε\tarm\teffect\tfrom\tto\tfound after\tseeds\t")
 	line := func(name, epsilon, arm string, s Sequence, after, seeds string) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, epsilon, arm, figure.Digits(s.Effect), figure.Digits(s.Low),
-			figure.Digits(s.High), after, seeds)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, epsilon, arm, figure.Digits(s.Effect),
+			figure.Digits(s.Low), figure.Digits(s.High), after, seeds)
 	}
 	for i := range r.Rows {
 		row := &r.Rows[i]

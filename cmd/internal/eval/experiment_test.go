@@ -45,9 +45,9 @@ func experimentOf(t *testing.T, events lines, env ...string) (*ExperimentReport,
 	return NewExperiment(t.Context(), Input{Settings: []settings.Settings{s}, Seeds: 2, Progress: func(int) {}}, events)
 }
 
-// TestExperimentBesideTheTruth: an arm that is better is found, one that is not is not; the truth is that of the events,
-// counted here; without privacy the band is the sequence of a mixture for the variance; and peeking is what a test at
-// each look says.
+// TestExperimentBesideTheTruth: an arm that is better is found, one that is not is not. The truth is that of the
+// events, counted here. Without privacy the band is the sequence of a mixture for the variance, and peeking is what a
+// test at each look says.
 func TestExperimentBesideTheTruth(t *testing.T) {
 	const skipped = 3 * 50 // events before the experiment
 	events := assigned(8000, 0.3, 0.5, 0.3)
@@ -87,11 +87,13 @@ func TestExperimentBesideTheTruth(t *testing.T) {
 		if math.Abs(float64(a.Truth)-(p-q)) > 1e-12 {
 			t.Errorf("%s: the truth %g is %g", a.Arm, a.Truth, p-q)
 		}
-		if a.Peeking.FoundAfter != Number(first[k]) && first[k] > 0 || a.Back != back[k] || (first[k] > 0) != a.Peeking.FoundAfter.Known() {
+		peeked := first[k] > 0
+		if a.Peeking.FoundAfter != Number(first[k]) && peeked || a.Back != back[k] || peeked != a.Peeking.FoundAfter.Known() {
 			t.Errorf("%s: peeking finds it after %g, and loses it at %d looks; want %g and %d", a.Arm, a.Peeking.FoundAfter, a.Back,
 				first[k], back[k])
 		}
-		// v = E[(y − m)²|k]/π_k + E[(y − m)²|0]/π_0, A = t/v, r = A(target)/(2 ln(1/α) + ln(1 + 2 ln(1/α))), of α/2 for two arms.
+		// v = E[(y − m)²|k]/π_k + E[(y − m)²|0]/π_0, A = t/v, r = A(target)/(2 ln(1/α) + ln(1 + 2 ln(1/α))), with α/2 of two
+		// arms each.
 		v, n := 4*(p*(1-p)+(p-0.3)*(p-0.3))+2*(q*(1-q)+(q-0.3)*(q-0.3)), 8000.-skipped
 		most := 2 * math.Log(2/0.05)
 		information, mixing := n/v, 4000/v/(most+math.Log(1+most))
@@ -104,7 +106,8 @@ func TestExperimentBesideTheTruth(t *testing.T) {
 		if private < got*(1-0.03) || private > 2*got || math.Abs(float64(a.Private.Effect-a.Bare.Effect)) > private {
 			t.Errorf("%s: %+v beside %+v", a.Arm, a.Private, a.Bare)
 		}
-		if found := k == 1; found != (a.Found == 2) || found != a.Private.FoundAfter.Known() || found != a.Bare.FoundAfter.Known() || a.Unfit > 0 {
+		if found := k == 1; found != (a.Found == 2) || found != a.Private.FoundAfter.Known() ||
+			found != a.Bare.FoundAfter.Known() || a.Unfit > 0 {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -112,7 +115,10 @@ func TestExperimentBesideTheTruth(t *testing.T) {
 	if err := r.Print(&said); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"not shown", "2 of 2", "0 of 2", "without privacy", "no test", "data's owner", "null events, which count in no arm: 80"} {
+	for _, want := range []string{
+		"not shown", "2 of 2", "0 of 2", "without privacy", "no test", "data's owner",
+		"null events, which count in no arm: 80",
+	} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%q is not said: %s", want, said.String())
 		}
@@ -123,7 +129,7 @@ func TestExperimentBesideTheTruth(t *testing.T) {
 	}
 }
 
-// TestExperimentsThatSayNothing: arms that are not drawn as the settings say have no verdict, and too few events no look.
+// TestExperimentsThatSayNothing: arms that are not drawn as the settings say have no verdict, and few events no look.
 func TestExperimentsThatSayNothing(t *testing.T) {
 	r, err := experimentOf(t, assigned(2000, 0.1, 0.9, 0.1), "ORIEL_PROPENSITIES=0.2|0.4|0.4")
 	if err != nil {
@@ -136,7 +142,8 @@ func TestExperimentsThatSayNothing(t *testing.T) {
 	if err := r.Print(&said); err != nil || !strings.Contains(said.String(), "arms do not fit") {
 		t.Errorf("%v: %s", err, said.String())
 	}
-	if _, err := experimentOf(t, assigned(900, 0.1, 0.1, 0.1)); err == nil || !strings.Contains(err.Error(), "no look: 900 events") {
+	_, err = experimentOf(t, assigned(900, 0.1, 0.1, 0.1))
+	if err == nil || !strings.Contains(err.Error(), "no look: 900 events") {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,8 @@
 package numbers
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -82,6 +84,10 @@ func (e *Effects) Add(d schemas.Decision, ms int64) error {
 // AddLines takes decisions from a file.
 func (e *Effects) AddLines(r io.Reader) error { return addLines(r, e.Add) }
 
+func (s stream) compare(other stream) int {
+	return cmp.Or(strings.Compare(s.name, other.name), bytes.Compare(s.incarnation[:], other.incarnation[:]))
+}
+
 // EffectRow is an arm at the end of an interval.
 type EffectRow struct {
 	Start, End time.Time
@@ -101,12 +107,12 @@ func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
 		if !q.holds(e.clock, start, end, e.latest) {
 			continue
 		}
-		streams := slices.SortedFunc(maps.Keys(e.newest[key]), func(a, b stream) int { return strings.Compare(a.name, b.name) })
-		for _, of := range streams {
+		for _, of := range slices.SortedFunc(maps.Keys(e.newest[key]), stream.compare) {
 			f := e.newest[key][of]
 			for k, arm := range e.of.Arms {
 				row := EffectRow{
-					Start: start, End: end, Stream: of.name, Events: f.Events, Arm: arm, Mean: f.Means[k], Verdict: f.Verdict, Stop: f.StopAllowed,
+					Start: start, End: end, Stream: of.name, Events: f.Events, Arm: arm, Mean: f.Means[k], Verdict: f.Verdict,
+					Stop: f.StopAllowed,
 				}
 				if k > 0 {
 					row.Effect = f.Effects[k-1]
@@ -144,8 +150,8 @@ func (r EffectRow) cells() []any {
 }
 
 var effectHeader = []string{
-	"start", "end", "stream", "events", "arm", "effect", "effect_low", "effect_high", "lift", "lift_low", "lift_high", "mean",
-	"mean_low", "mean_high", "e", "p", "verdict", "stop_allowed",
+	"start", "end", "stream", "events", "arm", "effect", "effect_low", "effect_high", "lift", "lift_low", "lift_high",
+	"mean", "mean_low", "mean_high", "e", "p", "verdict", "stop_allowed",
 }
 
 // Write writes rows in one of EffectFormats. What there is not is empty, and null in JSON.
@@ -235,8 +241,8 @@ func (e *Effects) writeTable(w io.Writer, rows []EffectRow) error {
 		if k%len(e.of.Arms) == 0 {
 			verdict = r.Verdict
 		}
-		_, _ = fmt.Fprintf(out, "%s\t%s\t%.0f\t%s\t%s\t%s\t%s\t%s\n", r.End.Format(instant), r.Stream, r.Events, r.Arm, effect, band,
-			mean, verdict)
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%.0f\t%s\t%s\t%s\t%s\t%s\n", r.End.Format(instant), r.Stream, r.Events, r.Arm,
+			effect, band, mean, verdict)
 	}
 	return out.Flush()
 }

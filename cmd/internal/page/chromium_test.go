@@ -35,10 +35,14 @@ var delays = map[string]string{
 
 // variants is an experiment of three arms.
 var variants = map[string]string{
-	"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "variant=A|B|C", "ORIEL_VALUE": "paid=0:1", "ORIEL_STATISTICS": "count,mean",
-	"ORIEL_ARMS": "variant", "ORIEL_PROPENSITIES": "0.5|0.25|0.25", "ORIEL_ALWAYS_VALID": "0.05", "ORIEL_NEAR": "0.3",
-	"ORIEL_TARGET": "20000", "ORIEL_UNITS": "single", "ORIEL_LIFT": "true", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "lifetime",
-	"ORIEL_MEMORY": "1024", "ORIEL_BATCH": "100", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6",
+	"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "variant=A|B|C", "ORIEL_VALUE": "paid=0:1",
+	"ORIEL_STATISTICS": "count,mean",
+	"ORIEL_ARMS":       "variant", "ORIEL_PROPENSITIES": "0.5|0.25|0.25", "ORIEL_ALWAYS_VALID": "0.05",
+	"ORIEL_NEAR":   "0.3",
+	"ORIEL_TARGET": "20000", "ORIEL_UNITS": "single", "ORIEL_LIFT": "true",
+	"ORIEL_MECHANISM": "blt",
+	"ORIEL_WINDOW":    "lifetime",
+	"ORIEL_MEMORY":    "1024", "ORIEL_BATCH": "100", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6",
 }
 
 // TestPageInChromium looks at the page of a service that takes live events.

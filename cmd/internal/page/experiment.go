@@ -45,7 +45,8 @@ func newExperiment(of *operators.Experiment, f operators.Findings) *experiment {
 		return [3]shown{shown(e.Value), shown(e.Low), shown(e.High)}
 	}
 	none := triple(operators.Estimate{})
-	x.Arms = append(x.Arms, arm{Name: of.Arms[0], Effect: none, Lift: none, Mean: triple(f.Means[0]), E: nothing, P: nothing})
+	control := of.Arms[0]
+	x.Arms = append(x.Arms, arm{Name: control, Effect: none, Lift: none, Mean: triple(f.Means[0]), E: nothing, P: nothing})
 	var better []string
 	for i, e := range f.Effects {
 		a := arm{
@@ -59,10 +60,10 @@ func newExperiment(of *operators.Experiment, f operators.Findings) *experiment {
 			better = append(better, e.Arm)
 		}
 	}
-	control, first := of.Arms[0], figure.Digits(of.Looks)
 	switch {
 	case f.Events < of.Looks:
-		x.State, x.Says = "early", fmt.Sprintf("Too early to say: the first look has %s events.", first)
+		x.State = "early"
+		x.Says = fmt.Sprintf("Too early to say: the first look has %s events.", figure.Digits(of.Looks))
 	case f.Unfit(of):
 		x.State, x.Says = "unfit", "No verdict: arms are not drawn as the settings say."
 		x.Then = []string{
@@ -113,10 +114,11 @@ func newAboutExperiment(e *operators.Experiment) *aboutExperiment {
 	level := figure.Digits(100 * (1 - e.Alpha))
 	return &aboutExperiment{
 		Outcome: e.Outcome, Target: e.Target, Lift: e.Lift,
-		Reads: "An effect is what an arm adds to the mean " + e.Outcome + " of " + e.Arms[0] + ", averaged over the experiment so far. With " +
-			"probability " + level + " % the bands of all arms hold at all looks together, however often you look; sampling and the noise of " +
-			"privacy are both in them. An arm's mean has a band of its own. Effects are caused by the arms as long as events are drawn for " +
-			"them with the probabilities of ORIEL_PROPENSITIES; a misfit of the counts above 1000 says that they are not.",
+		Reads: "An effect is what an arm adds to the mean " + e.Outcome + " of " + e.Arms[0] + ", averaged over the " +
+			"experiment so far. With probability " + level + " % the bands of all arms hold at all looks together, however " +
+			"often you look; sampling and the noise of privacy are both in them. An arm's mean has a band of its own. " +
+			"Effects are caused by the arms as long as events are drawn for them with the probabilities of " +
+			"ORIEL_PROPENSITIES; a misfit of the counts above 1000 says that they are not.",
 	}
 }
 

@@ -32,8 +32,9 @@ func (m *model) find(id int32, events float64, verdict string, stop float64, eff
 		extras, values = append(extras, schemas.Extra{Name: name, Kind: kind}), append(values, v)
 	}
 	for name, list := range map[string][]float64{
-		"effect": effects, "effect_low": around(-0.01), "effect_high": around(0.01), "effect_e": {3, 4}, "effect_p": {0.3, 0.2},
-		"lift": {1.1, 1.2}, "lift_low": {1, 1.1}, "lift_high": {1.3, math.MaxFloat64},
+		"effect": effects, "effect_low": around(-0.01), "effect_high": around(0.01), "effect_e": {3, 4},
+		"effect_p": {0.3, 0.2},
+		"lift":     {1.1, 1.2}, "lift_low": {1, 1.1}, "lift_high": {1.3, math.MaxFloat64},
 		"arm_mean": {0.1, 0.11, 0.12}, "arm_mean_low": {0, 0, 0}, "arm_mean_high": {1, 1, 1},
 	} {
 		add(schemas.ExtraNumbers, name, schemas.ExtraValue{Numbers: list})
@@ -65,10 +66,10 @@ func TestVerdictsInWords(t *testing.T) {
 		then    string
 	}{
 		{999, "not shown", 0, "early", "Too early to say: the first look has 1000 events.", ""},
-		{1000, "not shown", 1, "open", "Not shown: no arm has been found better than A so far.", "does not say that there is no difference"},
+		{1000, "not shown", 1, "open", "Not shown: no arm has been found better than A so far.", "does not say that"},
 		{2000, "C better", 1, "found", "C is better than A.", "never take the verdict back"},
 		{3000, "B better, C better", 1, "found", "B and C are better than A.", "You may stop"},
-		{4000, "arms are not drawn as the settings say", 0, "unfit", "No verdict: arms are not drawn", "Use none of the numbers"},
+		{4000, "arms are not drawn as the settings say", 0, "unfit", "No verdict: arms are not", "Use none of the numbers"},
 	} {
 		m.find(0, c.events, c.verdict, c.stop, []float64{0.01, 0.02})
 		var frame struct{ Decisions []decided }
@@ -103,7 +104,8 @@ func TestVerdictsInWords(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.verdict, raw.Decisions[0].Experiment.Arms[2], want)
 		}
 	}
-	if text := newAboutExperiment(tested).Reads; !strings.Contains(text, "probability 95 %") || !strings.Contains(text, "mean paid of A") {
+	text := newAboutExperiment(tested).Reads
+	if !strings.Contains(text, "probability 95 %") || !strings.Contains(text, "mean paid of A") {
 		t.Error(text)
 	}
 }
@@ -142,7 +144,8 @@ func TestEffectsSpanTheExperiment(t *testing.T) {
 			t.Fatalf("after %d looks: %d, want %d: %v", len(all), len(got.Events), len(want), err)
 		}
 		last := len(want) - 1
-		if math.Abs(float64(got.Value[last])-want[last]/5e4) > 1e-6 || !(got.Low[last] < got.Value[last]) || !(got.Value[last] < got.High[last]) {
+		if math.Abs(float64(got.Value[last])-want[last]/5e4) > 1e-6 || !(got.Low[last] < got.Value[last]) ||
+			!(got.Value[last] < got.High[last]) {
 			t.Fatalf("at %g: %g from %g to %g", want[last], got.Value[last], got.Low[last], got.High[last])
 		}
 	}
