@@ -110,6 +110,9 @@ func TestExperimentBesideTheTruth(t *testing.T) {
 			found != a.Bare.FoundAfter.Known() || a.Unfit > 0 {
 			t.Errorf("%+v", a)
 		}
+		if a.Private.FoundAfter > 3000 || a.Bare.FoundAfter > 3000 { // 0.2 is some seven standard errors there
+			t.Errorf("%s is found late: %+v", a.Arm, a)
+		}
 	}
 	var said strings.Builder
 	if err := r.Print(&said); err != nil {

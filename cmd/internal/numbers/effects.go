@@ -26,14 +26,9 @@ type Effects struct {
 	of     *operators.Experiment
 	clock  Clock
 	last   map[stream]uint64
-	newest map[int64]map[stream]found
+	newest map[int64]map[stream]operators.Findings
 	first  int64 // time of the earliest decision, ms
 	latest int64
-}
-
-type found struct {
-	operators.Findings
-	step uint64
 }
 
 // errNoExperiment says that a descriptor is that of no experiment.
@@ -56,7 +51,7 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 		return nil, fmt.Errorf("%w: an experiment of %d arms", errNames, len(d.Experiment.Arms))
 	}
 	return &Effects{
-		of: d.Experiment, clock: clock, last: map[stream]uint64{}, newest: map[int64]map[stream]found{}, first: math.MaxInt64,
+		of: d.Experiment, clock: clock, last: map[stream]uint64{}, newest: map[int64]map[stream]operators.Findings{}, first: math.MaxInt64,
 		latest: math.MinInt64,
 	}, nil
 }
@@ -74,9 +69,9 @@ func (e *Effects) Add(d schemas.Decision, ms int64) error {
 	e.last[of] = d.Step
 	key := e.clock.key(ms)
 	if e.newest[key] == nil {
-		e.newest[key] = map[stream]found{}
+		e.newest[key] = map[stream]operators.Findings{}
 	}
-	e.newest[key][of] = found{f, d.Step}
+	e.newest[key][of] = f
 	e.first, e.latest = min(e.first, ms), max(e.latest, ms)
 	return nil
 }
