@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
@@ -146,6 +147,7 @@ type floats struct {
 func (f floats) StateLen() int { return 8 * len(f.v) }
 
 func (f floats) AppendState(dst []byte) []byte {
+	dst = slices.Grow(dst, f.StateLen())
 	for _, x := range f.v {
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
 	}

@@ -76,6 +76,8 @@ type Testing interface {
 	// Power tells after how many events an effect, in units of values, is found with a probability, under the law of the
 	// noise of the contribution's only component and a batch. nil: no experiment is configured.
 	Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) *Power
+
+	Experiment() *Experiment // nil: no experiment is configured
 }
 
 // Power is how many events it takes to find an effect; 0: more than Most.

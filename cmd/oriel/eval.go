@@ -52,7 +52,9 @@ func evalCommand() *cobra.Command {
 			"when it starts. Files map to events as `oriel produce` maps them, are read twice, and make one stream, or --partitions of them.\n" +
 			"Seeds are numbered: the same call gives the same figures. Memory does not grow with the file.\n\n" +
 			"Of an operator that publishes numbers (aggregate) it shows the private numbers with their intervals beside the truth, which it\n" +
-			"computes from the same events: errors, how many truths are in their intervals, cells, and a plot with bands.\n\n" +
+			"computes from the same events: errors, how many truths are in their intervals, cells, and a plot with bands. Of an experiment\n" +
+			"(ORIEL_ALWAYS_VALID) it shows effects with their bands, after how many events an arm was found better, and beside them the\n" +
+			"same without privacy and what peeking at ordinary intervals would have said.\n\n" +
 			"For the data's owner only. " + eval.Warning + "\n\n" +
 			"CSV example: --csv flights.csv --where 'arr_delay!=NA' --label 'arr_delay>15' --feature origin --feature hour:number \\\n" +
 			"             --epsilon 1,4 --window 1024 --memory 65536 --seeds 3 --plot flights.svg",
@@ -186,6 +188,16 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 	}
 	if in.Delay != (eval.Delay{}) {
 		return evalReport{}, exit.WrongUse("--delay: %s waits for no label", in.Settings[0].Operator)
+	}
+	if tests, err := eval.Tests(in.Settings[0]); err != nil || tests {
+		if err != nil {
+			return evalReport{}, err
+		}
+		report, err := eval.NewExperiment(cmd.Context(), in, source)
+		if err != nil {
+			return evalReport{}, err
+		}
+		return evalReport{report, report.Slide()}, nil
 	}
 	report, err := eval.NewNumbers(cmd.Context(), in, source)
 	if err != nil {

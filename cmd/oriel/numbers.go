@@ -29,7 +29,7 @@ type numbersOptions struct {
 	topic, descriptor, input, names, from, to, timezone, format, output string
 	every, last                                                         time.Duration
 	by, statistics                                                      []string
-	total                                                               bool
+	total, effects                                                      bool
 }
 
 func numbersCommand() *cobra.Command {
@@ -42,7 +42,10 @@ func numbersCommand() *cobra.Command {
 			"or a mechanism that releases each step alone, and no other settings: what numbers mean is in the descriptor topic.\n" +
 			"--input reads lines of JSON, as `oriel tail --raw` prints them, without a broker, with the descriptor in --names or\n" +
 			"the deployment's settings. A ratio whose count is hardly more than noise has no value: \"" + numbers.Nothing + "\".\n\n" +
-			"    oriel numbers --topic delays.decisions --every 1h --last 24h --by carrier --total",
+			"    oriel numbers --topic delays.decisions --every 1h --last 24h --by carrier --total\n\n" +
+			"--effects is of an experiment (ORIEL_ALWAYS_VALID). It adds nothing up: effects, their bands and the verdict are read as they\n" +
+			"stand at the end of each interval, and are of the whole experiment so far. Each stream has its own.\n\n" +
+			"    oriel numbers --topic ontime.decisions --every 24h --effects",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runNumbers(cmd, o) },
 	}
@@ -59,6 +62,7 @@ func numbersCommand() *cobra.Command {
 	f.StringSliceVar(&o.by, "by", nil, "dimensions of cells to show; it sums over the others. Without it, each cell; with none, all in one")
 	f.BoolVar(&o.total, "total", false, "also all cells together")
 	f.StringSliceVar(&o.statistics, "statistic", nil, "statistics to show; without it, those of decisions")
+	f.BoolVar(&o.effects, "effects", false, "of an experiment: effects and verdict at the end of each interval, as the newest decision has them")
 	f.StringVar(&o.format, "format", "table", strings.Join(numbers.Formats, ", "))
 	f.StringVarP(&o.output, "output", "o", "", "file to write; without it, standard output")
 	cmd.MarkFlagsOneRequired("topic", "input")
@@ -78,6 +82,9 @@ func (o numbersOptions) query() (q numbers.Query, clock numbers.Clock, err error
 	clock = numbers.Clock{Every: o.every, Offset: time.Duration(offset) * time.Second}
 	if !slices.Contains(numbers.Formats, o.format) {
 		return q, clock, exit.WrongUse("--format %q: not one of %s", o.format, strings.Join(numbers.Formats, ", "))
+	}
+	if err := o.checkEffects(); err != nil {
+		return q, clock, err
 	}
 	if o.every < 0 || o.last < 0 {
 		return q, clock, exit.WrongUse("--every, --last: negative")
@@ -107,10 +114,14 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 	if err != nil {
 		return err
 	}
-	var names *numbers.Names
-	var rows []numbers.Row
-	take := func(descriptor []byte, read func(*numbers.Collector) error) error {
-		if names, err = numbers.ParseNames(descriptor); err != nil {
+	var write func(io.Writer) error
+	take := func(descriptor []byte, read func(collector) error) error {
+		if o.effects {
+			write, err = o.effectsOf(descriptor, clock, q, read)
+			return err
+		}
+		names, err := numbers.ParseNames(descriptor)
+		if err != nil {
 			return err
 		}
 		c, err := numbers.NewCollector(names, clock)
@@ -120,7 +131,8 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 		if err := read(c); err != nil {
 			return err
 		}
-		rows, err = c.Rows(q)
+		rows, err := c.Rows(q)
+		write = func(w io.Writer) error { return numbers.Write(w, o.format, names.Dimensions(), rows) }
 		return err
 	}
 	if o.input != "" {
@@ -131,7 +143,7 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 			if err != nil {
 				return err
 			}
-			return take(descriptor, func(c *numbers.Collector) error {
+			return take(descriptor, func(c collector) error {
 				return fromTopic(cmd.Context(), client, o.topic, c, cmd.ErrOrStderr())
 			})
 		})
@@ -140,17 +152,17 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 		return err
 	}
 	if o.output == "" {
-		return numbers.Write(cmd.OutOrStdout(), o.format, names.Dimensions(), rows)
+		return write(cmd.OutOrStdout())
 	}
 	f, err := os.Create(o.output)
 	if err != nil {
 		return err
 	}
-	return errors.Join(numbers.Write(f, o.format, names.Dimensions(), rows), f.Close())
+	return errors.Join(write(f), f.Close())
 }
 
 // fromFile takes decisions of a file, with the descriptor of another or of the settings.
-func (o numbersOptions) fromFile(cmd *cobra.Command, take func([]byte, func(*numbers.Collector) error) error) error {
+func (o numbersOptions) fromFile(cmd *cobra.Command, take func([]byte, func(collector) error) error) error {
 	descriptor, err := o.described()
 	if err != nil {
 		return err
@@ -164,10 +176,10 @@ func (o numbersOptions) fromFile(cmd *cobra.Command, take func([]byte, func(*num
 		defer func() { _ = f.Close() }()
 		in = f
 	}
-	return take(descriptor, func(c *numbers.Collector) error { return addLines(c, o.input, in) })
+	return take(descriptor, func(c collector) error { return addLines(c, o.input, in) })
 }
 
-func addLines(c *numbers.Collector, name string, in io.Reader) error {
+func addLines(c collector, name string, in io.Reader) error {
 	if err := c.AddLines(in); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -215,7 +227,7 @@ func (o numbersOptions) published(ctx context.Context, client *kafka.Client) (ne
 
 // fromTopic takes the committed decisions of a topic. One without a time has the timestamp of its record, which is that
 // of the commit.
-func fromTopic(ctx context.Context, client *kafka.Client, name string, c *numbers.Collector, problems io.Writer) error {
+func fromTopic(ctx context.Context, client *kafka.Client, name string, c collector, problems io.Writer) error {
 	told := false
 	return readTopic(ctx, client, name, func(value []byte, timestamp int64) error {
 		d, err := schemas.ParseDecision(value)

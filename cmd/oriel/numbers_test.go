@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -52,9 +53,21 @@ func TestNumbersOfAFile(t *testing.T) {
 		{"--statistic", "mean"},
 		{"--topic", "x"},
 		{"--last", "1h", "--to", "2026-02-01"},
+		{"--statistic", "effect"},
 	} {
 		if out, err := run(args...); err == nil {
 			t.Errorf("%v: %s", args, out)
+		}
+	}
+	for want, args := range map[string][]string{
+		"ORIEL_ALWAYS_VALID": {"--effects"},
+		"--by":               {"--effects", "--by", "carrier"},
+		"--total":            {"--effects", "--total"},
+		"--statistic":        {"--effects", "--statistic", "count"},
+		"--format":           {"--effects", "--format", "parquet"},
+	} {
+		if out, err := run(args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v: %s", args, err, out)
 		}
 	}
 }

@@ -27,35 +27,35 @@ var testSettings = []operators.Setting{
 	{
 		Name: "ALWAYS_VALID", Kind: operators.Number, Unit: "probability", Range: "0, or 1e-6 to 0.5", Default: "0",
 		Later: true,
-		Text: "with ORIEL_ARMS: decisions have the effect of each arm on the mean of ORIEL_VALUE, with a confidence sequence that holds at all " +
-			"looks together but with this probability, so that the experiment may be looked at, and stopped, at any time. 0: no experiment",
+		Text: "makes ORIEL_ARMS an experiment: with this probability at most, the bands of its effects fail at any look. 0.05 is usual; " +
+			"0: no experiment",
 	},
 	{
 		Name: "PROPENSITIES", Kind: operators.Text, Unit: "p|p|…", Range: "one from 0.001 to 0.999 an arm, 1 in all",
 		Later: true,
-		Text:  "with which probability an event is in each arm, in the order of ORIEL_CELLS, whatever came before: as the experiment draws them",
+		Text:  "probability with which the experiment draws each arm, in the order of ORIEL_CELLS, whatever came before",
 	},
 	{
 		Name: "NEAR", Kind: operators.Number, Unit: "value", Range: "inside of ORIEL_VALUE's range", Default: "0",
 		Later: true,
-		Text:  "about which mean outcomes are expected, a guess from public or older data: the nearer, the less noise; wrong ones stay valid",
+		Text:  "a guess of the mean outcome, from public or older data: a good one makes bands narrower, a wrong one leaves them valid",
 	},
 	{
 		Name: "TARGET", Kind: operators.Count, Unit: "events", Range: "1000 to 1e12", Default: "0", Later: true,
-		Text: "after how many events of the experiment its sequences are narrowest for their age",
+		Text: "how many events the experiment is expected to have: its bands are best there, and valid before and after",
 	},
 	{
 		Name: "UNITS", Kind: operators.Text, Unit: "name", Choices: []string{"unknown", "single"},
 		Default: "unknown", Later: true,
-		Text: "single states, in public, that each unit that is drawn for an arm sends one event. Else an experiment needs ORIEL_USER_ID",
+		Text: "single states, in public, that each unit, such as a visitor, sends one event. Otherwise an experiment needs ORIEL_USER_ID",
 	},
 	{
 		Name: "LIFT", Kind: operators.Flag, Unit: "bool", Default: "false", Later: true,
-		Text: "of an experiment also each arm's mean in units of the control's, with a confidence sequence; ORIEL_VALUE starts at 0",
+		Text: "decisions also have each arm's mean over the control's, with a band. ORIEL_VALUE must start at 0",
 	},
 	{
 		Name: "EXPERIMENT_STEP", Kind: operators.Count, Unit: "steps", Range: "1 to 2^40", Default: "1", Later: true,
-		Text: "the step of the stream that an experiment starts with: events before count nowhere in it",
+		Text: "the step of the stream that the experiment starts with: events of earlier steps count nowhere in it. A stream has one experiment",
 	},
 }
 
@@ -86,15 +86,17 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 		sum += p
 	}
 	arms := s.comparison().arms
-	v.Want("PROPENSITIES", t.propensities != nil, "%q: not numbers from 0.001 to 0.999 with | between them, as 0.5|0.5",
+	v.Want("PROPENSITIES", text != "", "not set: an experiment draws its arms with known probabilities, such as 0.5|0.5; arms that "+
+		"nobody has drawn can be compared, without ORIEL_ALWAYS_VALID, and have no effect")
+	v.Want("PROPENSITIES", text == "" || t.propensities != nil, "%q: not numbers from 0.001 to 0.999 with | between them, as 0.5|0.5",
 		text)
 	v.Want("PROPENSITIES", t.propensities == nil || math.Abs(sum-1) <= 1e-9, "%s: sum to %g, want 1", text, sum)
 	v.Want("PROPENSITIES", t.propensities == nil || arms == 0 || len(t.propensities) == arms, "%s: %d of %d arms", text,
 		len(t.propensities), arms)
-	v.Want("NEAR", s.value == "" || t.near > s.low && t.near < s.high, "%g: not inside of ORIEL_VALUE's range, %g to %g",
-		t.near, s.low, s.high)
-	v.Want("TARGET", target >= experiment.FirstLook && target <= 1e12, "%d: not from %d to 1e12", target,
-		experiment.FirstLook)
+	v.Want("NEAR", s.value == "" || t.near > s.low && t.near < s.high,
+		"%g: not inside of ORIEL_VALUE's range, %g to %g; set a guess of the mean outcome", t.near, s.low, s.high)
+	v.Want("TARGET", target >= experiment.FirstLook && target <= 1e12,
+		"%d: not from %d to 1e12; set how many events the experiment is expected to have", target, experiment.FirstLook)
 	steps := target / max(1, v.Batch)
 	v.Want("TARGET", steps <= mostTargetSteps, "%d: %d steps of ORIEL_BATCH=%d, above %d; take a larger batch", target, steps,
 		v.Batch, mostTargetSteps)
@@ -202,6 +204,25 @@ func (c operator) testExtras() []schemas.Extra {
 	all = add(all, schemas.ExtraNumber, "balance_e", "e-value of the arms' counts: above 1000 arms are not drawn as the settings say, and there is no verdict.")
 	all = add(all, schemas.ExtraNumber, "looks", "Steps of the experiment so far.")
 	return add(all, schemas.ExtraNumber, "recent", "About which part of the weight of effect the newer half of the events has: half if all weighed the same.")
+}
+
+// Experiment says what the members of testExtras are of.
+func (c operator) Experiment() *operators.Experiment {
+	if c.test == nil {
+		return nil
+	}
+	return &operators.Experiment{
+		Arms: c.spec.armNames(), Alpha: c.test.alpha, Outcome: c.spec.value, Low: c.spec.low, High: c.spec.high,
+		Target: c.test.target, First: c.test.start + 1, Looks: experiment.FirstLook, Lift: c.test.lift,
+		Assigned: func(e schemas.Event) (arm int, outcome float64) {
+			cell, ok := c.spec.cell(e.Numbers)
+			if !ok || cell < 0 || cell >= c.spec.product() {
+				return -1, 0
+			}
+			of := c.spec.comparison()
+			return cell / of.stride % of.arms, within(e.Numbers[len(e.Numbers)-1], c.spec.low, c.spec.high)
+		},
+	}
 }
 
 // Power tells after how many events an experiment finds an effect, in units of values, of any of its arms.

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"math"
+	"strings"
 
 	"oriel/operators/aggregate/interval"
 	"oriel/schemas"
@@ -30,6 +31,18 @@ func (s *specification) comparison() comparison {
 		}
 	}
 	return comparison{}
+}
+
+// armNames are the places of the dimension of arms.
+func (s *specification) armNames() (names []string) {
+	for _, d := range s.dimensions {
+		if d.name == s.arms {
+			for arm := range d.size() {
+				names = append(names, strings.TrimPrefix(d.label(arm), d.name+"="))
+			}
+		}
+	}
+	return names
 }
 
 // size is how many differences there are of one number.

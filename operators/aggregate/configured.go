@@ -81,6 +81,8 @@ type descriptor struct {
 	Deviations []float64      `json:"increment_deviations,omitempty"`
 	Weights    map[string]any `json:"weights"`
 	EmitEvery  uint64         `json:"emit_every"`
+
+	Experiment *operators.Experiment `json:"experiment,omitempty"`
 }
 
 type view struct {
@@ -106,7 +108,7 @@ type compared struct {
 func (c operator) Descriptor() []byte {
 	d := descriptor{
 		Cells: c.spec.labels(), Statistics: c.spec.statistics, Order: "view, then statistic, then cell", EmitEvery: c.every,
-		Weights: map[string]any{}, Bins: c.spec.weights.Bins,
+		Weights: map[string]any{}, Bins: c.spec.weights.Bins, Experiment: c.Experiment(),
 	}
 	for _, column := range []struct {
 		name   string

@@ -53,9 +53,8 @@ var settings = slices.Concat([]operators.Setting{
 	},
 	{
 		Name: "ARMS", Kind: operators.Text, Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
-		Text: "the dimension whose places are the arms of an experiment, the first the control: of each other arm and each cell of the other " +
-			"dimensions, decisions have the difference to the control of means, and of the shares of an arm's events, each with an interval of " +
-			"the noise of privacy alone; not a test",
+		Text: "the dimension whose places are compared with its first, the control: decisions have differences of means and of shares, in " +
+			"intervals of the noise of privacy alone; not a test, and no effect",
 	},
 	{
 		Name: "MEMORIES", Kind: operators.List, Unit: "steps,…", Range: "2 to 1048576, each once", Entry: memoryEntry,

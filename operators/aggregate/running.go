@@ -44,7 +44,7 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 	x := &running{
 		Experiment: experiment.New(c.settings(law, stream.Batch())), spec: &c.spec, arms: make([]experiment.Arm, of.arms),
 		sums: make([]float64, c.spec.hot().Size()), better: make([]bool, of.arms), verdict: notShown,
-		span: c.spec.high - c.spec.low,
+		span: c.spec.high - c.spec.low, names: c.spec.armNames(),
 	}
 	if _, decays := stream.Memory(); decays {
 		if x.increments, err = stream.Reading(0, 0); err != nil {
@@ -52,13 +52,6 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 		}
 	} else {
 		x.last = make([]float64, of.arms*c.spec.width())
-	}
-	for _, d := range c.spec.dimensions {
-		if d.name == c.spec.arms {
-			for arm := range of.arms {
-				x.names = append(x.names, strings.TrimPrefix(d.label(arm), d.name+"="))
-			}
-		}
 	}
 	return x, nil
 }

@@ -100,7 +100,8 @@ func observe(
 			if tick%2 == 0 {
 				seen.see(time.Since(began).String(), d.get(a, "/readyz")+d.get(a, "/metrics"))
 				time.Sleep(time.Millisecond) // past what happens at the same moment
-				seen.see(time.Since(began).String(), d.get(a, "/page/course?partition=0&coordinate=0")+d.events(a, 1))
+				seen.see(time.Since(began).String(), d.get(a, "/page/course?partition=0&coordinate=0")+
+					d.get(a, "/page/course?partition=0&arm=1")+d.events(a, 1))
 			}
 			if !a.Alive() && a.ended() {
 				seen.seeEnd(a)

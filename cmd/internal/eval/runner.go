@@ -18,7 +18,9 @@ type runner struct {
 	first   string               // the first null event
 	item    Item                 // that is taken
 	decoder schemas.EventDecoder // says what is wrong with it
-	err     error
+
+	accepted func(stream int32, value []byte) // hears of each event; nil: nobody does
+	err      error
 }
 
 // newRunner opens count streams of a model. A stream is a partition, each with noise of its own. decided gets each
@@ -49,7 +51,7 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 					r.err = decided(p, line)
 				}
 			},
-			Taken: func(record *records.Record, _ int64, code schemas.Code) { r.taken(record, code) },
+			Taken: func(record *records.Record, _ int64, code schemas.Code) { r.taken(p, record, code) },
 		}
 		r.walks = append(r.walks, walk)
 		walk.Start()
@@ -57,8 +59,11 @@ func newRunner(m streams.Model, count, seed int, decided func(stream int32, line
 	return r, r.err
 }
 
-func (r *runner) taken(record *records.Record, code schemas.Code) {
+func (r *runner) taken(stream int32, record *records.Record, code schemas.Code) {
 	if code == schemas.OK {
+		if r.accepted != nil {
+			r.accepted(stream, record.Value)
+		}
 		return
 	}
 	if r.reasons[code]++; r.first == "" {

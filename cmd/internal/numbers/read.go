@@ -15,7 +15,9 @@ const maxLine = 64 << 20
 var ErrUntimed = errors.New("decisions without time, of an earlier deployment: a file does not say when they were published; read their topic")
 
 // AddLines takes decisions from a file: lines of JSON, as `oriel tail --raw` prints them.
-func (c *Collector) AddLines(r io.Reader) error {
+func (c *Collector) AddLines(r io.Reader) error { return addLines(r, c.Add) }
+
+func addLines(r io.Reader, add func(d schemas.Decision, ms int64) error) error {
 	for line, err := range schemas.NewLines(r, maxLine).All() {
 		if err != nil {
 			return err
@@ -28,7 +30,7 @@ func (c *Collector) AddLines(r io.Reader) error {
 			err = ErrUntimed
 		}
 		if err == nil {
-			err = c.Add(d, d.Time())
+			err = add(d, d.Time())
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", line.Number+1, err)

@@ -58,9 +58,8 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 	}
 	var rows []Row
 	for _, key := range slices.Sorted(maps.Keys(c.parts)) {
-		start, end := c.bounds(key)
-		if !q.From.IsZero() && start.Before(q.From) || !q.To.IsZero() && end.After(q.To) ||
-			q.Last > 0 && c.clock.Every > 0 && start.Before(c.clock.start(c.clock.key(c.newest)+1).Add(-q.Last)) {
+		start, end := c.clock.bounds(key, c.first, c.newest)
+		if !q.holds(c.clock, start, end, c.newest) {
 			continue
 		}
 		variances, steps := c.variances(key)
@@ -81,13 +80,19 @@ func (c *Collector) Rows(q Query) ([]Row, error) {
 	return rows, nil
 }
 
+// holds reports whether a query asks for an interval, where the newest decision is of a time in ms.
+func (q Query) holds(c Clock, start, end time.Time, newest int64) bool {
+	return !(!q.From.IsZero() && start.Before(q.From) || !q.To.IsZero() && end.After(q.To) ||
+		q.Last > 0 && c.Every > 0 && start.Before(c.start(c.key(newest)+1).Add(-q.Last)))
+}
+
 // bounds are those of an interval; of all times, the first decision's time and the millisecond behind the newest.
-func (c *Collector) bounds(key int64) (start, end time.Time) {
-	if c.clock.Every > 0 {
-		return c.clock.start(key), c.clock.start(key + 1)
+func (c Clock) bounds(key, first, newest int64) (start, end time.Time) {
+	if c.Every > 0 {
+		return c.start(key), c.start(key + 1)
 	}
-	zone := time.FixedZone("", int(c.clock.Offset.Seconds()))
-	return time.UnixMilli(c.first).In(zone), time.UnixMilli(c.newest + 1).In(zone)
+	zone := time.FixedZone("", int(c.Offset.Seconds()))
+	return time.UnixMilli(first).In(zone), time.UnixMilli(newest + 1).In(zone)
 }
 
 // variances are those of the columns of a cell in an interval, and steps how many steps it has.

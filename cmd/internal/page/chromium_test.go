@@ -33,32 +33,26 @@ var delays = map[string]string{
 	"ORIEL_MEMORIES": "1000,65536", "ORIEL_EPSILON": "4", "ORIEL_DELTA": "1e-6",
 }
 
+// variants is an experiment of three arms.
+var variants = map[string]string{
+	"ORIEL_OPERATOR": "aggregate", "ORIEL_CELLS": "variant=A|B|C", "ORIEL_VALUE": "paid=0:1",
+	"ORIEL_STATISTICS": "count,mean",
+	"ORIEL_ARMS":       "variant", "ORIEL_PROPENSITIES": "0.5|0.25|0.25", "ORIEL_ALWAYS_VALID": "0.05",
+	"ORIEL_NEAR":   "0.3",
+	"ORIEL_TARGET": "20000", "ORIEL_UNITS": "single", "ORIEL_LIFT": "true",
+	"ORIEL_MECHANISM": "blt",
+	"ORIEL_WINDOW":    "lifetime",
+	"ORIEL_MEMORY":    "1024", "ORIEL_BATCH": "100", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6",
+}
+
 // TestPageInChromium looks at the page of a service that takes live events.
 func TestPageInChromium(t *testing.T) {
-	axe, err := os.ReadFile(os.Getenv(axeFile))
-	if err != nil {
-		t.Fatalf("%s must name axe.min.js of the npm package axe-core: %v", axeFile, err)
-	}
-	dir := cmp.Or(os.Getenv(picturesDir), t.TempDir())
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	address, stop := serveLive(t)
+	address, stop := serveLive(t, delays, event)
 	defer stop() // before the context of the test ends
 	b := newBrowser(t)
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int{390, 1280} {
-			b.open(address, width, scheme)
-			b.await("numbers beside bands", "document.querySelectorAll('#rows svg.band').length > 20")
-			b.await("courses", "document.querySelector('#course-chart canvas') && document.querySelector('#lag-chart canvas')")
-			var over int
-			if b.evaluate("document.documentElement.scrollWidth - innerWidth", &over); over > 0 {
-				t.Errorf("%d px, %s: the page is %d px too wide", width, scheme, over)
-			}
-			checkAccess(b, string(axe), fmt.Sprintf("%d px, %s", width, scheme))
-			b.picture(dir, fmt.Sprintf("page-%d-%s.png", width, scheme))
-		}
-	}
+	checkLooks(b, address, "page", "document.querySelectorAll('#rows svg.band').length > 20",
+		"document.querySelector('#course-chart canvas') && document.querySelector('#lag-chart canvas')",
+		"document.getElementById('experiment').hidden")
 	for _, width := range []int{768, 1920} {
 		b.open(address, width, "light")
 		b.await("numbers", "document.querySelectorAll('#rows svg.band').length > 20")
@@ -70,25 +64,72 @@ func TestPageInChromium(t *testing.T) {
 	checkKeyboard(b)
 	checkLive(b)
 	checkPaint(b, address)
+	checkQuiet(b, address)
+}
+
+// TestExperimentInChromium looks at the page of an experiment of which one arm is better, and one is not.
+func TestExperimentInChromium(t *testing.T) {
+	address, stop := serveLive(t, variants, conversion)
+	defer stop()
+	b := newBrowser(t)
+	checkLooks(b, address, "experiment", "/^B is better than A\\.$/.test(document.getElementById('verdict')?.textContent)",
+		"document.querySelectorAll('#arms tr').length === 3 && /B, better/.test(document.getElementById('arms').textContent)",
+		"document.querySelector('#effect-chart canvas') && !/stop allowed/.test(document.getElementById('members').textContent)",
+		"/95 %/.test(document.getElementById('experiment-reads').textContent)")
+	b.evaluate("window.before = document.getElementById('experiment-events').textContent; true", nil)
+	b.await("the next look", "document.getElementById('experiment-events').textContent !== window.before")
+	checkQuiet(b, address)
+}
+
+// checkLooks takes pictures in two widths and schemes, in each of which the conditions come true.
+func checkLooks(b *browser, address, name string, conditions ...string) {
+	b.t.Helper()
+	axe, err := os.ReadFile(os.Getenv(axeFile))
+	if err != nil {
+		b.t.Fatalf("%s must name axe.min.js of the npm package axe-core: %v", axeFile, err)
+	}
+	dir := cmp.Or(os.Getenv(picturesDir), b.t.TempDir())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int{390, 1280} {
+			b.open(address, width, scheme)
+			for _, condition := range conditions {
+				b.await(condition, condition)
+			}
+			var over int
+			if b.evaluate("document.documentElement.scrollWidth - innerWidth", &over); over > 0 {
+				b.t.Errorf("%d px, %s: the page is %d px too wide", width, scheme, over)
+			}
+			checkAccess(b, string(axe), fmt.Sprintf("%d px, %s", width, scheme))
+			b.picture(dir, fmt.Sprintf("%s-%d-%s.png", name, width, scheme))
+		}
+	}
+}
+
+// checkQuiet wants nothing on the console, and no request to another host.
+func checkQuiet(b *browser, address string) {
+	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.console) > 0 {
-		t.Errorf("console:\n%s", strings.Join(b.console, "\n"))
+		b.t.Errorf("console:\n%s", strings.Join(b.console, "\n"))
 	}
 	for _, request := range b.requests {
 		if !strings.HasPrefix(request, address) && request != "about:blank" {
-			t.Errorf("a request to %s", request)
+			b.t.Errorf("a request to %s", request)
 		}
 	}
 }
 
 // serveLive runs a service that takes events until stop is called, and returns the address of its page.
-func serveLive(t *testing.T) (address string, stop func()) {
+func serveLive(t *testing.T, env map[string]string, event func(*rand.Rand) string) (address string, stop func()) {
 	f := servicetest.NewAt(t, servicetest.EmbeddedBroker(t), 2, nil)
 	for _, name := range []string{"UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "STREAM"} {
 		delete(f.Env, "ORIEL_"+name)
 	}
-	for name, value := range delays {
+	for name, value := range env {
 		f.Env[name] = value
 	}
 	f.Env["ORIEL_STREAM"] = "topic"
@@ -100,7 +141,11 @@ func serveLive(t *testing.T) (address string, stop func()) {
 		defer close(done)
 		random := rand.New(rand.NewPCG(1, 2))
 		for n := 0; ctx.Err() == nil; n++ {
-			f.Send(int32(n%2), events(random, 400)...)
+			values := make([]records.Record, 400)
+			for i := range values {
+				values[i] = servicetest.Value(event(random))
+			}
+			f.Send(int32(n%2), values...)
 			select {
 			case <-ctx.Done():
 			case <-time.After(100 * time.Millisecond):
@@ -116,14 +161,19 @@ func serveLive(t *testing.T) (address string, stop func()) {
 	}
 }
 
-func events(random *rand.Rand, n int) (list []records.Record) {
-	for range n {
-		carrier, hour := random.IntN(3), min(23, int(12+5*random.NormFloat64()))
-		delay := 5 + 6*float64(carrier) + float64(hour) + 20*random.NormFloat64()
-		list = append(list, servicetest.Value(fmt.Sprintf(`{"carrier":%q,"hour":%d,"delay":%.0f}`,
-			[]string{"AA", "DL", "UA"}[carrier], max(0, hour), delay)))
+func event(random *rand.Rand) string {
+	carrier, hour := random.IntN(3), min(23, int(12+5*random.NormFloat64()))
+	delay := 5 + 6*float64(carrier) + float64(hour) + 20*random.NormFloat64()
+	return fmt.Sprintf(`{"carrier":%q,"hour":%d,"delay":%.0f}`, []string{"AA", "DL", "UA"}[carrier], max(0, hour), delay)
+}
+
+// conversion is of an arm of variants: half of the events are of A, and B converts more often than the others.
+func conversion(random *rand.Rand) string {
+	arm, paid := "AABC"[random.IntN(4)], 0
+	if random.Float64() < map[byte]float64{'A': 0.3, 'B': 0.36, 'C': 0.3}[arm] {
+		paid = 1
 	}
-	return list
+	return fmt.Sprintf(`{"variant":"%c","paid":%d}`, arm, paid)
 }
 
 // checkAccess runs axe-core, which must find nothing serious.

@@ -42,6 +42,7 @@ type decision struct {
 	low, high   []shown // interval at 95 %, of the noise alone; NaN: none is known
 	set         []string
 	members     []member
+	experiment  *experiment // nil: none
 }
 
 // member is a number that a decision says beside its coordinates.
@@ -60,6 +61,9 @@ func (x shown) MarshalJSON() ([]byte, error) {
 	}
 	return strconv.AppendFloat(nil, float64(x), 'g', 6, 64), nil
 }
+
+// nothing is a number that is not shown.
+var nothing = shown(math.NaN())
 
 // normal is the half width, in standard deviations, of an interval at 95 %.
 const normal = 1.959964
@@ -90,7 +94,7 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 			switch {
 			case x.Name == "time":
 				v.until = int64(value)
-			case !p.promised[x.Name]:
+			case !p.promised[x.Name] && (p.about.Experiment == nil || !slices.Contains(shownOnExperiments, x.Name)):
 				v.members = append(v.members, member{x.Name, shown(value)})
 			}
 		} else if json.Unmarshal([]byte(x.JSON), &list) == nil {
@@ -100,6 +104,11 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 			if isChoice(x.Name) {
 				v.kind = kindPlays
 			}
+		}
+	}
+	if p.about.Experiment != nil {
+		if f, err := p.about.Experiment.Read(d); err == nil {
+			v.experiment = newExperiment(p.about.Experiment, f)
 		}
 	}
 	switch {

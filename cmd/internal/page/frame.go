@@ -23,6 +23,8 @@ type about struct {
 	Details    string      `json:"details"`
 	Aged       string      `json:"aged"`            // whose loss epsilon by age is
 	Names      [][3]string `json:"names,omitempty"` // of numbers: memory, statistic and cell
+
+	Experiment *aboutExperiment `json:"experiment,omitempty"`
 }
 
 // now is a frame: the state at its time.
@@ -81,6 +83,8 @@ type decided struct {
 	Set       []string `json:"set,omitempty"`
 	Shares    []share  `json:"shares,omitempty"`
 	Members   []member `json:"members,omitempty"`
+
+	Experiment *experiment `json:"experiment,omitempty"`
 }
 
 // sections of deploy/RUNBOOK.md by the reason that a process waits for.
@@ -99,7 +103,7 @@ func (p *Page) aboutFrame() []byte {
 	a := about{
 		Deployment: p.about.Deployment, Version: p.about.Version, Operator: p.about.Operator,
 		Promise: fmt.Sprintf("ε = %s for %s", figure.Upper(g.Epsilon), g.Claim()),
-		Details: details(g), Aged: g.Unit.Words().Aged,
+		Details: details(g), Aged: g.Unit.Words().Aged, Experiment: newAboutExperiment(p.about.Experiment),
 	}
 	if p.about.Numbers != nil {
 		for _, n := range p.about.Numbers.Names[:min(maxNumbers, len(p.about.Numbers.Names))] {
@@ -151,7 +155,7 @@ func (p *Page) nowFrame() []byte {
 			room -= len(d.at)
 			f.Decisions = append(f.Decisions, decided{
 				id, d.kind, d.stream, d.index, d.step, d.until, d.dimension, d.at, d.names, d.values, d.low, d.high, d.set,
-				part.choices.shares(), d.members,
+				part.choices.shares(), d.members, d.experiment,
 			})
 		}
 	}

@@ -79,16 +79,20 @@ func static(name string, content []byte) http.HandlerFunc {
 	}
 }
 
-// serveCourse answers with the history of one coordinate.
+// serveCourse answers with the history of one coordinate, or of an arm's effect.
 func (p *Page) serveCourse(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.URL.Query().Get("partition"), 10, 32)
-	coordinate, wrong := strconv.Atoi(r.URL.Query().Get("coordinate"))
+	name, frame := "coordinate", p.courseFrame
+	if r.URL.Query().Has("arm") {
+		name, frame = "arm", p.effectsFrame
+	}
+	place, wrong := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil || wrong != nil {
-		http.Error(w, "partition and coordinate must be whole numbers", http.StatusBadRequest)
+		http.Error(w, "partition and "+name+" must be whole numbers", http.StatusBadRequest)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(p.courseFrame(int32(id), coordinate))
+	_, _ = w.Write(frame(int32(id), place))
 }
 
 // serveEvents sends about, the past, and a frame at once and after each tick, until the client or the page ends.

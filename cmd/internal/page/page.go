@@ -19,6 +19,7 @@ type About struct {
 	Deployment, Version, Operator string
 	Guarantee                     protection.Guarantee    // of the settings, until a stream is taken over
 	Numbers                       *operators.Numbers      // their names and intervals; nil: decisions have none
+	Experiment                    *operators.Experiment   // that decisions are of; nil: of none
 	Extras                        []schemas.Extra         // of decisions
 	Vectors                       score.Descriptor        // names of weights and their noise, as far as they are known
 	Sets                          bool                    // a decision has the places of elements, not coordinates
@@ -61,6 +62,7 @@ type partition struct {
 	published []byte // the newest decision; empty: no other one since the last tick
 	decision  *decision
 	course    course
+	effects   effects
 	choices   choices
 }
 
@@ -138,7 +140,9 @@ func (p *Page) read(part *partition) {
 		return
 	}
 	if d, err := schemas.ParseDecision(part.published); err == nil { // always: it is ours
-		part.decision = p.newDecision(d)
+		if part.decision = p.newDecision(d); part.decision.experiment != nil {
+			part.effects.add(part.decision.experiment)
+		}
 	}
 	part.published = part.published[:0]
 }

@@ -64,7 +64,8 @@ func Block(t *testing.T, file, command string) string {
 func Operator(t *testing.T, operator string) (text, commands string) {
 	t.Helper()
 	_, text, found := strings.Cut(read(t, "operators/"+operator+"/README.md"), "\n## On real flights\n")
-	blocks := blocksOf(text)
+	section, _, _ := strings.Cut(text, "\n## ")
+	blocks := blocksOf(section)
 	if !found || len(blocks) != 1 {
 		t.Fatalf("operators/%s/README.md has no section *On real flights* with one block of commands", operator)
 	}

@@ -81,7 +81,8 @@ func Run(ctx context.Context, h Host) (err error) {
 	}
 	front := page.New(page.About{
 		Deployment: s.Name, Version: h.version, Operator: s.Operator, Guarantee: guarantee,
-		Numbers: operators.NumbersOf(operator), Extras: operator.Extras(), Sets: s.Operator == "submodular",
+		Numbers: operators.NumbersOf(operator), Experiment: operators.ExperimentOf(operator), Extras: operator.Extras(),
+		Sets:    s.Operator == "submodular",
 		Vectors: vectors, Reasons: pages.Reasons,
 	})
 	hear := h.limitMemory(front.Listen(pages.Listen(counts.Listen(logging(log, s.Name, h.Heard)))),

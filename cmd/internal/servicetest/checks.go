@@ -31,7 +31,9 @@ func (f *Fixture) Front(p *Process) string {
 	f.T.Helper()
 	address := f.PageAddress(p)
 	var all strings.Builder
-	for _, page := range []string{"/", "/page/course?partition=0&coordinate=0", "/page/events"} {
+	for _, page := range []string{
+		"/", "/page/course?partition=0&coordinate=0", "/page/course?partition=0&arm=1", "/page/events",
+	} {
 		r, err := http.Get(address + page)
 		if err != nil {
 			f.T.Fatal(err)

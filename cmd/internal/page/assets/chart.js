@@ -1,7 +1,7 @@
-// Charts over time: lines, each with a band where it has one.
+// Charts over time or events: lines, each with a band where it has one.
 "use strict";
 
-import { number } from "./format.js";
+import { count, number } from "./format.js";
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const axis = { font: "12px system-ui, sans-serif", ticks: { show: false } };
@@ -14,10 +14,11 @@ function clock(t, step) {
   return d.getHours() + ":" + two(d.getMinutes()) + (step < 60 ? ":" + two(d.getSeconds()) : "");
 }
 
-// Chart draws series over the same times. lines is how many; bands says that each has a low and a high end.
+// Chart draws series over the same times, or numbers of events. bands says that each has a low and a high end, zero that 0
+// is in the picture.
 export class Chart {
-  constructor(place, { bands = false, floor = null, label, hover = () => {} }) {
-    Object.assign(this, { place, bands, floor, label, hover, plot: null, lines: 0, data: null });
+  constructor(place, { bands = false, floor = null, zero = false, along = "time", label, hover = () => {} }) {
+    Object.assign(this, { place, bands, floor, zero, along, label, hover, plot: null, lines: 0, data: null });
     new ResizeObserver(() => this.plot?.setSize(this.size())).observe(place);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
     place.setAttribute("role", "img");
@@ -66,17 +67,29 @@ export class Chart {
     return {
       ...this.size(), series, bands, legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: false } },
-      scales: { y: { range: (_, low, high) => this.range(low, high) } },
+      scales: { x: { time: this.along === "time" }, y: { range: (_, low, high) => this.range(low, high) } },
       axes: [
-        { ...axis, stroke, grid: { show: false }, space: 80, size: 34, values: (_, all, __, ___, step) => all.map((t) => clock(t, step)) },
+        { ...axis, stroke, grid: { show: false }, space: 80, size: 34, values: (_, all, __, ___, step) => all.map((t) => this.along === "time" ? clock(t, step) : count(t)) },
         { ...axis, stroke, grid, size: 62, values: (_, all) => all.map((x) => number(x)) },
       ],
-      hooks: { setCursor: [(u) => this.hover(u.cursor.idx)] },
+      hooks: { setCursor: [(u) => this.hover(u.cursor.idx)], drawAxes: this.zero ? [(u) => this.drawZero(u, stroke)] : [] },
     };
+  }
+
+  drawZero({ ctx, bbox, valToPos }, stroke) {
+    const y = Math.round(valToPos(0, "y", true));
+    ctx.save();
+    Object.assign(ctx, { strokeStyle: stroke, lineWidth: devicePixelRatio });
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.restore();
   }
 
   range(low, high) {
     if (low === null || high === null) return [0, 1];
+    if (this.zero) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
     if (this.floor !== null) low = Math.min(low, this.floor);
     const edge = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
     return [this.floor !== null && low >= this.floor ? this.floor : low - edge, high + edge];

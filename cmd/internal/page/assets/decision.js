@@ -2,6 +2,7 @@
 "use strict";
 
 import { Chart } from "./chart.js";
+import { setExperiment, showExperiment } from "./experiment.js";
 import { count, element, get, interval, number, write } from "./format.js";
 
 const mostRows = 200, mostLines = 4;
@@ -11,7 +12,10 @@ let lines = []; // chosen coordinates, each { at, data }
 const legend = (at) => showLegend(at);
 const course = new Chart(get("course-chart"), { bands: true, label: "Course of the chosen numbers, each with its interval at 95 %", hover: legend });
 
-export function setAbout(a) { about = a; }
+export function setAbout(a) {
+  about = a;
+  setExperiment(a);
+}
 
 export function showDecisions(now) {
   decisions = now.decisions;
@@ -22,6 +26,7 @@ export function showDecisions(now) {
   if (!before || before.partition !== shown.partition || before.kind !== shown.kind) start();
   follow(now);
   show();
+  showExperiment(shown, decisions.length);
 }
 
 // choices fills a select and hides it where there is nothing to choose.

@@ -1,0 +1,255 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/pipeline/streams"
+	"oriel/schemas"
+)
+
+// Tests tells whether settings configure an experiment, which NewExperiment plays.
+func Tests(s settings.Settings) (bool, error) {
+	learner, err := s.Learner()
+	return err == nil && operators.ExperimentOf(learner.Operator()) != nil, err
+}
+
+// subject is an experiment over the records of all streams, with the noise of a seed or without any.
+type subject struct {
+	*runner
+	of    *operators.Experiment
+	lines [][]byte // by stream: a decision that nobody has looked at; empty: none
+	ran   []trial  // by stream
+	truth bool     // counts events too
+	begun bool     // a record that is taken is of the experiment
+}
+
+// trial is what a stream's experiment has come to.
+type trial struct {
+	last  operators.Findings
+	found []float64 // by arm behind the control: events when the verdict named it first; 0: it never did
+	path  []point   // looks, thinned to mostPoints
+	every int
+	seen  int
+
+	arms []moments // of events, by arm; only where events are counted
+	peek []peeking // by arm behind the control
+}
+
+// point is a look.
+type point struct {
+	events  float64
+	effects []operators.Estimate // by arm behind the control
+	truth   []float64            // means of all events so far, less the control's; NaN: of none
+	peeked  []operators.Estimate
+}
+
+// moments are of the outcomes of an arm.
+type moments struct{ n, sum, squares float64 }
+
+// peeking is what somebody sees who takes each look for the only one.
+type peeking struct {
+	now   operators.Estimate // the difference of means ± 1.96 standard errors
+	first float64            // events when the interval left 0 out first; 0: it never did
+	back  int                // later looks with 0 in it
+}
+
+// mostPoints is how many looks of a stream are kept for the plot: every second one is left out when they are more.
+const mostPoints = 512
+
+func newSubject(m streams.Model, of *operators.Experiment, streams, seed int) (*subject, error) {
+	x := &subject{of: of, lines: make([][]byte, streams), ran: make([]trial, streams), truth: seed == 0}
+	others := len(of.Arms) - 1
+	for i := range x.ran {
+		x.ran[i] = trial{
+			found: make([]float64, others), arms: make([]moments, len(of.Arms)), peek: make([]peeking, others), every: 1,
+		}
+	}
+	var err error
+	x.runner, err = newRunner(m, streams, seed, func(stream int32, line []byte) error {
+		x.lines[stream] = append(x.lines[stream][:0], line...)
+		return nil
+	})
+	return x, err
+}
+
+// takeAll steps over records, and looks at each decision that follows.
+func (x *subject) takeAll(items []Item) error {
+	for _, i := range items {
+		x.begun = x.walks[i.Stream].Stream.Steps() >= x.of.First-1
+		if err := x.take(i); err != nil {
+			return err
+		}
+		if line := x.lines[i.Stream]; len(line) > 0 {
+			if err := x.look(&x.ran[i.Stream], line); err != nil {
+				return err
+			}
+			x.lines[i.Stream] = line[:0]
+		}
+	}
+	return nil
+}
+
+// look reads a decision.
+func (x *subject) look(t *trial, line []byte) error {
+	d, err := schemas.ParseDecision(line)
+	if err != nil {
+		return err
+	}
+	if t.last, err = x.of.Read(d); err != nil || t.last.Events < x.of.Looks {
+		return err
+	}
+	p := point{events: t.last.Events}
+	for k, e := range t.last.Effects {
+		if e.Better && t.found[k] == 0 {
+			t.found[k] = t.last.Events
+		}
+		p.effects = append(p.effects, e.Estimate)
+		if x.truth {
+			t.peek[k].look(t.arms[k+1], t.arms[0], t.last.Events)
+			p.truth, p.peeked = append(p.truth, t.peek[k].now.Value), append(p.peeked, t.peek[k].now)
+		}
+	}
+	t.keep(p)
+	return nil
+}
+
+// keep adds a look to the path. All who see the same looks keep the same ones.
+func (t *trial) keep(p point) {
+	if t.seen++; (t.seen-1)%t.every != 0 {
+		return
+	}
+	if t.path = append(t.path, p); len(t.path) <= mostPoints {
+		return
+	}
+	t.every *= 2
+	for i := 0; 2*i < len(t.path); i++ {
+		t.path[i] = t.path[2*i]
+	}
+	t.path = t.path[:(len(t.path)+1)/2]
+}
+
+// look is one of somebody who peeks.
+func (p *peeking) look(arm, control moments, events float64) {
+	half := 1.959964 * math.Sqrt(arm.error()+control.error())
+	value := arm.sum/arm.n - control.sum/control.n
+	p.now = operators.Estimate{Value: value, Low: value - half, High: value + half, Shown: true}
+	switch out := p.now.Low > 0 || p.now.High < 0; {
+	case out && p.first == 0:
+		p.first = events
+	case !out && p.first > 0:
+		p.back++
+	}
+}
+
+// error is the square of the mean's standard error.
+func (m moments) error() float64 {
+	mean := m.sum / m.n
+	return max(0, m.squares/m.n-mean*mean) / m.n
+}
+
+// counting lets the subject count the events of the experiment.
+func (x *subject) counting() {
+	var event schemas.Event
+	x.accepted = func(stream int32, value []byte) {
+		if !x.begun || x.decoder.Decode(&event, value) != schemas.OK {
+			return
+		}
+		if arm, y := x.of.Assigned(event); arm >= 0 {
+			m := &x.ran[stream].arms[arm]
+			m.n, m.sum, m.squares = m.n+1, m.sum+y, m.squares+y*y
+		}
+	}
+}
+
+// contest is settings of an experiment: with noise of seeds, and without any.
+type contest struct {
+	row     ExperimentRow
+	of      *operators.Experiment
+	private []*subject
+	exact   *subject
+}
+
+// NewExperiment runs settings over the source, and the same operators without noise beside them.
+func NewExperiment(ctx context.Context, in Input, source Source) (*ExperimentReport, error) {
+	var all []*contest
+	var subjects []*subject
+	totals := source.Totals()
+	exacts := map[string]*subject{} // by learner
+	for _, s := range in.Settings {
+		c, err := newContest(s, in.Seeds, len(totals), exacts)
+		if err != nil {
+			return nil, err
+		}
+		all, subjects = append(all, c), append(subjects, c.private...)
+		if !slices.Contains(subjects, c.exact) {
+			subjects = append(subjects, c.exact)
+		}
+	}
+	var items []Item
+	events := 0
+	run := func() error {
+		err := each(subjects, func(x *subject) error { return x.takeAll(items) })
+		in.Progress(len(items))
+		events += len(items)
+		items = items[:0]
+		return err
+	}
+	if err := source.Each(ctx, func(i Item) error {
+		if items = append(items, i); len(items) < chunk {
+			return ctx.Err()
+		}
+		return errors.Join(ctx.Err(), run())
+	}); err != nil {
+		return nil, err
+	}
+	if err := run(); err != nil {
+		return nil, err
+	}
+	return newExperimentReport(in, all, events, len(totals))
+}
+
+func newContest(s settings.Settings, seeds, streams int, exacts map[string]*subject) (*contest, error) {
+	model, err := s.Model()
+	if err != nil {
+		return nil, err
+	}
+	learner, err := s.Learner()
+	if err != nil {
+		return nil, err
+	}
+	guarantee, err := s.Guarantee(model)
+	if err != nil {
+		return nil, err
+	}
+	row := newRow(s)
+	row.guaranteed(guarantee)
+	c := &contest{of: operators.ExperimentOf(learner.Operator()), row: ExperimentRow{
+		Name: row.Name, Mechanism: row.Mechanism, Epsilon: row.Epsilon, Delta: row.Delta, Window: row.Window,
+		Memory: row.Memory,
+	}}
+	for seed := range seeds {
+		x, err := newSubject(model, c.of, streams, seed+1)
+		if err != nil {
+			return nil, err
+		}
+		c.private = append(c.private, x)
+	}
+	if c.exact = exacts[row.learner]; c.exact != nil {
+		return c, nil
+	}
+	exact, err := silenced(s, operators.NumbersOf(learner.Operator()).Exact)
+	if err != nil {
+		return nil, err
+	}
+	c.exact, err = newSubject(exact, c.of, streams, 0)
+	if err == nil {
+		c.exact.counting()
+	}
+	exacts[row.learner] = c.exact
+	return c, err
+}

@@ -1,0 +1,206 @@
+package eval
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"oriel/cmd/internal/figure"
+	"oriel/operators"
+)
+
+// ExperimentReport is the object that `oriel eval --json` prints for an experiment.
+type ExperimentReport struct {
+	Warning string          `json:"warning"`
+	Events  int             `json:"events"`
+	Null    int             `json:"null_events"` // took their place and counted nowhere
+	Streams int             `json:"streams"`
+	Seeds   int             `json:"seeds"`
+	Outcome string          `json:"outcome"`
+	Control string          `json:"control"`
+	Alpha   float64         `json:"alpha"`
+	Reasons map[string]int  `json:"null_reasons"`
+	Rows    []ExperimentRow `json:"rows"`
+
+	first string // null event
+}
+
+// ExperimentRow is what one setting came to.
+type ExperimentRow struct {
+	Name      string  `json:"name"`
+	Mechanism string  `json:"mechanism"`
+	Epsilon   float64 `json:"epsilon"` // proved
+	Delta     float64 `json:"delta"`
+	Window    uint64  `json:"window_steps"`
+	Memory    uint64  `json:"memory_steps"`
+
+	Arms []ArmFound `json:"arms"` // by stream, then arm behind the control
+
+	path  []point // of the first stream with seed 1
+	found []float64
+	exact []point // the same without noise, with truths
+}
+
+// ArmFound is one arm of a stream's experiment.
+type ArmFound struct {
+	Stream  int      `json:"stream"`
+	Arm     string   `json:"arm"`
+	Private Sequence `json:"private"` // at the last look, with seed 1; found_after is the median of the seeds that found it
+	Found   int      `json:"found_seeds"`
+	Unfit   int      `json:"unfit_seeds"` // whose arms are not drawn as the settings say
+	Bare    Sequence `json:"without_privacy"`
+	Truth   Number   `json:"truth"` // the arm's mean less the control's, of all events of the experiment
+	Peeking Sequence `json:"peeking_without_privacy"`
+	Back    int      `json:"peeking_back_looks"` // later looks at which peeking no longer found it
+}
+
+// Sequence is an effect with its band at the last look, and how many events there were when it was found: null, never.
+type Sequence struct {
+	Effect     Number `json:"effect"`
+	Low        Number `json:"low"`
+	High       Number `json:"high"`
+	FoundAfter Number `json:"found_after"`
+}
+
+func newExperimentReport(in Input, all []*contest, events, streams int) (*ExperimentReport, error) {
+	of, exact := all[0].of, all[0].exact
+	r := &ExperimentReport{
+		Warning: Warning, Events: events, Streams: streams, Seeds: in.Seeds, Outcome: of.Outcome, Control: of.Arms[0],
+		Alpha: of.Alpha, Reasons: map[string]int{}, first: exact.first,
+	}
+	for code, n := range exact.reasons {
+		r.Reasons[code.String()] = n
+		r.Null += n
+	}
+	if r.Null == r.Events {
+		return nil, fmt.Errorf("no event counts: %d null events%s", r.Null, reasons(r.Reasons, r.first))
+	}
+	for _, c := range all {
+		looks := 0
+		for stream := range streams {
+			looks += len(c.exact.ran[stream].path)
+			for arm := range c.of.Arms[1:] {
+				c.row.Arms = append(c.row.Arms, c.armFound(stream, arm))
+			}
+		}
+		if looks == 0 {
+			return nil, fmt.Errorf("no look: %d events, and the first look of an experiment has %s events in whole steps; "+
+				"it starts with step %d (ORIEL_EXPERIMENT_STEP)", events, figure.Digits(c.of.Looks), c.of.First)
+		}
+		first := &c.private[0].ran[0]
+		c.row.path, c.row.found, c.row.exact = first.path, first.found, c.exact.ran[0].path
+		r.Rows = append(r.Rows, c.row)
+	}
+	return r, nil
+}
+
+// armFound is that of the arm behind the control with a number.
+func (c *contest) armFound(stream, arm int) ArmFound {
+	exact := &c.exact.ran[stream]
+	a := ArmFound{Stream: stream, Arm: c.of.Arms[arm+1], Truth: none, Back: exact.peek[arm].back}
+	if treated, control := exact.arms[arm+1], exact.arms[0]; treated.n > 0 && control.n > 0 {
+		a.Truth = Number(treated.sum/treated.n - control.sum/control.n)
+	}
+	a.Private, a.Bare = c.private[0].ran[stream].sequence(arm), exact.sequence(arm)
+	a.Peeking = newSequence(exact.peek[arm].now, exact.peek[arm].first)
+	var found []float64
+	for _, x := range c.private {
+		t := &x.ran[stream]
+		if t.last.Unfit(c.of) {
+			a.Unfit++
+		}
+		if t.found[arm] > 0 {
+			found = append(found, t.found[arm])
+		}
+	}
+	a.Found, a.Private.FoundAfter = len(found), none
+	if slices.Sort(found); found != nil {
+		a.Private.FoundAfter = Number(found[len(found)/2])
+	}
+	return a
+}
+
+func (t *trial) sequence(arm int) Sequence {
+	if len(t.last.Effects) == 0 {
+		return newSequence(operators.Estimate{}, 0)
+	}
+	return newSequence(t.last.Effects[arm].Estimate, t.found[arm])
+}
+
+func newSequence(e operators.Estimate, found float64) Sequence {
+	s := Sequence{none, none, none, none}
+	if e.Shown {
+		s.Effect, s.Low, s.High = Number(e.Value), Number(e.Low), Number(e.High)
+	}
+	if found > 0 {
+		s.FoundAfter = Number(found)
+	}
+	return s
+}
+
+// Print prints the report for a person.
+func (r *ExperimentReport) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d events in %s, %s: effects on the mean %s of %s, after all of them. With probability %s %% the bands of\n"+
+		"private rows hold at all looks together, whatever stops the experiment.\n\n", r.Events, figure.Counted(r.Streams, "stream"),
+		figure.Counted(r.Seeds, "seed"), r.Outcome, r.Control, figure.Digits(100*(1-r.Alpha)))
+	r.printRows(&b)
+	if r.Null > 0 {
+		fmt.Fprintf(&b, "null events, which count in no arm: %d%s\n", r.Null, reasons(r.Reasons, r.first))
+	}
+	b.WriteString("\nfound after: events at the first look whose verdict named the arm; several seeds have their median. Not shown never means that\n" +
+		"there is no difference. Without privacy is the same experiment over sums without noise, and the truth the difference of the\n" +
+		"means of all events. Peeking takes each look for the only one, 1.96 standard errors without privacy: it is here to be\n" +
+		"compared, and no test, because most experiments without any effect look significant at some time.\n")
+	fmt.Fprintf(&b, "\n%s\n", Warning)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (r *ExperimentReport) printRows(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\tε\tarm\teffect\tfrom\tto\tfound after\tseeds\t")
+	line := func(name, epsilon, arm string, s Sequence, after, seeds string) {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, epsilon, arm, figure.Digits(s.Effect),
+			figure.Digits(s.Low), figure.Digits(s.High), after, seeds)
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		for _, a := range row.Arms {
+			arm := a.Arm
+			if r.Streams > 1 {
+				arm += ", stream " + strconv.Itoa(a.Stream)
+			}
+			after, found := a.Private.after(), fmt.Sprintf("%d of %d", a.Found, r.Seeds)
+			if a.Unfit > 0 {
+				after, found = "arms do not fit", fmt.Sprintf("%d of %d", a.Unfit, r.Seeds)
+			}
+			line(row.Name, figure.Upper(row.Epsilon), arm, a.Private, after, found)
+		}
+	}
+	for _, a := range r.Rows[0].Arms {
+		arm := a.Arm
+		if r.Streams > 1 {
+			arm += ", stream " + strconv.Itoa(a.Stream)
+		}
+		back := ""
+		if a.Back > 0 {
+			back = "and lost at " + figure.Counted(a.Back, "look")
+		}
+		line("without privacy", "", arm, a.Bare, a.Bare.after(), "")
+		line("peeking", "", arm, a.Peeking, a.Peeking.after(), back)
+		line("truth", "", arm, Sequence{a.Truth, none, none, none}, "", "")
+	}
+	_ = w.Flush()
+}
+
+func (s Sequence) after() string {
+	if !s.FoundAfter.Known() {
+		return "not shown"
+	}
+	return strconv.FormatFloat(math.Round(float64(s.FoundAfter)), 'f', 0, 64)
+}

@@ -1,0 +1,243 @@
+package numbers
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Effects keeps of each interval of the clock the newest decision of each stream's experiment. They are not added up: a
+// confidence sequence is read as it stands, and is of the whole experiment so far.
+type Effects struct {
+	of     *operators.Experiment
+	clock  Clock
+	last   map[stream]uint64
+	newest map[int64]map[stream]operators.Findings
+	first  int64 // time of the earliest decision, ms
+	latest int64
+}
+
+// errNoExperiment says that a descriptor is that of no experiment.
+var errNoExperiment = errors.New("no experiment: its effects come with ORIEL_ALWAYS_VALID and ORIEL_PROPENSITIES, in a new deployment")
+
+// NewEffects reads a descriptor as ParseNames does.
+func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
+	if _, err := ParseNames(descriptor); err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSpace(string(descriptor)), "\n")
+	var d struct{ Experiment *operators.Experiment }
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &d); err != nil {
+		return nil, fmt.Errorf("%w: experiment", errNames)
+	}
+	if d.Experiment == nil {
+		return nil, errNoExperiment
+	}
+	if len(d.Experiment.Arms) < 2 {
+		return nil, fmt.Errorf("%w: an experiment of %d arms", errNames, len(d.Experiment.Arms))
+	}
+	return &Effects{
+		of: d.Experiment, clock: clock, last: map[stream]uint64{}, newest: map[int64]map[stream]operators.Findings{}, first: math.MaxInt64,
+		latest: math.MinInt64,
+	}, nil
+}
+
+// Add takes a decision at its time in ms. Those of a stream must come in their order.
+func (e *Effects) Add(d schemas.Decision, ms int64) error {
+	of := stream{d.Stream, d.Incarnation}
+	if last, ok := e.last[of]; ok && d.Step <= last {
+		return fmt.Errorf("stream %q: step %d behind step %d: decisions come in their order, and once", d.Stream, d.Step, last)
+	}
+	f, err := e.of.Read(d)
+	if err != nil {
+		return fmt.Errorf("stream %q, step %d: %w", d.Stream, d.Step, err)
+	}
+	e.last[of] = d.Step
+	key := e.clock.key(ms)
+	if e.newest[key] == nil {
+		e.newest[key] = map[stream]operators.Findings{}
+	}
+	e.newest[key][of] = f
+	e.first, e.latest = min(e.first, ms), max(e.latest, ms)
+	return nil
+}
+
+// AddLines takes decisions from a file.
+func (e *Effects) AddLines(r io.Reader) error { return addLines(r, e.Add) }
+
+func (s stream) compare(other stream) int {
+	return cmp.Or(strings.Compare(s.name, other.name), bytes.Compare(s.incarnation[:], other.incarnation[:]))
+}
+
+// EffectRow is an arm at the end of an interval.
+type EffectRow struct {
+	Start, End time.Time
+	Stream     string
+	Events     float64 // of the experiment so far
+	Arm        string
+	Effect     operators.Effect // of the control nothing
+	Mean       operators.Estimate
+	Verdict    string
+	Stop       bool
+}
+
+// Rows returns the rows of intervals: by interval, then stream, then arm. Last, From and To are those of a query.
+func (e *Effects) Rows(q Query) (rows []EffectRow, err error) {
+	for _, key := range slices.Sorted(maps.Keys(e.newest)) {
+		start, end := e.clock.bounds(key, e.first, e.latest)
+		if !q.holds(e.clock, start, end, e.latest) {
+			continue
+		}
+		for _, of := range slices.SortedFunc(maps.Keys(e.newest[key]), stream.compare) {
+			f := e.newest[key][of]
+			for k, arm := range e.of.Arms {
+				row := EffectRow{
+					Start: start, End: end, Stream: of.name, Events: f.Events, Arm: arm, Mean: f.Means[k], Verdict: f.Verdict,
+					Stop: f.StopAllowed,
+				}
+				if k > 0 {
+					row.Effect = f.Effects[k-1]
+				}
+				rows = append(rows, row)
+			}
+		}
+	}
+	if rows == nil {
+		return nil, errNothing
+	}
+	return rows, nil
+}
+
+// EffectFormats are the names of formats of effects.
+var EffectFormats = []string{"table", "csv", "json"}
+
+// cells are those of a row, in the order of effectHeader.
+func (r EffectRow) cells() []any {
+	ends := func(e operators.Estimate) []any {
+		if !e.Shown {
+			return []any{nil, nil, nil}
+		}
+		return []any{e.Value, e.Low, e.High}
+	}
+	cells := []any{r.Start.Format(instant), r.End.Format(instant), r.Stream, r.Events, r.Arm}
+	cells = append(cells, ends(r.Effect.Estimate)...)
+	cells = append(append(cells, ends(r.Effect.Lift)...), ends(r.Mean)...)
+	if r.Effect.Shown {
+		cells = append(cells, r.Effect.E, r.Effect.P)
+	} else {
+		cells = append(cells, nil, nil)
+	}
+	return append(cells, r.Verdict, r.Stop)
+}
+
+var effectHeader = []string{
+	"start", "end", "stream", "events", "arm", "effect", "effect_low", "effect_high", "lift", "lift_low", "lift_high",
+	"mean", "mean_low", "mean_high", "e", "p", "verdict", "stop_allowed",
+}
+
+// Write writes rows in one of EffectFormats. What there is not is empty, and null in JSON.
+func (e *Effects) Write(w io.Writer, format string, rows []EffectRow) error {
+	switch format {
+	case "csv":
+		return writeEffectsCSV(w, rows)
+	case "json":
+		return writeEffectsJSON(w, rows)
+	}
+	return e.writeTable(w, rows)
+}
+
+func writeEffectsCSV(w io.Writer, rows []EffectRow) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(effectHeader); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		var line []string
+		for _, cell := range r.cells() {
+			line = append(line, text(cell))
+		}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// text is a cell as CSV has it.
+func text(cell any) string {
+	switch x := cell.(type) {
+	case string:
+		return x
+	case bool:
+		return strconv.FormatBool(x)
+	case float64:
+		if !math.IsInf(x, 0) {
+			return string(schemas.AppendFloat(nil, x))
+		}
+	}
+	return ""
+}
+
+func writeEffectsJSON(w io.Writer, rows []EffectRow) error {
+	var line []byte
+	for _, r := range rows {
+		line = append(line[:0], '{')
+		for i, cell := range r.cells() {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			line = append(schemas.AppendString(line, effectHeader[i]), ':')
+			switch x := cell.(type) {
+			case string:
+				line = schemas.AppendString(line, x)
+			default:
+				if value := text(x); value != "" {
+					line = append(line, value...)
+				} else {
+					line = append(line, "null"...)
+				}
+			}
+		}
+		if _, err := w.Write(append(line, "}\n"...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Effects) writeTable(w io.Writer, rows []EffectRow) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintf(out, "end\tstream\tevents\tarm\teffect\tband at %.6g %%\tmean %s\tverdict\n", 100*(1-e.of.Alpha), e.of.Outcome)
+	number := func(x operators.Estimate) (value, band string) {
+		if !x.Shown {
+			return "-", "-"
+		}
+		return fmt.Sprintf("%.6g", x.Value), fmt.Sprintf("%.6g to %.6g", x.Low, x.High)
+	}
+	for k, r := range rows {
+		effect, band := number(r.Effect.Estimate)
+		mean, _ := number(r.Mean)
+		verdict := ""
+		if k%len(e.of.Arms) == 0 {
+			verdict = r.Verdict
+		}
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%.0f\t%s\t%s\t%s\t%s\t%s\n", r.End.Format(instant), r.Stream, r.Events, r.Arm,
+			effect, band, mean, verdict)
+	}
+	return out.Flush()
+}

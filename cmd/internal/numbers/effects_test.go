@@ -1,0 +1,115 @@
+package numbers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/numbers"
+)
+
+// trialNames is the descriptor of an experiment.
+const trialNames = `{"cells":["variant=A","variant=B"],"statistics":["count","mean"],"views":[{"of":"all events since the start"}],` +
+	`"emit_every":1,"experiment":{"arms":["A","B"],"alpha":0.05,"outcome":"paid","low":0,"high":1,"target":5000,"first_step":1,` +
+	`"events_of_first_look":1000,"lift":true}}`
+
+// looked is a decision after so many steps of 500 events.
+func looked(stream string, step int, at time.Time, effect float64, verdict string) string {
+	stop := 1
+	if step < 2 {
+		stop = 0
+	}
+	return fmt.Sprintf(`{"stream":%q,"incarnation":"ab0100000000000000000000000000ff","index":%d,"step":%[2]d,"decision":[1,1,1,1],`+
+		`"mechanism":"blt","window":8,"batch":500,"epsilon":1,"delta":0,"adjacency":"replace","unit":"event","effect":[%g],`+
+		`"effect_low":[-0.5],"effect_high":[0.5],"effect_e":[2],"effect_p":[0.25],"lift":[1.5],"lift_low":[1],`+
+		`"lift_high":[1.7976931348623157e308],"arm_mean":[0.25,0.375],"arm_mean_low":[0,0],"arm_mean_high":[1,1],"verdict":%q,`+
+		`"stop_allowed":%d,"balance_e":1,"looks":%[2]d,"recent":0.5,"time":%[6]d}`, stream, step, effect, verdict, stop, at.UnixMilli())
+}
+
+// TestEffectsStandAsTheyAre: of each hour and stream the newest decision, before the first look without numbers.
+func TestEffectsStandAsTheyAre(t *testing.T) {
+	hour := func(h float64) time.Time {
+		return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour)))
+	}
+	lines := []string{
+		looked("0", 1, hour(0.1), 0.1, "not shown"),
+		looked("0", 2, hour(1.1), 0.125, "not shown"),
+		looked("0", 3, hour(1.9), 0.25, "B better"),
+		looked("1", 2, hour(1.5), 0.5, "not shown"),
+		looked("0", 4, hour(3), 0.1875, "B better"),
+	}
+	e, err := numbers.NewEffects([]byte(trialNames), numbers.Clock{Every: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.AddLines(strings.NewReader(strings.Join(lines, "\n"))); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := e.Rows(numbers.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := e.Write(&out, "csv", rows); err != nil {
+		t.Fatal(err)
+	}
+	const want = `start,end,stream,events,arm,effect,effect_low,effect_high,lift,lift_low,lift_high,mean,mean_low,mean_high,e,p,verdict,stop_allowed
+2026-03-01T00:00:00Z,2026-03-01T01:00:00Z,0,500,A,,,,,,,,,,,,not shown,false
+2026-03-01T00:00:00Z,2026-03-01T01:00:00Z,0,500,B,,,,,,,,,,,,not shown,false
+2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,0,1500,A,,,,,,,0.25,0,1,,,B better,true
+2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,0,1500,B,0.25,-0.5,0.5,1.5,1,,0.375,0,1,2,0.25,B better,true
+2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,1,1000,A,,,,,,,0.25,0,1,,,not shown,true
+2026-03-01T01:00:00Z,2026-03-01T02:00:00Z,1,1000,B,0.5,-0.5,0.5,1.5,1,,0.375,0,1,2,0.25,not shown,true
+2026-03-01T03:00:00Z,2026-03-01T04:00:00Z,0,2000,A,,,,,,,0.25,0,1,,,B better,true
+2026-03-01T03:00:00Z,2026-03-01T04:00:00Z,0,2000,B,0.1875,-0.5,0.5,1.5,1,,0.375,0,1,2,0.25,B better,true
+`
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
+	last, err := e.Rows(numbers.Query{Last: time.Hour})
+	if err != nil || len(last) != 2 || last[1].Effect.Value != 0.1875 {
+		t.Errorf("the last hour: %v %v", last, err)
+	}
+	out.Reset()
+	if err := e.Write(&out, "json", last[1:]); err != nil || out.String() != `{"start":"2026-03-01T03:00:00Z","end":"2026-03-01T04:00:00Z",`+
+		`"stream":"0","events":2000,"arm":"B","effect":0.1875,"effect_low":-0.5,"effect_high":0.5,"lift":1.5,"lift_low":1,"lift_high":null,`+
+		`"mean":0.375,"mean_low":0,"mean_high":1,"e":2,"p":0.25,"verdict":"B better","stop_allowed":true}`+"\n" {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	out.Reset()
+	if err := e.Write(&out, "table", rows); err != nil || strings.Count(out.String(), "B better") != 2 ||
+		!strings.Contains(out.String(), "band at 95 %") || !strings.Contains(out.String(), "-0.5 to 0.5") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// TestEffectsThatAreRefused: a descriptor without an experiment, decisions of another deployment, and a second time.
+func TestEffectsThatAreRefused(t *testing.T) {
+	plain, _, _ := strings.Cut(trialNames, `,"experiment"`)
+	if _, err := numbers.NewEffects([]byte(plain+"}"), numbers.Clock{}); err == nil || !strings.Contains(err.Error(), "ORIEL_PROPENSITIES") {
+		t.Error(err)
+	}
+	three := strings.Replace(trialNames, `["A","B"]`, `["A","B","C"]`, 1)
+	line := looked("0", 2, time.Unix(1, 0), 0.1, "not shown")
+	for _, c := range []struct{ descriptor, lines, want string }{
+		{three, line, "not that of an experiment of 3 arms"},
+		{trialNames, line + "\n" + line, "step 2 behind step 2"},
+		{trialNames, strings.Replace(line, `"verdict":"not shown",`, "", 1), "member verdict"},
+	} {
+		e, err := numbers.NewEffects([]byte(c.descriptor), numbers.Clock{})
+		if err == nil {
+			err = e.AddLines(strings.NewReader(c.lines))
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	e, err := numbers.NewEffects([]byte(trialNames), numbers.Clock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Rows(numbers.Query{}); err == nil {
+		t.Error("rows of no decision")
+	}
+}

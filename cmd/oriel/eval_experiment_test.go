@@ -1,0 +1,130 @@
+//go:build !kafka && !race
+
+package main
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/repotest"
+	"oriel/mechanisms/mechtest/tiertest"
+)
+
+const aggregatePage = "operators/aggregate/README.md"
+
+// pageOfExperiments is what aggregate's page says of experiments, on one line.
+func pageOfExperiments(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(repotest.Path(aggregatePage))
+	_, text, found := strings.Cut(string(page), "\n## An experiment ")
+	if err != nil || !found {
+		t.Fatalf("no section: %v", err)
+	}
+	return repotest.OnOneLine(text)
+}
+
+// TestExperimentOfTheReadme: the commands of aggregate's page draw arms for real flights, plan, and find B, as the page
+// shows. The short form has the first 40 000 flights with one seed, by which B is found too. A figure may be one off in
+// its last digit, and a look in the number of events: another processor fits another filter.
+func TestExperimentOfTheReadme(t *testing.T) {
+	t.Parallel()
+	commands := repotest.Block(t, aggregatePage, "awk -F,")
+	text := pageOfExperiments(t)
+	env := repotest.SettingsIn(commands)
+	drawing, _, _ := strings.Cut(commands, "export ")
+	_, words, _ := strings.Cut(commands, "./oriel eval ")
+	home := t.TempDir()
+	repotest.UnpackFlights(t, home)
+	if flights := tiertest.Runs(40_000, 0); flights > 0 {
+		keepFirst(t, filepath.Join(home, "flights.csv"), flights)
+		words = strings.Replace(words, "--epsilon 1,0.3 --seeds 3", "--epsilon 1,0.3", 1)
+	}
+	own := strings.NewReplacer("\\\n", " ", "/tmp/", home+"/")
+	drawing = strings.ReplaceAll(drawing, "/tmp/", home+"/")
+	if said, err := exec.CommandContext(t.Context(), "sh", "-c", drawing).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	var r eval.ExperimentReport
+	f := unserved(t, env)
+	documentIn(t, f.Must(append([]string{"eval", "--json"}, strings.Fields(own.Replace(words))...)...), &r)
+	if _, err := os.Stat(filepath.Join(home, "ontime.svg")); err != nil {
+		t.Error(err)
+	}
+	if len(r.Rows) != 2 || r.Control != "A" {
+		t.Fatalf("%+v", r)
+	}
+	short := map[string][]float64{
+		"1": {0.024, 0.009, 0.038, 22200}, "0.3": {0.024, 0.008, 0.04, 23100}, "": {0.0257, 0.0115, 0.0399, 20900},
+	}
+	sequences := map[string]eval.Sequence{"": r.Rows[0].Arms[0].Bare}
+	for _, row := range r.Rows {
+		sequences[strconv.FormatFloat(math.Round(10*row.Epsilon)/10, 'g', -1, 64)] = row.Arms[0].Private
+		if row.Arms[0].Found != r.Seeds {
+			t.Errorf("found with %d of %d seeds", row.Arms[0].Found, r.Seeds)
+		}
+	}
+	for epsilon, s := range sequences {
+		name := "without privacy"
+		if epsilon != "" {
+			name = "ε = " + epsilon
+		}
+		_, line, found := strings.Cut(text, "| "+name+" |")
+		if !found {
+			t.Fatalf("no row of %s", name)
+		}
+		values, units := figures(t, strings.Join(strings.SplitN(line, "|", 4)[:3], " "))
+		units[len(units)-1] = 500 // five looks
+		if values = tiertest.Runs(short[epsilon], values); tiertest.Runs(true, false) {
+			units = []float64{0.006, 0.006, 0.006, 2500}
+		}
+		for i, got := range []float64{float64(s.Effect), float64(s.Low), float64(s.High), float64(s.FoundAfter)} {
+			if math.Abs(got-values[i]) > 1.01*units[i] {
+				t.Errorf("%s: %g is to be %g", name, got, values[i])
+			}
+		}
+	}
+	said := f.Must("plan", "--want-effect", "0.02", "--power", "0.8")
+	shown, _ := figures(t, strings.Join(regexp.MustCompile(`is found after (\d+) events with probability 0.8. It would be (\d+) without privacy, and (\d+) for`).FindStringSubmatch(text)[1:], " "))
+	planned, _ := figures(t, strings.Join(regexp.MustCompile(`(?m)^  (\d+) events`).FindAllString(said, -1), " "))
+	if !slices.EqualFunc(shown, planned, func(a, b float64) bool { return math.Abs(a/b-1) < 0.02 }) {
+		t.Errorf("the page shows %v, it is %v", shown, planned)
+	}
+}
+
+// TestAssociationOfTheReadme: the difference between airlines that the page shows, and that nothing more is made of it.
+func TestAssociationOfTheReadme(t *testing.T) {
+	tiertest.Slow(t, "TestNumbersOfTheReadme")
+	_, commands := repotest.Operator(t, "aggregate")
+	text, env := pageOfExperiments(t), repotest.SettingsIn(commands)
+	env["ORIEL_CELLS"], env["ORIEL_ARMS"] = "carrier=AA|DL|UA", "carrier"
+	delete(env, "ORIEL_MEMORIES")
+	commands = strings.NewReplacer("--member hour=hour", "", "--epsilon 4,1 --seeds 3", "").Replace(commands)
+	var r besideTruth
+	evalOfReadme(t, env, commands, 0, &r)
+	for _, n := range r.Rows[0].Numbers {
+		if n.Statistic != "mean_difference" || n.Cell != "carrier=UA" {
+			continue
+		}
+		said := regexp.MustCompile(`the flights of UA are (\S+) minutes later on average than those of AA \(.mean_difference., (\S+) to ` +
+			`(\S+) at ε = 1; the truth is (\S+)\)`).FindStringSubmatch(text)
+		if said == nil {
+			t.Fatal("the page has no difference of UA and AA")
+		}
+		shown, _ := figures(t, strings.Join(said[1:], " "))
+		for i, got := range []float64{*n.Value, *n.Low, *n.High, *n.Truth} {
+			if math.Abs(got-shown[i]) > 0.101 {
+				t.Errorf("the page shows %g, it is %g", shown[i], got)
+			}
+		}
+	}
+	env["ORIEL_ALWAYS_VALID"] = "0.05"
+	unserved(t, env).Fails("ORIEL_PROPENSITIES", "plan")
+}

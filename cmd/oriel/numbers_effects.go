@@ -1,0 +1,53 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"oriel/cmd/internal/exit"
+	"oriel/cmd/internal/numbers"
+	"oriel/schemas"
+)
+
+// collector takes decisions.
+type collector interface {
+	Add(d schemas.Decision, ms int64) error
+	AddLines(r io.Reader) error
+}
+
+// ofExperiments are members of decisions that nobody can add up.
+var ofExperiments = []string{"effect", "lift", "verdict", "effect_e", "effect_p"}
+
+// checkEffects refuses flags that would make something else of a confidence sequence than it is.
+func (o numbersOptions) checkEffects() error {
+	switch {
+	case !o.effects:
+		if slices.ContainsFunc(o.statistics, func(s string) bool { return slices.Contains(ofExperiments, s) }) {
+			return exit.WrongUse("--statistic: effects, lifts and verdicts of an experiment are not added up; --effects shows them as they stand")
+		}
+		return nil
+	case o.by != nil || o.total:
+		return exit.WrongUse("--effects: without --by and --total: an effect is of all events of an arm, and effects are not added up")
+	case o.statistics != nil:
+		return exit.WrongUse("--effects: without --statistic: decisions say what there is of an experiment")
+	case !slices.Contains(numbers.EffectFormats, o.format):
+		return exit.WrongUse("--format %q: with --effects one of %s", o.format, strings.Join(numbers.EffectFormats, ", "))
+	}
+	return nil
+}
+
+// effectsOf reads effects, and returns what writes them.
+func (o numbersOptions) effectsOf(
+	descriptor []byte, clock numbers.Clock, q numbers.Query, read func(collector) error,
+) (write func(io.Writer) error, err error) {
+	e, err := numbers.NewEffects(descriptor, clock)
+	if err != nil {
+		return nil, err
+	}
+	if err := read(e); err != nil {
+		return nil, err
+	}
+	rows, err := e.Rows(q)
+	return func(w io.Writer) error { return e.Write(w, o.format, rows) }, err
+}

@@ -1,0 +1,122 @@
+package operators
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"oriel/schemas"
+)
+
+// Experiment says what the members of decisions mean that test effects: for programs that show them. The descriptor of
+// a deployment has it in this form.
+type Experiment struct {
+	Arms    []string `json:"arms"`    // the control first
+	Alpha   float64  `json:"alpha"`   // most probability that a sequence of effects fails, at any look and of any arm
+	Outcome string   `json:"outcome"` // column of the outcomes
+	Low     float64  `json:"low"`     // their public range
+	High    float64  `json:"high"`
+	Target  float64  `json:"target"` // events about which sequences are narrowest
+	First   uint64   `json:"first_step"`
+	Looks   float64  `json:"events_of_first_look"`
+	Lift    bool     `json:"lift"`
+
+	// Assigned returns the arm of an event, and its outcome within the range; −1: it counts nowhere. It is code, which a
+	// descriptor does not have.
+	Assigned func(e schemas.Event) (arm int, outcome float64) `json:"-"`
+}
+
+// Findings are what a decision says of an experiment.
+type Findings struct {
+	Effects     []Effect   // of the arms behind the control
+	Means       []Estimate // of all arms
+	Verdict     string     // as the decision words it
+	StopAllowed bool
+	Balance     float64 // e-value of the arms' counts
+	Recent      float64 // part of the weight that the newer half of the events has
+	Events      float64 // of the experiment, so far
+}
+
+// Effect is what an arm adds to the mean outcome of the control.
+type Effect struct {
+	Arm string
+	Estimate
+	E, P   float64
+	Lift   Estimate // not Shown where the experiment has none
+	Better bool     // says the verdict
+}
+
+// Unfit reports whether there is no verdict because arms are not drawn as the settings say.
+func (f *Findings) Unfit(e *Experiment) bool { return !f.StopAllowed && f.Events >= e.Looks }
+
+// Read returns what a decision says. Numbers are Shown from the first look on.
+func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
+	f := Findings{}
+	members, missing := map[string]json.RawMessage{}, ""
+	for _, x := range d.Extras {
+		members[x.Name] = json.RawMessage(x.JSON)
+	}
+	read := func(name string, to any) {
+		if json.Unmarshal(members[name], to) != nil && missing == "" {
+			missing = name
+		}
+	}
+	list := func(name string, n int) []float64 {
+		var numbers []float64
+		if read(name, &numbers); len(numbers) != n {
+			numbers, missing = make([]float64, n), name
+		}
+		return numbers
+	}
+	sequence := func(name string, n int) []Estimate {
+		values, low, high := list(name, n), list(name+"_low", n), list(name+"_high", n)
+		all := make([]Estimate, n)
+		for i := range all {
+			all[i] = Estimate{Value: values[i], Low: low[i], High: high[i]}
+			if all[i].High == math.MaxFloat64 {
+				all[i].High = math.Inf(1)
+			}
+		}
+		return all
+	}
+	var stop, looks float64
+	read("verdict", &f.Verdict)
+	read("stop_allowed", &stop)
+	read("balance_e", &f.Balance)
+	read("recent", &f.Recent)
+	read("looks", &looks)
+	f.StopAllowed, f.Events = stop == 1, float64(looks*float64(d.Batch))
+	shown := f.Events >= e.Looks
+	others := len(e.Arms) - 1
+	effects, es, ps := sequence("effect", others), list("effect_e", others), list("effect_p", others)
+	lifts := make([]Estimate, others)
+	if e.Lift {
+		lifts = sequence("lift", others)
+	}
+	f.Means = sequence("arm_mean", len(e.Arms))
+	if missing != "" {
+		return Findings{}, fmt.Errorf("member %s: missing, or not that of an experiment of %d arms", missing, len(e.Arms))
+	}
+	for i := range f.Means {
+		f.Means[i].Shown = shown
+	}
+	for i, effect := range effects {
+		effect.Shown, lifts[i].Shown = shown, shown && e.Lift
+		arm := e.Arms[i+1]
+		f.Effects = append(f.Effects, Effect{
+			Arm: arm, Estimate: effect, E: es[i], P: ps[i], Lift: lifts[i],
+			Better: slices.Contains(strings.Split(f.Verdict, ", "), arm+" better"),
+		})
+	}
+	return f, nil
+}
+
+// ExperimentOf returns what decisions of o test, or nil.
+func ExperimentOf(o Operator) *Experiment {
+	if t, ok := o.(Testing); ok {
+		return t.Experiment()
+	}
+	return nil
+}
