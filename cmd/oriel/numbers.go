@@ -120,6 +120,9 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 		if err := read(c); err != nil {
 			return err
 		}
+		if c.Earlier > 0 {
+			_, _ = fmt.Fprintln(cmd.ErrOrStderr(), numbers.Table)
+		}
 		rows, err = c.Rows(q)
 		return err
 	}

@@ -33,12 +33,16 @@ func (p *part) ofCount() float64 {
 	return p.windows[0] * p.windows[0] * p.filter.of(p.spans)
 }
 
+// Table is what is said of decisions without increment_filter.
+const Table = "decisions of an earlier deployment have no increment_filter: their intervals follow window_deviation, " +
+	"to two per cent, and in the first steps of a stream are wider than 95 %"
+
 // windows is window_deviation of a decision: the deviations of a count over the last 1, 2, 4, … steps.
 type windows []float64
 
-// variance returns V(w) of decisions without a filter, in the middle of a block, to two per cent. Between two lengths of
-// the table the deviation is straight in logarithms of both. Beyond the last one, where the filter has forgotten how the
-// window began, the variance is straight.
+// variance returns V(w) of decisions without a filter, in the middle of a block, to two per cent. Between two lengths
+// of the table the deviation is straight in logarithms of both. Beyond the last one, where the filter has forgotten how
+// the window began, the variance is straight.
 func (t windows) variance(w uint64) float64 {
 	if w == 0 {
 		return 0
