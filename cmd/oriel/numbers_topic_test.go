@@ -35,7 +35,6 @@ func TestNumbersOfATopic(t *testing.T) {
 	}
 	f.Must("topics")
 	want := map[string]float64{} // events by hour and country
-	hour := func(at time.Time, country string) string { return at.Truncate(time.Hour).Format(time.RFC3339) + " " + country }
 	for p := range 2 {
 		var list []records.Record
 		for i := range each {
@@ -44,7 +43,7 @@ func TestNumbersOfATopic(t *testing.T) {
 				r := servicetest.Value(fmt.Sprintf(`{"country":%q}`, country))
 				r.Timestamp = at.UnixMilli()
 				list = append(list, r)
-				want[hour(at, country)]++
+				want[at.Truncate(time.Hour).Format(time.RFC3339)+" "+country]++
 			}
 		}
 		f.Send(int32(p), list...)
