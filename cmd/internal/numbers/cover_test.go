@@ -12,42 +12,52 @@ import (
 // Intervals cover the truth in 95 % of cases, from the first step of a stream on. Cells, columns and streams have
 // independent noise, and hours that follow one another nearly: a share over n intervals is off by more than
 // 4.9·√(0.95·0.05/n) once in a million. Of means and variances those with a value count: a decision of 60 events knows
-// ten of each cell, hardly beyond 12 deviations. The profile of a variance is within half a point (interval.Variance).
+// ten of each cell, hardly beyond 12 deviations. Weights that leave means in much noise bend the surfaces of a variance.
+// An end of its interval may be the end of its range, and then no truth is beyond it: up to half of the misses are gone.
 // Those without a value cover at least as often, since what there is to know of them may be nothing.
 func TestIntervalsCover(t *testing.T) {
-	hits, all := map[string]int{}, map[string]int{}
-	for seed := range uint64(tiertest.Runs(2, 24)) {
-		d := serve(t, seed, 3600, 5*time.Second, append([]string{"ORIEL_EPSILON=120"}, memory...)...)
-		c := collect(t, d, numbers.Clock{Every: time.Duration(300+seed) * time.Second})
-		for _, r := range rowsOf(t, c, numbers.Query{Statistics: []string{"count", "sum", "mean", "variance"}, Total: true}) {
-			truth, any := d.truth(r)
-			if !any {
-				continue
+	for statistics, most := range map[string]float64{"count,sum,mean,variance": 0.955, "count*5,mean*0.5,variance*3": 0.975} {
+		t.Run(statistics, func(t *testing.T) {
+			hits, all := map[string]int{}, map[string]int{}
+			for seed := range uint64(tiertest.Runs(1, 24)) {
+				d := serve(t, seed, 3600, 5*time.Second, append([]string{
+					"ORIEL_EPSILON=120", "ORIEL_BINS=", "ORIEL_STATISTICS=" + statistics,
+				}, memory...)...)
+				d.count(t, numbers.Clock{Every: time.Duration(300+seed) * time.Second}, hits, all)
 			}
-			name := r.Statistic
-			if math.IsNaN(r.Value) {
-				name += " without a value"
+			for name, n := range all {
+				share, away := float64(hits[name])/float64(n), 4.9*math.Sqrt(0.95*0.05/float64(n))
+				t.Logf("%s: %.4f of %d", name, share, n)
+				top := map[string]float64{"count": 0.95, "sum": 0.95, "mean": 0.95, "variance": most}[name]
+				if share < 0.95-away || top > 0 && share > top+away {
+					t.Errorf("%s: %.4f of %d intervals cover, want 0.95 to %g within %.4f", name, share, n, top, away)
+				}
 			}
-			all[name]++
-			if math.IsNaN(r.Low) || r.Low-1e-9 <= truth && truth <= r.High+1e-9 {
-				hits[name]++
+			for _, name := range []string{"count", "sum", "mean", "variance"} {
+				if all[name] < tiertest.Runs(100, 2000) {
+					t.Errorf("%s: %d intervals", name, all[name])
+				}
 			}
-		}
+		})
 	}
-	for name, n := range all {
-		share, away := float64(hits[name])/float64(n), 4.9*math.Sqrt(0.95*0.05/float64(n))
-		t.Logf("%s: %.4f of %d", name, share, n)
-		known := name == "count" || name == "sum" || name == "mean" || name == "variance"
-		if name == "variance" {
-			away += 0.005
+}
+
+// count adds to hits how many intervals have the truth, by statistic, and to all how many there are.
+func (d deployment) count(t *testing.T, clock numbers.Clock, hits, all map[string]int) {
+	t.Helper()
+	query := numbers.Query{Statistics: []string{"count", "sum", "mean", "variance"}, Total: true}
+	for _, r := range rowsOf(t, collect(t, d, clock), query) {
+		truth, any := d.truth(r)
+		if !any {
+			continue
 		}
-		if share < 0.95-away || known && share > 0.95+away {
-			t.Errorf("%s: %.4f of %d intervals cover, want 0.95 within %.4f", name, share, n, away)
+		name := r.Statistic
+		if math.IsNaN(r.Value) {
+			name += " without a value"
 		}
-	}
-	for _, name := range []string{"count", "sum", "mean", "variance"} {
-		if all[name] < tiertest.Runs(200, 2000) {
-			t.Errorf("%s: %d intervals", name, all[name])
+		all[name]++
+		if math.IsNaN(r.Low) || r.Low-1e-9 <= truth && truth <= r.High+1e-9 {
+			hits[name]++
 		}
 	}
 }

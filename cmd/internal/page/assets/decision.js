@@ -2,7 +2,7 @@
 "use strict";
 
 import { Chart } from "./chart.js";
-import { count, element, get, interval, number, write } from "./format.js";
+import { count, element, get, interval, measured, number, write } from "./format.js";
 
 const mostRows = 200, mostLines = 4;
 let about = {}, decisions = [], shown = null; // the decision of the chosen stream
@@ -123,7 +123,6 @@ function showHead() {
     const button = element("button", { type: "button", "data-sort": by }, text + (sorted ? (order.down ? " ↓" : " ↑") : ""));
     button.addEventListener("click", () => {
       order = { by, down: order.by === by ? !order.down : by !== "name" };
-      if (by === "name" && order.by !== by) order.down = false;
       showTable();
     });
     return cell.append(button), cell;
@@ -154,7 +153,7 @@ function line(r, reach) {
     button.addEventListener("click", () => { choose(r.at); showTable(); });
     name.append(button);
   }
-  const cells = [element("td", { class: "number" }, plays ? (100 * r.value).toFixed(1) + " %" : number(r.value))];
+  const cells = [element("td", { class: "number" }, plays ? (100 * r.value).toFixed(1) + " %" : measured(r.value, r.low, r.high))];
   if (!plays && known()) cells.push(element("td", { class: r.value === null ? "wide quiet" : "wide" }, r.value === null ? "no events beyond noise" : interval(r.value, r.low, r.high)));
   cells.push(element("td", { class: "band" }, band(r, reach)));
   return element("tr", {}, name, ...cells);
@@ -235,7 +234,7 @@ function showLegend(at) {
     const ends = at === null || at === undefined ? [r?.low, r?.high] : [data[3 * i + 2]?.at(k), data[3 * i + 3]?.at(k)];
     const noise = interval(value ?? null, ends[0] ?? null, ends[1] ?? null);
     l.name = r?.name ?? l.name ?? "coordinate " + l.at;
-    return element("li", {}, l.name + ": " + number(value) + (noise ? " " + (noise.startsWith("±") ? noise : "(" + noise + ")") : ""));
+    return element("li", {}, l.name + ": " + measured(value, ends[0], ends[1]) + (noise ? " " + (noise.startsWith("±") ? noise : "(" + noise + ")") : ""));
   }));
 }
 
