@@ -13,7 +13,6 @@ import (
 
 	"oriel/cmd/internal/repotest"
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka/records"
 )
 
 // TestPythonOrdersPerHour: orders per hour by country and in all, from a topic of others that `oriel init` has looked
@@ -26,16 +25,16 @@ func TestPythonOrdersPerHour(t *testing.T) {
 	topic := f.Env["ORIEL_INPUT_TOPIC"]
 	random := rand.New(rand.NewPCG(9, 9))
 	first := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
-	var list [partitions][]records.Record
+	list := servicetest.Events(0, 0)
 	for i := range orders {
 		country, amount := []string{"DE", "FR", "US"}[random.IntN(3)], random.Float64()*100
 		r := servicetest.Value(fmt.Sprintf(`{"order":{"id":"o%d","total":{"amount":%.2f,"currency":"EUR"}},`+
 			`"customer":{"id":"c%d","country":%q}}`, i, amount, i%70, country))
 		r.Timestamp = first + int64(i)*(2*time.Minute).Milliseconds() + random.Int64N(100_000) // 80 hours, not in order
-		list[i%partitions] = append(list[i%partitions], r)
-	}
-	for p := range partitions {
-		f.Send(int32(p), list[p]...)
+		if list = append(list, r); len(list) == 100 {
+			f.Send(int32(i/100%partitions), list...)
+			list = list[:0]
+		}
 	}
 	folder := filepath.Join(t.TempDir(), "made")
 	f.Must("init", "--brokers", f.Env["ORIEL_BROKERS"], "--topic", topic, "--want", "statistics", "--cells",

@@ -13,8 +13,6 @@ import (
 
 	"oriel/cmd/internal/numbers"
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka/records"
-	"oriel/pipeline/pipetest"
 )
 
 // TestNumbersOfATopic: a year of events, replayed from earliest in two partitions, falls into its own hours. The first
@@ -36,7 +34,7 @@ func TestNumbersOfATopic(t *testing.T) {
 	f.Must("topics")
 	want := map[string]float64{} // events by hour and country
 	for p := range 2 {
-		var list []records.Record
+		list := servicetest.Events(0, 0)
 		for i := range each {
 			at, country := first.Add(time.Duration(p*each+i)*apart), []string{"DE", "FR"}[i/3%2]
 			for range 1 + i%3 {
@@ -89,6 +87,7 @@ func TestNumbersOfATopic(t *testing.T) {
 	}
 
 	f.CreateTopic("earlier", 2, nil)
+	f.Env["ORIEL_INPUT_TOPIC"] = "earlier" // of Send
 	time0 := regexp.MustCompile(`,"time":\d+|,"increment_filter":\[[^]]*\]`)
 	later := map[string]float64{} // a day later: when they were published
 	for key, n := range want {
@@ -96,7 +95,7 @@ func TestNumbersOfATopic(t *testing.T) {
 		later[at.AddDate(0, 0, 1).Format(time.RFC3339)+key[len(key)-3:]] = n
 	}
 	for p, text := range lines {
-		var list []records.Record
+		list := servicetest.Events(0, 0)
 		for line := range bytes.Lines(text) {
 			at, _, _ := bytes.Cut(line[bytes.Index(line, []byte(`"time":`))+7:], []byte("}"))
 			ms, err := strconv.ParseInt(strings.Split(string(at), ",")[0], 10, 64)
@@ -107,9 +106,7 @@ func TestNumbersOfATopic(t *testing.T) {
 			r.Timestamp = ms + (24 * time.Hour).Milliseconds()
 			list = append(list, r)
 		}
-		if err := pipetest.Send(t.Context(), f.Client, "earlier", int32(p), list...); err != nil {
-			t.Fatal(err)
-		}
+		f.Send(int32(p), list...)
 	}
 	said := numbersOf("--topic", "earlier", "--descriptor", f.Topic("descriptor"))
 	for _, text := range []string{"have no time: those of their records count", numbers.Table} {

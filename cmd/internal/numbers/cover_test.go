@@ -12,11 +12,13 @@ import (
 // Intervals cover the truth in 95 % of cases, from the first step of a stream on. Cells, columns and streams have
 // independent noise, and hours that follow one another nearly: a share over n intervals is off by more than
 // 4.9·√(0.95·0.05/n) once in a million. Of means and variances those with a value count: a decision of 60 events knows
-// ten of each cell, hardly beyond 12 deviations. Weights that leave means in much noise bend the surfaces of a variance.
-// An end of its interval may be the end of its range, and then no truth is beyond it: up to half of the misses are gone.
-// Those without a value cover at least as often, since what there is to know of them may be nothing.
+// ten of each cell, hardly beyond 12 deviations. Weights that leave means in much noise bend the surfaces of a
+// variance. An end of its interval may be the end of its range, and then no truth is beyond it: up to half of the
+// misses are gone. Those without a value cover at least as often, since what there is to know of them may be nothing.
 func TestIntervalsCover(t *testing.T) {
-	for statistics, most := range map[string]float64{"count,sum,mean,variance": 0.955, "count*5,mean*0.5,variance*3": 0.975} {
+	for statistics, most := range map[string]float64{
+		"count,sum,mean,variance": 0.955, "count*5,mean*0.5,variance*3": 0.975,
+	} {
 		t.Run(statistics, func(t *testing.T) {
 			hits, all := map[string]int{}, map[string]int{}
 			for seed := range uint64(tiertest.Runs(1, 24)) {

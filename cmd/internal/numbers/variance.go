@@ -45,10 +45,10 @@ func (p point) variance() interval.Interval {
 }
 
 // root returns r* of a variance. Points of this variance are a cone, n·d(m) with d = (1, m, m² + v − ½). The nearest
-// one has a mean m and a count n where what is left, e, is orthogonal to d and to its derivative d' = (0, 1, 2m), all in
-// units of the deviations. A cone is straight along d. Across, with D = ⟨d,d⟩⟨d',d'⟩ − ⟨d,d'⟩² and the second derivative
-// (0, 0, 2), its curvature κ has rκ = 2⟨d,d⟩e₃/(nD), so that the ratio of the determinants of the information, whole
-// and of points of one variance, gives r* = r − log(1 − rκ)/2r.
+// one has a mean m and a count n where what is left, e, is orthogonal to d and to its derivative d' = (0, 1, 2m), all
+// in units of the deviations. A cone is straight along d. Across, with D = ⟨d,d⟩⟨d',d'⟩ − ⟨d,d'⟩² and the second
+// derivative (0, 0, 2), its curvature κ has rκ = 2⟨d,d⟩e₃/(nD), so that the ratio of the determinants of the
+// information, whole and of points of one variance, gives r* = r − log(1 − rκ)/2r.
 func (p point) root(v float64) float64 {
 	unit := vector{1 / p.count.Deviation, 1 / p.sum.Deviation, 1 / p.square.Deviation}
 	x := vector{p.count.Value * unit[0], p.sum.Value * unit[1], p.square.Value * unit[2]}
