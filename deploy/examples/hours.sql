@@ -1,6 +1,6 @@
 -- Counts and sums of values by cell and hour, and of all cells together, with the deviations of their noise, in DuckDB:
--- what `oriel numbers --every 1h --total --statistic count,sum` prints. It wants ORIEL_INCREMENTS=true and the steps of
--- an hour in one piece, as they are where timestamps rise.
+-- what `oriel numbers --every 1h --total --statistic count,sum` prints. It wants ORIEL_INCREMENTS=true, decisions that
+-- publish increment_filter, and the steps of an hour in one piece, as they are where timestamps rise.
 --
 --     oriel tail --topic delays.descriptor --raw --follow=false > names.json
 --     oriel tail --topic delays.decisions --raw --follow=false > decisions.json
