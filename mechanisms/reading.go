@@ -147,6 +147,23 @@ func (s *frame) WindowDeviation(part int, w uint64) float64 {
 	return float64(math.Sqrt(s.plan.Decay.WindowVariance(w)) * float64(p.Scale.Float64()*p.Grid.Unit()))
 }
 
+// IncrementFilter returns what the noise of increments follows from: P, steps between two resets, then the m poles q_k
+// and then the m residues R_k in units of 2⁻³⁰; nil without a memory. The noise of increment t is Σ_{j≥0} e_j·n_{t−j}
+// over the draws n of its block, with e_0 = 1 and e_j = −ΣR_k·q_k^{j−1} (decay/doc.go).
+func (s *frame) IncrementFilter() []float64 {
+	if _, decays := s.Memory(); !decays {
+		return nil
+	}
+	f := s.plan.Decay
+	numbers := []float64{float64(f.Period())}
+	for _, of := range [2][decay.MaxPoles]uint32{f.Poles, f.Residues} {
+		for _, x := range of[:f.Count] {
+			numbers = append(numbers, float64(x))
+		}
+	}
+	return numbers
+}
+
 const (
 	// steadyPeriods is after how many periods, or steadySteps steps where noise never starts again, nothing of the
 	// start is left: what a reading of the longest memory has kept of it is below 2⁻⁶².

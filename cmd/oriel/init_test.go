@@ -173,6 +173,12 @@ func TestInitOnFourShapes(t *testing.T) {
 				return len(f.Read(f.Topic("decisions"), 0, false)) == len(c.records)/every
 			})
 			service.Terminate()
+			if name == "statistics" { // the last command that init prints
+				said := f.Must("numbers", "--every", "1h", "--topic", f.Topic("decisions"))
+				if !strings.Contains(out.String(), "numbers --every 1h --topic "+topic) || strings.Count(said, " mean ") < 12 {
+					t.Errorf("%s\n%s", out.String(), said)
+				}
+			}
 			if letters := f.Letters(0); len(letters) > 0 {
 				t.Errorf("%d records are no events: %s", len(letters), servicetest.Reasons(letters))
 			}

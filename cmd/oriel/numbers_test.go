@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"oriel/cmd/internal/numbers"
 )
 
 // TestNumbersOfAFile: rows by the hour of the zone, with marginals; wrong flags name themselves.
@@ -26,11 +28,13 @@ func TestNumbersOfAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var problems bytes.Buffer
 	run := func(args ...string) (string, error) {
 		var out bytes.Buffer
 		cmd := root()
 		cmd.SetOut(&out)
-		cmd.SetErr(&out)
+		problems.Reset()
+		cmd.SetErr(&problems)
 		cmd.SetArgs(append([]string{"numbers", "--input", input, "--names", names, "--format", "csv"}, args...))
 		err := cmd.ExecuteContext(t.Context())
 		return out.String(), err
@@ -41,8 +45,8 @@ func TestNumbersOfAFile(t *testing.T) {
 		hour + "AA,all,count,7,4.228192351300644,9.771807648699356,1.4142135623730951,1,\n" +
 		hour + "all,all,count,10,6.080072030919892,13.919927969080108,2,1,\n"
 	out, err := run("--by", "carrier", "--total", "--timezone", "+02:00", "--to", "2026-02-01")
-	if err != nil || out != want {
-		t.Errorf("%v: %s\nwant\n%s", err, out, want)
+	if err != nil || out != want || problems.String() != numbers.Table+"\n" {
+		t.Errorf("%v: %s%s\nwant\n%s", err, out, &problems, want)
 	}
 	for _, args := range [][]string{
 		{"--timezone", "Berlin"},

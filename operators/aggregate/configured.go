@@ -23,6 +23,7 @@ type operator struct {
 	every        uint64
 	exact        bool // over sums next to without noise
 	withoutShown bool // a plan of before decisions said which numbers are shown
+	unfiltered   bool // a plan of before decisions published the filter of increments
 	test         *tested
 }
 
@@ -64,6 +65,13 @@ func (c operator) Extras() []schemas.Extra {
 			Text: "Standard deviation of the noise in a sum of the last 1, 2, 4, … steps' increments of a count; between two lengths straight in " +
 				"logarithms of both, to a per cent; of other columns times increment_deviations of the descriptor.",
 		})
+		if !c.unfiltered {
+			extras = append(extras, schemas.Extra{
+				Name: "increment_filter", Kind: schemas.ExtraNumbers, Later: true,
+				Text: "What the noise of increments follows from exactly: P, steps between two resets, then poles q, then residues R, in units of " +
+					"2⁻³⁰. Increment t has e_j of the draw of step t − j of its block: e_0 = 1, e_j = −Σ R·q^(j−1).",
+			})
+		}
 	}
 	return extras
 }
@@ -169,17 +177,23 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 // Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the
 // second version on its chain absorbs places and values of a contribution, where it absorbed all cells. From the third
 // on, which only specifications with quantiles had, quantiles are those of interval.Ranks. From the fourth on decisions
-// say which numbers are shown. A stream keeps its version.
+// say which numbers are shown. From the fifth on, which only specifications with increments have, decisions publish the
+// filter of increments. A stream keeps its version.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2
 	planOfRanks  = 3
 	planOfShown  = 4
+	planOfFilter = 5
 )
 
 // Params holds the specification, of which the configuration has a digest alone.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
-	return append([]byte{planOfShown}, c.canonical()...), nil
+	version := byte(planOfShown)
+	if c.increments {
+		version = planOfFilter
+	}
+	return append([]byte{version}, c.canonical()...), nil
 }
 
 // canonical is what a plan holds: the specification, and the experiment.
@@ -188,7 +202,7 @@ func (c operator) canonical() string { return c.spec.canonical() + c.test.canoni
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
 func (c operator) checkPlan(params []byte) error {
-	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfShown || string(params[1:]) != c.canonical() {
+	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfFilter || string(params[1:]) != c.canonical() {
 		return errPlan
 	}
 	return nil
@@ -207,7 +221,7 @@ func (c operator) planned(version byte) operator {
 	if version < planOfRanks {
 		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // none
 	}
-	c.withoutShown = version < planOfShown
+	c.withoutShown, c.unfiltered = version < planOfShown, version < planOfFilter
 	return c
 }
 

@@ -30,6 +30,7 @@ type Machine struct {
 	members     []schemas.Extra      // of decisions
 
 	shown  *schemas.ExtraValue  // of extras: marks; nil in plans that lack them
+	added  *schemas.ExtraValue  // of extras: increments
 	test   *running             // nil: no experiment
 	tested []schemas.ExtraValue // of extras
 
@@ -153,8 +154,13 @@ func (m *Machine) prepare(c operator) error {
 	for i := range windows {
 		windows[i] = m.spec.countDeviation(m.Stream.WindowDeviation(0, 1<<i))
 	}
+	at := len(m.extras)
 	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.sums))},
 		schemas.ExtraValue{Numbers: windows})
+	if !c.unfiltered {
+		m.extras = append(m.extras, schemas.ExtraValue{Numbers: m.Stream.IncrementFilter()})
+	}
+	m.added = &m.extras[at]
 	return nil
 }
 
@@ -245,8 +251,7 @@ func (m *Machine) decide(t uint64) {
 	m.increments.Write(m.sums)
 	m.increments.Clear()
 	m.spec.accumulate(m.running, m.sums)
-	last := len(m.extras) - 2
-	m.extras[last].Numbers = m.spec.transposed(m.extras[last].Numbers[:0], totals{sums: m.sums, running: m.running})
+	m.added.Numbers = m.spec.transposed(m.added.Numbers[:0], totals{sums: m.sums, running: m.running})
 }
 
 // OwnExtras are those of the plan: decisions of an earlier plan do not say which numbers are shown.

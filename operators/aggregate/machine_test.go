@@ -287,7 +287,7 @@ func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 	f(plan, 2)
 	plan[0] = 1
 	f(plan, 0)
-	plan[0] = planOfShown + 1
+	plan[0] = planOfFilter + 1
 	if err := c.Require(&m, plan); err == nil {
 		t.Error("a plan of a later version is taken")
 	}

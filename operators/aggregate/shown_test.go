@@ -94,14 +94,19 @@ func known(names []operators.Named, readings []operators.Estimate, n operators.N
 	return cells[n.Cell] > least
 }
 
-// TestEarlierPlansHaveNoMarks: a deployment keeps the members of its plan; new ones say which numbers are shown.
-func TestEarlierPlansHaveNoMarks(t *testing.T) {
-	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,p50")
+// TestEarlierPlansHaveTheirMembers: a deployment keeps the members of its plan; new ones say which numbers are shown,
+// and publish the filter of increments.
+func TestEarlierPlansHaveTheirMembers(t *testing.T) {
+	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,p50",
+		"INCREMENTS=true")
 	plan, err := c.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for version, want := range map[byte]bool{planOfCells: false, planOfPlaces: false, planOfRanks: false, plan[0]: true} {
+	if plan[0] != planOfFilter {
+		t.Errorf("a plan of version %d", plan[0])
+	}
+	for version := byte(planOfCells); version <= planOfFilter; version++ {
 		plan[0] = version
 		of := m
 		if err := c.Require(&of, plan); err != nil {
@@ -113,9 +118,16 @@ func TestEarlierPlansHaveNoMarks(t *testing.T) {
 		}
 		decisions := machine.Add(nil, operators.Record{Event: schemas.Event{Numbers: []float64{1, 30}}})
 		members := machine.(operators.Versioned).OwnExtras()
-		has := slices.ContainsFunc(members, func(x schemas.Extra) bool { return x.Name == "shown" })
-		if has != want || len(decisions[0].Extras) != len(members) {
-			t.Errorf("version %d: marks %t, %d values of %d members", version, has, len(decisions[0].Extras), len(members))
+		for name, first := range map[string]byte{
+			"shown": planOfShown, "increments": planOfCells, "increment_filter": planOfFilter,
+		} {
+			has := slices.ContainsFunc(members, func(x schemas.Extra) bool { return x.Name == name })
+			if has != (version >= first) || len(decisions[0].Extras) != len(members) {
+				t.Errorf("version %d: %s %t, %d values of %d members", version, name, has, len(decisions[0].Extras), len(members))
+			}
+		}
+		if got := len(extra(t, c.planned(version), decisions[0], "increments")); got != 3*(2+64) {
+			t.Errorf("version %d: %d increments", version, got)
 		}
 	}
 }

@@ -312,6 +312,10 @@ var Inputs = []struct {
 		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/square.edges", "RADIUS=3",
 		"DIMENSION=4", "WINDOW=lifetime", "MEMORY=64", "STRONG_CONVEXITY=0.01", "START_REGULARIZER=1",
 	}},
+	{"aggregate-memory-filter", []string{
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=count,sum,mean,variance",
+		"INCREMENTS=true", "EMIT_EVERY=20", "WINDOW=lifetime", "MEMORY=64", "EPSILON=400",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -342,7 +346,7 @@ var onlyUnder = map[string]string{
 	"plays-simplex-found": "blt", "plays-flow-found": "tree-gaussian", "plays-box-found": "tree-gamma",
 	"gains-short": "blt", "sets-gains": "blt", "gains-led-noise": "blt", "gains-shares-noise": "tree-laplace",
 	"contexts-weights": "blt", "gains-argmax-means": "tree-gaussian", "gains-led-means": "blt",
-	"linear-flow-means": "blt",
+	"linear-flow-means": "blt", "aggregate-memory-filter": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.

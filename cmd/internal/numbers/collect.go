@@ -44,10 +44,12 @@ type Collector struct {
 	columns []string
 	units   []float64 // deviations of columns, where a count has 1; nil: those of part
 	last    map[stream]uint64
+	filters map[string]*filter // by text
 	parts   map[int64]map[stream]*part
 	first   int64 // time of the earliest decision, ms
 	newest  int64
 	Taken   int // decisions
+	Earlier int // of them, those of plans without increment_filter: their intervals are those of the table
 }
 
 type stream struct {
@@ -60,6 +62,7 @@ type part struct {
 	sums     []float64 // by column, then cell
 	spans    []span
 	windows  windows
+	filter   *filter   // nil: decisions of an earlier plan
 	variance []float64 // of columns, where steps are released alone
 }
 
@@ -71,7 +74,7 @@ func NewCollector(names *Names, clock Clock) (*Collector, error) {
 	columns, units, err := names.columns()
 	return &Collector{
 		names: names, clock: clock, columns: columns, units: units, last: map[stream]uint64{},
-		parts: map[int64]map[stream]*part{}, first: math.MaxInt64, newest: math.MinInt64,
+		filters: map[string]*filter{}, parts: map[int64]map[stream]*part{}, first: math.MaxInt64, newest: math.MinInt64,
 	}, err
 }
 
@@ -149,11 +152,39 @@ func (c *Collector) addIncrements(p *part, d schemas.Decision) error {
 	if len(increments) != len(p.sums) || len(deviations) > longest || slices.ContainsFunc(deviations, isNone) {
 		return fmt.Errorf("%d increments, want %d, or a deviation that is none", len(increments), len(p.sums))
 	}
+	if p.filter, err = c.filter(d); err != nil {
+		return err
+	}
 	for i, x := range increments {
 		p.sums[i] += x
 	}
 	p.windows = deviations
 	return nil
+}
+
+// filter returns that of a decision, or nil where its plan is older.
+func (c *Collector) filter(d schemas.Decision) (*filter, error) {
+	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == "increment_filter" })
+	if i < 0 {
+		c.Earlier++
+		return nil, nil
+	}
+	text := d.Extras[i].JSON
+	f := c.filters[text]
+	if f == nil {
+		numbers, err := list(d, "increment_filter", 3)
+		if err == nil {
+			f, err = newFilter(numbers)
+		}
+		if err == nil && c.names.EmitEvery>>20 > f.period {
+			err = errFilter
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.filters[text] = f
+	}
+	return f, nil
 }
 
 // addStep takes the counts of a step that is released alone, and brings its sums of values to x̃.

@@ -4,10 +4,12 @@
 //	interval   [start, end) of the clock; a decision is in the one that its time is in
 //	column     what increments are of: counts, x̃ = (x − middle)/half, x̃² − ½, and running counts of bins
 //	span       steps (from, to] that one decision, or several in a row, have the increments of
-//	V(w)       variance of the noise in a count over w steps in a row, from window_deviation of a decision
+//	V(w)       variance of the noise in a count over w steps in a row
 //
-// Increments add up. The noise of neighbouring ones cancels, so that variances do not: over spans A and B of one stream
-// with the gaps between them (increments are stationary)
+// Increments add up. The noise of neighbouring ones cancels, so that variances do not: the filter that decisions
+// publish says which draws a sum of increments holds. Decisions of an earlier plan publish window_deviation alone, V(w)
+// far from the start of a stream: over spans A and B of one stream with the gaps between them (increments are
+// stationary)
 //
 //	Cov((a, b], (c, d]) = ½·(V(d−a) + V(c−b) − V(c−a) − V(d−b))        a ≤ b ≤ c ≤ d
 //

@@ -25,18 +25,36 @@ func join(spans []span) []span {
 	return joined
 }
 
+// ofCount is the variance of a count over all that a stream has added to an interval.
+func (p *part) ofCount() float64 {
+	if p.filter == nil {
+		return p.windows.of(p.spans)
+	}
+	return p.windows[0] * p.windows[0] * p.filter.of(p.spans)
+}
+
+// Table is what is said of decisions without increment_filter.
+const Table = "decisions of an earlier deployment have no increment_filter: their intervals follow window_deviation, " +
+	"to two per cent, and in the first steps of a stream are wider than 95 %"
+
 // windows is window_deviation of a decision: the deviations of a count over the last 1, 2, 4, … steps.
 type windows []float64
 
-// variance returns V(w). Between two lengths of the table the deviation is straight in logarithms of both. Beyond the
-// last one it grows like the root of the length: that many steps have the filter's whole memory several times.
+// variance returns V(w) of decisions without a filter, in the middle of a block, to two per cent. Between two lengths
+// of the table the deviation is straight in logarithms of both. Beyond the last one, where the filter has forgotten how
+// the window began, the variance is straight.
 func (t windows) variance(w uint64) float64 {
 	if w == 0 {
 		return 0
 	}
 	at, last := math.Log2(float64(w)), len(t)-1
-	if at >= float64(last) || last == 0 {
-		return t[last] * t[last] * float64(w) / math.Exp2(float64(last))
+	if last == 0 {
+		return t[0] * t[0] * float64(w)
+	}
+	if at >= float64(last) {
+		half := math.Exp2(float64(last - 1))
+		slope := max(0, t[last]*t[last]-t[last-1]*t[last-1]) / half
+		return t[last]*t[last] + slope*(float64(w)-2*half)
 	}
 	low := min(int(at), last-1)
 	f := at - float64(low)

@@ -15,7 +15,6 @@ import (
 	"oriel/cmd/internal/numbers"
 	"oriel/cmd/internal/replay"
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/operators"
 	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/records"
@@ -110,128 +109,6 @@ func rowsOf(t *testing.T, c *numbers.Collector, q numbers.Query) []numbers.Row {
 		t.Fatal(err)
 	}
 	return rows
-}
-
-// An independent sum: increments of decisions by interval and cell, whose variance is that of all pairs of steps,
-// with the covariance of two single steps from the table. Values and deviations agree to 1e-9.
-func TestNumbersAreThoseOfADenseTwin(t *testing.T) {
-	d := serve(t, 3, 600, 10*time.Second, memory...)
-	c := collect(t, d, numbers.Clock{Every: time.Hour})
-	type decision struct {
-		Step       uint64
-		Time       int64
-		Increments []float64
-		Table      []float64 `json:"window_deviation"`
-	}
-	var all []decision
-	for line := range bytes.Lines(d.lines) {
-		var one decision
-		if err := json.Unmarshal(line, &one); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, one)
-	}
-	squared := func(w int) float64 { // V(w)
-		if w == 0 {
-			return 0
-		}
-		table, k := all[0].Table, 0
-		for 1<<(k+1) <= w && k < len(table)-2 {
-			k++
-		}
-		f := math.Log2(float64(w)) - float64(k)
-		return math.Pow(math.Pow(table[k], 1-f)*math.Pow(table[k+1], f), 2)
-	}
-	covariance := []float64{squared(1)} // of two steps, by how far apart they are
-	for lag := 1; lag < 600; lag++ {
-		covariance = append(covariance, (squared(lag+1)-2*squared(lag)+squared(lag-1))/2)
-	}
-	for _, of := range []struct {
-		by    []string
-		cells map[string][]int
-	}{
-		{nil, map[string][]int{
-			"UA 0:12": {0}, "UA 12:24": {1}, "AA 0:12": {2}, "AA 12:24": {3}, "DL 0:12": {4}, "DL 12:24": {5},
-		}},
-		{[]string{"carrier"}, map[string][]int{"UA all": {0, 1}, "AA all": {2, 3}, "DL all": {4, 5}}},
-		{[]string{"hour"}, map[string][]int{"all 0:12": {0, 2, 4}, "all 12:24": {1, 3, 5}}},
-		{[]string{}, map[string][]int{"all all": {0, 1, 2, 3, 4, 5}}},
-	} {
-		rows := rowsOf(t, c, numbers.Query{By: of.by, Statistics: []string{"count", "sum"}})
-		if len(rows) != 3*2*len(of.cells) { // 21:30 to 23:10
-			t.Fatalf("%d rows by %v", len(rows), of.by)
-		}
-		for _, r := range rows {
-			count, x, steps := 0.0, 0.0, []int{}
-			for _, one := range all {
-				if one.Time < r.Start.UnixMilli() || one.Time >= r.End.UnixMilli() {
-					continue
-				}
-				for _, cell := range of.cells[strings.Join(r.Places, " ")] {
-					count += one.Increments[cell]
-					x += one.Increments[6+cell]
-				}
-				steps = append(steps, int(one.Step)-1, int(one.Step))
-			}
-			want, v := count, 0.0
-			for _, a := range steps {
-				for _, b := range steps {
-					v += covariance[max(a-b, b-a)]
-				}
-			}
-			v *= float64(len(of.cells[strings.Join(r.Places, " ")]))
-			if r.Statistic == "sum" {
-				n, s := 60*d.names.Deviations[0], 120*d.names.Deviations[1]
-				want, v = 60*count+120*x, v*(n*n+s*s)
-			}
-			deviation := math.Sqrt(v)
-			if math.Abs(r.Value-want) > 1e-9*(1+math.Abs(want)) || math.Abs(r.Deviation/deviation-1) > 1e-9 ||
-				math.Abs(r.High-r.Value-1.959963984540054*deviation) > 1e-9*deviation || r.Steps != uint64(len(steps)) {
-				t.Errorf("%v %v %s: %g ± %g of %d steps, want %g ± %g of %d", r.Start, r.Places, r.Statistic, r.Value,
-					r.Deviation, r.Steps, want, deviation, len(steps))
-			}
-		}
-	}
-}
-
-// Intervals cover the truth in 95 % of cases. Events of a step are of one cell, so that the intervals of six cells and
-// of hours that are far apart in noise are independent but for little. A share over n of them is off by more than
-// 4.9·√(0.95·0.05/n) once in a million; the rule for windows between two of the table is allowed a per cent of a
-// deviation, which is 0.23 points.
-func TestIntervalsCover(t *testing.T) {
-	hits, all := map[string]int{}, map[string]int{}
-	for seed := range uint64(tiertest.Runs(3, 20)) {
-		d := serve(t, seed, 3600, 5*time.Second, append([]string{"ORIEL_EPSILON=60"}, memory...)...)
-		c := collect(t, d, numbers.Clock{Every: time.Duration(100+seed) * time.Second})
-		for _, r := range rowsOf(t, c, numbers.Query{Statistics: []string{"count", "sum", "mean", "variance"}, Total: true}) {
-			n, s, squares := 0.0, 0.0, 0.0
-			for i, e := range d.rows {
-				if e.ms = d.rows[i|1].ms; e.ms < r.Start.UnixMilli() || e.ms >= r.End.UnixMilli() { // of its decision
-					continue
-				}
-				half := map[bool]string{true: "0:12", false: "12:24"}[e.hour < 12]
-				if r.Places[0] != numbers.All && (r.Places[0] != e.carrier || r.Places[1] != half) {
-					continue
-				}
-				n, s, squares = n+1, s+e.delay, squares+e.delay*e.delay
-			}
-			truth := map[string]float64{"count": n, "sum": s, "mean": s / n, "variance": squares/n - s/n*s/n}[r.Statistic]
-			if n == 0 && r.Statistic != "count" && r.Statistic != "sum" {
-				continue
-			}
-			all[r.Statistic]++
-			if math.IsNaN(r.Low) || r.Low-1e-9 <= truth && truth <= r.High+1e-9 {
-				hits[r.Statistic]++
-			}
-		}
-	}
-	for name, n := range all {
-		share, away := float64(hits[name])/float64(n), 4.9*math.Sqrt(0.95*0.05/float64(n))+0.0023
-		t.Logf("%s: %.4f of %d", name, share, n)
-		if exact := name == "count" || name == "sum"; share < 0.95-away || exact && share > 0.95+away {
-			t.Errorf("%s: %.4f of %d intervals cover, want 0.95 within %.4f", name, share, n, away)
-		}
-	}
 }
 
 // Steps that are released alone add up with independent noise.

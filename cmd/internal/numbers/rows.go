@@ -110,7 +110,7 @@ func (c *Collector) variances(key int64) (variances []float64, steps uint64) {
 			}
 			continue
 		}
-		v := p.windows.of(p.spans)
+		v := p.ofCount()
 		for i, unit := range c.units {
 			variances[i] += v * unit * unit
 		}

@@ -129,6 +129,7 @@ func (a Answers) lines(more []string) []Line {
 		}
 		add("STATISTICS", statistics, "")
 		add("EMIT_EVERY", strconv.FormatUint(a.emitEvery(), 10), "steps from decision to decision; no matter of privacy")
+		add("INCREMENTS", "true", "so that `oriel numbers --every 1h` has numbers by the hour; no matter of privacy")
 	case Choice:
 		add("OPERATOR", "arms", "decisions are plays; an event under the key of a play says what it cost")
 		add("ARMS", a.Arms, "")

@@ -24,6 +24,8 @@ def blocks(rows: Any) -> Iterator[tuple[NDArray[np.int64] | None, int, list[Colu
         if len(counts) > 1:
             raise ValueError("columns: of different lengths")
         yield None, counts.pop() if counts else 0, columns
+    elif isinstance(rows, np.ndarray):
+        raise TypeError("rows: an array without names; give a data frame, columns or dictionaries")
     else:
         yield from _of_dictionaries(rows)
 
@@ -81,9 +83,7 @@ def _numbers(column: NDArray[np.float64]) -> Iterator[tuple[str, NDArray[np.bool
 
 def _mixed(name: str, column: NDArray[Any]) -> Iterator[tuple[str, NDArray[np.bool_] | None, NDArray[Any]]]:
     listed = column.tolist()
-    of = {t: _kind(t) for t in set(map(type, listed))}
-    if None in of.values():
-        raise TypeError(f"feature {name!r}: neither text, number nor truth")
+    of = {t: _kind(name, t) for t in set(map(type, listed))}
     everywhere = set(of.values())
     types = None if len(everywhere) == 1 else np.array(list(map(of.__getitem__, map(type, listed))))
     for kind in sorted(everywhere - {"missing"}):  # a row has one of them at most
@@ -107,11 +107,13 @@ def _mixed(name: str, column: NDArray[Any]) -> Iterator[tuple[str, NDArray[np.bo
                     yield kind, has, kept
 
 
-def _kind(t: type) -> str | None:
+def _kind(name: str, t: type) -> str:
     if issubclass(t, (bool, np.bool_)):
         return "truth"
     if issubclass(t, (int, float, np.integer, np.floating)):
         return "number"
     if issubclass(t, str):
         return "text"
-    return "missing" if t is type(None) or t.__name__ in ("NAType", "NaTType") else None
+    if t is type(None) or t.__name__ in ("NAType", "NaTType"):
+        return "missing"
+    raise TypeError(f"feature {name!r}: neither text, number nor truth")

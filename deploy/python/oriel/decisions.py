@@ -10,12 +10,18 @@ packages:
 
 import json
 import struct
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Decision = dict[str, Any]
 
 
-def read(value):
+def read(value: bytes) -> Decision:
     """Gives a decision as json.loads does, from the bytes of a record in any encoding."""
     if value[:1] == b"{":
-        return json.loads(value)
+        decision: Decision = json.loads(value)
+        return decision
     if value[:1] == b"\0":  # the id of a schema; behind it the message's place in its file, or an Avro record
         return from_protobuf(value[6:]) if value[5:6] == b"\0" else Avro(value[5:]).decision()
     if value[:1] == b"\n":
@@ -25,7 +31,7 @@ def read(value):
     raise ValueError("not a decision")
 
 
-def uvarint(b, i):
+def uvarint(b: bytes, i: int) -> tuple[int, int]:
     """Gives a number of seven bits a byte, the lowest first, and the place behind it."""
     n = shift = 0
     while True:
@@ -34,24 +40,26 @@ def uvarint(b, i):
             return n, i
 
 
-def doubles(b):
+def doubles(b: bytes) -> list[float]:
     return list(struct.unpack(f"<{len(b) // 8}d", b))
 
 
-def fields(b):
+def fields(b: bytes) -> dict[int, list[Any]]:
     """Gives lists of what the fields of a Protobuf message hold, by number: whole numbers, or bytes."""
-    found, i = {}, 0
+    found: dict[int, list[Any]] = {}
+    i = 0
     while i < len(b):
         tag, i = uvarint(b, i)
         size = {1: 8, 5: 4}.get(tag & 7, 0)
         if tag & 7 == 2:
             size, i = uvarint(b, i)
+        value: bytes | int
         value, i = (b[i:i + size], i + size) if tag & 7 else uvarint(b, i)
         found.setdefault(tag >> 3, []).append(value)
     return found
 
 
-def uvarints(b):
+def uvarints(b: bytes) -> list[int]:
     numbers, i = [], 0
     while i < len(b):
         n, i = uvarint(b, i)
@@ -59,12 +67,18 @@ def uvarints(b):
     return numbers
 
 
-def from_protobuf(b):
+def first(of: dict[int, list[Any]], number: int, other: Any) -> Any:
+    return of.get(number, [other])[0]
+
+
+def number(of: dict[int, list[Any]], field: int) -> float:
+    return doubles(first(of, field, bytes(8)))[0]
+
+
+def from_protobuf(b: bytes) -> Decision:
     """decision.proto."""
     f = fields(b)
-    first = lambda of, number, other: of.get(number, [other])[0]
-    number = lambda of, field: doubles(first(of, field, bytes(8)))[0]
-    point = doubles(first(f, 5, b""))
+    point: Any = doubles(first(f, 5, b""))
     if 6 in f:
         s = fields(f[6][0])
         point = {"dimension": first(s, 1, 0), "values": doubles(first(s, 2, b"")),
@@ -73,6 +87,7 @@ def from_protobuf(b):
          "decision": point, "mechanism": first(f, 7, b"").decode(), "window": first(f, 8, 0), "batch": first(f, 9, 0),
          "epsilon": number(f, 10), "delta": number(f, 11), "adjacency": ADJACENCIES[f[12][0] - 1],
          "unit": UNITS[f[13][0] - 1]}
+    value: Any
     for member in map(fields, f.get(14, [])):
         if 2 in member:
             value = number(member, 2)
@@ -90,45 +105,45 @@ ADJACENCIES, UNITS = ["replace", "zero-out"], ["event", "user"]
 class Avro:
     """decision.avsc."""
 
-    def __init__(self, b):
+    def __init__(self, b: bytes) -> None:
         self.b, self.i = b, 0
 
-    def cut(self, size):
+    def cut(self, size: int) -> bytes:
         self.i += size
         return self.b[self.i - size:self.i]
 
-    def long(self):
+    def long(self) -> int:
         n, self.i = uvarint(self.b, self.i)
         return n >> 1 ^ -(n & 1)
 
-    def text(self):
+    def text(self) -> str:
         return self.cut(self.long()).decode()
 
-    def double(self):
+    def double(self) -> float:
         return doubles(self.cut(8))[0]
 
-    def list(self, element):
-        found = []
+    def array(self, element: Callable[[], T]) -> list[T]:
+        found: list[T] = []
         while count := self.long():
             found += [element() for _ in range(count)]
         return found
 
-    def numbers(self):
-        return self.list(self.double)
+    def numbers(self) -> list[float]:
+        return self.array(self.double)
 
-    def sparse(self):
-        return {"dimension": self.long(), "values": self.numbers(), "indices": self.list(lambda: self.list(self.long))}
+    def sparse(self) -> Decision:
+        return {"dimension": self.long(), "values": self.numbers(), "indices": self.array(lambda: self.array(self.long))}
 
-    def decision(self):
+    def decision(self) -> Decision:
         d = {"stream": self.text(), "incarnation": self.cut(16).hex(), "index": self.long(), "step": self.long(),
              "decision": (self.numbers, self.sparse)[self.long()](), "mechanism": self.text(), "window": self.long(),
              "batch": self.long(), "epsilon": self.double(), "delta": self.double(), "adjacency": ADJACENCIES[self.long()],
              "unit": UNITS[self.long()]}
-        d.update(self.list(lambda: (self.text(), (self.double, self.numbers, self.text)[self.long()]())))
+        d.update(self.array(lambda: (self.text(), (self.double, self.numbers, self.text)[self.long()]())))
         return d
 
 
-def dense(decision):
+def dense(decision: Any) -> list[float]:
     """Gives a number for each coordinate."""
     if isinstance(decision, list):
         return decision
@@ -139,15 +154,15 @@ def dense(decision):
     return point
 
 
-def score(decision, weights):
+def score(decision: Any, weights: dict[int, float]) -> float:
     """Gives the inner product with weights, a dictionary by coordinate, without making the point dense."""
     if isinstance(decision, list):
-        return sum(w * decision[i] for i, w in weights.items())
-    return sum(value * sum(weights.get(i, 0.0) for i in indices)
-               for value, indices in zip(decision["values"], decision["indices"]))
+        return sum((w * decision[i] for i, w in weights.items()), 0.0)
+    return sum((value * sum(weights.get(i, 0.0) for i in indices)
+                for value, indices in zip(decision["values"], decision["indices"])), 0.0)
 
 
-def to_play(action):
+def to_play(action: Decision) -> int | None:
     """Gives the place of what to play for the context action["key"]. None: the action plays nothing, since it answers a
     reward, or a record that is no context or has no room to wait."""
     if action.get("answers", "context") != "context" or action["decision"][0] < 0:

@@ -159,7 +159,7 @@ class Vector:
                         values[j][same] += values[k][same]
                         values[k][same] = 0.0
                         there[k][same] = False
-            return self._scaled(Batch(places, indices, values, there, np.isfinite(values).all(axis=0)))
+            return self._scaled(Batch(places, indices, values, there, np.asarray(np.isfinite(values).all(axis=0))))
 
     def _scaled(self, b: Batch) -> Batch:
         if self.norm != "unit":

@@ -140,7 +140,7 @@ class Scorer:
             case "class":
                 return np.where(scores >= 0, 1, -1)
             case "reward":
-                return scores.argmax(axis=1)
+                return np.asarray(scores.argmax(axis=1))
         return scores if self.descriptor.bounds is None else np.clip(scores, *self.descriptor.bounds)
 
     def weights(self, names: list[str] | None = None, model: Model | None = None) -> list[tuple[str, float, float | None]]:

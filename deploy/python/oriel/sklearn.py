@@ -9,10 +9,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils import Tags, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .hashing import Floats
 from .scorer import Scorer, probabilities
+
+
+def given(scorer: Scorer | None) -> Scorer:
+    if scorer is None:
+        raise ValueError("scorer: not set")
+    return scorer
 
 
 class Vectorizer(TransformerMixin, BaseEstimator):
@@ -27,9 +35,15 @@ class Vectorizer(TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return self.scorer is not None
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit, tags.no_validation = False, True  # rows are no array
+        tags.input_tags.two_d_array, tags.input_tags.dict, tags.input_tags.allow_nan = False, True, True
+        return tags
+
     def transform(self, rows: Any) -> Floats:
         check_is_fitted(self)
-        vector = self.scorer.descriptor.vector
+        vector = given(self.scorer).descriptor.vector
         parts = []
         for b in vector.batches(rows):
             x = np.zeros((b.values.shape[1], vector.dimension))
@@ -43,49 +57,69 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         return out
 
 
+class _Learned:
+    """Labels are looked at and not learned from. It stands before the mixins, whose tags it changes."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.required = False
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.poor_score, tags.classifier_tags.multi_class = True, False
+        if tags.regressor_tags is not None:
+            tags.regressor_tags.poor_score = True
+        return tags
+
+
 class _Linear(BaseEstimator):
     def __init__(self, scorer: Scorer | None = None) -> None:
         self.scorer = scorer
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        if self.scorer is None:
-            raise ValueError("scorer: not set")
-        X = validate_data(self, X)
-        model = self.scorer.latest()
-        if len(self.scorer.descriptor.arms):
+        scorer = given(self.scorer)
+        if y is None:
+            X = validate_data(self, X)
+        else:
+            X, y = validate_data(self, X, column_or_1d(y, warn=True))
+        model = scorer.latest()
+        if len(scorer.descriptor.arms):
             raise ValueError("scorer: weights of several arms")
         if X.shape[1] != len(model.weights):
             raise ValueError(f"X has {X.shape[1]} features, and the model {len(model.weights)} weights")
-        self.coef_, self.intercept_ = model.weights.copy(), self.scorer.descriptor.offset
+        self.coef_, self.intercept_ = model.weights.copy(), scorer.descriptor.offset
         return self
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False) @ self.coef_ + self.intercept_
+        return np.asarray(validate_data(self, X, reset=False) @ self.coef_ + self.intercept_)
 
 
-class Classifier(ClassifierMixin, _Linear):
+class Classifier(_Learned, ClassifierMixin, _Linear):
     """Of models that predict log-odds or a class."""
 
     def fit(self, X: Any, y: Any = None) -> "Classifier":
+        if y is not None:
+            check_classification_targets(y)
+            if type_of_target(y) == "multiclass":
+                raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
         super().fit(X, y)
-        if self.scorer.descriptor.predicts not in ("log-odds", "class"):
-            raise ValueError(f"scorer: it predicts {self.scorer.descriptor.predicts}")
-        self.classes_ = np.array([0, 1] if self.scorer.descriptor.predicts == "log-odds" else [-1, 1])
+        predicts = given(self.scorer).descriptor.predicts
+        if predicts not in ("log-odds", "class"):
+            raise ValueError(f"scorer: it predicts {predicts}")
+        self.classes_ = np.array([0, 1] if predicts == "log-odds" else [-1, 1])
         return self
 
     def decision_function(self, X: Any) -> Floats:
         return self._scores(X)
 
     def predict(self, X: Any) -> Any:
-        return self.scorer.labels(self._scores(X))
+        return given(self.scorer).labels(self._scores(X))
 
     def predict_proba(self, X: Any) -> Floats:
         return probabilities(self._scores(X))
 
 
-class Regressor(RegressorMixin, _Linear):
+class Regressor(_Learned, RegressorMixin, _Linear):
     """Of models that predict a mean or a quantile."""
 
     def predict(self, X: Any) -> Floats:
-        return self.scorer.labels(self._scores(X))
+        return given(self.scorer).labels(self._scores(X))

@@ -71,14 +71,14 @@ class Topic:
             message = self._consumer.poll(WAIT)
             if message is None:
                 raise TimeoutError(f"{topic}: no answer of the brokers")
-            if message.error():
-                if message.error().name() != "_PARTITION_EOF":
-                    raise KafkaException(message.error())
-                left.discard(message.partition())
-            else:
+            error, partition, offset, value = message.error(), message.partition(), message.offset(), message.value()
+            if error is not None and error.name() != "_PARTITION_EOF" or partition is None:
+                raise KafkaException(error)
+            if error is not None:
+                left.discard(partition)
+            elif value is not None:
                 kind, ms = message.timestamp()
-                yield message.partition(), ms / 1000 if kind else None, message.value()
-            if topic == self.name and message.offset() is not None and message.offset() >= 0:
-                step = 0 if message.error() else 1
-                self._next[message.partition()] = message.offset() + step
+                yield partition, ms / 1000 if kind else None, value
+            if topic == self.name and offset is not None and offset >= 0:
+                self._next[partition] = offset + (0 if error else 1)
         self._consumer.unassign()

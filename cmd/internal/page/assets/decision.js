@@ -3,7 +3,7 @@
 
 import { Chart } from "./chart.js";
 import { setExperiment, showExperiment } from "./experiment.js";
-import { count, element, get, interval, number, write } from "./format.js";
+import { count, element, get, interval, measured, number, write } from "./format.js";
 
 const mostRows = 200, mostLines = 4;
 let about = {}, decisions = [], shown = null; // the decision of the chosen stream
@@ -128,7 +128,6 @@ function showHead() {
     const button = element("button", { type: "button", "data-sort": by }, text + (sorted ? (order.down ? " ↓" : " ↑") : ""));
     button.addEventListener("click", () => {
       order = { by, down: order.by === by ? !order.down : by !== "name" };
-      if (by === "name" && order.by !== by) order.down = false;
       showTable();
     });
     return cell.append(button), cell;
@@ -159,7 +158,7 @@ function line(r, reach) {
     button.addEventListener("click", () => { choose(r.at); showTable(); });
     name.append(button);
   }
-  const cells = [element("td", { class: "number" }, plays ? (100 * r.value).toFixed(1) + " %" : number(r.value))];
+  const cells = [element("td", { class: "number" }, plays ? (100 * r.value).toFixed(1) + " %" : measured(r.value, r.low, r.high))];
   if (!plays && known()) cells.push(element("td", { class: r.value === null ? "wide quiet" : "wide" }, r.value === null ? "no events beyond noise" : interval(r.value, r.low, r.high)));
   cells.push(element("td", { class: "band" }, band(r, reach)));
   return element("tr", {}, name, ...cells);
@@ -240,7 +239,7 @@ function showLegend(at) {
     const ends = at === null || at === undefined ? [r?.low, r?.high] : [data[3 * i + 2]?.at(k), data[3 * i + 3]?.at(k)];
     const noise = interval(value ?? null, ends[0] ?? null, ends[1] ?? null);
     l.name = r?.name ?? l.name ?? "coordinate " + l.at;
-    return element("li", {}, l.name + ": " + number(value) + (noise ? " " + (noise.startsWith("±") ? noise : "(" + noise + ")") : ""));
+    return element("li", {}, l.name + ": " + measured(value, ends[0], ends[1]) + (noise ? " " + (noise.startsWith("±") ? noise : "(" + noise + ")") : ""));
   }));
 }
 

@@ -28,6 +28,15 @@ export function number(x) {
   return four.format(x).replaceAll(",", "\u202f").replace("-", "−");
 }
 
+// measured writes a value to as many decimals as interval has, so that no digit is below its noise.
+export function measured(value, low, high) {
+  const half = (high - low) / 2;
+  if (value === null || value === undefined || low === null || high === null || !(half >= 1e-4 && half < 1e7)) return number(value);
+  const decimals = Math.max(0, 2 - Math.floor(Math.log10(half)));
+  const fixed = new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return fixed.format(value).replaceAll(",", "\u202f").replace("-", "−");
+}
+
 // interval writes the half width where it is one, else both ends.
 export function interval(value, low, high) {
   if (low === null || high === null || value === null) return "";

@@ -76,7 +76,12 @@ func (d *dialogue) write(context.Context) error {
 	}
 	fmt.Fprintf(d.Out, "\n%s\n\nwrote %s: %s, %s and %s; keep a copy of the key in a safe place\n\nWhat follows:\n",
 		promise, d.Folder, EnvName, MapName, KeyName)
-	for _, command := range []string{"topics", "plan", "run", "tail --from-beginning --topic " + a.Name + ".decisions"} {
+	topic := "--topic " + a.Name + ".decisions"
+	commands := []string{"topics", "plan", "run", "tail --from-beginning " + topic}
+	if a.Want == setup.Statistics {
+		commands = append(commands, "numbers --every 1h "+topic)
+	}
+	for _, command := range commands {
 		fmt.Fprintf(d.Out, "  %s --env-file %s %s\n", os.Args[0], d.at(EnvName), command)
 	}
 	return nil

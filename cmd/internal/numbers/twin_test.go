@@ -1,0 +1,144 @@
+package numbers_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/numbers"
+)
+
+// published is what the twin reads of a decision.
+type published struct {
+	Step       uint64
+	Time       int64
+	Increments []float64
+	Table      []float64 `json:"window_deviation"`
+	Filter     []float64 `json:"increment_filter"`
+}
+
+// An independent sum: increments of decisions by interval and cell, whose variance is that of all pairs of steps. From
+// the start of the stream on, with the covariance of two steps as the published filter says it, or, of decisions of an
+// earlier plan, as the table of windows does. Values and deviations agree to 1e-9.
+func TestNumbersAreThoseOfADenseTwin(t *testing.T) {
+	d := serve(t, 3, 600, 10*time.Second, memory...)
+	var all []published
+	for line := range bytes.Lines(d.lines) {
+		var one published
+		if err := json.Unmarshal(line, &one); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
+	}
+	squared := func(w int) float64 { // V(w)
+		if w == 0 {
+			return 0
+		}
+		table, k := all[0].Table, 0
+		for 1<<(k+1) <= w && k < len(table)-2 {
+			k++
+		}
+		f := math.Log2(float64(w)) - float64(k)
+		return math.Pow(math.Pow(table[k], 1-f)*math.Pow(table[k+1], f), 2)
+	}
+	byTable := func(a, b int) float64 {
+		lag := max(a-b, b-a)
+		return (squared(lag+1) - 2*squared(lag) + squared(max(1-lag, lag-1))) / 2
+	}
+	const steps, settled = 600, 4000 // of the filter
+	e, products := []float64{1}, 0.0
+	poles, residues := all[0].Filter[1:][:len(all[0].Filter)/2], all[0].Filter[1+len(all[0].Filter)/2:]
+	for j := range settled {
+		x := 0.0
+		for k, q := range poles {
+			x -= residues[k] * 0x1p-30 * math.Pow(q*0x1p-30, float64(j))
+		}
+		e = append(e, x)
+	}
+	for _, x := range e {
+		products += x * x
+	}
+	byFilter := func(a, b int) (v float64) { // of steps that are counted from 0
+		for s := range min(a, b) + 1 {
+			v += e[a-s] * e[b-s]
+		}
+		return v * squared(1) / products
+	}
+	filter := regexp.MustCompile(`,"increment_filter":\[[^]]*\]`)
+	for _, rule := range []struct {
+		lines      []byte
+		covariance func(a, b int) float64
+	}{{d.lines, byFilter}, {filter.ReplaceAll(d.lines, nil), byTable}} {
+		covariance := make([]float64, steps*steps)
+		for a := range steps {
+			for b := range a + 1 {
+				covariance[a*steps+b] = rule.covariance(a, b)
+				covariance[b*steps+a] = covariance[a*steps+b]
+			}
+		}
+		earlier := d
+		earlier.lines = rule.lines
+		c := collect(t, earlier, numbers.Clock{Every: time.Hour})
+		if want := map[bool]int{false: len(all)}[len(rule.lines) == len(d.lines)]; c.Earlier != want {
+			t.Errorf("%d decisions of an earlier plan, want %d", c.Earlier, want)
+		}
+		compareTwin(t, c, d.names, all, covariance)
+	}
+}
+
+// compareTwin compares counts and sums of cells and marginals by the hour. covariance is of two steps, 600 each.
+func compareTwin(
+	t *testing.T, c *numbers.Collector, names *numbers.Names, all []published, covariance []float64,
+) {
+	t.Helper()
+	for _, of := range []struct {
+		by    []string
+		cells map[string][]int
+	}{
+		{nil, map[string][]int{
+			"UA 0:12": {0}, "UA 12:24": {1}, "AA 0:12": {2}, "AA 12:24": {3}, "DL 0:12": {4}, "DL 12:24": {5},
+		}},
+		{[]string{"carrier"}, map[string][]int{"UA all": {0, 1}, "AA all": {2, 3}, "DL all": {4, 5}}},
+		{[]string{"hour"}, map[string][]int{"all 0:12": {0, 2, 4}, "all 12:24": {1, 3, 5}}},
+		{[]string{}, map[string][]int{"all all": {0, 1, 2, 3, 4, 5}}},
+	} {
+		rows := rowsOf(t, c, numbers.Query{By: of.by, Statistics: []string{"count", "sum"}})
+		if len(rows) != 3*2*len(of.cells) { // 21:30 to 23:10
+			t.Fatalf("%d rows by %v", len(rows), of.by)
+		}
+		for _, r := range rows {
+			count, x, steps := 0.0, 0.0, []int{}
+			for _, one := range all {
+				if one.Time < r.Start.UnixMilli() || one.Time >= r.End.UnixMilli() {
+					continue
+				}
+				for _, cell := range of.cells[strings.Join(r.Places, " ")] {
+					count += one.Increments[cell]
+					x += one.Increments[6+cell]
+				}
+				steps = append(steps, int(one.Step)-2, int(one.Step)-1) // counted from 0
+			}
+			want, v := count, 0.0
+			for _, a := range steps {
+				for _, b := range steps {
+					v += covariance[a*600+b]
+				}
+			}
+			v *= float64(len(of.cells[strings.Join(r.Places, " ")]))
+			if r.Statistic == "sum" {
+				n, s := 60*names.Deviations[0], 120*names.Deviations[1]
+				want, v = 60*count+120*x, v*(n*n+s*s)
+			}
+			deviation := math.Sqrt(v)
+			if math.Abs(r.Value-want) > 1e-9*(1+math.Abs(want)) || math.Abs(r.Deviation/deviation-1) > 1e-9 ||
+				math.Abs(r.High-r.Value-1.959963984540054*deviation) > 1e-9*deviation || r.Steps != uint64(len(steps)) {
+				t.Errorf("%v %v %s: %g ± %g of %d steps, want %g ± %g of %d", r.Start, r.Places, r.Statistic, r.Value,
+					r.Deviation, r.Steps, want, deviation, len(steps))
+			}
+		}
+	}
+}
