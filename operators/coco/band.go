@@ -1,0 +1,143 @@
+package coco
+
+import (
+	"oriel/mechanisms"
+	"oriel/schemas"
+)
+
+// band follows the level of Config.Band (PROOF.md, claim 5). A step's events are held against the band that was public
+// before it; a column counts misses, one of those above the band and one of those below, or, for sets of labels, one of
+// labels that are outside. With M̃_t the noisy total of a column after t steps of B events,
+//
+//	z_{t+1} = z_1 + η·(M̃_t − t·B·s),     s = α/2 of two columns, α of one,     α = 1 − level,
+//
+// which is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy misses m̃_t of step t (Gibbs and Candès, arXiv:2106.00170,
+// equation 2, with the noise of a release). z has no bounds, and the end of the band is an increasing function of it,
+// with bounds: of a mean of z over steps, since releases have more noise from one step to the next than over many.
+type band struct {
+	stream  *mechanisms.Stream
+	reading *mechanisms.Reading // of increments since the last fold; nil: sums do not decay and are the totals
+	rule    bandRule
+	noise   *totalNoise
+	pace    float64   // κ: z̄ ← z̄ + κ·(z − z̄) at each step
+	fold    uint64    // steps after which increments become part of folded
+	folded  []float64 // M̃ − t·B·s at the last fold, by column
+	totals  []float64 // scratch
+	ends    []float64 // z of the upper end, then of the lower one
+	means   []float64 // z̄
+	shown   []float64 // the band: how far each end is from a prediction
+}
+
+// foldSteps are those of band.fold: a reading holds 2³² increments.
+const foldSteps = 1 << 31
+
+func newBand(c Config, stream *mechanisms.Stream) (*band, error) {
+	rule := newBandRule(c)
+	n := rule.columns()
+	b := &band{
+		stream: stream, rule: rule, fold: foldSteps, folded: make([]float64, n), totals: make([]float64, n),
+		ends: make([]float64, n), means: make([]float64, n), shown: make([]float64, n),
+		pace: min(1, float64(float64(meansPace*rule.rate)*float64(stream.Batch()))),
+	}
+	if _, decays := stream.Memory(); decays {
+		var err error
+		if b.reading, err = stream.Reading(bandComponent, 0); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if b.noise, err = newTotalNoise(stream, bandComponent); err != nil {
+		return nil, err
+	}
+	b.find(0)
+	copy(b.means, b.ends)
+	b.show()
+	return b, nil
+}
+
+// mark writes 1 in the column whose kind of miss an event is at the decision x, and 0 elsewhere.
+func (b *band) mark(dst, x []float64, e schemas.Event) {
+	clear(dst)
+	if column := b.rule.miss(b.shown, x, e); column >= 0 {
+		dst[column] = 1
+	}
+}
+
+// step takes the release of step t, which has just closed.
+func (b *band) step(t uint64) {
+	if b.reading != nil {
+		if before := t - 1; before > 0 && before%b.fold == 0 {
+			for i := range b.folded {
+				b.folded[i] = b.excess(i, before)
+			}
+			b.reading.Clear()
+		}
+		b.reading.Take()
+	}
+	b.find(t)
+	for i, u := range b.ends {
+		b.means[i] += float64(b.pace * (u - b.means[i]))
+	}
+	b.show()
+}
+
+// find finds z after t steps.
+func (b *band) find(t uint64) {
+	if b.reading != nil {
+		b.reading.Write(b.totals)
+	} else {
+		copy(b.totals, b.stream.Sum(bandComponent))
+	}
+	for i := range b.ends {
+		b.ends[i] = b.rule.start + float64(b.rule.rate*b.excess(i, t))
+	}
+}
+
+// show finds the band, by means as far as they are near to what they are means of.
+func (b *band) show() {
+	for i, z := range b.ends {
+		b.shown[i] = b.rule.end(min(max(b.means[i], z-nearest), z+nearest))
+	}
+	b.rule.part(b.shown)
+}
+
+// excess is M̃_t − t·B·s of a column, by totals, which are those since the last fold before step t.
+func (b *band) excess(column int, t uint64) float64 {
+	since := t
+	if b.reading != nil && t > 0 {
+		since = (t-1)%b.fold + 1
+	}
+	expected := float64(float64(since) * float64(b.stream.Batch()))
+	return b.folded[column] + (b.totals[column] - float64(expected*b.rule.share))
+}
+
+// write tells the band after t steps: its ends around a prediction, its level, and what the share of events within it
+// differs from the level by at most.
+func (b *band) write(dst []schemas.ExtraValue, t uint64) {
+	low, high := b.rule.ends(b.shown)
+	dst[0].Number, dst[1].Number, dst[2].Number = low, high, b.rule.level
+	dst[3].Number = b.rule.errorMost(t, b.stream.Batch(), b.noise)
+}
+
+// bandExtras are the members of decisions that write fills.
+func bandExtras(c Config) []schemas.Extra {
+	if c.Band.Level == 0 {
+		return nil
+	}
+	low := "Lower end of the band for labels, relative to the prediction."
+	high := "Upper end of the band for labels, relative to the prediction."
+	if c.predictsSets() {
+		low = "0: a label is in the set of labels where 1 minus its probability is within band_low and band_high."
+		high = "Upper end of 1 minus the probability of labels in the set."
+	}
+	return []schemas.Extra{
+		{Name: "band_low", Kind: schemas.ExtraNumber, Text: low},
+		{Name: "band_high", Kind: schemas.ExtraNumber, Text: high},
+		{Name: "band_level", Kind: schemas.ExtraNumber, Text: "Share of events whose label is to be within the band."},
+		{
+			Name: "band_error_most", Kind: schemas.ExtraNumber,
+			Text: "Most by which the share of all events so far within the bands of their time differs from band_level, for every " +
+				"sequence of events, noise being within its bound with a probability of 0.95.",
+		},
+	}
+}
