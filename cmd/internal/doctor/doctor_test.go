@@ -86,12 +86,16 @@ func set(pairs ...string) func(patient) {
 	}
 }
 
-// alter plants a topic's setting.
+// alter plants a topic's setting, and waits until the broker says it.
 func alter(kind, setting, value string) func(patient) {
 	return func(f patient) {
 		if err := topics.Alter(f.Ctx(), f.Client, f.Topic(kind), map[string]string{setting: value}); err != nil {
 			f.T.Fatal(err)
 		}
+		f.Await(20*time.Second, "the setting is known", func() bool {
+			settings, err := topics.Settings(f.Ctx(), f.Client, f.Topic(kind))
+			return err == nil && settings[setting] == value
+		})
 	}
 }
 
@@ -167,6 +171,10 @@ var plants = []plant{
 			if err := topics.Delete(f.Ctx(), f.Client, f.Topic("verdicts")); err != nil {
 				f.T.Fatal(err)
 			}
+			f.Await(20*time.Second, "the topic is gone", func() bool {
+				cluster, err := topics.Describe(f.Ctx(), f.Client, f.Topic("verdicts"))
+				return err == nil && len(cluster.Topics) == 0
+			})
 		},
 		want: []string{"verdict topic"},
 	},
