@@ -123,6 +123,10 @@ var plants = []plant{
 		want: []string{"ORIEL_EPSILON: not set"}, code: exit.Misuse,
 	},
 	{
+		name: "two settings that are wrong", plant: set("ORIEL_EPSILN", "1", "ORIEL_CLIPP", "1"),
+		want: []string{"ORIEL_CLIPP: no such setting", "ORIEL_EPSILN: no such setting"}, code: exit.Misuse,
+	},
+	{
 		name: "a window that its tree does not have", plant: set("ORIEL_WINDOW", "63"), want: []string{"63"},
 		code: exit.Misuse,
 	},
@@ -225,6 +229,13 @@ var plants = []plant{
 			f.Send(0, servicetest.Event(1), servicetest.Value(`{"features":{"`+servicetest.Canary+`":[1]},"label":"`+servicetest.Canary+`"}`))
 		},
 		options: doctor.Options{Record: true}, want: []string{"record: the newest record of partition 0, at offset 1, is a null event: "},
+	},
+	{
+		name: "a record of two that is no event", plant: func(f patient) {
+			f.Send(0, servicetest.Event(1))
+			f.Send(1, servicetest.Value(servicetest.Canary))
+		},
+		options: doctor.Options{Record: true}, want: []string{"partition 1, at offset 0"}, code: warned,
 	},
 	{
 		name: "a mapping of other records", more: map[string]string{"ORIEL_MAP": `{"label":"late","features":["total"]}`},
