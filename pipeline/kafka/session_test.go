@@ -120,6 +120,14 @@ func request(c *Client, conn net.Conn, text string) error {
 	return nil
 }
 
+// pausing waits before each write.
+type pausing struct{ net.Conn }
+
+func (p pausing) Write(b []byte) (int, error) {
+	time.Sleep(600 * time.Millisecond)
+	return p.Conn.Write(b)
+}
+
 // TestSessionsAreRenewed: brokers that let clients in for a time hung up on them in the middle of transactions. The
 // client logs in again on the connection, between requests, with a token that is good by then. One that is not there
 // yet is waited for until the session ends.
@@ -153,8 +161,12 @@ func TestSessionsAreRenewed(t *testing.T) {
 		missing, current = nil, "t3"
 		step(10*time.Second, "six")
 		step(time.Hour, "seven") // long over: logging in comes first
+		time.Sleep(79 * time.Second)
+		if err := request(c, pausing{conn}, "eight"); err != nil { // it becomes time between the two writes
+			t.Error(err)
+		}
 		want := "OAUTHBEARER t1 request one request two OAUTHBEARER t2 request three request four request five " +
-			"OAUTHBEARER t3 request six OAUTHBEARER t3 request seven"
+			"OAUTHBEARER t3 request six OAUTHBEARER t3 request seven request eight"
 		if got := strings.Join(g.heard, " "); got != want {
 			t.Errorf("the broker heard\n%s, want\n%s", got, want)
 		}

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -41,6 +42,9 @@ func Examine(ctx context.Context, h service.Host, o Options, w io.Writer) error 
 	}
 	e := &examination{report: report{w: w}, host: h, options: o}
 	if err := e.readSettings(); err != nil {
+		if invalid, is := errors.AsType[settings.Invalid](err); is {
+			err = invalid.Unwrap() // a line a problem
+		}
 		e.refuse("settings", err)
 		return e.summary(true)
 	}

@@ -46,7 +46,7 @@ func (r *report) refuse(check string, err error) bool {
 			text, remedy = refused.Error(), exit.Remedy(refused)
 		}
 		if remedy != "" {
-			text += ". " + remedy
+			text += "; " + remedy
 		}
 		r.wrong++
 		r.line("wrong", check, text)
