@@ -28,7 +28,7 @@ type Config struct {
 	Projected bool    // centres are found by projection, not by linear minimisations
 	Precision float64 // of centres that are found by these, length; 0: D/√B
 	Doubling  bool    // ζ and η are the paper's for 1, 2, 4, … rounds, which start anew
-	Printed   bool    // noise is what the paper prints
+	Printed   bool    // noise is what the paper prints; false in every service
 	Actions   actions.Config
 
 	axes  bool   // directions are coordinates in turn, for an audit, whose canaries need one that they know

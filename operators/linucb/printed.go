@@ -13,7 +13,8 @@ import (
 
 // Names of ORIEL_NOISE. All but exact is what Shariff and Sheffet, "Differentially Private Contextual Linear Bandits"
 // (NeurIPS 2018), section 4, print: of symmetric Gaussian noise, and of Wishart noise with the shift of Eq. (4) and
-// without. What is drawn is Gaussian, of the variances and the mean of what they print.
+// without. What is drawn is Gaussian, of the variances and the mean of what they print. Only cmd/papers takes these, to
+// compare exact noise with them.
 const (
 	exact     = "exact"
 	paper     = "paper"
