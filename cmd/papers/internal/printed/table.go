@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/registry"
+	"oriel/operators/bandit"
 	"oriel/operators/coco"
 )
 
@@ -13,11 +14,14 @@ var Operators = table()
 func table() registry.Table {
 	var t registry.Table
 	for _, d := range registry.All {
-		if d.Name == coco.Definition.Name {
+		switch d.Name {
+		case coco.Definition.Name:
 			t = append(t, coco.ForPapers(windowPaper{}))
-			continue
+		case bandit.Definition.Name:
+			t = append(t, bandit.ForPapers(privateBandit))
+		default:
+			t = append(t, d.ForPapers())
 		}
-		t = append(t, d.ForPapers())
 	}
 	return t
 }
