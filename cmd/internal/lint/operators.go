@@ -24,6 +24,7 @@ func algorithm(folder string) string {
 var readers = map[string]string{
 	"operators/coco":               "cmd/papers/internal/printed",
 	"operators/bandit":             "cmd/papers/internal/printed",
+	"operators/linucb":             "cmd/papers/internal/printed",
 	"operators/aggregate/block":    "cmd/internal/numbers",
 	"operators/aggregate/interval": "cmd/internal/numbers",
 }

@@ -6,6 +6,7 @@ import (
 	"oriel/cmd/internal/registry"
 	"oriel/operators/bandit"
 	"oriel/operators/coco"
+	"oriel/operators/linucb"
 )
 
 // Operators are those of oriel, with the choices that papers print.
@@ -19,6 +20,8 @@ func table() registry.Table {
 			t = append(t, coco.ForPapers(windowPaper{}))
 		case bandit.Definition.Name:
 			t = append(t, bandit.ForPapers(privateBandit))
+		case linucb.Definition.Name:
+			t = append(t, linucb.ForPapers(contextual{}))
 		default:
 			t = append(t, d.ForPapers())
 		}
