@@ -41,8 +41,9 @@ func TestPlanOfPrintedConstants(t *testing.T) {
 		}
 	}
 	var invalid settings.Invalid
-	if err := runPlan(&bytes.Buffer{}, []string{"ORIEL_OPERATOR=ridge", "ORIEL_MECHANISM=tree-gamma-paper"}, plan.Input{}); !errors.As(err, &invalid) ||
-		!strings.Contains(err.Error(), "ORIEL_MECHANISM: tree-gamma-paper: is what a paper prints") {
+	ridge := []string{"ORIEL_OPERATOR=ridge", "ORIEL_MECHANISM=tree-gamma-paper"}
+	err := runPlan(&bytes.Buffer{}, ridge, plan.Input{})
+	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "tree-gamma-paper: is what a paper prints") {
 		t.Errorf("constants that no paper prints for ridge: %v", err)
 	}
 }

@@ -16,7 +16,15 @@ import (
 // Definition is bandit in the table of operators.
 var Definition = operators.Definition{
 	Name: "bandit", Text: "bandit over a convex set: plays go out ahead, their losses come back as events",
-	Settings: settings, Events: events, New: configure,
+	Settings: settings, Events: events,
+	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
+}
+
+// ForPapers is Definition with the noise of a paper: NOISE=paper.
+func ForPapers(p Printed) operators.Definition {
+	d := Definition.ForPapers()
+	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
+	return d
 }
 
 // What settings may say.
@@ -105,7 +113,7 @@ var body = schemas.Body{
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
-func configure(v *operators.Values) (operators.Operator, error) {
+func configure(v *operators.Values, asPrinted Printed) (operators.Operator, error) {
 	table, losses, d := actions.Read(v), v.Range("LOSS_RANGE"), v.Count("DIMENSION")
 	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
 	base := v.Number("BASELINE")
@@ -135,8 +143,10 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		Set: set, Losses: losses, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Rounds: v.Rounds,
 		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
 		Projected: v.Text("UPDATE") == projected, Precision: v.Number("PRECISION"),
-		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
-		Actions: table,
+		Doubling: v.Flag("DOUBLING"), Actions: table,
+	}
+	if v.Text("NOISE") == printed {
+		c.Printed = asPrinted
 	}
 	var err error
 	c.shape, err = newShape(set, c.Shrink)
@@ -208,7 +218,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 func (c operator) paramsFor(m mechanisms.Config) (Params, error) {
 	p := c.NewParams()
 	p.Centres = c.centres(m)
-	if !c.Printed {
+	if c.Printed == nil {
 		return p, nil
 	}
 	var err error

@@ -17,7 +17,7 @@ func configOf(m mechanisms.Config, lines ...string) (operator, error) {
 		"square": "a>b\na>c\nb>d\nc>d\n", "path": "a>b\nb>c\n", "double": strings.Repeat("a>b\n", 200),
 	}
 	read := func(name string) ([]byte, error) { return []byte(graphs[name]), nil }
-	c, err := optest.ConfigureFrom(read, Definition.ForPapers(), m, lines...)
+	c, err := optest.ConfigureFrom(read, ForPapers(lemmas), m, lines...)
 	if err != nil {
 		return operator{}, err
 	}
@@ -43,7 +43,7 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 	}{
 		{nil, func(c operator) bool {
 			return c.Actions.Actions == 20 && c.Actions.Delay == 4 && c.Losses.High == 1 && c.Shrink &&
-				!c.Projected && !c.Doubling && !c.Printed
+				!c.Projected && !c.Doubling && c.Printed == nil
 		}},
 		{[]string{"UPDATE=projection"}, func(c operator) bool { return c.Projected && c.off() == 0 }},
 		{[]string{"PRECISION=0.125"}, func(c operator) bool { return c.off() == 0.125 }},

@@ -21,6 +21,16 @@ func scaleOf(tb testing.TB, c Config, m mechanisms.Config) float64 {
 	return plan.Scale.Float64() * plan.Grid.Unit() * machineGain(c)
 }
 
+// lemmas has λ = √T·n·L·ln T/ε of Laplace noise, as Lemma 7 prints it, and σ of Gaussian noise as Lemma 10 does.
+func lemmas(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64 {
+	root, log := math.Sqrt(plays), math.Log(plays)
+	if law == mechanisms.Laplace {
+		return root * n * lipschitz * log / b.Epsilon
+	}
+	vectors := (1 + root/n) * math.Log((n+plays)/b.Delta)
+	return math.Sqrt(root*n*vectors) * lipschitz * log * math.Log(plays/b.Delta) / b.Epsilon
+}
+
 // TestReferenceNoise: T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4: exact Laplace noise has λ = 768; the paper
 // prints 3684.14, and of Gaussian noise σ with its four logarithms. Printed noise is that, and no less than exact.
 func TestReferenceNoise(t *testing.T) {
@@ -29,7 +39,7 @@ func TestReferenceNoise(t *testing.T) {
 	if got := scaleOf(t, c, mechanism(c, "tree-laplace", 1)); math.Abs(got/768-1) > 1e-4 {
 		t.Errorf("λ = %g, want 768", got)
 	}
-	c.Printed = true
+	c.Printed = lemmas
 	if got := scaleOf(t, c, mechanism(c, "tree-laplace", 1)); math.Abs(got/3684.14-1) > 1e-4 {
 		t.Errorf("the paper's λ = %g, want 3684.14", got)
 	}
@@ -39,7 +49,7 @@ func TestReferenceNoise(t *testing.T) {
 	}
 	few := paper(t, 4, 16)
 	exact := scaleOf(t, few, mechanism(few, "tree-laplace", 1))
-	few.Printed = true
+	few.Printed = lemmas
 	if got := scaleOf(t, few, mechanism(few, "tree-laplace", 1)); got < exact {
 		t.Errorf("of 16 plays the paper's λ = %g is taken, below %g", got, exact)
 	}
@@ -89,7 +99,7 @@ func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
 		if err != nil || scaleOf(t, c, again) != scaleOf(t, c, against) {
 			t.Errorf("baseline %g: a stored plan has other noise: %v", baseline, err)
 		}
-		c.Printed = true
+		c.Printed = lemmas
 		printed := scaleOf(t, c, mechanism(c, "tree-laplace", 1))
 		if err := (operator{Config: c}).Require(&against, nil); err != nil {
 			t.Fatal(err)
@@ -143,7 +153,7 @@ func TestRegretUnderPrintedNoise(t *testing.T) {
 			c := paper(t, n, float64(total))
 			none := world{}.answered(t, c, name, true, total, 3)
 			exact := world{}.answered(t, c, name, false, total, 3)
-			c.Printed = true
+			c.Printed = lemmas
 			printed := world{}.answered(t, c, name, false, total, 3)
 			weak := world{}.under(t, c, mechanism(c, name, 1e7), false, total, 3)
 			t.Logf("%s, n = %d, T = %d: regret a play %.4f without noise, %.4f exact, %.4f printed, %.0f times; at ε = 10⁷ %.4f",

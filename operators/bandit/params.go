@@ -28,12 +28,16 @@ type Config struct {
 	Projected bool    // centres are found by projection, not by linear minimisations
 	Precision float64 // of centres that are found by these, length; 0: D/√B
 	Doubling  bool    // ζ and η are the paper's for 1, 2, 4, … rounds, which start anew
-	Printed   bool    // noise is what the paper prints
+	Printed   Printed // noise is what the paper prints; nil in every service
 	Actions   actions.Config
 
 	axes  bool   // directions are coordinates in turn, for an audit, whose canaries need one that they know
 	shape *shape // of Set; nil: not computed yet
 }
+
+// Printed returns the scale of noise that the paper prints for each coordinate of a node, loss units: for directions of
+// n dimensions, so many plays in all, and losses that change by Lipschitz over a length.
+type Printed func(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64
 
 // Validate reports what is wrong.
 func (c Config) Validate() error {
@@ -88,18 +92,6 @@ func (c Config) episode(total float64) Episode {
 	return p
 }
 
-// printed is the scale of noise that the paper prints for each coordinate of a node, loss units: λ = √T·n·L·ln T/ε of
-// Laplace noise (Lemma 7), σ = T^¼·√n·L·ln T·ln(T/δ)·√((1 + √T/n)·ln((n+T)/δ))/ε of Gaussian noise (Lemma 10).
-func (c Config) printed(law mechanisms.Law, b dp.Budget) float64 {
-	n, total := float64(c.geometry().dimension), float64(c.Rounds)*float64(c.Actions.Records)
-	if law == mechanisms.Laplace {
-		return math.Sqrt(total) * n * c.Lipschitz * math.Log(total) / b.Epsilon
-	}
-	vectors := (1 + math.Sqrt(total)/n) * math.Log((n+total)/b.Delta)
-	return math.Pow(total, 0.25) * math.Sqrt(n) * c.Lipschitz * math.Log(total) * math.Log(total/b.Delta) *
-		math.Sqrt(vectors) / b.Epsilon
-}
-
 // excess is how many times as much noise the paper prints as one play needs, at least 1: what is printed for few plays
 // is too little, and is not taken.
 func (c Config) excess(m mechanisms.Config) (float64, error) {
@@ -120,8 +112,9 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 	if facts.Law == mechanisms.Gaussian {
 		needed = apart * math.Sqrt(h) / dp.GaussianMu(m.Budget)
 	}
-	p := c.NewParams()
-	return max(1, c.printed(facts.Law, m.Budget)/c.gain(p, p.Episodes[0])/needed), nil
+	p, plays := c.NewParams(), float64(c.Rounds)*float64(c.Actions.Records)
+	scale := c.Printed(facts.Law, float64(c.geometry().dimension), plays, c.Lipschitz, m.Budget)
+	return max(1, scale/c.gain(p, p.Episodes[0])/needed), nil
 }
 
 // reach is the radius of the ball that noise of the paper's size is made for: two of its vectors are so many times 2

@@ -31,7 +31,8 @@ type operator struct {
 	confidence     float64 // with which probability β is proved; 0: it is not
 	most           float64 // S
 	derived        bool    // S follows from d: settings do not say it
-	noise          string  // one of noises
+	noise          string  // exact, or a name of printed
+	printed        Printed // nil in every service
 	every          uint64
 	doubling       bool // solve only when an arm's determinant has doubled
 	batch          uint64

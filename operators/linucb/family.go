@@ -14,7 +14,15 @@ import (
 // Definition is linucb in the table of operators.
 var Definition = operators.Definition{
 	Name: "linucb", Text: "contextual bandit: weights of each arm from private second moments, and the arm to play",
-	Settings: settings, Events: events, New: configure,
+	Settings: settings, Events: events,
+	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
+}
+
+// ForPapers is Definition with the noise of a paper, which NOISE names.
+func ForPapers(p Printed) operators.Definition {
+	d := Definition.ForPapers()
+	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
+	return d
 }
 
 // Who plays.
@@ -77,8 +85,8 @@ var settings = []operators.Setting{
 		"f: released second moments are shifted by f times the edge of their noise's spectrum, "+
 			"2√d·sd. Not with ORIEL_CONFIDENCE"),
 	{
-		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact}, Papers: printedNoises, Default: exact,
-		Later: true, Text: "how much: what ORIEL_EPSILON takes",
+		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact},
+		Papers: []string{paper, wishart, unshifted}, Default: exact, Later: true, Text: "how much: what ORIEL_EPSILON takes",
 	},
 	{
 		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "0.25",
@@ -148,9 +156,10 @@ func events(v *operators.Values) operators.Events {
 	}
 }
 
-func configure(v *operators.Values) (operators.Operator, error) {
+func configure(v *operators.Values, printed Printed) (operators.Operator, error) {
 	c := operator{
-		arms: v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
+		printed: printed,
+		arms:    v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
 		rows:       moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
 		features:   v.Within("FEATURES_MAX", 1e-12, 1e12),
 		start:      v.Within("START_REGULARIZER", 0, 1e12),

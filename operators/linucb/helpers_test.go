@@ -61,7 +61,7 @@ func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
 // config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
 func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
-	return optest.Over[operator](tb, Definition.ForPapers(), m, lines...)
+	return optest.Over[operator](tb, ForPapers(asPrinted{}), m, lines...)
 }
 
 // drawn are events with a context, an arm and a reward, dense and sparse, some with long features and rewards beyond

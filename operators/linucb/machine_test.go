@@ -221,7 +221,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		`ARMS=a,"b"`, "CAPACITY=1048577", "NOISE=paper", "NOISE=loud",
 	} {
 		lines := append(append([]string{}, base...), line)
-		if _, err := optest.Configure(Definition.ForPapers(), optest.Life(16), lines...); err == nil {
+		if _, err := optest.Configure(ForPapers(asPrinted{}), optest.Life(16), lines...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}

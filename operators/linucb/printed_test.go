@@ -63,7 +63,7 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 	}
 	users := horizon(optest.Window("tree-gaussian"), 64)
 	users.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 4}
-	c, err := optest.Configure(Definition.ForPapers(), users, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "NOISE=paper")
+	c, err := optest.Configure(ForPapers(asPrinted{}), users, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "NOISE=paper")
 	if err != nil {
 		t.Fatal(err)
 	}

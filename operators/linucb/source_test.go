@@ -2,16 +2,68 @@ package linucb
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/elementary"
 	"oriel/operators/optest"
 )
+
+// paperNoise are the constants that are printed, for d features, a tree over n steps, rows of norm L̃ (square: two), ε,
+// δ.
+type paperNoise struct{ n, d, square, epsilon, delta float64 }
+
+// levels is m, the nodes that a prefix has at most: ⌈log₂ n⌉ + 1.
+func (s paperNoise) levels() float64 { return float64(bits.Len64(uint64(s.n)-1) + 1) }
+
+// freedom is k, the degrees of freedom of a node's Wishart noise.
+func (s paperNoise) freedom() float64 {
+	times := float64(224*s.levels()) / float64(s.epsilon*s.epsilon)
+	times = float64(times * elementary.Log(float64(8*s.levels())/s.delta))
+	return s.d + 1 + math.Ceil(float64(times*elementary.Log(2/s.delta)))
+}
+
+// sigma is the standard deviation of a node's Gaussian noise: 4√m·L̃²·ln(4/δ)/ε.
+func (s paperNoise) sigma() float64 {
+	return float64(float64(float64(4*math.Sqrt(s.levels()))*s.square)*elementary.Log(4/s.delta)) / s.epsilon
+}
+
+// mu is what the noise of a name loses, where rows are exchanged: the m nodes of a row, each moved by L̃².
+func (s paperNoise) mu(name string) float64 {
+	sigma := s.sigma()
+	if name != paper {
+		sigma = float64(s.square * math.Sqrt(s.freedom()))
+	}
+	return float64(s.square*math.Sqrt(s.levels())) / sigma
+}
+
+// asPrinted is the noise of the source.
+type asPrinted struct{}
+
+func (asPrinted) Mu(noise string, n, d, square float64, b dp.Budget) float64 {
+	return paperNoise{n: n, d: d, square: square, epsilon: b.Epsilon, delta: b.Delta}.mu(noise)
+}
+
+// Shift is 2Υ of Gaussian noise, or what Eq. (4) leaves of the mean of Wishart noise.
+func (asPrinted) Shift(noise string, d, square, sd, n, failure float64) float64 {
+	if noise == paper {
+		wide := float64(4*math.Sqrt(d)) + float64(2*elementary.Log(2*n/failure))
+		return float64(2 * float64(float64(math.Sqrt2*sd)*wide))
+	}
+	root, edge := sd/square, math.Sqrt(d)+math.Sqrt(float64(2*elementary.Log(8*n/failure))) // √(mk)
+	mean := float64(square * float64(root*root))
+	if noise == unshifted {
+		return mean
+	}
+	return min(mean, float64(float64(square*edge)*(float64(6*root)-edge)))
+}
 
 // printed are the source's constants, with bounds that fail with probability α.
 type printed struct {

@@ -64,7 +64,7 @@ var scarce = []struct {
 	},
 	{[]string{"AppendOwn"}, []string{"schemas", "cmd/internal/setup", "cmd/internal/traps"}, namesMembers},
 	{[]string{"See"}, []string{"cmd/internal/traps", "cmd/oriel"}, namesMembers},
-	{[]string{"ForPapers"}, []string{"cmd/papers", "operators/coco"}, printsOfPapers},
+	{[]string{"ForPapers"}, []string{"cmd/papers", "operators"}, printsOfPapers},
 	{[]string{"LoadOf"}, []string{"cmd/papers"}, printsOfPapers},
 }
 

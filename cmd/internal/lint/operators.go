@@ -23,6 +23,8 @@ func algorithm(folder string) string {
 // by functions of public numbers, and the constants that a paper prints for it.
 var readers = map[string]string{
 	"operators/coco":               "cmd/papers/internal/printed",
+	"operators/bandit":             "cmd/papers/internal/printed",
+	"operators/linucb":             "cmd/papers/internal/printed",
 	"operators/aggregate/block":    "cmd/internal/numbers",
 	"operators/aggregate/interval": "cmd/internal/numbers",
 }

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"oriel/cmd/internal/registry"
+	"oriel/operators/bandit"
 	"oriel/operators/coco"
+	"oriel/operators/linucb"
 )
 
 // Operators are those of oriel, with the choices that papers print.
@@ -13,11 +15,16 @@ var Operators = table()
 func table() registry.Table {
 	var t registry.Table
 	for _, d := range registry.All {
-		if d.Name == coco.Definition.Name {
+		switch d.Name {
+		case coco.Definition.Name:
 			t = append(t, coco.ForPapers(windowPaper{}))
-			continue
+		case bandit.Definition.Name:
+			t = append(t, bandit.ForPapers(privateBandit))
+		case linucb.Definition.Name:
+			t = append(t, linucb.ForPapers(contextual{}))
+		default:
+			t = append(t, d.ForPapers())
 		}
-		t = append(t, d.ForPapers())
 	}
 	return t
 }
