@@ -137,7 +137,9 @@ func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) er
 		for _, command := range commands(self, broker.Addr(), t.rows[0].Deployment().Decisions) {
 			fmt.Fprintln(out, " ", command)
 		}
-		fmt.Fprintln(out, "Flights go on, and a service counts them. Look at it in a browser:\n  "+page)
+		fmt.Fprintf(out, "Flights go on, and a service counts them. By the minute:\n  ORIEL_BROKERS=%s %s numbers "+
+			"--topic live.decisions --every 1m --by none --last 10m\n", broker.Addr(), quoted(self))
+		fmt.Fprintf(out, "Look at it in a browser:\n  %s\n", page)
 		return wait()
 	}
 	fmt.Fprintln(out, "\n"+
@@ -149,8 +151,10 @@ func Run(ctx context.Context, out io.Writer, all []flights.Flight, o Options) er
 // `go run` is there as long as the demo runs.
 func commands(self, broker, topic string) []string {
 	return []string{
-		fmt.Sprintf("ORIEL_BROKERS=%s '%s' tail --topic %s --from-beginning -n 5",
-			broker, strings.ReplaceAll(self, "'", `'\''`), topic),
+		fmt.Sprintf("ORIEL_BROKERS=%s %s tail --topic %s --from-beginning -n 5", broker, quoted(self), topic),
 		fmt.Sprintf("kcat -b %s -C -t %s -p 0 -c 5 -q -X isolation.level=read_committed", broker, topic),
 	}
 }
+
+// quoted is a word of a shell.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -35,7 +35,7 @@ func live(
 	h := service.ThisHost("demo")
 	h.Stderr = io.Discard
 	h.Environ = append(arrivalLines("live"), "ORIEL_BROKERS="+broker, "ORIEL_MASTER_KEY_FILE="+key,
-		"ORIEL_STATE_DIR="+filepath.Join(dir, "live"), "ORIEL_HTTP_ADDR="+pageAddress)
+		"ORIEL_STATE_DIR="+filepath.Join(dir, "live"), "ORIEL_HTTP_ADDR="+pageAddress, "ORIEL_INCREMENTS=true")
 	h.Listen = func(network, address string) (net.Listener, error) {
 		l, err := net.Listen(network, address)
 		if err != nil {
