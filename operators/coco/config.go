@@ -47,6 +47,8 @@ type Config struct {
 	WeightMax   float64
 	LabelMax    float64 // Y, the largest |y|, of the squared loss
 
+	Band Band // around predictions; zero: none
+
 	Rounds    uint64  // T, steps for which the noise bound E is asked. Required for LLO with Proved constants.
 	Failure   float64 // β, probability that some step up to T breaks the bound, in (0, 1). Required for LLO.
 	EmitEvery uint64  // k ≥ 1: the decision of step t is emitted if t mod k = 0. Required; 1 emits all.
@@ -99,6 +101,7 @@ func (c Config) Validate() error {
 	if c.First != "" && c.First != Spread && (c.First != Vertex || c.Update != LLO || c.Constants != Search) {
 		fail("first %q: not spread, nor vertex of llo with constants search", c.First)
 	}
+	errs = append(errs, c.validateBand()...)
 	switch {
 	case c.Update == LLO:
 		errs = append(errs, c.validateLocal()...)

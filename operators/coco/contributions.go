@@ -74,18 +74,28 @@ func (c Config) weight() float64 {
 	return max(1, c.Clip/c.FeaturesMax)
 }
 
-// component is what a record adds under the rule.
-func (l Contributions) component(c Config) contribution.Contribution {
+// component is the block of gradients under the rule.
+func (l Contributions) component(c Config) contribution.Component {
 	n := c.Set.Dimension()
 	switch l.Rule {
 	case ruleCentre:
-		return contribution.Contribution{
-			Components: []contribution.Component{contribution.Ball{Size: n, Radius: l.Radius, Reach: l.Reach}.Component()},
-		}
+		return contribution.Ball{Size: n, Radius: l.Radius, Reach: l.Reach}.Component()
 	case ruleNorm:
-		return contribution.OneComponent(n, l.Radius)
+		return contribution.Component{Size: n, Clip: l.Radius}
 	}
-	return contribution.OneComponent(n, c.Clip)
+	return contribution.Component{Size: n, Clip: c.Clip}
+}
+
+// contribution is what a record adds under a plan: a gradient, and behind it marks for a band, if there is one.
+func (p Params) contribution(c Config) contribution.Contribution {
+	gradient := p.Contributions.component(c)
+	if p.Band == (Columns{}) {
+		return contribution.Contribution{Components: []contribution.Component{gradient}}
+	}
+	marks := contribution.Marks{Columns: p.Band.Number}.Component()
+	gradient.Name, gradient.Share = "gradient", gradientShare
+	marks.Name, marks.Share = "band", p.Band.Share
+	return contribution.Contribution{Components: []contribution.Component{gradient, marks}}
 }
 
 // entries is how many numbers a record adds in n dimensions.

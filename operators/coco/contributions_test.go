@@ -21,7 +21,7 @@ import (
 
 // sharpest gives a mechanism the contribution of a new deployment.
 func sharpest(c Config, m mechanisms.Config) mechanisms.Config {
-	m.Contribution = c.contributions(m).component(c)
+	m.Contribution = Params{Contributions: c.contributions(m)}.contribution(c)
 	return m
 }
 

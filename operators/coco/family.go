@@ -3,6 +3,7 @@ package coco
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
@@ -15,7 +16,7 @@ import (
 // Definition is coco in the table of operators.
 var Definition = operators.Definition{
 	Name: "coco", Text: "constrained online convex optimisation: one loss, one set, one private sum of gradients",
-	Settings: settings, Events: events,
+	Settings: slices.Concat(settings, bandSettings), Events: events,
 	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
 }
 
@@ -161,6 +162,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	v.Want("FIRST", v.Text("FIRST") != Vertex || v.Text("UPDATE") == LLO && v.Text("CONSTANTS") == Search,
 		"vertex: only ORIEL_UPDATE=llo with ORIEL_CONSTANTS=search begins there")
 	wantReleases(v)
+	band := wantBand(v, features)
 	set := convex.Want(v)
 	if err := v.Err(); err != nil {
 		return nil, err
@@ -173,7 +175,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 		Update: v.Text("UPDATE"), Constants: v.Text("CONSTANTS"), First: v.Text("FIRST"), Loss: l, Set: set,
 		Clip: v.Number("CLIP"), StrongConvexity: v.Number("STRONG_CONVEXITY"), StartRegularizer: start,
 		FeaturesMax: features, WeightMax: v.Number("WEIGHT_MAX"), LabelMax: v.Number("LABEL_MAX"),
-		OwnConvexity: v.Flag("OWN_CONVEXITY"), Rounds: v.Rounds, Failure: 1 - confidence, EmitEvery: every,
+		OwnConvexity: v.Flag("OWN_CONVEXITY"), Band: band, Rounds: v.Rounds, Failure: 1 - confidence, EmitEvery: every,
 		Printed: printed,
 	}
 	form := schemas.Dense
@@ -234,21 +236,23 @@ func (c operator) Cautions() []string {
 // Form is that of DECISIONS.
 func (c operator) Form() schemas.Form { return c.form }
 
-// Extras are the memory, where there is one, and the window of users: the window that decisions state is then 0.
-func (c operator) Extras() []schemas.Extra { return operators.LifetimeMembers(c.terms) }
+// Extras are the memory, where there is one, and the window of users, so that the window that decisions state is 0; and
+// a band.
+func (c operator) Extras() []schemas.Extra {
+	return append(operators.LifetimeMembers(c.terms), bandExtras(c.Config)...)
+}
 
 // Require tells the contribution, by the rule of the stored plan or the sharpest one, asks for the error bound that
 // proved constants need, and tells the scale that a paper prints.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
-	leaves := c.contributions(*m)
+	p := Params{Contributions: c.contributions(*m), Band: c.columns(m.Unit)}
 	if params != nil {
-		p, err := ParseParams(params)
-		if err != nil {
+		var err error
+		if p, err = ParseParams(params); err != nil {
 			return err
 		}
-		leaves = p.Contributions
 	}
-	m.Contribution, m.Failure = leaves.component(c.Config), c.StepFailure()
+	m.Contribution, m.Failure = p.contribution(c.Config), c.StepFailure()
 	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper && c.Printed != nil {
 		m.Printed = c.Printed.Scale(c.Config, *m)
 	}

@@ -29,8 +29,10 @@ type Machine struct {
 	objective *objective
 	update    update
 	means     *operators.Means // nil: decisions follow the newest sums
+	band      *band            // nil: there is none
 	extras    []schemas.ExtraValue
-	pull      float64 // of the centre of leaves, where they have one
+	ends      []schemas.ExtraValue // of extras: those of the band
+	pull      float64              // of the centre of leaves, where they have one
 	offset    float64
 }
 
@@ -41,13 +43,17 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if err := errors.Join(c.Validate(), p.validate()); err != nil {
 		return nil, err
 	}
-	if n := c.Set.Dimension(); stream.Dimension() != n {
-		return nil, fmt.Errorf("coco: dimension %d: the stream has %d", n, stream.Dimension())
+	if (c.Band.Level > 0) != (p.Band != Columns{}) || p.Band.Number != c.bandColumns() {
+		return nil, fmt.Errorf("coco: plan: %d columns of a band, the settings have %d", p.Band.Number, c.bandColumns())
+	}
+	if n := c.Set.Dimension() + c.bandColumns(); stream.Dimension() != n || stream.Components() != p.components() {
+		return nil, fmt.Errorf("coco: dimension %d: the stream has %d, in %d components", n, stream.Dimension(),
+			stream.Components())
 	}
 	if p.Means && !c.searches() {
 		return nil, fmt.Errorf("coco: plan: means of sums: only llo with constants search follows them, not update %s", c.Update)
 	}
-	if want := p.Contributions.entries(c.Set.Dimension()); len(stream.Scratch()) != want {
+	if want := p.Contributions.entries(c.Set.Dimension()) + c.bandColumns(); len(stream.Scratch()) != want {
 		return nil, fmt.Errorf("coco: plan: leaves of %d numbers: the stream takes %d", want, len(stream.Scratch()))
 	}
 	if stream.PerStep() != (c.Update == OGD) {
@@ -97,6 +103,14 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 		o.follow(p.Past)
 	}
 	m.extras = operators.AppendLifetimeMembers(nil, stream.Terms())
+	if c.Band.Level > 0 {
+		if m.band, err = newBand(c, stream); err != nil {
+			return nil, err
+		}
+		m.ends = make([]schemas.ExtraValue, len(bandExtras(c)))
+		m.extras = append(m.extras, m.ends...)
+		m.ends = m.extras[len(m.extras)-len(m.ends):]
+	}
 	switch c.Update {
 	case LLO:
 		m.update, err = newLocal(c, o, stream.Batch(), bound, p.CW)
@@ -123,6 +137,11 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	var adds []float64
 	x, scratch := m.update.point(), m.Stream.Scratch()
+	var columns []float64
+	if m.band != nil {
+		at := len(scratch) - m.band.rule.columns()
+		scratch, columns = scratch[:at], scratch[at:]
+	}
 	gradient, centre := scratch[:len(x)], scratch[len(x):]
 	if !r.Null && m.loss.Gradient(gradient, x, r.Event) {
 		m.tangent.Project(gradient)
@@ -132,7 +151,10 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 			}
 			m.tangent.Project(centre)
 		}
-		adds = scratch
+		if m.band != nil {
+			m.band.mark(columns, x, r.Event)
+		}
+		adds = m.Stream.Scratch()
 	}
 	if !m.Stream.Add(r.Identity, adds) {
 		return dst
@@ -140,8 +162,14 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	t := m.Stream.Step()
 	m.objective.addDecision(m.update.point())
 	m.update.step(t, m.followed())
+	if m.band != nil {
+		m.band.step(t)
+	}
 	if t%m.Every != 0 {
 		return dst
+	}
+	if m.band != nil {
+		m.band.write(m.ends, t)
 	}
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.update.point(), Extras: m.extras})
 }

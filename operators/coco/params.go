@@ -29,6 +29,8 @@ type Params struct {
 	// Means says that searched steps follow means of released sums (SPEC.md §6.1). Plans before version 5 follow the
 	// newest sums, and so do the other updates.
 	Means bool
+
+	Band Columns // of a band's misses; zero: there are none, as in all plans before version 6
 }
 
 // Inherited is where a stream starts whose earlier life was published, as public as that (SPEC.md §5.3).
@@ -49,6 +51,9 @@ const (
 
 	meansVersion = 5 // searched steps follow means; whether contributions are projected as in version 4; a past may follow
 	meansLen     = contributionsLen + 1
+
+	bandVersion = 6 // what follows: bits 0 and 1 of a byte; columns of a band and their share; a past may follow
+	bandLen     = meansLen + 1 + 4
 )
 
 // NewParams makes the plan of c over the mechanism m: with the rule for contributions that m has.
@@ -57,8 +62,10 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 		return Params{}, err
 	}
 	p := Params{Whole: c.knowsMore(), Means: c.searches()}
-	if sharp := c.contributions(m); reflect.DeepEqual(m.Contribution, sharp.component(c)) {
-		p.Contributions = sharp
+	p.Band = c.columns(m.Unit)
+	sharp := Params{Contributions: c.contributions(m), Band: p.Band}
+	if reflect.DeepEqual(m.Contribution, sharp.contribution(c)) {
+		p.Contributions = sharp.Contributions
 	}
 	if c.Update == LLO && c.Constants == Paper {
 		cw, err := c.Printed.NoiseTerm(c, m)
@@ -90,6 +97,9 @@ func (p Params) validate() error {
 		!all(p.Past.Point, finite) {
 		return errors.New("coco: plan: a past whose weight is not above 0, or whose numbers are not finite")
 	}
+	if err := p.Band.validate(); err != nil {
+		return err
+	}
 	return p.Contributions.validate()
 }
 
@@ -110,17 +120,22 @@ func (l Contributions) validate() error {
 	return contribution.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
 }
 
+// Bits of the byte that plans from version 5 on have; the second one from version 6 on.
+const wholeBit, meansBit = 1, 2
+
 // AppendBinary appends the plan's stored form.
 func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.Whole && !p.Means {
+	if p.Contributions.Rule == ruleClip && p.Past.Point == nil && !p.Whole && !p.Means && p.Band == (Columns{}) {
 		dst = append(dst, planVersion)
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
 	}
 	l, version := p.Contributions, byte(contributionsVersion)
 	switch {
+	case p.Band != Columns{}:
+		version = bandVersion
 	case p.Means:
 		version = meansVersion
 	case p.Whole:
@@ -130,11 +145,18 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	}
 	dst = appendFloats(append(dst, version), []float64{p.CW})
 	dst = appendFloats(append(dst, l.Rule), []float64{l.Pull, l.Offset, l.Radius, l.Reach})
-	if p.Means {
+	if version >= meansVersion {
 		dst = append(dst, 0)
 		if p.Whole {
-			dst[len(dst)-1] = 1
+			dst[len(dst)-1] = wholeBit
 		}
+	}
+	if version == bandVersion {
+		if p.Means {
+			dst[len(dst)-1] |= meansBit
+		}
+		dst = append(dst, byte(p.Band.Number))
+		dst = binary.LittleEndian.AppendUint32(dst, p.Band.Share)
 	}
 	if p.Past.Point != nil {
 		dst = appendFloats(appendFloats(dst, []float64{p.Past.Weight}), p.Past.Point)
@@ -154,9 +176,10 @@ func ParseParams(b []byte) (Params, error) {
 		head = contributionsLen
 	case meansVersion:
 		head = meansLen
+	case bandVersion:
+		head = bandLen
 	default:
-		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion,
-			meansVersion)
+		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", version, planVersion, bandVersion)
 	}
 	want, past := head, version == pastVersion || version >= wholeVersion && len(b) > head
 	if past { // its weight and one coordinate at least
@@ -178,11 +201,20 @@ func ParseParams(b []byte) (Params, error) {
 			return Params{}, errors.New("coco: plan: not the form in which rules of leaves are written")
 		}
 	}
-	if p.Means {
-		if b[contributionsLen] > 1 {
-			return Params{}, fmt.Errorf("coco: plan: %d says whether costs are projected, not 0 or 1", b[contributionsLen])
+	if version >= meansVersion {
+		bits, most := b[contributionsLen], byte(wholeBit)
+		if version == bandVersion {
+			most |= meansBit
+			p.Means = bits&meansBit != 0
+			p.Band = Columns{Number: int(b[meansLen]), Share: binary.LittleEndian.Uint32(b[meansLen+1:])}
+			if p.Band == (Columns{}) {
+				return Params{}, errors.New("coco: plan: no columns where there are some")
+			}
 		}
-		p.Whole = b[contributionsLen] == 1
+		if bits > most {
+			return Params{}, fmt.Errorf("coco: plan: %d says whether costs are projected, not 0 to %d", bits, most)
+		}
+		p.Whole = bits&wholeBit != 0
 	}
 	if past {
 		numbers := make([]float64, (len(b)-head)/8)

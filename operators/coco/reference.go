@@ -19,23 +19,28 @@ type reference struct {
 	contributions Contributions
 	first         []float64 // the decision that the stream starts from
 	decision      []float64
+	band          referenceBand
 }
 
 func (t *reference) Begin() {
 	copy(t.decision, t.first)
+	t.band.begin(t.config)
 }
 
 func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		copy(t.decision, d.Point)
+		t.band.observe(d)
 	}
 }
 
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
+	dst, columns := t.split(dst)
 	gradient, centre := dst[:len(t.decision)], dst[len(t.decision):]
 	if r.Null || !t.config.Loss.Gradient(gradient, t.decision, r.Event) {
 		return false
 	}
+	t.band.contribution(columns, t.config, t.decision, r.Event)
 	t.tangent.Project(gradient)
 	if len(centre) > 0 {
 		for i, x := range t.decision {
@@ -47,12 +52,20 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 }
 
 func (t *reference) Tangent(u []float64) {
+	u, _ = t.split(u)
 	t.tangent.Project(u[:len(t.decision)])
 	clear(u[len(t.decision):]) // the centre is no direction
 }
 
+// split parts the numbers of gradient and centre from those of the columns of a band.
+func (t *reference) split(v []float64) (gradient, columns []float64) {
+	at := len(v) - t.config.bandColumns()
+	return v[:at], v[at:]
+}
+
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	first, second := canaries(t.config, u[:len(t.decision)])
+	t.config.beyondBand(&first, &second)
 	first.Weight = float64(first.Weight * factor)
 	second.Weight = float64(second.Weight * factor)
 	return operators.Record{Event: first}, operators.Record{Event: second}

@@ -1,0 +1,51 @@
+package coco
+
+import (
+	"oriel/operators"
+	"oriel/operators/elementary"
+	"oriel/operators/loss"
+	"oriel/schemas"
+)
+
+// referenceBand is the band of a reference model: it holds events against the band that decisions have published.
+type referenceBand struct{ low, high float64 }
+
+func (b *referenceBand) begin(c Config) {
+	length := c.Band.Labels.High - c.Band.Labels.Low
+	if b.low, b.high = -length/8, length/8; c.predictsSets() {
+		b.low, b.high = 0, 0.5
+	}
+}
+
+func (b *referenceBand) observe(d operators.Decision) {
+	if n := len(d.Extras); n >= 4 { // the last four, where there is a band
+		b.low, b.high = d.Extras[n-4].Number, d.Extras[n-3].Number
+	}
+}
+
+func (b *referenceBand) contribution(dst []float64, c Config, x []float64, e schemas.Event) {
+	clear(dst)
+	if len(dst) == 0 {
+		return
+	}
+	reach := float64(c.Set.MaxNorm() * c.FeaturesMax)
+	prediction := loss.Predict(x, e)
+	if q, ok := c.Loss.(loss.Quantile); ok {
+		prediction = q.Predict(x, e)
+	}
+	prediction = max(-reach, min(reach, prediction))
+	if len(dst) == 1 {
+		odds := elementary.Exp(float64(prediction * e.Label))
+		if 1/(1+odds) > b.high {
+			dst[0] = 1
+		}
+		return
+	}
+	label := max(c.Band.Labels.Low, min(c.Band.Labels.High, e.Label))
+	switch {
+	case label-prediction > b.high:
+		dst[0] = 1
+	case label-prediction < b.low, b.low == b.high:
+		dst[1] = 1
+	}
+}

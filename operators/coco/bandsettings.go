@@ -1,0 +1,58 @@
+package coco
+
+import (
+	"slices"
+
+	"oriel/operators"
+)
+
+// bandSettings follow those of the learner.
+var bandSettings = []operators.Setting{
+	{
+		Name: "BAND", Kind: operators.Number, Unit: "share of events", Range: "0, or 0.5 to 0.999", Default: "0", Later: true,
+		Text: "decisions have a band around predictions, or a set of labels, that holds this share of events in the long run. 0: none",
+	},
+	{
+		Name: "BAND_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Later: true,
+		Text: "public range of labels that are numbers, which ORIEL_BAND needs; a label beyond counts as its end",
+	},
+	{
+		Name: "BAND_WEIGHT", Kind: operators.Number, Unit: "gradient radii", Range: "0.01 to 10", Default: "0.3", Later: true,
+		Text: "length of a miss beside gradients: more makes the band steadier and the model noisier; 0.3 costs the model 2 % more noise",
+	},
+	{
+		Name: "BAND_STEP", Kind: operators.Number, Unit: "ranges", Range: "1e-9 to 0.1", Default: "0.0002", Later: true,
+		Text: "how far a miss moves an end of the band: more follows changes sooner, with a band that moves more",
+	},
+}
+
+// wantBand reads a band and reports what is wrong with it; features is X.
+func wantBand(v *operators.Values, features float64) (b Band) {
+	level, text := v.Number("BAND"), v.Text("BAND_RANGE")
+	weight, step := v.Number("BAND_WEIGHT"), v.Number("BAND_STEP")
+	if level == 0 {
+		const idle = "set, but ORIEL_BAND is not: there is no band"
+		v.Want("BAND_RANGE", text == "", idle)
+		v.Want("BAND_WEIGHT", weight == 0.3, idle)
+		v.Want("BAND_STEP", step == 0.0002, idle)
+		return Band{}
+	}
+	name := v.Text("LOSS")
+	numbers := slices.Contains([]string{"squared", "absolute", "quantile"}, name)
+	v.Want("BAND", level >= 0.5 && level <= 0.999, "%g: not 0, nor from 0.5 to 0.999", level)
+	v.Want("BAND", numbers || name == "logistic", "ORIEL_LOSS=%s predicts no label; squared, absolute, quantile and logistic do", name)
+	v.Want("BAND", wantsGaussian(v.Mechanism), "ORIEL_MECHANISM=%s: wants blt or tree-gaussian, of whose noise a bound is known",
+		v.Mechanism)
+	v.Want("BAND", v.Text("UPDATE") == Projection || v.Text("UPDATE") == LLO && v.Text("CONSTANTS") == Search,
+		"wants ORIEL_UPDATE=projection, or llo with ORIEL_CONSTANTS=search")
+	v.Want("BAND", features > 0, "needs ORIEL_FEATURES_MAX, which bounds predictions, or ORIEL_FEATURES_NORM=unit")
+	v.Within("BAND_WEIGHT", 0.01, 10)
+	v.Within("BAND_STEP", 1e-9, 0.1)
+	b = Band{Level: level, Weight: weight, Step: step}
+	if numbers {
+		b.Labels = v.Range("BAND_RANGE")
+	} else {
+		v.Want("BAND_RANGE", text == "", "%q: labels of two classes have none", text)
+	}
+	return b
+}
