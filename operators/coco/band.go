@@ -142,6 +142,14 @@ type bandRule struct {
 	predict func(x []float64, e schemas.Event) float64
 }
 
+// u_1: a band of three eighths of the range, and sets without labels that have less than a quarter of the probability.
+// An end that has to move by d of a range of 1 costs d/η misses, too many or too few, and these are about the middle of
+// what streams come to.
+const (
+	firstEnd   = 3.0 / 16
+	firstWrong = 0.75
+)
+
 // beyond makes the ends of what is shown lie outside of all residuals, rounded ones too.
 const beyond = 0x1p-20
 
@@ -154,11 +162,11 @@ func newBandRule(c Config) bandRule {
 		r.predict = q.Predict
 	}
 	if r.sets {
-		r.share, r.rate, r.start, r.least, r.most = 1-c.Band.Level, c.Band.Step, 0.5, -beyond, 1
+		r.share, r.rate, r.start, r.least, r.most = 1-c.Band.Level, c.Band.Step, firstWrong, -beyond, 1
 		return r
 	}
 	length := r.labels.High - r.labels.Low
-	r.rate, r.start = float64(c.Band.Step*length), length/8
+	r.rate, r.start = float64(c.Band.Step*length), float64(firstEnd*length)
 	r.most = float64(max(r.labels.High+r.reach, r.reach-r.labels.Low) * (1 + beyond))
 	r.least = -r.most
 	return r

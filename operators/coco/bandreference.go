@@ -11,9 +11,9 @@ import (
 type referenceBand struct{ low, high float64 }
 
 func (b *referenceBand) begin(c Config) {
-	length := c.Band.Labels.High - c.Band.Labels.Low
-	if b.low, b.high = -length/8, length/8; c.predictsSets() {
-		b.low, b.high = 0, 0.5
+	half := 3 * (c.Band.Labels.High - c.Band.Labels.Low) / 16
+	if b.low, b.high = -half, half; c.predictsSets() {
+		b.low, b.high = 0, 0.75
 	}
 }
 

@@ -1,0 +1,287 @@
+package coco
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// banded is a configuration with a band around numbers from −1 to 1, whose level and step are dyadic, and a mechanism
+// for it: with a memory, or with a window where that is 0.
+func banded(t testing.TB, memory, batch uint64) (Config, mechanisms.Config) {
+	t.Helper()
+	c := sample(t, "l2-ball", 2)
+	c.Loss, c.FeaturesMax, c.StartRegularizer = mustLoss(t, "squared"), 1, 50
+	c.Band = Band{Level: 0.75, Labels: operators.Range{Low: -1, High: 1}, Weight: 1, Step: 1.0 / 256}
+	m := mechanism(c, 64, batch)
+	if memory > 0 {
+		m = remembering(c, memory, batch)
+	}
+	return c, required(t, c, m)
+}
+
+// required is a mechanism with the contribution of a new deployment.
+func required(t testing.TB, c Config, m mechanisms.Config) mechanisms.Config {
+	t.Helper()
+	if err := (operator{Config: c}).Require(&m, nil); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// ledger follows what a column truly counts, and its noise, in exact numbers.
+type ledger struct {
+	machine *Machine
+	misses  []int
+	totals  []*big.Rat // M̃
+	noise   []float64  // max |N_t| so far
+	grid    lattice.Grid
+}
+
+func newLedger(t testing.TB, m *Machine, mechanism mechanisms.Config) *ledger {
+	t.Helper()
+	n := m.band.rule.columns()
+	l := &ledger{
+		machine: m, misses: make([]int, n), noise: make([]float64, n),
+		grid: mechtest.Plan(t, mechanism).Component(bandComponent).Grid,
+	}
+	for range n {
+		l.totals = append(l.totals, new(big.Rat))
+	}
+	return l
+}
+
+// add passes a record on. What it counts is by the band that was public before it.
+func (l *ledger) add(r operators.Record, high, low float64, prediction, label float64) []operators.Decision {
+	switch residual := label - prediction; {
+	case r.Null:
+	case residual > high:
+		l.misses[0]++
+	case residual < low || low == high:
+		l.misses[1]++
+	}
+	steps := l.machine.Steps()
+	made := l.machine.Add(nil, r)
+	if l.machine.Steps() == steps {
+		return made
+	}
+	for i, x := range l.machine.Stream.Increments(bandComponent) {
+		units := new(big.Int).Lsh(big.NewInt(x.Hi), 64)
+		units.Add(units, new(big.Int).SetUint64(x.Lo))
+		l.totals[i].Add(l.totals[i], new(big.Rat).Mul(new(big.Rat).SetInt(units), new(big.Rat).SetFloat64(l.grid.Unit())))
+	}
+	for i, total := range l.totals {
+		n, _ := new(big.Rat).Sub(total, new(big.Rat).SetInt64(int64(l.misses[i]))).Float64()
+		l.noise[i] = max(l.noise[i], math.Abs(n))
+	}
+	return made
+}
+
+// The recursion telescopes to the last bit: (u_{T+1} − u_1)/η is the misses that were counted, their noise, and what was
+// to be expected of them, whatever was shown, and wherever increments were folded.
+func TestBandTelescopes(t *testing.T) {
+	for _, x := range []struct{ batch, fold uint64 }{{1, foldSteps}, {3, 64}} {
+		c, m := banded(t, 256, x.batch)
+		c.Band.Step = 1.0 / 32
+		machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{5}))
+		machine.band.fold = x.fold
+		l := newLedger(t, machine, m)
+		rng := rand.New(rand.NewPCG(1, x.batch))
+		decision, high, low := []float64{0, 0}, 0.375, -0.375
+		outside := 0
+		for i := range tiertest.Runs(3000, 100_000) * int(x.batch) {
+			a := direction(rng, 2, 1)
+			y := 2*rng.Float64() - 1
+			if i/1500%2 == 1 {
+				y = 1 // all outside, until the band is as wide as it can be
+			}
+			r := record(i, schemas.Event{Vector: schemas.Vector{Values: a}, Label: y, Weight: 1})
+			r.Null = i%11 == 10
+			for _, d := range l.add(r, high, low, lattice.Dot(a, decision), y) {
+				copy(decision, d.Point)
+				low, high = d.Extras[1].Number, d.Extras[2].Number
+				expected := new(big.Rat).SetFloat64(float64(d.Step*x.batch) * machine.band.rule.share)
+				for column, total := range l.totals {
+					want, exact := new(big.Rat).Sub(total, expected).Float64()
+					if got := machine.band.excess(column, d.Step); got != want {
+						t.Fatalf("step %d, column %d: (u − u_1)/η is %v, want %v (exact: %v)", d.Step, column, got, want, exact)
+					}
+					u := machine.band.rule.start + machine.band.rule.rate*want
+					if u > machine.band.rule.most || u < machine.band.rule.least {
+						outside++
+					}
+				}
+			}
+		}
+		if outside == 0 {
+			t.Error("u never left what is shown")
+		}
+	}
+}
+
+// labelOf choose a label, knowing the prediction and the band that an event is held against.
+var labelOf = map[string]func(i int, f, low, high float64) float64{
+	"flips at the upper edge": func(i int, f, low, high float64) float64 { return f + high + math.Copysign(1e-9, float64(i%2)-0.5) },
+	"all above":               func(int, float64, float64, float64) float64 { return 1 },
+	"all below":               func(int, float64, float64, float64) float64 { return -1 },
+	"always outside": func(i int, f, low, high float64) float64 {
+		if i%2 == 0 {
+			return f + high + 1e-9
+		}
+		return f + low - 1e-9
+	},
+	"never outside": func(i int, f, low, high float64) float64 { return f + (low+high)/2 },
+	"far away": func(i int, f, low, high float64) float64 {
+		return 100 * float64(1-i/1000%2*2)
+	},
+	"at rest, then outside": func(i int, f, low, high float64) float64 {
+		if i/3000%2 == 0 {
+			return f
+		}
+		return f + high + 1e-9
+	},
+}
+
+// For every sequence, at every step, misses above the band are what is to be but for (D + |u_1|)/η + B + max|N|, those
+// below are not more, and both together differ by twice that at most. PROOF.md, claim 5.
+func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
+	tightest := math.Inf(1)
+	for name, choose := range labelOf {
+		for _, batch := range []uint64{1, 4} {
+			c, m := banded(t, 64, batch)
+			c.Band.Step = 1.0 / 64
+			m.Budget.Epsilon = 20 // so that noise does not hide what labels do
+			machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{7}))
+			l, rule := newLedger(t, machine, m), machine.band.rule
+			decision, high, low := []float64{0, 0}, 0.375, -0.375
+			rng := rand.New(rand.NewPCG(2, batch))
+			events := 0.0
+			for i := range tiertest.Runs(6000, 60_000) {
+				a := direction(rng, 2, 0.2)
+				f := lattice.Dot(a, decision)
+				y := choose(i, f, low, high)
+				r := record(i, schemas.Event{Vector: schemas.Vector{Values: a}, Label: y, Weight: 1})
+				events++
+				for _, d := range l.add(r, high, low, f, min(max(y, -1), 1)) {
+					copy(decision, d.Point)
+					low, high = d.Extras[1].Number, d.Extras[2].Number
+					fixed := (rule.most+rule.start)/rule.rate + float64(batch)
+					above := float64(l.misses[0]) - events*rule.share
+					below := float64(l.misses[1]) - events*rule.share
+					upper, lower := fixed+l.noise[0], fixed+l.noise[1]
+					if math.Abs(above) > upper || below > lower || math.Abs(above+below) > upper+lower {
+						t.Fatalf("%s, B = %d, step %d: misses are %g above and %g below what is to be, beyond %g and %g", name, batch,
+							d.Step, above, below, upper, lower)
+					}
+					tightest = min(tightest, upper-math.Abs(above))
+					if low > high {
+						t.Fatalf("step %d: band from %g to %g", d.Step, low, high)
+					}
+				}
+			}
+		}
+	}
+	if tightest > 60 {
+		t.Errorf("no sequence comes nearer to its bound than %g misses", tightest)
+	}
+}
+
+// A bound of decisions is that of the claim, in shares of events, for the deviation that many streams of null events
+// have: their band is noise alone.
+func TestNoiseOfTotalsIsWithinItsDeviation(t *testing.T) {
+	for _, memory := range []uint64{0, 8} {
+		c, m := banded(t, memory, 1)
+		plan := mechtest.Plan(t, m)
+		steps := []uint64{1, 5, 64, 150, 400}
+		squares := make([]float64, len(steps))
+		runs := tiertest.Runs(150, 4000)
+		var noise *totalNoise
+		for run := range runs {
+			machine := openPlan(t, c, m, plan, byte(run))
+			noise = machine.band.noise
+			at := 0
+			for step := uint64(1); step <= steps[len(steps)-1]; step++ {
+				r := record(int(step)+1000*run, schemas.Event{})
+				r.Null = true
+				machine.Add(nil, r)
+				if step != steps[at] {
+					continue
+				}
+				for column := range 2 {
+					n := machine.band.excess(column, step) + float64(step)*machine.band.rule.share
+					squares[at] += n * n
+				}
+				at++
+			}
+		}
+		for i, step := range steps {
+			// A chi square of 2·runs degrees: its root is within 6.11/√(4·runs) at 1e-9. A window's deviation, and those
+			// of more steps, are above: by √2 and a start's at most.
+			got, most := math.Sqrt(squares[i]/float64(2*runs)), noise.at(step)
+			slack := 6.11 / math.Sqrt(float64(4*runs))
+			if got > most*(1+slack) || memory > 0 && got < most*(1-slack)/2.5 {
+				t.Errorf("memory %d, step %d: deviation %g, bound %g", memory, step, got, most)
+			}
+		}
+	}
+}
+
+// What is shown is a function of what was published, and a band of two columns never crosses.
+func TestBandShown(t *testing.T) {
+	c, _ := banded(t, 64, 1)
+	rule := newBandRule(c)
+	if want := 2 * (1 + beyond); rule.most != want || rule.least != -want || rule.start != 0.375 || rule.share != 0.125 {
+		t.Fatalf("%+v", rule)
+	}
+	for _, x := range []struct{ u, l, high, low float64 }{
+		{0.5, 0.25, 0.5, -0.25},
+		{9, 9, rule.most, -rule.most},
+		{-9, -9, rule.least, rule.least}, // all events are above
+		{0.5, -0.75, 0.5, 0.5},
+		{-0.5, 0.75, -0.5, -0.75},
+	} {
+		shown := []float64{x.u, x.l}
+		rule.clamp(shown)
+		low, high := rule.ends(shown)
+		if low != x.low || high != x.high {
+			t.Errorf("%+v: band from %g to %g", x, low, high)
+		}
+		for _, y := range []float64{-1, -0.5, 0, 0.5, 1} {
+			e := schemas.Event{Vector: schemas.Vector{Values: []float64{0, 0}}, Label: y, Weight: 1}
+			want := -1
+			switch {
+			case y > high:
+				want = 0
+			case y < low || low == high:
+				want = 1
+			}
+			if got := rule.miss(shown, []float64{0, 0}, e); got != want {
+				t.Errorf("%+v, label %g: column %d, want %d", x, y, got, want)
+			}
+		}
+	}
+	sets := c
+	sets.Loss, sets.Band.Labels = mustLoss(t, "logistic"), operators.Range{}
+	rule = newBandRule(sets)
+	for _, x := range []struct {
+		q, z float64
+		want int
+	}{
+		{0.5, 0, -1}, {0.49, 0, 0}, {0.7, -0.8, -1}, {0.68, -0.8, 0}, {1, -1, -1}, {5, -1, -1}, {0, 1, 0}, {-3, 1, 0},
+	} {
+		shown := []float64{x.q}
+		rule.clamp(shown)
+		e := schemas.Event{Vector: schemas.Vector{Values: []float64{x.z, 0}}, Label: 1, Weight: 1}
+		if got := rule.miss(shown, []float64{1, 0}, e); got != x.want {
+			t.Errorf("%+v: column %d", x, got)
+		}
+	}
+}
