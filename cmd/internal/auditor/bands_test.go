@@ -1,0 +1,65 @@
+package auditor
+
+import (
+	"strings"
+	"testing"
+
+	"oriel/mechanisms/contribution"
+	"oriel/mechanisms/lattice"
+)
+
+// kindsOfBands are learners with a band: around numbers, and sets of labels.
+var kindsOfBands = [][]string{
+	{"ORIEL_LOSS=squared", "ORIEL_BAND_RANGE=-60:180", "ORIEL_WINDOW=8", "ORIEL_BATCH=2"},
+	{"ORIEL_LOSS=squared", "ORIEL_BAND_RANGE=-1:1", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_LABEL_MAX=1"},
+	{"ORIEL_LOSS=absolute", "ORIEL_BAND_RANGE=-1:1", "ORIEL_WINDOW=8", "ORIEL_ADJACENCY=zero-out", "ORIEL_BAND_WEIGHT=1"},
+	{"ORIEL_LOSS=logistic", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_CLIP=1"},
+}
+
+func withBand(t *testing.T, component int, more ...string) *Subject {
+	t.Helper()
+	a, err := NewSubject(auditSettings(t, append([]string{"ORIEL_BAND=0.9", "ORIEL_FEATURES_MAX=1"}, more...)...), [32]byte{1},
+		component)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// An audit refutes no learner with a band. Canaries of numbers miss on either side of it, and show all of the claim;
+// those of two classes are both within the first set of labels, and show that of gradients.
+func TestAuditOfBandsReachesTheClaim(t *testing.T) {
+	for _, more := range kindsOfBands {
+		share := 0.99
+		if more[0] == "ORIEL_LOSS=logistic" {
+			share = 0.97
+		}
+		reachesClaim(t, withBand(t, AllComponents, more...), share, strings.Join(more, " "))
+	}
+}
+
+// A canary in the column of a band alone bounds most of what that column is to protect.
+func TestAuditOfABandsColumnAlone(t *testing.T) {
+	a := withBand(t, 1, kindsOfBands[0]...)
+	if reach := a.aimedAt(t, 1).law.Reach(); reach < 0.99*a.claimed() || reach > a.claimed()*(1+1e-9) {
+		t.Fatalf("a canary reaches %g of %g", reach, a.claimed())
+	}
+	a.boundsItsReach(t, 1)
+}
+
+// doubled is a quantiser whose marks are twice as long, outside of any check.
+type doubled struct{ contribution.Quantiser }
+
+func (q doubled) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	q.Quantiser.Quantise(g, dst, v)
+	for i := range dst {
+		dst[i] *= 2
+	}
+}
+
+// A mark that is longer than it is said to be is found.
+func TestAuditCatchesLongMarks(t *testing.T) {
+	a := withBand(t, AllComponents, kindsOfBands[0]...)
+	a.mechanism.Contribution.Components[1].Quantiser = doubled{a.mechanism.Contribution.Components[1].Quantiser}
+	refutes(t, "a mark of twice the length", a, "distances", ErrCheck)
+}
