@@ -1,0 +1,268 @@
+package coco
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
+	"oriel/operators/optest"
+	"oriel/schemas"
+)
+
+// setsOf is banded with sets of labels.
+func setsOf(t testing.TB, memory, batch uint64) (Config, mechanisms.Config) {
+	t.Helper()
+	c, m := banded(t, memory, batch)
+	c.Loss, c.Band.Labels = mustLoss(t, "logistic"), operators.Range{}
+	return c, required(t, c, m)
+}
+
+// What an exchange moves gradient and marks by together, of all pairs of a coarse lattice of gradients and all misses,
+// is √(Δ² + 2w²) of two columns, √(Δ² + w²) of one and √(L² + w²) from the null event, w in radii of the gradients' ball;
+// and the two components' noise proves exactly what noise of one size for it would. PROOF.md, claim 6.
+func TestSensitivityOfABandByEnumeration(t *testing.T) {
+	for _, columns := range []int{1, 2} {
+		for _, exchange := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+			for _, weight := range []float64{0.01, 0.3, 1, 2.5} {
+				c, m := banded(t, 0, 1)
+				if columns == 1 {
+					c, m = setsOf(t, 0, 1)
+				}
+				c.Band.Weight, c.FeaturesMax = weight, 1e9 // the clip is the ball
+				m.Unit = protection.Event{Exchange: exchange}
+				m = required(t, c, m)
+				plan := mechtest.Plan(t, m)
+				gradient, marks := plan.Component(0), plan.Component(bandComponent)
+				var leaves [][]float64 // in units of the noise of gradients
+				w := weight * c.Clip
+				for _, mark := range [][]float64{{0, 0}, {w, 0}, {0, w}}[:1+columns] {
+					for x := -4.0; x <= 4; x++ {
+						for y := -4.0; y <= 4; y++ {
+							if x*x+y*y <= 16 {
+								leaves = append(leaves, append([]float64{x / 4 * c.Clip, y / 4 * c.Clip}, mark...))
+							}
+						}
+					}
+				}
+				most := 0.0
+				for i, a := range leaves {
+					for _, b := range leaves[:i] {
+						if exchange == dp.ZeroOut {
+							b = make([]float64, 4)
+						}
+						square := 0.0
+						for k := range a {
+							square += (a[k] - b[k]) * (a[k] - b[k])
+						}
+						most = max(most, math.Sqrt(square))
+					}
+				}
+				distance := 2 * c.Clip
+				if exchange == dp.ZeroOut {
+					distance = c.Clip
+				}
+				sum := distance * distance
+				switch {
+				case exchange == dp.Replace && columns == 2:
+					sum += 2 * w * w
+				default:
+					sum += w * w
+				}
+				if math.Abs(most-math.Sqrt(sum)) > 1e-12 {
+					t.Errorf("%d columns, %v, w = %g: %g apart, claimed %g", columns, exchange, weight, most, math.Sqrt(sum))
+				}
+				// One size of noise for (gradient, w·marks): that of marks is 1/w of that of gradients.
+				sigma, per := gradient.Scale.Float64()*gradient.Grid.Unit(), marks.Scale.Float64()*marks.Grid.Unit()
+				if ratio := per * w / sigma; math.Abs(ratio-1) > 0.002 {
+					t.Errorf("%d columns, %v, w = %g: noise of marks is %g of what it is to be", columns, exchange, weight, ratio)
+				}
+				bare := m
+				bare.Contribution = Params{}.contribution(c)
+				alone := mechtest.Plan(t, bare)
+				factor := sigma / (alone.Scale.Float64() * alone.Grid.Unit())
+				if want := most / distance; math.Abs(factor/want-1) > 1e-3 || math.Abs(c.columns(m.Unit).noiseFactor()/want-1) > 1e-3 {
+					t.Errorf("%d columns, %v, w = %g: noise is %g times as large, want %g", columns, exchange, weight, factor, want)
+				}
+			}
+		}
+	}
+}
+
+// With bands the contract of machines holds: restarts, null events, causality, decisions by releases alone.
+func TestConformanceWithABand(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 31))
+	for _, memory := range []uint64{0, 8} {
+		for _, sets := range []bool{false, true} {
+			c, m := banded(t, memory, 2)
+			if sets {
+				c, m = setsOf(t, memory, 2)
+			}
+			c.EmitEvery = 2
+			events := make([]schemas.Event, 40)
+			for i := range events {
+				events[i] = schemas.Event{
+					Vector: schemas.Vector{Values: direction(rng, 2, rng.Float64())}, Label: float64(1 - i%2*2), Weight: 1,
+				}
+			}
+			t.Run(fmt.Sprintf("memory=%d/sets=%v", memory, sets), func(t *testing.T) {
+				optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine { return newMachine(tb, c, m, open(m)) }, events)
+				optest.AllocatesNoMore(t, "band", newMachine(t, c, m, mechtest.Open(t, m, [32]byte{1})), m, events)
+			})
+		}
+	}
+}
+
+// The reference model, which holds events against published bands, says what machines add: so a machine holds none
+// against the band of its own step.
+func TestReferenceOfABandAgrees(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 32))
+	for _, sets := range []bool{false, true} {
+		c, m := banded(t, 64, 1)
+		if sets {
+			c, m = setsOf(t, 64, 1)
+		}
+		c.Band.Step = 0.02 // the band of another step is another one
+		machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2}))
+		stored, err := mustPlan(t, c, m).AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin, err := operator{Config: c}.ReferenceModel(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		misses := 0
+		var events []schemas.Event
+		for range 600 {
+			label := 2*rng.Float64() - 1
+			if sets {
+				label = math.Copysign(1, label)
+			}
+			events = append(events, schemas.Event{Vector: schemas.Vector{Values: direction(rng, 2, 1)}, Label: label, Weight: 1})
+		}
+		other := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2})) // has the same noise
+		optest.ReferenceAgrees(t, "band", machine, func(r operators.Record) []float64 {
+			other.Add(nil, r)
+			leaf := slices.Clone(other.Stream.Scratch())
+			for _, x := range leaf[len(leaf)-c.bandColumns():] {
+				misses += int(x)
+			}
+			return leaf
+		}, twin, m.Contribution.Entries(), events)
+		if misses < 60 || misses > 400 {
+			t.Errorf("sets %v: %d misses", sets, misses)
+		}
+	}
+}
+
+func TestPlanBytesOfABand(t *testing.T) {
+	golden := append([]byte{6, 0, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 1+4*8)...)
+	golden = append(golden, 3, 2, 0, 0, 8, 0)
+	past := append(bytes.Clone(golden), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0xe0, 0xbf)
+	of := Params{Whole: true, Means: true, Band: Columns{Number: 2, Share: 1 << 19}}
+	after := of
+	after.Past = Inherited{Weight: 1.5, Point: []float64{-0.5}}
+	for _, c := range []struct {
+		plan  Params
+		bytes []byte
+	}{{of, golden}, {after, past}} {
+		stored, err := c.plan.AppendBinary(nil)
+		if err != nil || !bytes.Equal(stored, c.bytes) {
+			t.Fatalf("%+v is stored as %v, %v, want %v", c.plan, stored, err, c.bytes)
+		}
+		if p, err := ParseParams(stored); err != nil || !reflect.DeepEqual(p, c.plan) {
+			t.Errorf("%v is %+v, %v", stored, p, err)
+		}
+	}
+	change := func(at int, b byte) []byte {
+		x := bytes.Clone(golden)
+		x[at] = b
+		return x
+	}
+	none := change(meansLen, 0)
+	clear(none[meansLen:])
+	for name, bad := range map[string][]byte{
+		"short": golden[:bandLen-1], "bits": change(contributionsLen, 4), "three columns": change(meansLen, 3), "none": none,
+		"no share": change(meansLen+3, 0), "no columns": change(meansLen, 0), "half a past": past[:len(past)-8],
+	} {
+		if p, err := ParseParams(bad); err == nil {
+			t.Errorf("%s: read as %+v", name, p)
+		}
+	}
+}
+
+// A band goes with the plan that has its columns, and no other.
+func TestNewRefusesABandOfAnotherPlan(t *testing.T) {
+	c, m := banded(t, 64, 1)
+	plan := mustPlan(t, c, m)
+	without, fewer := c, plan
+	without.Band, fewer.Band.Number = Band{}, 1
+	stream := func() *mechanisms.Stream { return mechtest.Open(t, m, [32]byte{1}) }
+	for name, open := range map[string]func() (*Machine, error){
+		"no band":           func() (*Machine, error) { return New(without, plan, stream()) },
+		"no columns":        func() (*Machine, error) { return New(c, Params{}, stream()) },
+		"a column too few":  func() (*Machine, error) { return New(c, fewer, stream()) },
+		"of another stream": func() (*Machine, error) { return New(c, plan, mechtest.Open(t, remembering(c, 64, 1), [32]byte{1})) },
+	} {
+		if _, err := open(); err == nil {
+			t.Errorf("%s: opened", name)
+		}
+	}
+}
+
+// Settings of bands, and what is refused of them.
+func TestSettingsOfABand(t *testing.T) {
+	m := mechanisms.Config{
+		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Terms: protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
+	}
+	base := []string{"UPDATE=projection", "SET=l2-ball", "RADIUS=1", "DIMENSION=3", "STRONG_CONVEXITY=0.001", "CLIP=1"}
+	numbers := []string{"LOSS=squared", "FEATURES_MAX=1", "BAND=0.9", "BAND_RANGE=-60:180"}
+	for _, x := range []struct {
+		lines []string
+		want  string
+	}{
+		{numbers, ""},
+		{[]string{"LOSS=logistic", "FEATURES_MAX=1", "BAND=0.9"}, ""},
+		{[]string{"LOSS=squared", "BAND=0.9", "BAND_RANGE=-60:180"}, "ORIEL_BAND: needs ORIEL_FEATURES_MAX"},
+		{append(slices.Clone(numbers), "BAND=0.3"), "ORIEL_BAND: 0.3: not 0, nor from 0.5 to 0.999"},
+		{append(slices.Clone(numbers), "BAND_RANGE=9:1"), "ORIEL_BAND_RANGE: "},
+		{append(slices.Clone(numbers), "BAND_WEIGHT=20"), "ORIEL_BAND_WEIGHT: 20: not from"},
+		{append(slices.Clone(numbers), "BAND_STEP=0"), "ORIEL_BAND_STEP: 0: not from"},
+		{append(slices.Clone(numbers), "LOSS=hinge"), "ORIEL_LOSS=hinge predicts no label"},
+		{append(slices.Clone(numbers), "LOSS=logistic"), "ORIEL_BAND_RANGE: "},
+		{append(slices.Clone(numbers), "BAND=0"), "there is no band"},
+		{[]string{"LOSS=squared", "BAND_STEP=0.1"}, "ORIEL_BAND_STEP: set, but ORIEL_BAND is not"},
+	} {
+		o, err := optest.Configure(Definition, m, append(slices.Clone(base), x.lines...)...)
+		if (x.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v: %v, want %q", x.lines, err, x.want)
+		}
+		if err != nil {
+			continue
+		}
+		names := ""
+		for _, e := range o.Extras() {
+			names += " " + e.Name
+		}
+		if !strings.HasSuffix(names, " band_low band_high band_level band_error_most") {
+			t.Errorf("%v: members%s", x.lines, names)
+		}
+	}
+	m.Name = "tree-gamma"
+	m.Scope = protection.Window{Steps: 8}
+	if _, err := optest.Configure(Definition, m, append(base, numbers...)...); err == nil ||
+		!strings.Contains(err.Error(), "ORIEL_BAND: ORIEL_MECHANISM=tree-gamma") {
+		t.Errorf("noise that is not Gaussian: %v", err)
+	}
+}
