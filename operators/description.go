@@ -19,6 +19,7 @@ type Description struct {
 	Searched bool
 
 	Precision *Precision // nil: decisions are no numbers whose noise is known
+	Band      *Band      // nil: decisions have no band around predictions
 
 	// Mechanisms are the names of those that the operator takes; nil: all.
 	Mechanisms []string
@@ -26,6 +27,16 @@ type Description struct {
 	// Draws says that decisions hold draws of the stream's own (mechanisms.Stream.Choose): other events over the same
 	// releases then make other decisions.
 	Draws bool
+}
+
+// Band says what a band around predictions costs, and holds.
+type Band struct {
+	Level float64 // the share of events that is to be within
+	Noise float64 // how many times the noise of gradients is as large as without a band
+
+	// ErrorMost returns, of the noise of an opened mechanism, by how much the share of the events of all steps so far
+	// differs from Level at most, whatever the events are, with a probability of 0.95 over the noise.
+	ErrorMost func(m *mechanisms.Mechanism) (func(step uint64) float64, error)
 }
 
 // Damping says how much of a release's noise stands in a decision, before it is projected: after t steps, the noise

@@ -143,3 +143,18 @@ func (c Config) beyondBand(events ...*schemas.Event) {
 		e.Label = math.Copysign(far+math.Abs(e.Label), e.Label)
 	}
 }
+
+// describeBand is what `oriel plan` tells of a band.
+func (c operator) describeBand(m mechanisms.Config) *operators.Band {
+	if c.Band.Level == 0 {
+		return nil
+	}
+	rule, batch := newBandRule(c.Config), m.Batch
+	return &operators.Band{
+		Level: c.Band.Level, Noise: c.columns(m.Unit).noiseFactor(),
+		ErrorMost: func(opened *mechanisms.Mechanism) (func(step uint64) float64, error) {
+			noise, err := newTotalNoise(opened, bandComponent)
+			return func(step uint64) float64 { return rule.errorMost(step, batch, noise) }, err
+		},
+	}
+}

@@ -296,6 +296,9 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 		Radius: c.radius, Diameter: c.Set.Diameter(), Clip: c.Clip, Distance: c.contributions(m).String(), Steps: c.steps(),
 		Searched: c.searches(),
 	}
+	if d.Band = c.describeBand(m); d.Band != nil {
+		d.Mechanisms = slices.DeleteFunc(mechanisms.Names(), func(name string) bool { return !wantsGaussian(name) })
+	}
 	if c.Update == Projection {
 		d.Damping = &operators.Damping{
 			Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)),

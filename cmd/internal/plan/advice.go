@@ -81,8 +81,8 @@ func (m *machine) advice(o operators.Operator, costs *operators.Range) (Advice, 
 	if d.Searched || !(d.Radius > 0) {
 		return Advice{}, false
 	}
-	sigma, _ := m.rms()
-	start := round2(float64(sigma) * max(factor, math.Sqrt(float64(m.config.Dimension()))/d.Radius))
+	point := m.decides()
+	start := round2(point.RMSCoordinate * max(factor, math.Sqrt(float64(point.Size))/d.Radius))
 	clip := none
 	if score.Predicts == operators.LogOdds || score.Predicts == operators.Side {
 		clip = usualClip

@@ -52,6 +52,18 @@ func (m *machine) components() []Component {
 	return rows
 }
 
+// decides is the component that decisions are made of, where there are several the first.
+func (m *machine) decides() Component {
+	if m.several() {
+		return m.components()[0]
+	}
+	mean, worst := m.rms()
+	root := math.Sqrt(float64(m.config.Dimension()))
+	return Component{
+		Size: m.config.Dimension(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
+	}
+}
+
 // together returns the root mean square over the coordinates of all components, and over their vectors, one behind the
 // other.
 func together(parts []Component) (all Component) {

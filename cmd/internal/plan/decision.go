@@ -46,15 +46,15 @@ func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 	if d.Damping == nil || row.machine.stream.PerStep() {
 		return
 	}
-	scope := row.machine.config.Scope
+	scope, release := row.machine.config.Scope, row.machine.decides().RMSVector
 	for _, age := range r.Ages {
 		row.Decisions = append(row.Decisions, DecisionNoise{
 			age.Steps,
-			Number(noiseAfter(*d.Damping, scope, row.RMSVector, age.Steps)),
+			Number(noiseAfter(*d.Damping, scope, release, age.Steps)),
 		})
 	}
 	if d.Radius > 0 {
-		row.Settles = Number(settles(*d.Damping, scope, row.RMSVector, d.Radius))
+		row.Settles = Number(settles(*d.Damping, scope, release, d.Radius))
 	}
 }
 

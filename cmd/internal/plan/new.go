@@ -72,6 +72,10 @@ func New(in Input) (*Report, error) {
 			continue
 		case in.configured(variants[i]):
 			r.about(a.row.machine)
+			var err error
+			if r.Band, err = a.row.machine.band(d.Band); err != nil {
+				return nil, err
+			}
 			if in.Second {
 				r.Setting.LivesEpsilon = a.row.machine.guarantee.Lives(2).Epsilon
 			}

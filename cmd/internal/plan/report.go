@@ -39,6 +39,7 @@ type Report struct {
 	LeftOut    []Omitted   `json:"left_out"`
 	Advice     *Advice     `json:"advice"` // public settings for the configured mechanism; null where there is none
 	Warnings   []string    `json:"warnings"`
+	Band       *Band       `json:"band,omitempty"`       // of an operator whose decisions have a band around predictions
 	Numbers    *Numbers    `json:"numbers,omitempty"`    // of an operator whose decisions are numbers of known noise
 	Streams    *Streams    `json:"streams,omitempty"`    // of an input of several partitions
 	Ceiling    *Ceiling    `json:"one_stream,omitempty"` // with a rate, of an operator that was measured

@@ -35,6 +35,9 @@ func (r *Report) Print(out io.Writer) error {
 	if len(r.Mechanisms[0].Decisions) > 0 {
 		part(r.decisionTitle(), r.decisionRows())
 	}
+	if r.Band != nil {
+		part(r.Band.title(), r.Band.rows())
+	}
 	if s := r.Setting; !s.users() {
 		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
 		part(r.groupTitle(), r.groupRows())

@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"fmt"
+
+	"oriel/cmd/internal/figure"
+	"oriel/operators"
+)
+
+// Band is what a band around predictions costs, and holds.
+type Band struct {
+	Level  float64     `json:"level"`        // the share of events that is to be within
+	Noise  float64     `json:"noise_factor"` // of gradients, against none
+	Errors []BandError `json:"errors"`
+}
+
+// BandError is by how much the share of so many events differs from the level at most.
+type BandError struct {
+	Events    uint64  `json:"events"`
+	ErrorMost float64 `json:"error_most"`
+}
+
+// bandEvents are after how many events the bound is told.
+var bandEvents = []uint64{1e4, 1e5, 1e6, 1e7, 1e8}
+
+// band is that of a mechanism; nil where there is none.
+func (m *machine) band(b *operators.Band) (*Band, error) {
+	if b == nil {
+		return nil, nil
+	}
+	most, err := b.ErrorMost(m.opened)
+	if err != nil {
+		return nil, err
+	}
+	out := &Band{Level: b.Level, Noise: b.Noise}
+	for _, events := range bandEvents {
+		steps := min(max(1, events/m.config.Batch), m.config.Scope.End())
+		if n := steps * m.config.Batch; len(out.Errors) == 0 || n > out.Errors[len(out.Errors)-1].Events {
+			out.Errors = append(out.Errors, BandError{n, most(steps)})
+		}
+	}
+	return out, nil
+}
+
+func (b *Band) title() string {
+	return fmt.Sprintf("Band for %g of all events: gradients have %.4g times the noise that they have without it.\n"+
+		"By how much the share within differs from that at most, whatever the events are, but for 0.05", b.Level, b.Noise)
+}
+
+func (b *Band) rows() *grid {
+	g := &grid{}
+	head, row := []string{"after"}, []string{"at most"}
+	for _, e := range b.Errors {
+		head, row = append(head, count(e.Events)+" events"), append(row, figure.Digits(Number(e.ErrorMost)))
+	}
+	g.add(head...)
+	g.add(row...)
+	return g
+}
