@@ -38,8 +38,20 @@ type Score struct {
 	// to it.
 	Exact Operator
 
+	Band *BandScore // nil: decisions have no band
+
 	// Loss is that of one event, times its weight; NaN where it is not defined.
 	Loss func(x []float64, e schemas.Event) float64
 	// Predict is ⟨a, x⟩, NaN where the event has another dimension; not read where Predicts is Nothing or Growth.
 	Predict func(x []float64, e schemas.Event) float64
+}
+
+// BandScore says how an event is held against the band, or set of labels, that a decision has published as band_low and
+// band_high.
+type BandScore struct {
+	Level     float64 // share of events that is to be within
+	Low, High float64 // before the first decision; public
+
+	// Within reports whether an event's label is within, and how wide the band is: in units of labels, or labels of a set.
+	Within func(x []float64, e schemas.Event, low, high float64) (within bool, width float64)
 }

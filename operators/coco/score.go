@@ -17,6 +17,7 @@ func (c operator) Score() *operators.Score {
 			return min(release/o.curvature(step), c.Set.MaxNorm()) // no number within ±R deviates by more
 		}
 	}
+	s.Band = c.bandScore()
 	switch l := c.Loss.(type) {
 	case loss.Logistic:
 		s.Predicts = operators.LogOdds

@@ -35,17 +35,22 @@ func predict(rule *operators.Score, x []float64, e *event) (loss, prediction flo
 type machine struct {
 	*runner
 	rule   *operators.Score
-	points [][]float64 // the newest decision of each stream
+	points [][]float64  // the newest decision of each stream
+	bands  [][2]float64 // of it: low and high, where decisions have a band
 }
 
 // newMachine opens the streams of a model.
 func newMachine(m streams.Model, rule *operators.Score, streams int, seed int) (*machine, error) {
 	c := &machine{rule: rule, points: slices.Repeat([][]float64{rule.Start}, streams)}
+	if band := rule.Band; band != nil {
+		c.bands = slices.Repeat([][2]float64{{band.Low, band.High}}, streams)
+	}
 	var err error
 	c.runner, err = newRunner(m, streams, seed, func(stream int32, line []byte) error {
 		d, err := schemas.ParseDecision(line)
 		if err == nil {
 			c.points[stream] = d.Point
+			err = c.takeBand(stream, d.Extras)
 		}
 		return err
 	})

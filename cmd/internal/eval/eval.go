@@ -270,6 +270,7 @@ func (r *contestant) run(turns []turn) error {
 		}
 		loss, prediction := r.predict(t.event)
 		r.score.add(t.stretch, &t.decoded, loss, prediction)
+		r.held(t.stretch, t.event)
 	}
 	return nil
 }

@@ -32,6 +32,10 @@ func (r *Report) Slide(title string) *figure.Slide {
 		Left:  left, Right: right, Share: 0.62,
 	}
 	length := float64(r.Events) / float64(r.Streams)
+	if r.band != nil {
+		right = bandChart(r.band, length)
+		slide.Right = right
+	}
 	several := slices.ContainsFunc(r.Rows, func(row Row) bool {
 		return row.Kind == KindPrivate && row.Mechanism != r.Rows[0].Mechanism
 	})
@@ -60,9 +64,12 @@ func (r *Report) Slide(title string) *figure.Slide {
 		}
 		so, then := line, line
 		so.End, so.Points = name, along(length, row.Curve)
-		if odds {
+		switch {
+		case r.band != nil:
+			then.Points = along(length, row.WithinStretch)
+		case odds:
 			then.Points = row.believed()
-		} else {
+		default:
 			then.Points = along(length, row.Stretch)
 		}
 		left.Lines, right.Lines = append(left.Lines, so), append(right.Lines, then)

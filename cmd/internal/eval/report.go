@@ -50,6 +50,7 @@ type Report struct {
 	Rows    []Row          `json:"rows"` // private ones as configured, references, the base last
 
 	first string // null event
+	band  *operators.BandScore
 }
 
 // Row is one contender.
@@ -73,6 +74,8 @@ type Row struct {
 	ECE      Figure `json:"calibration_error"`
 	R2       Figure `json:"r_squared"`
 	Coverage Figure `json:"coverage"`           // share of labels at or below the prediction
+	Within   Figure `json:"within_band"`        // share of events within the band, or set of labels, that was public before
+	Width    Figure `json:"band_width"`         // of it in mean: units of labels, or labels
 	Wealth   Figure `json:"log_wealth"`         // Σ log⟨x, r⟩, natural, of wealth 1 in each stream
 	Bare     Number `json:"loss_without_noise"` // of the same learner
 	Gain     Number `json:"gain"`               // share of what the learner without privacy gains over the last row, by the mean loss
@@ -80,6 +83,8 @@ type Row struct {
 	Curve       []Number `json:"loss_so_far"`     // after each of Stretches equal parts of the streams
 	Stretch     []Number `json:"loss_by_stretch"` // within each
 	Reliability []Bin    `json:"reliability"`     // by predicted probability
+
+	WithinStretch []Number `json:"within_band_by_stretch,omitempty"`
 
 	learner    string // what decides decisions beside noise
 	bareWealth Number // Wealth of the same learner without noise
@@ -135,7 +140,7 @@ func (f *field) report() (*Report, error) {
 	r := &Report{
 		Warning: Warning,
 		Streams: len(f.totals), Seeds: f.in.Seeds, Delay: f.in.Delay.String(), Predicts: predicts[rule.Predicts],
-		Events: f.racers[len(f.racers)-1].score.total().count, Reasons: map[string]int{}, first: exact.first,
+		Events: f.racers[len(f.racers)-1].score.total().count, Reasons: map[string]int{}, first: exact.first, band: rule.Band,
 	}
 	for code, n := range exact.reasons {
 		r.Reasons[code.String()] = n
@@ -182,12 +187,12 @@ func (row *Row) figures(racers []*contestant) {
 		}
 		return Figure{Number(sum / float64(len(all))), Number(worst(all...))}
 	}
-	none := func(*score) float64 { return math.NaN() }
+	nothing := func(*score) float64 { return math.NaN() }
 	when := func(ok bool, of func(*score) float64) func(*score) float64 {
 		if ok {
 			return of
 		}
-		return none
+		return nothing
 	}
 	p := racers[0].score.rule.Predicts
 	classes, odds := p == operators.LogOdds || p == operators.Side, p == operators.LogOdds
@@ -200,7 +205,13 @@ func (row *Row) figures(racers []*contestant) {
 	row.Coverage = figure(when(p == operators.Quantile, func(s *score) float64 { return s.covered / s.labels.weight }),
 		least)
 	row.Wealth = figure(when(p == operators.Growth, func(s *score) float64 { return -s.total().loss }), least)
+	band := racers[0].score.rule.Band
+	row.Within, row.Width = Figure{none, none}, Figure{none, none}
+	if _, has := racers[0].contender.(banded); has && band != nil {
+		row.Within, row.Width = figure((*score).bandShare, farthest(band.Level)), figure((*score).bandWidth, most)
+	}
 	row.curves(racers, odds)
+	row.bandCurve(racers)
 }
 
 func most(x ...float64) float64  { return slices.Max(x) }

@@ -23,7 +23,8 @@ type score struct {
 	labels    spread
 	squares   float64 // Σ w·(y − prediction)²
 	covered   float64 // weight of labels at or below the prediction
-	undefined int     // events without a loss at the decision
+	bands     [Stretches]bandTally
+	undefined int // events without a loss at the decision
 }
 
 // tally is a weighted sum of losses.

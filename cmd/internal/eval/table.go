@@ -39,6 +39,9 @@ func (r *Report) Print(out io.Writer) error {
 	if r.Rows[0].Gain.Known() {
 		b.WriteString("gain: the share of what " + name + " is gained over the " + base + ".\n")
 	}
+	if r.band != nil {
+		fmt.Fprintf(&b, "within band: the share of events within the band that was public before them; ORIEL_BAND is %g.\n", r.band.Level)
+	}
 	r.printReliability(&b)
 	fmt.Fprintf(&b, "\n%s\n", Warning)
 	_, err := io.WriteString(out, b.String())
@@ -122,6 +125,8 @@ func (r *Report) columns() []column {
 		measured("ECE", 4, several, func(row *Row) Figure { return row.ECE }),
 		measured("R²", 4, several, func(row *Row) Figure { return row.R2 }),
 		measured("coverage", 3, several, func(row *Row) Figure { return row.Coverage }),
+		measured("within band", 4, several, func(row *Row) Figure { return row.Within }),
+		measured("band width", 3, several, func(row *Row) Figure { return row.Width }),
 		{"without noise", func(row *Row) string {
 			if r.references() == 1 {
 				return "" // a row of its own

@@ -5,18 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/settings"
+	load "oriel/cmd/internal/settings"
 )
 
 // A band costs gradients as much noise as it says, decisions have that of gradients alone, and what it holds gets
 // better with events.
 func TestPlanOfABand(t *testing.T) {
 	report := func(more ...string) *Report {
-		s, err := settings.Load(append([]string{
+		s, err := load.Load(append([]string{
 			"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=squared", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=2",
 			"ORIEL_DIMENSION=4", "ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_CLIP=0.5", "ORIEL_FEATURES_MAX=1",
 			"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=256", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",
-		}, more...), settings.Events, settings.Operator)
+		}, more...), load.Events, load.Operator)
 		if err != nil {
 			t.Fatal(err)
 		}

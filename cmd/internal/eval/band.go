@@ -1,0 +1,125 @@
+package eval
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"oriel/cmd/internal/figure"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// banded is a contender whose decisions have a band.
+type banded interface {
+	// within tells what operators.BandScore.Within does, by the newest decision.
+	within(e *event) (within bool, width float64)
+}
+
+// takeBand reads the band of a decision.
+func (c *machine) takeBand(stream int32, members []schemas.ExtraMember) error {
+	if c.bands == nil {
+		return nil
+	}
+	for _, member := range members {
+		var at *float64
+		switch member.Name {
+		case "band_low":
+			at = &c.bands[stream][0]
+		case "band_high":
+			at = &c.bands[stream][1]
+		default:
+			continue
+		}
+		if err := json.Unmarshal([]byte(member.JSON), at); err != nil {
+			return fmt.Errorf("decision: %s: %w", member.Name, err)
+		}
+	}
+	return nil
+}
+
+func (c *machine) within(e *event) (within bool, width float64) {
+	band := c.bands[e.Stream]
+	return c.rule.Band.Within(c.points[e.Stream], e.decoded, band[0], band[1])
+}
+
+// bandTally counts events that were held against bands: a band counts events, whatever their weight.
+type bandTally struct{ events, within, width float64 }
+
+func (t *bandTally) add(o bandTally) {
+	t.events, t.within, t.width = t.events+o.events, t.within+o.within, t.width+o.width
+}
+
+// held counts an event of a stretch, where the contender has a band.
+func (r *contestant) held(stretch int, e *event) {
+	b, ok := r.contender.(banded)
+	if !ok || r.score.rule.Band == nil {
+		return
+	}
+	within, width := b.within(e)
+	t := bandTally{events: 1, width: width}
+	if within {
+		t.within = 1
+	}
+	r.score.bands[stretch].add(t)
+}
+
+// wholeBand is that of all stretches.
+func (s *score) wholeBand() (all bandTally) {
+	for _, t := range s.bands {
+		all.add(t)
+	}
+	return all
+}
+
+func (s *score) bandShare() float64 {
+	all := s.wholeBand()
+	return all.within / all.events
+}
+
+func (s *score) bandWidth() float64 {
+	all := s.wholeBand()
+	return all.width / all.events
+}
+
+// farthest returns the share that differs most from a level.
+func farthest(level float64) func(x ...float64) float64 {
+	return func(x ...float64) float64 {
+		worst := x[0]
+		for _, share := range x[1:] {
+			if math.Abs(share-level) > math.Abs(worst-level) {
+				worst = share
+			}
+		}
+		return worst
+	}
+}
+
+// bandCurve is the share of each stretch that was within its bands, in mean over the seeds.
+func (row *Row) bandCurve(racers []*contestant) {
+	if !row.Within.Mean.Known() {
+		return
+	}
+	for k := range Stretches {
+		share := 0.0
+		for _, r := range racers {
+			share += r.score.bands[k].within / r.score.bands[k].events / float64(len(racers))
+		}
+		row.WithinStretch = append(row.WithinStretch, Number(share))
+	}
+}
+
+// bandChart is the share of events within bands along the streams, to be beside the loss so far.
+func bandChart(band *operators.BandScore, length float64) *figure.Chart {
+	level := figure.Line{
+		End: fmt.Sprintf("ORIEL_BAND=%g", band.Level), Look: figure.Look(bandLook), Width: 1,
+		Points: []figure.Point{{X: 0, Y: band.Level}, {X: length, Y: band.Level}},
+	}
+	return &figure.Chart{
+		X: figure.Axis{Name: "events of a stream"}, Y: figure.Axis{Name: "within the band, of each stretch"},
+		Lines: []figure.Line{level},
+	}
+}
+
+// bandLook is that of a level.
+const bandLook = 7

@@ -1,0 +1,37 @@
+package coco
+
+import (
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// bandScore holds events against the band as whoever reads decisions does: labels as they are, and predictions as they
+// are.
+func (c Config) bandScore() *operators.BandScore {
+	if c.Band.Level == 0 {
+		return nil
+	}
+	rule := newBandRule(c)
+	first := make([]float64, rule.columns())
+	for i := range first {
+		first[i] = rule.start
+	}
+	low, high := rule.ends(first)
+	b := &operators.BandScore{Level: c.Band.Level, Low: low, High: high}
+	b.Within = func(x []float64, e schemas.Event, low, high float64) (bool, float64) {
+		residual := e.Label - rule.predict(x, e)
+		return low <= residual && residual <= high, high - low
+	}
+	if rule.sets {
+		b.Within = func(x []float64, e schemas.Event, _, high float64) (bool, float64) {
+			f, labels := rule.predict(x, e), 0.0
+			for _, label := range []float64{-1, 1} {
+				if wrong(float64(label*f)) <= high {
+					labels++
+				}
+			}
+			return wrong(float64(e.Label*f)) <= high, labels
+		}
+	}
+	return b
+}
