@@ -109,10 +109,10 @@ func (row *Row) bandCurve(racers []*contestant) {
 	}
 }
 
-// bandChart is the share of events within bands along the streams, to be beside the loss so far.
+// bandChart is the share of events within bands along the streams, beside the level that it is to have in the long run.
 func bandChart(band *operators.BandScore, length float64) *figure.Chart {
 	level := figure.Line{
-		End: fmt.Sprintf("ORIEL_BAND=%g", band.Level), Look: figure.Look(bandLook), Width: 1,
+		End: fmt.Sprintf("%g", band.Level), Look: figure.Look(bandLook), Width: 1,
 		Points: []figure.Point{{X: 0, Y: band.Level}, {X: length, Y: band.Level}},
 	}
 	return &figure.Chart{

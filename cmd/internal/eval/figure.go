@@ -34,7 +34,7 @@ func (r *Report) Slide(title string) *figure.Slide {
 	length := float64(r.Events) / float64(r.Streams)
 	if r.band != nil {
 		right = bandChart(r.band, length)
-		slide.Right = right
+		slide.Right, slide.Share = right, 0.5
 	}
 	several := slices.ContainsFunc(r.Rows, func(row Row) bool {
 		return row.Kind == KindPrivate && row.Mechanism != r.Rows[0].Mechanism
