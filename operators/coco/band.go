@@ -1,12 +1,7 @@
 package coco
 
 import (
-	"math"
-
 	"oriel/mechanisms"
-	"oriel/operators"
-	"oriel/operators/elementary"
-	"oriel/operators/loss"
 	"oriel/schemas"
 )
 
@@ -14,19 +9,23 @@ import (
 // before it; a column counts misses, one of those above the band and one of those below, or, for sets of labels, one of
 // labels that are outside. With M̃_t the noisy total of a column after t steps of B events,
 //
-//	u_{t+1} = u_1 + η·(M̃_t − t·B·s),     s = α/2 of two columns, α of one,     α = 1 − level,
+//	z_{t+1} = z_1 + η·(M̃_t − t·B·s),     s = α/2 of two columns, α of one,     α = 1 − level,
 //
-// which is u_{t+1} = u_t + η·(m̃_t − B·s) for the noisy misses m̃_t of step t (Gibbs and Candès, arXiv:2106.00170,
-// equation 2, with the noise of a release). u has no bounds. What is shown, and what events are held against, has.
+// which is z_{t+1} = z_t + η·(m̃_t − B·s) for the noisy misses m̃_t of step t (Gibbs and Candès, arXiv:2106.00170,
+// equation 2, with the noise of a release). z has no bounds, and the end of the band is an increasing function of it,
+// with bounds: of a mean of z over steps, since releases have more noise from one step to the next than over many.
 type band struct {
 	stream  *mechanisms.Stream
 	reading *mechanisms.Reading // of increments since the last fold; nil: sums do not decay and are the totals
 	rule    bandRule
 	noise   *totalNoise
+	pace    float64   // κ: z̄ ← z̄ + κ·(z − z̄) at each step
 	fold    uint64    // steps after which increments become part of folded
 	folded  []float64 // M̃ − t·B·s at the last fold, by column
 	totals  []float64 // scratch
-	shown   []float64 // of the steps that have closed: u, then l
+	ends    []float64 // z of the upper end, then of the lower one
+	means   []float64 // z̄
+	shown   []float64 // the band: how far each end is from a prediction
 }
 
 // foldSteps are those of band.fold: a reading holds 2³² increments.
@@ -36,7 +35,9 @@ func newBand(c Config, stream *mechanisms.Stream) (*band, error) {
 	rule := newBandRule(c)
 	n := rule.columns()
 	b := &band{
-		stream: stream, rule: rule, fold: foldSteps, folded: make([]float64, n), totals: make([]float64, n), shown: make([]float64, n),
+		stream: stream, rule: rule, fold: foldSteps, folded: make([]float64, n), totals: make([]float64, n),
+		ends: make([]float64, n), means: make([]float64, n), shown: make([]float64, n),
+		pace: min(1, float64(float64(meansPace*rule.rate)*float64(stream.Batch()))),
 	}
 	if _, decays := stream.Memory(); decays {
 		var err error
@@ -48,7 +49,9 @@ func newBand(c Config, stream *mechanisms.Stream) (*band, error) {
 	if b.noise, err = newTotalNoise(stream, bandComponent); err != nil {
 		return nil, err
 	}
-	b.show(0)
+	b.find(0)
+	copy(b.means, b.ends)
+	b.show()
 	return b, nil
 }
 
@@ -71,20 +74,31 @@ func (b *band) step(t uint64) {
 		}
 		b.reading.Take()
 	}
-	b.show(t)
+	b.find(t)
+	for i, u := range b.ends {
+		b.means[i] += float64(b.pace * (u - b.means[i]))
+	}
+	b.show()
 }
 
-// show finds the band after t steps.
-func (b *band) show(t uint64) {
+// find finds z after t steps.
+func (b *band) find(t uint64) {
 	if b.reading != nil {
 		b.reading.Write(b.totals)
 	} else {
 		copy(b.totals, b.stream.Sum(bandComponent))
 	}
-	for i := range b.shown {
-		b.shown[i] = b.rule.start + float64(b.rule.rate*b.excess(i, t))
+	for i := range b.ends {
+		b.ends[i] = b.rule.start + float64(b.rule.rate*b.excess(i, t))
 	}
-	b.rule.clamp(b.shown)
+}
+
+// show finds the band, by means as far as they are near to what they are means of.
+func (b *band) show() {
+	for i, z := range b.ends {
+		b.shown[i] = b.rule.end(min(max(b.means[i], z-nearest), z+nearest))
+	}
+	b.rule.part(b.shown)
 }
 
 // excess is M̃_t − t·B·s of a column, by totals, which are those since the last fold before step t.
@@ -126,117 +140,4 @@ func bandExtras(c Config) []schemas.Extra {
 				"sequence of events, noise being within its bound with a probability of 0.95.",
 		},
 	}
-}
-
-// bandRule is what settings say of a band.
-type bandRule struct {
-	sets    bool // of labels of two classes; else a band around a number
-	level   float64
-	share   float64 // s
-	labels  operators.Range
-	reach   float64 // |⟨a, x⟩| at most: R·X
-	rate    float64 // η, a miss
-	start   float64 // u_1 = l_1
-	least   float64 // of what is shown: all events are misses there
-	most    float64 // of what is shown, D: none is
-	predict func(x []float64, e schemas.Event) float64
-}
-
-// u_1: a band of three eighths of the range, and sets without labels that have less than a quarter of the probability.
-// An end that has to move by d of a range of 1 costs d/η misses, too many or too few, and these are about the middle of
-// what streams come to.
-const (
-	firstEnd   = 3.0 / 16
-	firstWrong = 0.75
-)
-
-// beyond makes the ends of what is shown lie outside of all residuals, rounded ones too.
-const beyond = 0x1p-20
-
-func newBandRule(c Config) bandRule {
-	r := bandRule{
-		sets: c.predictsSets(), level: c.Band.Level, share: (1 - c.Band.Level) / 2, labels: c.Band.Labels,
-		reach: float64(c.Set.MaxNorm() * c.FeaturesMax), predict: loss.Predict,
-	}
-	if q, ok := c.Loss.(loss.Quantile); ok {
-		r.predict = q.Predict
-	}
-	if r.sets {
-		r.share, r.rate, r.start, r.least, r.most = 1-c.Band.Level, c.Band.Step, firstWrong, -beyond, 1
-		return r
-	}
-	length := r.labels.High - r.labels.Low
-	r.rate, r.start = float64(c.Band.Step*length), float64(firstEnd*length)
-	r.most = float64(max(r.labels.High+r.reach, r.reach-r.labels.Low) * (1 + beyond))
-	r.least = -r.most
-	return r
-}
-
-// columns is 2, of misses above and below a band, or 1, of labels outside of a set.
-func (r *bandRule) columns() int {
-	if r.sets {
-		return 1
-	}
-	return 2
-}
-
-// clamp brings what u and l are to what is shown. No event may miss on both sides, so that the lower end is at most the
-// upper one; where they meet each event misses.
-func (r *bandRule) clamp(shown []float64) {
-	for i, u := range shown {
-		shown[i] = min(max(u, r.least), r.most)
-	}
-	if !r.sets {
-		shown[1] = max(shown[1], -shown[0])
-	}
-}
-
-// ends are those of the band relative to a prediction.
-func (r *bandRule) ends(shown []float64) (low, high float64) {
-	if r.sets {
-		return 0, shown[0]
-	}
-	return -shown[1], shown[0]
-}
-
-// miss returns the column of the miss that an event is, or −1.
-func (r *bandRule) miss(shown, x []float64, e schemas.Event) int {
-	f := min(max(r.predict(x, e), -r.reach), r.reach)
-	if r.sets {
-		if wrong(float64(e.Label*f)) > shown[0] {
-			return 0
-		}
-		return -1
-	}
-	residual := min(max(e.Label, r.labels.Low), r.labels.High) - f
-	switch {
-	case residual > shown[0]:
-		return 0
-	case residual < -shown[1] || shown[1] == -shown[0]:
-		return 1
-	}
-	return -1
-}
-
-// wrong is 1 − σ(z), the probability of the class that a label of margin z is not.
-func wrong(z float64) float64 {
-	u := elementary.Exp(-math.Abs(z))
-	if z > 0 {
-		return u / (1 + u)
-	}
-	return 1 / (1 + u)
-}
-
-// errorMost bounds |share of events within − level| after t steps of B events, for every sequence of events without null
-// ones (PROOF.md, claim 5): ((D + |u_1|)/η + B + max|N|)/(tB) a column, N the noise of its total. |N| is within
-// √(2 ln(kt/0.05)) times its largest deviation at all t steps and k columns at once with a probability of 0.95. 1 before
-// the first step.
-func (r *bandRule) errorMost(t, batch uint64, noise *totalNoise) float64 {
-	if t == 0 {
-		return 1
-	}
-	b, k := float64(batch), float64(r.columns())
-	most := float64(math.Sqrt(float64(2*elementary.Log(float64(k*float64(t))/0.05))) * noise.at(t))
-	all := (r.most+math.Abs(r.start))/r.rate + b + most
-	return min(1, float64(k*all)/float64(float64(t)*b))
 }

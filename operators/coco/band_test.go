@@ -85,7 +85,7 @@ func (l *ledger) add(r operators.Record, high, low float64, prediction, label fl
 	return made
 }
 
-// The recursion telescopes to the last bit: (u_{T+1} − u_1)/η is the misses that were counted, their noise, and what was
+// The recursion telescopes to the last bit: (z_{T+1} − z_1)/η is the misses that were counted, their noise, and what was
 // to be expected of them, whatever was shown, and wherever increments were folded.
 func TestBandTelescopes(t *testing.T) {
 	for _, x := range []struct{ batch, fold uint64 }{{1, foldSteps}, {3, 64}} {
@@ -95,7 +95,8 @@ func TestBandTelescopes(t *testing.T) {
 		machine.band.fold = x.fold
 		l := newLedger(t, machine, m)
 		rng := rand.New(rand.NewPCG(1, x.batch))
-		decision, high, low := []float64{0, 0}, 0.375, -0.375
+		decision, high := []float64{0, 0}, machine.band.rule.end(firstEnd)
+		low := -high
 		outside := 0
 		for i := range tiertest.Runs(3000, 100_000) * int(x.batch) {
 			a := direction(rng, 2, 1)
@@ -112,17 +113,20 @@ func TestBandTelescopes(t *testing.T) {
 				for column, total := range l.totals {
 					want, exact := new(big.Rat).Sub(total, expected).Float64()
 					if got := machine.band.excess(column, d.Step); got != want {
-						t.Fatalf("step %d, column %d: (u − u_1)/η is %v, want %v (exact: %v)", d.Step, column, got, want, exact)
+						t.Fatalf("step %d, column %d: (z − z_1)/η is %v, want %v (exact: %v)", d.Step, column, got, want, exact)
 					}
-					u := machine.band.rule.start + machine.band.rule.rate*want
-					if u > machine.band.rule.most || u < machine.band.rule.least {
+					z := machine.band.rule.start + machine.band.rule.rate*want
+					if machine.band.ends[column] != z {
+						t.Fatalf("step %d, column %d: z = %v, want %v", d.Step, column, machine.band.ends[column], z)
+					}
+					if math.Abs(z) > machine.band.rule.far {
 						outside++
 					}
 				}
 			}
 		}
 		if outside == 0 {
-			t.Error("u never left what is shown")
+			t.Error("z never left what is shown")
 		}
 	}
 }
@@ -150,8 +154,9 @@ var labelOf = map[string]func(i int, f, low, high float64) float64{
 	},
 }
 
-// For every sequence, at every step, misses above the band are what is to be but for (D + |u_1|)/η + B + max|N|, those
-// below are not more, and both together differ by twice that at most. PROOF.md, claim 5.
+// For every sequence, at every step, misses on either side are no more than what is to be and (Z + 1 − z_1)/η + B + max|N|,
+// those above no fewer than that less (Z + 1 + z_1)/η + B + max|N|, and both together no fewer than that less
+// 2(z_1 + 1)/η + αB + max|N| + max|N'|. PROOF.md, claim 5.
 func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 	tightest := math.Inf(1)
 	for name, choose := range labelOf {
@@ -161,7 +166,8 @@ func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 			m.Budget.Epsilon = 20 // so that noise does not hide what labels do
 			machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{7}))
 			l, rule := newLedger(t, machine, m), machine.band.rule
-			decision, high, low := []float64{0, 0}, 0.375, -0.375
+			decision, high := []float64{0, 0}, machine.band.rule.end(firstEnd)
+			low := -high
 			rng := rand.New(rand.NewPCG(2, batch))
 			events := 0.0
 			for i := range tiertest.Runs(6000, 60_000) {
@@ -173,15 +179,16 @@ func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 				for _, d := range l.add(r, high, low, f, min(max(y, -1), 1)) {
 					copy(decision, d.Point)
 					low, high = d.Extras[1].Number, d.Extras[2].Number
-					fixed := (rule.most+rule.start)/rule.rate + float64(batch)
+					more := (rule.far+nearest-rule.start)/rule.rate + float64(batch)
+					fewer := (rule.far+nearest+rule.start)/rule.rate + float64(batch)
+					both := 2*(nearest+rule.start)/rule.rate + 2*rule.share*float64(batch)
 					above := float64(l.misses[0]) - events*rule.share
 					below := float64(l.misses[1]) - events*rule.share
-					upper, lower := fixed+l.noise[0], fixed+l.noise[1]
-					if math.Abs(above) > upper || below > lower || math.Abs(above+below) > upper+lower {
-						t.Fatalf("%s, B = %d, step %d: misses are %g above and %g below what is to be, beyond %g and %g", name, batch,
-							d.Step, above, below, upper, lower)
+					if above > more+l.noise[0] || above < -fewer-l.noise[0] || below > more+l.noise[1] ||
+						above+below < -both-l.noise[0]-l.noise[1] {
+						t.Fatalf("%s, B = %d, step %d: misses are %g above and %g below what is to be", name, batch, d.Step, above, below)
 					}
-					tightest = min(tightest, upper-math.Abs(above))
+					tightest = min(tightest, more+l.noise[0]-above, more+l.noise[1]-below)
 					if low > high {
 						t.Fatalf("step %d: band from %g to %g", d.Step, low, high)
 					}
@@ -234,22 +241,31 @@ func TestNoiseOfTotalsIsWithinItsDeviation(t *testing.T) {
 	}
 }
 
-// What is shown is a function of what was published, and a band of two columns never crosses.
+// What is shown is an increasing function of z with bounds, and a band of two columns never crosses.
 func TestBandShown(t *testing.T) {
 	c, _ := banded(t, 64, 1)
 	rule := newBandRule(c)
-	if want := 2 * (1 + beyond); rule.most != want || rule.least != -want || rule.start != 0.375 || rule.share != 0.125 {
+	if want := 2 * (1 + beyond); rule.most != want || rule.least != -want || rule.share != 0.125 {
 		t.Fatalf("%+v", rule)
+	}
+	before := math.Inf(-1)
+	for z := -9.0; z <= 9; z += 1.0 / 64 {
+		u := rule.end(z)
+		want := min(max(0.1*math.Sinh(z), rule.least), rule.most)
+		if math.Abs(u-want) > 1e-12 || u < before || z >= rule.far && u < 2 || z <= -rule.far && u > -2 {
+			t.Fatalf("at %g: %g after %g, want %g", z, u, before, want)
+		}
+		before = u
 	}
 	for _, x := range []struct{ u, l, high, low float64 }{
 		{0.5, 0.25, 0.5, -0.25},
-		{9, 9, rule.most, -rule.most},
-		{-9, -9, rule.least, rule.least}, // all events are above
+		{rule.most, rule.most, rule.most, -rule.most},
+		{rule.least, rule.least, rule.least, rule.least}, // all events are above
 		{0.5, -0.75, 0.5, 0.5},
 		{-0.5, 0.75, -0.5, -0.75},
 	} {
 		shown := []float64{x.u, x.l}
-		rule.clamp(shown)
+		rule.part(shown)
 		low, high := rule.ends(shown)
 		if low != x.low || high != x.high {
 			t.Errorf("%+v: band from %g to %g", x, low, high)
@@ -277,11 +293,30 @@ func TestBandShown(t *testing.T) {
 	}{
 		{0.5, 0, -1}, {0.49, 0, 0}, {0.7, -0.8, -1}, {0.68, -0.8, 0}, {1, -1, -1}, {5, -1, -1}, {0, 1, 0}, {-3, 1, 0},
 	} {
-		shown := []float64{x.q}
-		rule.clamp(shown)
 		e := schemas.Event{Vector: schemas.Vector{Values: []float64{x.z, 0}}, Label: 1, Weight: 1}
-		if got := rule.miss(shown, []float64{1, 0}, e); got != x.want {
+		if got := rule.miss([]float64{rule.end(4 * x.q)}, []float64{1, 0}, e); got != x.want {
 			t.Errorf("%+v: column %d", x, got)
 		}
+	}
+}
+
+// Of a constant z the mean is z after some steps, and what is shown is never farther from z than one.
+func TestMeansOfABandFollow(t *testing.T) {
+	c, m := banded(t, 64, 1)
+	machine := newMachine(t, c, m, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}))
+	b := machine.band
+	for i := range 400 {
+		r := record(i, schemas.Event{})
+		r.Null = true
+		machine.Add(nil, r)
+		for k, z := range b.ends {
+			if high, low := b.rule.end(z+nearest), b.rule.end(z-nearest); b.shown[k] > high && b.shown[k] > -b.shown[1-k] || b.shown[k] < low {
+				t.Fatalf("step %d: %g shown for z = %g", i, b.shown[k], z)
+			}
+		}
+	}
+	// z falls by ηs a step, and its mean is (1 − κ)/κ steps behind.
+	if behind, want := b.means[0]-b.ends[0], b.rule.rate*b.rule.share*(1-b.pace)/b.pace; math.Abs(behind/want-1) > 0.5 {
+		t.Errorf("a mean is %g behind, want %g", behind, want)
 	}
 }

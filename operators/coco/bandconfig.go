@@ -17,7 +17,7 @@ type Band struct {
 	Level  float64         // share of events within, in [0.5, 0.999]; 0: there is no band
 	Labels operators.Range // public; a label beyond counts as its end. Zero for the logistic loss
 	Weight float64         // w: how far one miss moves the sums, where gradients are in a ball of radius 1. In [0.01, 10]
-	Step   float64         // how far one miss moves an end, in lengths of the range. In [1e-9, 0.1]
+	Step   float64         // η, how far one miss moves an end, as a share of it. In [1e-6, 0.1]
 }
 
 // bandComponent is the component of a band's columns.
@@ -53,8 +53,8 @@ func (c Config) validateBand() []error {
 	if !(b.Weight >= 0.01 && b.Weight <= 10) {
 		fail("weight %g: not in [0.01, 10]", b.Weight)
 	}
-	if !(b.Step >= 1e-9 && b.Step <= 0.1) {
-		fail("step %g: not in [1e-9, 0.1]", b.Step)
+	if !(b.Step >= 1e-6 && b.Step <= 0.1) {
+		fail("step %g: not in [1e-6, 0.1]", b.Step)
 	}
 	switch c.Loss.(type) {
 	case loss.Logistic:

@@ -11,7 +11,8 @@ import (
 type referenceBand struct{ low, high float64 }
 
 func (b *referenceBand) begin(c Config) {
-	half := 3 * (c.Band.Labels.High - c.Band.Labels.Low) / 16
+	e := elementary.Exp(1.8)
+	half := (e - 1/e) / 40 * (c.Band.Labels.High - c.Band.Labels.Low)
 	if b.low, b.high = -half, half; c.predictsSets() {
 		b.low, b.high = 0, 0.75
 	}

@@ -14,7 +14,7 @@ func (c Config) bandScore() *operators.BandScore {
 	rule := newBandRule(c)
 	first := make([]float64, rule.columns())
 	for i := range first {
-		first[i] = rule.start
+		first[i] = rule.end(rule.start)
 	}
 	low, high := rule.ends(first)
 	b := &operators.BandScore{Level: c.Band.Level, Low: low, High: high}

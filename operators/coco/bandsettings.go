@@ -21,8 +21,8 @@ var bandSettings = []operators.Setting{
 		Text: "length of a miss beside gradients: more makes the band steadier and the model noisier; 0.3 costs the model 2 % more noise",
 	},
 	{
-		Name: "BAND_STEP", Kind: operators.Number, Unit: "ranges", Range: "1e-9 to 0.1", Default: "0.0002", Later: true,
-		Text: "how far a miss moves an end of the band: more follows changes sooner, with a band that moves more",
+		Name: "BAND_STEP", Kind: operators.Number, Unit: "shares", Range: "1e-6 to 0.1", Default: "0.002", Later: true,
+		Text: "how far a miss moves an end of the band, as a share of it: more follows changes sooner, with a band that moves more",
 	},
 }
 
@@ -34,7 +34,7 @@ func wantBand(v *operators.Values, features float64) (b Band) {
 		const idle = "set, but ORIEL_BAND is not: there is no band"
 		v.Want("BAND_RANGE", text == "", idle)
 		v.Want("BAND_WEIGHT", weight == 0.3, idle)
-		v.Want("BAND_STEP", step == 0.0002, idle)
+		v.Want("BAND_STEP", step == 0.002, idle)
 		return Band{}
 	}
 	name := v.Text("LOSS")
@@ -47,7 +47,7 @@ func wantBand(v *operators.Values, features float64) (b Band) {
 		"wants ORIEL_UPDATE=projection, or llo with ORIEL_CONSTANTS=search")
 	v.Want("BAND", features > 0, "needs ORIEL_FEATURES_MAX, which bounds predictions, or ORIEL_FEATURES_NORM=unit")
 	v.Within("BAND_WEIGHT", 0.01, 10)
-	v.Within("BAND_STEP", 1e-9, 0.1)
+	v.Within("BAND_STEP", 1e-6, 0.1)
 	b = Band{Level: level, Weight: weight, Step: step}
 	if numbers {
 		b.Labels = v.Range("BAND_RANGE")
