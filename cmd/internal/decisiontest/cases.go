@@ -316,6 +316,15 @@ var Inputs = []struct {
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=count,sum,mean,variance",
 		"INCREMENTS=true", "EMIT_EVERY=20", "WINDOW=lifetime", "MEMORY=64", "EPSILON=400",
 	}},
+	{"squared-band-leaves", []string{
+		"LOSS=squared", "UPDATE=projection", "SET=l2-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=lifetime", "MEMORY=64",
+		"STRONG_CONVEXITY=0.1", "START_REGULARIZER=4", "FEATURES_MAX=2", "BAND=0.8", "BAND_RANGE=-2:2", "BAND_STEP=0.03125",
+		"EPSILON=40",
+	}},
+	{"logistic-band-leaves", []string{
+		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01",
+		"FEATURES_MAX=1", "BAND=0.9", "BAND_STEP=0.0625", "EMIT_EVERY=2", "BATCH=2", "EPSILON=40",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -347,6 +356,7 @@ var onlyUnder = map[string]string{
 	"gains-short": "blt", "sets-gains": "blt", "gains-led-noise": "blt", "gains-shares-noise": "tree-laplace",
 	"contexts-weights": "blt", "gains-argmax-means": "tree-gaussian", "gains-led-means": "blt",
 	"linear-flow-means": "blt", "aggregate-memory-filter": "blt",
+	"squared-band-leaves": "blt", "logistic-band-leaves": "tree-gaussian",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
