@@ -266,3 +266,26 @@ func TestSettingsOfABand(t *testing.T) {
 		t.Errorf("noise that is not Gaussian: %v", err)
 	}
 }
+
+// The bound that decisions publish is that of the claim, and 1 of the first events.
+func TestErrorMostOfABand(t *testing.T) {
+	for _, sets := range []bool{false, true} {
+		c, m := banded(t, 64, 3)
+		far, start, columns := math.Asinh(2*(1+beyond)/0.1), 1.8, 2.0
+		if sets {
+			c, m = setsOf(t, 64, 3)
+			far, start, columns = 4, 3, 1
+		}
+		machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{2}))
+		for _, step := range []uint64{1, 1000, 5000, 1e6, 1e9} {
+			noise := math.Sqrt(2*math.Log(columns*float64(step)/0.05)) * machine.band.noise.at(step)
+			want := min(1, columns*((far+1+start)/c.Band.Step+3+noise)/(3*float64(step)))
+			if got := machine.band.rule.errorMost(step, 3, machine.band.noise); math.Abs(got/want-1) > 1e-12 {
+				t.Errorf("sets %v, step %d: %g, want %g", sets, step, got, want)
+			}
+		}
+		if got := machine.band.rule.errorMost(0, 3, machine.band.noise); got != 1 {
+			t.Errorf("before the first step: %g", got)
+		}
+	}
+}

@@ -30,6 +30,7 @@ type Machine struct {
 	update    update
 	means     *operators.Means // nil: decisions follow the newest sums
 	band      *band            // nil: there is none
+	columns   int              // of it in a contribution
 	extras    []schemas.ExtraValue
 	ends      []schemas.ExtraValue // of extras: those of the band
 	pull      float64              // of the centre of leaves, where they have one
@@ -107,6 +108,7 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 		if m.band, err = newBand(c, stream); err != nil {
 			return nil, err
 		}
+		m.columns = m.band.rule.columns()
 		m.ends = make([]schemas.ExtraValue, len(bandExtras(c)))
 		m.extras = append(m.extras, m.ends...)
 		m.ends = m.extras[len(m.extras)-len(m.ends):]
@@ -137,12 +139,8 @@ func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machi
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	var adds []float64
 	x, scratch := m.update.point(), m.Stream.Scratch()
-	var columns []float64
-	if m.band != nil {
-		at := len(scratch) - m.band.rule.columns()
-		scratch, columns = scratch[:at], scratch[at:]
-	}
-	gradient, centre := scratch[:len(x)], scratch[len(x):]
+	gradient, rest := scratch[:len(x)], scratch[len(x):]
+	centre, columns := rest[:len(rest)-m.columns], rest[len(rest)-m.columns:]
 	if !r.Null && m.loss.Gradient(gradient, x, r.Event) {
 		m.tangent.Project(gradient)
 		if len(centre) > 0 {
@@ -154,7 +152,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		if m.band != nil {
 			m.band.mark(columns, x, r.Event)
 		}
-		adds = m.Stream.Scratch()
+		adds = scratch
 	}
 	if !m.Stream.Add(r.Identity, adds) {
 		return dst

@@ -47,11 +47,11 @@ func bandLines(n int, classes bool, of func(part float64, x []float64, rng *rand
 	return l
 }
 
-// Bands hold what they are to hold, on streams of all kinds, and are about as wide as without privacy: in the long form
-// 0.9 ± 0.01 of 10⁵ events at ε = 1 for life; in the short one, with longer steps, of few events.
+// Bands hold what they are to hold, on streams of all kinds, and are about as wide as without privacy, although
+// the model has noise of its own: in the long form 0.9 ± 0.01 of 10⁵ events at ε = 1 for life; in the short one, with longer steps, of few events.
 func TestBandsHoldOnEveryStream(t *testing.T) {
 	n, slack := tiertest.Runs(5000, 100_000), tiertest.Runs(0.025, 0.01)
-	more := tiertest.Runs([]string{"ORIEL_EPSILON=8", "ORIEL_BAND_STEP=0.002"}, []string{"ORIEL_EPSILON=1"})
+	more := tiertest.Runs([]string{"ORIEL_EPSILON=8", "ORIEL_BAND_STEP=0.01"}, []string{"ORIEL_EPSILON=1"})
 	names := []string{"heteroscedastic"}
 	if tiertest.Runs(false, true) {
 		names = slices.Sorted(maps.Keys(bandStreams))
@@ -64,7 +64,7 @@ func TestBandsHoldOnEveryStream(t *testing.T) {
 				"ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_START_REGULARIZER=100",
 			}, more...)
 			if !classes {
-				given = append(given, "ORIEL_LOSS=squared", "ORIEL_RADIUS=2", "ORIEL_BAND_RANGE=-2:2")
+				given = append(given, "ORIEL_LOSS=squared", "ORIEL_RADIUS=2", "ORIEL_BAND_RANGE=-2:2", "ORIEL_CLIP=0.3")
 			}
 			r := evaluate(t, Input{Settings: []settings.Settings{load(t, given...)}}, bandLines(n, classes, of))
 			private, bare := r.Rows[0], r.Rows[1]
@@ -73,7 +73,7 @@ func TestBandsHoldOnEveryStream(t *testing.T) {
 			if math.Abs(float64(private.Within.Mean)-0.9) > slack {
 				t.Errorf("%s, classes %v: %.4f of all events are within", name, classes, private.Within.Mean)
 			}
-			if most := tiertest.Runs(1.15, 1.05); float64(private.Width.Mean) > most*float64(bare.Width.Mean) {
+			if most := tiertest.Runs(1.15, 1.1); float64(private.Width.Mean) > most*float64(bare.Width.Mean) {
 				t.Errorf("%s, classes %v: width %.3f, without noise %.3f", name, classes, private.Width.Mean, bare.Width.Mean)
 			}
 			if base := r.Rows[2]; base.Within.Mean.Known() || base.WithinStretch != nil || len(private.WithinStretch) != Stretches {
