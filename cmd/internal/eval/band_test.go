@@ -24,7 +24,7 @@ var bandStreams = map[string]func(part float64, x []float64, rng *rand.Rand) (me
 		return 0.5 * math.Floor(2*part), 0.15 + 0.15*math.Floor(2*part)
 	},
 	"drifting": func(part float64, _ []float64, _ *rand.Rand) (float64, float64) {
-		return 0.5 * math.Sin(6*part), 0.2 + 0.1*math.Cos(4*part)
+		return 0.5 * math.Sin(6*part), 0.25 + 0.1*math.Cos(4*part)
 	},
 	"skewed": func(_ float64, _ []float64, rng *rand.Rand) (float64, float64) { return 0.3 * rng.ExpFloat64(), 0.02 },
 }
