@@ -170,7 +170,7 @@ func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 			low := -high
 			rng := rand.New(rand.NewPCG(2, batch))
 			events := 0.0
-			for i := range tiertest.Runs(6000, 60_000) {
+			for i := range tiertest.Runs(4000, 60_000) {
 				a := direction(rng, 2, 0.2)
 				f := lattice.Dot(a, decision)
 				y := choose(i, f, low, high)
@@ -209,7 +209,7 @@ func TestNoiseOfTotalsIsWithinItsDeviation(t *testing.T) {
 		plan := mechtest.Plan(t, m)
 		steps := []uint64{1, 5, 64, 150, 400}
 		squares := make([]float64, len(steps))
-		runs := tiertest.Runs(150, 4000)
+		runs := tiertest.Runs(60, 4000)
 		var noise *totalNoise
 		for run := range runs {
 			machine := openPlan(t, c, m, plan, byte(run))
@@ -228,6 +228,9 @@ func TestNoiseOfTotalsIsWithinItsDeviation(t *testing.T) {
 				}
 				at++
 			}
+		}
+		if p := noise.period; p > 0 && math.Abs(noise.at(9*p)/noise.at(p)-3) > 1e-9 {
+			t.Errorf("memory %d: nine blocks have %g times the noise of one", memory, noise.at(9*p)/noise.at(p))
 		}
 		for i, step := range steps {
 			// A chi square of 2·runs degrees: its root is within 6.11/√(4·runs) at 1e-9. A window's deviation, and those
@@ -314,6 +317,14 @@ func TestMeansOfABandFollow(t *testing.T) {
 				t.Fatalf("step %d: %g shown for z = %g", i, b.shown[k], z)
 			}
 		}
+	}
+	for _, far := range []float64{-5, 5} {
+		kept := b.means[0]
+		b.means[0] = b.ends[0] + far
+		if b.show(); b.shown[0] != b.rule.end(b.ends[0]+math.Copysign(nearest, far)) {
+			t.Errorf("%g shown where a mean is %g beyond z = %g", b.shown[0], far, b.ends[0])
+		}
+		b.means[0] = kept
 	}
 	// z falls by ηs a step, and its mean is (1 − κ)/κ steps behind.
 	if behind, want := b.means[0]-b.ends[0], b.rule.rate*b.rule.share*(1-b.pace)/b.pace; math.Abs(behind/want-1) > 0.5 {

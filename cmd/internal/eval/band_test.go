@@ -73,7 +73,7 @@ func TestBandsHoldOnEveryStream(t *testing.T) {
 			if math.Abs(float64(private.Within.Mean)-0.9) > slack {
 				t.Errorf("%s, classes %v: %.4f of all events are within", name, classes, private.Within.Mean)
 			}
-			if most := tiertest.Runs(1.15, 1.1); float64(private.Width.Mean) > most*float64(bare.Width.Mean) {
+			if most := tiertest.Runs(1.15, 1.06); float64(private.Width.Mean) > most*float64(bare.Width.Mean) {
 				t.Errorf("%s, classes %v: width %.3f, without noise %.3f", name, classes, private.Width.Mean, bare.Width.Mean)
 			}
 			if base := r.Rows[2]; base.Within.Mean.Known() || base.WithinStretch != nil || len(private.WithinStretch) != Stretches {

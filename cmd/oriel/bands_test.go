@@ -1,0 +1,55 @@
+package main
+
+import (
+	"math"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/repotest"
+	"oriel/mechanisms/mechtest/tiertest"
+)
+
+// TestBandsOfTheReadme: the commands of coco's page that make a band give its table. The short form plays one seed over
+// the first 8 000 flights, whose share is near the level by then.
+func TestBandsOfTheReadme(t *testing.T) {
+	t.Parallel()
+	commands := repotest.Block(t, cocoPage, "export ORIEL_BAND=")
+	example, _, _ := strings.Cut(repotest.Block(t, cocoPage, "topics --input-partitions"), "\nmkdir -p")
+	env := repotest.SettingsIn(example)
+	for name, value := range repotest.SettingsIn(commands) {
+		env[name] = value
+	}
+	commands = strings.Replace(commands, "--seeds 3", tiertest.Runs("--seeds 1", "--seeds 3"), 1)
+	var r eval.Report
+	evalOfReadme(t, decidesSeldom(env, "8"), commands, tiertest.Runs(8000, 0), &r)
+	page, err := os.ReadFile(repotest.Path(cocoPage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, kind := range map[string]string{"for life, ε = 1": eval.KindPrivate, "without privacy": eval.KindReference} {
+		cells := regexp.MustCompile(`\n\| ` + row + ` \| ([\d.]+)[^|]*\| ([\d.]+)[^|]*\| ([\d.]+)`).FindStringSubmatch(string(page))
+		if cells == nil {
+			t.Fatalf("the page has no row %q", row)
+		}
+		for _, x := range r.Rows {
+			if x.Kind != kind {
+				continue
+			}
+			if math.Abs(float64(x.Within.Mean)-0.9) > tiertest.Runs(0.03, 0.01) {
+				t.Errorf("%s: %.4f within", row, x.Within.Mean)
+			}
+			if !tiertest.Runs(false, true) {
+				continue
+			}
+			for i, got := range []eval.Number{x.Within.Mean, x.Width.Mean, x.R2.Mean} {
+				values, units := figures(t, cells[i+1])
+				if math.Abs(float64(got)-values[0]) > 1.01*units[0] {
+					t.Errorf("%s: %g, the page says %s", row, got, cells[i+1])
+				}
+			}
+		}
+	}
+}
