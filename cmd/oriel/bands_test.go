@@ -13,7 +13,7 @@ import (
 )
 
 // TestBandsOfTheReadme: the commands of coco's page that make a band give its table. The short form plays one seed over
-// the first 8 000 flights, whose share is near the level by then.
+// the first 8 000 flights, whose share is near the level by then, within 0.05.
 func TestBandsOfTheReadme(t *testing.T) {
 	t.Parallel()
 	commands := repotest.Block(t, cocoPage, "export ORIEL_BAND=")
@@ -38,7 +38,7 @@ func TestBandsOfTheReadme(t *testing.T) {
 			if x.Kind != kind {
 				continue
 			}
-			if math.Abs(float64(x.Within.Mean)-0.9) > tiertest.Runs(0.03, 0.01) {
+			if math.Abs(float64(x.Within.Mean)-0.9) > tiertest.Runs(0.05, 0.01) {
 				t.Errorf("%s: %.4f within", row, x.Within.Mean)
 			}
 			if !tiertest.Runs(false, true) {

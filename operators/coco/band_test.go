@@ -85,8 +85,8 @@ func (l *ledger) add(r operators.Record, high, low float64, prediction, label fl
 	return made
 }
 
-// The recursion telescopes to the last bit: (z_{T+1} − z_1)/η is the misses that were counted, their noise, and what was
-// to be expected of them, whatever was shown, and wherever increments were folded.
+// The recursion telescopes to the last bit: (z_{T+1} − z_1)/η is the misses that were counted and their noise less what
+// was to be expected of them, whatever was shown, and wherever increments were folded.
 func TestBandTelescopes(t *testing.T) {
 	for _, x := range []struct{ batch, fold uint64 }{{1, foldSteps}, {3, 64}} {
 		c, m := banded(t, 256, x.batch)
@@ -133,9 +133,11 @@ func TestBandTelescopes(t *testing.T) {
 
 // labelOf choose a label, knowing the prediction and the band that an event is held against.
 var labelOf = map[string]func(i int, f, low, high float64) float64{
-	"flips at the upper edge": func(i int, f, low, high float64) float64 { return f + high + math.Copysign(1e-9, float64(i%2)-0.5) },
-	"all above":               func(int, float64, float64, float64) float64 { return 1 },
-	"all below":               func(int, float64, float64, float64) float64 { return -1 },
+	"flips at the upper edge": func(i int, f, low, high float64) float64 {
+		return f + high + math.Copysign(1e-9, float64(i%2)-0.5)
+	},
+	"all above": func(int, float64, float64, float64) float64 { return 1 },
+	"all below": func(int, float64, float64, float64) float64 { return -1 },
 	"always outside": func(i int, f, low, high float64) float64 {
 		if i%2 == 0 {
 			return f + high + 1e-9
@@ -154,8 +156,8 @@ var labelOf = map[string]func(i int, f, low, high float64) float64{
 	},
 }
 
-// For every sequence, at every step, misses on either side are no more than what is to be and (Z + 1 − z_1)/η + B + max|N|,
-// those above no fewer than that less (Z + 1 + z_1)/η + B + max|N|, and both together no fewer than that less
+// For every sequence, at every step, misses on either side are no more than what is to be and (Z + 1 − z_1)/η + B +
+// max|N|, those above no fewer than that less (Z + 1 + z_1)/η + B + max|N|, and both together no fewer than that less
 // 2(z_1 + 1)/η + αB + max|N| + max|N'|. PROOF.md, claim 5.
 func TestNoSequencePassesTheBoundOfABand(t *testing.T) {
 	tightest := math.Inf(1)
@@ -313,7 +315,8 @@ func TestMeansOfABandFollow(t *testing.T) {
 		r.Null = true
 		machine.Add(nil, r)
 		for k, z := range b.ends {
-			if high, low := b.rule.end(z+nearest), b.rule.end(z-nearest); b.shown[k] > high && b.shown[k] > -b.shown[1-k] || b.shown[k] < low {
+			high, low := b.rule.end(z+nearest), b.rule.end(z-nearest)
+			if b.shown[k] > high && b.shown[k] > -b.shown[1-k] || b.shown[k] < low {
 				t.Fatalf("step %d: %g shown for z = %g", i, b.shown[k], z)
 			}
 		}

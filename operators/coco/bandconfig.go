@@ -62,7 +62,7 @@ func (c Config) validateBand() []error {
 			fail("range %g:%g: labels of the logistic loss are two classes", b.Labels.Low, b.Labels.High)
 		}
 	case loss.Squared, loss.Absolute, loss.Quantile:
-		if !(b.Labels.Low < b.Labels.High && math.Abs(b.Labels.Low) <= maxConvexity && math.Abs(b.Labels.High) <= maxConvexity) {
+		if !(b.Labels.Low < b.Labels.High && -maxConvexity <= b.Labels.Low && b.Labels.High <= maxConvexity) {
 			fail("range %g:%g: not ends up to 1e12 in size, the first below the second", b.Labels.Low, b.Labels.High)
 		}
 	default:
@@ -106,7 +106,7 @@ func (c Config) columns(unit protection.Unit) Columns {
 	default:
 		square /= 2
 	}
-	return Columns{Number: n, Share: uint32(math.RoundToEven(float64(square * gradientShare)))}
+	return Columns{Number: n, Share: uint32(float64(square*gradientShare) + 0.5)}
 }
 
 // noiseFactor is how many times the noise of gradients is as large as without the columns.
@@ -138,7 +138,7 @@ func (c Config) beyondBand(events ...*schemas.Event) {
 	if c.bandColumns() < 2 {
 		return
 	}
-	far := operators.CanaryFactor * (math.Abs(c.Band.Labels.Low) + math.Abs(c.Band.Labels.High))
+	far := float64(operators.CanaryFactor * (math.Abs(c.Band.Labels.Low) + math.Abs(c.Band.Labels.High)))
 	for _, e := range events {
 		e.Label = math.Copysign(far+math.Abs(e.Label), e.Label)
 	}

@@ -28,8 +28,8 @@ func setsOf(t testing.TB, memory, batch uint64) (Config, mechanisms.Config) {
 }
 
 // What an exchange moves gradient and marks by together, of all pairs of a coarse lattice of gradients and all misses,
-// is √(Δ² + 2w²) of two columns, √(Δ² + w²) of one and √(L² + w²) from the null event, w in radii of the gradients' ball;
-// and the two components' noise proves exactly what noise of one size for it would. PROOF.md, claim 6.
+// is √(Δ² + 2w²) of two columns, √(Δ² + w²) of one and √(L² + w²) from the null event, w in radii of the gradients'
+// ball; and the noise of the two components is that of one size for it. PROOF.md, claim 6.
 func TestSensitivityOfABandByEnumeration(t *testing.T) {
 	for _, columns := range []int{1, 2} {
 		for _, exchange := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -90,7 +90,8 @@ func TestSensitivityOfABandByEnumeration(t *testing.T) {
 				bare.Contribution = Params{}.contribution(c)
 				alone := mechtest.Plan(t, bare)
 				factor := sigma / (alone.Scale.Float64() * alone.Grid.Unit())
-				if want := most / distance; math.Abs(factor/want-1) > 1e-3 || math.Abs(c.columns(m.Unit).noiseFactor()/want-1) > 1e-3 {
+				want, told := most/distance, c.columns(m.Unit).noiseFactor()
+				if math.Abs(factor/want-1) > 1e-3 || math.Abs(told/want-1) > 1e-3 {
 					t.Errorf("%d columns, %v, w = %g: noise is %g times as large, want %g", columns, exchange, weight, factor, want)
 				}
 			}
@@ -115,7 +116,9 @@ func TestConformanceWithABand(t *testing.T) {
 				}
 			}
 			t.Run(fmt.Sprintf("memory=%d/sets=%v", memory, sets), func(t *testing.T) {
-				optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine { return newMachine(tb, c, m, open(m)) }, events)
+				optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
+					return newMachine(tb, c, m, open(m))
+				}, events)
 				optest.AllocatesNoMore(t, "band", newMachine(t, c, m, mechtest.Open(t, m, [32]byte{1})), m, events)
 			})
 		}
@@ -209,10 +212,12 @@ func TestNewRefusesABandOfAnotherPlan(t *testing.T) {
 	without.Band, fewer.Band.Number = Band{}, 1
 	stream := func() *mechanisms.Stream { return mechtest.Open(t, m, [32]byte{1}) }
 	for name, open := range map[string]func() (*Machine, error){
-		"no band":           func() (*Machine, error) { return New(without, plan, stream()) },
-		"no columns":        func() (*Machine, error) { return New(c, Params{}, stream()) },
-		"a column too few":  func() (*Machine, error) { return New(c, fewer, stream()) },
-		"of another stream": func() (*Machine, error) { return New(c, plan, mechtest.Open(t, remembering(c, 64, 1), [32]byte{1})) },
+		"no band":          func() (*Machine, error) { return New(without, plan, stream()) },
+		"no columns":       func() (*Machine, error) { return New(c, Params{}, stream()) },
+		"a column too few": func() (*Machine, error) { return New(c, fewer, stream()) },
+		"of another stream": func() (*Machine, error) {
+			return New(c, plan, mechtest.Open(t, remembering(c, 64, 1), [32]byte{1}))
+		},
 	} {
 		if _, err := open(); err == nil {
 			t.Errorf("%s: opened", name)

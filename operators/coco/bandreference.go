@@ -12,7 +12,7 @@ type referenceBand struct{ low, high float64 }
 
 func (b *referenceBand) begin(c Config) {
 	e := elementary.Exp(1.8)
-	half := (e - 1/e) / 40 * (c.Band.Labels.High - c.Band.Labels.Low)
+	half := float64((e - 1/e) / 40 * (c.Band.Labels.High - c.Band.Labels.Low))
 	if b.low, b.high = -half, half; c.predictsSets() {
 		b.low, b.high = 0, 0.75
 	}

@@ -9,8 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// bandRule is what settings say of a band. An end is c·sinh(z) from the prediction, so that a miss moves it by a share of
-// itself where it is beyond c, a twentieth of the range, and by a share of c about 0; of a set z/4 is the end, a
+// bandRule is what settings say of a band. An end is c·sinh(z) from the prediction, so that a miss moves it by a share
+// of itself where it is beyond c, a twentieth of the range, and by a share of c about 0; of a set z/4 is the end, a
 // probability.
 type bandRule struct {
 	sets    bool // of labels of two classes; else a band around a number
@@ -126,10 +126,10 @@ func wrong(z float64) float64 {
 	return 1 / (1 + u)
 }
 
-// errorMost bounds |share of events within − level| after t steps of B events, for every sequence of events without null
-// ones (PROOF.md, claim 5): ((Z + 1 + z_1)/η + B + max|N|)/(tB) a column, N the noise of its total. |N| is within
-// √(2 ln(kt/0.05)) times its largest deviation at all t steps and k columns at once with a probability of 0.95. 1 before
-// the first step.
+// errorMost bounds |share of events within − level| after t steps of B events, for every sequence of events without
+// null ones (PROOF.md, claim 5): ((Z + 1 + z_1)/η + B + max|N|)/(tB) a column, N the noise of its total. |N| is within
+// √(2 ln(kt/0.05)) times its largest deviation at all t steps and k columns at once with a probability of 0.95. 1
+// before the first step.
 func (r *bandRule) errorMost(t, batch uint64, noise *totalNoise) float64 {
 	if t == 0 {
 		return 1

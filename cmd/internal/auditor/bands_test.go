@@ -18,8 +18,8 @@ var kindsOfBands = [][]string{
 
 func withBand(t *testing.T, component int, more ...string) *Subject {
 	t.Helper()
-	a, err := NewSubject(auditSettings(t, append([]string{"ORIEL_BAND=0.9", "ORIEL_FEATURES_MAX=1"}, more...)...), [32]byte{1},
-		component)
+	given := append([]string{"ORIEL_BAND=0.9", "ORIEL_FEATURES_MAX=1"}, more...)
+	a, err := NewSubject(auditSettings(t, given...), [32]byte{1}, component)
 	if err != nil {
 		t.Fatal(err)
 	}

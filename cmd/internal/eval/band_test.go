@@ -15,21 +15,28 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
+// law is that of a label, for a part of the stream and features.
+type law func(part float64, x []float64, rng *rand.Rand) (mean, deviation float64)
+
 // bandStreams are events whose labels a band is to hold: as the model has them, with noise that grows along a feature,
 // with a jump in the midst, and drifting; and two classes, whose sets are the same.
-var bandStreams = map[string]func(part float64, x []float64, rng *rand.Rand) (mean, deviation float64){
-	"steady":          func(float64, []float64, *rand.Rand) (float64, float64) { return 0, 0.2 },
-	"heteroscedastic": func(_ float64, x []float64, _ *rand.Rand) (float64, float64) { return 0, 0.1 + 0.4*math.Abs(x[1]) },
+var bandStreams = map[string]law{
+	"steady": func(float64, []float64, *rand.Rand) (float64, float64) { return 0, 0.2 },
+	"heteroscedastic": func(_ float64, x []float64, _ *rand.Rand) (float64, float64) {
+		return 0, 0.1 + 0.4*math.Abs(x[1])
+	},
 	"a jump": func(part float64, _ []float64, _ *rand.Rand) (float64, float64) {
 		return 0.5 * math.Floor(2*part), 0.15 + 0.15*math.Floor(2*part)
 	},
 	"drifting": func(part float64, _ []float64, _ *rand.Rand) (float64, float64) {
 		return 0.5 * math.Sin(6*part), 0.25 + 0.1*math.Cos(4*part)
 	},
-	"skewed": func(_ float64, _ []float64, rng *rand.Rand) (float64, float64) { return 0.3 * rng.ExpFloat64(), 0.02 },
+	"skewed": func(_ float64, _ []float64, rng *rand.Rand) (float64, float64) {
+		return 0.3 * rng.ExpFloat64(), 0.02
+	},
 }
 
-func bandLines(n int, classes bool, of func(part float64, x []float64, rng *rand.Rand) (mean, deviation float64)) (l lines) {
+func bandLines(n int, classes bool, of law) (l lines) {
 	rng := rand.New(rand.NewPCG(31, 2))
 	for i := range n {
 		x := []float64{0.7, 0.5 * rng.NormFloat64(), 0.5 * rng.NormFloat64()}
@@ -47,8 +54,9 @@ func bandLines(n int, classes bool, of func(part float64, x []float64, rng *rand
 	return l
 }
 
-// Bands hold what they are to hold, on streams of all kinds, and are about as wide as without privacy, although
-// the model has noise of its own: in the long form 0.9 ± 0.01 of 10⁵ events at ε = 1 for life; in the short one, with longer steps, of few events.
+// Bands hold what they are to hold, on streams of all kinds, and are about as wide as without privacy, although the
+// model has noise of its own: in the long form 0.9 ± 0.01 of 10⁵ events at ε = 1 for life; in the short one, with
+// longer steps, of few events.
 func TestBandsHoldOnEveryStream(t *testing.T) {
 	n, slack := tiertest.Runs(5000, 100_000), tiertest.Runs(0.025, 0.01)
 	more := tiertest.Runs([]string{"ORIEL_EPSILON=8", "ORIEL_BAND_STEP=0.01"}, []string{"ORIEL_EPSILON=1"})
@@ -76,7 +84,8 @@ func TestBandsHoldOnEveryStream(t *testing.T) {
 			if most := tiertest.Runs(1.15, 1.06); float64(private.Width.Mean) > most*float64(bare.Width.Mean) {
 				t.Errorf("%s, classes %v: width %.3f, without noise %.3f", name, classes, private.Width.Mean, bare.Width.Mean)
 			}
-			if base := r.Rows[2]; base.Within.Mean.Known() || base.WithinStretch != nil || len(private.WithinStretch) != Stretches {
+			base := r.Rows[2]
+			if base.Within.Mean.Known() || base.WithinStretch != nil || len(private.WithinStretch) != Stretches {
 				t.Errorf("%s: the base rate has a band, or others have none by stretch", name)
 			}
 		}
@@ -97,7 +106,8 @@ func TestBandsInATable(t *testing.T) {
 		}
 	}
 	slide := r.Slide("title")
-	if lines := slide.Right.(*figure.Chart).Lines; len(lines) != 4 || lines[0].End != "0.9" || len(lines[1].Points) != Stretches || len(lines[3].Points) != 0 {
+	lines := slide.Right.(*figure.Chart).Lines
+	if len(lines) != 4 || lines[0].End != "0.9" || len(lines[1].Points) != Stretches || len(lines[3].Points) != 0 {
 		t.Errorf("%+v", lines)
 	}
 }

@@ -35,7 +35,8 @@ func TestPlanOfABand(t *testing.T) {
 		t.Fatalf("%+v, %+v", without.Band, with.Band)
 	}
 	for i, d := range with.Mechanisms[0].Decisions {
-		if factor := float64(d.RMSVector / without.Mechanisms[0].Decisions[i].RMSVector); math.Abs(factor/with.Band.Noise-1) > 1e-3 {
+		factor := float64(d.RMSVector / without.Mechanisms[0].Decisions[i].RMSVector)
+		if math.Abs(factor/with.Band.Noise-1) > 1e-3 {
 			t.Errorf("after %d steps a decision has %g times the noise, a band costs %g", d.Steps, factor, with.Band.Noise)
 		}
 	}

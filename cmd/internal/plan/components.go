@@ -60,7 +60,8 @@ func (m *machine) decides() Component {
 	mean, worst := m.rms()
 	root := math.Sqrt(float64(m.config.Dimension()))
 	return Component{
-		Size: m.config.Dimension(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
+		Size: m.config.Dimension(), RMSCoordinate: mean, WorstCoordinate: worst,
+		RMSVector: mean * root, WorstVector: worst * root,
 	}
 }
 
