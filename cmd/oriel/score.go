@@ -109,7 +109,8 @@ func scoreCommand() *cobra.Command {
 			"An answer names the model by stream and step, its time (ms since 1970; clock: events, or record of the decision) and age\n" +
 			"(seconds), what it predicts, the score, and the standard deviation of privacy's noise in it; of a probability to the\n" +
 			"first order, with log_odds and log_odds_deviation beside it. deviation_most is there where weights have deviations of\n" +
-			"their own: the most that it is, however their noise goes together; deviation takes it as independent.\n\n" +
+			"their own: the most that it is, however their noise goes together; deviation takes it as independent. band or labels is\n" +
+			"there with ORIEL_BAND: between which ends a label is to be, or the labels of the set, with the level of both.\n\n" +
 			"An event to score needs no label. It is read as `oriel run` reads it, by the settings that decode events (ORIEL_MAP among\n" +
 			"them); without any, in Oriel's own form as the descriptor says. Where there are several streams, --stream names one,\n" +
 			"or --keyed finds it by the record key that stands before each event and a tab; of HTTP the headers Oriel-Stream and Oriel-Key.\n\n" +

@@ -231,7 +231,7 @@ func TestNoiseOfTotalsIsWithinItsDeviation(t *testing.T) {
 				at++
 			}
 		}
-		if p := noise.period; p > 0 && math.Abs(noise.at(9*p)/noise.at(p)-3) > 1e-9 {
+		if p := noise.period; p > 0 && !(math.Abs(noise.at(9*p)/noise.at(p)-3) <= 1e-9) {
 			t.Errorf("memory %d: nine blocks have %g times the noise of one", memory, noise.at(9*p)/noise.at(p))
 		}
 		for i, step := range steps {

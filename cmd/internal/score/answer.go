@@ -60,7 +60,8 @@ func (d *Descriptor) AppendAnswer(dst []byte, m *Model, v schemas.Vector, now ti
 	if d.Predicts == Reward {
 		return d.appendRewards(dst, m, v)
 	}
-	return append(d.appendScore(dst, d.Score(m, v, 0)), '}')
+	s := d.Score(m, v, 0)
+	return append(m.Band.append(d.appendScore(dst, s), d.Predicts, s.Value), '}')
 }
 
 func (d *Descriptor) appendRewards(dst []byte, m *Model, v schemas.Vector) []byte {

@@ -28,6 +28,8 @@ type Model struct {
 	Deviations []float64
 	Noise      float64 // independent from weight to weight; 0: not known
 
+	Band *Band // nil: the decision has none
+
 	partition int32 // −1: not known
 }
 
@@ -63,6 +65,9 @@ func (m *Models) Take(partition int32, recorded int64, value []byte) error {
 	}
 	if m.Descriptor.Noise != nil {
 		model.Noise = m.Descriptor.Noise.At(d.Step)
+	}
+	if model.Band, err = bandOf(d.Extras); err != nil {
+		return fmt.Errorf("decision %d of stream %s: %w", d.Index, d.Stream, err)
 	}
 	for _, x := range d.Extras {
 		if x.Name != "deviation" {

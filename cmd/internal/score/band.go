@@ -1,0 +1,60 @@
+package score
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"oriel/schemas"
+)
+
+// Band is the band around predictions that a decision has, or its set of labels.
+type Band struct {
+	Low, High float64 // relative to a prediction; of a set High bounds 1 minus the probability of a label
+	Level     float64 // the share of all events that is to be within in the long run
+}
+
+// bandOf returns the band of a decision's members, nil where there is none.
+func bandOf(members []schemas.ExtraMember) (*Band, error) {
+	var b Band
+	found := 0
+	for _, member := range members {
+		at := map[string]*float64{"band_low": &b.Low, "band_high": &b.High, "band_level": &b.Level}[member.Name]
+		if at == nil {
+			continue
+		}
+		if json.Unmarshal([]byte(member.JSON), at) != nil {
+			return nil, fmt.Errorf("%s: not a number", member.Name)
+		}
+		found++
+	}
+	if found < 3 {
+		return nil, nil
+	}
+	return &b, nil
+}
+
+// append appends where a label is to be, for a value ⟨features, weights⟩: the labels of a set, or the ends of a band.
+func (b *Band) append(dst []byte, predicts string, value float64) []byte {
+	switch {
+	case b == nil:
+		return dst
+	case predicts == LogOdds:
+		dst = append(dst, `,"labels":[`...)
+		first := true
+		for _, label := range []float64{-1, 1} {
+			if 1/(1+math.Exp(label*value)) > b.High {
+				continue
+			}
+			if !first {
+				dst = append(dst, ',')
+			}
+			dst, first = appendNumber(dst, label), false
+		}
+		dst = append(dst, ']')
+	default:
+		dst = appendNumber(append(dst, `,"band":[`...), value+b.Low)
+		dst = append(appendNumber(append(dst, ','), value+b.High), ']')
+	}
+	return appendNumber(append(dst, `,"band_level":`...), b.Level)
+}
