@@ -30,9 +30,9 @@
 // L' + µD, and L' = L + µM (L under OwnConvexity). E is in units of the sum already and does not scale. A null event
 // adds zero to the sum and counts in B like any other.
 //
-// With a Band a contribution has one or two columns behind the gradient, which count events outside of the band that was
-// public before their step: a component of its own, with a share of the budget. Its end follows the noisy count (band.go;
-// PROOF.md, claims 5 and 6). A stream that goes on after a past starts with the first band again.
+// With a Band a contribution has one or two columns behind the gradient, which count events outside of the band that
+// was public before their step: a component of its own, with a share of the budget. The band follows the noisy count
+// (band.go; PROOF.md, claims 5 and 6). A stream that goes on after a past starts with the first band again.
 //
 // Guarantee: PROOF.md. Decisions are post-processing of the private sum, so they have its guarantee, whatever is
 // computed here; constants only move regret. Cost of a step: one projection or one linear minimisation, O(n) besides;
