@@ -51,8 +51,8 @@ func NewEffects(descriptor []byte, clock Clock) (*Effects, error) {
 		return nil, fmt.Errorf("%w: an experiment of %d arms", errNames, len(d.Experiment.Arms))
 	}
 	return &Effects{
-		of: d.Experiment, clock: clock, last: map[stream]uint64{}, newest: map[int64]map[stream]operators.Findings{}, first: math.MaxInt64,
-		latest: math.MinInt64,
+		of: d.Experiment, clock: clock, last: map[stream]uint64{}, first: math.MaxInt64, latest: math.MinInt64,
+		newest: map[int64]map[stream]operators.Findings{},
 	}, nil
 }
 
