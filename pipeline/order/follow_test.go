@@ -71,6 +71,7 @@ func (e *env) ahead(at *state.Ordered) ([]order.Range, error) {
 }
 
 func TestAheadIsWhatTheInputMustHave(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	other := e.log
 	other.Key[0]++
@@ -122,6 +123,7 @@ func TestAheadIsWhatTheInputMustHave(t *testing.T) {
 // TestNobodyStopsReadersByAnOpenTransaction checks that a writer without the key cannot stop readers of the order log
 // by an open transaction.
 func TestNobodyStopsReadersByAnOpenTransaction(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	p, err := produce.New(t.Context(), e.client, "stranger", time.Minute)
 	if err != nil {
@@ -149,6 +151,7 @@ func TestNobodyStopsReadersByAnOpenTransaction(t *testing.T) {
 }
 
 func TestAheadRefusesALogThatLostWhatWasRead(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	for end := int64(1); end < 4; end++ {
 		e.put(e.record(order.Entry{Partition: 0, End: end}))
@@ -174,6 +177,7 @@ func TestAheadRefusesALogThatLostWhatWasRead(t *testing.T) {
 }
 
 func TestUnknownFormatStopsTheFollower(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.put(e.log.Sign([]byte{2}))
 	if got, err := e.ahead(e.start); !errors.Is(err, order.ErrFormat) {
