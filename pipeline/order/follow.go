@@ -39,8 +39,8 @@ func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordere
 // log that was compacted is refused (kafka.ErrHole), because the order without its missing records is another one.
 func (l Log) Reader(c *kafka.Client, topic string, at *state.Ordered) *fetch.Reader {
 	return fetch.NewReader(c, topic, 0, at.Next, fetch.Options{
-		ID: l.Topic, Uncommitted: true, Whole: true, LastEpoch: &at.LeaderEpoch,
-		Budget: memory.NewBudget(readBytes),
+		ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(readBytes),
+		Whole: true,
 	})
 }
 

@@ -165,7 +165,7 @@ func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
 	e := newEnvAt(t, broker.Addr())
 	for end := int64(1); end < 5; end++ {
 		var b records.Builder
-		b.Append([]byte{byte(min(end, 2))}, e.record(order.Entry{Partition: 0, End: end}), nil, 0)
+		b.Append([]byte{byte(min(end, 2))}, e.record(order.Entry{Partition: 0, End: end}), nil, time.Now().UnixMilli())
 		if _, err := produce.Append(t.Context(), e.client, e.topic.Name, 0, &b); err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,8 @@ func TestAWholeLogHasNoHoles(t *testing.T) {
 	}
 	short := batch(12)
 	binary.BigEndian.PutUint32(short[records.LastDeltaAt:], 2) // of the offsets 12 to 14 one is gone
-	binary.BigEndian.PutUint32(short[records.CRCAt:], crc32.Checksum(short[records.AttributesAt:], crc32.MakeTable(crc32.Castagnoli)))
+	sum := crc32.Checksum(short[records.AttributesAt:], crc32.MakeTable(crc32.Castagnoli))
+	binary.BigEndian.PutUint32(short[records.CRCAt:], sum)
 	for name, c := range map[string]struct {
 		second []byte
 		whole  bool
