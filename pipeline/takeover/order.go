@@ -43,9 +43,6 @@ func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {
 			Remedy: "Start the version that wrote it, or a later one", Cause: err,
 		}
 	}
-	if errors.Is(err, kafka.ErrHole) {
-		return t.lost(Holed, HoledRemedy)
-	}
 	if err != nil {
 		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
 	}
