@@ -46,7 +46,11 @@ func TestVarianceIsThatOfTheTable(t *testing.T) {
 	for _, c := range []struct {
 		window, steps uint64
 		n             int
-	}{{64, short, 16}, {1024, short, tiertest.Runs(16, 32)}, {16384, 1 << 17, tiertest.Runs(32, 64)}} {
+	}{
+		{64, short, 16},
+		{1024, short, tiertest.Runs(16, 32)},
+		{16384, tiertest.Runs[uint64](1<<16, 1<<17), tiertest.Runs(32, 64)},
+	} {
 		rows, err := blt.Table([]uint64{c.window})
 		if err != nil {
 			t.Fatal(err)

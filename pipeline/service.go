@@ -305,6 +305,8 @@ func (t *task) explain(err error) error {
 		e.Remedy = "Its offsets mean other records now: open a new deployment under another ORIEL_NAME"
 	case errors.Is(err, kafka.ErrTruncated):
 		e.Reason, e.Remedy = takeover.Truncated, takeover.TruncatedRemedy
+	case errors.Is(err, kafka.ErrHole):
+		e.Reason, e.Remedy = takeover.Holed, takeover.HoledRemedy
 	case errors.Is(err, state.ErrFailed):
 		e.Reason = "the local store cannot be used any more"
 		e.Remedy = "Mend the disk under ORIEL_STATE_DIR and start again; the changelog has everything"

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -110,7 +111,9 @@ func (b *broker) properties(text, controller string, voters, proxied []string, p
 			more = append(more, fmt.Sprintf("%s.replication.factor=%d", topic, n))
 		}
 		more = append(more, "transaction.state.log.min.isr=2", "share.coordinator.state.topic.min.isr=2",
-			"min.insync.replicas=2")
+			"min.insync.replicas=2",
+			// A broker is given up after as long as a process is: 9 s are Kafka's default.
+			"broker.session.timeout.ms=6000")
 	}
 	text = strings.NewReplacer("@DIR@", b.dir, "@BROKER_PORT@", "0", "@CONTROLLER_PORT@", "0").Replace(text)
 	return text + "\n" + strings.Join(more, "\n") + "\n"
@@ -154,8 +157,15 @@ func (c *cluster) whole(ctx context.Context) error {
 	}
 }
 
-// leader asks the brokers other than one, if given, who leads a partition.
-func (c *cluster) leader(ctx context.Context, topic string, partition int, except *broker) (int, error) {
+// led is a partition of any topic, as brokers describe it.
+type led struct {
+	Partition, Leader int
+	Replicas          []struct{}
+	Isrs              []struct{ ID int }
+}
+
+// described asks the brokers other than one, if given, about a topic's partitions; "" means those of all topics.
+func (c *cluster) described(ctx context.Context, topic string, except *broker) (all []led, err error) {
 	var addresses []string
 	for _, b := range c.brokers {
 		if b != except {
@@ -164,27 +174,54 @@ func (c *cluster) leader(ctx context.Context, topic string, partition int, excep
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	said, err := exec.CommandContext(ctx, "kcat", "-L", "-J", "-m", "4", "-t", topic, "-b",
-		strings.Join(addresses, ",")).Output()
+	arguments := []string{"-L", "-J", "-m", "4", "-b", strings.Join(addresses, ",")}
+	if topic != "" {
+		arguments = append(arguments, "-t", topic)
+	}
+	said, err := exec.CommandContext(ctx, "kcat", arguments...).Output()
 	if err != nil {
-		return -1, fmt.Errorf("kcat: %w", err)
+		return nil, fmt.Errorf("kcat: %w", err)
 	}
 	var metadata struct {
-		Topics []struct {
-			Partitions []struct{ Partition, Leader int }
-		}
+		Topics []struct{ Partitions []led }
 	}
 	if err := json.Unmarshal(said, &metadata); err != nil {
-		return -1, fmt.Errorf("kcat: %w", err)
+		return nil, fmt.Errorf("kcat: %w", err)
 	}
 	for _, t := range metadata.Topics {
-		for _, p := range t.Partitions {
-			if p.Partition == partition {
-				return p.Leader, nil
-			}
+		all = append(all, t.Partitions...)
+	}
+	return all, nil
+}
+
+// leader asks the brokers other than one, if given, who leads a partition.
+func (c *cluster) leader(ctx context.Context, topic string, partition int, except *broker) (int, error) {
+	all, err := c.described(ctx, topic, except)
+	if err != nil {
+		return -1, err
+	}
+	for _, p := range all {
+		if p.Partition == partition {
+			return p.Leader, nil
 		}
 	}
 	return -1, errors.New("kcat: no such partition")
+}
+
+// isElsewhere reports whether the other brokers count on one for nothing: it leads no partition, and nobody waits for
+// it to acknowledge a record.
+func (c *cluster) isElsewhere(ctx context.Context, b *broker) bool {
+	all, err := c.described(ctx, "", b)
+	return err == nil && len(all) > 0 && !slices.ContainsFunc(all, func(p led) bool {
+		return p.Leader < 1 || slices.Contains(p.Isrs, struct{ ID int }{b.id})
+	})
+}
+
+// isInSync reports whether every replica is in sync: with two of three away, no broker takes a record.
+func (c *cluster) isInSync(ctx context.Context) bool {
+	all, err := c.described(ctx, "", nil)
+	return err == nil && len(all) > 0 &&
+		!slices.ContainsFunc(all, func(p led) bool { return p.Leader < 1 || len(p.Isrs) < len(p.Replicas) })
 }
 
 // stop ends what runs. A frozen broker must be woken to hear it.

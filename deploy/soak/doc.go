@@ -3,6 +3,7 @@
 // Command soak runs the service under faults on real Apache Kafka brokers and lets librdkafka judge what came out.
 //
 //	.ci/soak CACHE [--brokers 1|3] [--stream partition|topic] [--users] [--seed 1] [--for 4m] [--faults 120]
+//	                [--only 'broker kill']
 //
 // installs what is needed below CACHE, starts a cluster of one broker or of three (three replicas, two in sync), three
 // `oriel run` of one group and an `oriel letters`, each behind a proxy of its own, and a producer (feed.py) that mixes
@@ -31,6 +32,10 @@
 // owner is the victim in half of the faults. A recorder writes down what input and order log hold before they are
 // trimmed, and the events of the one stream are in the order that the order log defines, by the rule's text. A fault of
 // one process must be got over within a session and 4 s.
+//
+// Of three brokers the next one ends when all replicas are in sync again, because with two of them away no broker takes
+// a record. The report says how long the other brokers counted on the one that was away: a broker's session, which is
+// 6 s here and 9 s by default, and two to four seconds more where it was the active controller.
 //
 // With --users: user level, named features, ε = 1; steps are compared with `oriel replay --check` from the first state
 // on.

@@ -223,6 +223,7 @@ func (in *injector) fillDisk(ctx context.Context, n int, f fault) (time.Time, er
 
 // endBroker ends a broker and starts it again. With one broker, only its return can be got over.
 func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (time.Time, error) {
+	in.waitInSync(ctx)
 	in.report.fault(n, f, b.name)
 	from := time.Now()
 	switch f.kind {
@@ -242,6 +243,7 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	default:
 		b.kill()
 	}
+	elected := in.elected(ctx, b, from)
 	if err := kafka.Pause(ctx, f.hold); err != nil {
 		return from, err
 	}
@@ -251,10 +253,39 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	if err := in.cluster.whole(ctx); err != nil {
 		return from, err
 	}
+	<-elected
 	if len(in.cluster.brokers) == 1 {
 		from = time.Now()
 	}
 	return from, nil
+}
+
+// elected reports how long the other brokers count on one that is away. Until then nobody can get over its end.
+func (in *injector) elected(ctx context.Context, killed *broker, from time.Time) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if len(in.cluster.brokers) == 1 {
+			return
+		}
+		for time.Since(from) < recoveryLimit && ctx.Err() == nil {
+			if in.cluster.isElsewhere(ctx, killed) {
+				in.report.elected(time.Since(from))
+				return
+			}
+			_ = kafka.Pause(ctx, 200*time.Millisecond)
+		}
+	}()
+	return done
+}
+
+// waitInSync waits until all replicas are in sync, so that one broker at a time is away.
+func (in *injector) waitInSync(ctx context.Context) {
+	for end := time.Now().Add(recoveryLimit); len(in.cluster.brokers) > 1 && time.Now().Before(end); {
+		if in.cluster.isInSync(ctx) || kafka.Pause(ctx, 200*time.Millisecond) != nil {
+			return
+		}
+	}
 }
 
 // electionLimit is how long a cluster may take to elect another leader.

@@ -23,6 +23,7 @@ type options struct {
 	seed    uint64
 	length  time.Duration
 	faults  int
+	only    string
 	rate    int
 	jars    string
 	python  string
@@ -39,6 +40,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "of the faults and the events")
 	flag.DurationVar(&o.length, "for", 4*time.Minute, "how long faults are made")
 	flag.IntVar(&o.faults, "faults", 0, "end after so many faults, if that is sooner; 0: no such end")
+	flag.StringVar(&o.only, "only", "", "faults of this kind alone, such as \"broker kill\"; empty: all kinds")
 	flag.IntVar(&o.rate, "rate", 150, "records a second")
 	flag.StringVar(&o.jars, "jars", "", "directory of the brokers' jars, as .ci/kafka/jars prints it")
 	flag.StringVar(&o.python, "python", "python3", "a Python that has requirements.txt")

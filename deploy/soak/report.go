@@ -20,7 +20,8 @@ type report struct {
 	mu         sync.Mutex
 	counts     map[string]int // by kind of fault
 	took       map[string][]time.Duration
-	facts      []string // lines of the report, in order
+	elections  []time.Duration // how long brokers counted on one that was away
+	facts      []string        // lines of the report, in order
 	violations []string
 }
 
@@ -41,6 +42,13 @@ func (r *report) recovered(k string, d time.Duration) {
 	defer r.mu.Unlock()
 	r.took[k] = append(r.took[k], d)
 	fmt.Fprintf(r.out, "%s       got over in %.1f s\n", clock(time.Now()), d.Seconds())
+}
+
+func (r *report) elected(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.elections = append(r.elections, d)
+	fmt.Fprintf(r.out, "%s       the other brokers do without it after %.1f s\n", clock(time.Now()), d.Seconds())
 }
 
 func (r *report) violation(format string, arguments ...any) {
@@ -88,6 +96,11 @@ func (r *report) markdown() string {
 		fmt.Fprintln(&b)
 	}
 	fmt.Fprintln(&b)
+	if n := len(r.elections); n > 0 {
+		took := slices.Sorted(slices.Values(r.elections))
+		fmt.Fprintf(&b, "- brokers did without one that was away after %.1f s (median), %.1f s (worst), %d times\n",
+			took[n/2].Seconds(), took[n-1].Seconds(), n)
+	}
 	for _, f := range r.facts {
 		fmt.Fprintln(&b, "-", f)
 	}

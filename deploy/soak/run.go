@@ -89,7 +89,7 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	if _, _, err := in.settled(ctx, time.Now()); err != nil {
 		return fmt.Errorf("before any fault: %w; logs are in %s", err, d.dir)
 	}
-	if err := in.run(ctx, newSchedule(o.seed, d.kinds(r)...), time.Now().Add(o.length), o.faults); err != nil {
+	if err := in.run(ctx, newSchedule(o.seed, d.kinds(o, r)...), time.Now().Add(o.length), o.faults); err != nil {
 		return err
 	}
 	last := time.Now()
@@ -120,7 +120,10 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 const drainLimit = time.Minute
 
 // kinds are the faults that this cluster and this machine allow.
-func (d *deployment) kinds(r *report) [][]weight {
+func (d *deployment) kinds(o options, r *report) [][]weight {
+	if o.only != "" {
+		return [][]weight{{{kind(o.only), 1}}}
+	}
 	kinds := [][]weight{ofProcesses, ofNetworks, ofOne}
 	if len(d.cluster.brokers) > 1 {
 		kinds[2] = ofThree

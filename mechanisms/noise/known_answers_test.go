@@ -110,7 +110,7 @@ func readFile(t testing.TB, name string) []string {
 }
 
 func TestKnownAnswers(t *testing.T) {
-	answers, stride := readAnswers(t), tiertest.Runs(3, 1)
+	answers, stride := readAnswers(t), tiertest.Runs(5, 1)
 	count := map[string]int{}
 	samplers := map[string]*perWord{}
 	for i := 0; i < len(answers); i += stride {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest/tiertest"
 )
 
 // rising is a curve that grows with the root of age up to a last age, and of all events twice as fast without end.
@@ -133,6 +134,9 @@ func TestLossesAreThoseOfASlowTwin(t *testing.T) {
 			t.Errorf("%s: events among %d steps, want %d", what, g.ExchangeSteps(), among)
 		}
 		for age := range uint64(140) {
+			if tiertest.Runs(age > 42 && age%5 > 0, false) {
+				continue // the longest of the spans below is 40 steps
+			}
 			if got, want := g.At(age), slowAt(g, age); got != want {
 				t.Errorf("%s: At(%d) = %v, want %v", what, age, got, want)
 			}

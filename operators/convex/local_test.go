@@ -81,9 +81,9 @@ func TestLocalOracleContract(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/n=%d", name, n), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(n), 5))
 				s, o := form()
-				trials, slack := 150, 1e-9
+				trials, slack := tiertest.Runs(50, 150), 1e-9
 				if !projected(name) {
-					trials, slack = 40, 1e-5 // slowParts is slow, and not exact
+					trials, slack = tiertest.Runs(14, 40), 1e-5 // slowParts is slow, and not exact
 				}
 				for trial := range trials {
 					c := normal(rng, n, 1)

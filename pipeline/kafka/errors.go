@@ -26,6 +26,10 @@ var (
 	// storage that went back in time. The rest of the log continues another history.
 	ErrTruncated = errors.New("kafka: log truncated below what was read")
 
+	// ErrHole is the error of a log without a record at some offset between others, for a reader that needs every record
+	// (fetch.Options.Whole): brokers have compacted the log.
+	ErrHole = errors.New("kafka: log without some of its records")
+
 	// ErrBroken is the error of a producer whose last outcome is unknown. Its owner must make another producer, which
 	// ends the open transaction, and read back what was committed.
 	ErrBroken = errors.New("kafka: producer broken by an unknown outcome")
@@ -117,8 +121,8 @@ func Transient(err error) bool {
 		}
 	}
 	for _, final := range []error{
-		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, records.ErrFormat, ErrBroken, ErrGroupClosed,
-		errVersion, ErrUsage, records.ErrCodec, memory.ErrNoRoom,
+		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, ErrHole, records.ErrFormat, ErrBroken,
+		ErrGroupClosed, errVersion, ErrUsage, records.ErrCodec, memory.ErrNoRoom,
 	} {
 		if errors.Is(err, final) {
 			return false

@@ -35,10 +35,12 @@ func (l Log) Follow(c *kafka.Client, topic topics.Topic, at, start *state.Ordere
 }
 
 // Reader reads the records of an order log from a position on, with records of open and aborted transactions. All
-// readers must read the same records, and a writer that leaves a transaction open must not be able to stop them.
+// readers must read the same records, and a writer that leaves a transaction open must not be able to stop them. A
+// log that was compacted is refused (kafka.ErrHole), because the order without its missing records is another one.
 func (l Log) Reader(c *kafka.Client, topic string, at *state.Ordered) *fetch.Reader {
 	return fetch.NewReader(c, topic, 0, at.Next, fetch.Options{
 		ID: l.Topic, Uncommitted: true, LastEpoch: &at.LeaderEpoch, Budget: memory.NewBudget(readBytes),
+		Whole: true,
 	})
 }
 

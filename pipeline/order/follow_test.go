@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/embedded"
 	"oriel/pipeline/embedded/embeddedtest"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/kafka/fetch"
 	"oriel/pipeline/kafka/produce"
 	"oriel/pipeline/kafka/records"
 	"oriel/pipeline/kafka/topics"
@@ -27,8 +29,10 @@ type env struct {
 	start   *state.Ordered
 }
 
-func newEnv(t testing.TB) *env {
-	brokers := strings.Split(embeddedtest.Start(t), ",")
+func newEnv(t testing.TB) *env { return newEnvAt(t, embeddedtest.Start(t)) }
+
+func newEnvAt(t testing.TB, address string) *env {
+	brokers := strings.Split(address, ",")
 	client, err := kafka.New(kafka.Config{Brokers: brokers, DoubtFor: time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +75,7 @@ func (e *env) ahead(at *state.Ordered) ([]order.Range, error) {
 }
 
 func TestAheadIsWhatTheInputMustHave(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	other := e.log
 	other.Key[0]++
@@ -122,6 +127,7 @@ func TestAheadIsWhatTheInputMustHave(t *testing.T) {
 // TestNobodyStopsReadersByAnOpenTransaction checks that a writer without the key cannot stop readers of the order log
 // by an open transaction.
 func TestNobodyStopsReadersByAnOpenTransaction(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	p, err := produce.New(t.Context(), e.client, "stranger", time.Minute)
 	if err != nil {
@@ -148,7 +154,46 @@ func TestNobodyStopsReadersByAnOpenTransaction(t *testing.T) {
 	}
 }
 
+// TestAheadRefusesALogThatWasCompacted: its policy was compact for a moment between two looks at it.
+func TestAheadRefusesALogThatWasCompacted(t *testing.T) {
+	t.Parallel()
+	broker, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(broker.Close)
+	e := newEnvAt(t, broker.Addr())
+	for end := int64(1); end < 5; end++ {
+		var b records.Builder
+		b.Append([]byte{byte(min(end, 2))}, e.record(order.Entry{Partition: 0, End: end}), nil, time.Now().UnixMilli())
+		if _, err := produce.Append(t.Context(), e.client, e.topic.Name, 0, &b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := &state.Ordered{Next: 1, LeaderEpoch: -1}
+	if got, err := e.ahead(second); err != nil || len(got) != 1 {
+		t.Fatalf("before: %v, %v", got, err)
+	}
+	policy := func(policy string) {
+		t.Helper()
+		if err := topics.Alter(t.Context(), e.client, e.topic.Name, map[string]string{"cleanup.policy": policy}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	policy("compact")
+	for has := true; has; {
+		if has, err = fetch.HasRecord(t.Context(), e.client, e.topic, 0, 1, 2, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	policy("delete")
+	if got, err := e.ahead(second); !errors.Is(err, kafka.ErrHole) {
+		t.Errorf("%v, %v, want %v", got, err, kafka.ErrHole)
+	}
+}
+
 func TestAheadRefusesALogThatLostWhatWasRead(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	for end := int64(1); end < 4; end++ {
 		e.put(e.record(order.Entry{Partition: 0, End: end}))
@@ -174,6 +219,7 @@ func TestAheadRefusesALogThatLostWhatWasRead(t *testing.T) {
 }
 
 func TestUnknownFormatStopsTheFollower(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.put(e.log.Sign([]byte{2}))
 	if got, err := e.ahead(e.start); !errors.Is(err, order.ErrFormat) {

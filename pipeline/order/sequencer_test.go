@@ -108,6 +108,7 @@ func (s *sequenced) follow(f *order.Follower, ends ...int64) (all []order.Range)
 // TestSequencerWaitsForNoMemory checks that the memory that other parts of the process hold, for as long as they
 // compute, does not move the order.
 func TestSequencerWaitsForNoMemory(t *testing.T) {
+	t.Parallel()
 	s := newSequenced(t)
 	budget := memory.NewBudget(1 << 20)
 	client, err := kafka.New(kafka.Config{Brokers: s.brokers, DoubtFor: time.Second, Budget: budget})
@@ -131,6 +132,7 @@ func TestSequencerWaitsForNoMemory(t *testing.T) {
 }
 
 func TestSequencerOrdersWhatIsStable(t *testing.T) {
+	t.Parallel()
 	s := newSequenced(t)
 	s.events(0, 9000)
 	s.events(2, 10)
@@ -172,6 +174,7 @@ func TestSequencerOrdersWhatIsStable(t *testing.T) {
 // TestSequencersOfOneLogDoNoHarm checks that a Sequencer does not write what another has ordered, and that the others
 // go on when one stops.
 func TestSequencersOfOneLogDoNoHarm(t *testing.T) {
+	t.Parallel()
 	s := newSequenced(t)
 	stop := s.run()
 	s.run()
@@ -192,6 +195,7 @@ func TestSequencersOfOneLogDoNoHarm(t *testing.T) {
 }
 
 func TestSequencerGoesOnFromAVector(t *testing.T) {
+	t.Parallel()
 	s := newSequenced(t)
 	s.events(0, 20)
 	s.events(1, 30)
@@ -216,11 +220,13 @@ func TestSequencerGoesOnFromAVector(t *testing.T) {
 }
 
 func TestSequencerEndsWhereTopicsAreOthers(t *testing.T) {
+	t.Parallel()
 	for name, remake := range map[string]func(s *sequenced) topics.Topic{
 		"input":     func(s *sequenced) topics.Topic { return s.input },
 		"order log": func(s *sequenced) topics.Topic { return s.topic },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSequenced(t)
 			topic := remake(s)
 			if err := topics.Delete(s.ctx, s.client, topic.Name); err != nil {

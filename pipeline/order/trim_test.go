@@ -10,6 +10,7 @@ import (
 // TestTrimKeepsWhatSomebodyNeeds checks that Trim keeps records for the committed state, and for events that the input
 // still has.
 func TestTrimKeepsWhatSomebodyNeeds(t *testing.T) {
+	t.Parallel()
 	s := newSequenced(t)
 	for p := range int32(3) {
 		s.events(p, 10)

@@ -58,6 +58,18 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			w.check(err)
 			w.check(topics.DeleteRecords(w.t.Context(), w.Client(), w.setup.Config.Order, 0, end.High))
 		}},
+		{"an order log that was compacted", "it was compacted", "cleanup.policy to delete", func(w *whole) {
+			for i := range byte(4) {
+				var b records.Builder
+				b.Append([]byte{min(i, 1)}, nil, nil, time.Now().UnixMilli())
+				_, err := produce.Append(w.t.Context(), w.Client(), w.setup.Config.Order, 0, &b)
+				w.check(err)
+			}
+			for _, policy := range []string{"compact", "delete"} {
+				w.check(topics.Alter(w.t.Context(), w.Client(), w.setup.Config.Order, map[string]string{"cleanup.policy": policy}))
+				time.Sleep(5 * time.Second) // brokers clean meanwhile
+			}
+		}},
 		{
 			"an order log that does not reach what was taken", "it puts 21 offsets of the input in order, and 24 were taken",
 			"Restore the order log", func(w *whole) { w.row(21, state.Stretch{Partition: 0, From: 7, To: 10}) },

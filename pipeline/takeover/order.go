@@ -12,6 +12,12 @@ import (
 	"oriel/state"
 )
 
+// What is said of an order log that was compacted.
+const (
+	Holed       = "the order log lacks records between others: it was compacted, and nothing says in which order the input goes on"
+	HoledRemedy = "Restore the order log from a backup and set its cleanup.policy to delete, or open a new deployment under another ORIEL_NAME"
+)
+
 // checkOrder refuses to go on when the order log does not continue where the state ends, or does not reach to what was
 // taken before, or when the input has lost something that the log has put in order.
 func (t *takeOver) checkOrder(ctx context.Context, taken int64) error {

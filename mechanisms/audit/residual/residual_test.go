@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms/audit/residual"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 )
@@ -78,9 +79,12 @@ func alarms(b *residual.Battery) (failed []residual.Test) {
 }
 
 func TestHonestNoisePasses(t *testing.T) {
-	for _, name := range mechanisms.Names() {
-		for _, n := range []int{1, 3, 8} {
-			for _, window := range []uint64{1, 2, 16} {
+	for row, name := range mechanisms.Names() {
+		for i, n := range []int{1, 3, 8} {
+			for k, window := range []uint64{1, 2, 16} {
+				if tiertest.Runs((i+k+row)%3 > 0, false) {
+					continue // in the short form a mechanism meets each n and each window once
+				}
 				c := config(name, n, window)
 				c.Batch = uint64(n%2 + 1)
 				c.Unit = protection.Event{Exchange: []dp.Adjacency{dp.Replace, dp.ZeroOut}[n%2]}

@@ -2,9 +2,12 @@ package fetch
 
 import (
 	"encoding/binary"
+	"errors"
+	"hash/crc32"
 	"slices"
 	"testing"
 
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/records"
 )
 
@@ -33,5 +36,44 @@ func TestEpochsOfABatch(t *testing.T) {
 		if got := b.EpochAt(offset, 3); got != want {
 			t.Errorf("before offset %d: epoch %d, want %d", offset, got, want)
 		}
+	}
+}
+
+// TestAWholeLogHasNoHoles: a Reader that needs each record stops before the first offset that has none, whether a batch
+// is gone or a record of it. What came before is handed out. Other Readers pass over such holes.
+func TestAWholeLogHasNoHoles(t *testing.T) {
+	batch := func(base int64) []byte { // of two records
+		return answerOf(t, base, []framed{{records.NoCompression, times(2, 100)}}, newNoise(45),
+			func() shape { return contents()["value"] })
+	}
+	short := batch(12)
+	binary.BigEndian.PutUint32(short[records.LastDeltaAt:], 2) // of the offsets 12 to 14 one is gone
+	sum := crc32.Checksum(short[records.AttributesAt:], crc32.MakeTable(crc32.Castagnoli))
+	binary.BigEndian.PutUint32(short[records.CRCAt:], sum)
+	for name, c := range map[string]struct {
+		second []byte
+		whole  bool
+		want   int64 // where the reader stops
+	}{
+		"whole":                      {batch(12), true, 14},
+		"a batch is gone":            {batch(14), true, 12},
+		"a record is gone":           {short, true, 12},
+		"a batch, to others":         {batch(14), false, 16},
+		"a record, to other Readers": {short, false, 15},
+	} {
+		r := local(11, append(batch(10), c.second...)) // within the first
+		r.options.Whole = c.whole
+		b, err := r.Fetch(t.Context())
+		if err != nil || b.Next != c.want {
+			t.Fatalf("%s: up to %+v, %v; want %d", name, b, err, c.want)
+		}
+		b.Release()
+		r.Close()
+	}
+	r := local(9, batch(10))
+	defer r.Close()
+	r.options.Whole = true
+	if b, err := r.Fetch(t.Context()); !errors.Is(err, kafka.ErrHole) || kafka.Transient(err) {
+		t.Errorf("the first record is gone: %+v, %v", b, err)
 	}
 }

@@ -29,6 +29,10 @@ type Options struct {
 	// that reader had read, the broker reports it: ErrTruncated. Nil or -1: unknown. NewReader copies it.
 	LastEpoch *int32
 
+	// Whole refuses a log in which an offset between two others has no record: ErrHole. Only compaction makes such holes
+	// where Uncommitted is set.
+	Whole bool
+
 	// Budget bounds this Reader's batches. Nil: Config.Budget. A caller that holds a Batch of one Reader while it waits
 	// for another must give each a Budget.
 	Budget *memory.Budget
@@ -133,7 +137,8 @@ func (r *Reader) fetch(ctx context.Context, hurried bool) (*Batch, error) {
 	}
 	b.Release()
 	err = fmt.Errorf("kafka: fetch %s: %w", kafka.PartitionName(r.topic, r.partition), err)
-	if errors.Is(err, records.ErrFormat) || errors.Is(err, kafka.ErrTruncated) || ctx.Err() != nil {
+	if errors.Is(err, records.ErrFormat) || errors.Is(err, kafka.ErrTruncated) || errors.Is(err, kafka.ErrHole) ||
+		ctx.Err() != nil {
 		return nil, err
 	}
 	if r.corrupt++; r.corrupt >= corruptLimit {
@@ -240,6 +245,9 @@ func (r *Reader) openBatch(b *Batch) error {
 	if h.LeaderEpoch > r.epoch {
 		r.epoch = h.LeaderEpoch
 		r.client.NoteEpoch(kafka.TopicPartition{Topic: r.topic, Partition: r.partition}, r.epoch)
+	}
+	if r.options.Whole && (h.Base > r.offset || h.Compacted()) {
+		return fmt.Errorf("%w: offset %d, or some up to %d", kafka.ErrHole, r.offset, h.Next()-1)
 	}
 	b.enter(Epoch{h.Base, h.LeaderEpoch})
 	body := wire[records.HeaderLen:min(h.Length, len(wire))]

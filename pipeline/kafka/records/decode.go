@@ -65,6 +65,9 @@ type BatchHeader struct {
 // Next is the offset after the batch.
 func (h *BatchHeader) Next() int64 { return h.Base + int64(h.lastDelta) + 1 }
 
+// Compacted reports whether the batch has lost records: it holds fewer than offsets.
+func (h *BatchHeader) Compacted() bool { return h.Count <= h.lastDelta }
+
 // Codec is how the records are compressed.
 func (h *BatchHeader) Codec() Codec { return Codec(h.Attributes & codecMask) }
 

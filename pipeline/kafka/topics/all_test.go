@@ -25,6 +25,7 @@ func (e *ended) asked(key kmsg.Key) *int {
 // TestAllTogetherAreEachAlone checks that partitions asked together get the answers that each gets alone, with a few
 // requests to each broker.
 func TestAllTogetherAreEachAlone(t *testing.T) {
+	t.Parallel()
 	e := newEnded(t)
 	for p := range int32(6) { // later epochs, in some partitions
 		for range p {
@@ -68,6 +69,7 @@ func TestAllTogetherAreEachAlone(t *testing.T) {
 
 // TestAllAreAskedUntilEachHasAnswered checks that a partition which refuses is asked again, and others are not.
 func TestAllAreAskedUntilEachHasAnswered(t *testing.T) {
+	t.Parallel()
 	e := newEnded(t)
 	refused, again := false, 0
 	e.cluster.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) {
@@ -99,6 +101,7 @@ func TestAllAreAskedUntilEachHasAnswered(t *testing.T) {
 // TestAllAreOfOneTopic checks a topic that is made again between the lookup of its id and the answers: it has bounds
 // too, and they must be refused.
 func TestAllAreOfOneTopic(t *testing.T) {
+	t.Parallel()
 	e := newEnded(t)
 	was, again := e.topic(), false
 	e.cluster.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) {

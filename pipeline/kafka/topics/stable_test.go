@@ -103,6 +103,7 @@ func (e *ended) want(ends []topics.End, want ...int64) {
 
 // TestStableEndsAskEachLeaderOnce counts requests, and checks epochs and the level of isolation.
 func TestStableEndsAskEachLeaderOnce(t *testing.T) {
+	t.Parallel()
 	e := newEnded(t)
 	e.look(6) // finds the leaders
 	p, err := produce.New(t.Context(), e.client, "open", time.Minute)
@@ -144,6 +145,7 @@ func TestStableEndsAskEachLeaderOnce(t *testing.T) {
 }
 
 func TestStableEndsFollowLeadersAndPartitions(t *testing.T) {
+	t.Parallel()
 	e := newEnded(t)
 	before := e.look(6)
 	for range 3 {
@@ -168,6 +170,7 @@ func TestStableEndsFollowLeadersAndPartitions(t *testing.T) {
 
 // TestStableEndsDoNotWaitForASlowBroker checks that a late answer is part of a later look.
 func TestStableEndsDoNotWaitForASlowBroker(t *testing.T) {
+	t.Parallel()
 	e := newEnded(t)
 	e.look(6)
 	slow, held := make(chan struct{}), make(chan struct{}, 1)
@@ -197,6 +200,7 @@ func TestStableEndsDoNotWaitForASlowBroker(t *testing.T) {
 }
 
 func TestStableEndsLeaveOutWhatHasNoLeader(t *testing.T) {
+	t.Parallel()
 	e := newEnded(t)
 	e.look(6)
 	e.cluster.ControlKey(2, func(r kmsg.Request) (kmsg.Response, error, bool) {
@@ -219,6 +223,7 @@ func TestStableEndsLeaveOutWhatHasNoLeader(t *testing.T) {
 }
 
 func TestStartsFollowWhatIsDeleted(t *testing.T) {
+	t.Parallel()
 	e := newEnded(t)
 	if err := topics.DeleteRecords(t.Context(), e.client, "t", 4, 3); err != nil {
 		t.Fatal(err)
@@ -232,6 +237,7 @@ func TestStartsFollowWhatIsDeleted(t *testing.T) {
 
 // TestStableEndsAreOfOneTopic checks a topic that was made again: it has ends too, and they must be refused.
 func TestStableEndsAreOfOneTopic(t *testing.T) {
+	t.Parallel()
 	e := newEnded(t)
 	e.look(6)
 	if err := topics.Delete(t.Context(), e.client, "t"); err != nil {
