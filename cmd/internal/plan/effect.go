@@ -36,8 +36,11 @@ func NewEffect(in Input, effect, power float64) (*Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := tests.Power(law, in.Configured.Batch, effect, power)
-	if p == nil {
+	p, err := tests.Power(law, in.Configured.Batch, effect, power)
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil:
 		return nil, errors.New("there is no experiment; ORIEL_ALWAYS_VALID=0.05 makes one")
 	}
 	known := func(x float64) Number {
