@@ -249,7 +249,7 @@ func TestGridAndLevels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 1000 {
 		w := x.bank.ratios[0] * math.Pow(x.bank.ratios[len(x.bank.ratios)-1]/x.bank.ratios[0], rng.Float64())
-		if i := x.above(w); x.bank.ratios[i] < w || i > 0 && x.bank.ratios[i-1] >= w {
+		if i := above(x.bank.ratios, w); x.bank.ratios[i] < w || i > 0 && x.bank.ratios[i-1] >= w {
 			t.Fatalf("%g reads %g", w, x.bank.ratios[i])
 		}
 	}
