@@ -101,8 +101,8 @@ const (
 	crossingReach = 6 // those of a kernel
 )
 
-// move goes on to a clock and a boundary, which is straight in between: a motion from x to y, over a time of Δ, meets it
-// with probability exp(−2(c − x)(c′ − y)/Δ) (D. Siegmund, Sequential analysis, 1985, chapter III).
+// move goes on to a clock and a boundary, which is straight in between: a motion from x to y, over a time of Δ, meets
+// it with probability exp(−2(c − x)(c′ − y)/Δ) (D. Siegmund, Sequential analysis, 1985, chapter III).
 func (c *crossing) move(clock, bound float64) {
 	var next [crossingCells]float64
 	deviation := math.Sqrt(clock - c.clock)
