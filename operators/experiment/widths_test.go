@@ -13,7 +13,13 @@ func TestWidthsBesideThoseWithoutPrivacy(t *testing.T) {
 	const events = 100_000
 	runs := tiertest.Runs(1, 200)
 	for _, c := range []struct{ p, near, most float64 }{
-		{0.5, 0.5, 1.02}, {0.1, 0.1, 1.06}, {0.05, 0.05, 1.1}, {0.02, 0.02, 1.2}, {0.05, 0.08, 1.1}, {0.1, 0.03, 1.1}, {0.1, 0.2, 1.1},
+		{0.5, 0.5, 1.02},
+		{0.1, 0.1, 1.06},
+		{0.05, 0.05, 1.1},
+		{0.02, 0.02, 1.2},
+		{0.05, 0.08, 1.1},
+		{0.1, 0.03, 1.1},
+		{0.1, 0.2, 1.1},
 	} {
 		for name, noise := range map[string]*Noise{"horizon": horizon1000(), "life": memory1024()} {
 			s := halves(c.near, 100)
