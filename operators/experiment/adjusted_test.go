@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// adjustable draws an outcome and what was known of its unit before: x has a standard deviation of 0.15 about ½, and the
-// mean of y rises by slope with it.
+// adjustable draws an outcome and what was known of its unit before: x has a standard deviation of 0.15 about ½, and
+// the mean of y rises by slope with it.
 type adjustable struct {
 	name   string
 	slope  float64
@@ -81,8 +81,8 @@ func (a adjustable) widthsOf(events int, runs int) (plain, adjusted, errors floa
 }
 
 // Outcomes that are adjusted before they are sent, by a public slope and what was known of a unit before it was drawn,
-// keep their sequences valid. They are narrower at 100 000 events if the covariate says much, and no narrower if it says
-// little: their range, and so their noise, is wider, and squares are released.
+// keep their sequences valid. They are narrower at 100 000 events if the covariate says much, and no narrower if it
+// says little: their range, and so their noise, is wider, and squares are released.
 func TestAdjustedOutcomes(t *testing.T) {
 	runs := tiertest.Runs(1, 500)
 	for i, a := range adjustables() {
