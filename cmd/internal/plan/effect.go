@@ -68,8 +68,11 @@ func (e *Effect) Print(w io.Writer) error {
 	fmt.Fprintf(&b, "  %s as configured\n", events(e.Events))
 	fmt.Fprintf(&b, "  %s without privacy\n", events(e.WithoutPrivacy))
 	fmt.Fprintf(&b, "  %s without privacy, looking once, at the end\n", events(e.OneLook))
-	b.WriteString("Found: its interval leaves 0 out. A verdict needs about an eighth fewer events. Outcomes are taken to be 0 or 1\n" +
-		"in units of ORIEL_VALUE's range, with the mean ORIEL_NEAR in the control.\n")
+	b.WriteString("Found: its interval leaves 0 out.")
+	if e.Effect > 0 {
+		b.WriteString(" A verdict needs about an eighth fewer events.")
+	}
+	b.WriteString(" Outcomes are taken to be 0 or 1\nin units of ORIEL_VALUE's range, with the mean ORIEL_NEAR in the control.\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
