@@ -13,7 +13,8 @@ import (
 )
 
 // Machines with their own noise, carry and rounding hold an effect of zero at all looks together in 95 % of lives, and
-// find no arm better in more than 5 %: a tenth in the treatment, with a horizon; heavy tails that are clamped, for life.
+// find no arm better in more than 5 %: with a horizon and a tenth in the treatment; for life, and heavy tails that are
+// clamped.
 func TestErrorsOfMachinesAtAnyLook(t *testing.T) {
 	lives, events := tiertest.Runs(8, 1000), tiertest.Runs(3000, 20000)
 	converts := func(rng *rand.Rand) float64 {
