@@ -74,8 +74,9 @@ type Testing interface {
 	Operator
 
 	// Power tells after how many events an effect, in units of values, is found with a probability, under the law of the
-	// noise of the contribution's only component and a batch. nil: no experiment is configured.
-	Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) *Power
+	// noise of the contribution's only component and a batch. nil: no experiment is configured. It refuses a law under
+	// which no experiment opens.
+	Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) (*Power, error)
 
 	Experiment() *Experiment // nil: no experiment is configured
 }

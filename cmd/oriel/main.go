@@ -39,7 +39,7 @@ func root() *cobra.Command {
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), orderCommand(), lettersCommand(),
 		topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
 		planCommand(), initCommand(), doctorCommand(), mapCommand(), auditCommand(), scoreCommand(), weightsCommand(),
-		numbersCommand(), licensesCommand(), versionCommand())
+		numbersCommand(), discoveriesCommand(), licensesCommand(), versionCommand())
 	return cmd
 }
 

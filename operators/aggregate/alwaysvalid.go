@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -226,15 +227,18 @@ func (c operator) Experiment() *operators.Experiment {
 }
 
 // Power tells after how many events an experiment finds an effect, in units of values, of any of its arms.
-func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) *operators.Power {
+func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) (*operators.Power, error) {
 	if c.test == nil {
-		return nil
+		return nil, nil
 	}
 	steps := uint64(mostTargetSteps)
 	if horizon := c.terms.Scope.Figures().Horizon; horizon > 0 {
 		steps = max(horizon, c.test.start) - c.test.start
 	}
 	s, most := c.settings(law, batch), operators.Power{}
+	if err := checkLaw(s); err != nil {
+		return nil, err
+	}
 	for arm := 1; arm < len(s.Propensities); arm++ {
 		p := s.Plan(arm, effect/(c.spec.high-c.spec.low), power, steps)
 		most.OneLook = max(most.OneLook, p.OneLook)
@@ -244,7 +248,15 @@ func (c operator) Power(law mechanisms.NoiseLaw, batch uint64, effect, power flo
 		most.WithoutPrivacy, most.Events = longer(most.WithoutPrivacy, p.NoPrivacy), longer(most.Events, p.AlwaysLook)
 	}
 	most.Most = float64(float64(steps) * float64(batch))
-	return &most
+	return &most, nil
+}
+
+// checkLaw refuses settings under whose noise an experiment's weights may be negative, as some filters of four poles.
+func checkLaw(s experiment.Settings) error {
+	if err := s.Validate(); err != nil {
+		return fmt.Errorf("aggregate: ORIEL_POLES: %w; leave it out", err)
+	}
+	return nil
 }
 
 // longer is the larger of two numbers of events, of which 0 is more than all.

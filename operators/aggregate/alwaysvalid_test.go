@@ -183,3 +183,24 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 	f(m, "needs mean", "STATISTICS=count", "VALUE=", "CELLS=variant=A|B,x=a|b")
 	f(tumbling(100), "wants blt")
 }
+
+// A filter under which an effect might weigh some looks negatively opens no experiment, and is planned with none.
+func TestExperimentsWantFiltersThatFall(t *testing.T) {
+	m := ending(30, 50)
+	m.Poles = 4
+	c, m := config(t, m, experimental()...)
+	opened, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newMachine(c, opened.Open([32]byte{1})); err == nil || !strings.Contains(err.Error(), "ORIEL_POLES") {
+		t.Errorf("opened: %v", err)
+	}
+	law, err := opened.NoiseLaw(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Power(law, m.Batch, 0.01, 0.8); err == nil || !strings.Contains(err.Error(), "ORIEL_POLES") {
+		t.Errorf("planned: %v", err)
+	}
+}

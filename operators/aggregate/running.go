@@ -40,9 +40,12 @@ func newRunning(c operator, stream *mechanisms.Stream) (*running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("aggregate: %w", err)
 	}
-	of := c.spec.comparison()
+	of, settings := c.spec.comparison(), c.settings(law, stream.Batch())
+	if err := checkLaw(settings); err != nil {
+		return nil, err
+	}
 	x := &running{
-		Experiment: experiment.New(c.settings(law, stream.Batch())), spec: &c.spec, arms: make([]experiment.Arm, of.arms),
+		Experiment: experiment.New(settings), spec: &c.spec, arms: make([]experiment.Arm, of.arms),
 		sums: make([]float64, c.spec.hot().Size()), better: make([]bool, of.arms), verdict: notShown,
 		span: c.spec.high - c.spec.low, names: c.spec.armNames(),
 	}

@@ -20,6 +20,8 @@
 // release, and a look reads the filter of the next v on a public grid. PROOF.md has the statements and what is
 // asymptotic.
 //
+// Discoveries reads many effects together, of several arms and metrics, so that few of those that it names are none.
+//
 // Sources: H. Robbins, Statistical methods related to the law of the iterated logarithm, Ann. Math. Stat. 41 (1970),
 // for normal mixtures; S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon, Time-uniform, nonparametric, nonasymptotic
 // confidence sequences, Ann. Stat. 49 (2021).

@@ -40,7 +40,7 @@ func (x *Experiment) find(c combination) found {
 		guard += float64(other * float64(c.factor*c.factor) * g)
 	}
 	variance += math.Sqrt(guard)
-	i := x.above(float64(variance*x.Events) / square)
+	i := above(x.bank.ratios, float64(variance*x.Events)/square)
 	sum := x.bank.sum(i, c.arm) - float64(c.factor*x.bank.sum(i, 0))
 	if c.centre != x.Near {
 		sum += float64((1 - c.centre/x.Near) * x.bank.sum(i, len(x.Propensities)+c.arm))
@@ -57,25 +57,35 @@ func (x *Experiment) find(c combination) found {
 func (x *Experiment) second(arm int, centre float64) (moment, noise float64) {
 	own := x.arm(arm)
 	events := float64(x.Propensities[arm] * x.EventsSeen())
-	count, value, square := 0.5-centre, 0.5-centre, 0.0 // of n, Σx̃, Σ(x̃² − ½)
-	if x.Square > 0 {
-		count, square = 0.375-centre, 0.25
-	}
+	count, value, square := x.secondForm(centre)
 	moment = float64(count*own[countTotal]) + float64(value*own[valueTotal]) + float64(square*own[squareTotal])
 	most := max(float64(centre*centre), float64((1-centre)*(1-centre)))
 	moment = max(0, min(most, moment/events+float64(centre*centre)))
+	return moment, float64(x.secondNoise(centre)*x.state[spread]) / float64(events*events)
+}
+
+// secondForm returns the weights of n, Σx̃ and Σ(x̃² − ½) in Σ(y − centre)², but for centre² of all events.
+func (s *Settings) secondForm(centre float64) (count, value, square float64) {
+	if s.Square > 0 {
+		return 0.375 - centre, 0.5 - centre, 0.25
+	}
+	return 0.5 - centre, 0.5 - centre, 0
+}
+
+// secondNoise is the variance of a draw in secondForm.
+func (s *Settings) secondNoise(centre float64) float64 {
 	part := func(weight, deviation float64) float64 {
 		return float64(weight * weight * float64(deviation*deviation))
 	}
-	noise = part(count, x.Count) + part(value, x.Value) + part(square, x.Square)
-	return moment, float64(noise*x.state[spread]) / float64(events*events)
+	count, value, square := s.secondForm(centre)
+	return part(count, s.Count) + part(value, s.Value) + part(square, s.Square)
 }
 
-// above returns the first filter whose ratio is not below w, or the last.
-func (x *Experiment) above(w float64) int {
-	low, high := 0, len(x.bank.ratios)-1
+// above returns the first of ascending ratios that is not below w, or the last.
+func above(ratios []float64, w float64) int {
+	low, high := 0, len(ratios)-1
 	for low < high {
-		if middle := (low + high) / 2; x.bank.ratios[middle] < w {
+		if middle := (low + high) / 2; ratios[middle] < w {
 			low = middle + 1
 		} else {
 			high = middle

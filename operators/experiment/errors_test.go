@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
@@ -10,37 +11,60 @@ import (
 
 // setting is what runs of an experiment are simulated under.
 type setting struct {
-	name  string
-	s     Settings
-	rates func(arm int, event float64) float64
-	looks int
-	tails bool
+	name     string
+	s        Settings
+	rates    func(arm int, event float64) float64
+	outcomes func(rng *rand.Rand) float64 // in place of conversions
 }
 
+// exponential outcomes have a mean of 0.05. Heavy ones have a Pareto tail of index 1.5, which is clamped at 1.
+func exponential(rng *rand.Rand) float64 { return min(1, 0.05*rng.ExpFloat64()) }
+func heavy(rng *rand.Rand) float64       { return min(1, 0.02*math.Pow(1-rng.Float64(), -1/1.5)) }
+
 func settingsOfErrors() []setting {
-	looks := tiertest.Runs(300, 1000)
 	var all []setting
+	add := func(name string, s Settings, rates func(int, float64) float64) {
+		all = append(all, setting{name, s, rates, nil})
+	}
 	for _, p := range []float64{0.02, 0.1, 0.5} {
 		for _, events := range tiertest.Runs([]float64{100}, []float64{10, 100, 1000}) {
-			name := fmt.Sprintf("p = %g, %g events a step", p, events)
-			all = append(all, setting{name, halves(p, events), constant(p), looks, false})
+			add(fmt.Sprintf("p = %g, %g events a step", p, events), halves(p, events), constant(p))
 		}
 	}
-	all = append(all, setting{"m wrong by a fifth", halves(0.12, 100), constant(0.1), looks, false},
-		setting{"m wrong by a half", halves(0.03, 100), constant(0.02), looks, false})
-	unequal := halves(0.1, 100)
-	unequal.Propensities = []float64{0.9, 0.1}
-	all = append(all, setting{"a tenth in the treatment", unequal, constant(0.1), looks, false})
-	many := halves(0.1, 100)
-	many.Propensities = []float64{0.2, 0.2, 0.2, 0.2, 0.2}
-	all = append(all, setting{"five arms", many, constant(0.1), looks, false})
-	heavy := halves(0.05, 100)
-	heavy.Square = draw
-	all = append(all, setting{"exponential outcomes, with squares", heavy, constant(0), looks, true})
-	life := halves(0.1, 100)
-	life.Noise, life.Start = *memory1024(), 700
-	life.Noise.Period = 1024
-	return append(all, setting{"for life, over a reset", life, constant(0.1), looks, false})
+	add("m wrong by a fifth", halves(0.12, 100), constant(0.1))
+	add("m wrong by a half", halves(0.03, 100), constant(0.02))
+	drawn := func(near float64, propensities ...float64) Settings {
+		s := halves(near, 100)
+		s.Propensities = propensities
+		return s
+	}
+	add("a tenth in the treatment", drawn(0.1, 0.9, 0.1), constant(0.1))
+	add("three arms, unequal", drawn(0.1, 0.5, 0.3, 0.2), constant(0.1))
+	add("five arms", drawn(0.1, 0.2, 0.2, 0.2, 0.2, 0.2), constant(0.1))
+	levels := func(_ int, event float64) float64 { return 0.1 + 0.09*math.Sin(event/8000) }
+	add("levels that drift", halves(0.1, 100), levels)
+	for _, c := range []struct {
+		name     string
+		square   float64
+		outcomes func(*rand.Rand) float64
+	}{
+		{"exponential outcomes, with squares", draw, exponential},
+		{"heavy tails, with squares", draw, heavy},
+		{"heavy tails, without squares", 0, heavy},
+	} {
+		s := halves(0.05, 100)
+		s.Square = c.square
+		all = append(all, setting{c.name, s, constant(0), c.outcomes})
+	}
+	life := func(near float64, start, period uint64) Settings {
+		s := halves(near, 100)
+		s.Noise, s.Start = *memory1024(), start
+		s.Noise.Period = period
+		return s
+	}
+	add("for life, over a reset", life(0.1, 700, 1024), constant(0.1))
+	add("for life, p = 0.02", life(0.02, 0, 1<<20), constant(0.02))
+	return all
 }
 
 // tolerated is how many of so many runs may err that do so with a probability of 0.05 at most: 3 standard errors in the
@@ -59,7 +83,7 @@ func tolerated(runs int) int {
 
 // Sequences of effects of zero hold zero at all looks together, and no arm is found better, but in 5 % of runs.
 func TestErrorsAtAnyLook(t *testing.T) {
-	runs := tiertest.Runs(40, 10000)
+	runs, looks := tiertest.Runs(30, 10000), tiertest.Runs(300, 1000)
 	for _, c := range settingsOfErrors() {
 		x := New(c.s)
 		fresh := append([]float64(nil), x.State()...)
@@ -68,8 +92,8 @@ func TestErrorsAtAnyLook(t *testing.T) {
 		for seed := range runs {
 			copy(x.State(), fresh)
 			src, missed := newSource(&c.s, uint64(seed), c.rates), false
-			src.tails = c.tails
-			for range c.looks {
+			src.outcomes = c.outcomes
+			for range looks {
 				src.step(arms)
 				x.Take(arms)
 				for k := 1; k < len(arms); k++ {
@@ -92,6 +116,38 @@ func TestErrorsAtAnyLook(t *testing.T) {
 		if most := tolerated(runs); outside > most || better > most {
 			t.Errorf("%s: %d runs miss the truth, %d find an arm better, of %d: above %d", c.name, outside, better, runs, most)
 		}
+	}
+}
+
+// The sequence of a lift, and that of a mean, hold the truth at all looks together.
+func TestErrorsOfLiftsAndMeans(t *testing.T) {
+	runs, looks := tiertest.Runs(30, 10000), tiertest.Runs(200, 1000)
+	s := halves(0.1, 100)
+	s.Lift = true
+	x, arms := New(s), make([]Arm, 2)
+	fresh := append([]float64(nil), x.State()...)
+	lifts, means := 0, 0
+	for seed := range runs {
+		copy(x.State(), fresh)
+		src, lift, mean := newSource(&s, uint64(seed), constant(0.1, 0.11)), false, false
+		for range looks {
+			src.step(arms)
+			x.Take(arms)
+			if x.Ready() {
+				m := x.Mean(1)
+				lift, mean = lift || x.rejects(1, 1.1), mean || m.Low > 0.11 || m.High < 0.11
+			}
+		}
+		if lift {
+			lifts++
+		}
+		if mean {
+			means++
+		}
+	}
+	t.Logf("%d and %d of %d", lifts, means, runs)
+	if most := tolerated(runs); lifts > most || means > most {
+		t.Errorf("%d runs miss the lift, %d the mean, of %d: above %d", lifts, means, runs, most)
 	}
 }
 
@@ -127,6 +183,7 @@ func TestSequencesFollowADriftingEffect(t *testing.T) {
 			outside++
 		}
 	}
+	t.Logf("%d of %d", outside, runs)
 	if most := tolerated(runs); outside > most {
 		t.Errorf("%d of %d runs miss the truth: above %d", outside, runs, most)
 	}
@@ -167,7 +224,9 @@ func TestMeansOfEValues(t *testing.T) {
 	n := float64(runs)
 	for i := range sums {
 		mean := sums[i] / n
-		if error := math.Sqrt(max(squares[i]/n-mean*mean, 0) / n); mean > 1+tiertest.Runs(6.0, 3)*error {
+		error := math.Sqrt(max(squares[i]/n-mean*mean, 0) / n)
+		t.Logf("%d: %.3f ± %.3f", i, mean, error)
+		if mean > 1+tiertest.Runs(6.0, 3)*error {
 			t.Errorf("at %d: mean %g ± %g", i, mean, error)
 		}
 	}

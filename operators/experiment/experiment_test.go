@@ -128,43 +128,6 @@ func TestFindingsAreGeneralisedLeastSquares(t *testing.T) {
 	}
 }
 
-// The weights ω of τ at the looks are those of increments, and are not negative: what e⁺ rests on.
-func TestWeightsAreAnAverage(t *testing.T) {
-	looks := 48
-	for name, noise := range map[string]*Noise{
-		"horizon 1000": horizon1000(), "horizon 100": horizon100(), "memory 1024": memory1024(),
-	} {
-		s := halves(0.1, 100)
-		s.Noise = *noise
-		for _, start := range []uint64{0, 1, 5000} {
-			if start > 0 && noise.Period == 0 {
-				continue
-			}
-			ratios := s.grid()
-			b := newBank(noise, ratios, looks, 100, start, make([]float64, bankLen(len(ratios), len(noise.Poles), looks)))
-			impulses := make([]float64, looks)
-			for l := range looks {
-				clear(impulses)
-				impulses[l] = 100
-				b.step(impulses)
-				for i, w := range ratios {
-					sum := 0.0
-					for j := range looks {
-						weight := b.sum(i, j) / b.informationOf(i)
-						if weight < 0 || j > l && weight != 0 {
-							t.Fatalf("%s from %d, w = %g, look %d: weight %d is %g", name, start, w, l, j, weight)
-						}
-						sum += weight
-					}
-					if math.Abs(sum-1) > 1e-12 {
-						t.Fatalf("%s from %d, w = %g, look %d: weights sum to 1%+g", name, start, w, l, sum-1)
-					}
-				}
-			}
-		}
-	}
-}
-
 // A lift is in the set exactly where its contrast's sequence holds 0.
 func TestLiftsInvertTheirTests(t *testing.T) {
 	for seed, rates := range [][]float64{{0.1, 0.11}, {0.3, 0.1}, {0.02, 0.02}, {0.002, 0.01}} {
@@ -179,6 +142,12 @@ func TestLiftsInvertTheirTests(t *testing.T) {
 		r := x.Ratio(1)
 		for theta := 1.0 / 8; theta < 8; theta *= 1.003 {
 			inside := theta > r.Low && theta < r.High
+			f := x.ratio(1, theta)
+			total := f.information + f.mixing
+			radius := math.Sqrt(total*(math.Log(total/f.mixing)+2*math.Log(1/s.Alpha)))/f.information*f.scale + f.error
+			if away := math.Abs(f.estimate()); math.Abs(away/radius-1) > 1e-9 && (away > radius) != x.rejects(1, theta) {
+				t.Errorf("rates %v: %g is rejected: %v, %g away of %g", rates, theta, x.rejects(1, theta), away, radius)
+			}
 			if near := math.Min(math.Abs(theta-r.Low), math.Abs(theta-r.High)); near > 1e-4 && inside == x.rejects(1, theta) {
 				t.Errorf("rates %v: %g of %+v is rejected: %v", rates, theta, r, x.rejects(1, theta))
 				break
@@ -193,12 +162,12 @@ func TestLiftsInvertTheirTests(t *testing.T) {
 // A look reads the filter next above; the sequences of K − 1 contrasts share α.
 func TestGridAndLevels(t *testing.T) {
 	s := halves(0.1, 100)
-	s.Propensities = []float64{0.25, 0.25, 0.25, 0.25}
+	s.Propensities, s.Rounding = []float64{0.25, 0.25, 0.25, 0.25}, 0.01
 	x := New(s)
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 1000 {
 		w := x.bank.ratios[0] * math.Pow(x.bank.ratios[len(x.bank.ratios)-1]/x.bank.ratios[0], rng.Float64())
-		if i := x.above(w); x.bank.ratios[i] < w || i > 0 && x.bank.ratios[i-1] >= w {
+		if i := above(x.bank.ratios, w); x.bank.ratios[i] < w || i > 0 && x.bank.ratios[i-1] >= w {
 			t.Fatalf("%g reads %g", w, x.bank.ratios[i])
 		}
 	}
@@ -217,6 +186,9 @@ func TestGridAndLevels(t *testing.T) {
 	want := math.Sqrt(a*(math.Log(a/f.mixing)+2*math.Log(3/0.05)))/f.information*f.scale + f.error
 	if e := x.Effect(2); math.Abs((e.High-e.Low)/2-want) > 1e-12 {
 		t.Errorf("half width %g, want %g", (e.High-e.Low)/2, want)
+	}
+	if !slices.Contains(s.mixings(s.grid()), f.mixing) {
+		t.Errorf("mixing %g is not that of settings", f.mixing)
 	}
 }
 
@@ -278,5 +250,15 @@ func TestALookDoesNotAllocate(t *testing.T) {
 		x.Evidence(1)
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
+	}
+}
+
+// An e-value is that of the estimate which rounding may have left nearest to zero.
+func TestEvidenceIsLessRounding(t *testing.T) {
+	for _, c := range []struct{ estimate, want float64 }{{0.3, 0.25}, {-0.3, -0.25}, {0.04, 0}, {-0.04, 0}} {
+		f := found{reading{sum: 8 * c.estimate / 2, information: 8, mixing: 1}, 2, 0.05}
+		if got := f.evidence(); math.Abs(got.sum-8*c.want/2) > 1e-12 || got.information != 8 {
+			t.Errorf("estimate %g: B of %g, want %g", c.estimate, got.sum, 8*c.want/2)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package experiment
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // Noise is the law of the noise that the increments of a released sum have, in units of one draw's standard deviation:
 //
@@ -14,6 +17,47 @@ type Noise struct {
 
 // MaxPoles bounds the poles of a Noise.
 const MaxPoles = 6
+
+// errWeights is a law under which an effect might weigh some looks negatively.
+var errWeights = errors.New("experiment: noise: its filter does not fall evenly, so that an effect might weigh some looks negatively")
+
+// average refuses a law whose weights ω are not certain to be an average: PROOF.md, Lemma 2, wants −b_j to fall to zero
+// over j ≥ 1, with a sum of at most 1, where b_j = Σ_k Residues[k]·Poles[k]^{j−1}. It falls at every j once the slowest
+// pole outweighs all others in
+//
+//	b_{j+1} − b_j = Σ_k −Residues[k]·(1 − Poles[k])·Poles[k]^{j−1}.
+func (n *Noise) average() error {
+	const rounding = 1e-9 // of the sum, which is 1 where a filter forgets its draws
+	sum, slowest := 0.0, 0
+	falls, outweighed := [MaxPoles]float64{}, false
+	for k, q := range n.Poles {
+		sum -= n.Residues[k] / (1 - q)
+		falls[k] = -float64(n.Residues[k] * (1 - q))
+		if q > n.Poles[slowest] {
+			slowest = k
+		}
+	}
+	for j := 0; !outweighed; j++ {
+		fall, others := 0.0, 0.0
+		for k := range n.Poles {
+			fall += falls[k]
+			if k != slowest {
+				others += max(0, -falls[k])
+			}
+		}
+		if fall < 0 || j == mostFalls || sum > 1+rounding {
+			return errWeights
+		}
+		outweighed = falls[slowest] >= others
+		for k, q := range n.Poles {
+			falls[k] = float64(falls[k] * q)
+		}
+	}
+	return nil
+}
+
+// mostFalls bounds how many falls are looked at: poles that are all but equal are not.
+const mostFalls = 1 << 20
 
 // age returns how many steps of its block a stream of so many steps has closed.
 func (n *Noise) age(steps uint64) uint64 {

@@ -2,17 +2,18 @@ package experiment
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// Plans are those of their formula, and of experiments that are simulated: 0.78 to 0.92 of them have stopped by the
-// events of a power of 0.8, which leaves out what earlier looks find.
-func TestPlans(t *testing.T) {
+func TestPlansOfTheirFormulas(t *testing.T) {
 	s := halves(0.1, 200)
 	plan := s.Plan(1, 0.015, 0.8, 1000)
-	if want := math.Ceil(math.Pow(1.959963985+0.841621234, 2) * 0.36 / (0.015 * 0.015)); math.Abs(plan.OneLook-want) > 1 {
+	once := 2 * (0.1*0.9 + 0.115*0.885)
+	if want := math.Ceil(math.Pow(1.959963985+0.841621234, 2) * once / (0.015 * 0.015)); math.Abs(plan.OneLook-want) > 1 {
 		t.Errorf("one look: %g, want %g", plan.OneLook, want)
 	}
 	if !(plan.OneLook < plan.NoPrivacy && plan.NoPrivacy < plan.AlwaysLook && plan.AlwaysLook < 2.5*plan.OneLook) {
@@ -21,22 +22,104 @@ func TestPlans(t *testing.T) {
 	if none := s.Plan(1, 0.015, 0.8, 10); none.AlwaysLook != 0 {
 		t.Errorf("ten steps: %+v", none)
 	}
-	runs, stopped := tiertest.Runs(100, 2000), 0
-	arms := make([]Arm, 2)
-	for seed := range runs {
-		x, src := New(s), newSource(&s, uint64(seed), constant(0.0925, 0.1075))
-		for found := false; !found && x.EventsSeen() < plan.AlwaysLook; {
-			src.step(arms)
-			x.Take(arms)
-			if e := x.Effect(1); e.Low > 0 {
-				stopped++
-				found = true
-			}
+}
+
+// A motion that is looked at once crosses as the normal law says. One with drift, looked at every 1/64 from a clock of
+// 1 on, crosses √(A + 1) as often as walks do, many of them between the times that are computed.
+func TestCrossings(t *testing.T) {
+	var once crossing
+	once.move(4, 3)
+	if want := 1 - normal(1.5); math.Abs(once.crossed()-want) > 1e-4 {
+		t.Errorf("once: %g, want %g", once.crossed(), want)
+	}
+	const fine = 1.0 / 64
+	bound := func(clock float64) float64 { return math.Sqrt(clock + 1) }
+	watched := crossing{drift: 0.2}
+	for clock := 1.0; clock <= 4; clock *= 1.5 {
+		watched.move(clock, bound(clock)+between*math.Sqrt(fine))
+	}
+	rng, met, runs := rand.New(rand.NewPCG(4, 4)), 0, tiertest.Runs(3000, 300000)
+	for range runs {
+		at, clock := 0.2+rng.NormFloat64(), 1.0
+		for at < bound(clock) && clock+fine <= watched.clock {
+			at, clock = at+0.2*fine+math.Sqrt(fine)*rng.NormFloat64(), clock+fine
+		}
+		if at >= bound(clock) {
+			met++
 		}
 	}
-	t.Logf("%+v, %d of %d stopped", plan, stopped, runs)
-	share, away := float64(stopped)/float64(runs), 6*math.Sqrt(0.16/float64(runs))
-	if share < 0.78-away || share > 0.92+away {
-		t.Errorf("%d of %d stopped by %g", stopped, runs, plan.AlwaysLook)
+	share := float64(met) / float64(runs)
+	if error := math.Sqrt(0.25 / float64(runs)); math.Abs(share-watched.crossed()) > 6*error+0.005 {
+		t.Errorf("watched: %g, walks %g ± %g", watched.crossed(), share, error)
+	}
+}
+
+// planned are settings of plans, with the effect that is planned for.
+func planned() []setting {
+	of := func(name string, s Settings, effect float64) setting {
+		rates := constant(s.Near, s.Near+effect, s.Near)
+		return setting{name: name, s: s, rates: rates}
+	}
+	all := []setting{of("p = 0.1", halves(0.1, 200), 0.015)}
+	if tiertest.Runs(0, 1) == 0 {
+		return all
+	}
+	tenth := halves(0.1, 200)
+	tenth.Propensities = []float64{0.9, 0.1}
+	three := halves(0.1, 200)
+	three.Propensities = []float64{0.4, 0.3, 0.3}
+	life := halves(0.1, 100)
+	life.Noise, life.Start = *memory1024(), 500
+	seldom := halves(0.02, 500)
+	seldom.Noise = *memory1024()
+	early := halves(0.1, 100)
+	early.Target = 200000
+	return append(all,
+		of("p = 0.1, effect 0.01", halves(0.1, 100), 0.01), of("p = 0.1, looked for late", early, 0.01),
+		of("p = 0.5", halves(0.5, 100), 0.02), of("p = 0.02", halves(0.02, 1000), 0.004),
+		of("p = 0.02, effect 0.006", halves(0.02, 100), 0.006), of("small steps", halves(0.1, 10), 0.03),
+		of("a tenth in the treatment", tenth, 0.015), of("three arms", three, 0.01), of("for life", life, 0.01),
+		of("for life, p = 0.02", seldom, 0.004))
+}
+
+// By the planned events, less a twentieth to a fifth more, 0.8 of experiments have stopped: those that wait for their
+// sequence to leave 0 out, and those that wait for the verdict.
+func TestPlansAreThoseOfRuns(t *testing.T) {
+	runs := tiertest.Runs(60, 2000)
+	for _, c := range planned() {
+		plan := c.s.Plan(1, c.rates(1, 0)-c.rates(0, 0), 0.8, 4000)
+		x, arms := New(c.s), make([]Arm, len(c.s.Propensities))
+		fresh := append([]float64(nil), x.State()...)
+		var left, named []float64 // events by which a run has stopped
+		for seed := range runs {
+			copy(x.State(), fresh)
+			src := newSource(&c.s, uint64(seed), c.rates)
+			found := false
+			for x.EventsSeen() < 2*plan.AlwaysLook {
+				src.step(arms)
+				x.Take(arms)
+				if !found && x.Better(1) {
+					named, found = append(named, x.EventsSeen()), true
+				}
+				if x.Effect(1).Low > 0 {
+					left = append(left, x.EventsSeen())
+					break
+				}
+			}
+		}
+		tolerance := 5 * math.Sqrt(0.16/float64(runs))
+		for name, stops := range map[string][]float64{"sequence": left, "verdict": named} {
+			slices.Sort(stops)
+			by := func(events float64) float64 {
+				i, _ := slices.BinarySearch(stops, events+1)
+				return float64(i) / float64(runs)
+			}
+			at := slices.Concat(stops, []float64{math.Inf(1)})[min(len(stops), runs*4/5)]
+			t.Logf("%s: %g planned, %g by the %s, ratio %.3f", c.name, plan.AlwaysLook, at, name, plan.AlwaysLook/at)
+			if late, soon := by(plan.AlwaysLook/0.95), by(plan.AlwaysLook/1.2); late < 0.8-tolerance || soon > 0.8+tolerance {
+				t.Errorf("%s, %s: %g of runs have stopped by %g, %g by %g", c.name, name, late, plan.AlwaysLook/0.95, soon,
+					plan.AlwaysLook/1.2)
+			}
+		}
 	}
 }

@@ -19,6 +19,9 @@ type Settings struct {
 	Rounding float64 // most by which rounding moves an arm's count or sum of x̃ at a step
 }
 
+// Validate refuses a law of noise under which one side of an effect, and the bound on rounding, might not hold.
+func (s *Settings) Validate() error { return s.Noise.average() }
+
 // FirstLook is how many events there are at the first look: sums of fewer are not close to normal.
 const FirstLook = 1000
 

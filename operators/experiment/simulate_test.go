@@ -38,9 +38,11 @@ type source struct {
 	s      *Settings
 	rate   func(arm int, event float64) float64 // of conversions
 	events float64
-	tails  bool        // outcomes are exponential of mean 0.05, clamped
-	past   [][]float64 // by column, c_k
-	steps  uint64
+
+	outcomes func(*rand.Rand) float64 // in place of conversions, of all arms alike
+
+	past  [][]float64 // by column, c_k
+	steps uint64
 }
 
 func newSource(s *Settings, seed uint64, rate func(arm int, event float64) float64) *source {
@@ -104,10 +106,10 @@ func (x *source) step(arms []Arm) {
 		left, share = left-n, share-p
 		y := x.binomial(n, x.rate(k, x.events))
 		squares := n / 2 // Σ(x̃² − ½) of outcomes of 0 and 1
-		if x.tails {
+		if x.outcomes != nil {
 			y, squares = 0, 0
 			for range int(n) {
-				outcome := min(1, 0.05*x.rng.ExpFloat64())
+				outcome := x.outcomes(x.rng)
 				y += outcome
 				squares += (2*outcome-1)*(2*outcome-1) - 0.5
 			}

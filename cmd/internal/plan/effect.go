@@ -36,8 +36,11 @@ func NewEffect(in Input, effect, power float64) (*Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := tests.Power(law, in.Configured.Batch, effect, power)
-	if p == nil {
+	p, err := tests.Power(law, in.Configured.Batch, effect, power)
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil:
 		return nil, errors.New("there is no experiment; ORIEL_ALWAYS_VALID=0.05 makes one")
 	}
 	known := func(x float64) Number {
@@ -65,7 +68,11 @@ func (e *Effect) Print(w io.Writer) error {
 	fmt.Fprintf(&b, "  %s as configured\n", events(e.Events))
 	fmt.Fprintf(&b, "  %s without privacy\n", events(e.WithoutPrivacy))
 	fmt.Fprintf(&b, "  %s without privacy, looking once, at the end\n", events(e.OneLook))
-	b.WriteString("Outcomes are taken to be 0 or 1 in units of ORIEL_VALUE's range, with ORIEL_NEAR for their mean.\n")
+	b.WriteString("Found: its interval leaves 0 out.")
+	if e.Effect > 0 {
+		b.WriteString(" A verdict needs about an eighth fewer events.")
+	}
+	b.WriteString(" Outcomes are taken to be 0 or 1\nin units of ORIEL_VALUE's range, with the mean ORIEL_NEAR in the control.\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

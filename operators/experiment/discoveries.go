@@ -1,0 +1,48 @@
+package experiment
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Discoveries returns which of M hypotheses the base e-BH procedure rejects (R. Wang and A. Ramdas, False discovery
+// rate control with e-values, arXiv:2009.02824): those of the k largest e-values, with the largest k whose k-th is at
+// least M/(k·α). At most α of them are expected to be false, whatever depends on what, if each e-value has a mean of at
+// most 1 without an effect. At a look that was fixed beforehand each has.
+func Discoveries(e []float64, alpha float64) []bool {
+	all := float64(len(e))
+	return largest(e, func(k int, e float64) bool { return float64(e*alpha*float64(k)) >= all })
+}
+
+// DiscoveriesAtAnyTime returns the same of p-values (Y. Benjamini and D. Yekutieli, Ann. Stat. 29, 2001, theorem 1.3):
+// those of the k least, with the largest k whose k-th is at most k·α/(M·(1 + 1/2 + … + 1/M)). Nor does this ask for
+// independence, and p-values of Evidence hold by any rule of stopping, of all hypotheses together.
+func DiscoveriesAtAnyTime(p []float64, alpha float64) []bool {
+	all, minus := 0.0, make([]float64, len(p))
+	for i, x := range p {
+		all += 1 / float64(i+1)
+		minus[i] = -x
+	}
+	all = float64(all * float64(len(p)))
+	return largest(minus, func(k int, minus float64) bool { return -float64(minus*all) <= float64(alpha*float64(k)) })
+}
+
+// largest marks the k largest values, with the largest k whose k-th is enough.
+func largest(values []float64, enough func(k int, value float64) bool) []bool {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[j], values[i]) })
+	most := 0
+	for i, at := range order {
+		if enough(i+1, values[at]) {
+			most = i + 1
+		}
+	}
+	found := make([]bool, len(values))
+	for _, at := range order[:most] {
+		found[at] = true
+	}
+	return found
+}

@@ -1,0 +1,95 @@
+package experiment
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"oriel/mechanisms/mechtest/tiertest"
+)
+
+// leastWeight returns the least of the weights ω of the τ of looks, at any look and ratio, and how far from 1 their sum
+// is at most: they are the weights of increments.
+func leastWeight(noise *Noise, ratios []float64, start uint64, looks int) (least, away float64) {
+	b := newBank(noise, ratios, looks, 100, start, make([]float64, bankLen(len(ratios), len(noise.Poles), looks)))
+	impulses := make([]float64, looks)
+	least = math.Inf(1)
+	for l := range looks {
+		clear(impulses)
+		impulses[l] = 100
+		b.step(impulses)
+		if step := start + uint64(l) + 1; noise.Period > 0 && step%noise.Period == 0 {
+			b.block(0)
+		}
+		for i := range ratios {
+			sum := 0.0
+			for j := range looks {
+				weight := b.sum(i, j) / b.informationOf(i)
+				if j <= l {
+					least = min(least, weight)
+				}
+				sum += weight
+			}
+			away = max(away, math.Abs(sum-1))
+		}
+	}
+	return least, away
+}
+
+// The weights ω of τ at the looks sum to 1 and are not negative: e⁺ and the bound on rounding rest on that. It holds of
+// shipped filters over the grid, and of any law that Validate takes; a law that it refuses has negative ones.
+func TestWeightsAreAnAverage(t *testing.T) {
+	const looks = 48
+	want := func(name string, noise *Noise, ratios []float64, start uint64) {
+		t.Helper()
+		least, away := leastWeight(noise, ratios, start, looks)
+		if least < -1e-12 || away > 1e-12 {
+			t.Errorf("%s %+v from %d: least weight %g, sum 1 ± %g", name, noise, start, least, away)
+		}
+	}
+	for name, noise := range map[string]*Noise{
+		"horizon 1000": horizon1000(), "horizon 100": horizon100(), "memory 1024": memory1024(),
+	} {
+		s := halves(0.1, 100)
+		s.Noise = *noise
+		if err := s.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, start := range []uint64{0, 1, 5000} {
+			if start == 0 || noise.Period != 0 {
+				want(name, noise, s.grid(), start)
+			}
+		}
+	}
+	rng, taken := rand.New(rand.NewPCG(8, 8)), 0
+	for range tiertest.Runs(200, 20000) {
+		noise := &Noise{Period: 16}
+		for range 1 + rng.IntN(4) {
+			noise.Poles = append(noise.Poles, 1-math.Exp(-8*rng.Float64()))
+			noise.Residues = append(noise.Residues, (0.15-rng.Float64())*(1-noise.Poles[len(noise.Poles)-1]))
+		}
+		if noise.average() == nil {
+			taken++
+			want("drawn", noise, []float64{1e-4, 0.1}, uint64(rng.IntN(20)))
+		}
+	}
+	if taken < tiertest.Runs(20, 2000) {
+		t.Errorf("%d laws taken", taken)
+	}
+	for name, noise := range map[string]*Noise{
+		"rises after a draw": {Poles: []float64{0.9}, Residues: []float64{1}},
+		"rises, then falls":  {Poles: []float64{0.95, 0.2}, Residues: []float64{-0.02, 0.9}},
+	} {
+		if least, _ := leastWeight(noise, []float64{1e-4}, 0, looks); least >= 0 || noise.average() == nil {
+			t.Errorf("%s: least weight %g, refused: %v", name, least, noise.average())
+		}
+	}
+	for name, noise := range map[string]*Noise{ // which may have none: what is refused has no proof
+		"falls by more than 1":       {Poles: []float64{0.6}, Residues: []float64{-0.5}},
+		"falls more at a later step": {Poles: []float64{0.9, 0.6}, Residues: []float64{-0.05, 0.04}},
+	} {
+		if noise.average() == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
