@@ -1,3 +1,5 @@
+//go:build !kafka && !race
+
 package main
 
 import (
