@@ -164,7 +164,7 @@ func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
 		}
 		for n := first; n <= last+1; n++ {
 			for i, what := range shocks {
-				if !all && ((n+k)%5 != 0 || i != (n/5+k)%len(shocks)) {
+				if !all && ((n+k)%3 != 0 || i != (n/3+k)%len(shocks)) {
 					continue
 				}
 				for m := first; m <= last+10; m++ {

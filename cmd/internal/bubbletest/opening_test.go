@@ -186,7 +186,7 @@ func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
 				for m := first; m <= last+1; m++ {
 					for _, heard := range []bool{false, true} {
 						// The last twelve requests of an operator that owes decisions have all that it commits first.
-						sample := (n+k)%12 == 0 || n > last-12 && o.owed > 0 && (n+k)%4 == 0
+						sample := (n+k)%8 == 0 || n > last-12 && o.owed > 0 && (n+k)%4 == 0
 						if !all && (!sample || m != first+(7*n+k)%(last+2-first) || heard != (n/4%2 == 0)) {
 							continue
 						}
