@@ -20,8 +20,8 @@ var settings = slices.Concat([]operators.Setting{
 	{
 		Name: "CELLS", Kind: operators.List, Unit: "column=…,…", Decodes: true, Entry: cellsEntry,
 		Range: "column=text|text|… or column=from:to:bins, the column a lower-case name",
-		Text: "the dimensions of cells, columns of events: a public list of texts, or a public range in bins of equal width, its lower end " +
-			"included. Cells are their product, the last dimension fastest. Not set: one cell",
+		Text: "dimensions of cells, columns of events: a list of texts, or a range in equal bins. Cells are " +
+			"their product. Not set: one cell",
 	},
 	{
 		Name: "VALUE", Kind: operators.Text, Unit: "column=low:high", Range: "a lower-case name, ends up to 1e12 in size",
@@ -31,9 +31,8 @@ var settings = slices.Concat([]operators.Setting{
 	{
 		Name: "STATISTICS", Kind: operators.List, Unit: "name,…", Default: count, Decodes: true, Entry: statisticEntry,
 		Range: "count, sum, mean, variance, pQ for Q from 0.01 to 99.99, each once, *weight from 0.001 to 1000 behind it where it is not 1",
-		Text: "what is shown of each cell, in this order; all but count need ORIEL_VALUE. p50 is the median, p99.9 the value that 99.9 % of events " +
-			"are below. Weights share the noise out: a greater one makes what it stands behind more exact, at the cost of the rest; sum and " +
-			"mean have one, and so do all quantiles",
+		Text: "what is shown of each cell, in this order; all but count need ORIEL_VALUE. p50 is the median. A " +
+			"greater weight is more exact",
 	},
 	{
 		Name: "ELSEWHERE", Kind: operators.Text, Unit: "name", Choices: []string{
@@ -48,25 +47,23 @@ var settings = slices.Concat([]operators.Setting{
 	},
 	{
 		Name: "BINS", Kind: operators.Count, Unit: "bins", Range: "2 to 1024", Default: "64", Decodes: true, Later: true,
-		Text: "bins of equal width that ORIEL_VALUE's range has for quantiles, which are known to a bin at best: intervals shorter than four bins " +
-			"are whole bins, and hold the quantile more often than 95 %. More bins cost little accuracy, and time and space in proportion",
+		Text: "bins of equal width over ORIEL_VALUE's range, for quantiles, which are known to a bin at best",
 	},
 	{
 		Name: "ARMS", Kind: operators.Text, Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
-		Text: "the dimension whose places are compared with its first, the control: decisions have differences of means and of shares, in " +
-			"intervals of the noise of privacy alone; not a test, and no effect",
+		Text: "the dimension whose first place is the control; differences of means and shares, with intervals " +
+			"of privacy's noise: not a test, and no effect",
 	},
 	{
 		Name: "MEMORIES", Kind: operators.List, Unit: "steps,…", Range: "2 to 1048576, each once", Entry: memoryEntry,
-		Text: "memories at which decayed sums are read from one release, with ORIEL_MEMORY, for which noise is fitted: reading at others costs " +
+		Text: "memories at which decayed sums are read from one release. Others than ORIEL_MEMORY cost " +
 			"accuracy and no privacy. Not set: ORIEL_MEMORY alone",
 	},
 	{
 		Name: "INCREMENTS", Kind: operators.Flag, Unit: "bool", Default: "false",
 		Text: "with ORIEL_MEMORY: publish the released increments too, so that others can sum them over windows of their own",
 	},
-	operators.EmitEvery("1", "a decision is emitted every so many steps, with the sum of their increments; the privacy account covers "+
-		"all steps, so that it buys no privacy. 1 with once-gaussian"),
+	operators.EmitEvery("1", "a decision is emitted every so many steps, with the sum of their increments. It buys no privacy. 1 with once-gaussian"),
 }, testSettings)
 
 func cellsEntry(text string) (string, bool) {
