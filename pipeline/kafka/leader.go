@@ -2,6 +2,8 @@ package kafka
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -82,3 +84,25 @@ func (c *Client) LeaderEpoch(ctx context.Context, topic string, partition int32)
 
 // NoteEpoch notes an epoch that a partition's log has, so that no layout is followed that is behind it.
 func (c *Client) NoteEpoch(p TopicPartition, epoch int32) { c.leaders.note(p, epoch) }
+
+// PartitionOf is where Kafka's default partitioner (murmur2) puts a key.
+func PartitionOf(key []byte, partitions int) int32 {
+	all := make([]int, partitions)
+	for i := range all {
+		all[i] = i
+	}
+	return int32(kafkago.Murmur2Balancer{}.Balance(kafkago.Message{Key: key}, all...))
+}
+
+// TopicPartition names a partition.
+type TopicPartition struct {
+	Topic     string
+	Partition int32
+}
+
+// PartitionName names a partition in errors.
+func PartitionName(topic string, partition int32) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s/%d", topic, partition)
+	return b.String()
+}
