@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/operators"
 )
 
@@ -47,7 +48,21 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(moves, Move.reaches)
+	var overpaid []Move
+	for i, move := range moves {
+		if !move.reaches() && !a.marked(i) {
+			overpaid = append(overpaid, move)
+		}
+	}
+	return overpaid
+}
+
+// marked reports whether a component has columns of marks. Its sensitivity is exact, because any two events with
+// different marks attain it. At the start of a stream there may be none: for example, the first set of a band holds both
+// classes.
+func (a *Subject) marked(i int) bool {
+	_, marks := a.mechanism.Contribution.Components[i].Quantiser.(contribution.Marks)
+	return marks
 }
 
 // reaches reports whether the noise pays for little more than the move.
