@@ -12,10 +12,11 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// leastScale, lattice units: below it rounding is not small beside the noise, and a draw is no normal.
+// leastScale is the smallest scale, in lattice units, that the tests accept. Below it rounding is not small beside the
+// noise, and a draw is not normal.
 const leastScale = 1 << 12
 
-// MaxSteps bounds what is remembered of the forecasts of a tree.
+// MaxSteps bounds the memory for the forecasts of a tree.
 const MaxSteps = 1 << 18
 
 // Noise is the noise that a plan claims, in releases 1 … T of n coordinates.
@@ -38,8 +39,8 @@ type Noise struct {
 	normal    []func(x []float64) // by part: draws in units of θ to standard normals; nil for Gaussian noise
 }
 
-// After returns the noise of as many releases of a stream with a memory after so many steps, if the stream holds
-// nothing of these: resets come where they are due.
+// After returns the same number of releases of a stream with a memory, starting after the given number of steps, if the
+// stream holds nothing from these steps. Resets come at their regular steps.
 func (x *Noise) After(before uint64) *Noise {
 	y := *x
 	y.before = before
@@ -94,14 +95,14 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 	return x, nil
 }
 
-// Steps is T.
+// Steps returns T, the number of releases.
 func (x *Noise) Steps() int { return x.steps }
 
-// PerStep is how many releases, from the first on, give single draws or, of Gaussian noise, independent normals.
+// PerStep returns how many releases, from the first on, give single draws or, for Gaussian noise, independent normals.
 func (x *Noise) PerStep() int { return x.perStep }
 
-// starts is how far apart coordinates of equal places in two components are, among those that are compared: components
-// that share noise by mistake agree there.
+// starts returns the distances between equal positions of two components, among the compared coordinates. Components
+// that share noise by mistake agree at these distances.
 func (x *Noise) starts() []int {
 	var out []int
 	for i, part := range x.components {
@@ -112,7 +113,7 @@ func (x *Noise) starts() []int {
 	return out
 }
 
-// ofTail returns the normal of the given sign that is larger in size with twice this probability.
+// ofTail returns the normal quantile z of the given sign with P(|Z| > |z|) = 2·tail.
 func ofTail(tail, sign float64) float64 {
 	return math.Copysign(distuv.UnitNormal.Quantile(max(tail, 1e-300)), sign)
 }
@@ -124,9 +125,9 @@ func laplaceNormals(x []float64) {
 	}
 }
 
-// gammaNormals maps a vector of density ∝ e^{−‖x‖₂} to independent normals: the norm has the law Gamma(n), the
-// direction is uniform and independent of it, and so x_i over the length of x_1 … x_{i−1} is Student's of i − 1 degrees
-// of freedom, up to √(i−1), and independent of all before.
+// gammaNormals maps a vector of density ∝ e^{−‖x‖₂} to independent normals. The norm has the law Gamma(n), and the
+// direction is uniform and independent of it. So x_i over the length of x_1 … x_{i−1} has Student's law with i − 1
+// degrees of freedom, up to √(i−1), and is independent of all before.
 func gammaNormals(n int) func(x []float64) {
 	return func(x []float64) {
 		length := x[0] * x[0] // squared
