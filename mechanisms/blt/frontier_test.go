@@ -7,7 +7,7 @@ import (
 )
 
 // TestTable checks the variances, in units (Δ/µ)², at age weight 0, beside S_W² and the tree. Figures are certified in
-// directed rounding: m = 4 is within 1.02 of the optimum from W = 27 to 2¹⁶ and beyond. figuresTwin checks the figures.
+// directed rounding: m = 4 is within 1.02 of the optimum from W = 27 to 2¹⁶ and beyond.
 func TestTable(t *testing.T) {
 	want := []struct {
 		window              uint64

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// sumBits are the fraction bits of Ŝ. Each step truncates less than 2⁻¹⁶ of a unit, 16 units in all at the longest
-	// memory.
+	// sumBits is the number of fraction bits of Ŝ. Each step truncates less than 2⁻¹⁶ of a unit, 16 units in all at the
+	// longest memory.
 	sumBits = 16
 
 	// maxSum bounds |v_t + M_t + n_t| by 2^maxSum: |v_t| ≤ 2⁵⁶ and |M_t| + |n_t| < 2⁵⁶. Then Γ·Ŝ·2^16 stays below 2¹²⁴.
