@@ -107,8 +107,8 @@ func hasUsers(name string) bool {
 	return !strings.HasSuffix(name, "-paper") && !strings.HasPrefix(name, "once-")
 }
 
-// [WDP] care point 1: the paper's sensitivity L + µD is no bound on a contribution. Option I is then ε·2L/(L + µD);
-// Option II is loose enough.
+// TestPaperGuaranteeIsRecomputed covers a trap of [WDP]: the paper's sensitivity L + µD does not bound a contribution.
+// The true loss of Option I is then ε·2L/(L + µD); Option II is loose enough.
 func TestPaperGuaranteeIsRecomputed(t *testing.T) {
 	c := config("tree-gamma-paper", 4)
 	c.Printed = printed(c.Name, 1.25, c.Budget)
@@ -165,8 +165,8 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 	}
 }
 
-// Where an operator asks for more noise than the budget needs, ε is what that noise loses; what it asks for beyond the
-// budget it does not get.
+// TestQuietConfigurationsSayWhatTheyLose checks operators that ask for more noise than the budget needs: ε is then the
+// loss of that noise. An operator cannot get less noise than the budget needs.
 func TestQuietConfigurationsSayWhatTheyLose(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian"} {
 		c := mechtest.Config(3)
