@@ -11,8 +11,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// The law of increments is that of the filter: sums of its responses have the deviations that releases are said to
-// have.
+// TestNoiseLawIsThatOfReleases checks that the law of increments follows from the filter: sums of its responses have
+// the standard deviations that releases claim.
 func TestNoiseLawIsThatOfReleases(t *testing.T) {
 	for name, scope := range map[string]protection.Scope{
 		"horizon": protection.Lifetime{Steps: 100, Within: 100}, "window": protection.Window{Steps: 64},

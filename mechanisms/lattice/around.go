@@ -106,9 +106,10 @@ func (b *ball) middle(dst []int64) {
 	}
 }
 
-// draw writes a point of the ball for a finite v that is not in it; its largest entry has the binary exponent.
+// draw writes a point of the ball for a finite v outside it. exponent is the binary exponent of v's largest entry.
 func (b *ball) draw(dst []int64, v []float64, exponent int) {
-	// In units when squares do not overflow, else shorter by a power of two, which leaves a vector far outside.
+	// Work in units if squares do not overflow, else in units reduced by a power of two, which keeps a vector far
+	// outside.
 	scale := powerOfTwo(-max(b.g.Exp, min(exponent, bias-1)-headroom))
 	sum := 0.0
 	for i, x := range v {

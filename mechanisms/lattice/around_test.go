@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// coarse is a grid of a few hundred points, which no configuration has: so that all of them can be visited.
+// coarse is a grid of a few hundred points, so that a test can visit all of them. No configuration has such a grid.
 var coarse = Grid{Exp: 0, Lambda: 12}
 
-// apart is the square of the distance of two lattice points.
+// apart returns the square of the distance of two lattice points.
 func apart(a, b []int64) *big.Int {
 	sum := new(big.Int)
 	for i := range a {
@@ -23,9 +23,9 @@ func apart(a, b []int64) *big.Int {
 
 func square(r int64) *big.Int { return new(big.Int).Mul(big.NewInt(r), big.NewInt(r)) }
 
-// TestAroundByEnumeration visits every vector of a fine mesh in the plane, and floating point's worst, around every
-// kind of centre: no two contributions of one centre are farther apart than 2ρ, none is farther from zero, and some are
-// that far apart.
+// TestAroundByEnumeration visits every vector of a fine mesh in the plane, and the worst cases of floating point,
+// around every kind of centre. Two contributions with one centre are at most 2ρ apart, each is at most 2ρ from zero,
+// and some attain it.
 func TestAroundByEnumeration(t *testing.T) {
 	for _, size := range []struct{ radius, reach int64 }{{5, 4}, {7, 5}, {6, 0}, {1, 1}, {0, 0}} {
 		widest := new(big.Int)
@@ -88,7 +88,7 @@ func TestAroundByEnumeration(t *testing.T) {
 	}
 }
 
-// middle is the slow twin of the centre: rounded, or zero if it is beyond the reach.
+// middle is the slow twin of the centre: rounded, or zero if it exceeds the reach.
 func middle(reach int64, centre []float64) []int64 {
 	m := make([]int64, len(centre))
 	sum := new(big.Float).SetPrec(3000)
@@ -107,7 +107,8 @@ func middle(reach int64, centre []float64) []int64 {
 	return m
 }
 
-// A vector beyond the ball is drawn to its edge along the line to the centre, within rounding.
+// TestAroundDrawsAlongTheLineToTheCentre checks that a vector outside the ball is moved to its edge along the line to
+// the centre, within rounding.
 func TestAroundDrawsAlongTheLineToTheCentre(t *testing.T) {
 	r := source(t, 8)
 	g := mustGrid(t, 1.9)
@@ -204,7 +205,8 @@ func BenchmarkAround(b *testing.B) {
 	}
 }
 
-// A sum of squares beyond 128 bits is within no radius, though what is left of it would be.
+// TestASumOfSquaresThatOverflowsIsLost checks that a sum of squares beyond 128 bits is within no radius, even if its
+// low bits would be.
 func TestASumOfSquaresThatOverflowsIsLost(t *testing.T) {
 	var s squares
 	for i := range 5 {

@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// solve returns x with tail(x) = v by Newton's method from an x left of the root: the tail is convex and decreasing, so
+// solve returns x with tail(x) = v by Newton's method from an x left of the root. The tail is convex and decreasing, so
 // the iterates rise to the root.
 func (s shape) solve(v, from *big.Float) *big.Float {
 	x := from
