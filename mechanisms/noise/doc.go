@@ -2,14 +2,14 @@
 //
 // Duties of the caller, in order:
 //
-// 1. Start a Chain at k_0, 256 secret bits bound to one incarnation. 2. Absorb every record, null events included, with
-// its log identity and every private quantity of it, BEFORE any noise
+//  1. Start a Chain at k_0, 256 secret bits bound to one incarnation.
+//  2. Absorb every record, null events included, with its log identity and every private quantity of it, BEFORE any noise
 //     of its step is drawn.
-// 3. Take a node's Seed after the last record of the step that activates the node, once for each NodeID. Equal
+//  3. Take a node's Seed after the last record of the step that activates the node, once for each NodeID. Equal
 //     histories give equal seeds; a seed is never used for two vectors.
-// 4. Fill the vector. Nothing else is random: a Sampler is a pure function of its parameters and the seed.
+//  4. Fill the vector. Nothing else is random: a Sampler is a pure function of its parameters and the seed.
 //
-// PROOF.md states and proves the guarantee of this.
+// PROOF.md states the resulting guarantee and proves it.
 //
 // # Chain, format 1
 //

@@ -13,9 +13,9 @@ const (
 	converged  = 1e-12
 )
 
-// minimise is Newton's method with differences for derivatives and Levenberg's damping (Nocedal and Wright 2006,
-// §10.3): a step that does not fall is tried again shorter. In at most 8 dimensions an iteration is some 150 calls of
-// f.
+// minimise is Newton's method with finite differences as derivatives and Levenberg's damping (Nocedal and Wright 2006,
+// §10.3): a step that does not lower f is tried again shorter. In at most 8 dimensions an iteration takes some 150
+// calls of f.
 func minimise(f func([]float64) float64, x []float64) ([]float64, float64) {
 	n, y, damping := len(x), f(x), 1.0
 	for range iterations {
