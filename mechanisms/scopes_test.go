@@ -101,7 +101,8 @@ func TestPlansAreOfTheirScope(t *testing.T) {
 	}
 }
 
-// What sums hold of so many equal steps: all of them, or under a decay the sum of what each counts for still.
+// TestWeightIsWhatSumsHold checks the sum of equal steps: all of them count, or under a decay each counts by its
+// remaining share.
 func TestWeightIsWhatSumsHold(t *testing.T) {
 	for _, s := range []protection.Scope{
 		protection.Window{Steps: 8}, protection.Lifetime{Steps: 8, Within: 8}, protection.PerStep{},

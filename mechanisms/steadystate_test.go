@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// What a deviation settles at, and its largest, are those of the certified variances; of a stream that ends they are
-// at its end.
+// TestDeviationSettles compares the steady and the largest deviation with the certified variances. For a stream that
+// ends they are those at its end.
 func TestDeviationSettles(t *testing.T) {
 	near := func(what string, got, want, tolerance float64) {
 		t.Helper()
@@ -69,5 +69,5 @@ func TestDeviationSettles(t *testing.T) {
 	}
 }
 
-// settledPeriods is where the test looks for the largest.
+// settledPeriods is the period in which the test looks for the largest deviation.
 const settledPeriods = 1 << 16
