@@ -28,7 +28,8 @@ func TestPartsJoin(t *testing.T) {
 	}
 }
 
-// TestPartsOfTwoStatesNeverJoin: the changelog is compacted key by key.
+// TestPartsOfTwoStatesNeverJoin mixes parts of two states, which can occur because the changelog is compacted key by
+// key.
 func TestPartsOfTwoStatesNeverJoin(t *testing.T) {
 	s := testSealer(t)
 	machine := make([]byte, 3*partData)

@@ -29,7 +29,8 @@ func TestGoldenBytesOfSchemas(t *testing.T) {
 	}
 }
 
-// TestSchemasAreThoseOfTheStream: neither another stream's, nor another deployment's, nor any with a changed byte open.
+// TestSchemasAreThoseOfTheStream checks that schemas of another stream, of another deployment, or with a changed byte
+// do not open.
 func TestSchemasAreThoseOfTheStream(t *testing.T) {
 	sealed := testSchemas().Seal(schemasKey(), "orders")
 	if s, err := OpenSchemas(sealed, schemasKey(), "order"); s != nil || !errors.Is(err, ErrForeign) {
@@ -88,7 +89,7 @@ func TestSchemasThatNoRecordHolds(t *testing.T) {
 	}
 }
 
-// FuzzOpenSchemas: as FuzzOpenManifest, behind an authentication that holds.
+// FuzzOpenSchemas checks the same as FuzzOpenManifest, for input with a valid authentication.
 func FuzzOpenSchemas(f *testing.F) {
 	f.Add([]byte{})
 	whole := testSchemas().Seal(schemasKey(), "orders")

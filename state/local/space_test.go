@@ -28,7 +28,7 @@ func failingDisk(number syscall.Errno) (memory *vfs.MemFS, disk vfs.FS, fail *at
 	})), fail
 }
 
-// TestAFullDiskIsWaitedFor: no error, no loss, and someone is told.
+// TestAFullDiskIsWaitedFor checks that a full disk causes neither error nor loss, and that DiskFull is called.
 func TestAFullDiskIsWaitedFor(t *testing.T) {
 	memory, disk, fail := failingDisk(syscall.ENOSPC)
 	told := make(chan bool, 100)
@@ -64,7 +64,7 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestAStoreThatCannotBeWrittenFails: with an error, in the calls, and it stays so.
+// TestAStoreThatCannotBeWrittenFails checks that calls return an error, and keep returning it.
 func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
 	_, disk, fail := failingDisk(syscall.EIO)
 	s, err := Options{FS: disk}.Open("data", testIdentity())
@@ -109,7 +109,7 @@ func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestCloseEndsTheWaitForSpace: a service must be able to stop.
+// TestCloseEndsTheWaitForSpace checks that a service can stop while a write waits for space.
 func TestCloseEndsTheWaitForSpace(t *testing.T) {
 	waiting := make(chan struct{}, 100)
 	memory := vfs.NewMem()
@@ -130,7 +130,7 @@ func TestCloseEndsTheWaitForSpace(t *testing.T) {
 	s.wait()
 }
 
-// TestAFullDiskAtOpenIsAnError: nothing waits, nothing is set aside.
+// TestAFullDiskAtOpenIsAnError checks that Open neither waits nor sets files aside.
 func TestAFullDiskAtOpenIsAnError(t *testing.T) {
 	for _, number := range []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EROFS} {
 		memory, disk, fail := failingDisk(number)
@@ -152,8 +152,8 @@ func TestAFullDiskAtOpenIsAnError(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsToldUntilAWriteGoesThrough: again and again while a write waits, and room that is seen is not yet a
-// write.
+// TestAFullDiskIsToldUntilAWriteGoesThrough checks that DiskFull is called repeatedly while a write waits. Free space
+// alone does not end this; only a successful write does.
 func TestAFullDiskIsToldUntilAWriteGoesThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := vfs.NewMem()

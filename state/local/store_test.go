@@ -93,7 +93,7 @@ func TestStoreFollowsReplacesAndReopens(t *testing.T) {
 	}
 }
 
-// TestAFlippedValueIsFound: Pebble would return it.
+// TestAFlippedValueIsFound flips a value that Pebble alone would return without an error.
 func TestAFlippedValueIsFound(t *testing.T) {
 	s := openMem(t, vfs.NewMem())
 	defer closeStore(t, s)
