@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// DecisionConfig is what every decision of a stream repeats.
+// DecisionConfig holds the members that are the same in every decision of a stream.
 type DecisionConfig struct {
 	Stream         string   // decimal partition, partition/key, or the topic; not empty
 	Incarnation    [16]byte // 32 hex digits in JSON
@@ -28,8 +28,8 @@ type Decision struct {
 	Extras      []ExtraMember // what stands behind the members of all decisions, in its order; nil for nothing
 }
 
-// AppendLine appends a published decision as a line of JSON without its end: JSON as it stands, any other encoding as
-// JSON would have it. What is no decision is ErrDecision.
+// AppendLine appends a published decision as a line of JSON without its end: JSON unchanged, any other encoding
+// converted to JSON. It returns ErrDecision for bytes that are not a decision.
 func AppendLine(dst, published []byte) ([]byte, error) {
 	if len(published) > 0 && published[0] == startOfJSON {
 		return append(dst, published...), nil
@@ -52,17 +52,17 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// NoTime is the time of a decision that has none.
+// NoTime is the time of a decision without a time.
 const NoTime int64 = -1
 
 // LatestTime is the last millisecond of the year 9999, UTC: the greatest time that a decision can have.
 const LatestTime int64 = 253402300799999
 
-// timeMember is the member of decisions that have a time, behind all others: milliseconds since 1970, UTC.
+// timeMember is the member for the time of a decision, after all others: milliseconds since 1970, UTC.
 const timeMember = "time"
 
-// Time is the greatest timestamp of the records of the decision's step, in milliseconds since 1970, UTC; NoTime where
-// the decision does not say it.
+// Time returns the greatest timestamp of the records in the decision's step, in milliseconds since 1970, UTC, or NoTime
+// if the decision does not have it.
 func (d *Decision) Time() int64 {
 	for _, x := range d.Extras {
 		if x.Name != timeMember {
@@ -75,8 +75,8 @@ func (d *Decision) Time() int64 {
 	return NoTime
 }
 
-// Encoder encodes the decisions of one stream. What does not change from decision to decision is encoded once, by
-// NewEncoder. Encoders that Of made of one another are used one at a time.
+// Encoder encodes the decisions of one stream. NewEncoder encodes the unchanging parts once. Encoders made from one
+// another by Of share memory, so only one may be in use at a time.
 type Encoder struct {
 	encoder        encoder
 	header         []byte
@@ -98,8 +98,8 @@ type encoder interface {
 
 var encoders = [...]encoder{JSON: jsonEncoder{}, Protobuf: protobufEncoder{}, Avro: avroEncoder{}}
 
-// NewEncoder panics if Epsilon or Delta is not finite, if the extras break a rule of Extra, or if Protobuf and Avro do
-// not have Adjacency or Unit.
+// NewEncoder returns an encoder. It panics if Epsilon or Delta is not finite, if the extras break a rule of Extra, or
+// if Protobuf and Avro have no code for Adjacency or Unit.
 func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 	if err := checkExtras(extras); err != nil {
 		panic("BUG: " + err.Error())
@@ -117,20 +117,20 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 	return e
 }
 
-// Of returns an encoder of another stream, which repeats everything else that e does.
+// Of returns an encoder of another stream with otherwise the same configuration as e.
 func (e *Encoder) Of(stream string, incarnation [16]byte) *Encoder {
 	other := *e
 	other.prefix = slices.Concat(e.header, e.encoder.prefix(stream, incarnation))
 	return &other
 }
 
-// Append is AppendTimed of a decision that has no time.
+// Append is AppendTimed for a decision without a time.
 func (e *Encoder) Append(dst []byte, index, step uint64, point []float64, extras []ExtraValue) []byte {
 	return e.AppendTimed(dst, index, step, NoTime, point, extras)
 }
 
-// AppendTimed appends one decision, without a line end. The point must be finite. extras are the values of all extras,
-// in their order, or none. time is NoTime, or from 0 to LatestTime.
+// AppendTimed appends one decision, without a line end. The point must be finite. extras must hold the values of all
+// extras, in their order, or none. time must be NoTime, or from 0 to LatestTime.
 func (e *Encoder) AppendTimed(
 	dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue,
 ) []byte {
@@ -140,7 +140,7 @@ func (e *Encoder) AppendTimed(
 	return e.encoder.append(e, dst, index, step, time, point, extras)
 }
 
-// jsonEncoder is the encoder of JSON.
+// jsonEncoder encodes decisions in JSON.
 type jsonEncoder struct{}
 
 func (jsonEncoder) header(uint32) []byte { return nil }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Event is what a valid record says: the one form in which decoder, operators and losses see it. Its slices belong to
+// Event is the content of a valid record, in the one form that decoder, operators and losses use. Its slices belong to
 // the Decoder, which overwrites them in its next Decode.
 type Event struct {
 	Vector  Vector    // features; gradient or cost; price relatives
@@ -16,9 +16,8 @@ type Event struct {
 	Numbers []float64 // the body's numbers, counts and choices, in its order; nil where it has none
 }
 
-// Vector is dense, with the values at their own positions, or sparse: then it names the position of each value, in
-// [0, dimension), and everything that it leaves out is zero. A Decoder gives distinct positions, in order of
-// appearance.
+// Vector is dense, with a value for each position, or sparse: then Indices holds the position of each value, in [0,
+// dimension), and all others are zero. A Decoder gives distinct positions, in order of appearance.
 type Vector struct {
 	Indices []int32 // nil: dense. Else as long as Values.
 	Values  []float64
@@ -58,7 +57,7 @@ type memberSet uint32
 
 const noMember = -1
 
-// field is a member as the decoder needs it.
+// field is a member in the form that the decoder uses.
 type field struct {
 	name        string
 	kind        Kind
@@ -104,7 +103,7 @@ func NewDecoder(c EventConfig) (*Decoder, error) {
 	return d, nil
 }
 
-// add makes a member known; it is the i-th of the body.
+// add registers a member, the i-th of the body.
 func (d *Decoder) add(i int, m Member) {
 	f := field{name: m.Name, kind: m.Kind, place: len(d.absent), least: -math.MaxFloat64, most: math.MaxFloat64}
 	if least, most, bounded := m.Bounds(); bounded {
@@ -134,11 +133,11 @@ func (d *Decoder) add(i int, m Member) {
 	}
 }
 
-// Labelled says whether the event decoded last had a label.
+// Labelled reports whether the last decoded event had a label.
 func (d *Decoder) Labelled() bool { return d.present&d.label != 0 }
 
-// Member names the top-level member that broke the rule of the last Decode, or that is missing; empty where no single
-// one did.
+// Member returns the name of the top-level member that broke the rule of the last Decode, or that is missing. It is ""
+// if no single member is at fault.
 func (d *Decoder) Member(code Code) string {
 	switch {
 	case code == OK, code == JSONSyntax, code == TrailingData:
@@ -151,10 +150,11 @@ func (d *Decoder) Member(code Code) string {
 	return ""
 }
 
-// missing is the first required member that the event has not got.
+// missing returns the index of the first required member that the event lacks.
 func (d *Decoder) missing() int { return bits.TrailingZeros32(uint32(d.need &^ d.present)) }
 
-// Decode turns the value of a record into dst. With any code but OK, dst is unspecified and the record is a null event.
+// Decode turns the value of a record into dst. With any code except OK, dst is unspecified and the record is a null
+// event.
 func (d *Decoder) Decode(dst *Event, value []byte) Code {
 	d.present, d.also, d.last, d.guess = 0, 0, noMember, 0
 	switch {
@@ -183,7 +183,7 @@ func (d *Decoder) Decode(dst *Event, value []byte) Code {
 	return OK
 }
 
-// event makes dst an event that has nothing yet.
+// event resets dst to an event without content.
 func (d *Decoder) event(dst *Event) {
 	*dst = Event{Label: d.absentLabel, Weight: d.absentWeight, Numbers: d.further}
 	copy(d.further, d.absent)
@@ -218,7 +218,7 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 	return i, OK
 }
 
-// pass leaves out a member that nothing asks for; b[i] stands behind its name.
+// pass skips a member that the body does not have; b[i] comes after its name.
 func (d *Decoder) pass(b []byte, i int) (next int, code Code) {
 	if i, code = skipTo(b, i, ':'); code == OK {
 		i, d.arena, code = SkipValue(b, i, maxDepth-1, d.arena)
@@ -226,8 +226,8 @@ func (d *Decoder) pass(b []byte, i int) (next int, code Code) {
 	return i, code
 }
 
-// name reads a member's name at b[i] and finds the member. Most events have their members in the order of the body,
-// so the next one's name is looked for as it would stand there.
+// name reads a member's name at b[i] and finds the member. Most events have their members in the order of the body, so
+// it first compares with the next member's name.
 func (d *Decoder) name(b []byte, i int) (next int, code Code) {
 	at := d.guess
 	if hasLiteral(b, i, d.called[at].quoted) {
@@ -260,7 +260,7 @@ func (d *Decoder) find(name []byte) int {
 	return -1
 }
 
-// open notes that a member is there.
+// open records that a member is present.
 func (d *Decoder) open(called *fieldName) Code {
 	d.last = called.member
 	bit := memberSet(1) << called.member
@@ -277,7 +277,7 @@ func (d *Decoder) open(called *fieldName) Code {
 	return OK
 }
 
-// member reads the value of the last member at b[i].
+// member reads, at b[i], the value of the member whose name was read last.
 func (d *Decoder) member(dst *Event, b []byte, i int) (next int, code Code) {
 	m := &d.fields[d.last]
 	switch m.kind {
@@ -314,7 +314,7 @@ func readClass(b []byte, i int) (f float64, next int, code Code) {
 	return f, next, code
 }
 
-// class reads a number that names one of two classes.
+// class converts a number to one of the two classes.
 func class(f float64) (label float64, code Code) {
 	switch f {
 	case 0, -1:

@@ -12,7 +12,7 @@ type Source struct {
 	digits []byte // of a decimal
 }
 
-// node is a type at a place of the schema to which paths lead, or one that is passed over.
+// node is a type at a position of the schema: one that paths lead to, or one that is skipped.
 type node struct {
 	*typ
 	place    int32 // of the value; −1: none
@@ -30,13 +30,13 @@ type initial struct {
 	value mapping.Value
 }
 
-// pick is an item of an array to which a path leads.
+// pick is an item of an array that a path leads to.
 type pick struct {
 	index int64
 	node  *node
 }
 
-// key is an entry of a map to which a path leads.
+// key is an entry of a map that a path leads to.
 type key struct {
 	name   []byte
 	node   *node

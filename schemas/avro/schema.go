@@ -20,7 +20,7 @@ const (
 	mostLeast   = 1 << 30
 )
 
-// Schema is the type of records, as a schema file (.avsc) has it.
+// Schema is the type of records that a schema file (.avsc) defines.
 type Schema struct{ root *typ }
 
 // typ is a type of a schema.
@@ -47,7 +47,7 @@ type field struct {
 	given   bool
 }
 
-// kind is the type without its logical type.
+// kind is the Avro type, without its logical type.
 type kind uint8
 
 const (
@@ -80,7 +80,8 @@ func (k kind) String() string {
 	}[k]
 }
 
-// Parse reads a schema. references are the schemas whose types the text names, those first that others name.
+// Parse reads a schema. references are the schemas whose types the text names. A reference must come after the ones
+// that it names.
 func Parse(text []byte, references ...[]byte) (*Schema, error) {
 	if len(references) > 0 { // a type may name what stands before it in a union
 		text = slices.Concat([]byte("["), bytes.Join(append(slices.Clone(references), text), []byte(",")), []byte("]"))
@@ -108,7 +109,7 @@ func Parse(text []byte, references ...[]byte) (*Schema, error) {
 	return &Schema{root}, nil
 }
 
-// reader turns the library's tree of a schema into types.
+// reader converts the library's tree of a schema to types.
 type reader struct {
 	named map[string]*typ
 	all   []*typ
@@ -121,7 +122,7 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// read reads a node; space is the namespace around it.
+// read converts a node; space is the enclosing namespace.
 func (r *reader) read(n *avro.SchemaNode, space string) *typ {
 	k, known := kinds[n.Type]
 	if !known {
@@ -166,7 +167,7 @@ func (r *reader) read(n *avro.SchemaNode, space string) *typ {
 	return t
 }
 
-// unitOf is how many units of a logical type of times make a second.
+// unitOf returns how many units of a logical time type make a second.
 func unitOf(k kind, logical string) int64 {
 	switch {
 	case k == intKind && logical == "date":
@@ -192,10 +193,10 @@ func fullName(n *avro.SchemaNode) string {
 	return n.Namespace + "." + n.Name
 }
 
-// errEndless is what a record is that holds itself.
+// errEndless is returned for a record type that contains itself in every value.
 var errEndless = errors.New("no value of it ends")
 
-// measure computes the fewest bytes of a value. open holds the records around t.
+// measure computes the smallest length of a value in bytes. open holds the records that enclose t.
 func (r *reader) measure(t *typ, open map[*typ]bool) int {
 	switch {
 	case t.measured:

@@ -11,13 +11,13 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// headerBytes are the magic byte and the id.
+// headerBytes is the length of the magic byte and the id.
 const headerBytes = 5
 
-// mostIndex bounds how deep a message type lies in others, as mostNesting of schemas/protobuf does.
+// mostIndex bounds the nesting of a message type in others, as mostNesting of schemas/protobuf does.
 const mostIndex = 100
 
-// Header takes the header of Confluent's framing off a record.
+// Header splits the header of Confluent's framing from a record.
 func Header(record []byte) (id uint32, rest []byte, ok bool) {
 	if len(record) < headerBytes || record[0] != 0 {
 		return 0, nil, false
@@ -31,7 +31,8 @@ type Entry struct {
 	Index []int              // of Protobuf the place of the message type in its file; nil: an encoding without it
 	Open  mapping.OpenSource // what reads records of the schema
 
-	// Known tells whether the record at an offset of a partition of the input may name the id. Nil: every record may.
+	// Known reports whether the record at an offset of an input partition may name the id. nil means that every record
+	// may.
 	Known func(partition int32, offset int64) bool
 }
 
