@@ -26,13 +26,13 @@ type message struct {
 	far   []*field // with greater numbers, ascending
 }
 
-// zero is what a field without presence says until the record sets it.
+// zero is the value of a field without presence until the record sets it.
 type zero struct {
 	place int32
 	value mapping.Value
 }
 
-// field is a field that a path needs, or one that ends another member of its oneof.
+// field is a field that a path needs, or one that clears another member of its oneof.
 type field struct {
 	number  uint64
 	as      as
@@ -51,7 +51,7 @@ type list struct {
 	picks []pick
 }
 
-// pick is an element of a list to which a path leads.
+// pick is an element of a list that a path leads to.
 type pick struct {
 	index int32
 	place int32 // of the value; −1: the element is a message
@@ -68,13 +68,13 @@ type keyPick struct {
 	all   subtree
 }
 
-// subtree is all that lies below a field.
+// subtree is everything below a field.
 type subtree struct {
 	places   []int32
 	from, to int32 // in Source.state
 }
 
-// as says what the bytes of a field become.
+// as is the conversion of a field's bytes.
 type as uint8
 
 const (
@@ -100,7 +100,7 @@ const (
 	asGroup
 )
 
-// symbols are the names of an enum's numbers.
+// symbols holds the names of an enum's numbers.
 type symbols struct {
 	near [][]byte // by number; nil: none
 	far  map[int32][]byte
@@ -150,8 +150,7 @@ func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 	return mapping.Finite(values)
 }
 
-// enter is called where a message starts in the record, which may be several times for one message: its parts are
-// merged.
+// enter is called when a message starts in the record. A message may start several times, because its parts are merged.
 func (s *Source) enter(m *message) {
 	if s.state[m.state] != 0 {
 		return
@@ -162,15 +161,15 @@ func (s *Source) enter(m *message) {
 	}
 }
 
-// A record of two bytes a field can name the members of a oneof in turn, or a key of a map again and again. Each time
-// the reader forgets what lies below the others. It forgets at most mostForgotten values of a record, or forgottenPath
-// for each path if these are more: milliseconds. A record that is no attack forgets a few for each path.
+// A record can name the members of a oneof in turn, or a key of a map again and again, with two bytes for each. Each
+// time the reader must clear the values below the others. It clears at most mostForgotten values for a record, or
+// forgottenPath for each path if these are more, which takes milliseconds. An honest record clears a few for each path.
 const (
 	mostForgotten = 1 << 20
 	forgottenPath = 1 << 8
 )
 
-// clear forgets what lies below a field.
+// clear clears the values below a field.
 func (s *Source) clear(t *subtree) schemas.Code {
 	if s.forgotten += len(t.places) + int(t.to-t.from); s.forgotten > s.most {
 		return schemas.Malformed

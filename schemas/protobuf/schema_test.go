@@ -199,7 +199,7 @@ message A { E e = 1; }`, "A")
 	}
 }
 
-// Whatever a schema file holds, it is read or refused, and so are its paths and a record: within bounds of memory.
+// FuzzSchema checks that any schema file, any paths and any record are read or refused within bounds of memory.
 func FuzzSchema(f *testing.F) {
 	record := []byte("\x0a\x01a\x12\x02\x08\x01")
 	f.Add(orders, record)
