@@ -20,10 +20,10 @@ import (
 // independent. The sum of these releases is the likelihood-ratio statistic.
 const (
 	auditSteps = 8
-	auditAlpha = 1e-6 // of each Clopper-Pearson bound
+	auditAlpha = 1e-6 // for each Clopper-Pearson bound
 )
 
-var auditRuns = tiertest.Runs(4000, 8000) // for each of the two
+var auditRuns = tiertest.Runs(4000, 8000) // runs with, and as many without the canary
 
 // attained holds the weights of releases 1 to 8 in the likelihood-ratio statistic.
 var attained = []float64{0: 1, 1: 1, 3: 1, auditSteps - 1: 1}
@@ -73,7 +73,7 @@ func gaussianBound(high, low []float64, threshold float64) float64 {
 func auditConfig(adjacency dp.Adjacency) mechanisms.Config {
 	c := mechtest.Config(1)
 	c.Unit = protection.Event{Exchange: adjacency}
-	c.Budget.Epsilon = 20 // µ near 2.9: a bound within a tenth of it takes few runs
+	c.Budget.Epsilon = 20 // µ near 2.9, so that a bound within a tenth of it takes few runs
 	return c
 }
 
@@ -143,7 +143,7 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	if got := found(stream, 0, 7, 11); got > claim {
 		t.Errorf("a user with other places: bound %g, claim %g", got, claim)
 	}
-	c.Unit = apart(6) // k = 2: noise for one event less
+	c.Unit = apart(6) // k = 2: noise for one event too few
 	few := mechtest.Open(t, c, [32]byte{7})
 	if got := found(few, 0, 5, 10); !(got > few.Guarantee().Mu) {
 		t.Errorf("an event too many: not caught: bound %g, claim %g", got, few.Guarantee().Mu)

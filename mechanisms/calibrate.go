@@ -33,7 +33,7 @@ type exposure struct {
 //	Gamma     ΔΣc_x         a density ratio a node
 //	Laplace   √n·ΔΣc_x      the same in the ℓ1 norm, at most √n times the ℓ2 norm
 func (l exposure) sensitivity(x calibratedComponent, law Law) *big.Float {
-	far := dp.Root(dp.Float().SetUint64(x.square.Lo)) // of a coarse grid
+	far := dp.Root(dp.Float().SetUint64(x.square.Lo)) // for a coarse grid
 	switch law {
 	case Gaussian:
 		far.Mul(far, dp.Root(l.squares))
@@ -41,7 +41,7 @@ func (l exposure) sensitivity(x calibratedComponent, law Law) *big.Float {
 		far.Mul(far, l.total)
 	case Laplace:
 		far.Mul(far, l.total).Mul(far, dp.Root(dp.Exact(float64(x.n))))
-	case Gumbel: // of draws, which have no nodes
+	case Gumbel: // draws of elements, which have no nodes
 	}
 	return far
 }

@@ -24,11 +24,11 @@ type Calibration struct {
 	Name       string
 	Grid       lattice.Grid
 	Scale      noise.Scale            // s, of a node or a step, lattice units
-	Levels     uint8                  // h of a tree, 1 of single steps, 0 of blt
+	Levels     uint8                  // h for a tree, 1 for single steps, 0 for blt
 	Filter     blt.Filter             // b of blt without memory, else zero
 	Decay      decay.Filter           // e of blt with memory, else zero
-	ErrorBound float64                // E ≥ ‖ν_t‖₂ of a step, with probability 1 − Config.Failure, loss units; 0: none
-	Components []ComponentCalibration // all, the first too; nil for the default contribution
+	ErrorBound float64                // E ≥ ‖ν_t‖₂ with probability 1 − Config.Failure for one step, loss units; 0: none
+	Components []ComponentCalibration // all components, including the first; nil for the default contribution
 }
 
 // ComponentCalibration is the part of a plan for one component: its shape, which must match the configuration, and the
@@ -306,7 +306,7 @@ func newSampler(kind definition, s noise.Scale, n int) (noise.Sampler, error) {
 		return noise.NewGamma(s, n)
 	case Laplace:
 		return noise.NewLaplace(s)
-	case Gumbel: // draws are noise.Chooser's
+	case Gumbel: // draws use noise.Chooser
 	}
 	panic(fmt.Sprintf("BUG: mechanisms: no sampler for %s", kind.name))
 }

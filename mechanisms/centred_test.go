@@ -86,11 +86,11 @@ func TestPublicNumbersAreNotSummed(t *testing.T) {
 	}
 	stream := mechtest.ZeroStream(t, c)
 	stream.Add(noise.Identity{}, []float64{0.25, 0, 0.125, 0})
-	stream.Add(noise.Identity{}, []float64{9, 9, 0.125, 0}) // drawn to the centre
+	stream.Add(noise.Identity{}, []float64{9, 9, 0.125, 0}) // outside, so moved towards the centre
 	if got := stream.Sum(0); got[0] != 0.375 || got[1] != 0 || stream.Dimension() != 2 {
 		t.Errorf("sum %v of %d coordinates, want (0.375, 0)", got, stream.Dimension())
 	}
-	whole := config("tree-gaussian", 2) // r is a quarter of Λ, so the noise is
+	whole := config("tree-gaussian", 2) // r is a quarter of Λ, and so is the noise of its scale
 	a, b := mechtest.Plan(t, c).Scale.Float64(), mechtest.Plan(t, whole).Scale.Float64()
 	if math.Abs(a/b-0.25) > 1e-12 {
 		t.Errorf("noise of the ball in the ball is %g of the other's", a/b)

@@ -28,7 +28,7 @@ func (r Ratio) valid() bool { return r.Num > 0 && r.Den > 0 }
 // dp.ExponentialRho.
 type Exponential struct {
 	Epsilon     Ratio // ε of one draw
-	Sensitivity Ratio // Δ, of each score, in units of scores
+	Sensitivity Ratio // Δ, sensitivity of each score, in units of scores
 }
 
 // ByLogs returns the law that draws i with a probability proportional to e^(score_i·2^−bits), bits at least 1. It is
@@ -83,7 +83,7 @@ func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	w, best := s.choices, slices.Max(scores)
 	w.gaps = w.gaps[:0]
 	for _, q := range scores {
-		w.gaps = append(w.gaps, uint64(best)-uint64(q)) // also where the difference is above 2⁶³
+		w.gaps = append(w.gaps, uint64(best)-uint64(q)) // correct even if the difference is above 2⁶³
 	}
 	if law != w.law {
 		w.law, w.num, w.den = law, product(e.Num, d.Den), product(2, e.Den, d.Num)
@@ -99,17 +99,17 @@ func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 type drawScratch struct {
 	noise.Chooser
 	gaps     []uint64
-	law      Exponential // of num and den, those of the last draw
+	law      Exponential // the law of num and den, from the last draw
 	num, den *big.Int
 }
 
 // Draw describes one call of Choose.
 type Draw struct {
-	Step     uint64 // closed steps before it
-	Place    uint32 // records of the open batch before it
+	Step     uint64 // number of closed steps before the draw
+	Place    uint32 // number of records in the open batch before the draw
 	Instance uint16
 	Law      Exponential
-	Scores   []int64 // the caller's, valid during the call
+	Scores   []int64 // owned by the caller, valid during the call
 }
 
 // DrawBy makes choose decide the result of Choose; it also gets the index that the exponential mechanism drew. It is

@@ -101,7 +101,7 @@ func TestNoSeedIsUsedTwice(t *testing.T) {
 func TestChoiceIsWithinItsLoss(t *testing.T) {
 	const draws, slack = 40_000, 0.14
 	ratio := func(rate mechanisms.Exponential) float64 {
-		var count [2]float64 // of the first of eight, which falls by 3 where all others rise by 3
+		var count [2]float64 // how often the first of eight is drawn; its score falls by 3 where the others rise by 3
 		for side, scores := range [][]int64{{3, 0, 0, 0, 0, 0, 0, 0}, {0, 3, 3, 3, 3, 3, 3, 3}} {
 			stream := mechtest.Open(t, mechtest.Config(1), [32]byte{4, byte(side)})
 			for range draws {

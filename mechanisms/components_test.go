@@ -66,7 +66,7 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 				if i > 0 {
 					single.Components = []mechanisms.ComponentCalibration{part}
 				}
-				alone.Budget = dp.Budget{Epsilon: 700, Delta: c.Budget.Delta} // a part proves more than enough of it
+				alone.Budget = dp.Budget{Epsilon: 700, Delta: c.Budget.Delta} // alone, a component needs only a part of this budget
 				g, err := single.Guarantee(alone)
 				if err != nil {
 					t.Fatal(err)
@@ -228,7 +228,7 @@ func (wild) Quantise(g lattice.Grid, dst []int64, v []float64) {
 // counts is a quantiser that sets only its own cell, and claims a distance of its own.
 type counts struct {
 	mechtest.OneHot
-	length int64 // of what it writes, of which it says one unit
+	length int64 // length of its contributions, of which it claims one unit
 }
 
 func (q counts) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
@@ -281,7 +281,7 @@ func TestNoiseOfPartsIsApart(t *testing.T) {
 		plan := mechtest.Plan(t, c)
 		steps := 20
 		if facts, _ := mechanisms.FactsOf(c.Name); facts.Tree && facts.Pure() {
-			steps = int(c.Scope.Span()) // later draws are no normals
+			steps = int(c.Scope.Span()) // later draws are not normal
 		}
 		law, err := residual.New(c, plan, steps)
 		if err != nil {

@@ -26,7 +26,7 @@ type Config struct {
 	Name         string                    // mechanism, one of Names
 	Batch        uint64                    // B, events a step, 1 to 2³¹
 	Contribution contribution.Contribution // what a record adds
-	Budget       dp.Budget                 // of all releases that the scope names; δ is used by Gaussian noise only
+	Budget       dp.Budget                 // for all releases that the scope names; only Gaussian noise uses δ
 
 	// Terms name the unit that is protected, and for how long. The definition of a mechanism lists the scopes it
 	// accepts: a window must be a power of two for a tree, and at most 2²² for blt.

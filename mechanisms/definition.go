@@ -17,7 +17,7 @@ const (
 	Gaussian Law = iota + 1 // Gaussian: independent normal coordinates; µ-GDP, (ε,δ)
 	Gamma                   // Gamma: density ∝ e^(−‖x‖₂/θ); pure ε
 	Laplace                 // Laplace: independent Laplace coordinates; pure ε, in the ℓ1 norm
-	Gumbel                  // Gumbel: of scores, the largest of which is drawn; nothing else is released
+	Gumbel                  // Gumbel: noise of scores, of which the largest is drawn; no sum is released
 )
 
 // Facts are the properties that follow from a mechanism's name. Exactly one of Tree, Filter, Once and Draws holds; the
@@ -25,14 +25,14 @@ const (
 type Facts struct {
 	Law     Law
 	Paper   bool // the noise scale is Config.Printed
-	Tree    bool // noise at the nodes of a tree: its windows are powers of two
-	Filter  bool // noise of steps through a fitted filter: takes an age weight and poles, or a decay
+	Tree    bool // noise at the nodes of a tree, whose windows must be powers of two
+	Filter  bool // noise of steps through a fitted filter, with age weight and poles, or a decay
 	PerStep bool // each step's own sum is released once, and no prefix sum: there is no window
-	Draws   bool // no sum is released, and elements are drawn by sums: Stream.Draw
+	Draws   bool // no sum is released; elements are drawn by sums: Stream.Draw
 
-	Users bool // takes units of several events
+	Users bool // accepts units of several events
 
-	MaxWindow uint64 // W at most, steps; 0 for Once
+	MaxWindow uint64 // largest W, steps; 0 for Once
 }
 
 // FactsOf returns the facts of the named mechanism, and false if there is no such mechanism.

@@ -16,15 +16,15 @@ import (
 
 // Versions of stored formats. A change of format adds a version, and golden bytes of old versions stay.
 const (
-	planVersion                  = 1 // of nodes: the tree- and once- names
-	filterPlanVersion            = 2 // of blt
-	componentsCalibrationVersion = 3 // of leaves other than the default one, of any name without memory
-	memoryPlanVersion            = 4 // of blt with memory, of all leaves
-	finePlanVersion              = 5 // of blt with memory, where a square of a distance has more than 64 bits
+	planVersion                  = 1 // for nodes: the tree- and once- names
+	filterPlanVersion            = 2 // for blt
+	componentsCalibrationVersion = 3 // for other contributions than the default one, of any name without memory
+	memoryPlanVersion            = 4 // for blt with memory, with any contribution
+	finePlanVersion              = 5 // for blt with memory, if a square of a distance has more than 64 bits
 
-	stateVersion           = 1 // of one part
-	componentsStateVersion = 2 // of several
-	drawnStateVersion      = 3 // of ExponentialMechanism
+	stateVersion           = 1 // for one component
+	componentsStateVersion = 2 // for several components
+	drawnStateVersion      = 3 // for ExponentialMechanism
 )
 
 // planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32,
@@ -265,7 +265,7 @@ func (p Calibration) checkComponents() error {
 type reader struct {
 	rest  []byte
 	short bool
-	fine  bool // squares have two words
+	fine  bool // squares have 16 bytes
 }
 
 var noBytes [contribution.MaxName]byte

@@ -20,17 +20,17 @@ const ExponentialMechanism = "draws"
 // Limits of ExponentialMechanism.
 const (
 	maxDrawn   = 1 << 32 // steps
-	maxRecords = 1 << 37 // of a life: times Λ < 2²⁵ a sum is below 2⁶², and so is the difference of two below 2⁶³
+	maxRecords = 1 << 37 // in a life: with Λ < 2²⁵ a sum is below 2⁶², and a difference of two below 2⁶³
 	maxGumbel  = 1 << 50 // β, lattice units: exact in floating point with room
 )
 
 // Draws says when a stream of ExponentialMechanism draws, and how much a draw may lose. All of it is public.
 type Draws struct {
-	K          uint64  // k, draws one after the other at a time; at least 1
-	Every      uint64  // steps from one time to the next, the first after so many; 0: MaxDraws counts
-	MaxDraws   uint64  // with Every = 0: times in a life, at most, each behind any step by what is public
-	Disjoint   bool    // contributions have one integer other than 0 at most, and draws of one time differ
-	MaxEpsilon float64 // ε of one draw at most; 0: as much as the budget allows
+	K          uint64  // k, number of draws at each draw time; at least 1
+	Every      uint64  // steps between draw times, also before the first; 0: MaxDraws applies
+	MaxDraws   uint64  // with Every = 0: largest number of draw times in a life; when is decided by public data
+	Disjoint   bool    // contributions have at most one nonzero integer, and draws of one time differ
+	MaxEpsilon float64 // largest ε of one draw; 0: as much as the budget allows
 }
 
 // draws returns the largest number of draws in a life.
@@ -181,12 +181,12 @@ func (p Calibration) drawsLoss(c Config) dp.Draws {
 
 // drawState is the part of a stream's state for draws. It is separate because most streams have no draws.
 type drawState struct {
-	totals []int64 // of ExponentialMechanism: sums of all leaves of closed steps, which are not released; else nil
-	drawn  uint64  // of ExponentialMechanism: draws since the last step closed
-	to     int     // of ExponentialMechanism: end of the coordinates of the last of them
-	times  uint64  // of Draws.MaxDraws: how often was drawn
+	totals []int64 // of ExponentialMechanism: unreleased contribution sums of all closed steps; else nil
+	drawn  uint64  // of ExponentialMechanism: number of draws since the last step closed
+	to     int     // of ExponentialMechanism: end of the range of the last draw
+	times  uint64  // for Draws.MaxDraws: number of draw times so far
 
-	by func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
+	by func(d Draw, drawn int) int // set by DrawBy; nil: draws are the mechanism's own
 }
 
 // close adds the contribution sum of a closed step.

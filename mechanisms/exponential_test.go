@@ -133,11 +133,11 @@ func TestDrawsAreCounted(t *testing.T) {
 		v := []float64{0, 0, 0, 0}
 		v[step%4] = float64(step + 1)
 		if step == 1 {
-			v[3] = 1 // two numbers
+			v[3] = 1 // two nonzero numbers
 		}
 		stream.Add(noise.Identity{Offset: int64(step)}, v)
 		if step%2 == 1 {
-			continue // no time to draw
+			continue // not a draw time
 		}
 		if !refused(0, 2) {
 			made++
@@ -211,10 +211,10 @@ func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 // Each must follow its own law: one gap of scores is decisive under the first and negligible under the second.
 func TestDrawsOfTwoLawsAreEachOfItsOwn(t *testing.T) {
 	c := drawing(2, 2, mechanisms.Draws{K: 200, Every: 1})
-	c.Budget.Epsilon = 1e6 // so that the better one of two is drawn
+	c.Budget.Epsilon = 1e6 // so that the better of the two is always drawn
 	stream := mechtest.Open(t, c, [32]byte{3})
 	stream.Add(noise.Identity{}, []float64{1, 0})
-	slow := mechanisms.ByLogs(40) // so that one is as good as the other
+	slow := mechanisms.ByLogs(40) // so that both are equally likely
 	other := 0
 	for i := range 200 {
 		if stream.Draw(0, 2) != 0 {
@@ -349,7 +349,7 @@ func TestDrawsKeepTheirSchedule(t *testing.T) {
 	c.Batch = 2
 	stream := mechtest.Open(t, c, [32]byte{1})
 	for i := range 13 {
-		records := i // taken so far
+		records := i // records added so far
 		due := 0
 		if records > 0 && records%6 == 0 {
 			due = 2
@@ -434,7 +434,7 @@ func TestStateOfDraws(t *testing.T) {
 		t.Error("another state after restarts")
 	}
 	state := bytes.Clone(states[0])
-	state[len(state)-8-1] = 0x40 // the last byte of the last sum: far beyond one leaf
+	state[len(state)-8-1] = 0x40 // the last byte of the last sum: far beyond one contribution
 	if err := mechtest.Open(t, c, [32]byte{3}).Restore(state); err == nil ||
 		!strings.Contains(err.Error(), "beyond its bound") {
 		t.Errorf("a state of sums that no records have: %v", err)
@@ -445,7 +445,7 @@ func TestStateOfDraws(t *testing.T) {
 // 6.11·√(p/60 000).
 func TestDrawsHaveTheirLaw(t *testing.T) {
 	c := drawing(3, 1, mechanisms.Draws{K: 60_000, Every: 1})
-	c.Budget.Epsilon = 200_000 // β is some 0.6 of L: chances differ
+	c.Budget.Epsilon = 200_000 // β is some 0.6 of L, so probabilities differ
 	stream, plan := mechtest.Open(t, c, [32]byte{3}), mechtest.Plan(t, c)
 	stream.Add(noise.Identity{}, []float64{0.6, 0, -0.7})
 	var count, weight [3]float64

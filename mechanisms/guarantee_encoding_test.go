@@ -197,7 +197,7 @@ func TestGoldenGuarantees(t *testing.T) {
 			}
 			lines = append(lines, string(b))
 		}
-		add(c, memory == 0) // of version 2, which has no ages
+		add(c, memory == 0) // version 2, which has no ages
 		if memory > 0 {
 			later = append(later, func() {
 				add(c, true)

@@ -71,7 +71,7 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 		} else if g.Curve != nil || g.Delta != 0 {
 			t.Errorf("%s: guarantee %+v", c.Name, g)
 		}
-		if c.Name != "blt" && !claimHolds(plan, c, loss) { // blt: blt.TestMuIsTheSumOfTheTheorem, blt.TestUserMu
+		if c.Name != "blt" && !claimHolds(plan, c, loss) { // for blt see blt.TestMuIsTheSumOfTheTheorem and blt.TestUserMu
 			t.Errorf("%s: loss %g at clip %g is not proved by %+v", c.Name, loss, c.Clip(), plan)
 		}
 		if !paper && g.Epsilon != c.Budget.Epsilon {
@@ -150,7 +150,7 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 			}
 		}
 		f("name", func(c *mechanisms.Config) { *c = config("tree-gamma-paper", 4) })
-		for _, clip := range []float64{1.5, 2} { // 2: as many units, each twice as large
+		for _, clip := range []float64{1.5, 2} { // 2: as many units as 1, each twice as large
 			f("clip", func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(c.Dimension(), clip) })
 		}
 		f("scope", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} })

@@ -12,7 +12,7 @@ type NoiseLaw struct {
 	Poles, Residues []float64
 	Period          uint64  // steps
 	Draw            float64 // standard deviation of a draw in a coordinate of scale 1, loss units
-	Rounding        float64 // most by which rounding of carry, draws and contributions moves such a coordinate at a step
+	Rounding        float64 // bound on the effect of rounding carry, draws and contributions on a coordinate in a step
 }
 
 // NoiseLaw returns the noise law of a component whose noise comes from a filter.

@@ -35,7 +35,7 @@ func TestNoiseLawIsThatOfReleases(t *testing.T) {
 			}
 			return b
 		}
-		variance, sum := 0.0, 0.0 // of the sum of all increments, where sums are prefix sums, or decayed
+		variance, sum := 0.0, 0.0 // variance of the sum of all increments, if sums are prefix sums or decayed sums
 		gamma := 1.0
 		memory, decays := stream.Memory()
 		if decays {

@@ -25,29 +25,29 @@ type frame struct {
 	config       Config
 	plan         Calibration
 	guarantee    protection.Guarantee
-	end          uint64 // the last step there is
+	end          uint64 // the last step
 	scratch      *noise.Scratch
 	components   []openedComponent
-	entries      int     // numbers of a record
+	entries      int     // numbers in a record
 	contribution []int64 // of the last record, scratch
-	pairs        []int64 // places and values of it, scratch; nil where leaves are absorbed whole
-	undo         []byte  // states of sums, scratch of Restore
+	pairs        []int64 // its places and values, scratch; nil if all integers are absorbed
+	undo         []byte  // states of sums, scratch for Restore
 	callers      []float64
-	law          Exponential  // of ExponentialMechanism, else zero
+	law          Exponential  // for ExponentialMechanism, else zero
 	choices      *drawScratch // scratch of draws
 }
 
 // openedComponent is a component in the form that streams use.
 type openedComponent struct {
-	from, to  int // its coordinates among all
+	from, to  int // range of its coordinates among all
 	entries   int
 	grid      lattice.Grid
 	quantiser contribution.Quantiser
-	zeroOut   lattice.Int128 // square of the quantiser's distance between a leaf and zero, units²
-	bound     int64          // of ExponentialMechanism: of each integer of a leaf, in size; else 0
-	alone     bool           // of Draws.Disjoint
+	zeroOut   lattice.Int128 // square of the quantiser's distance of a contribution from zero, units²
+	bound     int64          // for ExponentialMechanism: bound on each integer of a contribution; else 0
+	alone     bool           // Draws.Disjoint
 	roots     []float64      // √k_i; nil when all are 1
-	scaled    []float64      // scratch of the default quantiser with roots
+	scaled    []float64      // scratch for the default quantiser with roots
 }
 
 // quantise writes the contribution of v to dst. A contribution longer than its quantiser claims becomes the zero
@@ -56,7 +56,7 @@ type openedComponent struct {
 func (x *openedComponent) quantise(dst []int64, v []float64) {
 	switch {
 	case x.quantiser != nil:
-		clear(dst) // the leaf of a record before is in it
+		clear(dst) // it still holds the previous record's contribution
 		x.quantiser.Quantise(x.grid, dst, v)
 		if !x.grid.ContainsUpTo(dst, x.zeroOut) ||
 			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) || x.alone && !oneAtMost(dst) {

@@ -45,7 +45,7 @@ func TestStreamsOfASeatAreApart(t *testing.T) {
 		for i, id := range h.ids {
 			for k := range shared {
 				if k == 2 && i%3 == 0 {
-					continue // so that steps of different streams fall apart
+					continue // so that the streams are at different steps
 				}
 				if shared[k].Add(id, h.gradients[i]) != alone[k].Add(id, h.gradients[i]) ||
 					!slices.Equal(shared[k].Sum(0), alone[k].Sum(0)) {

@@ -18,7 +18,7 @@ import (
 type moments struct {
 	d     int
 	r     int64
-	plain bool // a fault: the diagonal is not drawn together by √2
+	plain bool // plants a fault: the diagonal is not scaled by √2
 }
 
 func (m moments) Entries() int { return m.d }

@@ -81,11 +81,11 @@ func (r *Reading) Restore(state []byte, empty bool) error { return r.tally.Resto
 // Deviation gives the noise of releases: the standard deviation of a coordinate of scale 1, in loss units, as a
 // function of the step.
 type Deviation struct {
-	scale  float64                   // of one draw, loss units
-	at     func(step uint64) float64 // variance, in units of the draw's
-	end    uint64                    // the last step there is
-	period uint64                    // steps after which noise starts again; 0: never
-	nodes  int                       // of a tree that a release holds, at most; 0: no tree
+	scale  float64                   // of a single draw, loss units
+	at     func(step uint64) float64 // variance in units of a draw's
+	end    uint64                    // the last step
+	period uint64                    // steps between resets of the noise; 0: none
+	nodes  int                       // largest number of nodes in a tree's release; 0: no tree
 }
 
 // errNoDeviation is returned for mechanisms whose noise is not Gaussian.
@@ -105,7 +105,7 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 	own, decays := s.Memory()
 	switch {
 	case facts.PerStep && memory == 0:
-	case facts.PerStep, !decays && memory > 0: // of a tree too
+	case facts.PerStep, !decays && memory > 0: // also for a tree
 		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.plan.Name)
 	case facts.Tree:
 		window := s.config.Scope.Span()
@@ -195,7 +195,7 @@ func (d Deviation) SteadyState() float64 {
 func (d Deviation) Worst() float64 {
 	worst := d.SteadyState()
 	if d.period == 0 {
-		return worst // it grows with the step
+		return worst // because the deviation grows with the step
 	}
 	for age := uint64(1); age < d.period; age += max(1, age/peakGrid) {
 		worst = max(worst, d.At(steadyPeriods*d.period+age))

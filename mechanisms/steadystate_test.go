@@ -57,7 +57,7 @@ func TestDeviationSettles(t *testing.T) {
 	d, _, one = deviation(c, 0)
 	near("once", d.SteadyState(), one, 0)
 	near("once, worst", d.Worst(), one, 0)
-	c = mechtest.Config(1) // a tree of 8 leaves
+	c = mechtest.Config(1) // a tree over 8 steps
 	d, _, one = deviation(c, 0)
 	near("tree", d.At(7), one*math.Sqrt(3), 0)
 	near("tree, a later block", d.At(8+5), one*math.Sqrt(4), 0)

@@ -27,13 +27,13 @@ type Sum interface {
 type Stream struct {
 	*frame
 	chain noise.Chain
-	sums  []Sum // one a part
+	sums  []Sum // one for each component
 
-	place    uint32    // records of the open batch
-	partial  []int64   // their leaf sum, the parts one behind the other
+	place    uint32    // number of records in the open batch
+	partial  []int64   // their contribution sum, the components concatenated
 	released []float64 // the last release
 
-	draws *drawState // of ExponentialMechanism, and of DrawBy; else nil
+	draws *drawState // for ExponentialMechanism and DrawBy; else nil
 }
 
 // Open opens a stream before its first record, with its own Mechanism. key is k₀, 256 secret random bits that no other
@@ -75,7 +75,7 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.end))
 	}
-	leaf := s.contribution // scratch of the mechanism
+	leaf := s.contribution // scratch shared by the mechanism's streams
 	if v == nil {
 		leaf = nil
 	} else {
@@ -248,7 +248,7 @@ func (s *Stream) Restore(state []byte) error {
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
 	if s.totals() != nil {
-		s.draws.drawn, s.draws.times = s.config.Draws.K, times // those of the last step were made
+		s.draws.drawn, s.draws.times = s.config.Draws.K, times // the draws of the last step are already made
 	}
 	return nil
 }
@@ -279,7 +279,7 @@ func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint
 				return errors.New("mechanisms: state: partial sum is beyond its bound")
 			}
 			if s.totals() != nil {
-				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³: exponential.problems
+				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³, see exponential.problems
 				if x := int64(binary.LittleEndian.Uint64(released[8*i:])); x > most || x < -most {
 					return errors.New("mechanisms: state: a sum is beyond its bound")
 				}

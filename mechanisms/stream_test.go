@@ -90,7 +90,7 @@ func TestOneChangedRecordRenewsAllLaterNoise(t *testing.T) {
 // TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise does the same for a chain that absorbs places and values.
 func TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise(t *testing.T) {
 	c := batched(t)
-	c.Contribution.Nonzero = 1 // fewer than most leaves have
+	c.Contribution.Nonzero = 1 // fewer nonzero integers than most contributions have
 	renewsAllLaterNoise(t, c)
 }
 
@@ -134,7 +134,7 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 			t.Errorf("%s: record %d: sums the same: %v, want %v", name, at, !sameSums, sameSums)
 		}
 	}
-	for _, at := range []int{0, 1, 2, 30, 31, 32, 57, 58, 59} { // first, middle, last of a batch, at three places
+	for _, at := range []int{0, 1, 2, 30, 31, 32, 57, 58, 59} { // first, middle, last record of a batch, in three batches
 		f("leaf", at, false, func(_ *noise.Identity, g *[]float64) { (*g)[1] += 0.01; (*g)[0] *= 0.5 })
 		f("offset", at, true, func(id *noise.Identity, _ *[]float64) { id.Offset++ })
 		f("leader epoch", at, true, func(id *noise.Identity, _ *[]float64) { id.LeaderEpoch++ })
@@ -150,7 +150,7 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 // or sums, and that no step allocates.
 func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
 	whole, h := batched(t), records(30, 3)
-	h.gradients[7] = nil // behind numbers that must not be added again
+	h.gradients[7] = nil // after numbers that must not be added again
 	places := whole
 	places.Contribution.Nonzero = 1
 	if a, b := run(mechtest.ZeroStream(t, whole), h), run(mechtest.ZeroStream(t, places), h); !slices.EqualFunc(a, b,

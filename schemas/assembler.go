@@ -10,7 +10,7 @@ import "github.com/cespare/xxhash/v2"
 type Assembler struct {
 	d      *Decoder
 	dst    *Event
-	vector memberSet // the member of the vector; 0: none
+	vector memberSet // bit of the vector member; 0: none
 }
 
 // NewAssembler returns an assembler, or every problem of the configuration.
@@ -101,8 +101,8 @@ func (a *Assembler) Coordinate(f float64) Code {
 // Feature is a named feature whose name is known before any event.
 type Feature struct {
 	name   []byte
-	hash   uint64       // of the name
-	prefix []byte       // of the token of a text
+	hash   uint64       // hash of the name
+	prefix []byte       // prefix of the token of a text
 	ranged *hashedRange // nil: no range
 }
 

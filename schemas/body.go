@@ -24,8 +24,8 @@ type Body struct {
 
 // Member is a top-level member of an event.
 type Member struct {
-	Name string // lower case, digits and _; none twice in a body. Required.
-	Also string // another name of the same member (cost beside gradient); an event has one of the two
+	Name string // lower case, digits and _; unique in a body. Required.
+	Also string // another name of the same member (cost for gradient); an event has one of the two
 	Kind Kind   // Required.
 	Text string // one sentence for the JSON Schema
 
@@ -34,8 +34,8 @@ type Member struct {
 	Optional bool
 	Default  float64
 
-	Least, Most float64  // bounds of a Number or Count, both included; both 0: any finite number, any count to ±MaxCount
-	Choices     []string // of a Choice: the public list, none twice
+	Least, Most float64  // inclusive bounds of a Number or Count; both 0: any finite number, any count to ±MaxCount
+	Choices     []string // for a Choice: the public list, without duplicates
 
 	// Open allows a Choice to have a text that is not in the list: its number is then −1.
 	Open bool
@@ -54,7 +54,7 @@ const (
 	KindWeight                    // Event.Weight: at least 0
 	KindNumber                    // Event.Numbers: a number within bounds
 	KindCount                     // Event.Numbers: a whole number within bounds, written without fraction or exponent
-	KindChoice                    // Event.Numbers: a text of a list; the number is its position there
+	KindChoice                    // Event.Numbers: a text of a list, stored as its position there
 )
 
 // Vector returns the member that becomes Event.Vector.

@@ -18,14 +18,14 @@ const (
 
 // EventConfig defines which events a Decoder accepts. It holds public settings only.
 type EventConfig struct {
-	Body Body // which members they have. Required.
+	Body Body // members of the events. Required.
 	// Dimension is the number of coordinates of the vector, 1 to MaxDimension. It is required for a body with a vector,
 	// and otherwise ignored.
 	Dimension int
 	MaxBytes  int           // longest valid record, bytes, ≥ 1. Required.
-	Features  FeatureConfig // how named features are hashed. Required by a body with features, else not read.
+	Features  FeatureConfig // hashing of named features. Required by a body with features, else ignored.
 
-	Operator string // whose events they are, for Decoder.Explain; it decides nothing
+	Operator string // name of the operator, for Decoder.Explain only
 
 	// Unlabelled allows the label to be left out. It is for scoring, before a label is known; events to learn from
 	// always have one.
@@ -45,7 +45,7 @@ type Unknown uint8
 // The treatments.
 const (
 	UnknownIsNull Unknown = iota // the record is a null event
-	UnknownIsFree                // the member is passed over, whatever it holds
+	UnknownIsFree                // the member is skipped, whatever it contains
 )
 
 // EventDecoder turns values of records in any form into events. It is not safe for concurrent use.
@@ -100,7 +100,7 @@ func OpenDecoder(c EventConfig) (EventDecoder, error) {
 type FeatureConfig struct {
 	Bias   bool    // add a constant 1 at the index of the empty token
 	Norm   string  // unit: scale the hashed vector to norm 1; none: leave it. Required.
-	Ranges []Range // public ranges of numeric features; no name twice
+	Ranges []Range // public ranges of numeric features; names are unique
 }
 
 // Validate reports every problem at once.

@@ -12,20 +12,20 @@ type DecisionConfig struct {
 	Incarnation    [16]byte // 32 hex digits in JSON
 	Mechanism      string
 	Window, Batch  uint64  // steps; events per step
-	Epsilon, Delta float64 // what is proved for one window, not what was asked for
+	Epsilon, Delta float64 // proved for one window, not the requested ones
 	Adjacency      string  // replace or zero-out
-	Unit           string  // what one neighbouring change is: event or user
-	Form           Form    // of the point
+	Unit           string  // the unit of neighbouring streams: event or user
+	Form           Form    // form of the point
 	Encoding       Encoding
-	SchemaID       uint32 // of the encoding's schema in a registry; 0: records do not name one. JSON has none
+	SchemaID       uint32 // id of the encoding's schema in a registry; 0: records name none. JSON has no id
 }
 
 // Decision is one record of a decision topic.
 type Decision struct {
 	DecisionConfig
-	Index, Step uint64        // Index counts the decisions of a stream; Step is the step whose decision it is, x_{Step+1}
+	Index, Step uint64        // Index counts the decisions of a stream; Step is the step of the decision, x_{Step+1}
 	Point       []float64     // all coordinates, whatever the form
-	Extras      []ExtraMember // what stands behind the members of all decisions, in its order; nil for nothing
+	Extras      []ExtraMember // members after those of all decisions, in their order; nil for none
 }
 
 // AppendLine appends a published decision as a line of JSON without its end: JSON unchanged, any other encoding
@@ -45,7 +45,7 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 	c := d.DecisionConfig
 	c.Encoding, c.SchemaID = JSON, 0
 	dst = NewEncoder(c, nil).Append(dst, d.Index, d.Step, d.Point, nil)
-	dst = dst[:len(dst)-1] // the brace that closes it
+	dst = dst[:len(dst)-1] // the closing brace
 	for _, x := range d.Extras {
 		dst = append(append(AppendString(append(dst, ','), x.Name), ':'), x.JSON...)
 	}
@@ -80,16 +80,16 @@ func (d *Decision) Time() int64 {
 type Encoder struct {
 	encoder        encoder
 	header         []byte
-	prefix, suffix []byte // what stands before the index, the header included, and behind the point
+	prefix, suffix []byte // bytes before the index, including the header, and after the point
 	extras         []Extra
-	names          [][]byte // of the extras, as they stand before their values
-	time           []byte   // the same of timeMember
+	names          [][]byte // bytes of each extra before its value
+	time           []byte   // bytes of timeMember before its value
 	bins           *bins    // nil: decisions are dense
 }
 
 // encoder is one encoding of decisions.
 type encoder interface {
-	header(schemaID uint32) []byte                     // by which readers find the schema
+	header(schemaID uint32) []byte                     // identifies the schema for readers
 	prefix(stream string, incarnation [16]byte) []byte // between the header and the index
 	suffix(c DecisionConfig) []byte
 	name(extra string) []byte

@@ -77,7 +77,7 @@ func (v *ExtraValue) appendAvro(dst []byte, kind ExtraKind) []byte {
 		return appendDouble(appendLong(dst, branchNumber), v.Number)
 	case ExtraNumbers:
 		return appendAvroNumbers(appendLong(dst, branchNumbers), v.Numbers)
-	default: // ExtraText: checkExtras lets no other pass
+	default: // ExtraText, the only other kind that checkExtras accepts
 		return appendAvroText(appendLong(dst, branchText), v.Text)
 	}
 }

@@ -30,9 +30,9 @@ func ParseEncoding(name string) (e Encoding, ok bool) {
 // First bytes of decisions.
 const (
 	startOfJSON     = '{'
-	startOfProtobuf = tagStream // the first field, whose text is never empty
+	startOfProtobuf = tagStream // tag of the first field, whose text is never empty
 	startOfAvro     = 0xc3
-	startOfHeader   = 0 // Confluent's, with the id of a schema
+	startOfHeader   = 0 // start of Confluent's header with the id of a schema
 )
 
 // confluentHeader returns the header that names a schema of a registry (Confluent Schema Registry, "Wire format"): a

@@ -101,7 +101,7 @@ func (v *ExtraValue) sizeProtobuf(kind ExtraKind) int {
 		return 1 + 8
 	case ExtraNumbers:
 		return sizeField(sizePacked(len(v.Numbers)))
-	default: // ExtraText: checkExtras lets no other pass
+	default: // ExtraText, the only other kind that checkExtras accepts
 		return sizeField(sizeUTF8(v.Text))
 	}
 }

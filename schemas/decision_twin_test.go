@@ -32,7 +32,7 @@ func TestLibrariesWriteTheSameBytes(t *testing.T) {
 		d, extras, values := randomDecision(rng)
 		for i, x := range extras {
 			if text := &values[i].Text; x.Kind == ExtraText && rng.IntN(3) == 0 {
-				*text += "\xff\xc3" // which libraries refuse
+				*text += "\xff\xc3" // bytes that libraries refuse
 			}
 		}
 		for e, twin := range twins {

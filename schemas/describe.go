@@ -151,7 +151,7 @@ func (m Member) defaultSchema() (text string, some bool) {
 		return quote(m.Choices[int(m.Default)]), true
 	case m.Kind == KindChoice || bounded && (m.Default < least || m.Default > most):
 		return "", false
-	case m.Kind == KindCount && !isCount(m.Default), math.Abs(m.Default) == math.MaxFloat64: // it tells absence
+	case m.Kind == KindCount && !isCount(m.Default), math.Abs(m.Default) == math.MaxFloat64: // it marks absence
 		return "", false
 	}
 	return decimal(m.Default), true

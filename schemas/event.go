@@ -12,44 +12,44 @@ import (
 type Event struct {
 	Vector  Vector    // features; gradient or cost; price relatives
 	Label   float64   // −1 or 1 for two classes; any finite number for a real label; 0 without one
-	Weight  float64   // ≥ 0, finite; 1 where the record has none
-	Numbers []float64 // the body's numbers, counts and choices, in its order; nil where it has none
+	Weight  float64   // ≥ 0, finite; 1 if the record has none
+	Numbers []float64 // the body's numbers, counts and choices, in its order; nil if it has none
 }
 
 // Vector is dense, with a value for each position, or sparse: then Indices holds the position of each value, in [0,
 // dimension), and all others are zero. A Decoder gives distinct positions, in order of appearance.
 type Vector struct {
-	Indices []int32 // nil: dense. Else as long as Values.
+	Indices []int32 // nil: dense. Otherwise as long as Values.
 	Values  []float64
 }
 
 // Decoder decodes events of one configuration. It is not safe for concurrent use.
 type Decoder struct {
 	body      Body   // for Explain
-	operator  string // likewise
+	operator  string // for Explain
 	fields    []field
 	called    []fieldName // in the order of the body, both names of a member side by side
-	vector    Kind        // of the vector; 0: the body has none
+	vector    Kind        // kind of the vector; 0: the body has none
 	dimension int
 	maxBytes  int
-	passes    bool    // over members that nothing asks for
-	hasher    *hasher // also holds the entries of sparse vectors
+	passes    bool    // whether unknown members are skipped
+	hasher    *hasher // hasher also holds the entries of sparse vectors
 	values    []float64
 	further   []float64 // Event.Numbers
 	names     nameSet
-	arena     []byte // strings that hold escapes
+	arena     []byte // strings with escapes
 
-	absent       []float64 // what stands for members that are left out
+	absent       []float64 // defaults for members that are left out
 	absentLabel  float64
 	absentWeight float64
 
-	need  memberSet // a valid event has all of these
+	need  memberSet // members that a valid event must have
 	label memberSet
 
-	present memberSet // of the event decoded last
-	also    memberSet // those that it has by their other name
-	last    int       // the member read last, or noMember
-	guess   int       // where in called the next name is likely to stand
+	present memberSet // members of the last decoded event
+	also    memberSet // those of them given under their other name
+	last    int       // index of the last member read, or noMember
+	guess   int       // index in called of the likely next name
 }
 
 // memberSet has a bit for each member of a body.
@@ -61,15 +61,15 @@ const noMember = -1
 type field struct {
 	name        string
 	kind        Kind
-	place       int // in Event.Numbers
+	place       int // index in Event.Numbers
 	least, most float64
 	choices     map[string]int
-	open        bool // other texts are −1
+	open        bool // other texts give −1
 }
 
 type fieldName struct {
 	name   string
-	quoted string // as it stands in an event that escapes nothing
+	quoted string // the quoted name, as in an event without escapes
 	member int
 	also   bool
 }
@@ -212,7 +212,7 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 		}
 	}
 	if d.present&d.need != d.need {
-		d.last = noMember // what is missing stands nowhere
+		d.last = noMember // a missing member has no position
 		return i, MissingMember
 	}
 	return i, OK

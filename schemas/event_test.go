@@ -16,7 +16,7 @@ import (
 // or repeat: a prefix, the repeated text, how often, and a suffix.
 type document struct {
 	Name      string
-	Loss      string        // whose body it is,
+	Loss      string        // the loss whose body it uses,
 	Body      []namedMember // or the body itself
 	Dimension int
 	MaxBytes  int `json:"max_bytes"` // 0: 2 MiB
@@ -156,7 +156,7 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 		t.Run(doc.Name, func(t *testing.T) {
 			d := newTestDecoder(t, doc.config(t))
 			want := Event{Vector: Vector{doc.Indices, doc.Values}, Label: doc.Label, Weight: doc.Weight, Numbers: doc.Numbers}
-			for range 2 { // the second time with used memory
+			for range 2 { // the second time with used buffers
 				var got Event
 				if code := d.Decode(&got, doc.value(t)); code.String() != doc.Code {
 					t.Fatalf("%v, want %v", code, doc.Code)
@@ -327,7 +327,7 @@ func TestUnknownMembersArePassedOver(t *testing.T) {
 		if got := strict.Decode(&e, []byte(value)); got == OK {
 			t.Errorf("%s: an event", value)
 		}
-		if n := testing.AllocsPerRun(20, func() { d.Decode(&e, []byte(value)) }); n > 1 { // of the conversion
+		if n := testing.AllocsPerRun(20, func() { d.Decode(&e, []byte(value)) }); n > 1 { // caused by the conversion
 			t.Errorf("%s: %g allocations", value, n)
 		}
 	}

@@ -51,7 +51,7 @@ func (d *Decoder) Explain(value []byte, code Code) string {
 		text = d.explainDuplicate(value)
 	case WrongType, NullValue:
 		text = d.explainType(value)
-	default: // the rule says it all
+	default: // the rule is the whole explanation
 	}
 	if text == "" {
 		return code.Rule()

@@ -8,7 +8,7 @@ import (
 // Extra is a member that an operator's decisions have after the members of all decisions. Its name and kind must not
 // change while a deployment of the operator lives, because a stream recognises its own decisions by their whole text.
 type Extra struct {
-	Name string // lower case, digits and _; none that all decisions have, none twice
+	Name string // lower case, digits and _; unique, and not one of all decisions
 	Kind ExtraKind
 	Text string // one sentence for the JSON Schema
 
@@ -38,7 +38,7 @@ type ExtraValue struct {
 // know its name ignore it.
 type ExtraMember struct {
 	Name string
-	JSON string // the value as JSON, which is as it stands there if the decision is JSON
+	JSON string // the value as JSON, unchanged if the decision is JSON
 }
 
 func (v *ExtraValue) appendJSON(dst []byte, kind ExtraKind) []byte {
@@ -47,7 +47,7 @@ func (v *ExtraValue) appendJSON(dst []byte, kind ExtraKind) []byte {
 		return AppendFloat(dst, v.Number)
 	case ExtraNumbers:
 		return appendNumbers(dst, v.Numbers)
-	default: // ExtraText: checkExtras lets no other pass
+	default: // ExtraText, the only other kind that checkExtras accepts
 		return AppendString(dst, v.Text)
 	}
 }

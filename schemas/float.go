@@ -29,7 +29,7 @@ func AppendFloat(dst []byte, f float64) []byte {
 	number, e := shortestDecimal(f)
 	var d digits
 	d.set(number)
-	point := d.last + e - d.first // digits in front of the point, before zeros at the end are cut
+	point := d.last + e - d.first // digits before the point, before trailing zeros are cut
 	d.trim()
 	switch size := len(dst); {
 	case f < 1e-6 || f >= 1e21:

@@ -9,7 +9,7 @@ import (
 
 // sparseVector collects entries with distinct indices.
 type sparseVector struct {
-	slot    []int32 // per coordinate: place in indices + 1, or 0
+	slot    []int32 // by coordinate: index in indices + 1, or 0
 	indices []int32
 	values  []float64
 }

@@ -43,7 +43,7 @@ func DecisionSchema(form Form, extras []Extra) []byte {
 	var properties schemaText
 	var together []string
 	always := slices.DeleteFunc(slices.Clone(extras), func(x Extra) bool { return x.Later })
-	next := 0 // in always, behind the member
+	next := 0 // index in always of the following member
 	for _, x := range extras {
 		properties.WriteString(",\n    " + quote(x.Name) + `: ` + x.schema())
 		if !x.Later {

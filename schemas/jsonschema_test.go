@@ -198,7 +198,7 @@ func TestSchemaTakesEncodedDecisions(t *testing.T) {
 	f(testExtras[2:], `,"arm":"a"}`, true)
 	later := append(slices.Clone(testExtras), Extra{Name: "late", Kind: ExtraText, Later: true})
 	f(later, strings.TrimSuffix(goldenExtras, "}")+`,"late":"a"}`, true)
-	f(later, goldenExtras, true) // of an earlier deployment
+	f(later, goldenExtras, true) // a decision of an earlier deployment
 	f(later, `,"arm":"a"}`, false)
 	f(later, `,"late":"a"}`, false)
 	f(later[3:], `,"late":"a"}`, true)

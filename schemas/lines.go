@@ -12,7 +12,7 @@ import (
 // Line is one record of an NDJSON file.
 type Line struct {
 	Number int64  // from 0: the offset of the record
-	Value  []byte // without its line end, cut one byte behind the limit: then it is too large. Valid until the next Next.
+	Value  []byte // without line end; if too large, cut one byte after the limit. Valid until the next Next.
 	Length int64  // of the whole line without its line end
 }
 

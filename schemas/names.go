@@ -11,7 +11,7 @@ import (
 type nameSet struct {
 	seed  maphash.Seed
 	names [][]byte
-	table []uint16 // position in names + 1; made when first needed, all zero between objects
+	table []uint16 // position in names + 1; made on first use, all zero between objects
 }
 
 const (

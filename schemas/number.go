@@ -41,7 +41,7 @@ func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 			for i < len(b) && b[i] == '0' {
 				i++
 			}
-			digits = point - i // zeros in front are no digits
+			digits = point - i // leading zeros do not count
 		}
 		for ; i < len(b) && b[i]-'0' < 10; i++ {
 			w = w*10 + uint64(b[i]-'0')
@@ -80,7 +80,7 @@ func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 		}
 	case e >= -27 && e <= 27:
 		f = exactDecimal(w, e)
-	case e+digits > 309: // w has so many digits: at least 10^309, and strconv would allocate an error
+	case e+digits > 309: // w has that many digits, so it is at least 10^309, and strconv would allocate an error
 		return 0, i, NumberOverflow
 	default:
 		f, code = parseSlow(b[start:i])

@@ -30,7 +30,7 @@ func ParseDecision(b []byte) (Decision, error) {
 	case b[0] == startOfHeader:
 		e, schemaID, rest := cutHeader(b)
 		switch e {
-		case JSON: // it is cut short
+		case JSON: // it is truncated
 		case Protobuf:
 			d, ok = parseProtobuf(rest)
 		case Avro:

@@ -221,7 +221,7 @@ func skipValue(b []byte, i, depth int) (next int, ok bool) {
 // skipItems skips the array or object that opens at b[i].
 func skipItems(b []byte, i, depth int) (next int, ok bool) {
 	object := b[i] == '{'
-	closing := b[i] + 2 // in ASCII, ] and } stand two behind [ and {
+	closing := b[i] + 2 // in ASCII, ] and } are two after [ and {
 	if i = skipSpace(b, i+1); i < len(b) && b[i] == closing {
 		return i + 1, true
 	}

@@ -249,7 +249,7 @@ func (bad faults) number(n node) float64 {
 		return 0
 	}
 	f, err := strconv.ParseFloat(n.text, 64)
-	if len(n.text) > 9999 && len(n.text) < 200000 { // strconv counts exponents to 9999 only
+	if len(n.text) > 9999 && len(n.text) < 200000 { // because strconv counts exponents to 9999 only
 		if r, ok := new(big.Rat).SetString(n.text); ok {
 			f, _ = r.Float64()
 			if err = nil; n.text[0] == '-' {

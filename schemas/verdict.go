@@ -3,7 +3,7 @@ package schemas
 // A verdict is a byte for the outcome of one offset of the input. Its numbers are stored and must not change.
 const (
 	verdictNone  = 0 // no record: a marker, or a record of an aborted transaction
-	verdictFirst = 1 // of code 0: valid
+	verdictFirst = 1 // verdict of code 0: valid
 )
 
 // Verdict returns the verdict of a record.

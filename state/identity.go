@@ -10,7 +10,7 @@ import (
 //	format u8 ‖ kind u8 ‖ topic 16 ‖ cluster var ‖ name var ‖ CRC-32C u32
 type Identity struct {
 	Cluster string   // Kafka cluster id
-	Name    string   // of the deployment
+	Name    string   // name of the deployment
 	Topic   [16]byte // UUID of the input topic
 }
 

@@ -19,13 +19,13 @@ type Incarnation struct {
 	Stream     string   // public id of the stream
 	Cluster    string   // Kafka cluster id
 	Topic      [16]byte // UUID of the input topic
-	Partition  int32    // of the input topic
+	Partition  int32    // partition of the input topic
 	Config     string   // canonical configuration
 	Params     []byte   // frozen: streams.Learner.Params
 	Start      int64    // first offset of the incarnation; 0 for a whole topic
-	Order      *Ordered // where the stream of a whole topic starts, in each partition; nil for one partition's
+	Order      *Ordered // start of a whole topic's stream in each partition; nil for the stream of one partition
 	SealKey    Secret   // opens the stream's sealed states and derives no noise; stored wrapped
-	KeyVersion uint32   // of the seal key; wrapping it again under another master key keeps it
+	KeyVersion uint32   // version of the seal key, which wrapping under another master key does not change
 }
 
 // NewIncarnation returns i with ID and SealKey drawn from crypto/rand and KeyVersion 1; these fields of i must be zero.

@@ -16,9 +16,9 @@ import (
 //
 // The fields in brackets are in format 2. A manifest of format 1 names no input, and its semantics are 1.
 type Manifest struct {
-	Config    string  // canonical configuration, lines NAME=value; stored in clear: settings are public
-	Semantics uint32  // of the version that wrote the manifest, from 1
-	Input     Input   // the topic whose events the deployment takes; zero when it is not known
+	Config    string  // canonical configuration, lines NAME=value; in clear, because settings are public
+	Semantics uint32  // semantics of the version that wrote the manifest, from 1
+	Input     Input   // the topic of the deployment's events; zero if unknown
 	NameKey   NameKey // hides stream names in keys of topics and stores; stored wrapped
 }
 

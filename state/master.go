@@ -28,7 +28,7 @@ func NewMasterKey(b [32]byte) *MasterKey {
 	if err != nil {
 		panic("BUG: state: wrapping key of a wrong length")
 	}
-	check := Secret(expand(b[:], "oriel check", 32)) // tells a wrong key from a damaged record
+	check := Secret(expand(b[:], "oriel check", 32)) // distinguishes a wrong key from a damaged record
 	return &MasterKey{func() (cipher.AEAD, Secret) { return wrapping, check }}
 }
 
@@ -60,7 +60,7 @@ func ParseMasterKey(text []byte) (*MasterKey, error) {
 	if len(text) != masterDigits {
 		return nil, errors.New("must hold 64 hexadecimal digits and at most one newline")
 	}
-	if _, err := hex.Decode(key[:], text); err != nil { // its text quotes the content
+	if _, err := hex.Decode(key[:], text); err != nil { // the error is dropped because its text quotes the content
 		return nil, errors.New("must hold hexadecimal digits only")
 	}
 	return NewMasterKey(key), nil

@@ -12,16 +12,16 @@ import (
 type Ordered struct {
 	Log         [16]byte      // UUID of the topic that holds the order log
 	Next        int64         // offset of the order record in progress
-	LeaderEpoch int32         // of the order log's last batch met: of the record at Next, or of the one before; or −1
-	Parts       []OrderedPart // those of which something was ordered, by partition, ascending
+	LeaderEpoch int32         // epoch of the order log's last batch read: with the record at Next, or before it; or −1
+	Parts       []OrderedPart // partitions with ordered records, ascending
 }
 
 // OrderedPart is the position of the stream in one partition of its input.
 type OrderedPart struct {
 	Partition   int32
 	Next        int64 // next input offset to process
-	LeaderEpoch int32 // of the last record batch met, or −1
-	Ordered     int32 // the greatest leader epoch of an entry that counted, or −1
+	LeaderEpoch int32 // leader epoch of the last record batch read, or −1
+	Ordered     int32 // greatest leader epoch of an entry that counted, or −1
 }
 
 // Clone returns a copy that shares no memory; nil for nil.

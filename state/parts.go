@@ -14,7 +14,7 @@ const (
 	partHeader   = 2 + 1 + 1 + 4 + sha256.Size
 	partOverhead = partHeader + checksumSize
 	partData     = MaxValue - partOverhead
-	maxParts     = 255 // the index is one byte, and so is the key's suffix
+	maxParts     = 255 // because the index is one byte, and so is the key's suffix
 )
 
 // Parts splits a sealed state into values of at most MaxValue bytes. A state that fits is returned unchanged as the
@@ -62,7 +62,7 @@ func PartKey(key []byte, index int) []byte {
 // PartCount returns the number of parts of a state, given the first part, so that the caller knows which keys to read.
 func PartCount(first []byte) (int, error) {
 	if len(first) < 2 || Kind(first[1]) != KindPart {
-		return 1, nil // not split; Sealer.Open says if it is something else
+		return 1, nil // not split, or not a state, which Sealer.Open finds
 	}
 	p, err := parsePart(first)
 	return p.count, err

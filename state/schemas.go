@@ -26,9 +26,9 @@ type Schemas []Schema
 // records with its id are null events, as they were when they were first processed.
 type Schema struct {
 	ID         uint32
-	Text       string            // as the registry has it
-	References []SchemaReference // schemas of others that the text names, those first that others name
-	Since      []SchemaSince     // by partition of the input, ascending; nil: known from the first record on
+	Text       string            // text in the registry
+	References []SchemaReference // other schemas that the text names; each follows the ones that it names
+	Since      []SchemaSince     // by input partition, ascending; nil: known from the first record on
 }
 
 // SchemaReference is a schema that other schemas refer to: the name by which they refer to it, and its text.

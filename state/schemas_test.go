@@ -64,7 +64,7 @@ func TestSchemasAreKnownFromTheirOffsetsOn(t *testing.T) {
 		{later, 0, 812, true},
 		{later, 7, 0, true},
 		{later, 9, 1 << 40, false},
-		{later, 8, 0, true}, // added since
+		{later, 8, 0, true}, // a partition that was added since
 	} {
 		if got := c.schema.Known(c.partition, c.offset); got != c.want {
 			t.Errorf("schema %d at partition %d offset %d: %v", c.schema.ID, c.partition, c.offset, got)

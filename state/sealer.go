@@ -11,11 +11,11 @@ import (
 
 // Position is the position of a sealed state in its input. It is public: stored in clear, and authenticated.
 type Position struct {
-	Topic       [16]byte // UUID of the topic that Next counts in
-	Next        int64    // next offset to process: of the input's partition, or of the merged log of a whole topic
-	LeaderEpoch int32    // leader epoch of the last processed record, or −1; of a whole topic always −1
-	Step        uint64   // closed steps
-	Semantics   uint32   // of the version that computed the state; 0 is written as 1
+	Topic       [16]byte // UUID of the topic whose offsets Next counts
+	Next        int64    // next offset to process, of the input's partition or of the merged log of a whole topic
+	LeaderEpoch int32    // leader epoch of the last processed record, or −1; for a whole topic always −1
+	Step        uint64   // number of closed steps
+	Semantics   uint32   // semantics of the version that computed the state; 0 is written as 1
 
 	// Owes is true until the decisions that a machine makes before the first record are made: only at step 0.
 	Owes bool

@@ -15,7 +15,7 @@ type Secret [32]byte
 
 // NewSecret draws a secret from crypto/rand.
 func NewSecret() (s Secret) {
-	_, _ = rand.Read(s[:]) // never fails: the runtime ends the process without a random source
+	_, _ = rand.Read(s[:]) // never fails: without a random source the runtime ends the process
 	return s
 }
 

@@ -12,7 +12,7 @@ import (
 
 // TestSecretsPrintNothing checks that no verb, no encoder and no field prints key material.
 func TestSecretsPrintNothing(t *testing.T) {
-	i, m, bits := testIncarnation(), testManifest(), NewSecret() // random: no other field has the same bytes
+	i, m, bits := testIncarnation(), testManifest(), NewSecret() // random, so that no other field has the same bytes
 	i.SealKey, m.NameKey = NewSecret(), NewNameKey()
 	master := NewMasterKey(bits)
 	_, check := master.material()

@@ -11,7 +11,7 @@ import (
 // write, or that its group may write, because anyone who can write it can choose the secret. Errors name the path and
 // the rule, never the content.
 func ReadSecretFile(path string, most int64) ([]byte, error) {
-	info, err := os.Stat(path) // before opening: opening a pipe waits for a writer
+	info, err := os.Stat(path) // before opening, because opening a pipe waits for a writer
 	if err != nil {
 		return nil, err
 	}

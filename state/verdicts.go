@@ -27,7 +27,7 @@ type Stretch struct {
 }
 
 const (
-	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8 // of format 1; format 2 adds the stretches behind their number
+	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8 // for format 1; format 2 adds the stretches after their number
 	rowOverhead = rowHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
 	stretchSize = 4 + 8 + 4
 

@@ -25,14 +25,14 @@ type Audit struct {
 	law       *Law
 	claim     Claim
 	alpha     float64
-	threshold float64 // of |score|, below which the guess for ε abstains
-	learn     int     // first runs, which the learner takes
+	threshold float64 // of |score|; below it there is no guess for ε
+	learn     int     // number of first runs, which the learner learns from
 	learner   *learner
 
 	runs, with  int
 	byScore     guessCount // all runs
 	byThreshold guessCount
-	byLearner   guessCount // runs after the first
+	byLearner   guessCount // runs after the first ones
 }
 
 type guessCount struct{ made, right int }
@@ -81,7 +81,7 @@ func New(law *Law, g protection.Guarantee, runs int, alpha float64) (*Audit, err
 	}
 	a.learn = min(32*len(law.marks), runs/4)
 	a.threshold, _ = law.likelihoodRatio().best(runs, a.claim.Delta, a.share())
-	a.threshold *= 1 - 1e-9 // pure noise has the largest score with positive probability
+	a.threshold *= 1 - 1e-9 // because pure noise has the largest score with positive probability
 	return a, nil
 }
 
@@ -136,7 +136,7 @@ type Bound struct {
 	Value     float64 `json:"value"`
 	Claim     float64 `json:"claim"`
 	Law       float64 `json:"law"`
-	TooFew    bool    `json:"too_few_runs,omitempty"` // of so many guesses the bound is 0 even if all are right
+	TooFew    bool    `json:"too_few_runs,omitempty"` // with so few guesses the bound is 0 even if all are right
 }
 
 // Errors for what a report can refute.

@@ -16,8 +16,8 @@ const maxReleases = 1 << 17
 // are an event's contributions in the two streams, in loss units. At user level all Count events of one user, Spacing
 // steps apart, are exchanged.
 type Canary struct {
-	Step     uint64 // of the first event, from 1
-	Releases uint64 // of a run, from step 1: the first event reaches the age Releases − Step + 1
+	Step     uint64 // step of the first event, from 1
+	Releases uint64 // number of releases in a run; the first event reaches the age Releases − Step + 1
 	Count    uint64
 	Spacing  uint64
 	With     []float64

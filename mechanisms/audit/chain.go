@@ -17,10 +17,10 @@ import (
 // change is one difference of two histories: a record that the second history has in place of the first one's.
 type change struct {
 	what         string
-	place        uint64  // in its batch
+	place        uint64  // position in its batch
 	contribution []int64 // lattice units; nil is the null event
 	other        []int64
-	identity     func(*noise.Identity) // of the second; nil leaves it
+	identity     func(*noise.Identity) // changes the second record's identity; nil keeps it
 }
 
 const (
@@ -169,10 +169,10 @@ func changesAt(i int, place uint64, base []int64, largest int64, yield func(chan
 type historyPlayer struct {
 	config        mechanisms.Config
 	stream        Stream
-	integers      []float64 // one of each coordinate, loss units
+	integers      []float64 // size of one integer at each coordinate, loss units
 	rebuild       *residual.Rebuilder
-	tolerance     float64 // how far rounding may take equal draws apart, scales
-	changed, last uint64  // steps: of the record, and of the last release
+	tolerance     float64 // how far rounding may move equal draws apart, in scales
+	changed, last uint64  // steps of the changed record, and of the last release
 	start         []byte
 }
 

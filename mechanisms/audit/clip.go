@@ -55,7 +55,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 	var along []float64
 	id := noise.Identity{Partition: 2}
 	for k := range count {
-		if k%law.PerStep() == 0 { // later releases of pure noise are no normals
+		if k%law.PerStep() == 0 { // later releases of pure noise are not normal
 			if err := stream.Restore(start); err != nil {
 				return residual.Test{}, err
 			}

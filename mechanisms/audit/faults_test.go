@@ -34,7 +34,7 @@ func (b *bentSampler) Fill(dst []int64, seed noise.Seed) {
 // bentSum plants a fault between a stream and its true sum.
 type bentSum struct {
 	mechanisms.Sum
-	restore func() // a run starts
+	restore func() // called when a run starts
 	add     func(dst []float64, v []int64, chain *noise.Chain)
 }
 
@@ -155,7 +155,7 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 			catch(t, "one noise used twice", c, 1, reused, audit.ErrClaim)
 			catch(t, "no noise at the block's last step", c, 1, missing, audit.ErrClaim)
 		}
-		if c.Name != gamma.Name { // ε = 2.5 for 2 takes more runs than a test has time for
+		if c.Name != gamma.Name { // ε = 2.5 instead of 2 would take too many runs
 			catch(t, "clip off by a quarter", c, 1, longLeaves, audit.ErrClaim)
 		}
 	}
@@ -228,7 +228,7 @@ func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 		if p&size != 0 { // greedy from the left: earlier terms of p are larger
 			nodes = append(nodes, noise.NodeID{Block: block, Level: level, Index: (p &^ (2*size - 1)) >> level})
 		}
-		if left := window - p; block > 0 && left&size != 0 { // from the right, in mirror image
+		if left := window - p; block > 0 && left&size != 0 { // from the right, mirrored
 			nodes = append(nodes, noise.NodeID{
 				Block: block - 1, Level: level, Index: window>>level - 1 - (left&^(2*size-1))>>level,
 			})

@@ -18,13 +18,13 @@ type Law struct {
 	signal     []float64 // m_t
 	components []definition.Component
 	scales     []float64 // σ or θ of each coordinate, loss units
-	distance   float64   // of the two leaves, in scales
-	direction  []float64 // what gives a release's number of scales in the direction With − Without
-	middle     float64   // of the two leaves, in that direction
+	distance   float64   // distance of the two contributions, in scales
+	direction  []float64 // projects a release, in scales, on the direction With − Without
+	middle     float64   // midpoint of the two contributions in that direction
 	marks      []int
 
-	weights []float64                 // Gaussian noise: of each release in the score, nats a scale; else nil
-	alone   []bool                    // pure noise: releases that show one node
+	weights []float64                 // Gaussian noise: weight of each release in the score, nats a scale; else nil
+	alone   []bool                    // pure noise: releases that contain one node
 	norm    func(x []float64) float64 // pure noise: density ∝ e^{−norm/θ}
 	reach   float64
 	draws   func(k int) []float64
@@ -130,7 +130,7 @@ type Observer struct {
 	law     *Law
 	release int
 	score   float64
-	seen    []float64 // along the canary, at the marks
+	seen    []float64 // projections on the canary's direction, at the marks
 	scratch []float64
 }
 

@@ -32,7 +32,7 @@ func dense(c covariance, n int) *mat.SymDense {
 				out.SetSym(s, t, shared)
 			}
 		}
-	case decayingNoise: // what release s holds of the draw of step t, by the definition
+	case decayingNoise: // weight of the draw of step t in release s, by the definition
 		b := mat.NewDense(n, n, nil)
 		for t := range n {
 			for s := t; s < n; s++ {
@@ -167,7 +167,7 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
 	all, g := laws(t, c, [2]uint64{1, 1024}, [2]uint64{2, 1024}, [2]uint64{100, 1024}, [2]uint64{100, 2048})
 	for _, l := range all[:3] {
-		near("blt", l.Reach(), g.Mu, 1e-5) // but for η
+		near("blt", l.Reach(), g.Mu, 1e-5) // up to η
 	}
 	near("blt at twice the age", all[3].Reach(), g.Curve.Mu(2048), 1e-5)
 	tree, once := protection.Window{Steps: 8}, protection.PerStep{}

@@ -8,13 +8,13 @@ import (
 // the noise from the runs: Fisher's discriminant (1936), with weights Ĉ⁻¹m, where Ĉ is the covariance of the marked
 // releases within the two kinds of runs.
 type learner struct {
-	signal  []float64 // of the marked releases
+	signal  []float64 // signal in the marked releases
 	count   [2]float64
 	sum     [2][]float64
 	product *mat.SymDense
 
 	weights []float64
-	middle  float64 // half way between the two means of the statistic
+	middle  float64 // midpoint of the two means of the statistic
 }
 
 func newLearner(l *Law) *learner {

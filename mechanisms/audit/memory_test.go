@@ -121,7 +121,7 @@ func (d *definedSum) Restore(state []byte) error {
 
 func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	d.step++
-	d.Sum.Add(dst, v, chain) // so that steps are counted
+	d.Sum.Add(dst, v, chain) // only to count the step
 	d.sampler.Fill(d.drawn, chain.Seed(noise.NodeID{Block: d.step}))
 	for i, leaf := range v {
 		n, carry := float64(d.drawn[i]), math.Round(d.f.Carry(d.states[i]))
@@ -172,7 +172,7 @@ func defined(fault string) fault {
 func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 	c, many := remembers(), remembers()
 	many.Contribution = contribution.OneComponent(128, 1)
-	const about = 40 // steps before a reset, and after it
+	const about = 40 // number of steps before and after a reset
 	last := decay.Period(memory) - about
 	steps := int(decay.Period(memory)) + about
 	for _, x := range []struct {

@@ -19,10 +19,10 @@ var ErrReset = errors.New("audit: what a step adds after a reset depends on the 
 
 // Steps that CheckReset plays before and after a reset.
 const (
-	filledSteps = 16 // whose noise is in the buffers; the last StepsBefore of them have the same noise in both streams
+	filledSteps = 16 // steps whose noise is in the buffers; both streams share that of the last StepsBefore
 	after       = 16
 
-	chainKey = 32 // bytes of a stream's state, behind its version
+	chainKey = 32 // length in bytes in a stream's state, after its version
 
 	// StepsBefore is how many steps before a reset a run starts in order to cross it.
 	StepsBefore = 2
@@ -44,7 +44,7 @@ func At(c mechanisms.Config, p mechanisms.Calibration, start []byte, steps uint6
 	}
 	rest := state[len(state)-all:]
 	for _, sum := range sums {
-		binary.LittleEndian.PutUint64(rest, steps) // what all sums' states start with
+		binary.LittleEndian.PutUint64(rest, steps) // every sum's state starts with the step
 		rest = rest[sum.StateLen():]
 	}
 	return state, nil

@@ -17,7 +17,7 @@ import (
 type leftover struct {
 	mechanisms.Incremental
 	period  uint64
-	release bool // it reaches the release, and not what is said of a step
+	release bool // the noise reaches the release, but not the increments
 	kept    int64
 	changed []lattice.Int128
 }

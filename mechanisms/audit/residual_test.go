@@ -96,7 +96,7 @@ func kept(change func(dst []int64, before [][]int64)) fault {
 
 // unlikePlan lists faults that an attack with a canary along one direction would not show, or not in so few runs.
 var unlikePlan = []struct {
-	what, name string // of the fault, and of a test that finds it
+	what, name string // name of the fault, and of a test that finds it
 	fault      fault
 }{
 	{"noise a tenth too small", "scale", bend(each(func(x float64) float64 { return 0.9 * x }))},
@@ -142,7 +142,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "once-gaussian"} {
 		c := config(name)
 		if c.Contribution = contribution.OneComponent(4, c.Clip()); name == "tree-gaussian" {
-			c.Scope = protection.Window{Steps: 64} // single nodes
+			c.Scope = protection.Window{Steps: 64} // so that there are only single nodes
 		}
 		for _, x := range unlikePlan {
 			finds(t, name+", "+x.what, rebuilt(t, c, 40, 250, x.fault), x.name)

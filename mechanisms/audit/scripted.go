@@ -16,7 +16,7 @@ type Scripted struct {
 	release    func(dst []float64, step uint64)
 	steps      uint64
 	increments []lattice.Int128
-	increase   func(step uint64) []lattice.Int128 // nil: made of the releases
+	increase   func(step uint64) []lattice.Int128 // nil: increments are made from the releases
 }
 
 var _ mechanisms.Incremental = (*Scripted)(nil)

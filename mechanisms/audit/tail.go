@@ -76,7 +76,7 @@ func CheckTail(
 			draws += uint64(c.Dimension())
 			for i, y := range stream.Sum(0) {
 				want := times * float64(sampler.size*int64(1-2*(i%2)))
-				rounding := 4 + float64(min(uint64(t), memory)) // sums that decay keep that of earlier steps
+				rounding := 4 + float64(min(uint64(t), memory)) // decaying sums also keep the rounding of earlier steps
 				if !(math.Abs(y/integers[i]-want) <= rounding+math.Abs(want)*0x1p-40) {
 					return draws, fmt.Errorf("%w: of %.4g scales, at step %d", ErrTail, float64(sampler.size)/p.Scale.Float64(), t+1)
 				}

@@ -60,7 +60,7 @@ func Fit(window uint64, weight float64, poles int) (Filter, error) {
 		}
 		best, bound = f, min(bound, loss+enough)
 	}
-	for m := most; m >= least; m-- { // what is nearly as good with fewer replaces what was
+	for m := most; m >= least; m-- { // fewer poles replace more if they are nearly as good
 		take(fit.Fit(float64(window), weight, m))
 	}
 	if poles == fit.MixedPoles && weight == 0 {

@@ -18,7 +18,7 @@ type TableRow struct {
 	Variance  float64 // Σb²·Σ_{j<W}d², certified
 	Optimum   float64 // S_W², rounded down
 	Ratio     float64 // Variance over Optimum
-	TreeMean  float64 // of tree-gaussian as accounted, over the places of a block; its window is the next power of two
+	TreeMean  float64 // of tree-gaussian, averaged over the places of a block, with the next power of two as window
 	TreeWorst float64 // the same at its worst place
 }
 

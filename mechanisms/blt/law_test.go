@@ -120,11 +120,11 @@ func (s *stuck) Fill(dst []int64, seed noise.Seed) {
 // the window, Σ d_j·(β∗y)_{i+j}.
 const (
 	auditWindow = 8
-	auditAlpha  = 1e-6 // of each Clopper-Pearson bound
-	auditMu     = 2.9  // a bound near it takes few runs
+	auditAlpha  = 1e-6 // for each Clopper-Pearson bound
+	auditMu     = 2.9  // small enough for a bound near it from few runs
 )
 
-var auditRuns = tiertest.Runs(2500, 10_000) // for each of the two
+var auditRuns = tiertest.Runs(2500, 10_000) // runs with, and as many without the event
 
 // auditBound returns a lower bound on µ at confidence 1 − 2·auditAlpha. The threshold is half way between the two
 // means.
@@ -194,7 +194,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 		}
 	}
 	fault("half scale, or L for 2L", f, sumtest.Gaussian(t, s/2), likelihood(f, 1))
-	white := f // nearly no carry: every release shows the event with noise of its own
+	white := f // nearly no carry, so that every release has the event under its own noise
 	white.Residues = [MaxPoles]int32{1, 1}
 	white.Shift, _ = white.shift()
 	ones := make([]float64, auditWindow)
@@ -203,7 +203,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	}
 	fault("carry left out", white, sampler, ones)
 	fault("noise missing at the last step", f, &gap{Sampler: sampler, at: auditWindow}, func() []float64 {
-		w := inverse(f, auditWindow) // only the last whitened release
+		w := inverse(f, auditWindow) // uses only the last whitened release
 		for i, j := 0, len(w)-1; i < j; i, j = i+1, j-1 {
 			w[i], w[j] = w[j], w[i]
 		}

@@ -16,7 +16,7 @@ const scaleMargin = -200
 // dp.Curve.
 type Loss struct {
 	Filter Filter
-	Square uint64 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
+	Square uint64 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
 	N      int    // n, coordinates
 	Scale  noise.Scale
 }

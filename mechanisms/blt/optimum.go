@@ -15,7 +15,7 @@ import (
 func Optimum(window uint64) float64 {
 	sum := rational.Down()
 	if window > directTerms {
-		const offset = 3.34980438714131 // γ + 4·ln 2, down
+		const offset = 3.34980438714131 // γ + 4·ln 2, rounded down
 		f := (math.Log(float64(window)-0.25) + offset) / math.Pi
 		return f * f * (1 - 0x1p-45) // rounding of the operations above
 	}

@@ -18,8 +18,8 @@ import (
 // > 0, and from T on rises to D_0 ≤ 1.
 type Response struct {
 	filter   Filter
-	d        rational.Sum      // of rates 1, p_1 … p_m and weights D_0, D_1 … D_m
-	majorant rational.Sum      // d with D_0 + E in the place of D_0: above max_{l≥j} d_l
+	d        rational.Sum      // rates 1, p_1 … p_m and weights D_0, D_1 … D_m
+	majorant rational.Sum      // d with D_0 + E instead of D_0: an upper bound of max_{l≥j} d_l
 	rise     rational.Interval // E = D_0 − d_T, or 0
 	slack    rational.Interval // η
 }

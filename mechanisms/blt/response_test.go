@@ -182,7 +182,7 @@ func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 			n     int
 		}{{1 << 25, 27}, {1 << 24, 1}, {1, 1}, {3, 10000}} {
 			l := Loss{Filter: f, Square: uint64(c.delta * c.delta), N: c.n, Scale: noise.Scale{Mant: 3, Exp: 20}}
-			sum, absolute := 0.0, 0.0 // absolute is 1 + what d has fallen and may have risen
+			sum, absolute := 0.0, 0.0 // absolute is 1 + the total fall and rise of d
 			for j := range terms {
 				x, _ := d[j].Float64()
 				a := x*float64(c.delta) + 2*eta*math.Sqrt(float64(c.n))*absolute

@@ -73,7 +73,7 @@ func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 // alternating and random; the bound is approached from below.
 func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	mixed := handmade(t) // the carry needs nothing of the signs
+	mixed := handmade(t) // the carry does not depend on the signs
 	mixed.Residues[1] *= -7
 	mixed.Shift, _ = mixed.shift()
 	for _, f := range []Filter{
@@ -117,7 +117,7 @@ func FuzzCarry(f *testing.F) {
 			draws[i] = []int64{a, b, c}[rng.IntN(3)] % (29 << 36)
 		}
 		if _, err := NewResponse(filter); err != nil && filter.Validate() == nil {
-			t.Error(err) // Validate is all that it needs
+			t.Error(err) // Validate is the only condition
 		}
 		if _, err := filter.limits(noise.ScaleUp(1 << 36)); err == nil {
 			carryIsWithinSlack(t, filter, draws)

@@ -11,7 +11,7 @@ type UserLoss struct {
 	Loss
 
 	Separation uint64 // s ≥ 1, steps between events of one user
-	Window     uint64 // W, steps among which a user's events are exchanged
+	Window     uint64 // W, steps within which a user's events are exchanged
 }
 
 // Mu returns µ for all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is

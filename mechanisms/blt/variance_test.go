@@ -11,9 +11,9 @@ import (
 
 // measurement is a run of a sum without data, after its start-up.
 type measurement struct {
-	steps, width int     // releases, and coordinates of each, which are independent
-	settled      float64 // share of Σb² that the variance of the first of them has, at least 1 − 2⁻¹⁰
-	mean         float64 // square of a coordinate, units of s²
+	steps, width int     // number of releases, and of their independent coordinates
+	settled      float64 // the first release's variance as a share of Σb², at least 1 − 2⁻¹⁰
+	mean         float64 // mean square of a coordinate, units of s²
 }
 
 // measure runs the shipped carry, chain and sampler, and divides by the scale s.

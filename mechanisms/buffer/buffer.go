@@ -68,7 +68,7 @@ func Limits(dst []lattice.Int128, poles []uint32, residue func(k int) int64, fra
 	n.Add(n, big.NewInt(1))
 	overflow := n.BitLen() > 62 // a draw is an int64
 	n.Lsh(n, fraction).Add(n, big.NewInt(1)).Lsh(n, FractionBits)
-	products := new(big.Int) // and the rounding half
+	products := new(big.Int) // Σ |r|·C, starting with the half for rounding
 	products.Lsh(big.NewInt(1), FractionBits+fraction)
 	for k, q := range poles {
 		c := new(big.Int).Quo(n, big.NewInt(unit-int64(q)))

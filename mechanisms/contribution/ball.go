@@ -25,7 +25,7 @@ func (b Ball) Entries() int { return 2 * b.Size }
 
 // Component returns a component with the ball, on a grid that holds the ball wherever its centre is.
 func (b Ball) Component() Component {
-	room := 1 + float64((float64(2*math.Sqrt(float64(b.Size)))+4)*0x1p-24) // for both roundings up, on a grid of Λ ≥ 2²⁴
+	room := 1 + float64((float64(2*math.Sqrt(float64(b.Size)))+4)*0x1p-24) // for rounding both up, on a grid with Λ ≥ 2²⁴
 	return Component{Size: b.Size, Clip: float64((b.Radius + b.Reach) * room), Quantiser: b}
 }
 

@@ -37,7 +37,7 @@ type Contribution struct {
 type Component struct {
 	Name string  // for people and errors, up to 255 bytes; may be empty
 	Size int     // n, coordinates: integers of a contribution
-	Clip float64 // L, loss units: no contribution is longer than Λ units of the grid of L, scaled coordinates
+	Clip float64 // L, loss units: in scaled coordinates no contribution exceeds Λ units of the grid of L
 
 	// Quantiser makes contributions. nil clips to the ball of radius L in the ℓ2 norm of scaled coordinates and rounds
 	// to the nearest lattice point, so that two contributions are at most 2Λ apart, and one is at most Λ from the null

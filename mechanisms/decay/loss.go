@@ -22,7 +22,7 @@ const scaleLimit = 1 << 50
 // dp.Curve.
 type Loss struct {
 	Filter Filter
-	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
+	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
 	N      int            // n, coordinates
 	Scale  noise.Scale
 }
@@ -96,7 +96,7 @@ type UserLoss struct {
 	Loss
 
 	Separation uint64 // s ≥ 1, steps between events of one user
-	Window     uint64 // W, steps among which a user's events are exchanged
+	Window     uint64 // W, steps within which a user's events are exchanged
 }
 
 // Mu returns µ for all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is

@@ -21,7 +21,7 @@ func TestOptimum(t *testing.T) {
 			term *= gamma * float64(2*j+1) / float64(2*j+2)
 		}
 		integral, points := 0.0, 200*int(memory)
-		for i := range points { // the rule of midpoints converges like γ^points for a function on a circle
+		for i := range points { // the midpoint rule converges like γ^points for a function on a circle
 			theta := 2 * math.Pi * (float64(i) + 0.5) / float64(points)
 			integral += 1 / math.Hypot(1-gamma*math.Cos(theta), gamma*math.Sin(theta)) / float64(points)
 		}

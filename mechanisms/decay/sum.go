@@ -30,7 +30,7 @@ type Sum struct {
 	sums    []lattice.Int128           // Ŝ_t·2^sumBits: public, a function of releases
 	buffers [][MaxPoles]lattice.Int128 // by coordinate
 
-	increments []lattice.Int128 // u_t: public, and not kept over a restart
+	increments []lattice.Int128 // u_t: public, and lost at a restart
 }
 
 // shared is the part that all sums of one calibration share.
@@ -70,7 +70,7 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	if err := buffer.Limits(all.limit[:], f.Poles[:f.Count], residue, Shift, s); err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
-	if most := float64(buffer.Reach*s.Float64()) + 2; !(most <= 1<<(maxSum-2)) { // and as much for |M|, since Σ|e_j| < 1
+	if most := float64(buffer.Reach*s.Float64()) + 2; !(most <= 1<<(maxSum-2)) { // as much for |M|: Σ|e_j| < 1
 		return nil, fmt.Errorf("forget: scale %s: too large for sums of 128 bits", s)
 	}
 	all.sumLimit = sumLimit(all.decay)

@@ -55,7 +55,7 @@ func (f Filter) Peak() float64 {
 			peak = x
 		}
 		if a = b; left.Hi.MantExp(nil) < -peakEnd {
-			break // from here on what is left is below 2^−64 of Σb²
+			break // the rest is below 2^−64 of Σb²
 		}
 	}
 	return dp.Up(peak, -peakEnd+1)

@@ -103,7 +103,7 @@ func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(
 			sum += y * y
 		}
 		m := measured{mean: sum / (float64(n) * s * s), want: f.VarianceAt(c.Steps())}
-		m.below = m.want * 6.11 * math.Sqrt(2/float64(n)) // a normal statistic passes it with probability 1e-9
+		m.below = m.want * 6.11 * math.Sqrt(2/float64(n)) // a normal statistic exceeds it with probability 1e-9
 		m.above = m.below
 		out = append(out, m)
 	}

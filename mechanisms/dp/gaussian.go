@@ -128,7 +128,7 @@ func border(low, high float64, rough func(float64) bool, exact func(float64) (ho
 		}
 		return holds
 	}
-	for step, at := uint64(8), from; b-a > 1; step *= 8 { // away from the guess, until exact turns
+	for step, at := uint64(8), from; b-a > 1; step *= 8 { // away from the guess, until exact changes
 		if at <= a || at >= b {
 			break
 		}
@@ -140,7 +140,7 @@ func border(low, high float64, rough func(float64) bool, exact func(float64) (ho
 	}
 	for asked := 0; b-a > 1; asked++ {
 		middle := a + (b-a)/2
-		if share := offA / (offA + offB); asked < straight && share >= 0 { // not NaN
+		if share := offA / (offA + offB); asked < straight && share >= 0 { // false for NaN
 			middle = min(max(a+uint64(share*float64(b-a)), a+1), b-1)
 		}
 		ask(middle)

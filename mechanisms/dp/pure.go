@@ -29,7 +29,7 @@ func PureMu(epsilon float64) float64 {
 	switch {
 	case epsilon == 0:
 		return 0
-	case epsilon > 790: // Φ(−tail) > e^−805: what follows stays inside its bounds
+	case epsilon > 790: // Φ(−tail) > e^−805, so the rest stays within its bounds
 		return math.Inf(1)
 	}
 	decay := exponential(newFloat().Neg(exact(epsilon)))

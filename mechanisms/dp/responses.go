@@ -29,7 +29,7 @@ func certain() []outcome { return []outcome{newOutcome(exact(1), newFloat())} }
 // plus returns the law of the sum of a loss distributed as law and the loss of count responses; count is at most some
 // hundred.
 func plus(law []outcome, loss *big.Float, count int) []outcome {
-	if loss.Cmp(exact(maxExponent)) > 0 { // p = 1 loses more
+	if loss.Cmp(exact(maxExponent)) > 0 { // p = 1 bounds the loss from above
 		return shifted(nil, law, exact(1), loss, count)
 	}
 	decay := exponential(newFloat().Neg(loss))
@@ -64,7 +64,7 @@ func mixedDelta(epsilon *big.Float, law []outcome, mu float64) *big.Float {
 		sum.Add(sum, delta.Mul(delta, o.weight))
 	}
 	if len(law) == 1 {
-		return sum // its weight is 1
+		return sum // the total weight is 1
 	}
 	return outward(sum)
 }

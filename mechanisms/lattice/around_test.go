@@ -73,7 +73,7 @@ func TestAroundByEnumeration(t *testing.T) {
 					visit(x, y)
 				}
 			}
-			leaves[[2]int64{}] = true // of the null event
+			leaves[[2]int64{}] = true // the null event's contribution
 			for a := range leaves {
 				for b := range leaves {
 					if d := apart(a[:], b[:]); d.Cmp(widest) > 0 {
@@ -123,7 +123,7 @@ func TestAroundDrawsAlongTheLineToTheCentre(t *testing.T) {
 		g.Around(dst, v, centre, radius, reach)
 		d := make([]float64, n)
 		for i := range v {
-			d[i] = v[i]/g.Unit()/4 - centre[i]/g.Unit()/4 // a quarter: 1e308 has room
+			d[i] = v[i]/g.Unit()/4 - centre[i]/g.Unit()/4 // a quarter, so that 1e308 does not overflow
 		}
 		away := Norm(d)
 		factor := min(1, float64(radius)/4/away)
@@ -175,7 +175,7 @@ func FuzzAround(f *testing.F) {
 			centre[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[16*i+8:]))
 		}
 		m := make([]int64, n)
-		g.Around(m, make([]float64, n), centre, 0, 0) // zero: its radius lets no centre in
+		g.Around(m, make([]float64, n), centre, 0, 0) // zero, because its radius admits no centre
 		g.Around(dst, v, centre, radius, reach)
 		nan := make([]float64, n)
 		for i := range nan {

@@ -100,7 +100,7 @@ func (g Grid) wide(x Int128) float64 {
 	significand, rest := hi>>dropped, hi&(1<<dropped-1)
 	const half = 1 << (dropped - 1)
 	if rest > half || rest == half && (lo != 0 || significand&1 == 1) {
-		significand++ // 2⁵³ carries into the exponent below, as it should
+		significand++ // 2⁵³ correctly carries into the exponent below
 	}
 	exponent := uint64(length - 1 + g.Exp + bias)
 	return math.Float64frombits(sign | (exponent<<fractionBits + significand - 1<<fractionBits))

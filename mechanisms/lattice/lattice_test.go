@@ -94,7 +94,7 @@ func TestContainsIsExact(t *testing.T) {
 		if got, want := g.Contains(leaf), contains(g, leaf); got != want {
 			t.Errorf("Contains(%d) = %v, want %v", leaf, got, want)
 		}
-		length := SquaredLength(leaf) // exact where Contains is true
+		length := SquaredLength(leaf) // exact if Contains is true
 		for _, most := range []Int128{{}, {Lo: 5}, Square(l - 1), length.AddInt64(-1), length, Square(2 * l)} {
 			if got, want := g.ContainsUpTo(leaf, most), contains(g, leaf) && !most.Less(length); got != want {
 				t.Errorf("ContainsUpTo(%d, %v) = %v, want %v", leaf, most, got, want)

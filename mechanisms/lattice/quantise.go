@@ -44,7 +44,7 @@ func (g Grid) Quantise(dst []int64, v []float64) {
 		if shrunk := radius / norm; shrunk < factor {
 			factor = shrunk
 		} else if try > 0 {
-			continue // the vector is inside this radius already, and was tried
+			continue // the vector is already inside this radius, which was tried
 		}
 		for i, x := range v {
 			dst[i] = nearest(float64(float64(x*scale) * factor))

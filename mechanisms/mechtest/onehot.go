@@ -5,7 +5,7 @@ import "oriel/mechanisms/lattice"
 // OneHot is a contribution.Quantiser for a histogram. It takes the number of a cell, 0 … n−1, and sets its coordinate
 // to Λ. Any other number is in no cell. Two contributions are at most Λ√2 apart, and one is Λ from the null
 // contribution.
-type OneHot struct{ Short bool } // Short: a fault, the replace distance of a count in one cell
+type OneHot struct{ Short bool } // Short plants a fault: a replace distance as if both counts were in one cell
 
 // Entries returns 1.
 func (OneHot) Entries() int { return 1 }

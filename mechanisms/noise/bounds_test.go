@@ -94,7 +94,7 @@ func (c *curve) segmentError(t *testing.T, x expansion, row []uint64, guard int,
 		}
 		sum += coefficient
 	}
-	if row[0]+sum>>guard > 3<<62 { // factor and squares count on a quarter of room
+	if row[0]+sum>>guard > 3<<62 { // factor and squares need a quarter of the range free
 		t.Fatalf("row %x: x leaves its range", row)
 	}
 

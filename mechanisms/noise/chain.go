@@ -49,7 +49,7 @@ type Scratch struct{ hasher }
 type hasher struct {
 	hash digest
 	sum  [sha256.Size]byte
-	buf  [8 * sha256.BlockSize]byte // bytes not yet hashed
+	buf  [8 * sha256.BlockSize]byte // bytes that are not hashed yet
 	used int
 
 	// States of hash after the inner and the outer block of the key named of, kept from the first Seed to the next
@@ -253,7 +253,7 @@ func (c *Chain) start(state []byte, x uint64) {
 // begin starts the inner hash of HMAC-SHA-256 (RFC 2104) and the message with its domain.
 func (c *Chain) begin(domain string) {
 	if len(c.inner) > 0 && c.of != c.key {
-		c.clear() // another chain's
+		c.clear() // for another chain
 	}
 	c.start(c.inner, 0x36)
 	b := append(c.buf[:c.used], tagDomain)

@@ -88,7 +88,7 @@ func (c *coins) coin(x, y *big.Int) bool {
 			return w < digit
 		}
 	}
-	return false // the number is x/y so far, or above
+	return false // the digits so far equal x/y, so the number is at least x/y
 }
 
 // decays returns true with probability e^−k.

@@ -51,7 +51,7 @@ func (c *curve) rounder(f factor) rounder {
 func (r *rounder) round(dst []int64) int {
 	table, mant, shift, offset, low, width := r.table, r.mant, r.shift, r.offset, r.low, r.width
 	for i, word := range dst {
-		mask := word >> 63 // as fold
+		mask := word >> 63 // as in fold
 		at, t := segment(word ^ mask)
 		if at >= uint64(len(table)) {
 			return i
@@ -61,7 +61,7 @@ func (r *rounder) round(dst []int64) int {
 		if y&low >= width {
 			return i
 		}
-		dst[i] = (mask - int64(y>>(shift&63))) ^ mask // as signed
+		dst[i] = (mask - int64(y>>(shift&63))) ^ mask // as in signed
 	}
 	return len(dst)
 }

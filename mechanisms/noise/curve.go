@@ -15,7 +15,7 @@ type curve struct {
 	tail  tail
 
 	coarse      *tables.Coarse
-	coarseSlack uint64 // of the coarse table, for every octave of it
+	coarseSlack uint64 // for the coarse table, all octaves
 }
 
 // tail returns F(−y) within two units, and the density at −y approximately; all with p fraction bits, y ≥ 0.
@@ -56,7 +56,7 @@ func (c *curve) fine(word uint64) (x, slack uint64) {
 	if octave >= tables.Octaves {
 		return 0, beyond
 	}
-	a <<= octave + 2 // the leading one leaves
+	a <<= octave + 2 // the leading one is shifted out
 	row := &c.table[octave*tables.Segments+uint(a>>58)]
 	t := ^(a << 6)
 	s, _ := bits.Mul64(row[7], t)
@@ -84,8 +84,8 @@ func (c *curve) far(d *digits) (x, slack uint64, ok bool) {
 // factor is a scale prepared for fixed point: x·s ≈ floor(x·mant/2^64)·2^-shift for x in fixed point.
 type factor struct {
 	mant  uint64
-	shift uint   // 1 … 63; 0 in the zero factor, with which every draw is in doubt
-	slack uint64 // error of the product in units of 2^-shift, without that of x
+	shift uint   // 1 … 63; 0 in the zero factor, which leaves every draw in doubt
+	slack uint64 // error of the product in units of 2^-shift, without the error of x
 }
 
 // times prepares the factor m·2^e for m in [2^63, 2^64) that is known within slack. ok is false if there is none,
@@ -95,7 +95,7 @@ func (c *curve) times(m uint64, e int, slack uint64) (f factor, ok bool) {
 	if shift < 1 || slack > beyond/2 {
 		return factor{}, false
 	}
-	if extra := shift - 63; extra > 0 { // a small scale: its low bits do not matter
+	if extra := shift - 63; extra > 0 { // a small scale, whose low bits do not matter
 		m >>= extra
 		shift = 63
 	}

@@ -15,7 +15,7 @@ const maxExtension = 8
 type digits struct {
 	value *big.Int
 	bits  uint
-	mask  uint64 // of fold, for the words that follow
+	mask  uint64 // mask of fold, for the words that follow
 	next  func() uint64
 }
 
@@ -160,7 +160,7 @@ func series(z *big.Int, q uint) (e, f *big.Int) {
 	term := new(big.Int).Lsh(big.NewInt(1), q)
 	e, f = new(big.Int).Set(term), new(big.Int).Set(term)
 	var divisor, part, rest big.Int
-	twice := new(big.Int).Rsh(z, q-1).Uint64() // stop only where every further term is at most half the one before
+	twice := new(big.Int).Rsh(z, q-1).Uint64() // stop only once each further term is at most half the one before
 	for n := uint64(1); term.Sign() != 0 || n <= twice+1; n++ {
 		part.Rsh(part.Mul(term, z), q)
 		term.QuoRem(&part, divisor.SetUint64(n), &rest)

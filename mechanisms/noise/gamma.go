@@ -114,7 +114,7 @@ func (s *squares) times(theta Scale) factor {
 		length = 64 + bits.Len64(s.sum[1])
 	}
 	if length <= 64 {
-		return factor{} // all of Y tiny
+		return factor{} // all of Y is tiny
 	}
 	// sum is (hi, lo)·4^e with hi ≥ 2^62, and off below (slack+1)·2^64·4^e.
 	e := (length+1)/2 - 64
@@ -139,7 +139,7 @@ func (s *squares) times(theta Scale) factor {
 // shiftRight returns the low 128 bits of x·2^-by; −64 ≤ by ≤ 192. The caller must ensure that nothing is lost at the
 // top.
 func shiftRight(x [3]uint64, by int) (hi, lo uint64) {
-	if by < 0 { // only bits that are zero leave
+	if by < 0 { // only zero bits are shifted out
 		up := uint(-by)
 		return x[1]<<up | x[0]>>(64-up), x[0] << up
 	}
@@ -185,7 +185,7 @@ type slowGamma struct {
 	keys   keystream
 	y      []*digits
 	known  []interval
-	bits   uint // of Y in chi
+	bits   uint // known bits of each Y in chi
 	chi    interval
 	factor *big.Int
 }

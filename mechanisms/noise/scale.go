@@ -10,7 +10,7 @@ import (
 // Scale is a noise scale Mant·2^Exp in lattice units. It is an exact dyadic, so that a plan can store it and every
 // machine reads the same number. The zero value is not a scale.
 type Scale struct {
-	Mant uint64 // > 0; odd when made by ScaleUp, but every Mant means Mant·2^Exp
+	Mant uint64 // > 0; odd if made by ScaleUp, but any Mant stands for Mant·2^Exp
 	Exp  int
 }
 
@@ -60,7 +60,7 @@ func (s Scale) Float64() float64 {
 	for ; exp > 0 && !math.IsInf(x, 1); exp -= min(exp, 1000) {
 		x = float64(x * power(min(exp, 1000)))
 	}
-	for exp < -1000 && x > 0 { // only for scales far below what a sampler takes
+	for exp < -1000 && x > 0 { // only for scales far below a sampler's
 		x = float64(x * power(-1000))
 		exp += 1000
 	}

@@ -37,8 +37,8 @@ const groupWords = 16
 // depends on no secret.
 type nativeWords struct {
 	schedule [15][2]uint64     // round keys
-	used     uint64            // words read
-	group    [groupWords]int64 // words around the next one, if that is not the first of a group
+	used     uint64            // number of words read
+	group    [groupWords]int64 // the current group of words, unless the next word is the first of a group
 }
 
 // start sets the key and goes to word 0.

@@ -131,7 +131,7 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 // rounding. A contribution that is released twice must be caught.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
-	follow := func(at int, leaf int64) world { // later leaves look at the release before
+	follow := func(at int, leaf int64) world { // later contributions depend on the release before
 		return func(step int, releases []float64) int64 {
 			switch {
 			case step == at:
@@ -142,7 +142,7 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 			return 1
 		}
 	}
-	invited := func(leaf int64) world { // the event comes in the second or the third step, as the first release says
+	invited := func(leaf int64) world { // the event occurs in the second or the third step, depending on the first release
 		return func(step int, releases []float64) int64 {
 			if step > 0 && (releases[0] > 0) == (step == 1) {
 				return leaf

@@ -13,10 +13,10 @@ type Guarantee struct {
 	Terms
 	Mechanism      string
 	Batch          uint64
-	Epsilon, Delta float64  // proved
-	Mu             float64  // Gaussian-DP parameter of the same releases, rounded up; 0 for a pure-ε mechanism
-	Curve          dp.Curve // of a Gaussian mechanism whose loss depends on age, of a User a dp.UserCurve; else nil
-	Draws          dp.Draws // of a stream that releases no sum, and then all that Epsilon counts: there is no Mu
+	Epsilon, Delta float64  // proved values
+	Mu             float64  // Gaussian-DP parameter of the same releases, rounded up; 0 if ε is pure
+	Curve          dp.Curve // for a Gaussian mechanism whose loss depends on age, and a dp.UserCurve for a User; else nil
+	Draws          dp.Draws // for a stream without released sums; then Epsilon counts only these, and Mu is 0
 }
 
 // At returns ε(age) at the same δ: the loss over all releases in a unit's first age steps, rounded up. For a unit of
@@ -78,7 +78,7 @@ func (g Guarantee) AtAll(age uint64) dp.Budget {
 		return g.gaussian(g.Curve.(dp.UserCurve).MuAll(age))
 	default:
 		m := integer(g.Scope.periods(age))
-		sum := dp.Float().Add(m, dp.Exact(1)) // below 2⁶⁵, and the product below 2¹²⁹
+		sum := dp.Float().Add(m, dp.Exact(1)) // below 2⁶⁵, and so the product below 2¹²⁹
 		return g.times(sum.Mul(sum, m).Quo(sum, dp.Exact(2)))
 	}
 }
@@ -94,7 +94,7 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 		return g.claim()
 	case g.Mu > 0:
 		return g.gaussian(dp.RoundUp(dp.Float().Mul(dp.Exact(g.Mu), integer(units))))
-	case g.Delta > 0: // of draws alone
+	case g.Delta > 0: // draws alone
 		total := g.Draws.Of(units)
 		return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
 	default:

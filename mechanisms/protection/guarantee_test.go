@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
-	_ "oriel/mechanisms/mechtest/tiertest" // a process of tests collects its heap less often
+	_ "oriel/mechanisms/mechtest/tiertest" // its init lets the test process collect its heap less often
 )
 
 // event and user are units for tests in which the unit does not matter.
@@ -36,7 +36,7 @@ func TestPureGuaranteeFollowsTheWindows(t *testing.T) {
 				t.Errorf("%s(%d) = %v, want %g", name, age, got, want)
 			}
 		}
-		exactly := func(count float64) float64 { // 0.1 is a little more than a tenth, and is multiplied as it is
+		exactly := func(count float64) float64 { // the float64 0.1 is a little more than a tenth, and is multiplied exactly
 			x, _ := new(big.Rat).Mul(new(big.Rat).SetFloat64(0.1), new(big.Rat).SetFloat64(count)).Float64()
 			return x
 		}

@@ -5,7 +5,7 @@ import "fmt"
 // Lifetime protects an event in all releases of a stream that ends after T = Steps steps.
 type Lifetime struct {
 	Steps  uint64 // T
-	Within uint64 // the window that the mechanism is calibrated to, T or more: of a tree the next power of two
+	Within uint64 // window of the mechanism's calibration, at least T; for a tree the next power of two
 }
 
 // Name returns "lifetime".

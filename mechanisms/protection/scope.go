@@ -51,10 +51,10 @@ type Scope interface {
 	// Validate checks the numbers of the scope alone.
 	Validate() error
 
-	periods(age uint64) uint64                // windows that so many steps touch: each costs pure ε once
-	reached(age uint64, mu, all float64) bool // whether µ at this age is all that the claim is of
-	capped() bool                             // whether no age loses more than the claim
-	stored(fine bool) []uint64                // ages of a stored loss, never falling; fine: ages within the span too
+	periods(age uint64) uint64                // windows that so many steps touch; each costs pure ε once
+	reached(age uint64, mu, all float64) bool // whether µ at this age is the whole µ of the claim
+	capped() bool                             // whether the loss at every age is at most the claim
+	stored(fine bool) []uint64                // ages of a stored loss, ascending; with fine also ages within the span
 }
 
 // Figures holds the numbers of a scope under the names that formats use. A number that the scope does not have is 0.
@@ -80,23 +80,23 @@ func scopeOf(f Figures) Scope {
 // Age is an age that is printed. Spans is 0 if it is not a whole number of spans.
 type Age struct {
 	Spans, Steps uint64
-	Name         string // such as "10 W", or "at the end"
-	Figure       string // in names of figures, behind "epsilon_": "after_10_windows"
+	Name         string // for example "10 W", or "at the end"
+	Figure       string // part of figure names after "epsilon_", for example "after_10_windows"
 }
 
 // Words holds the texts that describe a scope to people, by the place that shows them.
 type Words struct {
-	Letter string // of Steps: "W", "H", "T", or empty
-	Length string // heads a report: "W = 64 steps"
-	Age    string // what a loss of all ages is called: "at every age"; empty where ages differ
-	Claim  string // follows "ε = 1 for every event" in a title
-	Point  string // follows the claimed ε in a figure
-	At     uint64 // the age where it stands; 0: at every one
-	Brief  string // follows "against replace of one event" in a transcript
+	Letter string // the letter of Steps: "W", "H", "T", or empty
+	Length string // heading of a report: "W = 64 steps"
+	Age    string // name of the loss at all ages: "at every age"; empty if ages differ
+	Claim  string // as it follows "ε = 1 for every event" in a title
+	Point  string // as it follows the claimed ε in a figure
+	At     uint64 // the age at which a figure shows Point; 0: all ages
+	Brief  string // as it follows "against replace of one event" in a transcript
 
 	Promise string // first line of a log
-	Key     string // of the log's number of steps; empty: none
-	Steps   uint64 // that number: W, H or T
+	Key     string // name of the number of steps in a log; empty: none
+	Steps   uint64 // the number itself: W, H or T
 }
 
 // longest is the largest power of two that a mechanism accepts as a window.

@@ -23,11 +23,11 @@ type answers struct {
 	words        Words
 	capped       bool
 	periods      map[uint64]uint64 // by age
-	reached      map[uint64]bool   // by age, at a µ that is below that of the claim
+	reached      map[uint64]bool   // by age, at a µ below the claim's
 	coarse, fine []uint64          // the first of the stored ages
-	stored       int               // how many there are, fine
-	last         uint64            // of the stored ages
-	problem      Scope             // what Validate refuses
+	stored       int               // number of stored ages, with fine
+	last         uint64            // the last stored age
+	problem      Scope             // a scope that Validate refuses
 	refused      string
 }
 
@@ -279,7 +279,7 @@ func TestFittedWindowsAreLongEnough(t *testing.T) {
 			t.Errorf("%d steps: %+v", steps, life)
 		}
 	}
-	for _, steps := range []uint64{1<<62 + 1, 1<<63 + 1, math.MaxUint64} { // above all windows: a mechanism refuses it
+	for _, steps := range []uint64{1<<62 + 1, 1<<63 + 1, math.MaxUint64} { // no window is so long; a mechanism refuses it
 		if got := (Window{steps}).RoundedUp(true); got != (Window{steps}) {
 			t.Errorf("%d steps: %+v", steps, got)
 		}

@@ -13,8 +13,8 @@ import (
 // Versions of the stored form. A change of the form adds a version, and golden bytes of old versions stay.
 const (
 	guaranteeVersion = 1
-	memoryVersion    = 2 // with a memory, without ages
-	lifeVersion      = 3 // with a memory and ages, of an event or of a user
+	memoryVersion    = 2 // for a memory, without ages
+	lifeVersion      = 3 // for a memory with ages, for an event or a user
 )
 
 // version returns the version that g is stored in. A guarantee with a memory and no curve was read from version 2.
@@ -40,12 +40,12 @@ type storedGuarantee struct {
 	Batch      uint64      `json:"batch"`
 	Separation uint64      `json:"separation"`
 	Horizon    uint64      `json:"horizon"`
-	Memory     uint64      `json:"memory,omitempty"`      // absent where nothing is forgotten
+	Memory     uint64      `json:"memory,omitempty"`      // absent if nothing decays
 	UserWindow uint64      `json:"user_window,omitempty"` // with a memory, at user level
-	Epsilon    finite      `json:"epsilon"`               // of one window, at delta
+	Epsilon    finite      `json:"epsilon"`               // for one window, at delta
 	Delta      float64     `json:"delta"`
-	Mu         float64     `json:"mu,omitempty"` // of one window; absent when pure
-	Rho        finite      `json:"rho"`          // zCDP, of one window: µ²/2, or that of pure ε
+	Mu         float64     `json:"mu,omitempty"` // for one window; absent if ε is pure
+	Rho        finite      `json:"rho"`          // zCDP for one window: µ²/2, or the ρ of pure ε
 	Ages       []storedAge `json:"ages"`         // ascending; empty without a curve
 }
 
@@ -184,7 +184,7 @@ func (g Guarantee) ages() []storedAge {
 			continue
 		}
 		out = append(out, g.aged(age))
-		if g.Scope.capped() && !several && out[len(out)-1].Mu == g.Mu { // an event loses no more
+		if g.Scope.capped() && !several && out[len(out)-1].Mu == g.Mu { // an event's loss grows no more
 			break
 		}
 	}
@@ -197,7 +197,7 @@ func (g Guarantee) aged(age uint64) storedAge {
 		a.Mu = g.Curve.Mu(age)
 	}
 	if g.Scope.capped() {
-		a.Mu = min(a.Mu, g.Mu) // parts' curves are rounded up each
+		a.Mu = min(a.Mu, g.Mu) // the curves of components are rounded up separately
 	}
 	if _, several := g.Unit.EventSeparation(); several {
 		if a.EpsilonAll = finite(g.AtAll(age).Epsilon); g.Mu > 0 {

@@ -103,7 +103,7 @@ func storedCases() map[string]storedCase {
 	} {
 		g := cases[c.what]
 		if g.Mu > 0 {
-			g.Epsilon = dp.GaussianEpsilon(g.Mu, g.Delta) // the twin's is less than is proved
+			g.Epsilon = dp.GaussianEpsilon(g.Mu, g.Delta) // the twin's figure is below the proved one
 		}
 		all[c.what] = storedCase{g, c.head, c.ages}
 	}
@@ -404,7 +404,7 @@ func TestWhatIsNoGuaranteeIsNotStored(t *testing.T) {
 		"out of range":             func(g *Guarantee) { g.Epsilon = 0 },
 		"holds draws":              func(g *Guarantee) { g.Draws.Pure = 1 },
 		"delta 0.1 without mu":     func(g *Guarantee) { g.Delta = 0.1 },
-		"memory 8 with a window, ": func(g *Guarantee) { g.Scope = Decay{8} }, // pure noise decays in no mechanism
+		"memory 8 with a window, ": func(g *Guarantee) { g.Scope = Decay{8} }, // no mechanism has pure noise under a Decay
 	} {
 		bad := g
 		change(&bad)

@@ -104,8 +104,8 @@ func (t Terms) Members() []Member {
 type Member struct {
 	Name  string
 	Steps uint64
-	Words string // for people: the number and what it is
-	Text  string // for the schema of decisions
+	Words string // for people: the number and its meaning
+	Text  string // for the JSON Schema of decisions
 }
 
 // Validate reports every problem of the scope, of the unit, and of their combination.

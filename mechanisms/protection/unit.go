@@ -38,16 +38,16 @@ type Unit interface {
 // UnitFigures holds the numbers of a unit under the names that formats use. A number that it does not have is 0.
 type UnitFigures struct {
 	Separation uint64 // s, steps
-	Among      uint64 // steps, where the scope does not bound them
+	Among      uint64 // steps within which events are exchanged, if the scope does not bound them
 }
 
 // UnitWords holds the texts that describe a unit to people.
 type UnitWords struct {
-	Whose string // follows "ε = 1 for" in a title: "every event"
-	Aged  string // whose loss grows with age: "an event"
-	Also  string // follows the promise of the scope in a log; may be empty
-	Brief string // stands in the place of the scope's in a transcript; may be empty
-	Bound string // follows the unit's name in a report: how far apart its events are; may be empty
+	Whose string // as it follows "ε = 1 for" in a title: "every event"
+	Aged  string // the unit whose loss grows with age: "an event"
+	Also  string // as it follows the promise of the scope in a log; may be empty
+	Brief string // replaces the scope's Brief in a transcript; may be empty
+	Bound string // as it follows the unit's name in a report: the distance of its events; may be empty
 }
 
 // Event is the unit of one event.

@@ -15,9 +15,9 @@ const MaxAmong = 1 << 40
 // steps apart, and at most one in a step. Acceptance must depend on user ids and steps alone, and every event that is
 // not accepted must be null.
 type User struct {
-	Exchange   dp.Adjacency // of one event, for Guarantees of a single one
+	Exchange   dp.Adjacency // adjacency of one event, for the Guarantee of a single one
 	Separation uint64       // s ≥ 1, steps
-	Steps      uint64       // among which a user's events are exchanged under a Decay, 1 to MaxAmong; else 0: the window
+	Steps      uint64       // under a Decay: steps within which a user's events are exchanged, 1 to MaxAmong; else 0
 }
 
 // Name returns "user".

@@ -25,7 +25,7 @@ func closed(rates, weights []*big.Float, age, separation, count uint64) *big.Flo
 				z = mul(z, x)
 			}
 			x = mul(x, x)
-			if x.MantExp(nil) < -3000 { // far below all else, and big.Float would align as many bits
+			if x.MantExp(nil) < -3000 { // negligible, and big.Float would align as many bits
 				x = f()
 			}
 			if z.Sign() != 0 && z.MantExp(nil) < -3000 {

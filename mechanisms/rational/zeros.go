@@ -14,7 +14,7 @@ const zeroBits = 200
 // means that N changes sign across m disjoint intervals in (0, 1), so that each holds one zero and there are no others.
 func (f Fraction) zeros() (zeros []Interval, ok bool) {
 	n := f.numerator()
-	below := new(big.Int).Lsh(big.NewInt(1), zeroBits) // 1, then the low end of the zero before
+	below := new(big.Int).Lsh(big.NewInt(1), zeroBits) // 1, then the low end of the previous zero
 	margin := big.NewInt(2)                            // of Newton's last step, and one
 	for _, z := range n.guesses() {
 		lo, hi := new(big.Int).Sub(z, margin), new(big.Int).Add(z, margin)

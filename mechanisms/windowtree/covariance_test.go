@@ -135,7 +135,7 @@ func TestCovarianceTestCatchesPlantedFaults(t *testing.T) {
 	draws := 0
 	var last noise.Seed
 	reuse := faulty{sumtest.Gaussian(t, s), func(seed noise.Seed) noise.Seed {
-		if draws++; draws%16 == 5 { // a run has 16 draws: 11 of prefixes, 5 of suffixes; the fifth repeats the fourth
+		if draws++; draws%16 == 5 { // a run has 16 draws, 11 of prefixes and 5 of suffixes; the fifth repeats the fourth
 			return last
 		}
 		last = seed

@@ -46,7 +46,7 @@ func TestExactLossIsWithinTheClaim(t *testing.T) {
 			ages = ages[:3] // the matrices of later ages are large
 		}
 		later := 0.0
-		stride := max(1, window/16) // the positions of a larger window are sampled, the first two of a block among them
+		stride := max(1, window/16) // only some positions of a larger window, including the first two of a block
 		for i := uint64(1); i <= 2*window; i += stride {
 			losses := exactLosses(t, tree, i, ages)
 			for k, age := range ages {

@@ -29,7 +29,7 @@ func Squares(window, separation uint64) *big.Int {
 type Loss struct {
 	Window     uint64 // W, steps
 	Separation uint64 // s, steps between events of one user; W or more for a single event
-	Square     uint64 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
+	Square     uint64 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
 	N          int    // n, coordinates
 	Scale      noise.Scale
 }

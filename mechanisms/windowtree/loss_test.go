@@ -171,7 +171,7 @@ func TestShiftsOfTheProof(t *testing.T) {
 			{places(rng, separation, i, i+window-1), l.Mu(uint64(m * window))},
 			{places(rng, separation, i, last), l.MuAll(uint64(m * window))},
 		} {
-			moved := make([]int, last+1) // moved[t]: how far apart the sums of step t are
+			moved := make([]int, last+1) // moved[t]: difference of the sums of step t
 			for _, p := range c.places {
 				size := delta
 				if rng.IntN(3) == 0 {
@@ -182,7 +182,7 @@ func TestShiftsOfTheProof(t *testing.T) {
 				}
 			}
 			at := func(step int) int { return moved[max(0, min(step, last))] }
-			part := func(total, first, last int) int { // of total, of positions first … last of a block
+			part := func(total, first, last int) int { // share of total in positions first … last of a block
 				down := func(p int) int { return int(math.Floor(float64(total*p) / float64(window))) }
 				return down(last) - down(first-1)
 			}

@@ -42,8 +42,8 @@ type Tree struct {
 
 	steps  uint64
 	total  []lattice.Int128 // Σ v_i, exact
-	noise  []lattice.Int128 // 128 bits: h·2⁶³ does not fit in 64
-	slots  []node           // h: no release has more active nodes
+	noise  []lattice.Int128 // 128 bits, because h·2⁶³ does not fit in 64
+	slots  []node           // h slots, because no release has more active nodes
 	free   []int            // slots without a node
 	prefix []int            // by level
 	suffix []int            // by level
@@ -138,7 +138,7 @@ func (t *Tree) turn(chain *noise.Chain) {
 	for level := range carried {
 		t.retire(t.prefix, level)
 	}
-	split := 0 // [p+1, W]: the node that starts at p gives way to its parts that start after p
+	split := 0 // [p+1, W]: the node that starts at p is replaced by its parts that start after p
 	if block > 0 {
 		split = len(t.slots) - 1
 		if p > 1 {

@@ -50,7 +50,7 @@ func (s *Schema) open(reader *typ, paths []mapping.Path) (mapping.Source, error)
 // several branches of a union, and must be found in at least one.
 type compiler struct {
 	lenient bool
-	passed  map[*typ]*node // nodes of types to which no path leads
+	passed  map[*typ]*node // nodes of types that no path leads to
 	paths   []mapping.Path
 	found   []bool
 	missing []error
@@ -118,7 +118,7 @@ func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 			n.keys = append(n.keys, key{[]byte(b.Name), c.node(w.items, r.like(mapKind).item(), b.Tree), b.Tree.Places()})
 		}
 		slices.SortFunc(n.keys, func(a, b key) int { return bytes.Compare(a.name, b.name) })
-	case nullKind: // all below is absent
+	case nullKind: // everything below is absent
 	case enumKind:
 		for _, symbol := range w.symbols {
 			n.symbols = append(n.symbols, []byte(symbol))

@@ -48,7 +48,7 @@ func (s *Source) decimal(b []byte, scale int) (f float64, ok bool) {
 	if len(b) > mostDecimal {
 		return 0, false
 	}
-	var words [mostDecimal / 8]uint64 // the lowest first: of a negative number its complement, and 1 more
+	var words [mostDecimal / 8]uint64 // lowest word first; for a negative number its complement plus 1
 	carry := uint64(sign & 1)
 	for k := range words {
 		for place := range 8 {

@@ -74,7 +74,7 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 			return 0, schemas.Malformed
 		}
 		behind := index + count
-		if i = at; n.items.least == 0 { // nothing to read behind the last pick, so time follows from bytes
+		if i = at; n.items.least == 0 { // nothing to read after the last pick, so time stays in proportion to bytes
 			count = min(count, max(n.picked()-index, 0))
 		}
 		for range count {

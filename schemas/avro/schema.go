@@ -15,8 +15,8 @@ import (
 // Limits of schema files.
 const (
 	mostBytes   = 1 << 20
-	mostNesting = 200    // of brackets
-	mostTypes   = 10_000 // each written at its own place; a name that refers to one is none
+	mostNesting = 200    // nesting of brackets
+	mostTypes   = 10_000 // types defined in place; a name that refers to one does not count
 	mostLeast   = 1 << 30
 )
 
@@ -26,16 +26,16 @@ type Schema struct{ root *typ }
 // typ is a type of a schema.
 type typ struct {
 	kind     kind
-	name     string   // full, of record, enum and fixed
-	unit     int64    // of a time, in a second; −1: days
+	name     string   // full name of a record, enum or fixed
+	unit     int64    // units of a time in a second; −1: the unit is a day
 	decimal  bool     // bytes and fixed
-	scale    int      // of a decimal
-	size     int      // of a fixed
-	symbols  []string // of an enum
-	fields   []field  // of a record
-	items    *typ     // of an array, and values of a map
-	branches []*typ   // of a union
-	least    int      // fewest bytes of a value, up to mostLeast; 0: no value has any
+	scale    int      // for a decimal
+	size     int      // for a fixed
+	symbols  []string // for an enum
+	fields   []field  // for a record
+	items    *typ     // for an array, and the values of a map
+	branches []*typ   // for a union
+	least    int      // fewest bytes of a value, up to mostLeast; 0: all values are empty
 	measured bool
 }
 
@@ -83,7 +83,7 @@ func (k kind) String() string {
 // Parse reads a schema. references are the schemas whose types the text names. A reference must come after the ones
 // that it names.
 func Parse(text []byte, references ...[]byte) (*Schema, error) {
-	if len(references) > 0 { // a type may name what stands before it in a union
+	if len(references) > 0 { // because a union may name a type that is defined before it
 		text = slices.Concat([]byte("["), bytes.Join(append(slices.Clone(references), text), []byte(",")), []byte("]"))
 	}
 	if len(text) > mostBytes || mapping.Nesting(text, "{}[]") > mostNesting {
@@ -217,7 +217,7 @@ func (r *reader) measure(t *typ, open map[*typ]bool) int {
 	case t.kind == doubleKind:
 		t.least = 8
 	case t.kind != nullKind:
-		t.least = 1 // of a varint: what is behind it may be t again
+		t.least = 1 // at least a varint; the value may contain t again
 	}
 	t.measured = true
 	return t.least

@@ -68,7 +68,7 @@ func TestRecordsOfManyFieldsAreReadInTheTimeOfTheirBytes(t *testing.T) {
 			t.Fatalf("%s: %v", leaf, err)
 		}
 		if err != nil {
-			continue // a null is no value
+			continue // a null has no kind
 		}
 		if code := source.Fill(make([]mapping.Value, 2), make([]byte, 1000)); code != schemas.Malformed {
 			t.Errorf("a record that is too short: %v", code)
@@ -158,7 +158,7 @@ func TestItemsOfNoBytesTakeNoTime(t *testing.T) {
 	if code := source.Fill(make([]mapping.Value, 1), record); code != schemas.OK {
 		t.Error(code)
 	}
-	if took := time.Since(start); took > time.Second { // ms; 4096 times as many steps take seconds
+	if took := time.Since(start); took > time.Second { // takes milliseconds; 4096 times as many steps would take seconds
 		t.Errorf("%d bytes took %v", len(record), took)
 	}
 }
@@ -228,7 +228,7 @@ func FuzzSchema(f *testing.F) {
 			if err != nil {
 				return
 			}
-			for _, p := range mappingtest.Reach(24, s.Names) { // alone, because most are of no value
+			for _, p := range mappingtest.Reach(24, s.Names) { // each alone, because most have no value
 				s.At(p)
 				if source, err := s.OpenVersion(s, []mapping.Path{p}); err == nil {
 					sources = append(sources, source)

@@ -81,7 +81,7 @@ func twinValue(v any, path mapping.Path) mapping.Value {
 		r, _ := new(big.Rat).SetString(string(x))
 		f, _ := r.Float64()
 		return number(f)
-	case time.Duration: // of time-millis, which has no day
+	case time.Duration: // time-millis, which has no day
 		return number(float64(x / time.Millisecond))
 	case time.Time:
 		return mapping.Value{Kind: mapping.Time, Seconds: x.Unix(), Nanos: int32(x.Nanosecond())}
@@ -93,7 +93,7 @@ func twinValue(v any, path mapping.Path) mapping.Value {
 type drawer struct {
 	*rand.Rand
 	names int
-	made  []string // records that may be referred to
+	made  []string // records that later types may refer to
 }
 
 func (d *drawer) name(prefix string) string {
@@ -157,7 +157,7 @@ func (d *drawer) value(b []byte, t *typ, depth int) []byte {
 		switch {
 		case t.kind == intKind:
 			x = int64(int32(x))
-		case t.unit != 0: // what a time.Time holds
+		case t.unit != 0: // range of a time.Time
 			x %= 1e15
 		}
 		return binary.AppendVarint(b, x)

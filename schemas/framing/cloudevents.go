@@ -12,9 +12,9 @@ const maxDepth = 64
 
 // cloudEvent extracts the event from a CloudEvent in structured mode.
 type cloudEvent struct {
-	binary bool   // the event is no JSON: it stands in data_base64 alone
-	arena  []byte // of texts that hold escapes
-	event  []byte // from base64
+	binary bool   // the event is not JSON, so it is only in data_base64
+	arena  []byte // texts with escapes
+	event  []byte // event decoded from base64
 }
 
 // content returns the event in a record.
@@ -51,7 +51,7 @@ func (c *cloudEvent) content(record []byte) (event []byte, code schemas.Code) {
 // members are the relevant members of a CloudEvent.
 type members struct {
 	version      bool // specversion is "1.0"
-	versioned    bool // it is there
+	versioned    bool // specversion is present
 	data, base64 []byte
 }
 
@@ -74,7 +74,7 @@ func (c *cloudEvent) members(found *members, b []byte, i int) (next int, code sc
 			return i, code
 		}
 		if found.base64 == nil {
-			c.arena = c.arena[:kept] // nothing lies there
+			c.arena = c.arena[:kept] // the arena part is no longer used
 		}
 		if i, done, code = schemas.NextMember(b, i, '}'); code != schemas.OK {
 			return i, code

@@ -28,8 +28,8 @@ func Header(record []byte) (id uint32, rest []byte, ok bool) {
 // Entry is a schema that records may name.
 type Entry struct {
 	ID    uint32
-	Index []int              // of Protobuf the place of the message type in its file; nil: an encoding without it
-	Open  mapping.OpenSource // what reads records of the schema
+	Index []int              // for Protobuf the index of the message type in its file; nil: an encoding without it
+	Open  mapping.OpenSource // opens a source for records of the schema
 
 	// Known reports whether the record at an offset of an input partition may name the id. nil means that every record
 	// may.
@@ -77,11 +77,11 @@ func (t *Table) Open(paths []mapping.Path) (mapping.Source, error) {
 // Source reads records in Confluent's framing. It is not safe for concurrent use.
 type Source struct {
 	table     *Table
-	sources   []mapping.Source // of the table's entries
+	sources   []mapping.Source // sources of the table's entries
 	partition int32
 	offset    int64
-	id        uint32 // that the last record names
-	unknown   bool   // the last record names an id, or a message type, that is not in the table
+	id        uint32 // id named by the last record
+	unknown   bool   // the last record names an unknown id or message type
 }
 
 // At implements mapping.PlacedSource.

@@ -43,7 +43,7 @@ type decoder struct {
 	inner    schemas.EventDecoder
 	content  func(record []byte) ([]byte, schemas.Code)
 	maxBytes int
-	inside   bool // the last record was taken out of its framing
+	inside   bool // the framing of the last record was valid
 }
 
 func newDecoder(

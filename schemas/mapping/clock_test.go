@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // a machine may have no zones
+	_ "time/tzdata" // because a machine may have no zones
 
 	"oriel/schemas"
 )
@@ -72,7 +72,7 @@ func TestRulesAreTheirZones(t *testing.T) {
 			if got := parts(t, &c, Value{Kind: Text, Text: []byte(written)}); got != want {
 				t.Fatalf("%s at %s: %s, want %s", r.rule, written, got, want)
 			}
-			local := at.Format(time.DateTime) // the hour that comes twice is the one of standard time or of summer time
+			local := at.Format(time.DateTime) // an hour that occurs twice may be in standard time or in summer time
 			got := parts(t, &c, Value{Kind: Text, Text: []byte(local)})
 			if !slices.Equal(strings.Fields(got)[:4], strings.Fields(want)[:4]) {
 				t.Fatalf("%s at %s: %s, want %s", r.rule, local, got, want)

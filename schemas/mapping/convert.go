@@ -112,9 +112,9 @@ func (i *Item) Reads(k Kind) bool {
 
 // Clock defines how times are read: the unit of an epoch, and the zone for hours and days.
 type Clock struct {
-	unit  float64 // of a number that is a time, how many make a second; 0: a number is no time
+	unit  float64 // units in a second, for numbers that are times; 0: a number is not a time
 	zone  calendar.Zone
-	given bool // the document says something of it
+	given bool // the document sets it
 }
 
 // setUnit sets the unit of an epoch: s, ms, us or ns since 1970-01-01T00:00:00Z.
@@ -135,7 +135,7 @@ func (c *Clock) setZone(text string) (err error) {
 // text of ISO 8601. A text without an offset from UTC is local time of the zone.
 func (c *Clock) part(v *Value, as As) (f float64, ok bool) {
 	var utc, wall int64 // seconds since 1970-01-01, on the clocks of UTC and of the zone
-	fraction := 0.0     // of a second, behind them
+	fraction := 0.0     // fraction of a second, added to them
 	local := false
 	switch number, isNumber := c.epoch(v); {
 	case v.Kind == Time:

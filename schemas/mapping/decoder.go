@@ -8,13 +8,13 @@ import (
 type Decoder struct {
 	plan     *Plan
 	source   Source
-	placed   PlacedSource // the same, if it is one
+	placed   PlacedSource // the same source, if it is a PlacedSource
 	events   *schemas.Assembler
 	features []schemas.Feature
 	values   []Value
-	read     Value  // that a target has made of another
-	digits   []byte // of its text
-	failed   int    // the target that broke a rule last, or of a filtered record the test; −1: none
+	read     Value  // the converted value of a target
+	digits   []byte // buffer for its text
+	failed   int    // the last target that broke a rule, or for a filtered record the test; −1: none
 	unread   bool   // the source could not read the record
 }
 
@@ -99,7 +99,7 @@ func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 		v = &d.values[t.at]
 	}
 	c := t.item.Compare
-	if c != nil && v.Kind >= Time && !Missing(c.Constant) { // else it asks whether something stands there
+	if c != nil && v.Kind >= Time && !Missing(c.Constant) { // otherwise it tests whether there is a value
 		return v, schemas.WrongType
 	}
 	if c != nil && (v.Kind > Null || Missing(c.Constant)) {

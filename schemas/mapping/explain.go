@@ -111,11 +111,11 @@ func (p *Plan) Schema() []byte {
 
 // shape describes a position of a record.
 type shape struct {
-	names    []string // of its members, or places of a list, in the order of the mapping
+	names    []string // names of its members, or indices of a list, in the order of the mapping
 	members  []*shape
 	required []string
-	texts    []string // what it becomes
-	types    []string // of JSON that a target can read; nil: any
+	texts    []string // descriptions of the items made from it
+	types    []string // JSON types that a target can read; nil: any
 }
 
 func newShape() *shape { return &shape{} }

@@ -30,7 +30,7 @@ type member struct {
 	list     bool
 
 	absent bool
-	values []any // one, or those of a list
+	values []any // a single value, or those of a list
 }
 
 // scalars are the kinds of values, with their types in Avro and Protobuf.

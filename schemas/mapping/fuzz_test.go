@@ -36,7 +36,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		var e schemas.Event
 		var code schemas.Code
-		tiertest.Allocates(t, 1<<16+4*uint64(len(record)), func() { code = d.Decode(&e, record) }) // texts with escapes, once
+		tiertest.Allocates(t, 1<<16+4*uint64(len(record)), func() { code = d.Decode(&e, record) }) // one-time buffers
 		if text := d.Problem(record, code); text == "" {
 			t.Error("no problem")
 		}

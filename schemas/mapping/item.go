@@ -10,15 +10,15 @@ import (
 
 // Item is a rule for one member of an event, or one of its features.
 type Item struct {
-	Name     string // of the feature or member; empty for a label
-	From     []Path // one, or those of a vector; none with a constant or a comparison
+	Name     string // name of the feature or member; empty for a label
+	From     []Path // a single path, or those of a vector; none with a constant or a comparison
 	Compare  *Comparison
 	Constant Value // of Kind Absent: none
 	As       As
 	Clock    Clock   // how times are read
-	Scale    float64 // a number is multiplied by it first; 1 changes nothing
-	Offset   float64 // added then
-	place    string  // in the document, for messages
+	Scale    float64 // first a number is multiplied by it; 1 changes nothing
+	Offset   float64 // then it is added
+	place    string  // position in the document, for messages
 }
 
 // As is the way in which a value is read.
@@ -26,9 +26,9 @@ type As uint8
 
 // The ways of reading. A number may also be a text that is one. Parts of a time are in the clock's zone.
 const (
-	AsIs      As = iota // a feature as it stands unless it is scaled; a choice as a text; all others as numbers
+	AsIs      As = iota // a feature unchanged unless it is scaled; a choice as a text; all others as numbers
 	AsNumber            // true is 1, false 0
-	AsText              // a number as a decision would print it
+	AsText              // a number in the notation of decisions
 	AsBool              // true, false, and the texts "true" and "false"
 	AsHour              // 0 to 23
 	AsWeekday           // 1, Monday, to 7, Sunday

@@ -14,27 +14,27 @@ import (
 // containers. Members that no path names are skipped, but their grammar is checked.
 type jsonSource struct {
 	root   *jsonNode
-	strict bool   // a member that no path names makes a null event
-	record uint64 // how many were read
-	arena  []byte // texts that hold escapes
+	strict bool   // a member that no path names makes the record a null event
+	record uint64 // number of records read
+	arena  []byte // texts with escapes
 	values []Value
-	fault  *jsonNode // at which the record is wrong; nil: elsewhere
+	fault  *jsonNode // node at which the record is wrong; nil: outside all paths
 }
 
 // jsonNode is a position that paths lead to or through.
 type jsonNode struct {
 	path     Path
-	at       int // in values; −1: none
+	at       int // index in values; −1: none
 	children []jsonChild
-	list     bool           // a child is an element; then they are sorted by place
-	index    map[string]int // of many children; nil: few
-	seen     uint64         // the record that had it last
+	list     bool           // children are elements, sorted by index
+	index    map[string]int // for many children; nil: few
+	seen     uint64         // number of the last record that had it
 }
 
 type jsonChild struct {
 	name   string
-	quoted string // as it stands in a record that escapes nothing; empty if it must be escaped
-	place  int    // in a list; −1: none
+	quoted string // the quoted name, as in a record without escapes; empty if it must be escaped
+	place  int    // index in a list; −1: not one
 	node   *jsonNode
 }
 

@@ -38,7 +38,7 @@ func OwnForm(body schemas.Body, at Layout) *Mapping {
 				for _, field := range fields {
 					m.Features = append(m.Features, own(name+"."+field, field, Path{name, field}))
 				}
-			default: // a shape that does not fit is refused with the path
+			default: // Compile refuses a wrong shape, naming the path
 				m.Members = append(m.Members, own(name, name, path))
 			}
 		}

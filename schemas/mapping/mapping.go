@@ -10,13 +10,13 @@ import (
 // Mapping defines where the members of an operator's events are in records. The package comment has the syntax of each
 // text. It holds public settings only.
 type Mapping struct {
-	Where    []Comparison // all of them hold for an event
+	Where    []Comparison // all must hold for an event
 	Label    *Item        // nil: none
 	Features []Item       // in the order of the event
 	Members  []Item
 	Rows     Rows
 
-	called func(member string) string // how messages name where, label, …; nil: as a document does
+	called func(member string) string // name of where, label, … in messages; nil: as in a document
 }
 
 func (m *Mapping) name(member string) string {
@@ -77,7 +77,7 @@ type Texts struct {
 	Where, Label      string // empty: none
 	Features, Members []string
 
-	Called func(member string) string // how messages name where, label, …; nil: as a document does
+	Called func(member string) string // name of where, label, … in messages; nil: as in a document
 }
 
 // Parse parses the texts and reports every problem at once.

@@ -79,8 +79,8 @@ func (e *PathError) Error() string { return fmt.Sprintf("path %s: %s", e.Path, e
 
 // Tree arranges paths by their names, from outside, so that the compiler of a schema can walk down both at once.
 type Tree struct {
-	Place int      // of the path that ends here, in the list of paths; −1: none does
-	Below []Branch // in the order in which paths name them
+	Place int      // index of the path that ends here; −1: none does
+	Below []Branch // in the order in which paths first name them
 }
 
 // Branch is the part of a tree below a name.

@@ -24,28 +24,28 @@ type Plan struct {
 	paths   []Path
 	where   []test
 	targets []target
-	named   bool // the events have named features, be there none
+	named   bool // events have named features, even if there are none
 }
 
 // test is a comparison of the value at a path.
 type test struct {
 	Comparison
-	at int // in paths
+	at int // index in paths
 }
 
 // target is a feature, a member or a coordinate, and its source.
 type target struct {
 	item    *Item
-	at      int // in paths; −1: a constant
+	at      int // index in paths; −1: a constant
 	as      As
-	feature int  // which feature it is; −1: none
-	member  int  // in the body
-	vector  bool // a coordinate, or the place behind the last one of a list
+	feature int  // index of the feature; −1: none
+	member  int  // index of the member in the body
+	vector  bool // a coordinate, or the element after the last one of a list
 
-	coordinate int  // which one it is
-	beyond     bool // the place behind the last one
+	coordinate int  // index of the coordinate
+	beyond     bool // the element after the last one, which must be absent
 	choice     bool
-	class      bool // true and false stay what they are
+	class      bool // true and false are not converted
 	optional   bool
 }
 
@@ -121,7 +121,7 @@ func (p *Plan) Config() schemas.EventConfig { return p.config }
 type builder struct {
 	Plan
 	problems
-	index map[string]int // of a path in paths
+	index map[string]int // index in paths by path
 	given map[string]bool
 }
 

@@ -33,7 +33,7 @@ const twinMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["t","t
 type twin struct {
 	m    *Mapping
 	fast *Decoder
-	form *schemas.Decoder // of the body's own form
+	form *schemas.Decoder // decoder of the body's own form
 }
 
 func (w twin) own(record []byte) (text string, ok bool) {
@@ -364,8 +364,8 @@ func hasLoneSurrogate(record []byte) bool {
 	return false
 }
 
-// compare checks that fast and slow decoder agree on a record: both have the same event, or both have none. For a
-// mapping of a single path the code must be the same too.
+// compare checks that fast and slow decoder agree on a record: both have the same event, or both have none. A fault at
+// any path of the mapping also makes the twin's event invalid.
 func (w twin) compare(t *testing.T, record []byte) {
 	t.Helper()
 	var got, want schemas.Event
@@ -423,7 +423,7 @@ func TestTheTwinAgrees(t *testing.T) {
 		w.compare(t, []byte(record))
 	}
 	var e schemas.Event
-	for i, record := range twinRecords[:3] { // that they mean something
+	for i, record := range twinRecords[:3] { // checks that they have an event
 		if code := w.fast.Decode(&e, []byte(record)); code != schemas.OK {
 			t.Errorf("record %d: %s", i, w.fast.Problem([]byte(record), code))
 		}

@@ -12,10 +12,10 @@ import (
 // Value is the value at a path of a record, in a form shared by all encodings.
 type Value struct {
 	Kind    Kind
-	Nanos   int32   // of a Time: behind Seconds, 0 to 999999999
-	Number  float64 // of a Number; of a Bool 1 or 0
-	Seconds int64   // of a Time: since 1970-01-01T00:00:00Z
-	Text    []byte  // of a Text: UTF-8, valid until the next Fill
+	Nanos   int32   // for a Time: nanoseconds after Seconds, 0 to 999999999
+	Number  float64 // for a Number; for a Bool 1 or 0
+	Seconds int64   // for a Time: since 1970-01-01T00:00:00Z
+	Text    []byte  // for a Text: UTF-8, valid until the next Fill
 }
 
 // Kind is the type of a Value.
@@ -23,12 +23,12 @@ type Kind uint8
 
 // The kinds.
 const (
-	Absent Kind = iota // nothing stands there
+	Absent Kind = iota // there is no value
 	Null
-	Number // correctly rounded to a float64 and finite: a record with another one at a path is a schemas.NumberOverflow
+	Number // correctly rounded and finite; a record with any other at a path gives schemas.NumberOverflow
 	Text   // a string, or the symbol of an enum
 	Bool
-	Time  // an instant that its schema marks as one; JSON has none
+	Time  // an instant by its schema; JSON has none
 	Other // a list, an object, bytes
 )
 

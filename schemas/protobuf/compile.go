@@ -39,7 +39,7 @@ func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mappin
 
 type compiler struct {
 	rules   Version
-	lenient bool // a field may be missing
+	lenient bool // a field may be missing from the writer's schema
 	states  int32
 	times   []int32
 	errs    []error
@@ -58,7 +58,7 @@ func (c *compiler) newState() int32 {
 // schema, or nil if that has none.
 func (c *compiler) message(d, reader protoreflect.MessageDescriptor, t *mapping.Tree, at mapping.Path) *message {
 	m := &message{state: c.newState()}
-	members := map[protoreflect.FullName][]*field{} // of each oneof
+	members := map[protoreflect.FullName][]*field{} // by oneof
 	all := map[*field]subtree{}
 	var fields []*field
 	for _, b := range t.Below {

@@ -67,7 +67,7 @@ func (s *Schema) KindAt(p mapping.Path) mapping.Kind {
 			return mapping.Absent
 		}
 		if fd.IsList() || fd.IsMap() {
-			if i++; i == len(p) { // the place or the key is missing
+			if i++; i == len(p) { // the path lacks the index or the key
 				return mapping.Absent
 			}
 			if fd.IsMap() {

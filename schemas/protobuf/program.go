@@ -12,18 +12,18 @@ import (
 type Source struct {
 	root   *message
 	values []mapping.Value
-	state  []int32 // of messages: 1 once entered; of lists: elements so far
-	times  []int32 // places of values that are a Time
+	state  []int32 // for messages: 1 once entered; for lists: number of elements so far
+	times  []int32 // indices of values that are a Time
 
-	forgotten, most int // values and places in state that clear has reset in this record, and how many it may
+	forgotten, most int // values and states that clear has reset in this record, and the limit
 }
 
 // message is a message type with paths below it.
 type message struct {
-	state int32 // place in Source.state
+	state int32 // index in Source.state
 	zeros []zero
 	near  []*field // by number; nil: no path needs it
-	far   []*field // with greater numbers, ascending
+	far   []*field // fields with greater numbers, ascending
 }
 
 // zero is the value of a field without presence until the record sets it.
@@ -37,9 +37,9 @@ type field struct {
 	number  uint64
 	as      as
 	wire    uint8
-	place   int32 // of the value; −1: none
+	place   int32 // index of the value; −1: none
 	symbols *symbols
-	child   *message // of a message, and of each element of a list or map of messages, where picks have none
+	child   *message // the message type, also of elements of a list or map whose picks have none
 	list    *list
 	keys    *keys
 	others  []subtree // the other members of its oneof
@@ -47,14 +47,14 @@ type field struct {
 
 // list is a repeated field.
 type list struct {
-	state int32 // place in Source.state
+	state int32 // index in Source.state
 	picks []pick
 }
 
 // pick is an element of a list that a path leads to.
 type pick struct {
 	index int32
-	place int32 // of the value; −1: the element is a message
+	place int32 // index of the value; −1: the element is a message
 	child *message
 }
 
@@ -63,7 +63,7 @@ type keys struct{ picks []keyPick } // by key
 
 type keyPick struct {
 	key   []byte
-	value field // of the entry
+	value field // the value field of the entry
 	zero  mapping.Value
 	all   subtree
 }
@@ -71,14 +71,14 @@ type keyPick struct {
 // subtree is everything below a field.
 type subtree struct {
 	places   []int32
-	from, to int32 // in Source.state
+	from, to int32 // range in Source.state
 }
 
 // as is the conversion of a field's bytes.
 type as uint8
 
 const (
-	asNothing as = iota // passed over
+	asNothing as = iota // skipped
 	asInt32
 	asInt64
 	asUint32
@@ -94,7 +94,7 @@ const (
 	asBool
 	asEnum
 	asText
-	asSeconds // of a google.protobuf.Timestamp
+	asSeconds // seconds of a google.protobuf.Timestamp
 	asNanos
 	asMessage
 	asGroup
@@ -114,7 +114,7 @@ func (s *symbols) value(number int32) mapping.Value {
 		name = s.far[number]
 	}
 	if name == nil {
-		return mapping.Value{Kind: mapping.Other} // a number without a name, of a newer schema
+		return mapping.Value{Kind: mapping.Other} // a number without a name, from a newer schema
 	}
 	return mapping.Value{Kind: mapping.Text, Text: name}
 }

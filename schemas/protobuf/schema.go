@@ -18,7 +18,7 @@ import (
 
 // Limits of schema files.
 const (
-	mostBytes   = 4 << 20 // of all files together
+	mostBytes   = 4 << 20 // total size of all files
 	mostFiles   = 256
 	mostNesting = 100 // of brackets in a .proto file
 )
@@ -31,7 +31,7 @@ type Schema struct {
 
 // File is a file that a schema was read from.
 type File struct {
-	Name    string // from the folder of the schema file on
+	Name    string // relative to the folder of the schema file
 	Content []byte
 }
 

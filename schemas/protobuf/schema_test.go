@@ -215,7 +215,7 @@ func FuzzSchema(f *testing.F) {
 				if err != nil {
 					return
 				}
-				for _, p := range mappingtest.Reach(24, s.Names) { // alone, because most are of no value
+				for _, p := range mappingtest.Reach(24, s.Names) { // each alone, because most have no value
 					s.At(p)
 					if source, err := s.OpenAs(Newest, &Schema{message: s.message}, []mapping.Path{p}); err == nil {
 						sources = append(sources, source)

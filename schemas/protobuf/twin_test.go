@@ -285,7 +285,7 @@ func drawValue(r *rand.Rand, b []byte, wire uint8) []byte {
 	switch wire {
 	case wireVarint:
 		v := r.Uint64() >> r.IntN(64)
-		if r.IntN(4) == 0 { // longer than it need be
+		if r.IntN(4) == 0 { // longer than necessary
 			return append(b, byte(v)|0x80, 0x80, 0)
 		}
 		return protowire.AppendVarint(b, v)
@@ -317,7 +317,7 @@ func agreeAs(
 	switch {
 	case err != nil && (code != schemas.OK || !strict):
 		return false
-	case code == schemas.InvalidUTF8, code == schemas.TooDeep: // the library takes such texts in proto2, and more groups
+	case code == schemas.InvalidUTF8, code == schemas.TooDeep: // valid to the library: texts in proto2, deep groups
 		return false
 	case code == schemas.NumberOverflow && mapping.Finite(want) == code:
 		return false

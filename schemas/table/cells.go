@@ -10,7 +10,7 @@ import (
 // cells presents the last row as a mapping.Source: the text at a path is the cell of its column. A cell is missing if
 // it is empty or NA.
 type cells struct {
-	columns []int // of each path; −1: the place behind the last coordinate, which no row has
+	columns []int // column of each path; −1: the element after the last coordinate, which no row has
 	row     []string
 	texts   []byte
 }

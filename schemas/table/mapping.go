@@ -15,21 +15,21 @@ import (
 type Mapping struct {
 	Where       string   // comparison; empty: every row
 	Label       string   // comparison or column. Required without Body.
-	Features    []string // no column twice; at least one without Body
+	Features    []string // columns, all different; at least one without Body
 	Members     []string // member=column, or member=column,column,… for a vector. They need a Body.
 	PartitionBy string   // column; empty: Row.Partition is empty
 	Key         string   // column; empty: Row.Key is nil
 	Sort        []string // columns; none: file order
 
-	Document *mapping.Mapping // in place of all texts above; nil: none
+	Document *mapping.Mapping // replaces all texts above; nil: none
 
 	// Whole makes each row an object of its cells, as texts under the names of their columns, instead of an event. It
 	// is for a mapping that reads such records. It may be combined only with Where, PartitionBy, Key and Sort.
 	Whole bool
 
-	Body   schemas.Body               // of the events; the zero value is features and label of any loss on them
+	Body   schemas.Body               // body of the events; the zero value is a body with features and any label
 	Comma  rune                       // between cells; 0: a comma
-	Called func(member string) string // how messages name where, label, …; nil: as a mapping file does
+	Called func(member string) string // name of where, label, … in messages; nil: as in a mapping
 }
 
 func (m Mapping) called(member string) string {
@@ -48,7 +48,7 @@ func (m Mapping) Validate() error {
 // plan is a mapping compiled for rows.
 type plan struct {
 	mapping.Rows
-	where  []mapping.Comparison // of whole rows
+	where  []mapping.Comparison // comparisons for whole rows
 	events *mapping.Plan        // nil: rows are whole
 }
 
@@ -78,7 +78,7 @@ func (m Mapping) compile() (plan, error) {
 		seen[column] = true
 	}
 	switch {
-	case err != nil: // what is compiled would lack it
+	case err != nil: // the compiled plan would lack it
 	case m.Whole:
 		for _, x := range []struct {
 			member string
@@ -108,7 +108,7 @@ func (m Mapping) config(document *mapping.Mapping) schemas.EventConfig {
 		Body: m.Body, Dimension: dimension, MaxBytes: 1, Features: schemas.FeatureConfig{Norm: "none"},
 	}
 	vector, _ := m.Body.Vector()
-	for _, item := range document.Members { // a vector has as many coordinates as it is given columns
+	for _, item := range document.Members { // a vector has as many coordinates as columns are given for it
 		if item.Name == vector.Name || vector.Also != "" && item.Name == vector.Also {
 			c.Dimension = max(len(item.From), 1)
 		}

@@ -23,18 +23,18 @@ type sorted struct {
 type sortedRow struct {
 	start, event, partition, key int
 	hasKey                       bool
-	index                        int // in the file, and in the columns of sort keys
+	index                        int // position in the file, and in the columns of sort keys
 }
 
 // sortKey holds the cells of one sort column, by index of the row.
 type sortKey struct {
 	texts   []string
-	numbers []float64 // as long as texts if all cells that are not missing are numbers
+	numbers []float64 // complete if all cells that are not missing are numbers
 }
 
 func readSorted(s *source) (*sorted, error) {
 	t := &sorted{keys: make([]sortKey, len(s.sort))}
-	interned := map[string]string{} // sort cells repeat: months, days, hours
+	interned := map[string]string{} // because sort cells repeat: months, days, hours
 	for {
 		row := sortedRow{start: len(t.arena), index: len(t.rows)}
 		event, cells, err := s.next(t.arena)
@@ -67,7 +67,7 @@ const maxInterned = 1 << 16
 func (k *sortKey) add(text string, interned map[string]string) {
 	kept, found := interned[text]
 	if !found {
-		kept = string([]byte(text)) // the cells of a line share one buffer, which is then free to go
+		kept = string([]byte(text)) // a copy, because the cells of a line share one buffer, which can then be freed
 		if len(interned) < maxInterned {
 			interned[kept] = kept
 		}

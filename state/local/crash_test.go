@@ -69,7 +69,7 @@ func TestCrashLosesTheLastCallsOnly(t *testing.T) {
 			if max(even, odd) > last || max(even, odd)-min(even, odd) > 1 {
 				t.Errorf("%d%%: partitions at calls %d and %d of %d", percent, even, odd, last)
 			}
-			follow(t, s, last+1, last+2) // and it goes on
+			follow(t, s, last+1, last+2) // the store still works
 			closeStore(t, s)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type disk struct {
 	vfs.FS
 	memory *vfs.MemFS // files made after the failure
-	wrote  func()     // hears of each write that went through
+	wrote  func()     // called for each successful write
 	opened atomic.Bool
 	failed atomic.Pointer[error]
 }

@@ -16,7 +16,7 @@ import (
 
 // Options are the settings of a Store. The service uses the zero value.
 type Options struct {
-	FS vfs.FS // where the files are; nil is the machine's file system
+	FS vfs.FS // file system of the store; nil is the machine's
 
 	// DiskFull is called with true when writes start to wait for space, and repeatedly while they wait. It is called
 	// with false when a write succeeds again. It may be nil.
@@ -41,7 +41,7 @@ func (o Options) Open(dir string, id state.Identity) (*Store, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
 		if absolute, err := filepath.Abs(dir); err == nil {
-			dir = absolute // the lock within a process goes by name
+			dir = absolute // because the lock within a process goes by name
 		}
 	}
 	if err := makeDirectory(o.FS, dir); err != nil {
@@ -67,9 +67,9 @@ func makeDirectory(disk vfs.FS, dir string) error {
 	}
 	parent, err := disk.OpenDir(disk.PathDir(dir))
 	if err != nil {
-		return nil // not ours to read; a crash may cost the directory, and the changelog restores it
+		return nil // the directory's parent is not readable; a crash may lose the directory, which the changelog restores
 	}
-	_ = parent.Sync() // the same
+	_ = parent.Sync() // ignored for the same reason
 	return parent.Close()
 }
 
@@ -82,7 +82,7 @@ func lockDirectory(disk vfs.FS, dir string) (io.Closer, error) {
 	case err == nil:
 		return lock, nil
 	case errors.As(err, &path), // the file cannot be made
-		errors.As(err, &number) && number != syscall.EAGAIN && number != syscall.EACCES: // or not be locked at all
+		errors.As(err, &number) && number != syscall.EAGAIN && number != syscall.EACCES: // or cannot be locked at all
 		return nil, fmt.Errorf("state: lock in directory %s: %w", dir, osError(err))
 	}
 	return nil, fmt.Errorf("%w: %s; stop the other process, or give this one a directory of its own", state.ErrLocked, dir)

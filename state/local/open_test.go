@@ -54,7 +54,7 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 			"missing": os.Remove,
 		} {
 			if c.name == "format" && how != "missing" {
-				continue // the name is the content
+				continue // this file's name is its content
 			}
 			dir := filled(t)
 			paths, err := filepath.Glob(filepath.Join(dir, storeName, c.files))

@@ -33,7 +33,7 @@ type space struct {
 	once   sync.Once
 
 	waiting atomic.Bool // a write waits
-	full    atomic.Bool // the last write that found no space has not gone through, nor any after it
+	full    atomic.Bool // the last write that found no space has not succeeded, nor any after it
 }
 
 func newSpace(disk vfs.FS, path string, tell func(bool)) *space {

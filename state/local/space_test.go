@@ -42,7 +42,7 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		follow(t, s, 11, 4000) // 12 MB: more than the log's buffers take
+		follow(t, s, 11, 4000) // 12 MB, more than the log's buffers hold
 	}()
 	if full := <-told; !full {
 		t.Error("told that there is space")
@@ -71,7 +71,7 @@ func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	follow(t, s, 1, 3000) // some of it in tables
+	follow(t, s, 1, 3000) // so that some of it is in tables
 	fail.Store(true)
 	var writers sync.WaitGroup
 	for p := range int32(4) {
@@ -119,7 +119,7 @@ func TestCloseEndsTheWaitForSpace(t *testing.T) {
 			waiting <- struct{}{}
 		}
 	})
-	s.wait() // not yet opened: returns
+	s.wait() // returns, because the store is not yet opened
 	s.opened.Store(true)
 	done := make(chan struct{})
 	go func() { s.wait(); close(done) }()
@@ -173,7 +173,7 @@ func TestAFullDiskIsToldUntilAWriteGoesThrough(t *testing.T) {
 		s.opened.Store(true)
 		go s.wait()
 		time.Sleep(2*remindSpace + remindSpace/2)
-		s.wrote() // one that began before the disk was full
+		s.wrote() // a write that began before the disk was full
 		if want := []bool{true, true, true}; !slices.Equal(told(), want) {
 			t.Errorf("told %v while a write waits, want %v", told(), want)
 		}

@@ -153,7 +153,7 @@ func (s *Store) Close() error {
 
 // SetAside describes the files that Open could not use and renamed.
 type SetAside struct {
-	Path   string // where they are, for whoever wants to look; may be deleted
+	Path   string // path of the files, for inspection; they may be deleted
 	Reason string
 }
 

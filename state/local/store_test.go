@@ -166,7 +166,7 @@ func TestIdentityOfAStore(t *testing.T) {
 			t.Errorf("other %s: %v", name, err)
 		}
 	}
-	s := openMem(t, disk) // the refusals changed nothing
+	s := openMem(t, disk) // the refused calls changed nothing
 	if s.SetAside() != nil {
 		t.Error("set aside")
 	}

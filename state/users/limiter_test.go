@@ -101,7 +101,7 @@ func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
 	if err := l.Restore(state); err != nil {
 		t.Fatal(err)
 	}
-	const count, entries, length = 33, 37, 24 // places in the state, and the length of an entry
+	const count, entries, length = 33, 37, 24 // positions in the state, and the length of an entry
 	for what, at := range map[string]struct {
 		place int
 		value byte

@@ -18,14 +18,14 @@ func Lower(k, n int, alpha float64) float64 {
 		return math.Pow(alpha, 1/float64(n)) * (1 - 0x1p-40)
 	}
 	low, high := 0.0, 1.0
-	for range 70 { // gonum's own quantile is far off in the tails
+	for range 70 { // because gonum's own quantile is inaccurate in the tails
 		if middle := (low + high) / 2; mathext.RegIncBeta(float64(k), float64(n-k+1), middle) < alpha {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	return low * (1 - 0x1p-30) // the incomplete beta function is good to some 1e-11
+	return low * (1 - 0x1p-30) // the incomplete beta function is accurate to some 1e-11
 }
 
 // Mu returns the largest µ that k right guesses of n fair coins refute at confidence 1 − α, because a guess of the coin

@@ -42,7 +42,7 @@ func TestForest(t *testing.T) {
 		if f.Nodes != seen {
 			t.Errorf("W = %d: %d nodes, counted %d", window, f.Nodes, seen)
 		}
-		for step, active := range f.Active { // p and W end with single nodes of their own
+		for step, active := range f.Active { // p and W end with their own single nodes
 			if p := uint64(step)%window + 1; p == window && len(active) != 1 || slices.Contains(active, -1) {
 				t.Errorf("W = %d, step %d: %v", window, step+1, active)
 			}

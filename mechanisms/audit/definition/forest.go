@@ -4,7 +4,7 @@ import "math/bits"
 
 // Forest lists the nodes of a window tree that each release contains.
 type Forest struct {
-	Active [][]int32 // by release, numbers of nodes; a node is active in releases that follow one another
+	Active [][]int32 // numbers of nodes by release; the releases of a node are consecutive
 	Nodes  int
 }
 

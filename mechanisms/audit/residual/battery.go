@@ -11,13 +11,13 @@ type Battery struct {
 	runs  uint64
 
 	total      Run         // sums over runs
-	lags       []int       // of steps
+	lags       []int       // distances of steps
 	apart      []int       // distances of coordinates
 	bySteps    []agreement // by lag
 	byDistance []agreement
 	byRuns     agreement
 	before     *Run
-	louder     [quarters]uint64 // runs whose later releases have larger squares than their twin's
+	louder     [quarters]uint64 // runs whose later releases have larger squares than the reference model's
 	repeats    repeatTest
 }
 

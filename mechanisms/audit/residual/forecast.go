@@ -15,9 +15,9 @@ import (
 //
 // (Kalman 1960). A node that has left is dropped, because no later release contains it.
 type forecast struct {
-	retired []int // slots of nodes that the last release showed and this one does not
+	retired []int // slots of nodes that the last release contained and this one does not
 	active  []int
-	gains   []float64 // by active
+	gains   []float64 // by active node
 	spread  float64
 }
 
@@ -109,7 +109,7 @@ func slots(forecasts []forecast) int {
 type treeRebuilder struct {
 	forecasts []forecast
 	step      int
-	known     [][]float64 // by slot and coordinate
+	known     [][]float64 // estimates by slot and coordinate
 }
 
 func (f *treeRebuilder) start() {

@@ -26,17 +26,17 @@ type Noise struct {
 	components []definition.Component
 	n          int
 	steps      int
-	before     uint64    // steps before the first release, of whose noise it holds nothing
-	perStep    int       // releases from the first on whose z are single draws, mapped to normals; T for Gaussian noise
+	before     uint64    // steps before the first release, whose noise the stream does not hold
+	perStep    int       // first releases whose z are single draws, mapped to normals; T for Gaussian noise
 	scales     []float64 // σ or θ at each coordinate, loss units
-	least      float64   // of the parts' scales, lattice units
-	retained   float64   // what a release has of the one before
+	least      float64   // smallest scale of the components, lattice units
+	retained   float64   // share of a release that the next one keeps
 
-	forecasts []forecast // of a tree
+	forecasts []forecast // for a tree
 	filter    *definition.Filter
-	fading    *definition.Decaying // of a filter with memory
+	fading    *definition.Decaying // for a filter with memory
 	forest    definition.Forest
-	normal    []func(x []float64) // by part: draws in units of θ to standard normals; nil for Gaussian noise
+	normal    []func(x []float64) // by component: maps draws in units of θ to standard normals; nil for Gaussian noise
 }
 
 // After returns the same number of releases of a stream with a memory, starting after the given number of steps, if the
@@ -72,7 +72,7 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 			x.normal = append(x.normal, gammaNormals(part.To-part.From))
 		case mechanisms.Laplace:
 			x.normal = append(x.normal, laplaceNormals)
-		case mechanisms.Gumbel: // of draws, which have no definition here
+		case mechanisms.Gumbel: // draws of elements, which have no definition here
 		}
 	}
 	switch {

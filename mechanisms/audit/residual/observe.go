@@ -30,11 +30,11 @@ type Run struct {
 	cells             [cells]uint64
 	tails             Tails
 	signs, sizes      signTest
-	along             float64 // Σ of z along the leaves
+	along             float64 // Σ of z along the contributions
 	contributions     uint64
-	alongAt           []float64   // by coordinate, Σ of z·w, where w is the leaf there over its part's length
+	alongAt           []float64   // by coordinate, Σ of z·w; w is the contribution there over its component's length
 	weightAt          []float64   // Σw²
-	kept              [][]float64 // z of the first steps, where repeats are looked for
+	kept              [][]float64 // z of the first steps, for the search for repeats
 	later, laterOfRef [quarters]float64
 }
 
@@ -47,9 +47,9 @@ const quarters = 4
 type Observer struct {
 	noise    *Noise
 	rebuild  *Rebuilder
-	twin     *simulated // of pure noise that has later blocks, else nil
+	twin     *simulated // reference model of pure noise with later blocks, else nil
 	z        []float64
-	compared []int // coordinates
+	compared []int // coordinates that are compared
 	run      *Run
 }
 
@@ -168,7 +168,7 @@ func squares(x []float64) float64 {
 type signTest struct {
 	words int
 	steps int
-	of    [][]uint64 // by coordinate
+	of    [][]uint64 // bits by coordinate
 }
 
 func newFair(coordinates, steps int) signTest {

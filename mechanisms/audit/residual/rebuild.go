@@ -124,7 +124,7 @@ type decayingRebuilder struct {
 	fading *definition.Decaying
 	first  uint64 // steps before the first release
 	step   uint64
-	before []float64 // the last release's noise
+	before []float64 // noise of the last release
 }
 
 func (f *decayingRebuilder) start() {

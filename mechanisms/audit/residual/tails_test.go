@@ -112,7 +112,7 @@ func TestNormalsOfPureNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 2, 5} {
 		for name, draw := range map[string]func(x []float64){
-			"gamma": func(x []float64) { // the norm is a sum of n exponentials, the direction that of normals
+			"gamma": func(x []float64) { // the norm is a sum of n exponentials, the direction is a normalised normal vector
 				radius, square := 0.0, 0.0
 				for i := range x {
 					x[i] = rng.NormFloat64()
@@ -153,7 +153,7 @@ func TestNormalsOfPureNoise(t *testing.T) {
 			near("mean", sum, 0, 1)
 			near("square", square, 1, math.Sqrt(2))
 			near("fourth power", fourth, 3, math.Sqrt(96))
-			if n > 2 { // each square is in two products: the deviation is below that of independent ones, √8, times √2
+			if n > 2 { // each square is in two products, so the deviation is below √8·√2
 				near("product of squares", product, 1, 4)
 			}
 		}

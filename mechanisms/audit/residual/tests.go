@@ -9,9 +9,9 @@ import (
 type Test struct {
 	Name   string  `json:"test"`
 	Looked string  `json:"looked_at"`
-	Count  uint64  `json:"count"` // of what was looked at
-	P      float64 `json:"p"`     // of something as far off as what was found, or farther, at most
-	Worst  string  `json:"worst"` // what is farthest off
+	Count  uint64  `json:"count"` // number of draws or pairs that the test used
+	P      float64 `json:"p"`     // upper bound of the p-value
+	Worst  string  `json:"worst"` // the place that deviates most
 }
 
 // finder keeps the smallest p-value of several places, each of which may raise a false alarm.

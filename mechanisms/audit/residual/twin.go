@@ -12,7 +12,7 @@ import (
 type simulated struct {
 	noise    *Noise
 	rebuild  *Rebuilder
-	samplers []noise.Sampler     // by part
+	samplers []noise.Sampler     // by component
 	nodes    map[int32][]float64 // loss units
 	drawn    []int64
 	release  []float64

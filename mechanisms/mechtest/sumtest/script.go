@@ -42,8 +42,8 @@ func Contribution(dst []int64, step int) {
 type bySeed struct {
 	script Script
 	drawn  map[noise.Seed][]int64
-	fresh  []int64 // Σ of the vectors of new seeds since it was cleared
-	silent bool    // new seeds get zeros, and are forgotten
+	fresh  []int64 // sum of the vectors for new seeds since the last clear
+	silent bool    // new seeds get zeros, and are not remembered
 }
 
 func (b *bySeed) Fill(dst []int64, seed noise.Seed) {

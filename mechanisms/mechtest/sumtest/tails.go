@@ -21,7 +21,7 @@ type Sum interface {
 // that newSum makes must be of one kind.
 func DrawsReachTheRelease(t testing.TB, reach, scale int64, n int, newSum func(sampler noise.Sampler) Sum) {
 	t.Helper()
-	const rounds = 4 // of the script in each coordinate
+	const rounds = 4 // passes through the script in each coordinate
 	values := Tails(reach, scale)
 	if len(values)%2 == 0 || len(values)%n == 0 {
 		t.Fatalf("BUG: sumtest: %d values: the same ones would meet the same nodes and coordinates again", len(values))

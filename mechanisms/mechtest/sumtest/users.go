@@ -22,7 +22,7 @@ func Comings[N int64 | float64]() map[string]func(step int, y []N) bool {
 // NormalCell returns P(round(s·Z) = n), Z standard normal.
 func NormalCell(s float64) func(n int64) float64 {
 	return func(n int64) float64 {
-		x := math.Abs(float64(n)) // the upper tail has no cancellation
+		x := math.Abs(float64(n)) // because the upper tail has no cancellation
 		return (math.Erfc((x-0.5)/s/math.Sqrt2) - math.Erfc((x+0.5)/s/math.Sqrt2)) / 2
 	}
 }

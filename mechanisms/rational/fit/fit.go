@@ -56,7 +56,7 @@ func (r Rates) inverse(dst []float64) []float64 {
 // energy returns Σb_j² of b = Π(1 − p_i·x)/Π(1 − q_k·x).
 func (r Rates) energy() float64 {
 	var buffer [most]float64
-	var lengths [most][most]float64 // of pairs of poles, which are symmetric
+	var lengths [most][most]float64 // distances of pairs of poles, which are symmetric
 	sum := 1.0
 	residues := r.residues(buffer[:0])
 	for k, a := range r.Poles {
@@ -144,7 +144,7 @@ type decoder struct {
 	x, steps     [2 * most]float64 // coordinates, and e^x of all but the first
 	odds, rates  [2 * most]float64
 	poles, zeros [most]float64
-	known        int // how many entries hold a point
+	known        int // how many entries are valid for the last point
 }
 
 // decode returns the rates of a point: its coordinates are the log-odds of the smallest rate, then the logarithms of

@@ -17,7 +17,7 @@ type Instant struct {
 	Seconds  int64   // since 1970-01-01 on the clock that the text shows
 	Fraction float64 // of a second
 	Offset   int64   // of that clock from UTC, seconds
-	Local    bool    // the text says no offset
+	Local    bool    // the text has no offset
 }
 
 // ParseInstant reads YYYY-MM-DD, then, after T or a space, hh:mm, :ss and a fraction, then Z, ±hh, ±hhmm or ±hh:mm.
@@ -43,7 +43,7 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 	r.byte(':')
 	at.Seconds += r.digits(2, 0, 59) * minute
 	if r.skip(':') {
-		at.Seconds += r.digits(2, 0, 60) // a leap second is the first of the next minute
+		at.Seconds += r.digits(2, 0, 60) // a leap second becomes the first second of the next minute
 		if r.skip('.') || r.skip(',') {
 			at.Fraction = r.fraction()
 		}
@@ -73,7 +73,7 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 // reader reads the parts of a text from the left.
 type reader struct {
 	b  []byte
-	ok bool // so far
+	ok bool // no fault so far
 }
 
 func (r *reader) end() bool { return len(r.b) == 0 }

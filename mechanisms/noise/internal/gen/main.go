@@ -51,7 +51,7 @@ var uniform = []string{
 
 // shape is one curve x(v), v in (0, 1/2]: decreasing, convex, x(1/2) = 0.
 type shape struct {
-	name string // of the Go variables and, in small letters, of the file
+	name string // name of the Go variables, and in lower case of the file
 	what string // first words of the comment
 	frac uint   // fraction bits of x
 	tail func(x *big.Float) (survival, density *big.Float)

@@ -14,7 +14,7 @@ func (s shape) solve(v, from *big.Float) *big.Float {
 		step := quo(sub(survival, v), density)
 		x = add(x, step)
 		if step.Sign() == 0 || step.MantExp(nil) < -70 {
-			return x // the next step would be of the order of this one squared
+			return x // the next step would be of the order of this one's square
 		}
 	}
 	log.Fatalf("%s: no convergence", s.name)
