@@ -41,8 +41,8 @@ func (d Draws) draws(horizon uint64) uint64 {
 	return d.MaxDraws
 }
 
-// affected returns the largest number of draws in a life that the exchange of an event moves: all of them, or one of
-// each time if draws of one time are among disjoint coordinates.
+// affected returns the largest number of draws in a life that the exchange of an event moves: all of them, or one at
+// each draw time if the draws of one time are among disjoint coordinates.
 func (d Draws) affected(horizon uint64) uint64 {
 	if d.Disjoint {
 		return d.draws(horizon)

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// seatOf returns the opened mechanism of blt at d = 32, W = 1024, for which limits are stated.
+// seatOf returns the opened mechanism of blt at d = 32, W = 1024, the case for which the tests state limits.
 func seatOf(tb testing.TB) *mechanisms.Mechanism {
 	tb.Helper()
 	c := mechtest.Config(32)

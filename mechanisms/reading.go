@@ -149,9 +149,9 @@ func (s *frame) WindowDeviation(part int, w uint64) float64 {
 	return float64(math.Sqrt(s.plan.Decay.WindowVariance(w)) * float64(p.Scale.Float64()*p.Grid.Unit()))
 }
 
-// IncrementFilter returns what the noise of increments follows from: P, steps between two resets, then the m poles q_k
-// and then the m residues R_k in units of 2⁻³⁰; nil without a memory. The noise of increment t is Σ_{j≥0} e_j·n_{t−j}
-// over the draws n of its block, with e_0 = 1 and e_j = −ΣR_k·q_k^{j−1} (decay/doc.go).
+// IncrementFilter returns the numbers that determine the noise of increments: P, the steps between two resets, then the
+// m poles q_k, then the m residues R_k in units of 2⁻³⁰. It returns nil without a memory. The noise of increment t is
+// Σ_{j≥0} e_j·n_{t−j} over the draws n of its block, with e_0 = 1 and e_j = −ΣR_k·q_k^{j−1} (decay/doc.go).
 func (s *frame) IncrementFilter() []float64 {
 	if _, decays := s.Memory(); !decays {
 		return nil

@@ -87,7 +87,8 @@ func TestOneChangedRecordRenewsAllLaterNoise(t *testing.T) {
 	renewsAllLaterNoise(t, batched(t))
 }
 
-// TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise does the same for a chain that absorbs places and values.
+// TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise repeats the test above for a chain that absorbs places and
+// values.
 func TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise(t *testing.T) {
 	c := batched(t)
 	c.Contribution.Nonzero = 1 // fewer nonzero integers than most contributions have

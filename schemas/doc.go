@@ -9,7 +9,7 @@
 //     most MaxBytes bytes and 8 levels of nesting. Numbers follow JSON's grammar and are rounded correctly; overflow is a
 //     fault, underflow is not.
 //   - Top-level members are exactly those of the body, under one of their names. No name twice, no other name (case counts),
-//     no null. What is optional may be left out.
+//     no null. Optional members may be left out.
 //   - A vector is dense, an array of exactly Dimension numbers, or sparse, an object with exactly the members indices and
 //     values, both arrays of one length; indices are integers in [0, Dimension), none twice, written without fraction or
 //     exponent. Relatives are dense, each ≥ 0 and one at least > 0.

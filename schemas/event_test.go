@@ -46,7 +46,7 @@ var kindNames = []string{
 	"", "vector", "features", "relatives", "class", "target", "weight", "number", "count", "choice",
 }
 
-// testBody has the members of a loss; operators/loss has its own tests.
+// testBody returns a body with the members that a loss needs; operators/loss has its own tests.
 func testBody(loss string) Body {
 	features := Member{Name: "features", Kind: KindFeatures}
 	b := Body{Name: "test", Members: map[string][]Member{

@@ -8,9 +8,8 @@ import (
 )
 
 // schemaFiles are the published schemas of decisions: JSON Schemas (draft 2020-12) by form, and one for each other
-// encoding. Beside them stand those of events, one for
-// each Body that an operator has, which EventSchema has made; of aggregate, place and type they are examples, because
-// settings say the members.
+// encoding. The same folder has the schemas of events, one for each Body of an operator, made by EventSchema. For
+// aggregate, place and type they are only examples, because settings define the members.
 //
 //go:embed jsonschema/decision.schema.json jsonschema/decision-sparse.schema.json decision.proto decision.avsc
 var schemaFiles embed.FS

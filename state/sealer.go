@@ -65,7 +65,7 @@ const (
 	semanticsSize = 4
 )
 
-// sealedOverhead is the length of a sealed state less that of its machine state.
+// sealedOverhead is the length of a sealed state without its machine state.
 const sealedOverhead = sealedHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
 
 // Sealer returns the sealer of i. The seal key must be set: a zero key is refused, because it was never unwrapped.

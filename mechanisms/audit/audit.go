@@ -139,7 +139,7 @@ type Bound struct {
 	TooFew    bool    `json:"too_few_runs,omitempty"` // with so few guesses the bound is 0 even if all are right
 }
 
-// Errors for what a report can refute.
+// Errors of Report.Err, by whether the report refutes the claim or the law of the noise.
 var (
 	ErrClaim = errors.New("audit: the mechanism loses more than it claims")
 	ErrLaw   = errors.New("audit: the mechanism loses more than its noise allows at this canary, though not more than it claims")

@@ -21,7 +21,8 @@ func rebuilt(t *testing.T, c mechanisms.Config, steps, runs int, f fault) []resi
 	return rebuiltAfter(t, c, 0, steps, runs, f)
 }
 
-// rebuiltAfter does the same with a memory, from a state after late steps that left neither sums nor noise.
+// rebuiltAfter is rebuilt for a mechanism with a memory, from a state after late steps that left neither sums nor
+// noise.
 func rebuiltAfter(t *testing.T, c mechanisms.Config, late uint64, steps, runs int, f fault) []residual.Test {
 	t.Helper()
 	p := mechtest.Plan(t, c)

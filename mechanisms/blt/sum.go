@@ -50,8 +50,8 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	return all.carry(n), nil
 }
 
-// Fresh returns the sum before its first step, as New made it. Both share sampler and scratch, so only one may be in
-// use at a time.
+// Fresh returns a new sum before its first step, as New would make it. Both share sampler and scratch, so only one may
+// be in use at a time.
 func (c *Sum) Fresh() *Sum { return c.carry(len(c.total)) }
 
 func (s *shared) carry(n int) *Sum {

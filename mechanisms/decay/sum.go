@@ -85,8 +85,8 @@ func sumLimit(decay uint32) lattice.Int128 {
 	return lattice.Int128{Hi: new(big.Int).Rsh(x, 64).Int64(), Lo: low.Uint64()}
 }
 
-// Fresh returns the sum before its first step, as New made it. Both share sampler and scratch, so only one may be in
-// use at a time.
+// Fresh returns a new sum before its first step, as New would make it. Both share sampler and scratch, so only one may
+// be in use at a time.
 func (c *Sum) Fresh() *Sum { return c.carry(len(c.sums)) }
 
 func (s *shared) carry(n int) *Sum {

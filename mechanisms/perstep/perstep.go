@@ -29,8 +29,8 @@ func New(grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Per
 	return &PerStep{grid: grid, sampler: sampler, instance: instance, drawn: make([]int64, n)}, nil
 }
 
-// Fresh returns the mechanism before its first step, as New made it. Both share sampler and scratch, so only one may be
-// in use at a time.
+// Fresh returns a new mechanism before its first step, as New would make it. Both share sampler and scratch, so only
+// one may be in use at a time.
 func (o *PerStep) Fresh() *PerStep {
 	fresh := *o
 	fresh.steps = 0

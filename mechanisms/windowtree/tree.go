@@ -75,8 +75,8 @@ func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instanc
 	return vacant(window, grid, n, sampler, instance), nil
 }
 
-// Fresh returns the tree before its first step, as New made it. Both share the sampler, so only one may be in use at a
-// time.
+// Fresh returns a new tree before its first step, as New would make it. Both share the sampler, so only one may be in
+// use at a time.
 func (t *Tree) Fresh() *Tree { return vacant(t.window, t.grid, len(t.total), t.sampler, t.instance) }
 
 // vacant is New for valid arguments.

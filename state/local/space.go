@@ -12,7 +12,7 @@ import (
 // On a small disk it is a sixteenth of the disk.
 const minimumSpace = 64 << 20
 
-// enough is how many bytes of a disk must be free.
+// enough returns how many bytes of a disk must be free.
 func enough(disk vfs.DiskUsage) uint64 { return min(minimumSpace, disk.TotalBytes/16) }
 
 // A full disk is checked every pollSpace, and DiskFull is called again every remindSpace.

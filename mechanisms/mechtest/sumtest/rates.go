@@ -8,9 +8,9 @@ import (
 	"oriel/mechanisms/audit/bound"
 )
 
-// RefutedMu returns the largest µ that a test refutes at confidence 1 − 2α. The test reported the canary in yes of n
-// streams with it, and in no of n without. Φ⁻¹(TPR) − Φ⁻¹(FPR) is at most µ for every test of a µ-GDP mechanism (Dong,
-// Roth and Su 2022).
+// RefutedMu returns the largest µ that a test refutes at confidence 1 − 2α. yes and no count how often the test
+// reported the canary, in n streams with it and in n without. Φ⁻¹(TPR) − Φ⁻¹(FPR) is at most µ for every test of a
+// µ-GDP mechanism (Dong, Roth and Su 2022).
 func RefutedMu(yes, no, n int, alpha float64) float64 {
 	return distuv.UnitNormal.Quantile(bound.Lower(yes, n, alpha)) -
 		distuv.UnitNormal.Quantile(1-bound.Lower(n-no, n, alpha))
