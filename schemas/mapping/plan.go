@@ -75,7 +75,7 @@ func (m *Mapping) Compile(c schemas.EventConfig) (*Plan, error) {
 // Paths returns the paths that a Source must fill, all different.
 func (p *Plan) Paths() []Path { return p.paths }
 
-// Asks names the first reader of a path: where, or an item of the mapping.
+// Asks names the first reader of a path: the member "where", or an item of the mapping.
 func (p *Plan) Asks(path Path) string {
 	is := func(at int) bool { return at >= 0 && slices.Equal(p.paths[at], path) }
 	for i := range p.where {
@@ -91,8 +91,8 @@ func (p *Plan) Asks(path Path) string {
 	return ""
 }
 
-// Locate prefixes each PathError with the first reader of its path: where, or the item of the mapping. Protobuf's
-// compiler may report a shorter path than the item's, if the schema has no record there.
+// Locate prefixes each PathError with the first reader of its path: the member "where", or an item of the mapping.
+// Protobuf's compiler may report a shorter path than the item's, if the schema has no record there.
 func (p *Plan) Locate(err error) error {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {
