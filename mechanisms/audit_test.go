@@ -15,21 +15,21 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// A canary pair differs in the record of step 1 of a window of 8, where the guarantee is attained: the releases of
-// steps 1, 2, 4 and 8 are each the canary plus the noise of one node, four independent nodes. Their sum is the
-// likelihood-ratio statistic.
+// The two streams of a canary pair differ in the record of step 1 of a window of 8, where the guarantee is attained.
+// The releases of steps 1, 2, 4 and 8 are each the canary plus the noise of one node, and the four nodes are
+// independent. The sum of these releases is the likelihood-ratio statistic.
 const (
 	auditSteps = 8
-	auditAlpha = 1e-6 // of each Clopper-Pearson bound
+	auditAlpha = 1e-6 // for each Clopper-Pearson bound
 )
 
-var auditRuns = tiertest.Runs(4000, 8000) // for each of the two
+var auditRuns = tiertest.Runs(4000, 8000) // runs with, and as many without the canary
 
-// attained weighs the releases of steps 1 to 8 into the likelihood-ratio statistic.
+// attained holds the weights of releases 1 to 8 in the likelihood-ratio statistic.
 var attained = []float64{0: 1, 1: 1, 3: 1, auditSteps - 1: 1}
 
-// scores runs the stream on a canary in the first and some later steps, and zeros elsewhere, under many identities,
-// which derive independent noise, and returns the statistic of each run.
+// scores runs the stream with a canary in the first step, possibly further ones in later steps, and zeros elsewhere.
+// Each run has its own identities and so independent noise. It returns the statistic of each run.
 func scores(
 	t *testing.T, stream *mechanisms.Stream, canary []float64, weights []float64, topic byte, places ...int,
 ) []float64 {
@@ -56,8 +56,8 @@ func scores(
 	return out
 }
 
-// gaussianBound returns a lower bound on µ at confidence 1 − 2·auditAlpha, with the threshold half way between the two
-// means, which the linear statistic of the canaries fixes before any run.
+// gaussianBound returns a lower bound on µ at confidence 1 − 2·auditAlpha. The threshold is half way between the two
+// means, which follow from the canaries before any run.
 func gaussianBound(high, low []float64, threshold float64) float64 {
 	above := func(scores []float64) (k int) {
 		for _, x := range scores {
@@ -73,12 +73,12 @@ func gaussianBound(high, low []float64, threshold float64) float64 {
 func auditConfig(adjacency dp.Adjacency) mechanisms.Config {
 	c := mechtest.Config(1)
 	c.Unit = protection.Event{Exchange: adjacency}
-	c.Budget.Epsilon = 20 // µ near 2.9: a bound within a tenth of it takes few runs
+	c.Budget.Epsilon = 20 // µ near 2.9, so that a bound within a tenth of it takes few runs
 	return c
 }
 
-// The guarantee is attained and not passed: the audit reaches what so many runs promise of the claimed µ, under both
-// adjacencies, and stays below it. A gradient of any size is a canary of size L.
+// TestAuditReachesTheClaim checks that the audit reaches as much of the claimed µ as this many runs promise, under both
+// adjacencies, and stays below µ. A gradient of any norm gives a canary of norm L.
 func TestAuditReachesTheClaim(t *testing.T) {
 	f := func(name string, adjacency dp.Adjacency, high, low []float64, threshold float64) {
 		t.Helper()
@@ -95,8 +95,8 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	f("zero-out", dp.ZeroOut, []float64{1}, nil, 2) // nil is the null event
 }
 
-// likelihood weighs the releases of blt into the likelihood-ratio statistic of events at places of 0 … steps − 1: Σ_t
-// x_t·(β∗y)_t with x = β∗G of an event of size 1, in float64 by recurrences.
+// likelihood returns the weights of the releases of blt in the likelihood-ratio statistic of events at the given places
+// in 0 … steps − 1: Σ_t x_t·(β∗y)_t with x = β∗G of an event of size 1, in float64 by recurrences.
 func likelihood(f blt.Filter, steps int, places []int) []float64 {
 	const unit = 1 << 30
 	beta, weights := make([]float64, steps), make([]float64, steps)
@@ -122,8 +122,8 @@ func likelihood(f blt.Filter, steps int, places []int) []float64 {
 	return weights
 }
 
-// At user level blt attains its claim by a user whose events are as close as the separation allows, and no user passes
-// it: W = 12, s = 5, k = 3.
+// TestAuditOfAUserReachesTheClaim checks that blt attains its user-level claim for a user whose events are as close as
+// the separation allows, and that no user exceeds it: W = 12, s = 5, k = 3.
 func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	c := auditConfig(dp.ZeroOut)
 	c.Name, c.Scope, c.Unit = "blt", protection.Window{Steps: 12}, apart(5)
@@ -143,14 +143,14 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	if got := found(stream, 0, 7, 11); got > claim {
 		t.Errorf("a user with other places: bound %g, claim %g", got, claim)
 	}
-	c.Unit = apart(6) // k = 2: noise for one event less
+	c.Unit = apart(6) // k = 2: noise for one event too few
 	few := mechtest.Open(t, c, [32]byte{7})
 	if got := found(few, 0, 5, 10); !(got > few.Guarantee().Mu) {
 		t.Errorf("an event too many: not caught: bound %g, claim %g", got, few.Guarantee().Mu)
 	}
 }
 
-// bent plants a fault: a sampler of its own, told which draw of the run it makes.
+// bent plants a faulty sampler, called with the number of the draw in its run.
 type bent struct {
 	stream *mechanisms.Stream
 	fill   func(dst []int64, seed noise.Seed, step uint64)
@@ -158,7 +158,7 @@ type bent struct {
 
 func (b *bent) Fill(dst []int64, seed noise.Seed) { b.fill(dst, seed, b.stream.Step()) }
 
-// The audit is able to fail: each planted fault gives a bound above the claim.
+// TestAuditCatchesPlantedFaults checks that each planted fault gives a bound above the claim.
 func TestAuditCatchesPlantedFaults(t *testing.T) {
 	c := auditConfig(dp.Replace)
 	plan := mechtest.Plan(t, c)
@@ -191,7 +191,7 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 			clear(dst)
 		}
 	})
-	// y₁ = v + x₁ and y₃ = v + x₁₂ + x₃: with one noise for all nodes, 2y₁ − y₃ is the canary itself.
+	// y₁ = v + x₁ and y₃ = v + x₁₂ + x₃. If all nodes have the same noise, 2y₁ − y₃ is the canary itself.
 	var first noise.Seed
 	f("one node's noise reused", []float64{0: 2, 2: -1}, func(dst []int64, seed noise.Seed, step uint64) {
 		if step == 1 {

@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// goldenFilter is written out, since fits may differ between platforms.
+// goldenFilter is written out, because fits may differ between platforms.
 var goldenFilter = blt.Filter{
 	Poles:    [blt.MaxPoles]uint32{1_071_000_000, 878_000_000, 160_000_000},
 	Residues: [blt.MaxPoles]int32{60_000_000, 150_000_000, 100_000_001},
@@ -57,7 +57,8 @@ func TestFilterPlanEncodingIsGolden(t *testing.T) {
 	}
 }
 
-// A plan has levels or a filter, as its name says; and it is the configured number of poles.
+// TestFilterPlanIsOfItsName checks that a plan has levels or a filter, as its name requires, and the configured number
+// of poles.
 func TestFilterPlanIsOfItsName(t *testing.T) {
 	f := func(what string, change func(*mechanisms.Calibration)) {
 		t.Helper()
@@ -81,8 +82,8 @@ func TestFilterPlanIsOfItsName(t *testing.T) {
 	}
 }
 
-// ε(age) of blt is that of its filter at every age, not of whole windows: it is the claim at W, grows, and stays below
-// what µ√⌈A/W⌉ gives.
+// TestFilterGuaranteeKnowsEveryAge checks that ε(age) of blt follows its filter at every age, not only at whole
+// windows. It is the claim at W, grows, and stays below the ε of µ√⌈A/W⌉.
 func TestFilterGuaranteeKnowsEveryAge(t *testing.T) {
 	c := config("blt", 5)
 	c.Scope, c.AgeWeight = protection.Window{Steps: 1000}, 0.3

@@ -12,9 +12,10 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Within an open batch of one record each coordinate of each component holds one contribution at most, Λ of its own
-// part, and releases are finite: a state that says otherwise is refused, wherever the coordinate is. Red when the
-// bounds of the first component are those of all, or when only its coordinates are looked at.
+// TestRestoreKnowsTheBoundsOfEachPart checks that Restore refuses impossible states at every coordinate. In an open
+// batch of one record, each coordinate of each component holds at most one contribution, Λ of its own component, and
+// releases are finite. It fails if the bounds of the first component are applied to all, or only its coordinates are
+// checked.
 func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
 	c, v := withParts("tree-gaussian")
 	c.Batch = 2
@@ -52,8 +53,9 @@ func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
 	}
 }
 
-// One lattice unit of a coordinate of scale k is √k·q, and so is its noise: the error bound of a component with scales
-// is √max k times that of the same part without, whatever makes the noise.
+// TestErrorBoundsAreOfTheLargestScale checks error bounds under scales. One lattice unit of a coordinate of scale k is
+// √k·q, and its noise grows with it. So the bound of a component with scales is √max k times the bound without, for
+// every noise.
 func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 1)
@@ -69,7 +71,7 @@ func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
 	}
 }
 
-// near makes contributions that are all near one another and far from zero.
+// near is a quantiser whose contributions are all close to one another and far from zero.
 type near struct{}
 
 func (near) Entries() int { return 1 }
@@ -84,9 +86,9 @@ func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// Under replace an event may be exchanged for one that adds nothing, whose contribution is zero: where contributions
-// are nearer to one another than to zero, the latter distance decides. So the noise is that of zero-out, at user level
-// too.
+// TestAnExchangeForNoLeafIsCounted checks that under replace an event may also be exchanged for one without a
+// contribution, which counts as zero. If contributions are closer to one another than to zero, the distance from zero
+// decides. So the noise is the same as for zero-out, at user level too.
 func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 1)

@@ -12,27 +12,28 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Formulas work at dp.Precision bits, and are moved outwards by a relative 2^margin, which covers their few operations.
-// A scale is moved further than a claim, so that a claim recomputed from it is not above what it was calibrated to.
+// Formulas are computed at dp.Precision bits and moved outwards by a relative 2^margin, which covers the rounding of
+// their few operations. A scale is moved further than a claim, so that the claim recomputed from it is not above the
+// calibrated one.
 const (
 	scaleMargin = -200
 	claimMargin = -240
 )
 
-// exposure is how often the events of one unit of privacy lie under nodes, within one window: c_x of them under node x.
+// exposure lists, for the nodes of one window, how many events of one unit of privacy lie under each: c_x under node x.
 type exposure struct {
 	squares *big.Float // at least Σc_x²
 	total   *big.Float // at least Σc_x
 }
 
-// sensitivity returns how far a unit moves the noise of all nodes, in lattice units: the nodes are shifted by vectors
-// of ℓ2 norm c_xΔ at most.
+// sensitivity returns how far a unit moves the noise of all nodes, in lattice units. Node x is shifted by a vector of
+// ℓ2 norm at most c_xΔ.
 //
 //	Gaussian  Δ√(Σc_x²)     the nodes are one Gaussian mechanism
 //	Gamma     ΔΣc_x         a density ratio a node
 //	Laplace   √n·ΔΣc_x      the same in the ℓ1 norm, at most √n times the ℓ2 norm
 func (l exposure) sensitivity(x calibratedComponent, law Law) *big.Float {
-	far := dp.Root(dp.Float().SetUint64(x.square.Lo)) // of a coarse grid
+	far := dp.Root(dp.Float().SetUint64(x.square.Lo)) // for a coarse grid
 	switch law {
 	case Gaussian:
 		far.Mul(far, dp.Root(l.squares))
@@ -40,47 +41,48 @@ func (l exposure) sensitivity(x calibratedComponent, law Law) *big.Float {
 		far.Mul(far, l.total)
 	case Laplace:
 		far.Mul(far, l.total).Mul(far, dp.Root(dp.Exact(float64(x.n))))
-	case Gumbel: // of draws, which have no nodes
+	case Gumbel: // draws of elements, which have no nodes
 	}
 	return far
 }
 
-// nodeScale returns the noise scale of a node in lattice units that proves the component's budget, rounded up: what the
-// unit moves over µ or ε.
+// nodeScale returns the noise scale of a node in lattice units that proves the component's budget, rounded up: the
+// unit's sensitivity over µ or ε.
 func nodeScale(x calibratedComponent, law Law, l exposure) noise.Scale {
 	far := l.sensitivity(x, law)
 	return noise.ScaleUp(dp.Up(far.Quo(far, dp.Exact(x.budget)), scaleMargin))
 }
 
-// nodeLoss returns the µ or ε of one window that a component's noise proves, rounded up: what the unit moves over the
-// scale.
+// nodeLoss returns the µ or ε of one window that a component's noise proves, rounded up: the unit's sensitivity over
+// the scale.
 func nodeLoss(x calibratedComponent, law Law, l exposure) float64 {
 	far := l.sensitivity(x, law)
 	return dp.Up(far.Quo(far, dp.Dyadic(x.scale.Mant, x.scale.Exp)), claimMargin)
 }
 
-// printedScale returns Config.Printed in lattice units, rounded up. Calibration.Guarantee says what it proves.
+// printedScale returns Config.Printed in lattice units, rounded up. Calibration.Guarantee computes the loss that it
+// proves.
 func printedScale(c Config, g lattice.Grid, levels int) noise.Scale {
 	x := c.Printed(levels)
 	return noise.ScaleUp(dp.Up(dp.Float().Quo(x, dp.Exact(g.Unit())), scaleMargin))
 }
 
-// errorBound returns E ≥ ‖ν_t‖₂ with probability 1 − β for any one step, loss units, where ν_t is the noise of a
-// release: of at most h nodes, each noise vector rounded to the lattice, which adds at most √n/2 units.
+// errorBound returns E ≥ ‖ν_t‖₂ with probability 1 − β for any one step, in loss units, where ν_t is the noise of a
+// release. It sums at most h nodes, and each noise vector is rounded to the lattice, which adds at most √n/2 units.
 //
 //	Gaussian  σ√h(√n + √(2 ln(1/β)))                                  [WDP] §4.2
 //	Gamma     θ(√(h(n+1)) + √(2ℓ))(√n + √(2ℓ)), ℓ = ln(2/β)            [WDP] §4.1
 //	Laplace   σ√(2(h + √(2hℓ') + ℓ'))(√n + √(2ℓ)), ℓ' = ln(2n/β)
 //
-// Laplace noise of scale σ is σ√(2E)·Z with E exponential and Z normal: given the E's, a coordinate is normal with
-// variance 2σ²Γ, Γ Gamma of shape at most h, which exceeds h + √(2hℓ') + ℓ' with probability at most e^{−ℓ'} = β/(2n);
-// β/2 is for the n normals.
+// Laplace noise of scale σ is σ√(2E)·Z with E exponential and Z normal. Given all E, a coordinate is normal with
+// variance 2σ²Γ, where Γ is Gamma of shape at most h and exceeds h + √(2hℓ') + ℓ' with probability at most e^{−ℓ'} =
+// β/(2n). The normals take the other β/2.
 //
-// ν_t is the error against the sum of quantised contributions. A contribution differs from its clipped gradient by at
-// most a unit or so times √n, 2⁻²⁴ of L, and that is no noise of the mechanism: the quantised contribution is the
-// gradient an operator is run on. The conversion to float64 adds 2⁻⁵³ of the released sum.
+// ν_t is the error against the sum of quantised contributions. A contribution differs from its clipped gradient by
+// about a unit times √n at most, 2⁻²⁴ of L. That is not noise of the mechanism, because the operator runs on the
+// quantised contribution as its gradient. The conversion to float64 adds 2⁻⁵³ of the released sum.
 //
-// Of scaled coordinates the norm is at most √max k_i times that of lattice units.
+// For scaled coordinates the norm is at most √max k_i times the norm in lattice units.
 func errorBound(x calibratedComponent, law Law, failure float64, levels int) float64 {
 	if failure == 0 {
 		return 0
@@ -102,8 +104,8 @@ func errorBound(x calibratedComponent, law Law, failure float64, levels int) flo
 	return e * (1 + 0x1p-40) // rounding of the dozen operations above
 }
 
-// filterErrorBound is errorBound of blt: E = σ√(Σb²)·(√n + √(2 ln(1/β))). A release is Σb_j·round(w) within η a
-// coordinate, each round within ½, so rounding adds at most √n·(b(1)/2 + η) units.
+// filterErrorBound is errorBound for blt: E = σ√(Σb²)·(√n + √(2 ln(1/β))). A release is Σb_j·round(w) within η a
+// coordinate, and each round is within ½, so rounding adds at most √n·(b(1)/2 + η) units.
 func filterErrorBound(x calibratedComponent, f blt.Filter, failure float64) (float64, error) {
 	if failure == 0 {
 		return 0, nil
@@ -119,9 +121,9 @@ func filterErrorBound(x calibratedComponent, f blt.Filter, failure float64) (flo
 	return e * x.grid.Unit() * x.stretch * (1 + 0x1p-40), nil // rounding of the dozen operations above
 }
 
-// decayingErrorBound is errorBound of decaying sums: E = σ√peak·(√n + √(2 ln(1/β))), with the largest variance that a
-// release has, soon after a reset. Rounding adds less than 1 + η a step to a coordinate, which the memory adds up to H
-// times, and a step of the sum's own bits.
+// decayingErrorBound is errorBound for decaying sums: E = σ√peak·(√n + √(2 ln(1/β))), with the largest variance of a
+// release, soon after a reset. Rounding adds less than 1 + η to a coordinate in each step, which the memory sums to at
+// most H times as much, and one unit in the last place of the sum.
 func decayingErrorBound(x calibratedComponent, f decay.Filter, failure float64) float64 {
 	if failure == 0 {
 		return 0

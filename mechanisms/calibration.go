@@ -15,24 +15,24 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Calibration is what decides a stream's bytes beyond its data: computed once, at opening, and stored with it.
-// Calibration depends on the platform's functions, so a restart reads the plan and only checks, by Guarantee, that it
-// proves what is configured.
+// Calibration holds everything besides the data that decides a stream's bytes. It is computed once, at opening, and
+// stored with the stream. Its computation depends on the platform's functions, so a restart reads the stored plan and
+// only checks, by Guarantee, that it proves the configured budget.
 //
-// Grid, Scale and ErrorBound are of the first component; levels and filter of all.
+// Grid, Scale and ErrorBound belong to the first component; levels and filter to all components.
 type Calibration struct {
 	Name       string
 	Grid       lattice.Grid
 	Scale      noise.Scale            // s, of a node or a step, lattice units
-	Levels     uint8                  // h of a tree, 1 of single steps, 0 of blt
+	Levels     uint8                  // h for a tree, 1 for single steps, 0 for blt
 	Filter     blt.Filter             // b of blt without memory, else zero
 	Decay      decay.Filter           // e of blt with memory, else zero
-	ErrorBound float64                // E ≥ ‖ν_t‖₂ of a step, with probability 1 − Config.Failure, loss units; 0: none
-	Components []ComponentCalibration // all, the first too; nil for the default contribution
+	ErrorBound float64                // E ≥ ‖ν_t‖₂ with probability 1 − Config.Failure for one step, loss units; 0: none
+	Components []ComponentCalibration // all components, including the first; nil for the default contribution
 }
 
-// ComponentCalibration is what a plan holds of a component: its shape, which has to be that of the configuration, and
-// what calibration decides.
+// ComponentCalibration is the part of a plan for one component: its shape, which must match the configuration, and the
+// results of calibration.
 type ComponentCalibration struct {
 	Name             string
 	Size, Entries    int
@@ -86,10 +86,10 @@ func Calibrate(c Config) (Calibration, error) {
 	return p, nil
 }
 
-// Guarantee returns what this plan proves under c, from the plan's integers, rounded against the claim. It is an error
-// when the plan is not one of c, or, but for the -paper names, when it proves less than c.Budget. For those names ε is
-// the recomputed one, with the true sensitivity, at c.Budget.Delta; so too where Draws.MaxEpsilon or MaxMu make it
-// less. Pure-ε mechanisms prove δ = 0.
+// Guarantee returns the guarantee that this plan proves under c, computed from the plan's integers and rounded against
+// the claim. It fails if the plan does not match c, or if it proves less than c.Budget, except for the -paper names.
+// For -paper names ε is recomputed with the true sensitivity at c.Budget.Delta, and likewise if Draws.MaxEpsilon or
+// MaxMu make it smaller. Pure-ε mechanisms prove δ = 0.
 func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
 	if err := p.matches(c); err != nil {
 		return protection.Guarantee{}, err
@@ -124,9 +124,9 @@ func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
 	return g, nil
 }
 
-// EventGuarantee returns what the plan of a user level proves of one event exchanged for another of the same user id,
-// under its adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered, because it changes which
-// later events of both users are accepted.
+// EventGuarantee returns the guarantee that a user-level plan gives for one event exchanged for another of the same
+// user id, under its adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered, because it changes
+// which later events of both users are accepted.
 func (p Calibration) EventGuarantee(c Config) (protection.Guarantee, error) {
 	if _, err := p.Guarantee(c); err != nil {
 		return protection.Guarantee{}, err
@@ -137,7 +137,7 @@ func (p Calibration) EventGuarantee(c Config) (protection.Guarantee, error) {
 	return g, nil
 }
 
-// proves returns a guarantee without its ε, and µ or ε of one window, rounded up.
+// proves returns a guarantee without its ε, and the µ or ε of one window, rounded up.
 func (p Calibration) proves(c Config) (g protection.Guarantee, loss float64) {
 	kind, _ := definitionOf(p.Name)
 	g = protection.Guarantee{Terms: c.Terms, Mechanism: p.Name, Batch: c.Batch}
@@ -152,8 +152,8 @@ func (p Calibration) proves(c Config) (g protection.Guarantee, loss float64) {
 	return g, loss
 }
 
-// loss returns µ or ε of one window, rounded up, and the curve: of all components, whose noises are independent. µ²
-// adds, and ε.
+// loss returns the µ or ε of one window, rounded up, and the curve, for all components together. Their noises are
+// independent, so µ² adds, and ε.
 func (p Calibration) loss(c Config, kind definition) (float64, dp.Curve) {
 	var total dp.Total
 	var curves []dp.Curve
@@ -181,7 +181,7 @@ func (p Calibration) loss(c Config, kind definition) (float64, dp.Curve) {
 	return total.Mu(), dp.Compose(curves...)
 }
 
-// components returns the parts of a plan that matches c.
+// components returns the components of a plan that matches c.
 func (p Calibration) components(c Config) []calibratedComponent {
 	pieces, err := c.components(p.Grid.Bits())
 	if err != nil {
@@ -193,7 +193,7 @@ func (p Calibration) components(c Config) []calibratedComponent {
 	return pieces
 }
 
-// Component returns part i, of the default contribution with grid, scale and error bound alone.
+// Component returns component i. For the default contribution it has only grid, scale and error bound.
 func (p Calibration) Component(i int) ComponentCalibration {
 	if p.Components == nil && i == 0 {
 		return ComponentCalibration{Grid: p.Grid, Scale: p.Scale, ErrorBound: p.ErrorBound}
@@ -201,7 +201,7 @@ func (p Calibration) Component(i int) ComponentCalibration {
 	return p.Components[i]
 }
 
-// shapes returns what plans say of the parts of a configuration beyond scales and error bounds.
+// shapes returns the entries of a plan for the components of a configuration, without scales and error bounds.
 func (c Config) shapes(pieces []calibratedComponent) []ComponentCalibration {
 	out := make([]ComponentCalibration, len(pieces))
 	for i, p := range c.Contribution.Components {
@@ -214,7 +214,7 @@ func (c Config) shapes(pieces []calibratedComponent) []ComponentCalibration {
 	return out
 }
 
-// same reports whether two components have one shape.
+// same reports whether two components have the same shape.
 func (p ComponentCalibration) same(q ComponentCalibration) bool {
 	return p.Name == q.Name && p.Size == q.Size && p.Entries == q.Entries && p.Grid == q.Grid && p.Replace == q.Replace &&
 		p.ZeroOut == q.ZeroOut && p.Share == q.Share && slices.Equal(p.Scales, q.Scales)
@@ -256,8 +256,8 @@ func (p Calibration) matches(c Config) error {
 	return kind.under(c.Scope).matches(p, c)
 }
 
-// sums returns what makes the mechanisms of a plan, one a component, before their first step. They draw from sampler,
-// unless it is nil, or from the plan's.
+// sums returns a function that makes the mechanisms of a plan, one for each component, before their first step. They
+// draw from sampler, or from the plan's sampler if it is nil.
 func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
 	kind, _ := definitionOf(p.Name)
 	pieces := p.components(c)
@@ -283,9 +283,9 @@ func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error)
 	}, nil
 }
 
-// SumsOver returns the mechanisms of a plan, one a component, before their first step, which draw from sampler in place
-// of the plan's, or from the plan's where it is nil: for audits and tests, which know what it draws. They have no
-// privacy of their own; Open is the way to get a stream.
+// SumsOver returns the mechanisms of a plan, one for each component, before their first step. They draw from sampler,
+// or from the plan's sampler if it is nil. It is for audits and tests, which know the draws. These mechanisms have no
+// privacy of their own; use Open to get a stream.
 func (p Calibration) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
 	if err := p.matches(c); err != nil {
 		return nil, err
@@ -306,12 +306,12 @@ func newSampler(kind definition, s noise.Scale, n int) (noise.Sampler, error) {
 		return noise.NewGamma(s, n)
 	case Laplace:
 		return noise.NewLaplace(s)
-	case Gumbel: // draws are noise.Chooser's
+	case Gumbel: // draws use noise.Chooser
 	}
 	panic(fmt.Sprintf("BUG: mechanisms: no sampler for %s", kind.name))
 }
 
-// calibratedComponent is a component under a configuration, with all that its noise and its loss take.
+// calibratedComponent is a component under a configuration, with all inputs to its noise and its loss.
 type calibratedComponent struct {
 	instance uint16
 	n        int
@@ -322,12 +322,13 @@ type calibratedComponent struct {
 	scale    noise.Scale
 }
 
-// shareMargin is what components leave of the budget, relative: so much more than the rounding of a share and of the
-// sum of losses that what is recomputed from the integers of all components is not above what they were calibrated to.
+// shareMargin is the relative part of the budget that components leave unused. It exceeds the rounding of a share and
+// of the sum of losses, so that the loss recomputed from the integers of all components is not above the calibrated
+// one.
 const shareMargin = 0x1p-48
 
-// components returns the parts of a valid configuration on their grids, whose Λ have so many bits, without scales and
-// budgets. It refuses a lattice on which a batch has no bound in 64 bits.
+// components returns the components of a valid configuration on their grids, whose Λ have size bits, without scales and
+// budgets. It refuses a lattice on which a batch could exceed 64 bits.
 func (c Config) components(size int) ([]calibratedComponent, error) {
 	out := make([]calibratedComponent, len(c.Contribution.Components))
 	for i, p := range c.Contribution.Components {
@@ -347,7 +348,7 @@ func (c Config) components(size int) ([]calibratedComponent, error) {
 	return out, nil
 }
 
-// share gives each piece its budget: all of it to one that is alone.
+// share gives each component its budget; a single component gets all of it.
 func (c Config) share(pieces []calibratedComponent, law Law) {
 	budget := c.Budget.Epsilon
 	if law == Gaussian {
@@ -368,7 +369,7 @@ func (c Config) share(pieces []calibratedComponent, law Law) {
 	}
 }
 
-// componentBudget returns how much of µ or ε a share of the budget is: µ² and ε are what is shared.
+// componentBudget returns the µ or ε of a share of the budget. Shares divide µ², or ε.
 func componentBudget(law Law, share float64) float64 {
 	if law == Gaussian {
 		return math.Sqrt(share)
@@ -376,11 +377,11 @@ func componentBudget(law Law, share float64) float64 {
 	return share
 }
 
-// square returns Δ² in units². Under replace an event is exchanged for any other or for one that gives no contribution,
-// whose contribution is zero; at user level under both adjacencies.
+// square returns Δ² in units². Under replace an event is exchanged for any other event, or for one without a
+// contribution, which counts as zero. At user level this holds under both adjacencies.
 //
-// Of the default contribution Δ is 2Λ, or Λ against the null event: contributions have integer entries with Σnᵢ² ≤ Λ²,
-// checked last. The distance of two batches is that of their one differing contribution.
+// For the default contribution Δ is 2Λ, or Λ against the null event, because contributions have integer entries with
+// Σnᵢ² ≤ Λ², checked last. The distance of two batches is the distance of the one contribution in which they differ.
 func (c Config) square(p contribution.Component, grid lattice.Grid) lattice.Int128 {
 	replace, zeroOut := p.Distances(grid)
 	if c.Unit.AgainstNull() || replace.Less(zeroOut) {
@@ -389,8 +390,8 @@ func (c Config) square(p contribution.Component, grid lattice.Grid) lattice.Int1
 	return replace
 }
 
-// Sensitivity returns Δ of component 0 in loss units, exactly when it is the default contribution: how far the exchange
-// of one event moves the contribution sum of its step, in the ℓ2 norm of scaled coordinates.
+// Sensitivity returns Δ of component 0 in loss units: how far the exchange of one event moves the contribution sum of
+// its step, in the ℓ2 norm of scaled coordinates. It is exact for the default contribution.
 func (p Calibration) Sensitivity(c Config) float64 {
 	square := c.square(c.Contribution.Components[0], p.Grid)
 	return float64(math.Sqrt(lattice.Grid{}.Float64(square)) * p.Grid.Unit())

@@ -18,18 +18,18 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Units of tests: an event that is exchanged for another, or for the null event.
+// Units of privacy for tests: an event exchanged for another, or for the null event.
 var (
 	oneEvent = protection.Event{Exchange: dp.Replace}
 	zeroOut  = protection.Event{Exchange: dp.ZeroOut}
 )
 
-// apart is users whose accepted events are at least so many steps apart.
+// apart returns the unit of users whose accepted events are at least separation steps apart.
 func apart(separation uint64) protection.User {
 	return protection.User{Exchange: dp.Replace, Separation: separation}
 }
 
-// scope is a window of so many steps, or the scope of a mechanism that has none.
+// scope returns a window of that many steps, or the scope of a mechanism that has no window.
 func scope(name string, window uint64) protection.Scope {
 	if strings.HasPrefix(name, "once-") {
 		return protection.PerStep{}
@@ -37,12 +37,12 @@ func scope(name string, window uint64) protection.Scope {
 	return protection.Window{Steps: window}
 }
 
-// everyName are Names, and those whose scale is printed.
+// everyName returns Names and the names with a printed scale.
 func everyName() []string {
 	return append(mechanisms.Names(), "tree-gaussian-paper", "tree-gamma-paper")
 }
 
-// config is mechtest.Config with a name, a printed scale where one is due, and a window unless there is none.
+// config returns mechtest.Config with a name, a printed scale if the name needs one, and a window if its scope is one.
 func config(name string, n int) mechanisms.Config {
 	c := mechtest.Config(n)
 	c.Name, c.Scope = name, scope(name, 8)
@@ -52,8 +52,8 @@ func config(name string, n int) mechanisms.Config {
 	return c
 }
 
-// printed is the scale that [WDP] prints for a sensitivity: θ = Δ'h/ε by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε by (13)
-// and (16).
+// printed returns the scale that [WDP] prints for a sensitivity: θ = Δ'h/ε by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε by
+// (13) and (16).
 func printed(name string, sensitivity float64, b dp.Budget) func(levels int) *big.Float {
 	return func(levels int) *big.Float {
 		x := sensitivity * float64(levels) / b.Epsilon
@@ -133,8 +133,8 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	}
 }
 
-// The reference values of [WDP]: W = 128, L = 1, Δ = 2, ε = 1, δ = 1e-6. The tight Gaussian scale is below the zCDP
-// one, 30.2641.
+// TestScaleIsThePapersOrSmallerAndProved uses the reference values of [WDP]: W = 128, L = 1, Δ = 2, ε = 1, δ = 1e-6.
+// The tight Gaussian scale is below the zCDP one, 30.2641.
 func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
 	f := func(name string, low, high float64) {
 		t.Helper()
@@ -154,8 +154,8 @@ func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
 	f("tree-laplace", 16*math.Sqrt(5)*(1-1e-15), 16*math.Sqrt(5)*(1+1e-15))
 }
 
-// E is exceeded with probability at most β = 0.05 at a step with h active nodes, and is no looser than a factor 4.
-// 2 000 keys: more than 155 excesses have probability below 1e-7.
+// TestErrorBoundHolds checks that E is exceeded with probability at most β = 0.05 at a step with h active nodes, and is
+// loose by at most a factor 4. Over 2 000 keys, more than 155 excesses have probability below 1e-7.
 func TestErrorBoundHolds(t *testing.T) {
 	const keys = 2000
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {

@@ -10,10 +10,10 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// centred is a ball around a public centre, which stands behind the n private numbers: contributions are lattice points
-// within r of the nearest one to the centre, and a vector beyond is drawn to it. A centre farther than r from zero
-// counts as zero, so that the null contribution is inside. Two contributions of one centre are 2r apart at most, and so
-// is a contribution from zero.
+// centred is a quantiser for a ball around a public centre, whose numbers follow the n private ones. Contributions are
+// lattice points within r of the lattice point nearest to the centre, and a vector outside is moved towards the centre.
+// A centre farther than r from zero counts as zero, so that the null contribution is inside. Two contributions with one
+// centre are at most 2r apart, and so is a contribution from zero.
 type centred struct {
 	n int
 	r int64
@@ -32,7 +32,7 @@ func (q centred) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	q.within(g, dst, v[:q.n], centre)
 }
 
-// within writes the lattice point of v, or the centre when v is not within r of it. The last word is in integers.
+// within writes the lattice point of v, or the centre if v is not within r of it. The last check is in integers.
 func (q centred) within(g lattice.Grid, dst []int64, v []float64, centre []int64) {
 	square := int64(0)
 	for i, x := range v {
@@ -49,8 +49,8 @@ func (q centred) within(g lattice.Grid, dst []int64, v []float64, centre []int64
 	}
 }
 
-// For each public centre all contributions are within the claimed distance of each other and of zero, and some are that
-// far apart.
+// TestDistancesAroundAPublicCentre checks that for each public centre all contributions are within the claimed distance
+// of each other and of zero, and that some attain it.
 func TestDistancesAroundAPublicCentre(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {
@@ -77,8 +77,8 @@ func TestDistancesAroundAPublicCentre(t *testing.T) {
 	}
 }
 
-// Public numbers are no part of the contribution: the stream sums private ones alone, and the guarantee is that of the
-// smaller distance.
+// TestPublicNumbersAreNotSummed checks that public numbers are not part of the contribution: the stream sums only the
+// private ones, and the guarantee uses the smaller distance.
 func TestPublicNumbersAreNotSummed(t *testing.T) {
 	c := config("tree-gaussian", 1)
 	c.Contribution = contribution.Contribution{
@@ -86,11 +86,11 @@ func TestPublicNumbersAreNotSummed(t *testing.T) {
 	}
 	stream := mechtest.ZeroStream(t, c)
 	stream.Add(noise.Identity{}, []float64{0.25, 0, 0.125, 0})
-	stream.Add(noise.Identity{}, []float64{9, 9, 0.125, 0}) // drawn to the centre
+	stream.Add(noise.Identity{}, []float64{9, 9, 0.125, 0}) // outside, so moved towards the centre
 	if got := stream.Sum(0); got[0] != 0.375 || got[1] != 0 || stream.Dimension() != 2 {
 		t.Errorf("sum %v of %d coordinates, want (0.375, 0)", got, stream.Dimension())
 	}
-	whole := config("tree-gaussian", 2) // r is a quarter of Λ, so the noise is
+	whole := config("tree-gaussian", 2) // r is a quarter of Λ, and so is the noise of its scale
 	a, b := mechtest.Plan(t, c).Scale.Float64(), mechtest.Plan(t, whole).Scale.Float64()
 	if math.Abs(a/b-0.25) > 1e-12 {
 		t.Errorf("noise of the ball in the ball is %g of the other's", a/b)

@@ -20,18 +20,19 @@ func (r Ratio) Up() float64 {
 
 func (r Ratio) valid() bool { return r.Num > 0 && r.Den > 0 }
 
-// Exponential is the exponential mechanism: index i with probability proportional to e^(ε·q_i/(2Δ)) (McSherry and
-// Talwar, "Mechanism Design via Differential Privacy", FOCS 2007, Definition 3.1 and Theorem 3.3).
+// Exponential is the exponential mechanism: it draws index i with probability proportional to e^(ε·q_i/(2Δ)) (McSherry
+// and Talwar, "Mechanism Design via Differential Privacy", FOCS 2007, Definition 3.1 and Theorem 3.3).
 //
-// One draw is ε-DP, when the exchange of a unit moves each score by Δ at most. Scores that one exchange moves by Δ at
-// most, and all in one direction, may say Δ/2. It is also ε-bounded range, and so ε²/8-zCDP: dp.ExponentialRho.
+// One draw is ε-DP if the exchange of a unit moves each score by at most Δ. If one exchange moves all scores in the
+// same direction, by at most Δ, the caller may state Δ/2. A draw is also ε-bounded range, and so ε²/8-zCDP:
+// dp.ExponentialRho.
 type Exponential struct {
 	Epsilon     Ratio // ε of one draw
-	Sensitivity Ratio // Δ, of each score, in units of scores
+	Sensitivity Ratio // Δ, sensitivity of each score, in units of scores
 }
 
-// ByLogs is the law that draws i with a probability proportional to e^(score_i·2^−bits), bits at least 1: of scores
-// that are functions of releases and of public data alone, so that a draw costs nothing.
+// ByLogs returns the law that draws i with a probability proportional to e^(score_i·2^−bits), bits at least 1. It is
+// for scores that are functions of releases and public data alone, so that a draw costs no privacy.
 func ByLogs(bits uint) Exponential {
 	return Exponential{Epsilon: Ratio{Num: 1, Den: 1}, Sensitivity: Ratio{Num: 1 << (bits - 1), Den: 1}}
 }
@@ -45,23 +46,23 @@ func (e Exponential) Validate() error {
 	return nil
 }
 
-// Choose draws an index of scores by the exponential mechanism, exactly: integers decide, and every machine draws the
-// same. The draw's seed comes from the chain after it has absorbed the last record and these scores, so that one
-// history has one draw, a replay repeats it, and no seed is used twice. instance tells the draws of a step apart for
-// people; draws with equal ones are apart too.
+// Choose draws an index of scores by the exponential mechanism. The draw is exact: integers decide, and every machine
+// draws the same. Its seed comes from the chain after it has absorbed the last record and these scores. So one history
+// has one draw, a replay repeats it, and no seed is used twice. instance labels the draws of a step for readers; draws
+// with equal instances have different seeds too.
 //
-// A draw is a release of its own: Guarantee does not know of it. Whoever calls Choose accounts, for each unit of
-// privacy, every draw whose scores the unit can move, with the sums' own loss: Total.AddPure(law.Epsilon.Up()) a
-// draw, or Total.AddRho(dp.ExponentialRho(law.Epsilon.Up())), which for many draws is less; for as many draws as the
-// history has in which the unit moves most of them. That holds at event and at user level (dp/PROOF.md, Lemma 6).
-// A stream of ExponentialMechanism accounts its own, and it releases no sum; no other machine may draw by scores that
-// depend on events beside releases.
+// A draw is a release of its own, which Guarantee does not include. The caller must add, for each unit of privacy,
+// every draw whose scores the unit can move to the loss of the sums: Total.AddPure(law.Epsilon.Up()) a draw, or
+// Total.AddRho(dp.ExponentialRho(law.Epsilon.Up())), which is less for many draws. The number of draws is the largest
+// number that one unit can move in any history. That holds at event and at user level (dp/PROOF.md, Lemma 6). A stream
+// of ExponentialMechanism accounts for its own draws, and it releases no sum. No other machine may draw by scores that
+// depend on events otherwise than through releases.
 //
-// The scores have to be functions of absorbed records, of releases and of public data. How many scores there are, the
-// law, and whether a step draws at all have to be functions of releases and of public data alone: that an index exists
-// would tell what no ε covers. How long a draw takes depends on the scores.
+// The scores must be functions of absorbed records, releases and public data. The number of scores, the law, and
+// whether a step draws at all must be functions of releases and public data alone, because the existence of an index
+// would reveal data that no ε covers. The time of a draw depends on the scores.
 //
-// It panics when law is not valid, when there are no scores, and, as Add does, behind the horizon: see Ended.
+// It panics if law is not valid, if there are no scores, and, as Add does, after the horizon: see Ended.
 func (s *Stream) Choose(instance uint16, scores []int64, law Exponential) int {
 	if err := law.Validate(); err != nil {
 		panic("BUG: " + err.Error())
@@ -75,14 +76,14 @@ func (s *Stream) Choose(instance uint16, scores []int64, law Exponential) int {
 	return s.choose(instance, scores, law)
 }
 
-// choose is Choose by a valid law, also after the last step.
+// choose is Choose for a valid law, and is also allowed after the last step.
 func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	e, d := law.Epsilon, law.Sensitivity
 	seed := s.chain.Draw(s.Step(), s.place, instance, [4]uint64{e.Num, e.Den, d.Num, d.Den}, scores)
 	w, best := s.choices, slices.Max(scores)
 	w.gaps = w.gaps[:0]
 	for _, q := range scores {
-		w.gaps = append(w.gaps, uint64(best)-uint64(q)) // also where the difference is above 2⁶³
+		w.gaps = append(w.gaps, uint64(best)-uint64(q)) // correct even if the difference is above 2⁶³
 	}
 	if law != w.law {
 		w.law, w.num, w.den = law, product(e.Num, d.Den), product(2, e.Den, d.Num)
@@ -94,25 +95,25 @@ func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	return s.draws.by(Draw{Step: s.Step(), Place: s.place, Instance: instance, Law: law, Scores: scores}, drawn)
 }
 
-// drawScratch are what draws of all streams of an opened mechanism work in.
+// drawScratch is the working memory for draws, shared by all streams of an opened mechanism.
 type drawScratch struct {
 	noise.Chooser
 	gaps     []uint64
-	law      Exponential // of num and den, those of the last draw
+	law      Exponential // the law of num and den, from the last draw
 	num, den *big.Int
 }
 
-// Draw is a call of Choose.
+// Draw describes one call of Choose.
 type Draw struct {
-	Step     uint64 // closed steps before it
-	Place    uint32 // records of the open batch before it
+	Step     uint64 // number of closed steps before the draw
+	Place    uint32 // number of records in the open batch before the draw
 	Instance uint16
 	Law      Exponential
-	Scores   []int64 // the caller's, valid during the call
+	Scores   []int64 // owned by the caller, valid during the call
 }
 
-// DrawBy lets a function decide what Choose returns, for audits and tests, which play draws again: it is told what the
-// exponential mechanism has drawn. The chain goes on as without it. nil ends it.
+// DrawBy makes choose decide the result of Choose; it also gets the index that the exponential mechanism drew. It is
+// for audits and tests that replay draws. The chain continues as without it. nil ends it.
 func (s *Stream) DrawBy(choose func(d Draw, drawn int) int) {
 	if s.draws == nil {
 		s.draws = &drawState{}

@@ -19,7 +19,8 @@ var law = mechanisms.Exponential{
 	Epsilon: mechanisms.Ratio{Num: 1, Den: 2}, Sensitivity: mechanisms.Ratio{Num: 3, Den: 1},
 }
 
-// A replay repeats a draw, from the start and from a state; another history, key, score, rate or instance draws anew.
+// TestChoiceIsOneOfAHistory checks that a replay repeats a draw, from the start and from a state, and that a change of
+// history, key, score, rate or instance gives a new draw.
 func TestChoiceIsOneOfAHistory(t *testing.T) {
 	c, h := batched(t), records(30, 3)
 	scores := make([]int64, 1000) // equal, so that two draws are the same once in a thousand
@@ -70,8 +71,8 @@ func TestChoiceIsOneOfAHistory(t *testing.T) {
 	}
 }
 
-// No seed is used twice: draws with equal scores, at one place and of one instance, are apart, and so is the noise
-// after them.
+// TestNoSeedIsUsedTwice checks that draws with equal scores, at one place and of one instance, have different seeds,
+// and so does the noise after them.
 func TestNoSeedIsUsedTwice(t *testing.T) {
 	c := mechtest.Config(1)
 	stream, other := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})
@@ -94,13 +95,13 @@ func TestNoSeedIsUsedTwice(t *testing.T) {
 	}
 }
 
-// Exchanging a unit moves each score by 3 at most: frequencies of 40 000 draws on both sides have a ratio within e^ε,
-// ε = 1/2, and reach 0.8 of it. 6.11 standard errors of a log ratio of two counts above 3 900 are 0.14. Red for a
-// draw at four times the rate.
+// TestChoiceIsWithinItsLoss exchanges a unit that moves each score by at most 3. The frequencies of 40 000 draws on
+// both sides must have a ratio within e^ε, ε = 1/2, and reach 0.8 of it. 6.11 standard errors of a log ratio of two
+// counts above 3 900 are 0.14. It fails for a draw at four times the rate.
 func TestChoiceIsWithinItsLoss(t *testing.T) {
 	const draws, slack = 40_000, 0.14
 	ratio := func(rate mechanisms.Exponential) float64 {
-		var count [2]float64 // of the first of eight, which falls by 3 where all others rise by 3
+		var count [2]float64 // how often the first of eight is drawn; its score falls by 3 where the others rise by 3
 		for side, scores := range [][]int64{{3, 0, 0, 0, 0, 0, 0, 0}, {0, 3, 3, 3, 3, 3, 3, 3}} {
 			stream := mechtest.Open(t, mechtest.Config(1), [32]byte{4, byte(side)})
 			for range draws {
@@ -146,7 +147,8 @@ func TestChooseAtTheEndsOfTheRange(t *testing.T) {
 	}
 }
 
-// Many draws cost less by their range than by their ε, and no figure is below the definition's.
+// TestLossOfChoices checks that many draws cost less by their bounded range than by their ε, and that no figure is
+// below the loss by the definition.
 func TestLossOfChoices(t *testing.T) {
 	epsilon := law.Epsilon.Up()
 	rho := dp.ExponentialRho(epsilon)
@@ -166,8 +168,8 @@ func TestLossOfChoices(t *testing.T) {
 	}
 }
 
-// A draw behind the horizon is refused as a record is, and leaves no trace; before it, also of the last step, it is
-// taken.
+// TestNothingIsDrawnBehindTheHorizon checks that a draw after the horizon is refused, as a record is, and changes
+// nothing. Before it, even in the last step, it is allowed.
 func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
 	c := mechtest.Config(1)
 	c.Scope, c.Batch = protection.Lifetime{Steps: 2, Within: 8}, 2
@@ -192,7 +194,8 @@ func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
 	stream.Choose(0, []int64{1, 2}, law)
 }
 
-// DrawBy decides what Choose returns and nothing else: noise and later draws are those of a stream without it.
+// TestDrawByChangesNoNoise checks that DrawBy changes only the result of Choose: noise and later draws are the same as
+// without it.
 func TestDrawByChangesNoNoise(t *testing.T) {
 	c := mechtest.Config(1)
 	stream, twin := mechtest.Open(t, c, [32]byte{1}), mechtest.Open(t, c, [32]byte{1})

@@ -19,7 +19,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// three is a contribution of three components with unequal shares, and the vector of a record for it.
+// three returns a contribution of three components with unequal shares, and the vector of a record for it.
 func three() (contribution.Contribution, []float64) {
 	m := moments{d: 2, r: 1 << 12}
 	return contribution.Contribution{Components: []contribution.Component{
@@ -29,7 +29,7 @@ func three() (contribution.Contribution, []float64) {
 	}}, []float64{0.5, -0.25, 0.125, 2, 0.75, -0.5}
 }
 
-// withParts is a configuration of three components.
+// withParts returns a configuration of three components, and the vector of a record.
 func withParts(name string) (mechanisms.Config, []float64) {
 	c := config(name, 1)
 	leaf, v := three()
@@ -37,9 +37,9 @@ func withParts(name string) (mechanisms.Config, []float64) {
 	return c, v
 }
 
-// The guarantee of a plan of components is proved by the integers of all: component by component a plan of one
-// component proves its share, the squares or the sums of what they prove come to no more than the budget and to nearly
-// all of it, at each age.
+// TestPartsProveTheirSharesTogether checks that the integers of all components together prove the guarantee. A plan of
+// each component alone proves its share. At each age the squares (µ) or the sums (ε) of these losses use nearly all of
+// the budget, and no more.
 func TestPartsProveTheirSharesTogether(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
@@ -66,7 +66,7 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 				if i > 0 {
 					single.Components = []mechanisms.ComponentCalibration{part}
 				}
-				alone.Budget = dp.Budget{Epsilon: 700, Delta: c.Budget.Delta} // a part proves more than enough of it
+				alone.Budget = dp.Budget{Epsilon: 700, Delta: c.Budget.Delta} // alone, a component needs only a part of this budget
 				g, err := single.Guarantee(alone)
 				if err != nil {
 					t.Fatal(err)
@@ -119,8 +119,8 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 	}
 }
 
-// Faults in a plan of components: less noise in any part, shares that come to more than one, components of another
-// shape.
+// TestFaultsInPartsAreNotProved plants faults in a plan of components: less noise in one of them, shares that sum to
+// more than one, components of another shape.
 func TestFaultsInPartsAreNotProved(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c, _ := withParts(name)
@@ -161,8 +161,8 @@ func TestFaultsInPartsAreNotProved(t *testing.T) {
 	}
 }
 
-// Without noise the sums of the components are the contributions' own, in loss units: scales are undone. A swap of two
-// scales would show.
+// TestSumsOfPartsAreExactWithoutNoise checks that without noise the sums of the components are the contributions in
+// loss units, so that scales are undone. It would show two scales swapped.
 func TestSumsOfPartsAreExactWithoutNoise(t *testing.T) {
 	c, v := withParts("tree-gaussian")
 	stream := mechtest.ZeroStream(t, c)
@@ -196,7 +196,8 @@ func TestSumsOfPartsAreExactWithoutNoise(t *testing.T) {
 	}
 }
 
-// The default quantiser clips scaled coordinates: the contribution has norm Λ in them, and comes back in loss units.
+// TestScalesOfTheDefaultQuantiser checks that the default quantiser clips scaled coordinates. The contribution has norm
+// Λ in these, and is released in loss units.
 func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 	c := config("tree-gaussian", 1)
 	c.Contribution = contribution.Contribution{
@@ -213,7 +214,8 @@ func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 	}
 }
 
-// wild is a quantiser that leaves the lattice of its component: the stream takes the zero contribution in its place.
+// wild is a quantiser that leaves the lattice of its component, so that the stream must take the zero contribution
+// instead.
 type wild struct{ mechtest.OneHot }
 
 func (wild) Quantise(g lattice.Grid, dst []int64, v []float64) {
@@ -223,10 +225,10 @@ func (wild) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// counts is a quantiser that sets its cell and no other, and says a distance of its own.
+// counts is a quantiser that sets only its own cell, and claims a distance of its own.
 type counts struct {
 	mechtest.OneHot
-	length int64 // of what it writes, of which it says one unit
+	length int64 // length of its contributions, of which it claims one unit
 }
 
 func (q counts) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
@@ -235,7 +237,8 @@ func (q counts) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 
 func (q counts) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[int(v[0])] = q.length }
 
-// A contribution is what the quantiser makes of zeros, not of the contribution before, and no longer than it says.
+// TestLeavesKeepToTheirDistances checks that the quantiser starts from zeros, not from the previous contribution, and
+// that no contribution is longer than claimed.
 func TestLeavesKeepToTheirDistances(t *testing.T) {
 	for length, want := range map[int64]int64{1: 1, -1: -1, 2: 0, 1 << 20: 0} {
 		c := config("tree-gaussian", 1)
@@ -265,10 +268,10 @@ func TestNoLeafLeavesTheLattice(t *testing.T) {
 	}
 }
 
-// Noise of two components is apart, and each component's is that of its scale, whatever makes it: red when a
-// component's noise is half, or when two components are one instance. Noise is rebuilt into standard normals, some 8
-// 000 of each component: its variance is 6.11 standard errors, 9.7 %, from 1 with probability 1e-9, and so is the
-// correlation of the two, 0.068, from 0.
+// TestNoiseOfPartsIsApart checks that the noises of two components are independent, each with the scale of its
+// component, for every kind of noise. It fails if a component has half its noise, or if two components are one
+// instance. Noise is rebuilt into standard normals, some 8 000 for each component. With probability 1e-9 their variance
+// is 6.11 standard errors, 9.7 %, from 1, and so is the correlation of the two, 0.068, from 0.
 func TestNoiseOfPartsIsApart(t *testing.T) {
 	for _, c := range everyNoise() {
 		what := fmt.Sprintf("%s, %s", c.Name, c.Scope.Name())
@@ -278,7 +281,7 @@ func TestNoiseOfPartsIsApart(t *testing.T) {
 		plan := mechtest.Plan(t, c)
 		steps := 20
 		if facts, _ := mechanisms.FactsOf(c.Name); facts.Tree && facts.Pure() {
-			steps = int(c.Scope.Span()) // later draws are no normals
+			steps = int(c.Scope.Span()) // later draws are not normal
 		}
 		law, err := residual.New(c, plan, steps)
 		if err != nil {
@@ -312,7 +315,7 @@ func TestNoiseOfPartsIsApart(t *testing.T) {
 	}
 }
 
-// everyNoise is a configuration of each mechanism that releases components, and of one with a memory.
+// everyNoise returns a configuration of each mechanism that releases components, and one with a memory.
 func everyNoise() []mechanisms.Config {
 	var all []mechanisms.Config
 	for _, name := range mechanisms.Names() {
@@ -325,7 +328,8 @@ func everyNoise() []mechanisms.Config {
 	return append(all, lasting)
 }
 
-// dependent says how noise of two components is not independent, or not of its scale.
+// dependent describes how the noises of two components are correlated or have another scale; it returns "" if they are
+// as they should be.
 func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (off string) {
 	t.Helper()
 	runs := (4000 + law.Steps() - 1) / law.Steps()
@@ -356,8 +360,8 @@ func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (of
 	return off
 }
 
-// A restored stream of components goes on with the same bytes; a bad state of its last sum leaves the sums before it as
-// they were.
+// TestRestoreOfParts checks that a restored stream of components continues with the same bytes. If the state of its
+// last sum is bad, the sums before it must stay unchanged.
 func TestRestoreOfParts(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c, v := withParts(name)
@@ -377,8 +381,8 @@ func TestRestoreOfParts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i == 13 {
-				// Another step of the last sum; a number that it cannot have, which it alone finds, after the sums before it
-				// have taken theirs. Single steps hold no number.
+				// Two faults in the last sum: another step, and an impossible number, which only it finds, after the
+				// sums before it have been restored. Single steps hold no number.
 				places := []int{len(state) - len(lastSum(stream, state)), len(state) - 1}
 				if facts, _ := mechanisms.FactsOf(name); facts.PerStep {
 					places = places[:1]
@@ -406,12 +410,12 @@ func TestRestoreOfParts(t *testing.T) {
 	}
 }
 
-// lastSum returns the state of the last sum in a stream's.
+// lastSum returns the last sum's part of a stream's state.
 func lastSum(stream *mechanisms.Stream, state []byte) []byte {
 	return state[len(state)-mechanisms.LastSumLen(stream):]
 }
 
-// A contribution of components that is no contribution is refused, each problem by its component.
+// TestLeafProblemsAreNamed checks that an invalid contribution is refused, and that each problem names its component.
 func TestLeafProblemsAreNamed(t *testing.T) {
 	f := func(want string, change func(l *contribution.Contribution)) {
 		t.Helper()

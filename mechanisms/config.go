@@ -14,45 +14,45 @@ import (
 
 // Limits of a Config.
 const (
-	// maxBatch keeps a partial sum, B·Λ < 2⁵⁶, in int64, and every total, steps·B·Λ ≤ 2¹²⁰, in 128 bits: with steps < 2⁶⁴
-	// and Λ < 2²⁵ no check at run time is needed, least of all one that looks at a private sum. A finer lattice, where
-	// a Decay asks for one, makes it less: maxPartial.
+	// maxBatch keeps a partial sum, B·Λ < 2⁵⁶, in int64, and every total, steps·B·Λ ≤ 2¹²⁰, in 128 bits. With steps <
+	// 2⁶⁴ and Λ < 2²⁵, nothing has to be checked at run time, so no check ever depends on a private sum. A finer
+	// lattice, if a Decay needs one, lowers the limit to maxPartial.
 	maxBatch   = 1 << 31
 	maxPartial = 1 << 56
 )
 
-// Config is what a user asks of a stream. Privacy parameters have no default.
+// Config is the configuration of a stream. Privacy parameters have no default.
 type Config struct {
 	Name         string                    // mechanism, one of Names
 	Batch        uint64                    // B, events a step, 1 to 2³¹
 	Contribution contribution.Contribution // what a record adds
-	Budget       dp.Budget                 // of all releases that the scope names; δ is used by Gaussian noise only
+	Budget       dp.Budget                 // for all releases that the scope names; only Gaussian noise uses δ
 
-	// Terms are who is protected, and for how long. The row of a mechanism says which scopes it takes: a window is a power
-	// of two for a tree, and up to 2²² for blt.
+	// Terms name the unit that is protected, and for how long. The definition of a mechanism lists the scopes it
+	// accepts: a window must be a power of two for a tree, and at most 2²² for blt.
 	protection.Terms
 
-	// Printed returns the noise scale of a node that a paper prints for a tree of so many levels, loss units. It is
-	// required by the names with the suffix -paper, and nil for all others. No service has one.
+	// Printed returns the noise scale of a node, in loss units, that a paper prints for a tree with that number of
+	// levels. It is required by the names with the suffix -paper, and nil for all others. No service uses these names.
 	Printed func(levels int) *big.Float
 
-	// AgeWeight is w in [0, 1] and Poles is m, 2 to 4 or 0 for automatic: what the filter of blt is fitted for, see
-	// blt.Fit. Both are 0 for all other names.
+	// AgeWeight is w in [0, 1], and Poles is m, 2 to 4 or 0 for automatic: the arguments of blt.Fit. Both are 0 for all
+	// other names.
 	AgeWeight float64
 	Poles     int
 
-	// Failure is β, the probability that Calibration.ErrorBound fails at one step; 0 asks for no bound.
+	// Failure is β, the probability that Calibration.ErrorBound fails at one step. If it is 0, no bound is computed.
 	Failure float64
 
-	// MaxMu is the largest µ of all releases that the scope names, where an operator asks for more noise than Budget
-	// needs: ε is then what that loses at δ. It is of Gaussian noise alone; 0 asks for nothing.
+	// MaxMu is the largest µ of all releases that the scope names, for an operator that needs more noise than Budget
+	// does. ε is then the loss of that µ at δ. It applies only to Gaussian noise; 0 means no limit.
 	MaxMu float64
 
 	// Draws is the schedule of ExponentialMechanism, and zero for all other names.
 	Draws Draws
 }
 
-// Dimension returns the coordinates of all components: n of the default contribution.
+// Dimension returns the number of coordinates of all components: n for the default contribution.
 func (c Config) Dimension() int { return c.Contribution.Size() }
 
 // Clip returns L of the first component.

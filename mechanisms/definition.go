@@ -10,61 +10,61 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Law is the law of a mechanism's noise vectors. The zero value is none.
+// Law is the law of a mechanism's noise vectors. The zero value is not a law.
 type Law uint8
 
 const (
 	Gaussian Law = iota + 1 // Gaussian: independent normal coordinates; µ-GDP, (ε,δ)
 	Gamma                   // Gamma: density ∝ e^(−‖x‖₂/θ); pure ε
 	Laplace                 // Laplace: independent Laplace coordinates; pure ε, in the ℓ1 norm
-	Gumbel                  // Gumbel: of scores, the largest of which is drawn; nothing else is released
+	Gumbel                  // Gumbel: noise of scores, of which the largest is drawn; no sum is released
 )
 
-// Facts are what a mechanism's name says. Exactly one of Tree, Filter, Once and Draws holds; the zero value is of no
-// mechanism.
+// Facts are the properties that follow from a mechanism's name. Exactly one of Tree, Filter, Once and Draws holds; the
+// zero value belongs to no mechanism.
 type Facts struct {
 	Law     Law
 	Paper   bool // the noise scale is Config.Printed
-	Tree    bool // noise at the nodes of a tree: its windows are powers of two
-	Filter  bool // noise of steps through a fitted filter: takes an age weight and poles, or a decay
+	Tree    bool // noise at the nodes of a tree, whose windows must be powers of two
+	Filter  bool // noise of steps through a fitted filter, with age weight and poles, or a decay
 	PerStep bool // each step's own sum is released once, and no prefix sum: there is no window
-	Draws   bool // no sum is released, and elements are drawn by sums: Stream.Draw
+	Draws   bool // no sum is released; elements are drawn by sums: Stream.Draw
 
-	Users bool // takes units of several events
+	Users bool // accepts units of several events
 
-	MaxWindow uint64 // W at most, steps; 0 for Once
+	MaxWindow uint64 // largest W, steps; 0 for Once
 }
 
-// FactsOf returns the facts of a mechanism by name, and false when there is none of that name.
+// FactsOf returns the facts of the named mechanism, and false if there is no such mechanism.
 func FactsOf(name string) (Facts, bool) {
 	f, known := definitionOf(name)
 	return f.Facts, known
 }
 
-// Pure reports whether δ = 0 is proved, so that no δ is needed.
+// Pure reports whether the mechanism proves δ = 0, so that no δ is needed.
 func (f Facts) Pure() bool { return f.Law == Gamma || f.Law == Laplace }
 
-// definition is a mechanism by name.
+// definition describes a mechanism by name.
 type definition struct {
 	name string
 	Facts
 	scopes []acceptedScope
 }
 
-// noiseStructure is where noise enters: at the nodes of a tree, before a filter, or in single steps.
+// noiseStructure describes where noise enters: at the nodes of a tree, before a filter, or in single steps.
 type noiseStructure interface {
-	// problems checks the fields of a configuration that have another meaning for each structure.
+	// problems checks the configuration fields whose meaning depends on the structure.
 	problems(c Config, bad func(format string, args ...any))
-	// shape sets levels or filter of a plan, which its components have in common, and returns the bits of Λ.
+	// shape sets the levels or the filter of a plan, which its components share, and returns the bits of Λ.
 	shape(p *Calibration, c Config) (bits int, err error)
 	// calibrate sets the scale of a component, and returns its error bound.
 	calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (bound float64, err error)
-	// check checks levels and filter of a plan by themselves, matches against a valid configuration.
+	// check checks levels and filter of a plan alone; matches compares them with a valid configuration.
 	check(p Calibration) error
 	matches(p Calibration, c Config) error
-	// loss returns µ or ε of a component in one window, rounded up, and the curve of Gaussian noise that has a window.
+	// loss returns µ or ε of a component in one window, rounded up, and the curve for Gaussian noise with a window.
 	loss(x calibratedComponent, p Calibration, c Config, kind definition) (float64, dp.Curve)
-	// sums returns what makes mechanisms of a component before their first step, which share the sampler.
+	// sums returns a function that makes mechanisms of a component before their first step. They share the sampler.
 	sums(x calibratedComponent, p Calibration, c Config, sampler noise.Sampler) (func() Sum, error)
 }
 
@@ -80,7 +80,7 @@ var definitions = []definition{
 	{ExponentialMechanism, Facts{Law: Gumbel, Draws: true, MaxWindow: maxDrawn}, onDraws},
 }
 
-// The scopes that each place of noise takes.
+// Accepted scopes, by where the noise enters.
 var (
 	onTree = []acceptedScope{
 		of(func(w protection.Window) noiseStructure { return tree{w.Steps} }),
@@ -95,13 +95,13 @@ var (
 	onDraws = []acceptedScope{of(func(l protection.Lifetime) noiseStructure { return exponential{l} })}
 )
 
-// acceptedScope is a scope that a mechanism takes, and where noise enters under it.
+// acceptedScope is a scope that a mechanism accepts, and the structure of its noise under it.
 type acceptedScope struct {
 	name string
 	open func(protection.Scope) (noiseStructure, bool)
 }
 
-// of returns the row of scopes of one type.
+// of returns the acceptedScope for one type of scope.
 func of[S protection.Scope](open func(S) noiseStructure) acceptedScope {
 	var zero S
 	return acceptedScope{zero.Name(), func(s protection.Scope) (noiseStructure, bool) {
@@ -113,7 +113,7 @@ func of[S protection.Scope](open func(S) noiseStructure) acceptedScope {
 	}}
 }
 
-// structure returns where noise enters under a scope, and false where the mechanism does not take it.
+// structure returns the structure of the noise under a scope, and false if the mechanism does not accept the scope.
 func (f definition) structure(s protection.Scope) (noiseStructure, bool) {
 	for _, t := range f.scopes {
 		if structure, is := t.open(s); is {
@@ -123,7 +123,7 @@ func (f definition) structure(s protection.Scope) (noiseStructure, bool) {
 	return nil, false
 }
 
-// under is structure of a valid configuration, whose scope the mechanism takes.
+// under is structure for a valid configuration, whose scope the mechanism accepts.
 func (f definition) under(s protection.Scope) noiseStructure {
 	structure, is := f.structure(s)
 	if !is {
@@ -132,7 +132,7 @@ func (f definition) under(s protection.Scope) noiseStructure {
 	return structure
 }
 
-// takes refuses terms that the mechanism has no account of.
+// takes refuses terms for which the mechanism has no privacy accounting.
 func (f definition) takes(t protection.Terms, bad func(format string, args ...any)) {
 	if _, is := f.structure(t.Scope); !is {
 		var names []string
@@ -146,8 +146,8 @@ func (f definition) takes(t protection.Terms, bad func(format string, args ...an
 	}
 }
 
-// Names returns the names of all mechanisms that release sums and calibrate their own noise: all but
-// ExponentialMechanism and those whose scale is Config.Printed.
+// Names returns the names of all mechanisms that release sums and calibrate their own noise: all except
+// ExponentialMechanism and the names whose scale is Config.Printed.
 func Names() []string {
 	var names []string
 	for _, f := range definitions {

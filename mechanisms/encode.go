@@ -14,25 +14,25 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Versions of stored formats. A change adds a version, and old golden bytes stay.
+// Versions of stored formats. A change of format adds a version, and golden bytes of old versions stay.
 const (
-	planVersion                  = 1 // of nodes: the tree- and once- names
-	filterPlanVersion            = 2 // of blt
-	componentsCalibrationVersion = 3 // of leaves other than the default one, of any name without memory
-	memoryPlanVersion            = 4 // of blt with memory, of all leaves
-	finePlanVersion              = 5 // of blt with memory, where a square of a distance has more than 64 bits
+	planVersion                  = 1 // for nodes: the tree- and once- names
+	filterPlanVersion            = 2 // for blt
+	componentsCalibrationVersion = 3 // for other contributions than the default one, of any name without memory
+	memoryPlanVersion            = 4 // for blt with memory, with any contribution
+	finePlanVersion              = 5 // for blt with memory, if a square of a distance has more than 64 bits
 
-	stateVersion           = 1 // of one part
-	componentsStateVersion = 2 // of several
-	drawnStateVersion      = 3 // of ExponentialMechanism
+	stateVersion           = 1 // for one component
+	componentsStateVersion = 2 // for several components
+	drawnStateVersion      = 3 // for ExponentialMechanism
 )
 
 // planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32,
 // levels u8, error bound f64, little-endian.
 const planTail = 4 + 8 + 8 + 4 + 1 + 8
 
-// filterTail is the fixed length after the name of a plan of version 2: as planTail with m u8, f u8 in the place of
-// levels, at the end; m poles and residues follow, u32 each, in pairs.
+// filterTail is the fixed length after the name of a plan of version 2. It is as planTail, except that m u8 and f u8 at
+// the end replace levels; m pairs of pole and residue follow, u32 each.
 const (
 	filterTail = 4 + 8 + 8 + 4 + 8 + 1 + 1
 	pairLen    = 4 + 4
@@ -68,7 +68,7 @@ func (p Calibration) AppendBinary(dst []byte) ([]byte, error) {
 	return appendFilter(dst, p.Filter), nil
 }
 
-// appendFilter appends m u8, f u8, and m poles and residues, u32 each, in pairs.
+// appendFilter appends m u8, f u8, and m pairs of pole and residue, u32 each.
 func appendFilter(dst []byte, f blt.Filter) []byte {
 	dst = append(dst, f.Count, f.Shift)
 	for k := range f.Count {
@@ -78,7 +78,7 @@ func appendFilter(dst []byte, f blt.Filter) []byte {
 	return dst
 }
 
-// ParseCalibration is the inverse of AppendBinary and accepts nothing else.
+// ParseCalibration is the inverse of AppendBinary and refuses any other bytes.
 func ParseCalibration(b []byte) (Calibration, error) {
 	if len(b) < 2 {
 		return Calibration{}, errors.New("mechanisms: plan: too short")
@@ -132,7 +132,7 @@ func ParseCalibration(b []byte) (Calibration, error) {
 	return p, p.validate()
 }
 
-// validate checks each field for itself. A scale has one representation, with an odd mantissa.
+// validate checks each field separately. A scale has only one representation, with an odd mantissa.
 func (p Calibration) validate() error {
 	kind, known := definitionOf(p.Name)
 	if !known {
@@ -161,10 +161,10 @@ func (p Calibration) validate() error {
 	return filter{}.check(p)
 }
 
-// Decays reports whether the plan is of sums that decay.
+// Decays reports whether the plan is for sums that decay.
 func (p Calibration) Decays() bool { return p.Decay != (decay.Filter{}) }
 
-// validate checks what every component has. The lattice may be a fine one where sums decay.
+// validate checks the fields that every component has. fine allows a finer lattice, for sums that decay.
 func (p ComponentCalibration) validate(fine bool) error {
 	err := p.Grid.ValidateFine()
 	if !fine {
@@ -183,7 +183,7 @@ func (p ComponentCalibration) validate(fine bool) error {
 }
 
 // appendComponents appends a plan of version 3, little-endian: version u8; name; levels u8; the filter as in version 2,
-// m = 0 for none; components u16; and of each component
+// m = 0 for none; components u16; and for each component
 //
 //	name, size u32, entries u32, grid exponent i32, Λ i64, replace² u64, zero-out² u64, share u32,
 //	scale mantissa u64 and exponent i32, error bound f64, scales u32 (n or 0), as many u32
@@ -222,7 +222,7 @@ func (p Calibration) appendPartList(dst []byte) []byte {
 
 func appendName(dst []byte, name string) []byte { return append(append(dst, byte(len(name))), name...) }
 
-// parseComponents reads what appendComponents has written behind the version, and nothing else.
+// parseComponents reads the output of appendComponents after the version, and refuses any other bytes.
 func parseComponents(b []byte) (Calibration, error) {
 	r := reader{rest: b}
 	p := Calibration{Name: r.name(), Levels: r.u8()}
@@ -238,7 +238,7 @@ func parseComponents(b []byte) (Calibration, error) {
 	return p, p.validate()
 }
 
-// checkComponents checks what plans of version 3 alone have.
+// checkComponents checks the fields that only plans of version 3 have.
 func (p Calibration) checkComponents() error {
 	if len(p.Components) == 0 || len(p.Components) > contribution.MaxComponents {
 		return fmt.Errorf("mechanisms: plan: %d parts: not in [1, %d]", len(p.Components), contribution.MaxComponents)
@@ -260,11 +260,12 @@ func (p Calibration) checkComponents() error {
 	return nil
 }
 
-// reader takes fields off the front of bytes that may be too short, of which it says so once and then reads zeros.
+// reader reads fields from the front of bytes that may be too short. In that case it records one error and then reads
+// zeros.
 type reader struct {
 	rest  []byte
 	short bool
-	fine  bool // squares have two words
+	fine  bool // squares have 16 bytes
 }
 
 var noBytes [contribution.MaxName]byte
@@ -321,11 +322,12 @@ func (r *reader) component() ComponentCalibration {
 }
 
 // appendMemory appends a plan of version 4, little-endian: version u8; name; length u16 of the filter and the filter
-// (decay.Filter); components u16 and each component as in version 3, or of the default contribution 0 components and
+// (decay.Filter); components u16 and each component as in version 3. For the default contribution it writes 0
+// components and
 //
 //	grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, error bound f64
 //
-// Version 5 has 16 bytes for each square of a distance, and is written exactly when one needs more than 8.
+// Version 5 has 16 bytes for each square of a distance, and is written exactly if one needs more than 8.
 func (p Calibration) appendMemory(dst []byte) []byte {
 	version := byte(memoryPlanVersion)
 	if p.fine() {
@@ -345,14 +347,14 @@ func (p Calibration) appendMemory(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound))
 }
 
-// fine reports whether a square of a distance needs more than a word.
+// fine reports whether a square of a distance needs more than 8 bytes.
 func (p Calibration) fine() bool {
 	return slices.ContainsFunc(
 		p.Components, func(x ComponentCalibration) bool { return x.Replace.Hi != 0 || x.ZeroOut.Hi != 0 },
 	)
 }
 
-// parseMemory reads what appendMemory has written behind the version, and nothing else.
+// parseMemory reads the output of appendMemory after the version, and refuses any other bytes.
 func parseMemory(b []byte, fine bool) (Calibration, error) {
 	r := reader{rest: b, fine: fine}
 	p := Calibration{Name: r.name()}

@@ -12,28 +12,28 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// ExponentialMechanism is the mechanism that releases no sum: elements are drawn by sums of all contributions, which
-// stay sealed, at public steps (Stream.Draw). It is for the whole life of a stream that ends within a window as long as
-// itself.
+// ExponentialMechanism is the mechanism that releases no sum. It draws elements, at public steps, by the sums of all
+// contributions, which stay sealed (Stream.Draw). It needs a stream that ends within one window, so that the guarantee
+// covers the stream's whole life.
 const ExponentialMechanism = "draws"
 
 // Limits of ExponentialMechanism.
 const (
 	maxDrawn   = 1 << 32 // steps
-	maxRecords = 1 << 37 // of a life: times Λ < 2²⁵ a sum is below 2⁶², and so is the difference of two below 2⁶³
+	maxRecords = 1 << 37 // in a life: with Λ < 2²⁵ a sum is below 2⁶², and a difference of two below 2⁶³
 	maxGumbel  = 1 << 50 // β, lattice units: exact in floating point with room
 )
 
-// Draws is when a stream of ExponentialMechanism draws, and how much a draw may lose. All of it is public.
+// Draws says when a stream of ExponentialMechanism draws, and how much a draw may lose. All of it is public.
 type Draws struct {
-	K          uint64  // k, draws one after the other at a time; at least 1
-	Every      uint64  // steps from one time to the next, the first after so many; 0: MaxDraws counts
-	MaxDraws   uint64  // with Every = 0: times in a life, at most, each behind any step by what is public
-	Disjoint   bool    // contributions have one integer other than 0 at most, and draws of one time differ
-	MaxEpsilon float64 // ε of one draw at most; 0: as much as the budget allows
+	K          uint64  // k, number of draws at each draw time; at least 1
+	Every      uint64  // steps between draw times, also before the first; 0: MaxDraws applies
+	MaxDraws   uint64  // with Every = 0: largest number of draw times in a life; when is decided by public data
+	Disjoint   bool    // contributions have at most one nonzero integer, and draws of one time differ
+	MaxEpsilon float64 // largest ε of one draw; 0: as much as the budget allows
 }
 
-// draws is how often a life draws, at most.
+// draws returns the largest number of draws in a life.
 func (d Draws) draws(horizon uint64) uint64 {
 	if d.Every > 0 {
 		return horizon / d.Every
@@ -41,8 +41,8 @@ func (d Draws) draws(horizon uint64) uint64 {
 	return d.MaxDraws
 }
 
-// affected is how many draws of a life an event's exchange moves, at most: all, or of those among different coordinates
-// one a time.
+// affected returns the largest number of draws in a life that the exchange of an event moves: all of them, or one at
+// each draw time if the draws of one time are among disjoint coordinates.
 func (d Draws) affected(horizon uint64) uint64 {
 	if d.Disjoint {
 		return d.draws(horizon)
@@ -51,7 +51,8 @@ func (d Draws) affected(horizon uint64) uint64 {
 }
 
 // exponential is the structure of ExponentialMechanism. A plan's scale is β: an element is drawn with probability
-// proportional to e^(q/β), q its sum in lattice units, which is the largest of sums with Gumbel noise of scale β.
+// proportional to e^(q/β), where q is its sum in lattice units. This equals the largest of the sums with Gumbel noise
+// of scale β.
 type exponential struct{ lifetime protection.Lifetime }
 
 func (x exponential) problems(c Config, bad func(format string, args ...any)) {
@@ -97,7 +98,7 @@ func (x exponential) problems(c Config, bad func(format string, args ...any)) {
 
 func (exponential) shape(*Calibration, Config) (bits int, err error) { return lattice.CoarseBits, nil }
 
-// logitSensitivity is d: how far the exchange of an event moves each sum, lattice units.
+// logitSensitivity returns d: how far the exchange of an event moves each sum, in lattice units.
 func (x calibratedComponent) logitSensitivity(c Config) uint64 {
 	b := uint64(c.Contribution.Components[0].Largest(x.grid))
 	if c.Unit.AgainstNull() {
@@ -106,8 +107,9 @@ func (x calibratedComponent) logitSensitivity(c Config) uint64 {
 	return 2 * b
 }
 
-// drawSensitivity is ε₀·β: how far the exchange of an event moves two scores of one draw against each other, lattice
-// units. Of sums that move alone that is d, by which one of them moves, or two of them together.
+// drawSensitivity returns ε₀·β: how far the exchange of an event moves the difference of two scores in one draw, in
+// lattice units. For disjoint contributions it is d, because either one score moves by d, or the moves of two scores
+// sum to d.
 func (x calibratedComponent) drawSensitivity(c Config) uint64 {
 	if c.Draws.Disjoint {
 		return x.logitSensitivity(c)
@@ -115,9 +117,9 @@ func (x calibratedComponent) drawSensitivity(c Config) uint64 {
 	return 2 * x.logitSensitivity(c)
 }
 
-// calibrate sets β = 2d/ε₀, or d/ε₀ of contributions that stand alone, in whole units and one more, so that what is
-// recomputed from it is below the budget: ε₀ is the larger of ε/n and √(8ρ/n), ρ what zCDP allows at δ, for n draws in
-// a life that an event moves.
+// calibrate sets β = 2d/ε₀, or d/ε₀ for disjoint contributions, in whole units plus one, so that the loss recomputed
+// from it is below the budget. ε₀ is the larger of ε/n and √(8ρ/n), where ρ is the zCDP that δ allows, and n the number
+// of draws in a life that an event moves.
 func (exponential) calibrate(x *calibratedComponent, _ Calibration, c Config, kind definition) (float64, error) {
 	n := float64(c.Draws.affected(c.Scope.End()))
 	each := max(c.Budget.Epsilon/n, math.Sqrt(8*dp.ZCDPRho(c.Budget)/n))
@@ -152,8 +154,8 @@ func (exponential) sums(calibratedComponent, Calibration, Config, noise.Sampler)
 	return func() Sum { return &silent{} }, nil
 }
 
-// DrawLaw is that of every Stream.Draw under a plan of ExponentialMechanism: of Δ = d and ε₀ = 2d/β, or of
-// contributions that stand alone Δ = d/2 and ε₀ = d/β.
+// DrawLaw returns the law of every Stream.Draw under a plan of ExponentialMechanism: Δ = d and ε₀ = 2d/β, or for
+// disjoint contributions Δ = d/2 and ε₀ = d/β.
 func (p Calibration) DrawLaw(c Config) Exponential {
 	x, beta := p.components(c)[0], p.Scale.Mant<<p.Scale.Exp
 	law := Exponential{
@@ -165,8 +167,8 @@ func (p Calibration) DrawLaw(c Config) Exponential {
 	return law
 }
 
-// drawsLoss is what all draws of a life lose for one event (PROOF.md, Draws): each is ε₀-DP and has a range of ε₀, so
-// they lose nε₀, or nε₀²/8 in zCDP. It is the one of both that proves the smaller ε at δ.
+// drawsLoss returns the loss of all draws of a life for one event (PROOF.md, Draws). Each is ε₀-DP and has a range of
+// ε₀, so they lose nε₀, or nε₀²/8 in zCDP. It returns the one that proves the smaller ε at δ.
 func (p Calibration) drawsLoss(c Config) dp.Draws {
 	n, each := dp.Float().SetUint64(c.Draws.affected(c.Scope.End())), p.DrawLaw(c).Epsilon.Up()
 	times := func(x float64) float64 { return dp.RoundUp(dp.Float().Mul(dp.Exact(x), n)) }
@@ -177,17 +179,17 @@ func (p Calibration) drawsLoss(c Config) dp.Draws {
 	return pure
 }
 
-// drawState is what a stream keeps of draws. It stands apart from streams that have none, which are many.
+// drawState is the part of a stream's state for draws. It is separate because most streams have no draws.
 type drawState struct {
-	totals []int64 // of ExponentialMechanism: sums of all leaves of closed steps, which are not released; else nil
-	drawn  uint64  // of ExponentialMechanism: draws since the last step closed
-	to     int     // of ExponentialMechanism: end of the coordinates of the last of them
-	times  uint64  // of Draws.MaxDraws: how often was drawn
+	totals []int64 // of ExponentialMechanism: unreleased contribution sums of all closed steps; else nil
+	drawn  uint64  // of ExponentialMechanism: number of draws since the last step closed
+	to     int     // of ExponentialMechanism: end of the range of the last draw
+	times  uint64  // for Draws.MaxDraws: number of draw times so far
 
-	by func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
+	by func(d Draw, drawn int) int // set by DrawBy; nil: draws are the mechanism's own
 }
 
-// close takes the contribution sum of a step that has closed.
+// close adds the contribution sum of a closed step.
 func (d *drawState) close(partial []int64) {
 	d.drawn, d.to = 0, 0
 	for i := range d.totals {
@@ -195,7 +197,7 @@ func (d *drawState) close(partial []int64) {
 	}
 }
 
-// totals are those of ExponentialMechanism; nil under other mechanisms.
+// totals returns the sums of ExponentialMechanism, and nil for other mechanisms.
 func (s *Stream) totals() []int64 {
 	if s.draws == nil {
 		return nil
@@ -203,11 +205,11 @@ func (s *Stream) totals() []int64 {
 	return s.draws.totals
 }
 
-// Draw draws one of the coordinates from … to−1 of the contribution, by what all closed steps have added to them:
-// coordinate i with probability proportional to e^(q_i/β). The loss of all draws there will be is in the Guarantee. It
-// returns the place behind from. It panics for other mechanisms, and beyond the schedule: in any step but each
-// Every-th, or more than MaxDraws times, with records in the open batch, more than K times, or with Disjoint among
-// coordinates that are not behind those of the draw before. Whether a step draws must be public.
+// Draw draws one of the coordinates from … to−1 by the sums of contributions over all closed steps: coordinate i with
+// probability proportional to e^(q_i/β). It returns the coordinate's offset in that range. The Guarantee includes the
+// loss of all draws. Draw panics for other mechanisms, and outside the schedule: in a step that is not a multiple of
+// Every, after MaxDraws times, with records in the open batch, after K draws, or with Disjoint if the coordinates do
+// not follow those of the draw before. Whether a step draws must be public.
 func (s *Stream) Draw(from, to int) int {
 	totals := s.totals()
 	if totals == nil || !s.due(from) {
@@ -222,7 +224,7 @@ func (s *Stream) Draw(from, to int) int {
 	return s.choose(uint16(s.draws.drawn-1), totals[from:to], s.law)
 }
 
-// due tells whether the schedule has a draw among coordinates from this one on.
+// due reports whether the schedule allows a draw among coordinates from the given one on.
 func (s *Stream) due(from int) bool {
 	d, made := s.config.Draws, s.draws.drawn
 	switch {
@@ -234,7 +236,7 @@ func (s *Stream) due(from int) bool {
 	return made > 0 || s.draws.times < d.MaxDraws
 }
 
-// silent is a Sum that releases zeros: sums of ExponentialMechanism stay in the stream.
+// silent is a Sum that releases zeros, because sums of ExponentialMechanism stay in the stream.
 type silent struct{ steps uint64 }
 
 func (s *silent) Add(dst []float64, _ []int64, _ *noise.Chain) {

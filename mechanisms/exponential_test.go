@@ -16,15 +16,15 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// drawing is a configuration of draws: of so many elements, k at a time.
+// drawing returns a configuration of draws among n elements, k at a time.
 func drawing(n int, horizon uint64, d mechanisms.Draws) mechanisms.Config {
 	c := mechtest.Config(n)
 	c.Name, c.Scope, c.Draws = mechanisms.ExponentialMechanism, protection.Lifetime{Steps: horizon, Within: horizon}, d
 	return c
 }
 
-// What a plan proves is recomputed here by formulas of the test's own: n draws of ε₀ = 2d/β lose nε₀, or by zCDP what
-// nε₀²/8 does; and calibration leaves next to nothing of the budget.
+// TestDrawsAreWithinTheirBudget recomputes the loss that a plan proves by the test's own formulas: n draws of ε₀ = 2d/β
+// lose nε₀, or the ε of nε₀²/8 in zCDP. Calibration must leave almost nothing of the budget unused.
 func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	for _, epsilon := range []float64{0.01, 1, 30} {
 		for _, delta := range []float64{0, 1e-6, 0.01} {
@@ -59,7 +59,7 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 							t.Errorf("at age %d: %+v", age, at)
 						}
 					}
-					// of a group of 2: 2ε₀ a draw, and four times the ρ
+					// A group of 2 loses 2ε₀ a draw, and four times the ρ.
 					group, want := g.Group(2), 2*proved
 					if g.Draws.Rho > 0 {
 						want = dp.ZCDPEpsilon(4*n*each*each/8, delta)
@@ -74,8 +74,8 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	}
 }
 
-// Of contributions that stand alone an exchange moves one draw of a time, and there two scores by d against each other:
-// n times of d/β, whatever k is.
+// TestDrawsOfLeavesThatStandAlone checks disjoint contributions. An exchange moves one draw of each time, and in it the
+// difference of two scores by d. So the loss is n times d/β, whatever k is.
 func TestDrawsOfLeavesThatStandAlone(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -108,8 +108,9 @@ func TestDrawsOfLeavesThatStandAlone(t *testing.T) {
 	}
 }
 
-// Times that are not fixed are counted, also behind a restart; draws of one time are among coordinates one behind the
-// other where leaves stand alone, and a contribution of two numbers is not added.
+// TestDrawsAreCounted checks MaxDraws: times that are not fixed are counted, even across a restart. With Disjoint, the
+// draws of one time must be among successive ranges of coordinates, and a contribution with two nonzero integers is not
+// added.
 func TestDrawsAreCounted(t *testing.T) {
 	c := drawing(4, 9, mechanisms.Draws{K: 2, MaxDraws: 3, Disjoint: true})
 	c.Contribution.Components[0].Quantiser = boundedBy(50)
@@ -132,11 +133,11 @@ func TestDrawsAreCounted(t *testing.T) {
 		v := []float64{0, 0, 0, 0}
 		v[step%4] = float64(step + 1)
 		if step == 1 {
-			v[3] = 1 // two numbers
+			v[3] = 1 // two nonzero numbers
 		}
 		stream.Add(noise.Identity{Offset: int64(step)}, v)
 		if step%2 == 1 {
-			continue // no time to draw
+			continue // not a draw time
 		}
 		if !refused(0, 2) {
 			made++
@@ -169,8 +170,8 @@ func TestDrawsAreCounted(t *testing.T) {
 	}
 }
 
-// A plan whose draws lose more than the budget opens no stream: one that is somewhat too fast, one for the exchange
-// against null events alone, or one whose scale no draw has.
+// TestDrawsBeyondTheirBudgetAreRefused checks that a plan whose draws lose more than the budget opens no stream: one
+// with a slightly too small scale, one for the exchange against null events alone, and one whose scale no draw has.
 func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 	for _, draws := range []mechanisms.Draws{{K: 3, Every: 7}, {K: 2, MaxDraws: 90, Disjoint: true}} {
 		for _, delta := range []float64{0, 1e-6} {
@@ -206,14 +207,14 @@ func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 	}
 }
 
-// Draws by two laws in turns, as of a machine that also draws by public numbers, are each of its own: of one a gap is
-// beyond all chance, and of the other it is nothing.
+// TestDrawsOfTwoLawsAreEachOfItsOwn alternates draws by two laws, as a machine does that also draws by public numbers.
+// Each must follow its own law: one gap of scores is decisive under the first and negligible under the second.
 func TestDrawsOfTwoLawsAreEachOfItsOwn(t *testing.T) {
 	c := drawing(2, 2, mechanisms.Draws{K: 200, Every: 1})
-	c.Budget.Epsilon = 1e6 // so that the better one of two is drawn
+	c.Budget.Epsilon = 1e6 // so that the better of the two is always drawn
 	stream := mechtest.Open(t, c, [32]byte{3})
 	stream.Add(noise.Identity{}, []float64{1, 0})
-	slow := mechanisms.ByLogs(40) // so that one is as good as the other
+	slow := mechanisms.ByLogs(40) // so that both are equally likely
 	other := 0
 	for i := range 200 {
 		if stream.Draw(0, 2) != 0 {
@@ -226,7 +227,8 @@ func TestDrawsOfTwoLawsAreEachOfItsOwn(t *testing.T) {
 	}
 }
 
-// A rate that is bounded proves less, and says so.
+// TestSlowDrawsSayWhatTheyLose checks that a bound on ε of a draw makes the guarantee smaller, and that the plan
+// reports it.
 func TestSlowDrawsSayWhatTheyLose(t *testing.T) {
 	c := drawing(4, 100, mechanisms.Draws{K: 2, Every: 10, MaxEpsilon: 0.001})
 	c.Budget.Delta = 0
@@ -280,7 +282,7 @@ func TestDrawingIsRefused(t *testing.T) {
 	}
 }
 
-// boundedBy is a quantiser that claims a bound, and keeps to it only where it is at least the number it is given.
+// boundedBy is a quantiser that claims a bound and does not enforce it.
 type boundedBy int64
 
 func (boundedBy) Entries() int { return 4 }
@@ -297,8 +299,8 @@ func (boundedBy) Quantise(_ lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// Scores of draws are what contributions add up to, of closed steps alone, and a contribution with an integer beyond
-// the bound, which the price of a draw rests on, is not added.
+// TestScoresAreSumsOfLeaves checks that scores are sums of contributions over closed steps only. A contribution with an
+// integer beyond the bound, on which the loss of a draw depends, is not added.
 func TestScoresAreSumsOfLeaves(t *testing.T) {
 	c := drawing(4, 6, mechanisms.Draws{K: 2, Every: 3})
 	c.Batch, c.Contribution.Components[0].Quantiser = 2, boundedBy(50)
@@ -327,7 +329,7 @@ func TestScoresAreSumsOfLeaves(t *testing.T) {
 			t.Fatal("a sum is released")
 		}
 	}
-	// of records 0 and 2, and then of 6, 8 and 10 too
+	// The sums of records 0 and 2, and then also of 6, 8 and 10.
 	want := [][]int64{{2, -100}, {2, 14}, {26, -250}, {5, 35}}
 	for i := range want {
 		if seen[i][0] != want[i][0] || seen[i][1] != want[i][1] || len(seen) != 4 {
@@ -336,7 +338,7 @@ func TestScoresAreSumsOfLeaves(t *testing.T) {
 	}
 }
 
-// A draw outside the schedule, which the account does not know of, is refused.
+// TestDrawsKeepTheirSchedule checks that a draw outside the schedule is refused, because no loss is accounted for it.
 func TestDrawsKeepTheirSchedule(t *testing.T) {
 	refused := func(s *mechanisms.Stream) (yes bool) {
 		defer func() { yes = recover() != nil }()
@@ -347,7 +349,7 @@ func TestDrawsKeepTheirSchedule(t *testing.T) {
 	c.Batch = 2
 	stream := mechtest.Open(t, c, [32]byte{1})
 	for i := range 13 {
-		records := i // taken so far
+		records := i // records added so far
 		due := 0
 		if records > 0 && records%6 == 0 {
 			due = 2
@@ -379,7 +381,8 @@ func TestDrawsKeepTheirSchedule(t *testing.T) {
 	}
 }
 
-// Draws among coordinates one behind the other start with the first again where another step has closed.
+// TestDrawsOfAStepStartAnew checks that draws among successive ranges of coordinates may start from the first
+// coordinate again after another step has closed.
 func TestDrawsOfAStepStartAnew(t *testing.T) {
 	c := drawing(4, 9, mechanisms.Draws{K: 2, MaxDraws: 3, Disjoint: true})
 	c.Contribution.Components[0].Quantiser = boundedBy(50)
@@ -400,7 +403,7 @@ func TestDrawsOfAStepStartAnew(t *testing.T) {
 	}
 }
 
-// A stream that was written down goes on with the same draws, and a state that none can have is refused.
+// TestStateOfDraws checks that a restored stream continues with the same draws, and that impossible states are refused.
 func TestStateOfDraws(t *testing.T) {
 	c := drawing(4, 40, mechanisms.Draws{K: 1, Every: 2})
 	c.Budget.Epsilon = 1000 // so that scores decide
@@ -431,17 +434,18 @@ func TestStateOfDraws(t *testing.T) {
 		t.Error("another state after restarts")
 	}
 	state := bytes.Clone(states[0])
-	state[len(state)-8-1] = 0x40 // the last byte of the last sum: far beyond one leaf
+	state[len(state)-8-1] = 0x40 // the last byte of the last sum: far beyond one contribution
 	if err := mechtest.Open(t, c, [32]byte{3}).Restore(state); err == nil ||
 		!strings.Contains(err.Error(), "beyond its bound") {
 		t.Errorf("a state of sums that no records have: %v", err)
 	}
 }
 
-// Frequencies of 60 000 first draws are those of e^(q/β). 6.11 standard errors are at most 6.11·√(p/60 000).
+// TestDrawsHaveTheirLaw compares the frequencies of 60 000 first draws with e^(q/β). 6.11 standard errors are at most
+// 6.11·√(p/60 000).
 func TestDrawsHaveTheirLaw(t *testing.T) {
 	c := drawing(3, 1, mechanisms.Draws{K: 60_000, Every: 1})
-	c.Budget.Epsilon = 200_000 // β is some 0.6 of L: chances differ
+	c.Budget.Epsilon = 200_000 // β is some 0.6 of L, so probabilities differ
 	stream, plan := mechtest.Open(t, c, [32]byte{3}), mechtest.Plan(t, c)
 	stream.Add(noise.Identity{}, []float64{0.6, 0, -0.7})
 	var count, weight [3]float64

@@ -1,11 +1,11 @@
 package mechanisms
 
-// Loss is what Guarantee compares with the budget: µ or ε of one window.
+// Loss returns the figure that Guarantee compares with the budget: µ or ε of one window.
 func Loss(p Calibration, c Config) float64 {
 	kind, _ := definitionOf(p.Name)
 	loss, _ := p.loss(c, kind)
 	return loss
 }
 
-// LastSumLen is the length of the last sum's state.
+// LastSumLen returns the length of the last sum's state.
 func LastSumLen(s *Stream) int { return s.sums[len(s.sums)-1].StateLen() }

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// The facts of each name, written out: what used to be read from the name is what the mechanism does.
+// TestFactsAreThoseOfTheMechanism checks the facts of each name against a table that is written out.
 func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 	tree := func(law mechanisms.Law, paper bool) mechanisms.Facts {
 		return mechanisms.Facts{Law: law, Paper: paper, Tree: true, Users: !paper, MaxWindow: 1 << 62}

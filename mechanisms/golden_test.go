@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// goldenPlans prove more than the configuration asks for. They are written out, since calibration may differ between
+// goldenPlans prove more than the configuration asks for. They are written out, because calibration may differ between
 // platforms.
 func goldenPlans() []mechanisms.Calibration {
 	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
@@ -40,8 +40,8 @@ func goldenMemories() []mechanisms.Calibration {
 	}
 }
 
-// TestGoldenStreams pins plan, releases and states of a stream with W = 4, B = 3, within a batch and behind one,
-// through null events, clipping and vectors that are no numbers. The same bytes are due on every CPU and build.
+// TestGoldenStreams pins plan, releases and states of a stream with W = 4, B = 3, within a batch and after one, through
+// null events, clipping and vectors with entries that are not numbers. Every CPU and build must give the same bytes.
 func TestGoldenStreams(t *testing.T) {
 	var lines []string
 	for _, plan := range append(goldenPlans(), goldenMemories()...) {
@@ -81,7 +81,8 @@ func TestGoldenStreams(t *testing.T) {
 	goldentest.Check(t, lines)
 }
 
-// goldenParts proves more than is asked for. It is written out, since calibration may differ between platforms.
+// goldenParts proves more than the configuration asks for. It is written out, because calibration may differ between
+// platforms.
 func goldenParts() mechanisms.Calibration {
 	half := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
 	one := lattice.Grid{Exp: -24, Lambda: 1 << 24}

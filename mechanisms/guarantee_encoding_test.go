@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// storedCases are guarantees of every mechanism, of events and users, with a horizon and of components.
+// storedCases returns guarantees of every mechanism, for events and users, with a horizon and with components.
 func storedCases(t testing.TB) map[string]protection.Guarantee {
 	t.Helper()
 	all := map[string]protection.Guarantee{}
@@ -41,8 +41,8 @@ func storedCases(t testing.TB) map[string]protection.Guarantee {
 	return all
 }
 
-// A stored guarantee comes back with the same losses at the stored ages, with a bound between them and none behind;
-// and its bytes are its own.
+// TestStoredGuaranteeComesBack checks that a stored guarantee has the same losses at the stored ages. Between two of
+// them it has an upper bound, and after the last one none. Equal guarantees have equal bytes.
 func TestStoredGuaranteeComesBack(t *testing.T) {
 	for what, g := range storedCases(t) {
 		b, err := protection.AppendGuarantee([]byte{9}, g)
@@ -84,9 +84,9 @@ func TestStoredGuaranteeComesBack(t *testing.T) {
 	}
 }
 
-// A guarantee with a memory has a stored form of its own versions: 3 has the loss at ages, of an event until it has
-// grown to all of it, and of a user beside it that of all events so far, which never ends; 2 has none of them, and is
-// read for ever.
+// TestStoredGuaranteeOfAMemory checks the stored form of a guarantee with a memory, which has its own versions. Version
+// 3 holds the loss at several ages: for an event until it reaches its lifetime loss, and for a user also the loss of
+// all events so far, which grows without end. Version 2 holds none of them, and must remain readable.
 func TestStoredGuaranteeOfAMemory(t *testing.T) {
 	user := withMemory(3, 64)
 	user.Unit = protection.User{Exchange: dp.Replace, Separation: 7, Steps: 200}
@@ -168,7 +168,7 @@ func TestStoredGuaranteeOfAMemory(t *testing.T) {
 	}
 }
 
-// goldenGuarantee has figures that no platform's functions decide: the plan's integers.
+// TestGoldenGuarantees uses figures that follow from the plan's integers alone, not from the platform's functions.
 func TestGoldenGuarantees(t *testing.T) {
 	var lines []string
 	var later []func()
@@ -197,7 +197,7 @@ func TestGoldenGuarantees(t *testing.T) {
 			}
 			lines = append(lines, string(b))
 		}
-		add(c, memory == 0) // of version 2, which has no ages
+		add(c, memory == 0) // version 2, which has no ages
 		if memory > 0 {
 			later = append(later, func() {
 				add(c, true)

@@ -71,7 +71,7 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 		} else if g.Curve != nil || g.Delta != 0 {
 			t.Errorf("%s: guarantee %+v", c.Name, g)
 		}
-		if c.Name != "blt" && !claimHolds(plan, c, loss) { // blt: blt.TestMuIsTheSumOfTheTheorem, blt.TestUserMu
+		if c.Name != "blt" && !claimHolds(plan, c, loss) { // for blt see blt.TestMuIsTheSumOfTheTheorem and blt.TestUserMu
 			t.Errorf("%s: loss %g at clip %g is not proved by %+v", c.Name, loss, c.Clip(), plan)
 		}
 		if !paper && g.Epsilon != c.Budget.Epsilon {
@@ -107,8 +107,8 @@ func hasUsers(name string) bool {
 	return !strings.HasSuffix(name, "-paper") && !strings.HasPrefix(name, "once-")
 }
 
-// [WDP] care point 1: the paper's sensitivity L + µD is no bound on a contribution. Option I is then ε·2L/(L + µD);
-// Option II is loose enough.
+// TestPaperGuaranteeIsRecomputed covers a trap of [WDP]: the paper's sensitivity L + µD does not bound a contribution.
+// The true loss of Option I is then ε·2L/(L + µD); Option II is loose enough.
 func TestPaperGuaranteeIsRecomputed(t *testing.T) {
 	c := config("tree-gamma-paper", 4)
 	c.Printed = printed(c.Name, 1.25, c.Budget)
@@ -150,7 +150,7 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 			}
 		}
 		f("name", func(c *mechanisms.Config) { *c = config("tree-gamma-paper", 4) })
-		for _, clip := range []float64{1.5, 2} { // 2: as many units, each twice as large
+		for _, clip := range []float64{1.5, 2} { // 2: as many units as 1, each twice as large
 			f("clip", func(c *mechanisms.Config) { c.Contribution = contribution.OneComponent(c.Dimension(), clip) })
 		}
 		f("scope", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} })
@@ -165,8 +165,8 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 	}
 }
 
-// Where an operator asks for more noise than the budget needs, ε is what that noise loses; what it asks for beyond the
-// budget it does not get.
+// TestQuietConfigurationsSayWhatTheyLose checks operators that ask for more noise than the budget needs: ε is then the
+// loss of that noise. An operator cannot get less noise than the budget needs.
 func TestQuietConfigurationsSayWhatTheyLose(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian"} {
 		c := mechtest.Config(3)

@@ -11,8 +11,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// The law of increments is that of the filter: sums of its responses have the deviations that releases are said to
-// have.
+// TestNoiseLawIsThatOfReleases checks that the law of increments follows from the filter: sums of its responses have
+// the standard deviations that releases claim.
 func TestNoiseLawIsThatOfReleases(t *testing.T) {
 	for name, scope := range map[string]protection.Scope{
 		"horizon": protection.Lifetime{Steps: 100, Within: 100}, "window": protection.Window{Steps: 64},
@@ -35,7 +35,7 @@ func TestNoiseLawIsThatOfReleases(t *testing.T) {
 			}
 			return b
 		}
-		variance, sum := 0.0, 0.0 // of the sum of all increments, where sums are prefix sums, or decayed
+		variance, sum := 0.0, 0.0 // variance of the sum of all increments, if sums are prefix sums or decayed sums
 		gamma := 1.0
 		memory, decays := stream.Memory()
 		if decays {

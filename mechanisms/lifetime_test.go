@@ -14,8 +14,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// A stream with a horizon stops there, and takes no state from beyond. Its plan and its releases are those of one
-// without.
+// TestStreamEndsAtItsHorizon checks that a stream with a horizon stops there, and refuses a state from after it. Its
+// plan and its releases equal those of a stream without a horizon.
 func TestStreamEndsAtItsHorizon(t *testing.T) {
 	endless := batched(t) // W = 4, B = 3
 	c, h := endless, records(13, 3)
@@ -59,7 +59,8 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 	stream.Add(h.ids[9], h.gradients[9])
 }
 
-// Restore reads the step before it changes anything: every sum's state starts with it.
+// TestStateOfASumStartsWithItsStep checks that every sum's state starts with the step, because Restore reads the step
+// before it changes anything.
 func TestStateOfASumStartsWithItsStep(t *testing.T) {
 	for _, name := range everyName() {
 		stream := mechtest.Open(t, config(name, 3), [32]byte{1})
@@ -72,7 +73,8 @@ func TestStateOfASumStartsWithItsStep(t *testing.T) {
 	}
 }
 
-// With a window of at least the horizon the budget is that of the whole run, at event and user level.
+// TestHorizonMakesTheGuaranteeOneForEver checks that with a window of at least the horizon the budget covers the whole
+// run, at event and user level.
 func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-gaussian-paper", "blt"} {
 		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
@@ -99,7 +101,8 @@ func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 	}
 }
 
-// What is released once is the contribution sum of its own step, and has its budget for ever: σ = Δ/µ, θ = Δ/ε.
+// TestOnceIsOfSingleStepsForEver checks that a once- mechanism releases the contribution sum of each step alone, under
+// the budget for ever: σ = Δ/µ, θ = Δ/ε.
 func TestOnceIsOfSingleStepsForEver(t *testing.T) {
 	for _, name := range everyName() {
 		if got := mechtest.ZeroStream(t, config(name, 3)).PerStep(); got != strings.HasPrefix(name, "once-") {

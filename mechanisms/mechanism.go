@@ -10,11 +10,11 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Mechanism is what all streams of one configuration and plan have in common: guarantee, sampler, filter and scratch,
-// checked and computed once. A stream of it costs what only that stream holds.
+// Mechanism is the part that all streams with one configuration and plan share: guarantee, sampler, filter and scratch,
+// checked and computed once. A further stream costs only its own state.
 //
-// Streams of one opened mechanism are used one at a time: from one goroutine, or behind one lock. They share scratch,
-// and nothing that a call leaves there is read by another call.
+// Only one stream of an opened mechanism may be in use at a time: from one goroutine, or behind one lock. They share
+// scratch, and no call reads data that another call left there.
 type Mechanism struct {
 	frame
 	fresh func() []Sum
@@ -25,38 +25,38 @@ type frame struct {
 	config       Config
 	plan         Calibration
 	guarantee    protection.Guarantee
-	end          uint64 // the last step there is
+	end          uint64 // the last step
 	scratch      *noise.Scratch
 	components   []openedComponent
-	entries      int     // numbers of a record
+	entries      int     // numbers in a record
 	contribution []int64 // of the last record, scratch
-	pairs        []int64 // places and values of it, scratch; nil where leaves are absorbed whole
-	undo         []byte  // states of sums, scratch of Restore
+	pairs        []int64 // its places and values, scratch; nil if all integers are absorbed
+	undo         []byte  // states of sums, scratch for Restore
 	callers      []float64
-	law          Exponential  // of ExponentialMechanism, else zero
+	law          Exponential  // for ExponentialMechanism, else zero
 	choices      *drawScratch // scratch of draws
 }
 
-// openedComponent is a component as streams use it.
+// openedComponent is a component in the form that streams use.
 type openedComponent struct {
-	from, to  int // its coordinates among all
+	from, to  int // range of its coordinates among all
 	entries   int
 	grid      lattice.Grid
 	quantiser contribution.Quantiser
-	zeroOut   lattice.Int128 // square of the quantiser's distance between a leaf and zero, units²
-	bound     int64          // of ExponentialMechanism: of each integer of a leaf, in size; else 0
-	alone     bool           // of Draws.Disjoint
+	zeroOut   lattice.Int128 // square of the quantiser's distance of a contribution from zero, units²
+	bound     int64          // for ExponentialMechanism: bound on each integer of a contribution; else 0
+	alone     bool           // Draws.Disjoint
 	roots     []float64      // √k_i; nil when all are 1
-	scaled    []float64      // scratch of the default quantiser with roots
+	scaled    []float64      // scratch for the default quantiser with roots
 }
 
-// quantise writes the contribution of v to dst. A contribution that is longer than a quantiser says becomes the zero
-// contribution: then two contributions are twice that apart at most, whatever is wrong with the quantiser, and sums of
-// contributions cannot overflow.
+// quantise writes the contribution of v to dst. A contribution longer than its quantiser claims becomes the zero
+// contribution. So two contributions are at most twice that length apart, whatever is wrong with the quantiser, and
+// sums of contributions cannot overflow.
 func (x *openedComponent) quantise(dst []int64, v []float64) {
 	switch {
 	case x.quantiser != nil:
-		clear(dst) // the leaf of a record before is in it
+		clear(dst) // it still holds the previous record's contribution
 		x.quantiser.Quantise(x.grid, dst, v)
 		if !x.grid.ContainsUpTo(dst, x.zeroOut) ||
 			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) || x.alone && !oneAtMost(dst) {
@@ -72,7 +72,7 @@ func (x *openedComponent) quantise(dst []int64, v []float64) {
 	}
 }
 
-// oneAtMost tells whether no two numbers differ from 0.
+// oneAtMost reports whether at most one number differs from 0.
 func oneAtMost(v []int64) bool {
 	some := false
 	for _, x := range v {
@@ -84,7 +84,7 @@ func oneAtMost(v []int64) bool {
 	return true
 }
 
-// NewMechanism checks a plan against a configuration, and computes what it proves.
+// NewMechanism checks a plan against a configuration, and computes the guarantee that it proves.
 func NewMechanism(c Config, p Calibration) (*Mechanism, error) {
 	guarantee, err := p.Guarantee(c)
 	if err != nil {
@@ -93,8 +93,8 @@ func NewMechanism(c Config, p Calibration) (*Mechanism, error) {
 	return opened(c, p, guarantee)
 }
 
-// Clone returns the mechanism with scratch of its own, for another goroutine. It proves nothing again: what the plan
-// proves is a function of configuration and plan.
+// Clone returns the mechanism with its own scratch, for another goroutine. It repeats no proof, because the guarantee
+// is a function of configuration and plan.
 func (s *Mechanism) Clone() *Mechanism {
 	clone, err := opened(s.config, s.plan, s.guarantee)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Mechanism) Clone() *Mechanism {
 	return clone
 }
 
-// opened is NewMechanism of a plan that proves the guarantee.
+// opened is NewMechanism for a plan that proves the guarantee.
 func opened(c Config, p Calibration, guarantee protection.Guarantee) (*Mechanism, error) {
 	fresh, err := p.sums(c, nil)
 	if err != nil {
@@ -141,9 +141,9 @@ func newFrame(c Config, p Calibration, guarantee protection.Guarantee) frame {
 	return f
 }
 
-// absorbed returns what the chain absorbs of a contribution: all integers, or, for those that are not zero, in order,
-// their places and they themselves, which tell the contribution as well. nil, the null event, stays nil, and the zero
-// contribution does not become it.
+// absorbed returns the integers that the chain absorbs for a contribution: all of them, or only the places and values
+// of the nonzero ones in order, which determine the contribution as well. nil, the null event, stays nil, and the zero
+// contribution does not become nil.
 func (s *frame) absorbed(leaf []int64) []int64 {
 	if leaf == nil || s.pairs == nil {
 		return leaf
@@ -157,10 +157,10 @@ func (s *frame) absorbed(leaf []int64) []int64 {
 	return s.pairs
 }
 
-// Open opens a stream before its first record. key is k₀, 256 secret random bits for this stream and no other.
+// Open opens a stream before its first record. key is k₀, 256 secret random bits that no other stream may have.
 func (s *Mechanism) Open(key [32]byte) *Stream { return s.over(key, s.fresh()) }
 
-// over returns a stream over mechanisms before their first step.
+// over returns a stream with the given mechanisms before their first step.
 func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 	n := len(s.contribution)
 	stream := &Stream{
@@ -172,11 +172,11 @@ func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 	return stream
 }
 
-// Scratch is as long as what a record adds, for a caller to build it in. All streams of an opened mechanism share it:
-// it holds what was put there until the caller uses another of them.
+// Scratch returns a vector as long as the numbers of a record, in which a caller can build them. All streams of an
+// opened mechanism share it: it keeps its contents until the caller uses another of them.
 func (s *frame) Scratch() []float64 { return s.callers }
 
-// Dimension returns the coordinates of all components: n of the default contribution.
+// Dimension returns the number of coordinates of all components: n for the default contribution.
 func (s *frame) Dimension() int { return len(s.contribution) }
 
 // Components returns the number of components.
@@ -185,7 +185,7 @@ func (s *frame) Components() int { return len(s.components) }
 // Batch returns B.
 func (s *frame) Batch() uint64 { return s.config.Batch }
 
-// PerStep reports whether releases are of single steps, and not prefix sums.
+// PerStep reports whether releases are of single steps, instead of prefix sums.
 func (s *frame) PerStep() bool {
 	facts, _ := FactsOf(s.plan.Name)
 	return facts.PerStep
@@ -194,14 +194,14 @@ func (s *frame) PerStep() bool {
 // End returns the last step, after which Stream.Add panics, or protection.Endless.
 func (s *frame) End() uint64 { return s.end }
 
-// Terms returns who is protected, and for how long.
+// Terms returns the unit that is protected, and for how long.
 func (s *frame) Terms() protection.Terms { return s.config.Terms }
 
-// Memory returns H, and true, where sums decay by 1 − 1/H a step.
+// Memory returns H, and true, if sums decay by 1 − 1/H a step.
 func (s *frame) Memory() (steps uint64, decays bool) { return s.config.Scope.Memory() }
 
-// ErrorBound returns Calibration.ErrorBound, of the first component; Calibration.Components has the others'.
+// ErrorBound returns Calibration.ErrorBound, which is for the first component; Calibration.Components has the others.
 func (s *frame) ErrorBound() float64 { return s.plan.ErrorBound }
 
-// Guarantee returns what each stream proves.
+// Guarantee returns the guarantee that each stream proves.
 func (s *frame) Guarantee() protection.Guarantee { return s.guarantee }

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// seatOf is the opened mechanism of blt at d = 32, W = 1024: the case that limits are given for.
+// seatOf returns the opened mechanism of blt at d = 32, W = 1024, the case for which the tests state limits.
 func seatOf(tb testing.TB) *mechanisms.Mechanism {
 	tb.Helper()
 	c := mechtest.Config(32)
@@ -23,8 +23,8 @@ func seatOf(tb testing.TB) *mechanisms.Mechanism {
 	return seat
 }
 
-// Streams of one opened mechanism and of its clone take turns, record by record and through states, and give the bytes
-// of streams with seats of their own.
+// TestStreamsOfASeatAreApart alternates streams of one opened mechanism and of its clone, record by record and through
+// states. They must give the same bytes as streams that each have an opened mechanism of their own.
 func TestStreamsOfASeatAreApart(t *testing.T) {
 	h := records(40, 3)
 	for _, name := range everyName() {
@@ -45,7 +45,7 @@ func TestStreamsOfASeatAreApart(t *testing.T) {
 		for i, id := range h.ids {
 			for k := range shared {
 				if k == 2 && i%3 == 0 {
-					continue // so that steps of different streams fall apart
+					continue // so that the streams are at different steps
 				}
 				if shared[k].Add(id, h.gradients[i]) != alone[k].Add(id, h.gradients[i]) ||
 					!slices.Equal(shared[k].Sum(0), alone[k].Sum(0)) {
@@ -73,8 +73,8 @@ func TestSeatRefusesWhatOpenRefuses(t *testing.T) {
 	}
 }
 
-// maxSeat is what a further stream of an opened mechanism may allocate at d = 32 for blt, bytes: 3 072 of them are
-// totals, buffers, the open batch and the last release.
+// maxSeat bounds the bytes that a further stream of an opened mechanism may allocate for blt at d = 32. 3 072 of them
+// are totals, buffers, the open batch and the last release.
 const maxSeat = 4096
 
 func TestAFurtherStreamIsSmall(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAFurtherStreamIsSmall(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// BenchmarkSeat opens a further stream, and a first one.
+// BenchmarkSeat opens a further stream of an opened mechanism, and a first one.
 func BenchmarkSeat(b *testing.B) {
 	c := mechtest.Config(32)
 	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}

@@ -19,7 +19,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// goldenMemory is written out, since fits may differ between platforms: that of H = 64.
+// goldenMemory is written out, because fits may differ between platforms: the filter of H = 64.
 var goldenMemory = decay.Filter{
 	Memory: 64, Count: 2,
 	Poles:    [decay.MaxPoles]uint32{975_602_355, 328_632_580},
@@ -32,7 +32,8 @@ func withMemory(n int, memory uint64) mechanisms.Config {
 	return c
 }
 
-// ε rises with age for some memories and then never again: it is what was asked for, for ever, under both adjacencies.
+// TestTheGuaranteeOfAMemoryIsForLife checks that ε rises with age for some memories and then stays constant at the
+// configured value for ever, under both adjacencies.
 func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65_536, 1 << 20} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -115,9 +116,9 @@ func withBall(n int, memory uint64) mechanisms.Config {
 	return c
 }
 
-// On a lattice on which squares of distances do not fit a word, noise is that of the distance all the same: of a ball
-// of radius 0.8 it is 0.8 times that of the default contribution of length 1, and what is accounted is 2ρ. A plan of
-// version 5 whose distances fit a word is none.
+// TestDistancesBeyondAWord uses a lattice on which squares of distances do not fit a word. Noise must still follow the
+// distance: for a ball of radius 0.8 it is 0.8 times the noise of the default contribution of length 1, and 2ρ is
+// accounted for. A plan of version 5 whose distances fit a word must be refused.
 func TestDistancesBeyondAWord(t *testing.T) {
 	ball, plain := withBall(384, 1<<20), withMemory(384, 1<<20)
 	p, q := mechtest.Plan(t, ball), mechtest.Plan(t, plain)
@@ -142,8 +143,8 @@ func TestDistancesBeyondAWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Behind version, name, filter, count of components, the component's empty name, size, entries and grid stand both
-	// squares.
+	// Both squares follow version, name, filter, count of components, the component's empty name, size, entries and
+	// grid.
 	at := 1 + 1 + len("blt") + 2 + int(binary.LittleEndian.Uint16(b[5:])) + 2 + 1 + 4 + 4 + 4 + 8
 	widened := slices.Concat([]byte{5}, b[1:at+8], make([]byte, 8), b[at+8:at+16], make([]byte, 8), b[at+16:])
 	if _, err := mechanisms.ParseCalibration(widened); err == nil ||
@@ -158,8 +159,8 @@ func partsWithMemory() mechanisms.Config {
 	return c
 }
 
-// A plan of one memory is none of another, nor of a window, and a lattice coarser than the rule's is refused, as is a
-// scale too small.
+// TestGuaranteeRefusesAPlanOfAnotherMemory checks that a plan for one memory is refused for another memory and for a
+// window, as are a lattice coarser than required and a scale too small.
 func TestGuaranteeRefusesAPlanOfAnotherMemory(t *testing.T) {
 	c := withMemory(32, 65_536)
 	plan := mechtest.Plan(t, c)
@@ -221,7 +222,8 @@ func TestConfigurationsWithMemoryAreChecked(t *testing.T) {
 	f("batch 2147483648: above", func(c *mechanisms.Config) { c.Scope, c.Batch = protection.Decay{Steps: 1 << 20}, 1<<31 })
 }
 
-// The error bound is above the noise of a release at every age, also just behind a reset.
+// TestErrorBoundOfAMemoryCoversTheBump checks that the error bound is above the noise of a release at every age, even
+// right after a reset.
 func TestErrorBoundOfAMemoryCoversTheBump(t *testing.T) {
 	c := withMemory(3, 64)
 	c.Failure = 1e-3

@@ -13,17 +13,17 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// presence is a configuration of users with a memory: all events of one among any 1000 steps, at least 100 steps apart,
-// k = 10.
+// presence returns a configuration of users with a memory: all events of one user among any 1000 steps, at least 100
+// steps apart, k = 10.
 func presence(memory uint64) mechanisms.Config {
 	c := withMemory(5, memory)
 	c.Unit = protection.User{Exchange: dp.Replace, Separation: 100, Steps: 1000}
 	return c
 }
 
-// The claim is of a user's events among any W steps, for ever after: ε rises to it and stays. All events of a user's
-// presence cost the same up to W, and without end beyond. Both are those of the distance of an exchange, under both
-// adjacencies.
+// TestUsersWithAMemory checks the claim for a user's events among any W steps, for ever after: ε rises to it and stays.
+// All events of a user cost the same up to W steps, and more and more beyond. Both follow from the distance of an
+// exchange, under both adjacencies.
 func TestUsersWithAMemory(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65_536} {
 		c := presence(memory)
@@ -59,8 +59,8 @@ func TestUsersWithAMemory(t *testing.T) {
 	}
 }
 
-// A plan proves its separation and window and no nearer or longer ones; of one event it proves more, and a plan of
-// events proves no user.
+// TestPlansOfUsersWithAMemoryProveTheirOwn checks that a plan is refused for a smaller separation and for a longer
+// window. It proves more for one event, and a plan for events proves nothing for users.
 func TestPlansOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 	c := presence(1024)
 	plan := mechtest.Plan(t, c)

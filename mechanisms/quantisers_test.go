@@ -11,21 +11,21 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// moments takes a vector a of d numbers within [−1, 1], and makes the upper triangle of Aaᵀ of the nearest A in
-// Z^d·r⁻¹ with |A| ≤ 1: r² units off the diagonal are A_iA_j exactly, on it A_i²/√2 to the nearest. With those scales
-// |vech|² = ½|A|⁴ but for d halves, so two contributions are r² + √d apart, A and B orthogonal, and one is r²/√2 + √d/2
-// from the null contribution.
+// moments is a quantiser for second moments. It takes a vector a of d numbers within [−1, 1], and makes the upper
+// triangle of AAᵀ of the nearest A in Z^d·r⁻¹ with |A| ≤ 1: r² units off the diagonal are A_iA_j exactly, and on it
+// A_i²/√2 to the nearest. With those scales |vech|² = ½|A|⁴ except for d halves. So two contributions are at most r² +
+// √d apart, for A and B orthogonal, and one is r²/√2 + √d/2 from the null contribution.
 type moments struct {
 	d     int
 	r     int64
-	plain bool // a fault: the diagonal is not drawn together by √2
+	plain bool // plants a fault: the diagonal is not scaled by √2
 }
 
 func (m moments) Entries() int { return m.d }
 
 func (m moments) size() int { return m.d * (m.d + 1) / 2 }
 
-// scales is 2 on the diagonal.
+// scales returns 2 on the diagonal and 1 elsewhere.
 func (m moments) scales() []uint32 {
 	out := make([]uint32, 0, m.size())
 	for i := range m.d {
@@ -67,13 +67,13 @@ func (m moments) Quantise(_ lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// rootHalf returns x/√2 to the nearest integer, exactly, for x ≥ 0: ⌊(⌊√(2x²)⌋ + 1)/2⌋, since no half is a root.
+// rootHalf returns x/√2 to the nearest integer, exactly, for x ≥ 0: ⌊(⌊√(2x²)⌋ + 1)/2⌋, because a half is never a root.
 func rootHalf(x int64) int64 {
 	square := new(big.Int).Mul(big.NewInt(2*x), big.NewInt(x))
 	return (square.Sqrt(square).Int64() + 1) / 2
 }
 
-// lattices returns all vectors of d numbers in −1 … 1 by steps of 1/r, and some that are none.
+// lattices returns all vectors of d numbers in −1 … 1 by steps of 1/r, and some invalid vectors.
 func lattices(d int, r int64) [][]float64 {
 	out := [][]float64{make([]float64, d)}
 	for i := range d {
@@ -91,8 +91,8 @@ func lattices(d int, r int64) [][]float64 {
 	return append(out, nan, inf, slices.Repeat([]float64{1e300}, d))
 }
 
-// No pair of contributions is farther apart, in the scaled norm, than is claimed, by enumeration of all of them; and
-// the claim is no waste. It is red for a distance that is short by √2, and for a diagonal that is not scaled.
+// TestDistancesByEnumeration enumerates all contributions. No pair is farther apart, in the scaled norm, than the
+// claim, and the claim is tight. It fails for a distance that is short by √2, and for a diagonal that is not scaled.
 func TestDistancesByEnumeration(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"oriel/mechanisms/windowtree"
 )
 
-// Incremental is a Sum whose increments are public: those of a memory are.
+// Incremental is a Sum whose increments are public, such as a sum with a memory.
 type Incremental interface {
 	Sum
-	// Increments are those of the last Add, lattice units; valid until the next Add or Restore.
+	// Increments returns the increments of the last Add in lattice units. They are valid until the next Add or Restore.
 	Increments() []lattice.Int128
 }
 
-// Reading is a sum of the increments of a component: under another memory than the one that the filter was fitted for,
-// or plain. It is post-processing of what a stream releases, exact in the stream's own fixed point, and its owner keeps
-// its state.
+// Reading is a sum of the increments of a component: with another memory than the one the filter was fitted for, or
+// without decay. It is post-processing of a stream's releases, exact in the stream's own fixed point. Its owner must
+// keep its state.
 type Reading struct {
 	sum   Incremental
 	grid  lattice.Grid
@@ -29,8 +29,8 @@ type Reading struct {
 	tally *decay.Reading
 }
 
-// Reading returns one of a component, before the first step. A memory of 0 adds increments up, until Clear: after 2³²
-// of them at the latest. Only sums that decay have increments.
+// Reading returns a Reading of a component before the first step. With a memory of 0 increments add up without decay,
+// and Clear must be called after at most 2³² of them. Only sums that decay have increments.
 func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 	sum, ok := s.sums[part].(Incremental)
 	if _, decays := s.Memory(); !ok || !decays {
@@ -44,8 +44,8 @@ func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 	return &Reading{sum: sum, grid: x.grid, roots: x.roots, tally: tally}, nil
 }
 
-// Increments returns those of a component's last Add, lattice units, or nil where its sum has none; valid until the
-// next Add or Restore.
+// Increments returns the increments of a component's last Add in lattice units, or nil if its sum has none. They are
+// valid until the next Add or Restore.
 func (s *Stream) Increments(part int) []lattice.Int128 {
 	sum, ok := s.sums[part].(Incremental)
 	if _, decays := s.Memory(); !ok || !decays {
@@ -54,10 +54,10 @@ func (s *Stream) Increments(part int) []lattice.Int128 {
 	return sum.Increments()
 }
 
-// Take adds the increments of the step that has just closed: once, AFTER the Add that reported it.
+// Take adds the increments of the step that has just closed. It must be called once, AFTER the Add that reported it.
 func (r *Reading) Take() { r.tally.Add(r.sum.Increments()) }
 
-// Write writes the sum, loss units.
+// Write writes the sum in loss units.
 func (r *Reading) Write(dst []float64) {
 	r.tally.Write(dst, r.grid)
 	for i, root := range r.roots {
@@ -65,7 +65,7 @@ func (r *Reading) Write(dst []float64) {
 	}
 }
 
-// Clear starts again from zero.
+// Clear sets the sum to zero.
 func (r *Reading) Clear() { r.tally.Clear() }
 
 // StateLen returns the length of every state.
@@ -74,23 +74,25 @@ func (r *Reading) StateLen() int { return r.tally.StateLen() }
 // AppendState appends the state.
 func (r *Reading) AppendState(dst []byte) []byte { return r.tally.AppendState(dst) }
 
-// Restore takes what AppendState has written, or refuses it and stays as it was; empty says that nothing was added.
+// Restore restores a state that AppendState wrote, or refuses it and leaves the reading unchanged. empty means that
+// nothing was added yet.
 func (r *Reading) Restore(state []byte, empty bool) error { return r.tally.Restore(state, empty) }
 
-// Deviation tells the noise of releases: the standard deviation of a coordinate of scale 1, loss units, as a function
-// of the step.
+// Deviation gives the noise of releases: the standard deviation of a coordinate of scale 1, in loss units, as a
+// function of the step.
 type Deviation struct {
-	scale  float64                   // of one draw, loss units
-	at     func(step uint64) float64 // variance, in units of the draw's
-	end    uint64                    // the last step there is
-	period uint64                    // steps after which noise starts again; 0: never
-	nodes  int                       // of a tree that a release holds, at most; 0: no tree
+	scale  float64                   // of a single draw, loss units
+	at     func(step uint64) float64 // variance in units of a draw's
+	end    uint64                    // the last step
+	period uint64                    // steps between resets of the noise; 0: none
+	nodes  int                       // largest number of nodes in a tree's release; 0: no tree
 }
 
-// errNoDeviation is of mechanisms whose noise is not Gaussian.
+// errNoDeviation is returned for mechanisms whose noise is not Gaussian.
 var errNoDeviation = errors.New("mechanisms: standard deviations are known of Gaussian noise alone")
 
-// Deviation returns that of the sums of a component, or, with a memory other than the stream's, of a Reading with it.
+// Deviation returns the deviation of a component's sums or, if memory is not the stream's, of a Reading with that
+// memory.
 func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 	facts, _ := FactsOf(s.plan.Name)
 	if facts.Law != Gaussian {
@@ -103,7 +105,7 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 	own, decays := s.Memory()
 	switch {
 	case facts.PerStep && memory == 0:
-	case facts.PerStep, !decays && memory > 0: // of a tree too
+	case facts.PerStep, !decays && memory > 0: // also for a tree
 		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.plan.Name)
 	case facts.Tree:
 		window := s.config.Scope.Span()
@@ -131,14 +133,14 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 // At returns the standard deviation after a step, counted from 1.
 func (d Deviation) At(step uint64) float64 { return float64(math.Sqrt(d.at(step)) * d.scale) }
 
-// Times is that of noise which is so many times as large.
+// Times returns the deviation of noise that is factor times as large.
 func (d Deviation) Times(factor float64) Deviation {
 	d.scale = float64(d.scale * factor)
 	return d
 }
 
-// WindowDeviation returns the standard deviation of a coordinate of the sum of the last w increments of a component,
-// loss units, where the filter has forgotten the start of its block; 0 without a memory.
+// WindowDeviation returns the standard deviation, in loss units, of a coordinate of the sum of the last w increments of
+// a component, in the middle of a block, where the filter's start no longer matters. It is 0 without a memory.
 func (s *frame) WindowDeviation(part int, w uint64) float64 {
 	if _, decays := s.Memory(); !decays {
 		return 0
@@ -147,9 +149,9 @@ func (s *frame) WindowDeviation(part int, w uint64) float64 {
 	return float64(math.Sqrt(s.plan.Decay.WindowVariance(w)) * float64(p.Scale.Float64()*p.Grid.Unit()))
 }
 
-// IncrementFilter returns what the noise of increments follows from: P, steps between two resets, then the m poles q_k
-// and then the m residues R_k in units of 2⁻³⁰; nil without a memory. The noise of increment t is Σ_{j≥0} e_j·n_{t−j}
-// over the draws n of its block, with e_0 = 1 and e_j = −ΣR_k·q_k^{j−1} (decay/doc.go).
+// IncrementFilter returns the numbers that determine the noise of increments: P, the steps between two resets, then the
+// m poles q_k, then the m residues R_k in units of 2⁻³⁰. It returns nil without a memory. The noise of increment t is
+// Σ_{j≥0} e_j·n_{t−j} over the draws n of its block, with e_0 = 1 and e_j = −ΣR_k·q_k^{j−1} (decay/doc.go).
 func (s *frame) IncrementFilter() []float64 {
 	if _, decays := s.Memory(); !decays {
 		return nil
@@ -165,17 +167,17 @@ func (s *frame) IncrementFilter() []float64 {
 }
 
 const (
-	// steadyPeriods is after how many periods, or steadySteps steps where noise never starts again, nothing of the
-	// start is left: what a reading of the longest memory has kept of it is below 2⁻⁶².
+	// steadyPeriods is the number of periods after which nothing of the start is left: even a reading of the longest
+	// memory has kept less than 2⁻⁶² of it. If noise never starts again, the same holds after steadySteps steps.
 	steadyPeriods = 1 << 16
 	steadySteps   = 1 << 62
-	// peakGrid is one over the relative distance of two ages at which Worst looks.
+	// peakGrid sets the distance of the ages that Worst evaluates, a 64th of the age.
 	peakGrid = 64
 )
 
-// SteadyState returns the standard deviation long after the start: of sums that decay at the end of a period, where it
-// is the longest; of a stream that ends, at its end. Of a tree, whose releases hold now more nodes and now fewer, it is
-// Worst.
+// SteadyState returns the standard deviation long after the start: for sums that decay, at the end of a period, because
+// most steps are far from a reset; for a stream that ends, at its end. The number of nodes in a tree's release varies,
+// so for a tree it is Worst.
 func (d Deviation) SteadyState() float64 {
 	switch {
 	case d.nodes > 0:
@@ -188,12 +190,12 @@ func (d Deviation) SteadyState() float64 {
 	return d.At(steadySteps)
 }
 
-// Worst returns the largest standard deviation that a step has, to a thousandth: of sums that decay, soon after their
-// noise started again; of a tree with as many nodes as it has levels.
+// Worst returns the largest standard deviation of any step, to a thousandth. For sums that decay it occurs soon after
+// their noise started again; for a tree, in a release with as many nodes as levels.
 func (d Deviation) Worst() float64 {
 	worst := d.SteadyState()
 	if d.period == 0 {
-		return worst // it grows with the step
+		return worst // because the deviation grows with the step
 	}
 	for age := uint64(1); age < d.period; age += max(1, age/peakGrid) {
 		worst = max(worst, d.At(steadyPeriods*d.period+age))
@@ -201,7 +203,7 @@ func (d Deviation) Worst() float64 {
 	return worst
 }
 
-// Weight returns N_t = Σ_{s≤t} γ^{t−s}, what sums hold of t equal steps: t where nothing decays.
+// Weight returns N_t = Σ_{s≤t} γ^{t−s}, the sum of t equal steps of size 1: t if nothing decays.
 func Weight(s protection.Scope, t uint64) float64 {
 	if memory, decays := s.Memory(); decays {
 		return decay.Weight(memory, t)

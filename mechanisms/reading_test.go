@@ -24,8 +24,8 @@ func forgetful(memory uint64) mechanisms.Config {
 	}
 }
 
-// A reading with the stream's own memory is the stream's sum, bit for bit; one with another memory is the float sum of
-// increments within rounding; and one that is written down goes on with the same bytes.
+// TestReadings checks that a reading with the stream's own memory is the stream's sum, bit for bit. A reading with
+// another memory is the float sum of increments within rounding, and a restored reading continues with the same bytes.
 func TestReadings(t *testing.T) {
 	c := forgetful(16)
 	stream := mechtest.Open(t, c, [32]byte{9})
@@ -92,8 +92,8 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// Quick deviations are the exact variances, at all ages, over resets, for memories far from the fitted one and near its
-// poles.
+// TestSpreads compares the quick deviations with the exact variances, at all ages, across resets, for memories far from
+// the fitted one and near its poles.
 func TestSpreads(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65536} {
 		f, err := decay.Fit(memory)
@@ -136,7 +136,7 @@ func TestSpreads(t *testing.T) {
 	}
 }
 
-// The definitions: e, its decayed sums and its windows' sums, coefficient by coefficient.
+// TestVariancesAreTheirDefinitions computes e, its decayed sums and its windows' sums, coefficient by coefficient.
 func TestVariancesAreTheirDefinitions(t *testing.T) {
 	const reading, steps = 40, 5000
 	f, err := decay.Fit(16)

@@ -10,8 +10,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Each mechanism takes the scopes of its row and no other, and users where it has an account of them. What it takes is
-// what its guarantee names; what it refuses is named, with what it would take.
+// TestEachMechanismTakesTheScopesOfItsRow checks that each mechanism accepts exactly the scopes of its row, and users
+// if it has an account of them. Its guarantee must name the accepted scope. An error for another scope must name it,
+// and the ones that would be accepted.
 func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 	window, life := protection.Window{Steps: 8}, protection.Lifetime{Steps: 8, Within: 8}
 	decay, once := protection.Decay{Steps: 8}, protection.PerStep{}
@@ -79,8 +80,9 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 	}
 }
 
-// A plan under one scope is none under another that makes other noise: a memory and a window, and windows of other
-// lengths. Of one window a stream that ends and one that does not have one plan.
+// TestPlansAreOfTheirScope checks that a plan for one scope is refused under another that needs other noise: a memory
+// and a window, or windows of other lengths. With the same window, a stream that ends and one that does not have the
+// same plan.
 func TestPlansAreOfTheirScope(t *testing.T) {
 	c := config("blt", 3)
 	plan := mechtest.Plan(t, c)
@@ -99,7 +101,8 @@ func TestPlansAreOfTheirScope(t *testing.T) {
 	}
 }
 
-// What sums hold of so many equal steps: all of them, or under a decay the sum of what each counts for still.
+// TestWeightIsWhatSumsHold checks the sum of equal steps: all of them count, or under a decay each counts by its
+// remaining share.
 func TestWeightIsWhatSumsHold(t *testing.T) {
 	for _, s := range []protection.Scope{
 		protection.Window{Steps: 8}, protection.Lifetime{Steps: 8, Within: 8}, protection.PerStep{},

@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// What a deviation settles at, and its largest, are those of the certified variances; of a stream that ends they are
-// at its end.
+// TestDeviationSettles compares the steady and the largest deviation with the certified variances. For a stream that
+// ends they are those at its end.
 func TestDeviationSettles(t *testing.T) {
 	near := func(what string, got, want, tolerance float64) {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestDeviationSettles(t *testing.T) {
 	d, _, one = deviation(c, 0)
 	near("once", d.SteadyState(), one, 0)
 	near("once, worst", d.Worst(), one, 0)
-	c = mechtest.Config(1) // a tree of 8 leaves
+	c = mechtest.Config(1) // a tree over 8 steps
 	d, _, one = deviation(c, 0)
 	near("tree", d.At(7), one*math.Sqrt(3), 0)
 	near("tree, a later block", d.At(8+5), one*math.Sqrt(4), 0)
@@ -69,5 +69,5 @@ func TestDeviationSettles(t *testing.T) {
 	}
 }
 
-// settledPeriods is where the test looks for the largest.
+// settledPeriods is the period in which the test looks for the largest deviation.
 const settledPeriods = 1 << 16

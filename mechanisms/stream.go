@@ -9,35 +9,35 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree and *blt.Sum are.
-// *perstep.PerStep is one too, but releases the contribution sum of a step in the place of a prefix sum.
+// Sum is a private prefix sum, the part of a mechanism below the stream: *windowtree.Tree or *blt.Sum. *perstep.PerStep
+// is a Sum too, but releases the contribution sum of each step instead of a prefix sum.
 type Sum interface {
-	// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed the
-	// step's records.
+	// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. The chain must have absorbed
+	// the step's records BEFORE.
 	Add(dst []float64, v []int64, chain *noise.Chain)
 	Steps() uint64
 	AppendState(dst []byte) []byte // starts with Steps, u64 little-endian
 	StateLen() int
-	// Restore leaves the sum as it was when it returns an error.
+	// Restore leaves the sum unchanged if it returns an error.
 	Restore(state []byte) error
 }
 
-// Stream is a private stream of sums and the guarantee they have. It is not safe for concurrent use, nor are two
-// streams of a Mechanism.
+// Stream is a private stream of sums, together with its guarantee. It is not safe for concurrent use, and neither are
+// two streams of one Mechanism.
 type Stream struct {
 	*frame
 	chain noise.Chain
-	sums  []Sum // one a part
+	sums  []Sum // one for each component
 
-	place    uint32    // records of the open batch
-	partial  []int64   // their leaf sum, the parts one behind the other
+	place    uint32    // number of records in the open batch
+	partial  []int64   // their contribution sum, the components concatenated
 	released []float64 // the last release
 
-	draws *drawState // of ExponentialMechanism, and of DrawBy; else nil
+	draws *drawState // for ExponentialMechanism and DrawBy; else nil
 }
 
-// Open opens a stream before its first record, with a Mechanism of its own. key is k₀, 256 secret random bits for this
-// stream and no other.
+// Open opens a stream before its first record, with its own Mechanism. key is k₀, 256 secret random bits that no other
+// stream may have.
 func Open(c Config, p Calibration, key [32]byte) (*Stream, error) {
 	m, err := NewMechanism(c, p)
 	if err != nil {
@@ -46,9 +46,9 @@ func Open(c Config, p Calibration, key [32]byte) (*Stream, error) {
 	return m.Open(key), nil
 }
 
-// NewStream opens a stream over given sums, one a component. The guarantee is the plan's: the caller answers for the
-// sums having the plan's noise. Open is the way to get a stream; this one is for tests, which put zero noise or a
-// planted fault in its place.
+// NewStream opens a stream over given sums, one for each component. The guarantee is the plan's, so the caller must
+// ensure that the sums have the plan's noise. Use Open to get a stream; NewStream is for tests, which use zero noise or
+// a planted fault instead.
 func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, error) {
 	guarantee, err := p.Guarantee(c)
 	if err != nil {
@@ -58,7 +58,7 @@ func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, err
 	return frame.given(key, sums)
 }
 
-// OpenOver is NewStream of an opened mechanism, whose guarantee need not be proved again.
+// OpenOver is NewStream for an opened mechanism, whose guarantee need not be proved again.
 func (s *Mechanism) OpenOver(key [32]byte, sums ...Sum) (*Stream, error) { return s.given(key, sums) }
 
 func (s *frame) given(key [32]byte, sums []Sum) (*Stream, error) {
@@ -68,14 +68,14 @@ func (s *frame) given(key [32]byte, sums []Sum) (*Stream, error) {
 	return s.over(key, sums), nil
 }
 
-// Add takes one record, the numbers of the components one behind the other: quantise, absorb, accumulate. It reports
-// whether the record closed a step, after which Sum is the release of step Step. A nil vector is the null event: it
-// takes its place in the batch with a zero contribution, and is told apart in the chain.
+// Add takes one record, the concatenated numbers of the components: it quantises, absorbs and accumulates them. It
+// reports whether the record closed a step, after which Sum is the release of step Step. A nil vector is the null
+// event: it takes its place in the batch with a zero contribution, but the chain distinguishes it from zeros.
 func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.end))
 	}
-	leaf := s.contribution // scratch of the mechanism
+	leaf := s.contribution // scratch shared by the mechanism's streams
 	if v == nil {
 		leaf = nil
 	} else {
@@ -109,7 +109,7 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	return true
 }
 
-// accumulate adds a contribution that absorbed was given to the open batch.
+// accumulate adds a contribution to the open batch, after the chain has absorbed it.
 func (s *Stream) accumulate(leaf []int64) {
 	if leaf != nil && s.pairs != nil {
 		for i := 0; i < len(s.pairs); i += 2 {
@@ -122,15 +122,15 @@ func (s *Stream) accumulate(leaf []int64) {
 	}
 }
 
-// Ended reports whether the last step of the horizon has closed: a machine then draws nothing more, and is given no
+// Ended reports whether the last step of the horizon has closed. After that a machine must not draw, and gets no
 // record.
 func (s *Stream) Ended() bool { return s.ended(s.Step() + 1) }
 
-// ended reports whether a step is beyond the horizon.
+// ended reports whether a step is after the horizon.
 func (s *Stream) ended(step uint64) bool { return step > s.end }
 
-// Sum returns the private prefix sum of a component after the last closed step, loss units, zeros before the first. It
-// is valid until the next Add and must not be written to.
+// Sum returns the private prefix sum of a component after the last closed step, in loss units, and zeros before the
+// first. It is valid until the next Add; the caller must not modify it.
 func (s *Stream) Sum(part int) []float64 {
 	x := &s.components[part]
 	return s.released[x.from:x.to:x.to]
@@ -139,18 +139,18 @@ func (s *Stream) Sum(part int) []float64 {
 // Step returns the number of closed steps.
 func (s *Stream) Step() uint64 { return s.sums[0].Steps() }
 
-// Place returns how many records the open step has, fewer than a batch.
+// Place returns the number of records in the open step, fewer than a batch.
 func (s *Stream) Place() int { return int(s.place) }
 
-// Tag returns a digest of the history that the stream has absorbed, under a name: what an intent promises. Equal
-// histories under equal keys give equal tags, and to all who do not hold the state a tag looks like random bits,
-// whatever the events are.
+// Tag returns a digest, under a name, of the history that the stream has absorbed. An intent contains it as a
+// commitment to that history. Equal histories under equal keys give equal tags. Without the state a tag cannot be
+// distinguished from random bits, whatever the events are.
 func (s *Stream) Tag(name string) [32]byte { return s.chain.Tag(name) }
 
 // A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
-// states of the sums; n is that of all components, whose numbers and sums stand one behind the other. Version 1 is of
-// one part, 2 of several, 3 of ExponentialMechanism: sums of all contributions, n × i64, stand where others have the
-// last release, and with Draws.MaxDraws how often was drawn, u64, is the last number.
+// states of the sums. n counts the coordinates of all components, which are concatenated, as the sums are. Version 1 is
+// for one component, 2 for several, 3 for ExponentialMechanism. Version 3 holds the sums of all contributions, n × i64,
+// instead of the last release, and with Draws.MaxDraws it ends with the number of draw times so far, u64.
 const stateHead = 1 + 32 + 4
 
 // StateLen returns the length of every state of this stream.
@@ -175,7 +175,8 @@ func (s *Stream) stateVersion() byte {
 	return stateVersion
 }
 
-// AppendState appends the state. It is private: it holds the chain key and clean sums, and is only ever sealed.
+// AppendState appends the state. It is private, because it holds the chain key and clean sums, and must only ever be
+// stored sealed.
 func (s *Stream) AppendState(dst []byte) []byte {
 	key := s.chain.Key()
 	dst = append(append(dst, s.stateVersion()), key[:]...)
@@ -206,8 +207,8 @@ func (s *Stream) appendSums(dst []byte) []byte {
 	return dst
 }
 
-// Restore makes the stream the one whose AppendState wrote state. It refuses, and leaves the stream as it was, when
-// version, length, place or any bound is not what this stream writes.
+// Restore restores a state that AppendState wrote. It refuses, and leaves the stream unchanged, if version, length,
+// place or any number is outside the range that this stream writes.
 func (s *Stream) Restore(state []byte) error {
 	if version := s.stateVersion(); len(state) == 0 || state[0] != version {
 		return fmt.Errorf("mechanisms: state: not of version %d", version)
@@ -247,12 +248,12 @@ func (s *Stream) Restore(state []byte) error {
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
 	if s.totals() != nil {
-		s.draws.drawn, s.draws.times = s.config.Draws.K, times // those of the last step were made
+		s.draws.drawn, s.draws.times = s.config.Draws.K, times // the draws of the last step are already made
 	}
 	return nil
 }
 
-// checkSteps checks that all sums are at one step, which the horizon allows.
+// checkSteps checks that all sums are at the same step, and that the horizon allows it.
 func (s *Stream) checkSteps(sums []byte, place uint32) error {
 	steps := binary.LittleEndian.Uint64(sums)
 	if s.ended(steps) || place > 0 && s.ended(steps+1) {
@@ -267,8 +268,8 @@ func (s *Stream) checkSteps(sums []byte, place uint32) error {
 	return nil
 }
 
-// checkNumbers checks the open batch, and totals, against what so many contributions can come to, and the last release
-// for being finite.
+// checkNumbers checks that the open batch, and totals, are possible sums of that many contributions, and that the last
+// release is finite.
 func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint64) error {
 	for k := range s.components {
 		x := &s.components[k]
@@ -278,7 +279,7 @@ func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint
 				return errors.New("mechanisms: state: partial sum is beyond its bound")
 			}
 			if s.totals() != nil {
-				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³: exponential.problems
+				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³, see exponential.problems
 				if x := int64(binary.LittleEndian.Uint64(released[8*i:])); x > most || x < -most {
 					return errors.New("mechanisms: state: a sum is beyond its bound")
 				}

@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// history is a stream's records; a nil gradient is a null event.
+// history is the records of a stream; a nil gradient is a null event.
 type history struct {
 	ids       []noise.Identity
 	gradients [][]float64
@@ -55,7 +55,7 @@ func run(s *mechanisms.Stream, h history) (out [][]float64) {
 	return out
 }
 
-// batched is a stream of n = 3, W = 4, B = 3.
+// batched returns a configuration with n = 3, W = 4, B = 3.
 func batched(t testing.TB) mechanisms.Config {
 	t.Helper()
 	c := mechtest.Config(3)
@@ -80,16 +80,18 @@ func TestSameHistorySameBytes(t *testing.T) {
 	}
 }
 
-// One history, one noise: a change of one record, wherever it stands in its batch, leaves every release before its step
-// alone and gives new noise to every later one, also when the sums are those of before (identity, null for zero).
+// TestOneChangedRecordRenewsAllLaterNoise changes one record, at each position in its batch. Every release before its
+// step must stay the same, and every later one must have new noise, even if the sums are equal (identity changed, or
+// null for zero).
 func TestOneChangedRecordRenewsAllLaterNoise(t *testing.T) {
 	renewsAllLaterNoise(t, batched(t))
 }
 
-// The same where the chain absorbs places and values.
+// TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise repeats the test above for a chain that absorbs places and
+// values.
 func TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise(t *testing.T) {
 	c := batched(t)
-	c.Contribution.Nonzero = 1 // fewer than most leaves have
+	c.Contribution.Nonzero = 1 // fewer nonzero integers than most contributions have
 	renewsAllLaterNoise(t, c)
 }
 
@@ -133,7 +135,7 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 			t.Errorf("%s: record %d: sums the same: %v, want %v", name, at, !sameSums, sameSums)
 		}
 	}
-	for _, at := range []int{0, 1, 2, 30, 31, 32, 57, 58, 59} { // first, middle, last of a batch, at three places
+	for _, at := range []int{0, 1, 2, 30, 31, 32, 57, 58, 59} { // first, middle, last record of a batch, in three batches
 		f("leaf", at, false, func(_ *noise.Identity, g *[]float64) { (*g)[1] += 0.01; (*g)[0] *= 0.5 })
 		f("offset", at, true, func(id *noise.Identity, _ *[]float64) { id.Offset++ })
 		f("leader epoch", at, true, func(id *noise.Identity, _ *[]float64) { id.LeaderEpoch++ })
@@ -145,11 +147,11 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 	f("sign", 33, false, func(_ *noise.Identity, g *[]float64) { (*g)[0] = -0.5 })
 }
 
-// TestPlacesAndValuesAreAnotherHistory: contributions are the same, and so are sums; keys are not, and no step
-// allocates.
+// TestPlacesAndValuesAreAnotherHistory checks that absorbing places and values changes the keys, but not contributions
+// or sums, and that no step allocates.
 func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
 	whole, h := batched(t), records(30, 3)
-	h.gradients[7] = nil // behind numbers that must not be added again
+	h.gradients[7] = nil // after numbers that must not be added again
 	places := whole
 	places.Contribution.Nonzero = 1
 	if a, b := run(mechtest.ZeroStream(t, whole), h), run(mechtest.ZeroStream(t, places), h); !slices.EqualFunc(a, b,
@@ -246,8 +248,9 @@ func FuzzStreamRestore(f *testing.F) {
 	})
 }
 
-// Two neighbours differ in one contribution. All sums from its step on then differ by one and the same integer vector,
-// of norm at most 2Λ under replace and Λ under zero-out; NaN, infinities and huge values included.
+// TestNeighboursDifferByAtMostTheSensitivity compares neighbours that differ in one contribution. From its step on, all
+// sums must differ by the same integer vector, of norm at most 2Λ under replace and Λ under zero-out, even for NaN,
+// infinities and huge values.
 func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 	const n = 5
 	r := rand.New(rand.NewPCG(12, 0))

@@ -14,10 +14,10 @@ import (
 	"oriel/mechanisms/windowtree"
 )
 
-// maxWindow leaves block and position arithmetic of a tree exact.
+// maxWindow keeps block and position arithmetic of a tree exact.
 const maxWindow = 1 << 62
 
-// tree is noise at the nodes of windowtree.
+// tree is the structure with noise at the nodes of a windowtree.
 type tree struct {
 	window uint64 // W, steps
 }
@@ -76,7 +76,8 @@ func (t tree) sums(x calibratedComponent, _ Calibration, _ Config, sampler noise
 	return func() Sum { return first.Fresh() }, err
 }
 
-// separation is that of the unit's events: one event is a user with one event in a window.
+// separation returns the separation of the unit's events. A unit of one event counts as a user with one event in a
+// window.
 func (t tree) separation(c Config) uint64 {
 	if separation, several := c.Unit.EventSeparation(); several {
 		return separation
@@ -84,7 +85,7 @@ func (t tree) separation(c Config) uint64 {
 	return t.window
 }
 
-// exposure is h nodes for one event, and for a user PROOF.md, Lemma 1.
+// exposure returns h nodes for one event, and the numbers of PROOF.md, Lemma 1 for a user.
 func (t tree) exposure(c Config) exposure {
 	total := dp.Float().SetUint64(windowtree.Events(t.window, t.separation(c)))
 	return exposure{
@@ -106,7 +107,7 @@ func withoutFilter(p Calibration) error {
 	return nil
 }
 
-// perStep is noise in single steps: a tree of one node, which an event leaves with its step.
+// perStep is the structure with noise in single steps: a tree of one node, which an event leaves with its step.
 type perStep struct{}
 
 func (perStep) problems(c Config, bad func(format string, args ...any)) {
@@ -143,7 +144,7 @@ func (perStep) sums(x calibratedComponent, _ Calibration, _ Config, sampler nois
 
 func oneNode() exposure { return exposure{squares: dp.Exact(1), total: dp.Exact(1)} }
 
-// filter is noise of steps through the filter of blt.
+// filter is the structure with noise of steps through the filter of blt.
 type filter struct {
 	window uint64 // W, steps
 }
@@ -198,13 +199,13 @@ func (filter) sums(x calibratedComponent, p Calibration, _ Config, sampler noise
 	return func() Sum { return first.Fresh() }, err
 }
 
-// lossByAge is a loss by age that noise can be calibrated to.
+// lossByAge is a loss by age, with the calibration of its noise.
 type lossByAge interface {
 	dp.Curve
 	ScaleFor(age uint64, mu float64) (noise.Scale, error)
 }
 
-// lossByAge is a component's loss of the unit that c names.
+// lossByAge returns a component's loss for the unit of c.
 func (f filter) lossByAge(x calibratedComponent, p Calibration, c Config) lossByAge {
 	event := blt.Loss{Filter: p.Filter, Square: x.square.Lo, N: x.n, Scale: x.scale}
 	if separation, several := c.Unit.EventSeparation(); several {
@@ -213,7 +214,7 @@ func (f filter) lossByAge(x calibratedComponent, p Calibration, c Config) lossBy
 	return event
 }
 
-// decaying is noise of steps through the filter of package decay, under sums that decay.
+// decaying is the structure with noise of steps through the filter of package decay, for sums that decay.
 type decaying struct {
 	memory uint64 // H, steps
 }
@@ -234,7 +235,7 @@ func (f decaying) shape(p *Calibration, c Config) (bits int, err error) {
 	return leastBits(p.Decay, c)
 }
 
-// leastBits returns the bits of the coarsest lattice on which rounding costs next to nothing over a life, of all
+// leastBits returns the bits of the coarsest lattice on which rounding costs almost nothing over a life, for all
 // components.
 func leastBits(f decay.Filter, c Config) (least int, err error) {
 	for _, part := range c.Contribution.Components {
@@ -270,7 +271,7 @@ func (decaying) check(p Calibration) error {
 	return nil
 }
 
-// errCoarse is a plan whose lattice makes rounding add up over a life.
+// errCoarse means that rounding on the plan's lattice would add up over a life.
 var errCoarse = errors.New("mechanisms: plan: its lattice is coarser than its memory needs")
 
 func (f decaying) matches(p Calibration, c Config) error {
@@ -294,14 +295,14 @@ func (decaying) sums(x calibratedComponent, p Calibration, _ Config, sampler noi
 	return func() Sum { return first.Fresh() }, err
 }
 
-// lifetimeLoss is a loss by age that ends, and that noise can be calibrated to.
+// lifetimeLoss is a loss by age that stops growing, with the calibration of its noise.
 type lifetimeLoss interface {
 	dp.Curve
 	Life() float64
 	ScaleFor(mu float64) (noise.Scale, error)
 }
 
-// lossForLife is a component's loss of the unit that c names.
+// lossForLife returns a component's loss for the unit of c.
 func lossForLife(x calibratedComponent, p Calibration, c Config) lifetimeLoss {
 	event := decay.Loss{Filter: p.Decay, Square: x.square, N: x.n, Scale: x.scale}
 	if separation, several := c.Unit.EventSeparation(); several {

@@ -12,8 +12,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// units is a stream seen from outside as a sum over a lattice of unit 1: a step is a record and null records up to the
-// batch.
+// units presents a stream as a sum over a lattice of unit 1: a step is a record, and null records that fill the batch.
 type units struct {
 	*mechanisms.Stream
 	exp int
@@ -35,8 +34,8 @@ func (u units) Add(dst []float64, v []int64, _ *noise.Chain) {
 	}
 }
 
-// What the sampler draws reaches the public sums whole: under every name, at the scale of its plan, out to the
-// sampler's reach and within 2⁵³ units.
+// TestDrawsReachTheSums checks, for every name and at the scale of its plan, that draws reach the public sums
+// unchanged, out to the sampler's reach and within 2⁵³ units.
 func TestDrawsReachTheSums(t *testing.T) {
 	for _, name := range everyName() {
 		c := config(name, 4)
@@ -54,8 +53,9 @@ func TestDrawsReachTheSums(t *testing.T) {
 	}
 }
 
-// A stream that is opened as any is, with the sampler of its plan: its first release is that sampler's vector, to
-// beyond 6 standard deviations of normal noise. No other test looks behind Open with noise that far out.
+// TestFarDrawsReachTheSums opens a stream in the usual way, with the sampler of its plan. Its first release must equal
+// that sampler's vector, beyond 6 standard deviations of normal noise. No other test covers Open with noise that far
+// out.
 func TestFarDrawsReachTheSums(t *testing.T) {
 	for _, name := range everyName() {
 		c, node := config(name, sumtest.FarDimension), noise.NodeID{}

@@ -12,15 +12,15 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// user is a configuration of user level: W = 1024, at least 100 steps between a user's events, k = 11.
+// user returns a user-level configuration: W = 1024, at least 100 steps between a user's events, k = 11.
 func user(name string) mechanisms.Config {
 	c := config(name, 5)
 	c.Scope, c.Unit = protection.Window{Steps: 1024}, apart(100)
 	return c
 }
 
-// PROOF.md, Theorems 1 to 3: the noise is that of k = 11 events, each of which moves a contribution by 2Λ whatever the
-// adjacency says.
+// TestUserNoiseIsThatOfAllEventsOfAWindow checks PROOF.md, Theorems 1 to 3: the noise covers k = 11 events, each of
+// which moves a contribution by 2Λ under either adjacency.
 func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 	squares, total := 0.0, 11.0*11
 	for size := 1.0; size <= 1024; size *= 2 {
@@ -44,8 +44,8 @@ func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 	f("tree-laplace", 2*total*math.Sqrt(5))
 }
 
-// A plan of user level proves more for one event, and that is what EventGuarantee says; the plan of an event does not
-// prove a user.
+// TestEventGuaranteeIsOfTheSamePlan checks that a user-level plan proves more for one event, as EventGuarantee returns,
+// and that the plan of an event does not prove a user.
 func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -87,7 +87,8 @@ func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
 	}
 }
 
-// The two losses by age are those of the structure, at user level and (At alone) at event level.
+// TestUserGuaranteeAges checks that both losses by age are those of the structure, at user level and (only At) at event
+// level.
 func TestUserGuaranteeAges(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "blt"} {
 		c := user(name)
@@ -115,7 +116,7 @@ func TestUserGuaranteeAges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// rounding of shifts
+	// Rounding of shifts.
 	if got, want := g.Curve.Mu(100*1024)/g.Mu, math.Sqrt((10+100*(2-1/1024.0))/11); got < want || got > want*(1+1e-5) {
 		t.Errorf("µ(100W) of an event is %g µ(W), want %g", got, want)
 	}

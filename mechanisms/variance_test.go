@@ -12,8 +12,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// released returns the mean square of a release without data over so many steps after the first, in units (Δ/µ)², and
-// its standard error, from n coordinates, which are independent.
+// released returns the mean square of a stream's releases without data, over the given number of steps after the first,
+// in units (Δ/µ)², and its standard error, from n independent coordinates.
 func released(t *testing.T, stream *mechanisms.Stream, first, steps uint64) (mean, spread float64) {
 	t.Helper()
 	const delta = 2.0 // L = 1, replace
@@ -38,9 +38,9 @@ func released(t *testing.T, stream *mechanisms.Stream, first, steps uint64) (mea
 	return mean, math.Sqrt(spread)
 }
 
-// Variance of a release at equal µ(W), the figure of blt.Table, measured end to end over whole blocks of
-// the tree after the first one, and blt after eight windows, when it has settled. Mean squares of coordinates are near
-// enough to normal for 6.11 standard errors to be passed with probability below 10⁻⁸.
+// TestVarianceIsThatOfTheTable measures the variance of a release at equal µ(W), the figure of blt.Table, end to end:
+// for the tree over whole blocks after the first one, and for blt after eight windows, when it has settled. Mean
+// squares of coordinates are near enough to normal to exceed 6.11 standard errors with probability below 10⁻⁸.
 func TestVarianceIsThatOfTheTable(t *testing.T) {
 	short := tiertest.Runs[uint64](1<<15, 1<<17)
 	for _, c := range []struct {

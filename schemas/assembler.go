@@ -2,16 +2,15 @@ package schemas
 
 import "github.com/cespare/xxhash/v2"
 
-// Assembler makes events of values that stand apart already, in whatever encoding they came: it checks them by the
-// rules of their members and hashes features, as a Decoder does with the body's own form. It is not safe for concurrent
-// use.
+// Assembler makes events from separate values, whatever their encoding. It checks them by the rules of their members
+// and hashes features, as a Decoder does with the body's own form. It is not safe for concurrent use.
 //
-// Begin comes first, then each value once, then End. Members are those of the body, by their position. After a code but
-// OK only Begin may follow.
+// For each event call Begin, then one method once for each value, then End. Members are given by their position in the
+// body. After any code except OK, only Begin may follow.
 type Assembler struct {
 	d      *Decoder
 	dst    *Event
-	vector memberSet // the member of the vector; 0: none
+	vector memberSet // bit of the vector member; 0: none
 }
 
 // NewAssembler returns an assembler, or every problem of the configuration.
@@ -40,7 +39,7 @@ func (a *Assembler) Begin(dst *Event) {
 	a.d.values = a.d.values[:0]
 }
 
-// Number gives a member a finite number. A class takes −1, 0 and 1.
+// Number sets a member to a finite number. A class accepts −1, 0 and 1.
 func (a *Assembler) Number(member int, f float64) (code Code) {
 	m := &a.d.fields[member]
 	a.d.present |= 1 << member
@@ -69,7 +68,7 @@ func (a *Assembler) Number(member int, f float64) (code Code) {
 	return code
 }
 
-// Truth gives a member true or false, which are 1 and −1 to a class, and 1 and 0 to all others.
+// Truth sets a member to true or false, which are 1 and −1 for a class, and 1 and 0 for all others.
 func (a *Assembler) Truth(member int, is bool) Code {
 	f := 0.0
 	if is {
@@ -78,7 +77,7 @@ func (a *Assembler) Truth(member int, is bool) Code {
 	return a.Number(member, f)
 }
 
-// Text gives a choice its text.
+// Text sets a choice by its text.
 func (a *Assembler) Text(member int, text []byte) (code Code) {
 	m := &a.d.fields[member]
 	if m.kind != KindChoice {
@@ -89,7 +88,7 @@ func (a *Assembler) Text(member int, text []byte) (code Code) {
 	return code
 }
 
-// Coordinate gives the dense vector its next coordinate.
+// Coordinate appends the next coordinate of the dense vector.
 func (a *Assembler) Coordinate(f float64) Code {
 	if len(a.d.values) == a.d.dimension {
 		return WrongDimension
@@ -99,11 +98,11 @@ func (a *Assembler) Coordinate(f float64) Code {
 	return OK
 }
 
-// Feature is a named feature whose name is known before events are.
+// Feature is a named feature whose name is known before any event.
 type Feature struct {
 	name   []byte
-	hash   uint64       // of the name
-	prefix []byte       // of the token of a text
+	hash   uint64       // hash of the name
+	prefix []byte       // prefix of the token of a text
 	ranged *hashedRange // nil: no range
 }
 
@@ -116,10 +115,10 @@ func (a *Assembler) Feature(name string) Feature {
 	return f
 }
 
-// Features says that the event has named features, be there none.
+// Features marks the event as having named features, even if there are none.
 func (a *Assembler) Features() { a.d.present |= a.vector }
 
-// FeatureNumber adds a feature that is a finite number.
+// FeatureNumber adds a feature whose value is a finite number.
 func (a *Assembler) FeatureNumber(f *Feature, v float64) {
 	if f.ranged != nil {
 		a.d.hasher.ranged(f.hash, v, f.ranged)
@@ -128,14 +127,14 @@ func (a *Assembler) FeatureNumber(f *Feature, v float64) {
 	a.d.hasher.add(f.hash, v)
 }
 
-// FeatureText adds a feature that is a text.
+// FeatureText adds a feature whose value is a text.
 func (a *Assembler) FeatureText(f *Feature, text []byte) {
 	h := a.d.hasher
 	h.token = append(append(h.token[:0], f.prefix...), text...)
 	h.add(xxhash.Sum64(h.token), 1)
 }
 
-// FeatureTruth adds a feature that is true. One that is false adds nothing.
+// FeatureTruth adds a feature whose value is true. Do not call it for false, which adds nothing.
 func (a *Assembler) FeatureTruth(f *Feature) { a.d.hasher.add(f.hash, 1) }
 
 // End finishes the event.
@@ -162,10 +161,10 @@ func (a *Assembler) End() Code {
 	return code
 }
 
-// Labelled says whether the event has a label.
+// Labelled reports whether the event has a label.
 func (a *Assembler) Labelled() bool { return a.d.Labelled() }
 
-// Lacks names a required member that the event has not got; empty if it has all.
+// Lacks returns the name of a required member that the event lacks, or "" if it has all.
 func (a *Assembler) Lacks() string {
 	if a.d.present&a.d.need == a.d.need {
 		return ""

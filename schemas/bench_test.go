@@ -76,7 +76,7 @@ func BenchmarkParseDecision(b *testing.B) {
 	}
 }
 
-// decisionOf has so many coordinates of 16 or 17 digits.
+// decisionOf returns a decision with size coordinates of 16 or 17 digits.
 func decisionOf(size int, e Encoding) Decision {
 	rng := rand.New(rand.NewPCG(1, 2))
 	d := testDecision

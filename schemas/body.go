@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// MaxMembers bounds the members of a body: a Decoder keeps which of them it has seen in one word.
+	// MaxMembers bounds the members of a body, because a Decoder records in one word which of them it has seen.
 	MaxMembers = 32
-	// MaxCount bounds a Count: all whole numbers up to it are float64s.
+	// MaxCount bounds a Count, because every whole number up to it is a float64.
 	MaxCount = 1 << 53
 )
 
-// Body says which members the events of an operator have. What decodes, describes or makes events follows from it.
+// Body defines the members that the events of an operator have. Decoding, describing and generating events follow it.
 type Body struct {
 	Name    string // lower case, digits and _; "loss" gives the JSON Schema event-loss. Required.
 	Text    string // one sentence for the JSON Schema
@@ -24,24 +24,24 @@ type Body struct {
 
 // Member is a top-level member of an event.
 type Member struct {
-	Name string // lower case, digits and _; none twice in a body. Required.
-	Also string // another name of the same member (cost beside gradient); an event has one of the two
+	Name string // lower case, digits and _; unique in a body. Required.
+	Also string // another name of the same member (cost for gradient); an event has one of the two
 	Kind Kind   // Required.
 	Text string // one sentence for the JSON Schema
 
-	// Optional says that an event may leave the member out. In the Event then stands Default: a finite number of any
-	// size, so that it can tell absence; of a choice its position, or −1. A vector that is left out has nil Values.
+	// Optional allows an event to leave the member out. The Event then has Default: a finite number of any size, so
+	// that it can mark absence; for a choice its position, or −1. A vector that is left out has nil Values.
 	Optional bool
 	Default  float64
 
-	Least, Most float64  // bounds of a Number or Count, both included; both 0: any finite number, any count to ±MaxCount
-	Choices     []string // of a Choice: the public list, none twice
+	Least, Most float64  // inclusive bounds of a Number or Count; both 0: any finite number, any count to ±MaxCount
+	Choices     []string // for a Choice: the public list, without duplicates
 
-	// Open says of a Choice that an event may have a text that is not in the list: its number is then −1.
+	// Open allows a Choice to have a text that is not in the list: its number is then −1.
 	Open bool
 }
 
-// Kind is what a member says, and where in an Event it goes.
+// Kind is the type of a member, and decides its place in an Event.
 type Kind uint8
 
 // The kinds. A body has at most one of the first three, at most one label, and at most one weight.
@@ -54,13 +54,13 @@ const (
 	KindWeight                    // Event.Weight: at least 0
 	KindNumber                    // Event.Numbers: a number within bounds
 	KindCount                     // Event.Numbers: a whole number within bounds, written without fraction or exponent
-	KindChoice                    // Event.Numbers: a text of a list; the number is its position there
+	KindChoice                    // Event.Numbers: a text of a list, stored as its position there
 )
 
-// Vector is the member that becomes Event.Vector.
+// Vector returns the member that becomes Event.Vector.
 func (b Body) Vector() (m Member, found bool) { return b.first(Kind.isVector) }
 
-// Label is the member that becomes Event.Label.
+// Label returns the member that becomes Event.Label.
 func (b Body) Label() (m Member, found bool) { return b.first(Kind.isLabel) }
 
 func (b Body) first(is func(Kind) bool) (Member, bool) {
@@ -75,7 +75,7 @@ func (b Body) first(is func(Kind) bool) (Member, bool) {
 func (k Kind) isVector() bool { return k >= KindVector && k <= KindRelatives }
 func (k Kind) isLabel() bool  { return k == KindClass || k == KindTarget }
 
-// Further says whether the member goes to Event.Numbers.
+// Further reports whether the member becomes an element of Event.Numbers.
 func (k Kind) Further() bool { return k >= KindNumber && k <= KindChoice }
 
 // Validate reports every problem at once.
@@ -111,7 +111,7 @@ func (b Body) Validate() error {
 	return errors.Join(errs...)
 }
 
-// fault is the first rule that a member breaks behind members of the given names.
+// fault returns the first rule that a member breaks, given the names of the members before it.
 func (m Member) fault(names []string) string {
 	bounded := m.Least != 0 || m.Most != 0
 	switch {

@@ -60,7 +60,7 @@ func TestBodyRefuses(t *testing.T) {
 	}
 }
 
-// playBody is an event without vector.
+// playBody is a body without a vector.
 var playBody = Body{Name: "play", Members: []Member{
 	{Name: "arm", Kind: KindChoice, Choices: []string{"north", "south"}},
 	{Name: "reward", Kind: KindNumber, Most: 1},
@@ -78,7 +78,7 @@ func TestABodyWithoutVectorNeedsNoDimension(t *testing.T) {
 	}
 }
 
-// TestTheBrokenMemberIsNamed tells people where to look.
+// TestTheBrokenMemberIsNamed checks that the member at fault is named, so that people know where to look.
 func TestTheBrokenMemberIsNamed(t *testing.T) {
 	d := newTestDecoder(t, EventConfig{Body: playBody, MaxBytes: 100})
 	f := func(doc, want string) {
@@ -100,7 +100,8 @@ func TestTheBrokenMemberIsNamed(t *testing.T) {
 	f(`[]`, "")
 }
 
-// An open choice takes any text: one that is not in the list is at no place. Its schema names the list as examples.
+// TestOpenChoices checks that an open choice accepts any text. A text that is not in the list has the number −1. The
+// JSON Schema gives the list as examples.
 func TestOpenChoices(t *testing.T) {
 	body := Body{
 		Name: "visit", Members: []Member{{Name: "arm", Kind: KindChoice, Choices: []string{"north", "south"}, Open: true}},

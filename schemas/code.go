@@ -1,11 +1,11 @@
 package schemas
 
-// Code is the outcome of decoding a record: OK, or the rule that the record breaks. Its String goes into dead-letter
-// headers and is stable.
+// Code is the outcome of decoding a record: OK, or the rule that the record breaks. Its String is written to
+// dead-letter headers and must not change.
 type Code uint8
 
-// The codes. Numbers and strings are stored, in verdicts and in dead letters: a new code goes to the end, and none is
-// renumbered.
+// The codes. Numbers and strings are stored, in record statuses and in dead letters. So a new code must go to the end,
+// and none may be renumbered.
 const (
 	OK Code = iota
 	Empty
@@ -82,7 +82,7 @@ var codes = [...]struct{ name, rule string }{
 	Malformed:          {"malformed", "a record follows its schema from the first byte to the last"},
 }
 
-// String is the reason code: lower case, words joined by underscores.
+// String returns the reason code: lower case, words joined by underscores.
 func (c Code) String() string {
 	if int(c) >= len(codes) {
 		return "unknown_code"
@@ -90,7 +90,7 @@ func (c Code) String() string {
 	return codes[c].name
 }
 
-// Rule says in one line what a valid record looks like in the respect that this one does not.
+// Rule returns the broken rule in one line, as a statement about valid records.
 func (c Code) Rule() string {
 	if int(c) >= len(codes) {
 		return "no such rule"

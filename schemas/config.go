@@ -7,64 +7,67 @@ import (
 )
 
 const (
-	// MaxDimension bounds Dimension: a Decoder holds 12 bytes for each coordinate.
+	// MaxDimension bounds Dimension, because a Decoder holds 12 bytes for each coordinate.
 	MaxDimension = 1 << 24
-	// MaxNames bounds the named features of one event. Real events have tens; the bound keeps the duplicate check of
-	// a hostile one small.
+	// MaxNames bounds the named features of one event. Real events have tens; the bound keeps the duplicate check of a
+	// hostile event cheap.
 	MaxNames = 4096
 
 	maxDepth = 8
 )
 
-// EventConfig says which events a Decoder takes. It holds public settings only.
+// EventConfig defines which events a Decoder accepts. It holds public settings only.
 type EventConfig struct {
-	Body Body // which members they have. Required.
-	// coordinates of the vector, 1 to MaxDimension. Required by a body with a vector, else not read.
+	Body Body // members of the events. Required.
+	// Dimension is the number of coordinates of the vector, 1 to MaxDimension. It is required for a body with a vector,
+	// and otherwise ignored.
 	Dimension int
 	MaxBytes  int           // longest valid record, bytes, ≥ 1. Required.
-	Features  FeatureConfig // how named features are hashed. Required by a body with features, else not read.
+	Features  FeatureConfig // hashing of named features. Required by a body with features, else ignored.
 
-	Operator string // whose events they are, for Decoder.Explain; it decides nothing
+	Operator string // name of the operator, for Decoder.Explain only
 
-	// Unlabelled lets a label be left out: for scoring, where nobody has one yet. What is learned from always has one.
+	// Unlabelled allows the label to be left out. It is for scoring, before a label is known; events to learn from
+	// always have one.
 	Unlabelled bool
 
-	// Unknown says what a record is that has a member which nothing asks for.
+	// Unknown decides what happens to a record with a member that the body does not have.
 	Unknown Unknown
 
-	// Foreign opens decoders of records in another form than the body's own: another encoding, or other members, which
-	// a mapping names. Nil: the own form.
+	// Foreign opens decoders of records in another form than the body's own: in another encoding, or with other
+	// members, as named by a mapping. nil means the body's own form.
 	Foreign func(EventConfig) (EventDecoder, error)
 }
 
-// Unknown is what becomes of members that nothing asks for.
+// Unknown is the treatment of members that the body does not have.
 type Unknown uint8
 
-// The ways.
+// The treatments.
 const (
 	UnknownIsNull Unknown = iota // the record is a null event
-	UnknownIsFree                // the member is passed over, whatever it holds
+	UnknownIsFree                // the member is skipped, whatever it contains
 )
 
-// EventDecoder turns values of records into events, in whatever form they come. It is not safe for concurrent use.
+// EventDecoder turns values of records in any form into events. It is not safe for concurrent use.
 type EventDecoder interface {
-	// Decode turns the value of a record into dst, which stays valid until the next Decode. With any code but OK, dst
-	// is unspecified and the record is a null event.
+	// Decode turns the value of a record into dst, which stays valid until the next Decode. With any code except OK,
+	// dst is unspecified and the record is a null event.
 	Decode(dst *Event, value []byte) Code
 
-	// Labelled says whether the event decoded last had a label.
+	// Labelled reports whether the last decoded event had a label.
 	Labelled() bool
 
-	// Problem says what is wrong with the value for which the last Decode returned the code, for people who may read
-	// the input: the member, if a single one is at fault, the code, and words that name members and rules.
+	// Problem explains the code that the last Decode returned for this value, to people who may read the input: the
+	// member, if a single one is at fault, the code, and a text that names members and rules.
 	Problem(value []byte, code Code) string
 }
 
-// PlacedDecoder is one that must be told where the next record lies, because it knows more from some offset on.
+// PlacedDecoder is a decoder whose result depends on the offset of the record, for example because a schema is known
+// only from some offset on.
 type PlacedDecoder interface {
 	EventDecoder
 
-	// At says which partition and offset of the input the next value to Decode is from.
+	// At sets the partition and offset, in the input, of the next value to Decode.
 	At(partition int32, offset int64)
 }
 
@@ -76,9 +79,9 @@ func OpenDecoder(c EventConfig) (EventDecoder, error) {
 	return NewDecoder(c)
 }
 
-// FeatureConfig is the public part of feature hashing, version 1, which never changes: named features become a sparse
-// vector. Programs that score with a decision must hash the same way; testdata/hashing.json holds vectors and
-// testdata/hashing.py a second implementation.
+// FeatureConfig is the public part of feature hashing, version 1, which must never change: named features become a
+// sparse vector. Programs that score with a decision must hash the same way. testdata/hashing.json holds test vectors,
+// and testdata/hashing.py a second implementation.
 //
 // Each feature, in order of appearance, contributes values v under tokens:
 //
@@ -90,14 +93,14 @@ func OpenDecoder(c EventConfig) (EventDecoder, error) {
 //	true              1 under name, range or not; false nothing
 //
 // and at the end, if Bias, 1 under the empty token. With h = XXH64(token, seed 0), v goes to index ⌊h·d / 2^64⌋,
-// negated if h is odd. An index takes its place in the result when it first appears; its value starts at +0 and
+// negated if h is odd. An index takes its place in the result when it first appears. Its value starts at +0, and
 // contributions are added one by one in order. With Norm unit, s = Σ value² is added in that order, each product
-// rounded by itself; if s > 0 each value is divided by √s. The code is FeatureOverflow if a value or, with Norm
-// unit, s is not finite.
+// rounded separately; if s > 0 each value is divided by √s. The code is FeatureOverflow if a value or, with Norm unit,
+// s is not finite.
 type FeatureConfig struct {
 	Bias   bool    // add a constant 1 at the index of the empty token
 	Norm   string  // unit: scale the hashed vector to norm 1; none: leave it. Required.
-	Ranges []Range // public ranges of numeric features; no name twice
+	Ranges []Range // public ranges of numeric features; names are unique
 }
 
 // Validate reports every problem at once.

@@ -6,30 +6,30 @@ import (
 	"strconv"
 )
 
-// DecisionConfig is what every decision of a stream repeats.
+// DecisionConfig holds the members that are the same in every decision of a stream.
 type DecisionConfig struct {
 	Stream         string   // decimal partition, partition/key, or the topic; not empty
 	Incarnation    [16]byte // 32 hex digits in JSON
 	Mechanism      string
 	Window, Batch  uint64  // steps; events per step
-	Epsilon, Delta float64 // what is proved for one window, not what was asked for
+	Epsilon, Delta float64 // proved for one window, not the requested ones
 	Adjacency      string  // replace or zero-out
-	Unit           string  // what one neighbouring change is: event or user
-	Form           Form    // of the point
+	Unit           string  // the unit of neighbouring streams: event or user
+	Form           Form    // form of the point
 	Encoding       Encoding
-	SchemaID       uint32 // of the encoding's schema in a registry; 0: records do not name one. JSON has none
+	SchemaID       uint32 // id of the encoding's schema in a registry; 0: records name none. JSON has no id
 }
 
 // Decision is one record of a decision topic.
 type Decision struct {
 	DecisionConfig
-	Index, Step uint64        // Index counts the decisions of a stream; Step is the step whose decision it is, x_{Step+1}
+	Index, Step uint64        // Index counts the decisions of a stream; Step is the step of the decision, x_{Step+1}
 	Point       []float64     // all coordinates, whatever the form
-	Extras      []ExtraMember // what stands behind the members of all decisions, in its order; nil for nothing
+	Extras      []ExtraMember // members after those of all decisions, in their order; nil for none
 }
 
-// AppendLine appends a published decision as a line of JSON without its end: JSON as it stands, any other encoding as
-// JSON would have it. What is no decision is ErrDecision.
+// AppendLine appends a published decision as a line of JSON without its end: JSON unchanged, any other encoding
+// converted to JSON. It returns ErrDecision for bytes that are not a decision.
 func AppendLine(dst, published []byte) ([]byte, error) {
 	if len(published) > 0 && published[0] == startOfJSON {
 		return append(dst, published...), nil
@@ -45,24 +45,24 @@ func (d *Decision) appendJSON(dst []byte) []byte {
 	c := d.DecisionConfig
 	c.Encoding, c.SchemaID = JSON, 0
 	dst = NewEncoder(c, nil).Append(dst, d.Index, d.Step, d.Point, nil)
-	dst = dst[:len(dst)-1] // the brace that closes it
+	dst = dst[:len(dst)-1] // the closing brace
 	for _, x := range d.Extras {
 		dst = append(append(AppendString(append(dst, ','), x.Name), ':'), x.JSON...)
 	}
 	return append(dst, '}')
 }
 
-// NoTime is the time of a decision that has none.
+// NoTime is the time of a decision without a time.
 const NoTime int64 = -1
 
 // LatestTime is the last millisecond of the year 9999, UTC: the greatest time that a decision can have.
 const LatestTime int64 = 253402300799999
 
-// timeMember is the member of decisions that have a time, behind all others: milliseconds since 1970, UTC.
+// timeMember is the member for the time of a decision, after all others: milliseconds since 1970, UTC.
 const timeMember = "time"
 
-// Time is the greatest timestamp of the records of the decision's step, in milliseconds since 1970, UTC; NoTime where
-// the decision does not say it.
+// Time returns the greatest timestamp of the records in the decision's step, in milliseconds since 1970, UTC, or NoTime
+// if the decision does not have it.
 func (d *Decision) Time() int64 {
 	for _, x := range d.Extras {
 		if x.Name != timeMember {
@@ -75,21 +75,21 @@ func (d *Decision) Time() int64 {
 	return NoTime
 }
 
-// Encoder encodes the decisions of one stream. What does not change from decision to decision is encoded once, by
-// NewEncoder. Encoders that Of made of one another are used one at a time.
+// Encoder encodes the decisions of one stream. NewEncoder encodes the unchanging parts once. Encoders made from one
+// another by Of share memory, so only one may be in use at a time.
 type Encoder struct {
 	encoder        encoder
 	header         []byte
-	prefix, suffix []byte // what stands before the index, the header included, and behind the point
+	prefix, suffix []byte // bytes before the index, including the header, and after the point
 	extras         []Extra
-	names          [][]byte // of the extras, as they stand before their values
-	time           []byte   // the same of timeMember
+	names          [][]byte // bytes of each extra before its value
+	time           []byte   // bytes of timeMember before its value
 	bins           *bins    // nil: decisions are dense
 }
 
 // encoder is one encoding of decisions.
 type encoder interface {
-	header(schemaID uint32) []byte                     // by which readers find the schema
+	header(schemaID uint32) []byte                     // identifies the schema for readers
 	prefix(stream string, incarnation [16]byte) []byte // between the header and the index
 	suffix(c DecisionConfig) []byte
 	name(extra string) []byte
@@ -98,8 +98,8 @@ type encoder interface {
 
 var encoders = [...]encoder{JSON: jsonEncoder{}, Protobuf: protobufEncoder{}, Avro: avroEncoder{}}
 
-// NewEncoder panics if Epsilon or Delta is not finite, if the extras break a rule of Extra, or if Protobuf and Avro do
-// not have Adjacency or Unit.
+// NewEncoder returns an encoder. It panics if Epsilon or Delta is not finite, if the extras break a rule of Extra, or
+// if Protobuf and Avro have no code for Adjacency or Unit.
 func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 	if err := checkExtras(extras); err != nil {
 		panic("BUG: " + err.Error())
@@ -117,20 +117,20 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 	return e
 }
 
-// Of returns an encoder of another stream, which repeats everything else that e does.
+// Of returns an encoder of another stream with otherwise the same configuration as e.
 func (e *Encoder) Of(stream string, incarnation [16]byte) *Encoder {
 	other := *e
 	other.prefix = slices.Concat(e.header, e.encoder.prefix(stream, incarnation))
 	return &other
 }
 
-// Append is AppendTimed of a decision that has no time.
+// Append is AppendTimed for a decision without a time.
 func (e *Encoder) Append(dst []byte, index, step uint64, point []float64, extras []ExtraValue) []byte {
 	return e.AppendTimed(dst, index, step, NoTime, point, extras)
 }
 
-// AppendTimed appends one decision, without a line end. The point must be finite. extras are the values of all extras,
-// in their order, or none. time is NoTime, or from 0 to LatestTime.
+// AppendTimed appends one decision, without a line end. The point must be finite. extras must hold the values of all
+// extras, in their order, or none. time must be NoTime, or from 0 to LatestTime.
 func (e *Encoder) AppendTimed(
 	dst []byte, index, step uint64, time int64, point []float64, extras []ExtraValue,
 ) []byte {
@@ -140,7 +140,7 @@ func (e *Encoder) AppendTimed(
 	return e.encoder.append(e, dst, index, step, time, point, extras)
 }
 
-// jsonEncoder is the encoder of JSON.
+// jsonEncoder encodes decisions in JSON.
 type jsonEncoder struct{}
 
 func (jsonEncoder) header(uint32) []byte { return nil }

@@ -9,7 +9,7 @@ import (
 // marker, and the CRC-64-AVRO fingerprint of decision.avsc, by which readers find the schema.
 const avroHeader = "\xc3\x01\x6f\xdc\x73\x5d\x72\xd3\xd5\xd0"
 
-// avroEncoder is the encoder of Avro.
+// avroEncoder encodes decisions in Avro.
 type avroEncoder struct{}
 
 func (avroEncoder) header(schemaID uint32) []byte {
@@ -77,7 +77,7 @@ func (v *ExtraValue) appendAvro(dst []byte, kind ExtraKind) []byte {
 		return appendDouble(appendLong(dst, branchNumber), v.Number)
 	case ExtraNumbers:
 		return appendAvroNumbers(appendLong(dst, branchNumbers), v.Numbers)
-	default: // ExtraText: checkExtras lets no other pass
+	default: // ExtraText, the only other kind that checkExtras accepts
 		return appendAvroText(appendLong(dst, branchText), v.Text)
 	}
 }
@@ -107,10 +107,10 @@ func (s *bins) appendAvro(dst []byte, point []float64) []byte {
 	return append(dst, endOfList)
 }
 
-// endOfList is the count of no elements, which ends a list. Its elements stand before it, behind their count.
+// endOfList is the count of zero elements, which ends a list. The elements come before it, after their count.
 const endOfList = 0
 
-// appendLong appends a long (zigzag). It must not be above MaxInt64.
+// appendLong appends a long (zigzag). n must not exceed MaxInt64.
 func appendLong(dst []byte, n uint64) []byte {
 	if n > math.MaxInt64 {
 		panic("BUG: schemas: a whole number of a decision is above those of Avro")

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Encoding is how a topic of decisions has them in bytes. Each encoding has all members of a decision, and one sequence
-// of bytes for it. The first byte tells encodings apart.
+// Encoding is the encoding of the decisions in a topic. Each has all members of a decision, and exactly one byte
+// sequence for each decision. The first byte distinguishes the encodings.
 type Encoding uint8
 
 const (
@@ -18,10 +18,10 @@ const (
 	Avro                     // a record of decision.avsc, in Avro's single-object encoding
 )
 
-// Encodings are the names of encodings, by their number.
+// Encodings holds the names of the encodings, by number.
 var Encodings = [...]string{JSON: "json", Protobuf: "protobuf", Avro: "avro"}
 
-// ParseEncoding returns the encoding of a name.
+// ParseEncoding returns the encoding with this name.
 func ParseEncoding(name string) (e Encoding, ok bool) {
 	i := slices.Index(Encodings[:], name)
 	return Encoding(max(i, 0)), i >= 0
@@ -30,18 +30,19 @@ func ParseEncoding(name string) (e Encoding, ok bool) {
 // First bytes of decisions.
 const (
 	startOfJSON     = '{'
-	startOfProtobuf = tagStream // the first field, whose text is never empty
+	startOfProtobuf = tagStream // tag of the first field, whose text is never empty
 	startOfAvro     = 0xc3
-	startOfHeader   = 0 // Confluent's, with the id of a schema
+	startOfHeader   = 0 // start of Confluent's header with the id of a schema
 )
 
-// confluentHeader names a schema of a registry (Confluent Schema Registry, "Wire format"): a zero, and its id.
+// confluentHeader returns the header that names a schema of a registry (Confluent Schema Registry, "Wire format"): a
+// zero, and the schema's id.
 func confluentHeader(schemaID uint32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{startOfHeader}, schemaID)
 }
 
-// cutHeader parts Confluent's header from a decision, and tells its encoding: the text that an Avro record starts with
-// is not empty, so that its first byte is not that of the first message.
+// cutHeader splits Confluent's header from a decision, and returns the encoding. An Avro record starts with a text that
+// is not empty, so its first byte differs from the byte that names the first message in Protobuf.
 func cutHeader(b []byte) (e Encoding, schemaID uint32, rest []byte) {
 	if len(b) < 6 {
 		return JSON, 0, nil
@@ -53,13 +54,13 @@ func cutHeader(b []byte) (e Encoding, schemaID uint32, rest []byte) {
 	return Avro, schemaID, rest
 }
 
-// Codes of adjacencies and units in Protobuf and Avro are places in these lists. Protobuf has them from 1.
+// Codes of adjacencies and units in Protobuf and Avro are indices of these lists. Protobuf counts them from 1.
 var (
 	adjacencyCodes = []string{"replace", "zero-out"}
 	unitCodes      = []string{"event", "user"}
 )
 
-// code returns the place of a name in a list of codes.
+// code returns the index of a name in a list of codes.
 func code(codes []string, name string) int {
 	i := slices.Index(codes, name)
 	if i < 0 {
@@ -68,12 +69,12 @@ func code(codes []string, name string) int {
 	return i
 }
 
-// appendDouble appends 8 bytes, little-endian. −0 is 0, as in JSON. x must be finite.
+// appendDouble appends 8 bytes, little-endian. It writes −0 as 0, as JSON does. x must be finite.
 func appendDouble(dst []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, doubleBits(x))
 }
 
-// appendDoubles appends 8 bytes a number.
+// appendDoubles appends 8 bytes for each number.
 func appendDoubles(dst []byte, numbers []float64) []byte {
 	start := len(dst)
 	dst = slices.Grow(dst, 8*len(numbers))[:start+8*len(numbers)]
@@ -96,7 +97,7 @@ func doubleBits(x float64) uint64 {
 	return b
 }
 
-// appendUTF8 appends a text with U+FFFD for each byte that is not UTF-8, as JSON has it.
+// appendUTF8 appends a text with U+FFFD for each byte that is not UTF-8, as the JSON encoding does.
 func appendUTF8(dst []byte, s string) []byte {
 	for _, r := range s {
 		dst = utf8.AppendRune(dst, r)
@@ -104,7 +105,7 @@ func appendUTF8(dst []byte, s string) []byte {
 	return dst
 }
 
-// sizeUTF8 is how many bytes appendUTF8 appends.
+// sizeUTF8 returns how many bytes appendUTF8 appends.
 func sizeUTF8(s string) (size int) {
 	for _, r := range s {
 		size += utf8.RuneLen(r)
@@ -112,5 +113,5 @@ func sizeUTF8(s string) (size int) {
 	return size
 }
 
-// sizeUvarint is how many bytes binary.AppendUvarint appends.
+// sizeUvarint returns how many bytes binary.AppendUvarint appends.
 func sizeUvarint(n uint64) int { return (bits.Len64(n|1) + 6) / 7 }

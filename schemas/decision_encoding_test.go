@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// binaryEncodings are those that are not text.
+// binaryEncodings lists the encodings other than text.
 var binaryEncodings = [...]Encoding{Protobuf, Avro}
 
-// goldenBinary are testDecision with testExtras, and sparseDecision, to the byte; they never change.
+// goldenBinary holds the bytes of testDecision with testExtras, and of sparseDecision; they must never change.
 var goldenBinary = map[Encoding][2]string{
 	Protobuf: {
 		`0a0130 1210ab0100000000000000000000000000ff 1807 2007
@@ -39,7 +39,7 @@ var goldenBinary = map[Encoding][2]string{
 	},
 }
 
-// goldenBytes is a golden decision.
+// goldenBytes returns a golden decision.
 func goldenBytes(t testing.TB, e Encoding, form Form) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.NewReplacer(" ", "", "\t", "", "\n", "").Replace(goldenBinary[e][form]))
@@ -49,7 +49,7 @@ func goldenBytes(t testing.TB, e Encoding, form Form) []byte {
 	return b
 }
 
-// encoded is a decision in an encoding.
+// encoded returns a decision in an encoding.
 func encoded(d Decision, e Encoding, extras []Extra, values []ExtraValue) []byte {
 	d.Encoding = e
 	return NewEncoder(d.DecisionConfig, extras).Append(nil, d.Index, d.Step, d.Point, values)
@@ -66,7 +66,8 @@ func TestEncodersWriteTheGoldenDecisions(t *testing.T) {
 	}
 }
 
-// TestDecisionsNameTheirSchema: by Confluent's header, in front of the message, or of the record alone.
+// TestDecisionsNameTheirSchema checks that Confluent's header names the schema in front of the message, or of the bare
+// Avro record.
 func TestDecisionsNameTheirSchema(t *testing.T) {
 	const id = 0x01020304
 	for e, header := range map[Encoding]string{Protobuf: "\x00\x01\x02\x03\x04\x00", Avro: "\x00\x01\x02\x03\x04"} {
@@ -105,7 +106,8 @@ func TestDecisionsNameTheirSchema(t *testing.T) {
 	}
 }
 
-// randomDecision has numbers of all sizes, −0 and 0 among them, and small and large counts; its texts are plain.
+// randomDecision returns a decision with numbers of all sizes, including −0 and 0, with small and large counts, and
+// with plain texts.
 func randomDecision(rng *rand.Rand) (d Decision, extras []Extra, values []ExtraValue) {
 	number := func() float64 {
 		large := math.Ldexp(rng.NormFloat64(), rng.IntN(1800)-900)
@@ -129,7 +131,7 @@ func randomDecision(rng *rand.Rand) (d Decision, extras []Extra, values []ExtraV
 	d.Adjacency, d.Unit = adjacencyCodes[rng.IntN(2)], unitCodes[rng.IntN(2)]
 	d.Form, d.Point = Form(rng.IntN(2)), numbers(300)
 	for i := range d.Point {
-		d.Point[i] = d.Point[rng.IntN(i+1)] // many are alike
+		d.Point[i] = d.Point[rng.IntN(i+1)] // so that many are equal
 	}
 	for i := range rng.IntN(20) {
 		extras = append(extras, Extra{Name: fmt.Sprintf("x%d", i), Kind: ExtraKind(1 + rng.IntN(3))})
@@ -138,7 +140,8 @@ func randomDecision(rng *rand.Rand) (d Decision, extras []Extra, values []ExtraV
 	return d, extras, values
 }
 
-// TestEncodingsSayTheSame: a decision in any encoding reads as the one that is JSON, and prints as its bytes.
+// TestEncodingsSayTheSame checks that a decision in any encoding parses to the same value as in JSON, and that
+// AppendLine gives the bytes of JSON.
 func TestEncodingsSayTheSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 600 {
@@ -164,7 +167,8 @@ func TestEncodingsSayTheSame(t *testing.T) {
 	}
 }
 
-// TestEncodersRefuseWhatNoDecisionHas: a bug must not publish what no reader takes.
+// TestEncodersRefuseWhatNoDecisionHas checks that encoders panic on impossible values, because a bug must not publish a
+// decision that no reader accepts.
 func TestEncodersRefuseWhatNoDecisionHas(t *testing.T) {
 	refused := func(what string, e Encoding, change func(d *Decision)) {
 		t.Helper()
@@ -189,7 +193,7 @@ func TestEncodersRefuseWhatNoDecisionHas(t *testing.T) {
 	refused("an index of 64 bits", Avro, func(d *Decision) { d.Index = 1 << 63 })
 }
 
-// TestBinaryDecisionsAreShort: of the settings that the README and deploy/bench have, d = 32.
+// TestBinaryDecisionsAreShort checks the lengths of decisions for the settings in the README and deploy/bench, d = 32.
 func TestBinaryDecisionsAreShort(t *testing.T) {
 	d := testDecision
 	d.Index, d.Step, d.Point = 1<<21-1, 1<<21-1, make([]float64, 32)

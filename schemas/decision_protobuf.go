@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// Tags of decision.proto: a field's number and the type of its bytes (protobuf.dev, Encoding).
+// Tags of decision.proto: the number of a field and its wire type (protobuf.dev, Encoding).
 const (
 	varint, fixed64, delimited, fixed32 = 0, 1, 2, 5
 
@@ -36,13 +36,14 @@ const (
 	tagNumberList = 1<<3 | delimited // of Numbers
 )
 
-// firstMessage is how Confluent's header names the first message of a file.
+// firstMessage is the byte by which Confluent's header names the first message of a file.
 const firstMessage = 0
 
-// protobufEncoder is the encoder of Protobuf.
+// protobufEncoder encodes decisions in Protobuf.
 type protobufEncoder struct{}
 
-// header is Confluent's with the list of indices of the message in its file, whose only one, 0, has a short form.
+// header returns Confluent's header, followed by the list of indices of the message in its file. The list with the
+// single index 0 has a short form.
 func (protobufEncoder) header(schemaID uint32) []byte {
 	if schemaID == 0 {
 		return nil
@@ -65,7 +66,7 @@ func (protobufEncoder) suffix(c DecisionConfig) []byte {
 	return appendCount(b, tagUnit, uint64(code(unitCodes, c.Unit))+1)
 }
 
-// name is the field of a Member.
+// name returns the name field of a Member.
 func (protobufEncoder) name(extra string) []byte { return appendTextField(nil, tagName, extra) }
 
 func (protobufEncoder) append(
@@ -93,19 +94,19 @@ func (protobufEncoder) append(
 	return dst
 }
 
-// sizeProtobuf is how many bytes appendProtobuf appends.
+// sizeProtobuf returns how many bytes appendProtobuf appends.
 func (v *ExtraValue) sizeProtobuf(kind ExtraKind) int {
 	switch kind {
 	case ExtraNumber:
 		return 1 + 8
 	case ExtraNumbers:
 		return sizeField(sizePacked(len(v.Numbers)))
-	default: // ExtraText: checkExtras lets no other pass
+	default: // ExtraText, the only other kind that checkExtras accepts
 		return sizeField(sizeUTF8(v.Text))
 	}
 }
 
-// appendProtobuf appends the value of a Member. A field of a oneof is there also if it is zero.
+// appendProtobuf appends the value of a Member. A field of a oneof is written even if it is zero.
 func (v *ExtraValue) appendProtobuf(dst []byte, kind ExtraKind) []byte {
 	switch kind {
 	case ExtraNumber:
@@ -186,7 +187,7 @@ func appendPacked(dst []byte, tag byte, numbers []float64) []byte {
 	return appendDoubles(appendSize(dst, tag, 8*len(numbers)), numbers)
 }
 
-// sizePacked is how many bytes appendPacked appends for so many numbers.
+// sizePacked returns how many bytes appendPacked appends for that many numbers.
 func sizePacked(numbers int) int {
 	if numbers == 0 {
 		return 0
@@ -194,10 +195,10 @@ func sizePacked(numbers int) int {
 	return sizeField(8 * numbers)
 }
 
-// appendSize starts a field of so many bytes.
+// appendSize starts a field of size bytes.
 func appendSize(dst []byte, tag byte, size int) []byte {
 	return binary.AppendUvarint(append(dst, tag), uint64(size))
 }
 
-// sizeField is how many bytes a field of so many bytes has.
+// sizeField returns the encoded length of a field with size bytes of content.
 func sizeField(size int) int { return 1 + sizeUvarint(uint64(size)) + size }

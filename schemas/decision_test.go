@@ -19,7 +19,7 @@ var testDecision = Decision{
 	Index: 7, Step: 7, Point: []float64{0.5, -1e-7, 0, 3},
 }
 
-// goldenDecision is the wire format to the byte; it never changes.
+// goldenDecision pins the bytes of the wire format; they must never change.
 const goldenDecision = `{"stream":"0","incarnation":"ab0100000000000000000000000000ff","index":7,"step":7,"decision":[0.5,-1e-7,0,3],` +
 	`"mechanism":"tree-gaussian","window":1024,"batch":1,"epsilon":1,"delta":0.000001,"adjacency":"replace","unit":"event"}`
 
@@ -31,7 +31,7 @@ func TestEncoderWritesTheGoldenDecision(t *testing.T) {
 	}
 }
 
-// TestEncoderAgreesWithEncodingJSON uses a struct in the order of the members as twin.
+// TestEncoderAgreesWithEncodingJSON compares with encoding/json on a struct that has the members in the same order.
 func TestEncoderAgreesWithEncodingJSON(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {

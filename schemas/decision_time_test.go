@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// goldenTimes are what stands behind the members of a golden decision that has a time, to the byte; they never change.
+// goldenTimes holds the bytes of the time that follow the other members of a golden decision; they must never change.
 var goldenTimes = map[Encoding]string{
 	JSON:     hex.EncodeToString([]byte(`,"time":1700000000123}`)),
 	Protobuf: "720f 0a0474696d65 11 00b08756febc7842",
@@ -22,7 +22,8 @@ func timed(e Encoding, time int64, extras []Extra, values []ExtraValue) []byte {
 	return NewEncoder(d.DecisionConfig, extras).AppendTimed(nil, d.Index, d.Step, time, d.Point, values)
 }
 
-// A time stands behind all other members, is read back from each encoding, and changes nothing before it.
+// TestDecisionsHaveATimeBehindAllElse checks that the time follows all other members, is read back from each encoding,
+// and changes nothing before it.
 func TestDecisionsHaveATimeBehindAllElse(t *testing.T) {
 	for e, text := range goldenTimes {
 		for _, extras := range []int{0, len(testExtras)} {
@@ -51,7 +52,8 @@ func TestDecisionsHaveATimeBehindAllElse(t *testing.T) {
 	}
 }
 
-// A decision of an earlier deployment has no time, nor has one whose member of that name is none.
+// TestATimeThatIsNone checks that a decision of an earlier deployment has no time, and neither has one whose member of
+// that name is not a valid time.
 func TestATimeThatIsNone(t *testing.T) {
 	for _, text := range []string{``, `,"time":-2`, `,"time":1.5`, `,"time":"1"`, `,"time":253402300800000`, `,"time":null`} {
 		d, err := ParseDecision(append(bytes.TrimSuffix(encoded(testDecision, JSON, nil, nil), []byte("}")), text+"}"...))

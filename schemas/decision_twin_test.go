@@ -15,15 +15,16 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// twin encodes a decision by a library that has read the published schema, and reads its own bytes back.
+// twin encodes a decision with a library that has read the published schema, and reads its own bytes back.
 type twin interface {
 	encode(t *testing.T, d Decision, extras []Extra, values []ExtraValue) []byte
 
-	// again decodes bytes and encodes what they say.
+	// again decodes bytes and encodes the result.
 	again(t *testing.T, b []byte) []byte
 }
 
-// TestLibrariesWriteTheSameBytes: those of other languages read the same schema.
+// TestLibrariesWriteTheSameBytes compares with libraries that read the published schemas, as programs in other
+// languages do.
 func TestLibrariesWriteTheSameBytes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	twins := map[Encoding]twin{Protobuf: newProtobufTwin(t), Avro: newAvroTwin(t)}
@@ -31,7 +32,7 @@ func TestLibrariesWriteTheSameBytes(t *testing.T) {
 		d, extras, values := randomDecision(rng)
 		for i, x := range extras {
 			if text := &values[i].Text; x.Kind == ExtraText && rng.IntN(3) == 0 {
-				*text += "\xff\xc3" // which libraries refuse
+				*text += "\xff\xc3" // bytes that libraries refuse
 			}
 		}
 		for e, twin := range twins {
@@ -51,7 +52,7 @@ func TestLibrariesWriteTheSameBytes(t *testing.T) {
 	}
 }
 
-// sparseTwin is a point in the form Sparse, found by looking at all coordinates for each value.
+// sparseTwin returns a point in the form Sparse, by searching all coordinates for each value.
 func sparseTwin(point []float64) (o sparseObject) {
 	o.Dimension = len(point)
 	for {
@@ -74,7 +75,7 @@ func sparseTwin(point []float64) (o sparseObject) {
 	}
 }
 
-// positive gives numbers with 0 for −0.
+// positive returns the numbers with 0 for −0.
 func positive(numbers []float64) []float64 {
 	positive := make([]float64, len(numbers))
 	for k, x := range numbers {
@@ -83,7 +84,7 @@ func positive(numbers []float64) []float64 {
 	return positive
 }
 
-// protobufTwin is google.golang.org/protobuf with dynamic messages.
+// protobufTwin uses google.golang.org/protobuf with dynamic messages.
 type protobufTwin struct {
 	decision protoreflect.MessageDescriptor
 }
@@ -98,7 +99,7 @@ func newProtobufTwin(t *testing.T) protobufTwin {
 	return protobufTwin{files[0].Messages().ByName("Decision")}
 }
 
-// fill sets a field of a message. Of a list there are as many elements as n.
+// fill sets a field of a message.
 func fill(m protoreflect.Message, name string, value any) {
 	m.Set(m.Descriptor().Fields().ByName(protoreflect.Name(name)), protoreflect.ValueOf(value))
 }
@@ -182,7 +183,7 @@ func marshal(t *testing.T, m proto.Message) []byte {
 	return b
 }
 
-// avroTwin is github.com/twmb/avro.
+// avroTwin uses github.com/twmb/avro.
 type avroTwin struct{ decision *avro.Schema }
 
 func newAvroTwin(t *testing.T) avroTwin {

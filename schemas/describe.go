@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// EventSchema is the JSON Schema (draft 2020-12) of events with a valid body. It describes the shape; what JSON
-// Schema cannot say (the dimension, duplicate names, how a number is written) only the Decoder checks.
+// EventSchema returns the JSON Schema (draft 2020-12) of events with a valid body. It describes the shape. Only the
+// Decoder checks rules that JSON Schema cannot express: the dimension, duplicate names, the notation of a number.
 func EventSchema(b Body) []byte {
 	var s schemaText
 	s.line(0, `{`)
@@ -73,7 +73,7 @@ func comma(more bool) string {
 	return ""
 }
 
-// title is a name with its words apart and a capital in front.
+// title returns a name as words, with a capital in front.
 func title(name string) string {
 	return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ")
 }
@@ -85,7 +85,7 @@ func (m Member) names() []string {
 	return []string{m.Name, m.Also}
 }
 
-// schema is the JSON Schema of the member's value.
+// schema returns the JSON Schema of the member's value.
 func (m Member) schema() string {
 	if m.Kind == KindRelatives {
 		return m.relatives()
@@ -130,7 +130,7 @@ func (m Member) typeSchema() string {
 	}
 }
 
-// Bounds are those that a number or count must keep, given or of its kind.
+// Bounds returns the bounds that a number or count must keep: the configured ones, or those of its kind.
 func (m Member) Bounds() (least, most float64, bounded bool) {
 	switch {
 	case m.Least != 0 || m.Most != 0:
@@ -141,7 +141,7 @@ func (m Member) Bounds() (least, most float64, bounded bool) {
 	return 0, 0, false
 }
 
-// defaultSchema is what stands for a member that is left out, if it could be written in its place.
+// defaultSchema returns the default of a member that is left out, if an event could contain it.
 func (m Member) defaultSchema() (text string, some bool) {
 	least, most, bounded := m.Bounds()
 	switch {
@@ -151,7 +151,7 @@ func (m Member) defaultSchema() (text string, some bool) {
 		return quote(m.Choices[int(m.Default)]), true
 	case m.Kind == KindChoice || bounded && (m.Default < least || m.Default > most):
 		return "", false
-	case m.Kind == KindCount && !isCount(m.Default), math.Abs(m.Default) == math.MaxFloat64: // it tells absence
+	case m.Kind == KindCount && !isCount(m.Default), math.Abs(m.Default) == math.MaxFloat64: // it marks absence
 		return "", false
 	}
 	return decimal(m.Default), true
@@ -176,7 +176,7 @@ func (m Member) relatives() string {
     }`
 }
 
-// schemaDefs are the forms that a vector has.
+// schemaDefs returns the definitions of the forms of a vector.
 func schemaDefs(kind Kind) string {
 	switch kind {
 	case KindVector:

@@ -7,50 +7,49 @@ import (
 	"unicode/utf8"
 )
 
-// Event is what a valid record says: the one form in which decoder, operators and losses see it. Its slices belong to
+// Event is the content of a valid record, in the one form that decoder, operators and losses use. Its slices belong to
 // the Decoder, which overwrites them in its next Decode.
 type Event struct {
 	Vector  Vector    // features; gradient or cost; price relatives
 	Label   float64   // −1 or 1 for two classes; any finite number for a real label; 0 without one
-	Weight  float64   // ≥ 0, finite; 1 where the record has none
-	Numbers []float64 // the body's numbers, counts and choices, in its order; nil where it has none
+	Weight  float64   // ≥ 0, finite; 1 if the record has none
+	Numbers []float64 // the body's numbers, counts and choices, in its order; nil if it has none
 }
 
-// Vector is dense, with the values at their own positions, or sparse: then it names the position of each value, in
-// [0, dimension), and everything that it leaves out is zero. A Decoder gives distinct positions, in order of
-// appearance.
+// Vector is dense, with a value for each position, or sparse: then Indices holds the position of each value, in [0,
+// dimension), and all others are zero. A Decoder gives distinct positions, in order of appearance.
 type Vector struct {
-	Indices []int32 // nil: dense. Else as long as Values.
+	Indices []int32 // nil: dense. Otherwise as long as Values.
 	Values  []float64
 }
 
 // Decoder decodes events of one configuration. It is not safe for concurrent use.
 type Decoder struct {
 	body      Body   // for Explain
-	operator  string // likewise
+	operator  string // for Explain
 	fields    []field
 	called    []fieldName // in the order of the body, both names of a member side by side
-	vector    Kind        // of the vector; 0: the body has none
+	vector    Kind        // kind of the vector; 0: the body has none
 	dimension int
 	maxBytes  int
-	passes    bool    // over members that nothing asks for
-	hasher    *hasher // also holds the entries of sparse vectors
+	passes    bool    // whether unknown members are skipped
+	hasher    *hasher // hasher also holds the entries of sparse vectors
 	values    []float64
 	further   []float64 // Event.Numbers
 	names     nameSet
-	arena     []byte // strings that hold escapes
+	arena     []byte // strings with escapes
 
-	absent       []float64 // what stands for members that are left out
+	absent       []float64 // defaults for members that are left out
 	absentLabel  float64
 	absentWeight float64
 
-	need  memberSet // a valid event has all of these
+	need  memberSet // members that a valid event must have
 	label memberSet
 
-	present memberSet // of the event decoded last
-	also    memberSet // those that it has by their other name
-	last    int       // the member read last, or noMember
-	guess   int       // where in called the next name is likely to stand
+	present memberSet // members of the last decoded event
+	also    memberSet // those of them given under their other name
+	last    int       // index of the last member read, or noMember
+	guess   int       // index in called of the likely next name
 }
 
 // memberSet has a bit for each member of a body.
@@ -58,19 +57,19 @@ type memberSet uint32
 
 const noMember = -1
 
-// field is a member as the decoder needs it.
+// field is a member in the form that the decoder uses.
 type field struct {
 	name        string
 	kind        Kind
-	place       int // in Event.Numbers
+	place       int // index in Event.Numbers
 	least, most float64
 	choices     map[string]int
-	open        bool // other texts are −1
+	open        bool // other texts give −1
 }
 
 type fieldName struct {
 	name   string
-	quoted string // as it stands in an event that escapes nothing
+	quoted string // the quoted name, as in an event without escapes
 	member int
 	also   bool
 }
@@ -104,7 +103,7 @@ func NewDecoder(c EventConfig) (*Decoder, error) {
 	return d, nil
 }
 
-// add makes a member known; it is the i-th of the body.
+// add registers a member, the i-th of the body.
 func (d *Decoder) add(i int, m Member) {
 	f := field{name: m.Name, kind: m.Kind, place: len(d.absent), least: -math.MaxFloat64, most: math.MaxFloat64}
 	if least, most, bounded := m.Bounds(); bounded {
@@ -134,11 +133,11 @@ func (d *Decoder) add(i int, m Member) {
 	}
 }
 
-// Labelled says whether the event decoded last had a label.
+// Labelled reports whether the last decoded event had a label.
 func (d *Decoder) Labelled() bool { return d.present&d.label != 0 }
 
-// Member names the top-level member that broke the rule of the last Decode, or that is missing; empty where no single
-// one did.
+// Member returns the name of the top-level member that broke the rule of the last Decode, or that is missing. It is ""
+// if no single member is at fault.
 func (d *Decoder) Member(code Code) string {
 	switch {
 	case code == OK, code == JSONSyntax, code == TrailingData:
@@ -151,10 +150,11 @@ func (d *Decoder) Member(code Code) string {
 	return ""
 }
 
-// missing is the first required member that the event has not got.
+// missing returns the index of the first required member that the event lacks.
 func (d *Decoder) missing() int { return bits.TrailingZeros32(uint32(d.need &^ d.present)) }
 
-// Decode turns the value of a record into dst. With any code but OK, dst is unspecified and the record is a null event.
+// Decode turns the value of a record into dst. With any code except OK, dst is unspecified and the record is a null
+// event.
 func (d *Decoder) Decode(dst *Event, value []byte) Code {
 	d.present, d.also, d.last, d.guess = 0, 0, noMember, 0
 	switch {
@@ -183,7 +183,7 @@ func (d *Decoder) Decode(dst *Event, value []byte) Code {
 	return OK
 }
 
-// event makes dst an event that has nothing yet.
+// event resets dst to an event without content.
 func (d *Decoder) event(dst *Event) {
 	*dst = Event{Label: d.absentLabel, Weight: d.absentWeight, Numbers: d.further}
 	copy(d.further, d.absent)
@@ -212,13 +212,13 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 		}
 	}
 	if d.present&d.need != d.need {
-		d.last = noMember // what is missing stands nowhere
+		d.last = noMember // a missing member has no position
 		return i, MissingMember
 	}
 	return i, OK
 }
 
-// pass leaves out a member that nothing asks for; b[i] stands behind its name.
+// pass skips a member that the body does not have; b[i] comes after its name.
 func (d *Decoder) pass(b []byte, i int) (next int, code Code) {
 	if i, code = skipTo(b, i, ':'); code == OK {
 		i, d.arena, code = SkipValue(b, i, maxDepth-1, d.arena)
@@ -226,8 +226,8 @@ func (d *Decoder) pass(b []byte, i int) (next int, code Code) {
 	return i, code
 }
 
-// name reads a member's name at b[i] and finds the member. Most events have their members in the order of the body,
-// so the next one's name is looked for as it would stand there.
+// name reads a member's name at b[i] and finds the member. Most events have their members in the order of the body, so
+// it first compares with the next member's name.
 func (d *Decoder) name(b []byte, i int) (next int, code Code) {
 	at := d.guess
 	if hasLiteral(b, i, d.called[at].quoted) {
@@ -260,7 +260,7 @@ func (d *Decoder) find(name []byte) int {
 	return -1
 }
 
-// open notes that a member is there.
+// open records that a member is present.
 func (d *Decoder) open(called *fieldName) Code {
 	d.last = called.member
 	bit := memberSet(1) << called.member
@@ -277,7 +277,7 @@ func (d *Decoder) open(called *fieldName) Code {
 	return OK
 }
 
-// member reads the value of the last member at b[i].
+// member reads, at b[i], the value of the member whose name was read last.
 func (d *Decoder) member(dst *Event, b []byte, i int) (next int, code Code) {
 	m := &d.fields[d.last]
 	switch m.kind {
@@ -314,7 +314,7 @@ func readClass(b []byte, i int) (f float64, next int, code Code) {
 	return f, next, code
 }
 
-// class reads a number that names one of two classes.
+// class converts a number to one of the two classes.
 func class(f float64) (label float64, code Code) {
 	switch f {
 	case 0, -1:

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// document is a line of testdata/documents.jsonl, the definition of a valid event. The value of the record is doc, or
-// hex, or repeat: what stands in front, what is repeated, how often, what follows.
+// document is a line of testdata/documents.jsonl, which defines valid events. The value of the record is doc, or hex,
+// or repeat: a prefix, the repeated text, how often, and a suffix.
 type document struct {
 	Name      string
-	Loss      string        // whose body it is,
+	Loss      string        // the loss whose body it uses,
 	Body      []namedMember // or the body itself
 	Dimension int
 	MaxBytes  int `json:"max_bytes"` // 0: 2 MiB
@@ -46,7 +46,7 @@ var kindNames = []string{
 	"", "vector", "features", "relatives", "class", "target", "weight", "number", "count", "choice",
 }
 
-// testBody has the members of a loss. What operators/loss says is tested there.
+// testBody returns a body with the members that a loss needs; operators/loss has its own tests.
 func testBody(loss string) Body {
 	features := Member{Name: "features", Kind: KindFeatures}
 	b := Body{Name: "test", Members: map[string][]Member{
@@ -156,7 +156,7 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 		t.Run(doc.Name, func(t *testing.T) {
 			d := newTestDecoder(t, doc.config(t))
 			want := Event{Vector: Vector{doc.Indices, doc.Values}, Label: doc.Label, Weight: doc.Weight, Numbers: doc.Numbers}
-			for range 2 { // the second time with used memory
+			for range 2 { // the second time with used buffers
 				var got Event
 				if code := d.Decode(&got, doc.value(t)); code.String() != doc.Code {
 					t.Fatalf("%v, want %v", code, doc.Code)
@@ -169,8 +169,8 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 	}
 }
 
-// checkTwin fails unless the decoder and its slow twin say the same: both valid and equal, or a fault that the twin
-// found too. In an invalid JSON text the decoder may find another fault before the syntax error.
+// checkTwin fails unless the decoder and its slow twin agree: both valid and equal, or a fault that the twin found too.
+// In an invalid JSON text the decoder may find another fault before the syntax error.
 func checkTwin(t *testing.T, c EventConfig, d *Decoder, value []byte) {
 	t.Helper()
 	var got Event
@@ -247,7 +247,7 @@ func TestManyNamesAreCheckedInLinearTime(t *testing.T) {
 	}
 }
 
-// canonical documents of the benchmarks.
+// Documents for benchmarks.
 const (
 	namedDocument = `{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":17,"month":1,"distance":1400},"label":true}`
 	denseDocument = `{"features":[0.12598762514936,-0.98134187263541,1,0.5,-0.33331,12.25,0.000125,17,1400,0.8414709848078965,-0.5403023058681398,` +
@@ -309,8 +309,8 @@ func TestCodesHaveDistinctNamesAndRules(t *testing.T) {
 	}
 }
 
-// Members that nothing asks for are passed over where the configuration says so: their grammar is checked, their names
-// and what they hold are not.
+// TestUnknownMembersArePassedOver checks that unknown members are skipped if the configuration allows them. Their
+// grammar is checked, their names and contents are not.
 func TestUnknownMembersArePassedOver(t *testing.T) {
 	c := EventConfig{
 		Body: testBody("logistic"), Dimension: 4, MaxBytes: 1 << 10, Features: FeatureConfig{Norm: "none"}, Unknown: UnknownIsFree,
@@ -327,7 +327,7 @@ func TestUnknownMembersArePassedOver(t *testing.T) {
 		if got := strict.Decode(&e, []byte(value)); got == OK {
 			t.Errorf("%s: an event", value)
 		}
-		if n := testing.AllocsPerRun(20, func() { d.Decode(&e, []byte(value)) }); n > 1 { // of the conversion
+		if n := testing.AllocsPerRun(20, func() { d.Decode(&e, []byte(value)) }); n > 1 { // caused by the conversion
 			t.Errorf("%s: %g allocations", value, n)
 		}
 	}

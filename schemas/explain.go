@@ -9,10 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// mostShown is how many bytes of a name a message holds.
+// mostShown is how many bytes of a name a message contains at most.
 const mostShown = 64
 
-// Shown is a name from an event as a message may hold it: quoted, without control characters, and cut if it is long.
+// Shown returns a name from an event in a form that is safe in a message: quoted, without control characters, and cut
+// if it is long.
 func Shown(name []byte) string {
 	more := ""
 	if len(name) > mostShown {
@@ -25,7 +26,7 @@ func Shown(name []byte) string {
 	return strconv.Quote(string(name) + more)
 }
 
-// path is a name behind its member's, features.device; a name of other characters is quoted.
+// path returns a name after its member, as in features.device; a name with other characters is quoted.
 func path(member string, name []byte) string {
 	for _, c := range name {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
@@ -38,9 +39,9 @@ func path(member string, name []byte) string {
 	return member + "." + string(name)
 }
 
-// Explain says what is wrong with the value for which the last Decode returned the code. It names members that the
-// value has, so it must go only to people who may read the input: never into the log or the metrics of the service.
-// Where it finds nothing to name it returns the code's rule.
+// Explain returns what is wrong with the value for which the last Decode returned the code. It names members that the
+// value has, so it may be shown only to people who may read the input, and must never go into the log or the metrics of
+// the service. If it finds nothing to name it returns the code's rule.
 func (d *Decoder) Explain(value []byte, code Code) string {
 	text := ""
 	switch code {
@@ -50,7 +51,7 @@ func (d *Decoder) Explain(value []byte, code Code) string {
 		text = d.explainDuplicate(value)
 	case WrongType, NullValue:
 		text = d.explainType(value)
-	default: // the rule says it all
+	default: // the rule is the whole explanation
 	}
 	if text == "" {
 		return code.Rule()
@@ -58,8 +59,8 @@ func (d *Decoder) Explain(value []byte, code Code) string {
 	return text
 }
 
-// Problem is the whole message: the member, if a single one is at fault, the code, and Explain. The last Decode was of
-// the value, and returned the code; a code that no Decode returns has its rule.
+// Problem returns the whole message: the member, if a single one is at fault, the code, and Explain. The last Decode
+// must have been of this value, and returned the code. A code that no Decode returns is explained by its rule.
 func (d *Decoder) Problem(value []byte, code Code) string {
 	text := fmt.Sprintf("%s: %s", code, d.Explain(value, code))
 	if member := d.Member(code); member != "" {
@@ -68,8 +69,8 @@ func (d *Decoder) Problem(value []byte, code Code) string {
 	return text
 }
 
-// members are those of the object at b[i], a container of that depth: each name, and where its value begins. They end
-// where the grammar is broken.
+// members iterates over the members of the object at b[i], a container at that depth: each name, and where its value
+// begins. It ends where the grammar is broken.
 func members(b []byte, i, depth int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		if i = skipSpace(b, i); i == len(b) || b[i] != '{' {
@@ -95,7 +96,7 @@ func members(b []byte, i, depth int) iter.Seq2[string, int] {
 	}
 }
 
-// last is the member that was read last, and where its value begins.
+// lastValue returns the member that was read last, and where its value begins.
 func (d *Decoder) lastValue(value []byte) (m *Member, at int) {
 	if d.last == noMember {
 		return nil, 0
@@ -188,7 +189,7 @@ func (d *Decoder) explainType(value []byte) string {
 	return ""
 }
 
-// element names the first value of the array at b[i] that is no number.
+// element names the first value in the array at b[i] that is not a number.
 func element(b []byte, i, depth int, name string) string {
 	i = skipSpace(b, i+1)
 	for k, done := 0, false; !done && i < len(b) && b[i] != ']'; k++ {
@@ -225,7 +226,7 @@ func typeAt(b []byte, i int) string {
 	}
 }
 
-// form says what a member of a kind looks like.
+// form describes a valid member of a kind.
 func (k Kind) form() string {
 	switch k {
 	case KindVector:

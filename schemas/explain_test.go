@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// explaining is a decoder of a body with each kind of member.
+// explaining returns a decoder of a body with each kind of member.
 func explaining(t *testing.T, kind Kind) *Decoder {
 	t.Helper()
 	vector := Member{Name: "features", Kind: kind}
@@ -28,7 +28,7 @@ func explaining(t *testing.T, kind Kind) *Decoder {
 	return d
 }
 
-// A message names the member at fault, and where it stands.
+// TestProblemsNameTheMember checks that a message names the member at fault, and its position.
 func TestProblemsNameTheMember(t *testing.T) {
 	d := explaining(t, KindFeatures)
 	f := func(value, want string) {
@@ -65,7 +65,7 @@ func TestProblemsNameTheMember(t *testing.T) {
 	f(`{"label":1,"label":1}`, `label: duplicate_name: "label" stands twice`)
 	f(`{"features":{"a":"secret","a":1}}`, `features: duplicate_name: features.a stands twice`)
 
-	// where a rule is all there is to say, it stays
+	// If there is nothing more specific, the message is the rule.
 	f(`{"label":7}`, "label: label_range: "+LabelRange.Rule())
 	f(`{"features":{"a":1}}`, "label: missing_member: "+MissingMember.Rule())
 	f(`[1]`, "not_object: "+NotObject.Rule())
@@ -82,7 +82,7 @@ func TestProblemsNameTheMember(t *testing.T) {
 	f(`{"features":[1,null]}`, "features: null_value: features[1] is null; it must be a number")
 }
 
-// FuzzExplain: no document makes it panic, and what it says stays short, and one line.
+// FuzzExplain checks that no document causes a panic, and that the explanation is short and has one line.
 func FuzzExplain(f *testing.F) {
 	for _, value := range []string{
 		`{"features":{"a":{}}}`, `{"features":[1,{}]}`, `{"features":{"indices":[[]]}}`, `{"x":1}`, `{"label":1,"label"`,

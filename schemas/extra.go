@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// Extra is a member that an operator's decisions have behind those of all decisions. Its name and kind never change
-// while a deployment of the operator lives: a stream knows its own decisions by their whole text.
+// Extra is a member that an operator's decisions have after the members of all decisions. Its name and kind must not
+// change while a deployment of the operator lives, because a stream recognises its own decisions by their whole text.
 type Extra struct {
-	Name string // lower case, digits and _; none that all decisions have, none twice
+	Name string // lower case, digits and _; unique, and not one of all decisions
 	Kind ExtraKind
 	Text string // one sentence for the JSON Schema
 
-	// Later says that deployments of an earlier plan lack it: the JSON Schema takes their decisions, too.
+	// Later means that decisions of deployments with an earlier plan lack the member, so that the JSON Schema does not
+	// require it.
 	Later bool
 }
 
@@ -26,18 +27,18 @@ const (
 	ExtraText
 )
 
-// ExtraValue is what a decision says under an Extra: the field of its kind.
+// ExtraValue is the value of an Extra in a decision, in the field for its kind.
 type ExtraValue struct {
 	Number  float64
 	Numbers []float64
 	Text    string
 }
 
-// ExtraMember is a member of a decision behind those of all decisions, as it was found. Who does not know its name
-// passes over it.
+// ExtraMember is a member that a decision has after the members of all decisions, as it was read. Readers that do not
+// know its name ignore it.
 type ExtraMember struct {
 	Name string
-	JSON string // the value as JSON, which is as it stands there if the decision is JSON
+	JSON string // the value as JSON, unchanged if the decision is JSON
 }
 
 func (v *ExtraValue) appendJSON(dst []byte, kind ExtraKind) []byte {
@@ -46,18 +47,18 @@ func (v *ExtraValue) appendJSON(dst []byte, kind ExtraKind) []byte {
 		return AppendFloat(dst, v.Number)
 	case ExtraNumbers:
 		return appendNumbers(dst, v.Numbers)
-	default: // ExtraText: checkExtras lets no other pass
+	default: // ExtraText, the only other kind that checkExtras accepts
 		return AppendString(dst, v.Text)
 	}
 }
 
-// decisionMembers are those of all decisions, in their order.
+// decisionMembers are the members of all decisions, in their order.
 var decisionMembers = [...]string{
 	"stream", "incarnation", "index", "step", "decision", "mechanism", "window", "batch", "epsilon", "delta", "adjacency",
 	"unit",
 }
 
-// checkExtras says which rule of Extra is broken.
+// checkExtras returns an error for a broken rule of Extra.
 func checkExtras(extras []Extra) error {
 	seen := append(slices.Clone(decisionMembers[:]), timeMember)
 	for _, x := range extras {
@@ -74,7 +75,7 @@ func checkExtras(extras []Extra) error {
 	return nil
 }
 
-// isName says whether the name of a member needs no escape and no quoting anywhere.
+// isName reports whether the name of a member needs no escaping or quoting in any format.
 func isName(name string) bool {
 	for i, c := range []byte(name) {
 		if !(c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '_')) {

@@ -16,7 +16,7 @@ var (
 	testValues = []ExtraValue{{Number: 0.25}, {Numbers: []float64{1, -2.5}}, {Text: "a\"é\n\u2028\x00<\xff"}}
 )
 
-// goldenExtras is what stands behind the golden decision; it never changes.
+// goldenExtras pins the bytes that follow the golden decision; they must never change.
 const goldenExtras = `,"width":0.25,"scores":[1,-2.5],"arm":"a\"é\n\u2028\u0000<\ufffd"}`
 
 func TestExtrasStandBehindTheMembersOfAllDecisions(t *testing.T) {
@@ -35,7 +35,7 @@ func TestExtrasStandBehindTheMembersOfAllDecisions(t *testing.T) {
 	}
 }
 
-// TestParseDecisionPassesOverUnknownMembers: the published schema promises it to whoever adds one.
+// TestParseDecisionPassesOverUnknownMembers checks that unknown members are ignored, as the published schema promises.
 func TestParseDecisionPassesOverUnknownMembers(t *testing.T) {
 	f := func(members string, want ...ExtraMember) {
 		t.Helper()
@@ -120,7 +120,7 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// FuzzSkipValue compares with encoding/json what is a value at all.
+// FuzzSkipValue compares with encoding/json which texts are values.
 func FuzzSkipValue(f *testing.F) {
 	for _, s := range []string{`1`, `-`, `"a"`, `[1,[2]]`, `{"a":{}}`, `{"a":1,}`, `[`, ` 1`, `nul`, `"\ud800"`, `1e999`} {
 		f.Add([]byte(s))

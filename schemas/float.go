@@ -8,11 +8,12 @@ import (
 	"strconv"
 )
 
-// AppendFloat appends the shortest decimal that reads back as f, the closest to f among those, as encoding/json
-// prints a float64: with an exponent only below 1e-6 and from 1e21 on, without a leading zero in it. −0 is printed as
-// 0. f must be finite. Bytes of dst between its length and its capacity are working space.
+// AppendFloat appends the shortest decimal that reads back as f, the closest to f among those, as encoding/json prints
+// a float64: with an exponent only below 1e-6 and from 1e21 on, without a leading zero in it. −0 is printed as 0. f
+// must be finite. It overwrites bytes of dst between its length and its capacity.
 //
-// A decision is mostly this, so that what depends on the digits has no branches, and all copies have a fixed length.
+// A decision consists mostly of numbers. So code that depends on digits has no branches, and all copies have a fixed
+// length.
 func AppendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		panic("BUG: schemas: a number of a decision is not finite")
@@ -28,7 +29,7 @@ func AppendFloat(dst []byte, f float64) []byte {
 	number, e := shortestDecimal(f)
 	var d digits
 	d.set(number)
-	point := d.last + e - d.first // digits in front of the point, before zeros at the end are cut
+	point := d.last + e - d.first // digits before the point, before trailing zeros are cut
 	d.trim()
 	switch size := len(dst); {
 	case f < 1e-6 || f >= 1e21:
@@ -50,17 +51,17 @@ func AppendFloat(dst []byte, f float64) []byte {
 	}
 }
 
-// longest is more than a number takes, with what fixed copies write behind it.
+// longest is more than a number takes, including the extra bytes that fixed-length copies write after it.
 const longest = 56
 
-// digits are those of a number from 1 to 10^17 − 1, text[first:last], in front of zeros.
+// digits holds the digits of a number from 1 to 10^17 − 1, text[first:last], followed by zeros.
 type digits struct {
 	text        [48]byte
 	first, last int
 	low, high   uint64 // the last eight digits, and the eight before, as octets
 }
 
-// set prints the number.
+// set writes the digits of a number.
 func (d *digits) set(n uint64) {
 	front := n / 1e8
 	d.low = octets(uint32(n - front*1e8))
@@ -78,7 +79,7 @@ func (d *digits) set(n uint64) {
 	}
 }
 
-// trim cuts zeros at the end.
+// trim removes zeros at the end.
 func (d *digits) trim() {
 	d.last = 24 - bits.LeadingZeros64(d.low)/8
 	if d.low == 0 {
@@ -86,7 +87,7 @@ func (d *digits) trim() {
 	}
 }
 
-// copy writes the digits from one on, and whatever stands behind them.
+// copy writes 17 bytes: the digits from an index on, and the bytes after them.
 func (d *digits) copy(to []byte, from int) {
 	*(*[17]byte)(to) = *(*[17]byte)(d.text[from:])
 }
@@ -107,8 +108,8 @@ func (d *digits) appendScientific(dst []byte, point int) []byte {
 
 const zeros = 0x3030303030303030
 
-// octets returns the eight digits of n < 10^8, the first in the lowest byte: halves of four digits, of two, of one, all
-// of a size divided at once.
+// octets returns the eight digits of n < 10^8, the first in the lowest byte. It splits into halves of four, two and one
+// digits, and divides all pieces of one size at once.
 func octets(n uint32) uint64 {
 	front := n / 1e4
 	v := uint64(front) | uint64(n-front*1e4)<<32

@@ -63,8 +63,8 @@ func TestAppendFloatAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// TestShortestDecimalOfOrdinaryNumbers compares the form without branches with the one that takes a candidate at a
-// time, where it is asked for: everywhere but at powers of two and below the normal numbers.
+// TestShortestDecimalOfOrdinaryNumbers compares the form without branches with the one that tries one candidate at a
+// time, wherever the former is used: everywhere except at powers of two and below the normal numbers.
 func TestShortestDecimalOfOrdinaryNumbers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	check := func(f float64) {
@@ -124,7 +124,7 @@ func TestParseNumberRoundsCorrectly(t *testing.T) {
 	}
 }
 
-// TestExactDecimalAtHalfWay feeds decimals that lie exactly between two float64s, and just beside.
+// TestExactDecimalAtHalfWay uses decimals exactly half way between two float64s, and just beside.
 func TestExactDecimalAtHalfWay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 20000 {

@@ -9,8 +9,8 @@ func (m *field) number(b []byte, i int) (f float64, next int, code Code) {
 	return f, next, code
 }
 
-// count reads a whole number within the member's bounds at b[i]. Its digits are counted exactly: one above MaxCount
-// would be rounded to it.
+// count reads a whole number within the member's bounds at b[i]. It counts the digits exactly, because a number above
+// MaxCount would be rounded to MaxCount.
 func (m *field) count(b []byte, i int) (f float64, next int, code Code) {
 	start := i
 	if i < len(b) && b[i] == '-' {
@@ -38,7 +38,8 @@ func (m *field) count(b []byte, i int) (f float64, next int, code Code) {
 	return f, i, OK
 }
 
-// choice reads a text of the member's list at b[i], and returns its position there; of an open list −1 for any other.
+// choice reads a text of the member's list at b[i], and returns its position there. If the list is open, it returns −1
+// for any other text.
 func (d *Decoder) choice(m *field, b []byte, i int) (place float64, next int, code Code) {
 	if i == len(b) || b[i] != '"' {
 		return 0, i, unexpected(b, i, 2, WrongType)

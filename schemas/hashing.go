@@ -9,7 +9,7 @@ import (
 
 // sparseVector collects entries with distinct indices.
 type sparseVector struct {
-	slot    []int32 // per coordinate: place in indices + 1, or 0
+	slot    []int32 // by coordinate: index in indices + 1, or 0
 	indices []int32
 	values  []float64
 }
@@ -21,7 +21,7 @@ func (v *sparseVector) reset() {
 	v.indices, v.values = v.indices[:0], v.values[:0]
 }
 
-// hasher hashes the named features of one event after the other: FeatureConfig.
+// hasher hashes the named features of one event after another: see FeatureConfig.
 type hasher struct {
 	sparseVector
 	config FeatureConfig
@@ -57,7 +57,7 @@ func (h *hasher) add(hash uint64, v float64) {
 	h.slot[index] = int32(len(h.indices))
 }
 
-// Place returns where a token's value goes in a vector of so many coordinates: FeatureConfig. sign is 1 or −1.
+// Place returns the index of a token's value in a vector of that dimension: see FeatureConfig. sign is 1 or −1.
 func Place(token string, dimension int) (index int, sign float64) {
 	hash := xxhash.Sum64String(token)
 	high, _ := bits.Mul64(hash, uint64(dimension))
@@ -88,7 +88,7 @@ func (h *hasher) number(name []byte, v float64) {
 	h.add(xxhash.Sum64(name), v)
 }
 
-// ranged adds a number with a range; hash is that of its name.
+// ranged adds a number with a range; hash is the hash of its name.
 func (h *hasher) ranged(hash uint64, v float64, r *hashedRange) {
 	u := (v - r.Low) / (r.High - r.Low)
 	if !r.Cyclic {
@@ -104,7 +104,7 @@ func (h *hasher) ranged(hash uint64, v float64, r *hashedRange) {
 	h.add(r.cosine, cosine)
 }
 
-// finish adds the constant and scales. It is called once, BEFORE reset.
+// finish adds the constant and scales the vector. It must be called once, BEFORE reset.
 func (h *hasher) finish() Code {
 	if h.config.Bias {
 		h.add(xxhash.Sum64(nil), 1)

@@ -33,7 +33,7 @@ func (c hashingCase) config() FeatureConfig {
 	return FeatureConfig{Bias: c.Bias, Norm: c.Norm, Ranges: c.Ranges}
 }
 
-// TestHashingAgreesWithTheVectors compares with testdata/hashing.py to the bit: consumers in other languages
+// TestHashingAgreesWithTheVectors compares with testdata/hashing.py to the bit, because consumers in other languages
 // rely on it.
 func TestHashingAgreesWithTheVectors(t *testing.T) {
 	var cases []hashingCase
@@ -106,7 +106,8 @@ func TestHashingReportsOverflow(t *testing.T) {
 	}
 }
 
-// Features of norm unit have length 1, whether they were longer or shorter; nothing stays nothing.
+// TestUnitFeaturesHaveLengthOne checks that features of norm unit have length 1, whether they were longer or shorter.
+// The zero vector stays zero.
 func TestUnitFeaturesHaveLengthOne(t *testing.T) {
 	for _, x := range []float64{1e-100, 0.25, 1, 7, -1e100} {
 		h := newHasher(4, FeatureConfig{Norm: "unit"})
@@ -129,7 +130,7 @@ func TestUnitFeaturesHaveLengthOne(t *testing.T) {
 	}
 }
 
-// TestSinCosTurnIsWithinTwoUlp compares with values of mpmath, correctly rounded.
+// TestSinCosTurnIsWithinTwoUlp compares with correctly rounded values of mpmath.
 func TestSinCosTurnIsWithinTwoUlp(t *testing.T) {
 	var rows [][3]float64
 	readJSON(t, "testdata/turns.json", &rows)

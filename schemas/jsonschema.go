@@ -8,15 +8,14 @@ import (
 )
 
 // schemaFiles are the published schemas of decisions: JSON Schemas (draft 2020-12) by form, and one for each other
-// encoding. Beside them stand those of events, one for
-// each Body that an operator has, which EventSchema has made; of aggregate, place and type they are examples, because
-// settings say the members.
+// encoding. The same folder has the schemas of events, one for each Body of an operator, made by EventSchema. For
+// aggregate, place and type they are only examples, because settings define the members.
 //
 //go:embed jsonschema/decision.schema.json jsonschema/decision-sparse.schema.json decision.proto decision.avsc
 var schemaFiles embed.FS
 
-// EncodingSchema is the published schema of decisions in an encoding that is not JSON: decision.proto or decision.avsc.
-// It is one for all operators: it has no names of extra members, which DecisionSchema has.
+// EncodingSchema returns the published schema of decisions in a binary encoding: decision.proto or decision.avsc. All
+// operators share it, because it does not name extra members; DecisionSchema does.
 func EncodingSchema(e Encoding) []byte {
 	file := "decision.proto"
 	if e == Avro {
@@ -25,9 +24,9 @@ func EncodingSchema(e Encoding) []byte {
 	return readSchema(file)
 }
 
-// DecisionSchema is the published JSON Schema of decisions of a form with the extra members of an operator. It panics
-// if they break a rule of Extra. A decision has all of them or none, those that are Later aside, so that none is
-// required.
+// DecisionSchema returns the published JSON Schema of decisions of a form with the extra members of an operator. It
+// panics if they break a rule of Extra. A decision has either all of them or none, apart from those marked Later, so
+// none is required.
 func DecisionSchema(form Form, extras []Extra) []byte {
 	if err := checkExtras(extras); err != nil {
 		panic("BUG: " + err.Error())
@@ -43,7 +42,7 @@ func DecisionSchema(form Form, extras []Extra) []byte {
 	var properties schemaText
 	var together []string
 	always := slices.DeleteFunc(slices.Clone(extras), func(x Extra) bool { return x.Later })
-	next := 0 // in always, behind the member
+	next := 0 // index in always of the following member
 	for _, x := range extras {
 		properties.WriteString(",\n    " + quote(x.Name) + `: ` + x.schema())
 		if !x.Later {

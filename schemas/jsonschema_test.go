@@ -47,13 +47,14 @@ func compileSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	return schemas
 }
 
-// schemaLoss is a loss whose events have a published schema.
+// schemaLoss maps each published schema of events to its loss.
 var schemaLoss = map[string]string{
 	"event-loss": "logistic", "event-target": "squared", "event-level": "threshold", "event-linear": "linear",
 	"event-portfolio": "portfolio",
 }
 
-// TestSchemasTakeEveryValidDocument: a schema may miss faults, but it refuses nothing that the decoder takes.
+// TestSchemasTakeEveryValidDocument checks that a schema accepts every document that the decoder accepts. A schema may
+// miss faults.
 func TestSchemasTakeEveryValidDocument(t *testing.T) {
 	schemas := compileSchemas(t)
 	for _, doc := range readDocuments(t) {
@@ -79,7 +80,7 @@ func TestSchemasTakeEveryValidDocument(t *testing.T) {
 	}
 }
 
-// compile reads a schema that was made.
+// compile compiles a generated schema.
 func compile(t *testing.T, text []byte) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -107,8 +108,8 @@ func validate(t *testing.T, schema *jsonschema.Schema, doc []byte) error {
 	return schema.Validate(value)
 }
 
-// TestSchemaOfABodySaysWhatItsDecoderTakes: every valid document, and none of those with a fault that JSON Schema can
-// say.
+// TestSchemaOfABodySaysWhatItsDecoderTakes checks that the schema of a body accepts every valid document, and none with
+// a fault that JSON Schema can express.
 func TestSchemaOfABodySaysWhatItsDecoderTakes(t *testing.T) {
 	said := map[Code]int{
 		UnknownChoice: 0, NumberRange: 0, UnknownName: 0, NullValue: 0, MissingMember: 0, ConflictingMembers: 0, NotObject: 0,
@@ -197,7 +198,7 @@ func TestSchemaTakesEncodedDecisions(t *testing.T) {
 	f(testExtras[2:], `,"arm":"a"}`, true)
 	later := append(slices.Clone(testExtras), Extra{Name: "late", Kind: ExtraText, Later: true})
 	f(later, strings.TrimSuffix(goldenExtras, "}")+`,"late":"a"}`, true)
-	f(later, goldenExtras, true) // of an earlier deployment
+	f(later, goldenExtras, true) // a decision of an earlier deployment
 	f(later, `,"arm":"a"}`, false)
 	f(later, `,"late":"a"}`, false)
 	f(later[3:], `,"late":"a"}`, true)

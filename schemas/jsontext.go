@@ -6,23 +6,23 @@ import (
 	"unsafe"
 )
 
-// The functions of this file read JSON for other forms of events than the body's own. They take the document, which is
-// UTF-8, and a position, and return the position behind what they read. None of them allocates but for strings with
+// The functions of this file read JSON for other forms of events than the body's own. They take the document, which
+// must be UTF-8, and a position, and return the position after what they read. They allocate only for strings with
 // escapes.
 
-// SkipSpace passes over white space.
+// SkipSpace skips white space.
 func SkipSpace(b []byte, i int) int { return skipSpace(b, i) }
 
-// SkipTo passes over white space, the byte c, and white space again.
+// SkipTo skips white space, the byte c, and white space again.
 func SkipTo(b []byte, i int, c byte) (next int, code Code) { return skipTo(b, i, c) }
 
-// NextMember stands behind a member or an element: it passes over a comma, or over the closing byte, and tells which.
+// NextMember skips the comma after a member or an element, or the closing byte; done reports the latter.
 func NextMember(b []byte, i int, closing byte) (next int, done bool, code Code) {
 	return nextMember(b, i, closing)
 }
 
-// ReadString reads the string that opens at b[i]. The text lies in b, or, where it holds an escape, at the end of
-// arena, which is returned.
+// ReadString reads the string that opens at b[i]. The text is a part of b or, if the string has an escape, at the end
+// of arena, which is returned.
 func ReadString(b []byte, i int, arena []byte) (text []byte, next int, grown []byte, code Code) {
 	if i == len(b) || b[i] != '"' {
 		return nil, i, arena, JSONSyntax
@@ -33,11 +33,10 @@ func ReadString(b []byte, i int, arena []byte) (text []byte, next int, grown []b
 // ReadNumber reads the number that begins at b[i], rounded correctly.
 func ReadNumber(b []byte, i int) (f float64, next int, code Code) { return parseNumber(b, i, 1) }
 
-// HasLiteral says whether a literal stands at b[i].
+// HasLiteral reports whether b has the literal at i.
 func HasLiteral(b []byte, i int, literal string) bool { return hasLiteral(b, i, literal) }
 
-// SkipValue passes over the value at b[i], whatever it is. At most depth containers may stand in each other. arena is
-// working space, which is returned.
+// SkipValue skips any value at b[i]. At most depth containers may be nested. arena is working space, which is returned.
 func SkipValue(b []byte, i, depth int, arena []byte) (next int, grown []byte, code Code) {
 	if i == len(b) {
 		return i, arena, JSONSyntax
@@ -64,7 +63,7 @@ func SkipValue(b []byte, i, depth int, arena []byte) (next int, grown []byte, co
 	return i, arena, JSONSyntax
 }
 
-// skipContainer passes over the object or list that opens at b[i].
+// skipContainer skips the object or list that opens at b[i].
 func skipContainer(b []byte, i, depth int, arena []byte) (next int, grown []byte, code Code) {
 	object, closing, kept := b[i] == '{', b[i]+2, len(arena)
 	if i = skipSpace(b, i+1); i < len(b) && b[i] == closing {
@@ -90,7 +89,7 @@ func skipContainer(b []byte, i, depth int, arena []byte) (next int, grown []byte
 	return i, arena, OK
 }
 
-// skipNumber passes over a number of JSON's grammar.
+// skipNumber skips a number of JSON's grammar.
 func skipNumber(b []byte, i int) (next int, code Code) {
 	if b[i] == '-' {
 		i++
@@ -121,8 +120,8 @@ func skipNumber(b []byte, i int) (next int, code Code) {
 	return i, OK
 }
 
-// ParseDecimal reads a text that is one finite decimal number, with an optional sign, fraction and exponent. strconv
-// also knows hexadecimal, underscores, Inf and NaN, which no text of a number means.
+// ParseDecimal parses a text that is one finite decimal number, with an optional sign, fraction and exponent. strconv
+// also accepts hexadecimal, underscores, Inf and NaN, which must not count as numbers here.
 func ParseDecimal(text []byte) (float64, bool) {
 	if len(text) == 0 {
 		return 0, false
@@ -135,7 +134,7 @@ func ParseDecimal(text []byte) (float64, bool) {
 			return 0, false
 		}
 	}
-	// The view spares a copy; strconv keeps no reference unless it fails, and its error is dropped here.
+	// The view avoids a copy; strconv keeps no reference unless it fails, and its error is dropped here.
 	f, err := strconv.ParseFloat(unsafe.String(&text[0], len(text)), 64)
 	return f, err == nil && !math.IsInf(f, 0)
 }

@@ -12,11 +12,11 @@ import (
 // Line is one record of an NDJSON file.
 type Line struct {
 	Number int64  // from 0: the offset of the record
-	Value  []byte // without its line end, cut one byte behind the limit: then it is too large. Valid until the next Next.
+	Value  []byte // without line end; if too large, cut one byte after the limit. Valid until the next Next.
 	Length int64  // of the whole line without its line end
 }
 
-// Lines reads NDJSON: each line ended by \n is one record, an empty line an empty value, and a last line without \n
+// Lines reads NDJSON: each line ended by \n is one record, an empty line is an empty value, and a last line without \n
 // counts. \r is an ordinary byte (white space to JSON). However long a line is, memory stays within the limit plus a
 // fixed buffer.
 type Lines struct {
@@ -26,19 +26,19 @@ type Lines struct {
 	next   int64
 }
 
-// NewLines reads from r. maxBytes is that of the EventConfig, so that Decode says TooLarge of exactly the lines that
+// NewLines reads from r. maxBytes must be the EventConfig's, so that Decode returns TooLarge exactly for the lines that
 // were cut.
 func NewLines(r io.Reader, maxBytes int) *Lines {
 	return &Lines{reader: bufio.NewReaderSize(r, 1<<16), limit: maxBytes}
 }
 
-// Ready says whether Next has a whole line without waiting for the reader.
+// Ready reports whether Next has a whole line without waiting for the reader.
 func (l *Lines) Ready() bool {
 	waiting, _ := l.reader.Peek(l.reader.Buffered())
 	return bytes.IndexByte(waiting, '\n') >= 0
 }
 
-// All are the lines that Next returns, and last, without a line, the error of the reader, if there is one.
+// All iterates over the lines that Next returns. If the reader fails, the last element is its error without a line.
 func (l *Lines) All() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for {
@@ -50,8 +50,8 @@ func (l *Lines) All() iter.Seq2[Line, error] {
 	}
 }
 
-// Next returns the next line, or io.EOF behind the last one, or an error of the reader; a line that the error cuts is
-// not returned.
+// Next returns the next line, io.EOF after the last one, or an error of the reader. A line that the error cuts is not
+// returned.
 func (l *Lines) Next() (Line, error) {
 	part, err := l.reader.ReadSlice('\n')
 	line := Line{Number: l.next}

@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLinesPassOnTheErrorOfTheReader and do not take what came before it for a line.
+// TestLinesPassOnTheErrorOfTheReader also checks that the bytes before the error are not returned as a line.
 func TestLinesPassOnTheErrorOfTheReader(t *testing.T) {
 	broken := errors.New("disk on fire")
 	lines := NewLines(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), 100)

@@ -5,13 +5,13 @@ import (
 	"hash/maphash"
 )
 
-// nameSet holds the names of one object. Up to fewNames it compares one by one, the fastest for real events; then by
-// a hash table with a random seed, so that nobody can choose names that collide. The seed decides how long a look-up
-// takes and never what it finds.
+// nameSet holds the names of one object. Up to fewNames it compares one by one, which is fastest for real events.
+// Beyond that it uses a hash table with a random seed, so that an attacker cannot choose names that collide. The seed
+// affects only the time of a look-up, never its result.
 type nameSet struct {
 	seed  maphash.Seed
 	names [][]byte
-	table []uint16 // position in names + 1; made when first needed, all zero between objects
+	table []uint16 // position in names + 1; made on first use, all zero between objects
 }
 
 const (
@@ -26,7 +26,7 @@ func (s *nameSet) reset() {
 	s.names = s.names[:0]
 }
 
-// add puts a name in the set. The name must stay unchanged until reset.
+// add adds a name to the set. The name must stay unchanged until reset.
 func (s *nameSet) add(name []byte) Code {
 	n := len(s.names)
 	if n < fewNames {
@@ -59,7 +59,7 @@ func (s *nameSet) add(name []byte) Code {
 	return OK
 }
 
-// place finds the cell that holds the name, or the empty one where it belongs.
+// place finds the cell that holds the name, or the empty cell for it.
 func (s *nameSet) place(name []byte) *uint16 {
 	for h := maphash.Bytes(s.seed, name); ; h++ {
 		p := &s.table[h%tableSize]

@@ -10,10 +10,10 @@ import (
 // ErrDecision is the only error of ParseDecision.
 var ErrDecision = errors.New("schemas: not a decision: members, their order or their types differ")
 
-// ParseDecision reads what Encoder.Append writes, in either form and any encoding: every member, in that order. Of JSON
-// there is no white space between members, and a line end may follow. Behind the members of all decisions others may
-// stand: those of an operator, and in JSON and Protobuf those of a later version, of whatever name and value. So the
-// published schemas promise it. No name stands twice; arrays and objects of JSON are nested at most 8 deep.
+// ParseDecision parses the output of Encoder.Append, in either form and any encoding: every member, in that order. In
+// JSON there must be no white space between members, and a line end may follow. Other members may follow those of all
+// decisions: an operator's, and in JSON and Protobuf those of a later version, with any name and value. The published
+// schemas promise this. Names must be distinct; arrays and objects of JSON are nested at most 8 deep.
 func ParseDecision(b []byte) (Decision, error) {
 	var d Decision
 	ok := false
@@ -30,7 +30,7 @@ func ParseDecision(b []byte) (Decision, error) {
 	case b[0] == startOfHeader:
 		e, schemaID, rest := cutHeader(b)
 		switch e {
-		case JSON: // it is cut short
+		case JSON: // it is truncated
 		case Protobuf:
 			d, ok = parseProtobuf(rest)
 		case Avro:
@@ -81,7 +81,7 @@ func parseJSON(b []byte) (d Decision, ok bool) {
 	return d, p.ok && p.i == len(p.b)
 }
 
-// decisionParser reads on until something does not fit; from then on ok is false and results mean nothing.
+// decisionParser reads until something does not fit. From then on ok is false and results are meaningless.
 type decisionParser struct {
 	b  []byte
 	i  int
@@ -153,7 +153,7 @@ func (p *decisionParser) point() []float64 {
 	return point
 }
 
-// extras returns nil where nothing stands behind the members of all decisions.
+// extras returns nil if nothing follows the members of all decisions.
 func (p *decisionParser) extras() []ExtraMember {
 	var found []ExtraMember
 	var names memberNames

@@ -3,7 +3,7 @@ package schemas
 // avroParser reads the fields of decision.avsc in their order. A list has all its elements in one block.
 type avroParser struct{ binaryParser }
 
-// parseAvro reads what stands behind the header.
+// parseAvro parses the bytes after the header.
 func parseAvro(b []byte) (d Decision, ok bool) {
 	p := avroParser{binaryParser{b, true}}
 	d.Encoding = Avro
@@ -84,7 +84,7 @@ func (p *avroParser) sparse() []float64 {
 	return point
 }
 
-// members returns nil where there are none.
+// members returns nil if there are none.
 func (p *avroParser) members() (found []ExtraMember) {
 	var names memberNames
 	n := p.long()

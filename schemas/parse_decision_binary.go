@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// binaryParser reads numbers and texts of Protobuf and Avro until something does not fit; from then on ok is false and
-// results mean nothing. It allocates no more than the bytes that it reads need.
+// binaryParser reads numbers and texts of Protobuf and Avro until something does not fit. From then on ok is false and
+// results are meaningless. It allocates no more than the bytes it reads require.
 type binaryParser struct {
 	b  []byte // what is left
 	ok bool
 }
 
-// uvarint reads a number of 7 bits a byte, the lowest first.
+// uvarint reads a number of 7 bits a byte, the lowest bits first.
 func (p *binaryParser) uvarint() uint64 {
 	n, size := binary.Uvarint(p.b)
 	if p.ok = p.ok && size > 0; !p.ok {
@@ -65,10 +65,10 @@ func (p *binaryParser) doubles(n uint64) []float64 {
 	return numbers
 }
 
-// memberNames are the names of the members that a decision has.
+// memberNames is the set of names of the members that a decision has.
 type memberNames struct{ nameSet }
 
-// add takes the name of a member behind those of all decisions. It reports false if a member has it.
+// add adds the name of a member after those of all decisions. It returns false if another member has the name.
 func (s *memberNames) add(name string) bool {
 	if len(s.names) == 0 {
 		for _, own := range decisionMembers {

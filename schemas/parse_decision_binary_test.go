@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestParsersRefuseWhatIsNoDecision: parts of one, and others' bytes.
+// TestParsersRefuseWhatIsNoDecision checks that truncated decisions and foreign bytes are refused.
 func TestParsersRefuseWhatIsNoDecision(t *testing.T) {
 	for _, e := range binaryEncodings {
 		for _, d := range []Decision{testDecision, sparseDecision()} {
@@ -92,7 +92,7 @@ func TestParsersRefuseWhatIsNoDecision(t *testing.T) {
 	f(Avro, Sparse, "0202 00 00 1a", "0202 00 1a")                        // the same
 }
 
-// TestProtobufPassesOverLaterFields: decision.proto promises that later versions may add some.
+// TestProtobufPassesOverLaterFields checks that fields of later versions are skipped, as decision.proto promises.
 func TestProtobufPassesOverLaterFields(t *testing.T) {
 	whole := goldenBytes(t, Protobuf, Dense)
 	want, _ := ParseDecision(whole)
@@ -115,7 +115,7 @@ func TestProtobufPassesOverLaterFields(t *testing.T) {
 	f("fa ffffffff 0f 00", false) // a number beyond those of fields
 }
 
-// TestParsersBoundWhatTheyAllocate: of a message that claims more than it has.
+// TestParsersBoundWhatTheyAllocate checks the memory for a message that claims more elements than it has.
 func TestParsersBoundWhatTheyAllocate(t *testing.T) {
 	start, _ := hex.DecodeString("0a01301210ab0100000000000000000000000000ff")
 	avro, _ := hex.DecodeString("0230ab0100000000000000000000000000ff0e0e")
@@ -143,7 +143,7 @@ func TestParsersBoundWhatTheyAllocate(t *testing.T) {
 	}
 }
 
-// FuzzParseBinaryDecision: whatever is taken says a decision, which has one text as JSON.
+// FuzzParseBinaryDecision checks that any accepted bytes are a decision with exactly one form as JSON.
 func FuzzParseBinaryDecision(f *testing.F) {
 	for _, e := range binaryEncodings {
 		d := testDecision

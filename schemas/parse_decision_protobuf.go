@@ -27,7 +27,7 @@ func parseProtobuf(b []byte) (d Decision, ok bool) {
 	return d, p.ok && d.Stream != ""
 }
 
-// next returns the next tag; 0, which is none, at the end.
+// next returns the next tag, or 0, which is not a tag, at the end.
 func (p *protobufParser) next() byte {
 	if !p.ok || len(p.b) == 0 {
 		return 0
@@ -35,7 +35,7 @@ func (p *protobufParser) next() byte {
 	return p.b[0]
 }
 
-// is reads a tag, if it is the next one.
+// is reads a tag, if it is the next one, and reports whether it was.
 func (p *protobufParser) is(tag byte) bool {
 	if p.next() != tag {
 		return false
@@ -44,7 +44,7 @@ func (p *protobufParser) is(tag byte) bool {
 	return true
 }
 
-// count reads a field; 0 if it is left out. So do those that follow.
+// count reads a field, and returns 0 if it is left out, as do the methods that follow.
 func (p *protobufParser) count(tag byte) uint64 {
 	if !p.is(tag) {
 		return 0
@@ -83,7 +83,7 @@ func (p *protobufParser) packed(tag byte) []float64 {
 	return p.doubles(size / 8)
 }
 
-// code reads an enumeration, which must not be left out.
+// code reads an enumeration, which must be present.
 func (p *protobufParser) code(tag byte, names []string) string {
 	n := p.count(tag)
 	if p.ok = p.ok && n >= 1 && n <= uint64(len(names)); !p.ok {
@@ -92,7 +92,7 @@ func (p *protobufParser) code(tag byte, names []string) string {
 	return names[n-1]
 }
 
-// message reads the field of a message, which must not be left out, and returns what is in it.
+// message reads a field that is a message, which must be present, and returns a parser of its contents.
 func (p *protobufParser) message(tag byte) protobufParser {
 	p.ok = p.is(tag)
 	b := p.cut(p.uvarint())
@@ -121,7 +121,7 @@ func (p *protobufParser) sparse() []float64 {
 	return point
 }
 
-// members returns nil where there are none.
+// members returns nil if there are none.
 func (p *protobufParser) members() (found []ExtraMember) {
 	var names memberNames
 	for p.next() == tagMembers {
@@ -145,7 +145,7 @@ func (p *protobufParser) members() (found []ExtraMember) {
 	return found
 }
 
-// later passes over fields of later versions.
+// later skips fields of later versions.
 func (p *protobufParser) later() {
 	for p.ok && len(p.b) > 0 {
 		tag := p.uvarint()

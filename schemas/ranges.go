@@ -12,8 +12,8 @@ type Range struct {
 	Cyclic    bool    // one turn from Low to High: hours, weekdays, directions
 }
 
-// ParseRanges reads "distance:0:5000,hour:0:24:cyclic". The empty string is no ranges. A name may hold colons but no
-// comma. The bounds are numbers of JSON's grammar.
+// ParseRanges reads "distance:0:5000,hour:0:24:cyclic". The empty string means no ranges. A name may contain colons but
+// no comma. The bounds are numbers of JSON's grammar.
 func ParseRanges(text string) ([]Range, error) {
 	if text == "" {
 		return nil, nil

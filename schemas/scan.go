@@ -3,7 +3,7 @@ package schemas
 import "unicode/utf8"
 
 // The scanning functions take the document and a position and return the position after what they read, so that the
-// position stays in a register. The document is UTF-8: Decode checks that first.
+// position stays in a register. The document must be UTF-8, which Decode checks first.
 
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
@@ -21,7 +21,7 @@ func skipTo(b []byte, i int, c byte) (int, Code) {
 	return skipSpace(b, i+1), OK
 }
 
-// nextMember stands after a member or element: it skips a comma, or the closing byte, and tells which.
+// nextMember skips the comma after a member or element, or the closing byte; done reports the latter.
 func nextMember(b []byte, i int, closing byte) (next int, done bool, code Code) {
 	i = skipSpace(b, i)
 	if i == len(b) {
@@ -37,8 +37,8 @@ func nextMember(b []byte, i int, closing byte) (next int, done bool, code Code) 
 	}
 }
 
-// scanString finds the closing quote of the string whose first character is b[i]. The bytes after a backslash are
-// judged by unescape.
+// scanString finds the closing quote of the string whose first character is b[i]. unescape checks the bytes after a
+// backslash.
 func scanString(b []byte, i int) (end int, escaped bool, code Code) {
 	for ; i < len(b); i++ {
 		switch c := b[i]; {
@@ -54,8 +54,8 @@ func scanString(b []byte, i int) (end int, escaped bool, code Code) {
 	return i, false, JSONSyntax
 }
 
-// readString reads the string that opens at b[i]. The result lies in b, or, when it holds an escape, at the end of
-// arena, which is returned.
+// readString reads the string that opens at b[i]. The result is a part of b or, if the string has an escape, at the end
+// of arena, which is returned.
 func readString(b []byte, i int, arena []byte) (text []byte, next int, grown []byte, code Code) {
 	end, escaped, code := scanString(b, i+1)
 	if code != OK {
@@ -69,7 +69,7 @@ func readString(b []byte, i int, arena []byte) (text []byte, next int, grown []b
 	return arena[start:len(arena):len(arena)], end + 1, arena, code
 }
 
-// unescape appends the characters that the JSON string content s stands for.
+// unescape appends the characters of the JSON string content s.
 func unescape(dst, s []byte) ([]byte, Code) {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {
@@ -146,8 +146,8 @@ func hasLiteral(b []byte, i int, literal string) bool {
 	return len(b)-i >= len(literal) && string(b[i:i+len(literal)]) == literal
 }
 
-// unexpected names the fault of a value at b[i] that is not of the type asked for; it would stand at the given depth
-// if it is a container. code is the fault when it is a value at all.
+// unexpected returns the fault of a value at b[i] that does not have the expected type. depth is its depth if it is a
+// container. code is the fault if b[i] starts any valid value.
 func unexpected(b []byte, i, depth int, code Code) Code {
 	if i >= len(b) {
 		return JSONSyntax
@@ -167,8 +167,8 @@ func unexpected(b []byte, i, depth int, code Code) Code {
 	}
 }
 
-// nestsTooDeep walks the container that opens at b[i], the depth-th from outside, without a stack: brackets are
-// counted, not matched.
+// nestsTooDeep walks the container that opens at b[i], the depth-th from outside, without a stack: it counts brackets
+// without matching them.
 func nestsTooDeep(b []byte, i, depth int) bool {
 	for level := depth - 1; i < len(b); i++ {
 		switch b[i] {
@@ -193,8 +193,8 @@ func nestsTooDeep(b []byte, i, depth int) bool {
 	return false
 }
 
-// skipValue passes over the JSON value at b[i], whatever it is; a container there would be the depth-th from outside.
-// It is false if none stands there, or one that nests too deep.
+// skipValue skips any JSON value at b[i]; a container there would be the depth-th from outside. ok is false if there is
+// no value, or one that is nested too deep.
 func skipValue(b []byte, i, depth int) (next int, ok bool) {
 	if i == len(b) {
 		return i, false
@@ -218,10 +218,10 @@ func skipValue(b []byte, i, depth int) (next int, ok bool) {
 	return next, code == OK || code == NumberOverflow
 }
 
-// skipItems passes over the array or object that opens at b[i].
+// skipItems skips the array or object that opens at b[i].
 func skipItems(b []byte, i, depth int) (next int, ok bool) {
 	object := b[i] == '{'
-	closing := b[i] + 2 // in ASCII, ] and } stand two behind [ and {
+	closing := b[i] + 2 // in ASCII, ] and } are two after [ and {
 	if i = skipSpace(b, i+1); i < len(b) && b[i] == closing {
 		return i + 1, true
 	}

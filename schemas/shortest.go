@@ -6,13 +6,13 @@ import (
 	"math/bits"
 )
 
-// shortestDecimal returns digits and e with digits·10^e the shortest decimal that rounds to f > 0, the closest to f
-// if there are several. digits may end in zeros.
+// shortestDecimal returns digits and e with digits·10^e the shortest decimal that rounds to f > 0, the closest to f if
+// there are several. digits may end in zeros.
 //
-// This is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2021, §9). f = c·2^q; everything that rounds
-// to f lies between (4c−2)·2^(q−2), or 4c−1 at a power of two, and (4c+2)·2^(q−2), the ends included if c is even. With
-// 10^k the largest power of ten not above the width, s = ⌊f/10^k⌋ or s+1 lies in there, and at most one multiple of 10
-// does. The three products are taken times 4 and rounded to odd, so that comparisons with them are exact.
+// This is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2021, §9). With f = c·2^q, everything that
+// rounds to f is between (4c−2)·2^(q−2), or 4c−1 at a power of two, and (4c+2)·2^(q−2), the ends included if c is even.
+// With 10^k the largest power of ten not above the width, s = ⌊f/10^k⌋ or s+1 is in there, and at most one multiple of
+// 10. The three products are multiplied by 4 and rounded to odd, so that comparisons with them are exact.
 func shortestDecimal(f float64) (digits uint64, e int) {
 	b := math.Float64bits(f)
 	c := b & (1<<52 - 1)
@@ -25,8 +25,8 @@ func shortestDecimal(f float64) (digits uint64, e int) {
 	g := &powersOfTen128[-k-minPowerOfTen128] // 10^-k, rounded up to 128 bits
 	lower, middle, upper := around(g, c|1<<52, shift)
 
-	// Which of the candidates it is nobody can foresee, so there are no branches. Of s and s+1 the closer one is in the
-	// interval, which is as long below f as above.
+	// The right candidate is unpredictable, so there are no branches. The closer one of s and s+1 is in the interval,
+	// which extends equally far below and above f.
 	s := middle / 4
 	tens := s / 10
 	digits = s
@@ -64,8 +64,8 @@ func around(g *[2]uint64, c uint64, shift uint) (lower, middle, upper uint64) {
 	return odd(lower, lowerMid) + c&1, odd(high, mid), odd(upper, upperMid) - c&1
 }
 
-// shortestAtEnds is shortestDecimal of any number, a candidate at a time: powers of two, whose interval is shorter
-// below, and numbers without a leading one come here.
+// shortestAtEnds is shortestDecimal for any number, by trying one candidate at a time. It is used for powers of two,
+// whose interval is shorter below, and for numbers without a leading one.
 func shortestAtEnds(f float64) (digits uint64, e int) {
 	b := math.Float64bits(f)
 	c := b & (1<<52 - 1)
@@ -118,8 +118,8 @@ func roundToOdd(g *[2]uint64, c uint64) uint64 {
 	return odd(high+carry, low)
 }
 
-// odd sets the lowest bit of high where the words behind it are a fraction: g is rounded up, so that low may be 1 of a
-// product without one.
+// odd sets the lowest bit of high if the lower words are a nonzero fraction. Because g is rounded up, low may be 1 for
+// a product without a fraction.
 func odd(high, low uint64) uint64 {
 	var sticky uint64
 	if low > 1 {

@@ -6,37 +6,39 @@ import (
 	"strconv"
 )
 
-// Form is how decisions print their point.
+// Form is the notation of the point of a decision.
 type Form uint8
 
 const (
 	// Dense is an array with a number for each coordinate.
 	Dense Form = iota
 
-	// Sparse says each value that is not zero once, and which coordinates have it:
+	// Sparse lists each nonzero value once, with the coordinates that have it:
 	//
 	//	{"dimension":5,"values":[0.75,0.25],"indices":[[0,3],[1]]}    for [0.75,0.25,0,0.75,0]
 	//
-	// Values fall, the indices of each rise from 0 on, and no list is empty: a point has one such text. It is the point
-	// to the bit. A vertex of zeros and ones is one list; a mix of k of them has at most 2^k − 1 lists, up to rounding.
+	// Values fall, the indices of each rise from 0 on, and no list is empty, so that a point has exactly one such text.
+	// It determines the point to the bit. A vertex of zeros and ones is one list; a mix of k of them has at most 2^k −
+	// 1 lists, up to rounding.
 	Sparse
 )
 
-// MaxSparse bounds the dimension of sparse decisions: with 34 bytes a coordinate (24 of its value, 6 of its index, four
-// marks) one stays below 8 MiB, whatever it says. A reader holds as many numbers for a line of any length.
+// MaxSparse bounds the dimension of sparse decisions. With 34 bytes a coordinate (24 for its value, 6 for its index,
+// four separators) a decision stays below 8 MiB, whatever it contains. A reader allocates as many numbers for a line of
+// any length.
 const MaxSparse = 240_000
 
-// bin is a coordinate of a point.
+// bin is a coordinate of a point with its value.
 type bin struct {
 	value float64
 	index int32
 }
 
-// bins sorts the coordinates that are not zero, in memory that is used again.
+// bins sorts the nonzero coordinates, in memory that is reused.
 type bins struct{ sorted []bin }
 
-// sort takes the coordinates of a point that are not zero, by falling value, then by rising index: O(k log k) for k of
-// them. It returns how many values they have.
+// sort sorts the nonzero coordinates of a point by falling value, then by rising index: O(k log k) for k of them. It
+// returns the number of different values.
 func (s *bins) sort(point []float64) (values int) {
 	s.sorted = s.sorted[:0]
 	for i, x := range point {
@@ -59,7 +61,7 @@ func (s *bins) sort(point []float64) (values int) {
 	return values
 }
 
-// equal returns how many of sorted bins have the value of the first.
+// equal returns how many of the sorted bins have the same value as the first.
 func equal(sorted []bin) int {
 	n := 1
 	for n < len(sorted) && sorted[n].value == sorted[0].value {
@@ -68,7 +70,7 @@ func equal(sorted []bin) int {
 	return n
 }
 
-// appendJSON prints a point in the form Sparse.
+// appendJSON appends a point in the form Sparse.
 func (s *bins) appendJSON(dst []byte, point []float64) []byte {
 	s.sort(point)
 	dst = append(dst, `{"dimension":`...)
@@ -88,10 +90,10 @@ func (s *bins) appendJSON(dst []byte, point []float64) []byte {
 	return append(withoutComma(dst), `]}`...)
 }
 
-// withoutComma takes back the comma behind the last element of a list.
+// withoutComma removes the comma after the last element of a list.
 func withoutComma(dst []byte) []byte { return bytes.TrimSuffix(dst, []byte{','}) }
 
-// isSparse reports whether a point of n coordinates may have these values: not zero, falling, no more than coordinates.
+// isSparse reports whether a point of n coordinates may have these values: nonzero, falling, and at most n.
 func isSparse(n uint64, values []float64) bool {
 	for k, value := range values {
 		if value == 0 || k > 0 && value >= values[k-1] {
@@ -101,7 +103,7 @@ func isSparse(n uint64, values []float64) bool {
 	return n <= MaxSparse && uint64(len(values)) <= n
 }
 
-// set gives coordinate i a value. It reports false if i is below least, is no coordinate or has a value.
+// set sets the value of coordinate i. It returns false if i is below least, out of range, or already set.
 func set(point []float64, i, least uint64, value float64) bool {
 	if i < least || i >= uint64(len(point)) || point[i] != 0 {
 		return false
@@ -110,7 +112,7 @@ func set(point []float64, i, least uint64, value float64) bool {
 	return true
 }
 
-// sparse reads what bins.appendJSON prints, and nothing else. It returns a non-nil slice.
+// sparse reads the output of bins.appendJSON, and nothing else. It returns a non-nil slice.
 func (p *decisionParser) sparse() []float64 {
 	p.literal(`{"dimension":`)
 	n := p.uint()
@@ -133,7 +135,7 @@ func (p *decisionParser) sparse() []float64 {
 	return point
 }
 
-// coordinates reads rising indices of coordinates that have no value yet, one at least, and sets them.
+// coordinates reads at least one rising index of coordinates without a value yet, and sets them.
 func (p *decisionParser) coordinates(point []float64, value float64) {
 	for least := uint64(0); p.ok; {
 		i := p.uint()

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// goldenSparse is the wire format to the byte; it never changes.
+// goldenSparse pins the bytes of the wire format; they must never change.
 const goldenSparse = `{"stream":"0","incarnation":"ab0100000000000000000000000000ff","index":7,"step":7,` +
 	`"decision":{"dimension":7,"values":[3,0.5,-1e-7],"indices":[[3],[0,5],[1]]},` +
 	`"mechanism":"tree-gaussian","window":1024,"batch":1,"epsilon":1,"delta":0.000001,"adjacency":"replace","unit":"event"}`
 
-// sparseDecision is what goldenSparse says.
+// sparseDecision returns the decision of goldenSparse.
 func sparseDecision() Decision {
 	d := testDecision
 	d.Form, d.Point = Sparse, []float64{0.5, -1e-7, 0, 3, 0, 0.5, 0}
@@ -35,14 +35,14 @@ func TestEncoderWritesTheGoldenSparseDecision(t *testing.T) {
 	}
 }
 
-// sparseObject is the form as encoding/json reads it.
+// sparseObject is the form in which encoding/json reads a sparse point.
 type sparseObject struct {
 	Dimension int       `json:"dimension"`
 	Values    []float64 `json:"values"`
 	Indices   [][]int   `json:"indices"`
 }
 
-// sparsely prints a decision with the point, and returns the line and its point as text.
+// sparsely encodes a decision with the point, and returns the line and its point as text.
 func sparsely(t *testing.T, point []float64) (line, object string) {
 	t.Helper()
 	d := sparseDecision()
@@ -52,8 +52,8 @@ func sparsely(t *testing.T, point []float64) (line, object string) {
 	return line, object
 }
 
-// TestSparseIsThePointToTheBit: of mixes of few vertices and of points without a pattern, with the twin encoding/json;
-// −0 is 0, as it is in the dense form.
+// TestSparseIsThePointToTheBit uses mixes of few vertices and random points, and compares with encoding/json. −0
+// becomes 0, as in the dense form.
 func TestSparseIsThePointToTheBit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {
@@ -101,7 +101,7 @@ func TestSparseIsThePointToTheBit(t *testing.T) {
 	}
 }
 
-// TestSparseAgreesWithTheVectors compares with deploy/python/oriel/decisions.py to the bit: consumers in other
+// TestSparseAgreesWithTheVectors compares with deploy/python/oriel/decisions.py to the bit, because consumers in other
 // languages rely on it.
 func TestSparseAgreesWithTheVectors(t *testing.T) {
 	var cases []struct {
@@ -161,7 +161,8 @@ func TestParseDecisionRefusesOtherTextsOfASparsePoint(t *testing.T) {
 	f(fmt.Sprintf(`{"dimension":7,"values":[3],"indices":[[%d]]}`, uint64(1)<<63)) // far beyond
 }
 
-// TestLargestSparseDecisionIsBelowTheRecordLimit: no two coordinates alike, each as long as a number can be.
+// TestLargestSparseDecisionIsBelowTheRecordLimit uses coordinates that are all different, each as long as a number can
+// be.
 func TestLargestSparseDecisionIsBelowTheRecordLimit(t *testing.T) {
 	point := make([]float64, MaxSparse)
 	x := -1.2345678901234567e-107

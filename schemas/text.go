@@ -2,8 +2,8 @@ package schemas
 
 import "unicode/utf8"
 
-// AppendString prints a JSON string with the fewest escapes, byte for byte as encoding/json does without its escapes
-// for HTML: bytes that are not UTF-8 become U+FFFD; U+2028 and U+2029, which end a line in JavaScript, are escaped.
+// AppendString appends a JSON string with the fewest escapes, byte for byte as encoding/json does without its escapes
+// for HTML. Bytes that are not UTF-8 become U+FFFD. U+2028 and U+2029, which end a line in JavaScript, are escaped.
 func AppendString(dst []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -29,7 +29,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// shortEscape is what stands behind the backslash of a character with an escape of two characters; 0 for all others.
+// shortEscape returns the character after the backslash in a two-character escape, or 0 if there is no such escape.
 func shortEscape(c byte) byte {
 	switch c {
 	case '"', '\\':

@@ -74,7 +74,7 @@ func twinDecode(c EventConfig, doc []byte) (Event, faults) {
 	return e, bad
 }
 
-// twinMember puts a member where its kind says, or its default.
+// twinMember writes a member to its place in the event, or its default.
 func twinMember(e *Event, c EventConfig, m Member, n node, found bool, bad faults) {
 	number := func(value func() float64) float64 {
 		if found {
@@ -101,7 +101,7 @@ func twinMember(e *Event, c EventConfig, m Member, n node, found bool, bad fault
 	}
 }
 
-// twinFurther is a number, a count, or the position of a choice.
+// twinFurther returns a number, a count, or the position of a choice.
 func twinFurther(m Member, n node, bad faults) float64 {
 	if m.Kind == KindChoice {
 		bad.check(n, "s", WrongType)
@@ -249,7 +249,7 @@ func (bad faults) number(n node) float64 {
 		return 0
 	}
 	f, err := strconv.ParseFloat(n.text, 64)
-	if len(n.text) > 9999 && len(n.text) < 200000 { // strconv counts exponents to 9999 only
+	if len(n.text) > 9999 && len(n.text) < 200000 { // because strconv counts exponents to 9999 only
 		if r, ok := new(big.Rat).SetString(n.text); ok {
 			f, _ = r.Float64()
 			if err = nil; n.text[0] == '-' {

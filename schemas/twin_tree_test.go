@@ -63,7 +63,7 @@ func readNode(dec *json.Decoder) (n node, depth int) {
 	return n, depth + 1
 }
 
-// hasLoneSurrogate looks at the escapes of a valid JSON text; outside of strings there is no backslash.
+// hasLoneSurrogate checks the escapes of a valid JSON text; outside of strings there is no backslash.
 func hasLoneSurrogate(s string) bool {
 	for {
 		k := strings.IndexByte(s, '\\')
@@ -89,7 +89,7 @@ func hasLoneSurrogate(s string) bool {
 	}
 }
 
-// codeUnit is the value of a leading \uXXXX, or 0.
+// codeUnit returns the value of a leading \uXXXX, or 0.
 func codeUnit(s string) uint64 {
 	if len(s) < 6 || s[:2] != `\u` {
 		return 0

@@ -63,8 +63,7 @@ func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float
 	return dst, i, OK
 }
 
-// object reads the object that opens at b[i]: named features, or the sparse form as soon as one of its two names has
-// an array.
+// object reads the object that opens at b[i]: named features, or the sparse form if one of its two names has an array.
 func (d *Decoder) object(b []byte, i int) (next int, code Code) {
 	d.names.reset()
 	i = skipSpace(b, i+1)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// extrasOf are members of a decision as an operator has them.
+// extrasOf converts members of a decision to the extras and values of an operator.
 func extrasOf(t *testing.T, members []ExtraMember) (extras []Extra, values []ExtraValue) {
 	t.Helper()
 	for _, m := range members {
@@ -34,8 +34,9 @@ func extrasOf(t *testing.T, members []ExtraMember) (extras []Extra, values []Ext
 	return extras, values
 }
 
-// TestEncodingsAgreeWithTheVectors: testdata/encodings.txt has decisions in each encoding, in this order, for readers
-// in other languages; the last one also with a schema's id. Vectors are added, and never change.
+// TestEncodingsAgreeWithTheVectors compares with testdata/encodings.txt, which has decisions in each encoding, in this
+// order, for readers in other languages; the last one also with a schema's id. Vectors may be added, but must never
+// change.
 func TestEncodingsAgreeWithTheVectors(t *testing.T) {
 	text, err := os.ReadFile("testdata/encodings.txt")
 	if err != nil {

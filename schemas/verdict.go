@@ -1,16 +1,16 @@
 package schemas
 
-// A verdict is a byte that says what became of one offset of the input. Its numbers are stored.
+// A verdict is a byte for the outcome of one offset of the input. Its numbers are stored and must not change.
 const (
 	verdictNone  = 0 // no record: a marker, or a record of an aborted transaction
-	verdictFirst = 1 // of code 0: valid
+	verdictFirst = 1 // verdict of code 0: valid
 )
 
-// Verdict is the verdict of a record.
+// Verdict returns the verdict of a record.
 func (c Code) Verdict() byte { return byte(c) + verdictFirst }
 
-// OfVerdict returns the code of a verdict, which is OK where there is nothing to tell: at a valid record, and at no
-// record. It is false for a verdict that this version does not know.
+// OfVerdict returns the code of a verdict: OK for a valid record, and for an offset without a record. It returns false
+// for a verdict that this version does not know.
 func OfVerdict(v byte) (Code, bool) {
 	switch {
 	case v == verdictNone:

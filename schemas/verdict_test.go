@@ -2,7 +2,7 @@ package schemas
 
 import "testing"
 
-// storedCodes are the numbers and names as they are stored in verdicts and dead letters. A new code goes to the end.
+// storedCodes holds the numbers and names that are stored in verdicts and dead letters. A new code must go to the end.
 var storedCodes = []string{
 	"ok", "empty", "too_large", "invalid_utf8", "byte_order_mark", "json_syntax", "trailing_data", "lone_surrogate",
 	"too_deep", "not_object", "wrong_type", "null_value", "duplicate_name", "unknown_name", "missing_member",

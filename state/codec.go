@@ -6,11 +6,11 @@ import (
 	"hash/crc32"
 )
 
-// Kind says what a record is. It is the second byte of each record, part of what the AEAD binds, and part of what
-// NameKey.Key hashes, so that no record can be taken for one of another kind.
+// Kind is the kind of a record. It is the second byte of each record, the AEAD binds it, and NameKey.Key hashes it, so
+// that no record can be mistaken for one of another kind.
 type Kind uint8
 
-// The kinds of records. Their numbers are stored.
+// The kinds of records. Their numbers are stored and must not change.
 const (
 	KindManifest    Kind = 1 // the deployment's manifest
 	KindIncarnation Kind = 2 // a stream's incarnation
@@ -26,7 +26,7 @@ var kindNames = [...]string{
 	"record of schemas",
 }
 
-// String names the kind as error texts do.
+// String returns the name of the kind in error texts.
 func (k Kind) String() string {
 	if k == 0 || int(k) >= len(kindNames) {
 		return fmt.Sprintf("kind %d", uint8(k))
@@ -34,7 +34,7 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// Record is one record of a partition. Keys are those of the changelog: hashes, see NameKey.Key.
+// Record is one record of a partition. Its key is the changelog's: a hash, see NameKey.Key.
 type Record struct{ Key, Value []byte }
 
 const (
@@ -42,13 +42,13 @@ const (
 	frameSize    = 2 + checksumSize // format, kind, checksum
 )
 
-// castagnoli detects every burst up to 32 bits and is computed by the CPU on amd64 and arm64. It faces accidents,
-// not adversaries.
+// castagnoli detects every burst up to 32 bits and is computed by the CPU on amd64 and arm64. It protects against
+// accidents, not against adversaries.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func appendHeader(dst []byte, k Kind) []byte { return append(dst, format1, byte(k)) }
 
-// appendChecksum closes the record that starts at dst[start:].
+// appendChecksum appends the checksum of the record that starts at dst[start:].
 func appendChecksum(dst []byte, start int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
@@ -57,8 +57,8 @@ func appendVariable[T string | []byte](dst []byte, b T) []byte {
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
 }
 
-// unframe checks format, kind and checksum of b, in this order: only a known format says where its checksum is.
-// The reader stands behind the header and ends before the checksum.
+// unframe checks format, kind and checksum of b, in this order, because the format decides where the checksum is. The
+// reader starts after the header and ends before the checksum.
 func unframe(b []byte, k Kind) (reader, error) {
 	if len(b) < frameSize {
 		return reader{}, fmt.Errorf("%w: %v has %d bytes", ErrCorrupt, k, len(b))
@@ -77,7 +77,7 @@ func unframe(b []byte, k Kind) (reader, error) {
 	return reader{format: b[0], record: b[:end], at: 2}, nil
 }
 
-// reader takes fields off a record. The first field that does not fit makes it bad, and all later ones zero.
+// reader reads the fields of a record. The first field that does not fit sets bad, and all later fields are zero.
 type reader struct {
 	format byte
 	record []byte
@@ -127,7 +127,7 @@ func (r *reader) array32() (a [32]byte) {
 	return a
 }
 
-// variable returns a field that follows its length; the length is compared with what is there before anything else.
+// variable returns a field that follows its length. The length is first compared with the bytes that are left.
 func (r *reader) variable() []byte {
 	n := r.uint32()
 	if uint64(n) > uint64(len(r.record)-r.at) {
@@ -137,10 +137,10 @@ func (r *reader) variable() []byte {
 	return r.bytes(int(n))
 }
 
-// rest returns what is left.
+// rest returns the remaining bytes.
 func (r *reader) rest() []byte { return r.bytes(len(r.record) - r.at) }
 
-// malformed is the error of a record whose checksum holds and whose fields do not add up.
+// malformed returns the error for a record with a correct checksum and inconsistent fields.
 func malformed(k Kind) error {
 	return fmt.Errorf("%w: fields of the %v do not add up to its length", ErrCorrupt, k)
 }

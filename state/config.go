@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ConfigDiff tells what differs between a stored canonical configuration and the one of this process, one sentence
-// a setting, sorted by name: "EPSILON: stored 1, configured 2". It is nil only if the texts are equal.
+// ConfigDiff returns the differences between a stored canonical configuration and that of this process, one sentence a
+// setting, sorted by name: "EPSILON: stored 1, configured 2". It is nil only if the texts are equal.
 func ConfigDiff(stored, configured string) []string {
 	if stored == configured {
 		return nil
@@ -34,7 +34,7 @@ func ConfigDiff(stored, configured string) []string {
 	return diff
 }
 
-// ConfigValue is the value of a setting in a canonical configuration, empty when the text does not name it.
+// ConfigValue returns the value of a setting in a canonical configuration, or "" if the text does not name it.
 func ConfigValue(config, name string) string { return settings(config)[name] }
 
 func settings(config string) map[string]string {

@@ -1,6 +1,6 @@
 package state
 
-// Formats of records, their first byte. Each kind counts its own.
+// Formats of records, their first byte. Each kind has its own numbers.
 const (
 	format1 = 1
 	format2 = 2
@@ -8,9 +8,9 @@ const (
 	format4 = 4
 )
 
-// formats are all forms in which a version of Oriel has kept records, in the order in which they came. This version
-// reads every one of them. A change of bytes is a new row at the end, with golden bytes in testdata; rows never change
-// and never go.
+// formats lists all forms in which any version of Oriel has stored records, in chronological order. This version must
+// read every one of them. A change of bytes is a new row at the end, with golden bytes in testdata; rows must never be
+// changed or removed.
 var formats = []struct {
 	kind   Kind
 	format byte
@@ -31,7 +31,7 @@ var formats = []struct {
 	{KindSchemas, format1, "the writers' schemas of a stream, by their ids in a registry"},
 }
 
-// newest is the highest format of a kind that this version reads; it reads all below.
+// newest returns the highest format of a kind that this version reads; it reads all lower ones too.
 func newest(k Kind) byte {
 	high := byte(0)
 	for i := range formats {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEveryFormatIsRead: each row of the list has golden bytes of its kind and format, which this version reads; the
-// kinds count from 1 without a gap, and the next number is refused as a later version's.
+// TestEveryFormatIsRead checks that each row of the list has golden bytes of its kind and format, which this version
+// reads. The kinds are numbered from 1 without a gap, and the next number must be refused as a later version's.
 func TestEveryFormatIsRead(t *testing.T) {
 	files := map[Kind]string{
 		KindManifest: "manifest", KindIncarnation: "incarnation", KindState: "state", KindPart: "part",

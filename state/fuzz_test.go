@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// closed returns b as it is and with a checksum that holds: otherwise nothing behind the checksum would be reached.
+// closed returns b unchanged, and b with a correct checksum, because otherwise a fuzz test would never pass the
+// checksum.
 func closed(b []byte) [][]byte {
 	whole := bytes.Clone(b)
 	if len(whole) > checksumSize {
@@ -16,7 +17,7 @@ func closed(b []byte) [][]byte {
 	return [][]byte{b, appendChecksum(whole, 0)}
 }
 
-// refuse is what an error must come with.
+// refuse checks that no value is returned together with an error.
 func refuse(t *testing.T, err error, value any) {
 	t.Helper()
 	if !reflect.ValueOf(value).IsZero() {
@@ -24,7 +25,8 @@ func refuse(t *testing.T, err error, value any) {
 	}
 }
 
-// FuzzOpenManifest: no panic; what opens is sealed to something that opens equally.
+// FuzzOpenManifest checks that opening does not panic, and that an opened manifest, sealed again, opens to the same
+// value.
 func FuzzOpenManifest(f *testing.F) {
 	f.Add(testManifest().seal(testMaster(), testNonce()))
 	f.Add(firstManifest().seal(testMaster(), testNonce()))
@@ -43,7 +45,7 @@ func FuzzOpenManifest(f *testing.F) {
 	})
 }
 
-// FuzzOpenIncarnation: as FuzzOpenManifest.
+// FuzzOpenIncarnation checks the same as FuzzOpenManifest.
 func FuzzOpenIncarnation(f *testing.F) {
 	f.Add(testIncarnation().seal(testMaster(), testNonce()))
 	f.Add(Incarnation{}.seal(testMaster(), testNonce()))
@@ -62,7 +64,8 @@ func FuzzOpenIncarnation(f *testing.F) {
 	})
 }
 
-// FuzzSealerOpen: no panic; what opens was sealed with the key, so with its nonce it seals to the same bytes.
+// FuzzSealerOpen checks that opening does not panic, and that an opened state, sealed with its nonce, gives the same
+// bytes.
 func FuzzSealerOpen(f *testing.F) {
 	f.Add(testSealer(f).seal(nil, testNonce(), testPosition(), fill(40, 0)))
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{}, nil))
@@ -91,7 +94,7 @@ func FuzzSealerOpen(f *testing.F) {
 	})
 }
 
-// FuzzOpenVerdicts: as FuzzSealerOpen.
+// FuzzOpenVerdicts checks the same as FuzzSealerOpen.
 func FuzzOpenVerdicts(f *testing.F) {
 	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), testRow(40)))
 	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), mergedRow()))
@@ -113,8 +116,8 @@ func FuzzOpenVerdicts(f *testing.F) {
 	})
 }
 
-// FuzzJoin: no panic; what joins splits into the same parts. The input is cut into parts where cuts says, with
-// lengths in steps of 256 bytes.
+// FuzzJoin checks that Join does not panic, and that a joined value splits into the same parts. cuts gives the lengths
+// of the parts of the input, in steps of 256 bytes.
 func FuzzJoin(f *testing.F) {
 	for _, p := range Parts(fill(MaxValue+1, 0)) {
 		f.Add(p[:min(len(p), 1000)], []byte{})
@@ -138,7 +141,8 @@ func FuzzJoin(f *testing.F) {
 	})
 }
 
-// TestOpenAllocatesNoMoreThanItIsGiven: a length field must not make memory of nothing.
+// TestOpenAllocatesNoMoreThanItIsGiven checks that a large length field does not allocate more memory than the input
+// has.
 func TestOpenAllocatesNoMoreThanItIsGiven(t *testing.T) {
 	huge := []byte{0xff, 0xff, 0xff, 0xff}
 	manifest := append(append([]byte{format1, byte(KindManifest)}, make([]byte, 32)...), huge...)

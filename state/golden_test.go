@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestGoldenBytes: what version 1 writes, and that it reads what version 1 wrote.
+// TestGoldenBytes checks the bytes that version 1 writes, and that they are still read.
 func TestGoldenBytes(t *testing.T) {
 	golden(t, "manifest-1.hex", firstManifest().seal(testMaster(), testNonce()))
 	if m, err := OpenManifest(unhex(t, "manifest-1.hex"), testMaster()); err != nil || m != firstManifest() {
@@ -36,7 +36,7 @@ func TestGoldenBytes(t *testing.T) {
 	}
 }
 
-// TestGoldenBytesOfFormat2: a manifest with its input, a state of other semantics than the first, and a row of a whole
+// TestGoldenBytesOfFormat2 covers a manifest with its input, a state with semantics other than 1, and a row of a whole
 // topic.
 func TestGoldenBytesOfFormat2(t *testing.T) {
 	golden(t, "manifest-2.hex", testManifest().seal(testMaster(), testNonce()))
@@ -55,7 +55,8 @@ func TestGoldenBytesOfFormat2(t *testing.T) {
 	}
 }
 
-// TestGoldenBytesOfAStateThatOwes: format 3, under the first semantics and under others.
+// TestGoldenBytesOfAStateThatOwes covers format 3, for a state that owes its first decisions, under semantics 1 and
+// others.
 func TestGoldenBytesOfAStateThatOwes(t *testing.T) {
 	golden(t, "state-3.hex", testSealer(t).seal(nil, testNonce(), owingPosition(), fill(40, 0)))
 	later := owingPosition()
@@ -68,7 +69,8 @@ func TestGoldenBytesOfAStateThatOwes(t *testing.T) {
 	}
 }
 
-// TestGoldenBytesOfAWholeTopic: its place in the order, in the incarnation and in the state.
+// TestGoldenBytesOfAWholeTopic covers the position of a whole topic's stream in the order, in the incarnation and in
+// the state.
 func TestGoldenBytesOfAWholeTopic(t *testing.T) {
 	golden(t, "incarnation-2.hex", wholeIncarnation().seal(testMaster(), testNonce()))
 	if i, err := OpenIncarnation(unhex(t, "incarnation-2.hex"), testMaster()); err != nil ||
@@ -87,9 +89,9 @@ func TestGoldenBytesOfAWholeTopic(t *testing.T) {
 	}
 }
 
-// TestAWholeTopicStandsSomewhere: a place that cannot be is neither written nor read.
+// TestAWholeTopicStandsSomewhere checks that an impossible position is neither written nor read.
 func TestAWholeTopicStandsSomewhere(t *testing.T) {
-	const order = sealedHeader - 4 + semanticsSize // the byte before says whether it owes
+	const order = sealedHeader - 4 + semanticsSize // the byte before it is owes
 	const parts = order + 1 + 16 + 8 + 4 + 4
 	for name, at := range map[string]struct {
 		offset int
@@ -116,8 +118,8 @@ func TestAWholeTopicStandsSomewhere(t *testing.T) {
 	testSealer(t).Seal(nil, p, fill(40, 0))
 }
 
-// TestOnlyStepZeroOwes: a state behind a step has made the first decisions. The sealer does not write another one, and
-// does not read one that somebody has forged.
+// TestOnlyStepZeroOwes checks that a state after step 0 cannot owe its first decisions: the sealer neither writes such
+// a state, nor reads a forged one.
 func TestOnlyStepZeroOwes(t *testing.T) {
 	b := testSealer(t).seal(nil, testNonce(), owingPosition(), fill(40, 0))
 	b[sealedHeader-4-8] = 1 // the step
@@ -135,7 +137,8 @@ func TestOnlyStepZeroOwes(t *testing.T) {
 	testSealer(t).Seal(nil, p, fill(40, 0))
 }
 
-// TestSemanticsOneHasOneForm: format 2 with what format 1 says would be a second way to write the same.
+// TestSemanticsOneHasOneForm checks that semantics 1 in format 2 is refused, because it would be a second form of
+// format 1.
 func TestSemanticsOneHasOneForm(t *testing.T) {
 	b := testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0))
 	b[sealedHeader-4] = 1
@@ -145,7 +148,7 @@ func TestSemanticsOneHasOneForm(t *testing.T) {
 	}
 }
 
-// TestGoldenDerivations: keys that are looked up, and noise that is replayed, depend on these for ever.
+// TestGoldenDerivations pins derived keys. Lookups of records and replays of noise depend on them for ever.
 func TestGoldenDerivations(t *testing.T) {
 	k := testManifest().NameKey
 	golden(t, "key-incarnation-1.hex", k.Key(KindIncarnation, "3/EWR"))

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Identity is the deployment that a local store belongs to.
+// Identity identifies the deployment to which a local store belongs.
 //
 //	format u8 ‖ kind u8 ‖ topic 16 ‖ cluster var ‖ name var ‖ CRC-32C u32
 type Identity struct {
 	Cluster string   // Kafka cluster id
-	Name    string   // of the deployment
+	Name    string   // name of the deployment
 	Topic   [16]byte // UUID of the input topic
 }
 
@@ -24,7 +24,7 @@ func (i Identity) Append(dst []byte) []byte {
 	return appendChecksum(dst, start)
 }
 
-// ParseIdentity reads what Append has written.
+// ParseIdentity parses a record that Append wrote.
 func ParseIdentity(b []byte) (Identity, error) {
 	r, err := unframe(b, kindIdentity)
 	if err != nil {
@@ -37,7 +37,8 @@ func ParseIdentity(b []byte) (Identity, error) {
 	return i, nil
 }
 
-// Compare says what differs between the stored identity and the one of this process, and what to do.
+// Compare returns an error that names the difference between the stored identity and that of this process, and the
+// remedy.
 func (i Identity) Compare(own Identity, dir string) error {
 	var differs []string
 	if i.Cluster != own.Cluster {

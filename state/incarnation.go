@@ -6,29 +6,29 @@ import (
 	"fmt"
 )
 
-// Incarnation is a stream's life under one configuration and one secret. Its record is written once, when the
-// stream is opened, and rewritten only when the master key is rotated: opened under the old one, sealed under the
-// new one. Everything but the seal key is public.
+// Incarnation is a stream's life under one configuration and one secret. Its record is written once, when the stream is
+// opened. It is rewritten only when the master key is rotated: opened under the old key, sealed under the new one.
+// Everything except the seal key is public.
 //
 //	format u8 ‖ kind u8 ‖ id 16 ‖ topic 16 ‖ partition i32 ‖ start i64 ‖ key version u32 ‖ stream var ‖ cluster var
 //	‖ config var ‖ plan var ‖ [order] ‖ nonce 24 ‖ key check 16 ‖ wrapped seal key 48 ‖ CRC-32C u32
 //
-// The order is in format 2, which is that of a whole topic; appendOrdered says its bytes.
+// The order is in format 2, which is for a whole topic; appendOrdered defines its bytes.
 type Incarnation struct {
 	ID         [16]byte // random, or SeededID
 	Stream     string   // public id of the stream
 	Cluster    string   // Kafka cluster id
 	Topic      [16]byte // UUID of the input topic
-	Partition  int32    // of the input topic
+	Partition  int32    // partition of the input topic
 	Config     string   // canonical configuration
 	Params     []byte   // frozen: streams.Learner.Params
 	Start      int64    // first offset of the incarnation; 0 for a whole topic
-	Order      *Ordered // where the stream of a whole topic starts, in each partition; nil for one partition's
+	Order      *Ordered // start of a whole topic's stream in each partition; nil for the stream of one partition
 	SealKey    Secret   // opens the stream's sealed states and derives no noise; stored wrapped
-	KeyVersion uint32   // of the seal key; wrapping it again under another master key keeps it
+	KeyVersion uint32   // version of the seal key, which wrapping under another master key does not change
 }
 
-// NewIncarnation returns i with ID and SealKey drawn from crypto/rand and KeyVersion 1; those of i must be zero.
+// NewIncarnation returns i with ID and SealKey drawn from crypto/rand and KeyVersion 1; these fields of i must be zero.
 func NewIncarnation(i Incarnation) Incarnation {
 	if i.ID != [16]byte{} || i.SealKey != (Secret{}) || i.KeyVersion != 0 {
 		panic("BUG: state: incarnation has an identity already")
@@ -39,7 +39,7 @@ func NewIncarnation(i Incarnation) Incarnation {
 	return i
 }
 
-// Seal returns the record. Two calls differ in the nonce; the seal key is bound to every other field.
+// Seal returns the record. Two calls give records with different nonces. The seal key is bound to every other field.
 func (i Incarnation) Seal(master *MasterKey) []byte { return i.seal(master, newNonce()) }
 
 func (i Incarnation) seal(master *MasterKey, n nonce) []byte {
@@ -90,10 +90,10 @@ func OpenIncarnation(b []byte, master *MasterKey) (Incarnation, error) {
 	return i, nil
 }
 
-// InitialKey returns k_0, where the stream's noise chain starts: HKDF-SHA-256 without salt of secret, which is drawn at
-// opening, never stored and unrelated to the seal key. Its info is "k0" and then cluster, topic UUID, partition i32,
-// stream, incarnation id, configuration and plan, each after its length u32. k_0 lives in the sealed state of step 0
-// and nowhere else.
+// InitialKey returns k_0, the first key of the stream's noise chain: HKDF-SHA-256 without salt of secret. secret is
+// drawn at opening, never stored, and independent of the seal key. The info is "k0" followed by cluster, topic UUID,
+// partition i32, stream, incarnation id, configuration and plan, each after its length u32. k_0 is stored only in the
+// sealed state of step 0.
 func (i Incarnation) InitialKey(secret [32]byte) [32]byte {
 	info := []byte("k0")
 	info = appendVariable(info, i.Cluster)
@@ -106,10 +106,10 @@ func (i Incarnation) InitialKey(secret [32]byte) [32]byte {
 	return [32]byte(expand(secret[:], string(info), 32))
 }
 
-// SeededID returns the incarnation id that a replay with a seed has: the first 16 bytes of HKDF-SHA-256(seed, "id").
+// SeededID returns the incarnation id of a replay with a seed: the first 16 bytes of HKDF-SHA-256(seed, "id").
 func SeededID(seed [32]byte) [16]byte { return [16]byte(expand(seed[:], "id", 16)) }
 
-// belongs says why a record with these public fields is not one of i, or nil.
+// belongs returns an error if a record with these public fields is not one of i.
 func (i Incarnation) belongs(k Kind, id [16]byte, partition int32, keyVersion uint32) error {
 	switch {
 	case partition != i.Partition:

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestInitialKeyDependsOnEveryField: fields that run into each other, or that are left out, would give two streams one
-// noise.
+// TestInitialKeyDependsOnEveryField changes every field. If fields were concatenated ambiguously or left out, two
+// streams could have the same noise.
 func TestInitialKeyDependsOnEveryField(t *testing.T) {
 	secret := [32]byte(fill(32, 5))
 	seen := map[[32]byte]string{testIncarnation().InitialKey(secret): "base"}

@@ -8,34 +8,34 @@ import (
 	"io"
 )
 
-// Manifest is what all members of a deployment agree on. One is written to each changelog partition before any
-// stream is opened; a member with another configuration refuses.
+// Manifest holds the facts on which all members of a deployment must agree. One is written to each changelog partition
+// before any stream is opened; a member with another configuration refuses to run.
 //
 //	format u8 ‖ kind u8 ‖ SHA-256 of config 32 ‖ config var ‖ [semantics u32 ‖ input id 16 ‖ input name var]
 //	‖ nonce 24 ‖ key check 16 ‖ wrapped name key 48 ‖ CRC-32C u32
 //
-// The fields in brackets are those of format 2. A manifest of format 1 names no input, and its semantics are 1.
+// The fields in brackets are in format 2. A manifest of format 1 names no input, and its semantics are 1.
 type Manifest struct {
-	Config    string  // canonical configuration, lines NAME=value; stored in clear: settings are public
-	Semantics uint32  // of the version that wrote the manifest, from 1
-	Input     Input   // the topic whose events the deployment takes; zero when it is not known
+	Config    string  // canonical configuration, lines NAME=value; in clear, because settings are public
+	Semantics uint32  // semantics of the version that wrote the manifest, from 1
+	Input     Input   // the topic of the deployment's events; zero if unknown
 	NameKey   NameKey // hides stream names in keys of topics and stores; stored wrapped
 }
 
-// Input is an input topic: the name it had, and the id that it keeps until it is deleted.
+// Input is an input topic: its name, and the id that it keeps until it is deleted.
 type Input struct {
 	ID   [16]byte
 	Name string
 }
 
-// ManifestKey returns the Kafka key of the manifest record. It is clear text, and no NameKey.Key has its length.
+// ManifestKey returns the Kafka key of the manifest record. It is clear text, and no NameKey.Key has the same length.
 func ManifestKey() []byte { return []byte("oriel/manifest") }
 
-// EndedKey returns the Kafka key of the record that ends a deployment for good: its value is the name of the one that
-// goes on after it, in clear text, since who writes it may not have the key of the one that ends.
+// EndedKey returns the Kafka key of the record that ends a deployment for good. Its value is the name of the deployment
+// that continues it, in clear text, because the writer of this record may not have the ended deployment's key.
 func EndedKey() []byte { return []byte("oriel/ended") }
 
-// Seal returns the record. Two calls differ in the nonce; the name key is bound to the configuration.
+// Seal returns the record. Two calls give records with different nonces. The name key is bound to the configuration.
 func (m Manifest) Seal(master *MasterKey) []byte { return m.seal(master, newNonce()) }
 
 func (m Manifest) seal(master *MasterKey, n nonce) []byte {
@@ -81,15 +81,15 @@ func OpenManifest(b []byte, master *MasterKey) (Manifest, error) {
 	return m, nil
 }
 
-// NameKey is the key under which stream names are hashed. It prints as "[redacted]", see Secret: with it, names in
-// a copied topic or store can be tested by guessing.
+// NameKey is the key under which stream names are hashed. It prints as "[redacted]", see Secret, because with it names
+// in a copied topic or store could be tested by guessing.
 type NameKey [32]byte
 
 // NewNameKey draws a name key from crypto/rand, once per deployment.
 func NewNameKey() NameKey { return NameKey(NewSecret()) }
 
-// Key returns the 32-byte key, in topics and stores, of a stream's record of a kind:
-// HMAC-SHA-256(k, "oriel name" ‖ kind u8 ‖ stream).
+// Key returns the 32-byte key, in topics and stores, of a stream's record of this kind: HMAC-SHA-256(k, "oriel name" ‖
+// kind u8 ‖ stream).
 func (k NameKey) Key(kind Kind, stream string) []byte {
 	h := hmac.New(sha256.New, k[:])
 	_, _ = io.WriteString(h, "oriel name")
@@ -98,7 +98,7 @@ func (k NameKey) Key(kind Kind, stream string) []byte {
 	return h.Sum(nil)
 }
 
-// Users returns the secret under which users are remembered, one for all streams: HMAC-SHA-256(k, "oriel users").
+// Users returns the secret under which user ids are hashed, one for all streams: HMAC-SHA-256(k, "oriel users").
 func (k NameKey) Users() [32]byte {
 	h := hmac.New(sha256.New, k[:])
 	_, _ = io.WriteString(h, "oriel users")

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// MasterKey wraps the other keys. It encrypts no state itself, so that it can be rotated by wrapping again.
-// Like a Secret, it prints as "[redacted]"; as an unexported field of something that is printed, as an address: fmt
-// follows pointers there, for some verbs, and never enters a function.
+// MasterKey wraps the other keys. It encrypts no state itself, so that it can be rotated by wrapping the keys again.
+// Like a Secret, it prints as "[redacted]". In an unexported field of a printed value it prints as an address, because
+// it holds a function: there fmt follows pointers for some verbs, but never enters a function.
 type MasterKey struct {
 	material func() (wrapping cipher.AEAD, check Secret)
 }
@@ -28,18 +28,18 @@ func NewMasterKey(b [32]byte) *MasterKey {
 	if err != nil {
 		panic("BUG: state: wrapping key of a wrong length")
 	}
-	check := Secret(expand(b[:], "oriel check", 32)) // tells a wrong key from a damaged record
+	check := Secret(expand(b[:], "oriel check", 32)) // distinguishes a wrong key from a damaged record
 	return &MasterKey{func() (cipher.AEAD, Secret) { return wrapping, check }}
 }
 
-// masterDigits is how many hexadecimal digits a master key has.
+// masterDigits is the number of hexadecimal digits of a master key.
 const masterDigits = 64
 
-// MostMasterKeyText is how many bytes hold a master key and what may follow it, and one more.
+// MostMasterKeyText is the number of bytes of a master key with an optional newline, plus one to detect longer files.
 const MostMasterKeyText = masterDigits + 2
 
-// LoadMasterKey reads a master key from a file, as ReadSecretFile and ParseMasterKey do. Errors name the path and the
-// rule, never the content.
+// LoadMasterKey reads a master key from a file by ReadSecretFile and ParseMasterKey. Errors name the path and the rule,
+// never the content.
 func LoadMasterKey(path string) (*MasterKey, error) {
 	text, err := ReadSecretFile(path, MostMasterKeyText)
 	if err != nil {
@@ -60,7 +60,7 @@ func ParseMasterKey(text []byte) (*MasterKey, error) {
 	if len(text) != masterDigits {
 		return nil, errors.New("must hold 64 hexadecimal digits and at most one newline")
 	}
-	if _, err := hex.Decode(key[:], text); err != nil { // its text quotes the content
+	if _, err := hex.Decode(key[:], text); err != nil { // the error is dropped because its text quotes the content
 		return nil, errors.New("must hold hexadecimal digits only")
 	}
 	return NewMasterKey(key), nil
@@ -80,7 +80,7 @@ func (MasterKey) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + 
 
 type nonce [chacha20poly1305.NonceSizeX]byte
 
-// newNonce draws 192 bits: enough that random ones never meet, whatever crashed or was restored in between.
+// newNonce draws 192 bits, enough that random nonces never repeat, whatever crashed or was restored in between.
 func newNonce() (n nonce) {
 	_, _ = rand.Read(n[:])
 	return n
@@ -91,7 +91,7 @@ const (
 	wrapSize  = len(nonce{}) + checkSize + len(Secret{}) + chacha20poly1305.Overhead
 )
 
-// wrap appends nonce, key check and the wrapped secret to record. Everything before is associated data.
+// wrap appends nonce, key check and the wrapped secret to record. All earlier bytes are associated data.
 func (m *MasterKey) wrap(record []byte, n nonce, secret Secret) []byte {
 	clear := record[:len(record):len(record)]
 	wrapping, check := m.material()
@@ -100,7 +100,7 @@ func (m *MasterKey) wrap(record []byte, n nonce, secret Secret) []byte {
 	return wrapping.Seal(record, n[:], secret[:], clear)
 }
 
-// unwrap undoes wrap on the rest of r.
+// unwrap reverses wrap on the rest of r.
 func (m *MasterKey) unwrap(r *reader, k Kind) (Secret, error) {
 	clear := r.record[:r.at]
 	tail := r.rest()
@@ -120,7 +120,7 @@ func (m *MasterKey) unwrap(r *reader, k Kind) (Secret, error) {
 	return Secret(b), nil
 }
 
-// keyCheck depends on the nonce, so that records do not show which of them share a master key.
+// keyCheck depends on the nonce, so that records do not show which of them have the same master key.
 func keyCheck(check Secret, n nonce) []byte {
 	h := hmac.New(sha256.New, check[:])
 	h.Write(n[:])

@@ -65,8 +65,8 @@ func TestMasterKeyFile(t *testing.T) {
 	}
 }
 
-// TestRecordsUnderTheMasterKey holds manifest and incarnation to the same rules: the right key opens, another one is
-// named as such, and a flipped bit anywhere is refused, also by whoever can compute the checksum.
+// TestRecordsUnderTheMasterKey checks the same rules for manifest and incarnation. The right key opens, another key
+// gives ErrWrongKey, and a flipped bit anywhere is refused, even if an adversary corrects the checksum.
 func TestRecordsUnderTheMasterKey(t *testing.T) {
 	other := NewMasterKey([32]byte(fill(32, 2)))
 	for _, c := range []struct {

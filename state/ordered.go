@@ -6,24 +6,25 @@ import (
 	"slices"
 )
 
-// Ordered is where the stream of a whole topic stands: in the log that orders the topic's partitions, and in each of
-// them. It is public. With the order record at Next it says what follows, without any record before that one.
+// Ordered is the position of a whole topic's stream: in the log that orders the topic's partitions, and in each of the
+// partitions. It is public. Together with the order record at Next it determines the continuation, without any earlier
+// record.
 type Ordered struct {
 	Log         [16]byte      // UUID of the topic that holds the order log
 	Next        int64         // offset of the order record in progress
-	LeaderEpoch int32         // of the order log's last batch met: of the record at Next, or of the one before; or −1
-	Parts       []OrderedPart // those of which something was ordered, by partition, ascending
+	LeaderEpoch int32         // epoch of the order log's last batch read: with the record at Next, or before it; or −1
+	Parts       []OrderedPart // partitions with ordered records, ascending
 }
 
-// OrderedPart is where the stream stands in one partition of its input.
+// OrderedPart is the position of the stream in one partition of its input.
 type OrderedPart struct {
 	Partition   int32
 	Next        int64 // next input offset to process
-	LeaderEpoch int32 // of the last record batch met, or −1
-	Ordered     int32 // the greatest leader epoch of an entry that counted, or −1
+	LeaderEpoch int32 // leader epoch of the last record batch read, or −1
+	Ordered     int32 // greatest leader epoch of an entry that counted, or −1
 }
 
-// Clone returns a copy that shares nothing; nil for nil.
+// Clone returns a copy that shares no memory; nil for nil.
 func (o *Ordered) Clone() *Ordered {
 	if o == nil {
 		return nil
@@ -40,7 +41,7 @@ func (o *Ordered) equal(b *Ordered) bool {
 	return o.Log == b.Log && o.Next == b.Next && o.LeaderEpoch == b.LeaderEpoch && slices.Equal(o.Parts, b.Parts)
 }
 
-// Part returns a partition's place for reading; ok is false where nothing of it was ordered yet.
+// Part returns a partition's position. ok is false if none of its records was ordered yet.
 func (o *Ordered) Part(partition int32) (part OrderedPart, ok bool) {
 	i, ok := o.find(partition)
 	if !ok {
@@ -49,7 +50,7 @@ func (o *Ordered) Part(partition int32) (part OrderedPart, ok bool) {
 	return o.Parts[i], true
 }
 
-// Set replaces a partition's place.
+// Set replaces a partition's position.
 func (o *Ordered) Set(part OrderedPart) {
 	i, ok := o.find(part.Partition)
 	if !ok {
@@ -59,7 +60,7 @@ func (o *Ordered) Set(part OrderedPart) {
 	o.Parts[i] = part
 }
 
-// find looks where a partition stands when all below it are there, which is nearly always so.
+// find first looks at the index at which a partition is if all lower ones are present, which is nearly always so.
 func (o *Ordered) find(partition int32) (int, bool) {
 	if i := int(partition); 0 <= i && i < len(o.Parts) && o.Parts[i].Partition == partition {
 		return i, true
@@ -69,10 +70,10 @@ func (o *Ordered) find(partition int32) (int, bool) {
 	})
 }
 
-// partSize is the length of a partition's place in a record.
+// partSize is the length of a partition's position in a record.
 const partSize = 4 + 8 + 4 + 4
 
-// appendOrdered appends o as records hold it:
+// appendOrdered appends the encoding of o in records:
 //
 //	log 16 ‖ next i64 ‖ leader epoch i32 ‖ partitions u32 ‖ for each, ascending: partition i32 ‖ next i64
 //	‖ leader epoch i32 ‖ ordered i32
@@ -93,7 +94,7 @@ func appendOrdered(dst []byte, o *Ordered) []byte {
 	return dst
 }
 
-// ordered reads what appendOrdered has written.
+// ordered reads the encoding that appendOrdered writes.
 func (r *reader) ordered() *Ordered {
 	o := &Ordered{Log: r.array16(), Next: int64(r.uint64()), LeaderEpoch: int32(r.uint32())}
 	n := r.uint32()
@@ -110,7 +111,7 @@ func (r *reader) ordered() *Ordered {
 	return o
 }
 
-// valid reports whether every field is within its bounds, and partitions ascend.
+// valid reports whether every field is within its bounds, and partitions are ascending.
 func (o *Ordered) valid() bool {
 	last := int32(-1)
 	for _, p := range o.Parts {

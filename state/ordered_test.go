@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOrderedIsASortedMap: whichever partitions have a place, each is found, and no other.
+// TestOrderedIsASortedMap checks, for any set of partitions, that each is found, and no other.
 func TestOrderedIsASortedMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {

@@ -6,25 +6,25 @@ import (
 	"fmt"
 )
 
-// MaxValue is the largest value that goes to a topic as one record: 1 MiB, a broker's default limit, less 64 KiB for
-// key, headers and batch.
+// MaxValue is the largest value that is written to a topic as one record: 1 MiB, a broker's default limit, less 64 KiB
+// for key, headers and batch.
 const MaxValue = 1<<20 - 64<<10
 
 const (
 	partHeader   = 2 + 1 + 1 + 4 + sha256.Size
 	partOverhead = partHeader + checksumSize
 	partData     = MaxValue - partOverhead
-	maxParts     = 255 // the index is one byte, and so is the key's suffix
+	maxParts     = 255 // because the index is one byte, and so is the key's suffix
 )
 
-// Parts splits a sealed state into values of at most MaxValue bytes. One that fits is its own only part and is
-// returned as it is. Otherwise each part is
+// Parts splits a sealed state into values of at most MaxValue bytes. A state that fits is returned unchanged as the
+// only part. Otherwise each part is
 //
 //	format u8 ‖ kind u8 ‖ index u8 ‖ count u8 ‖ length of the whole u32 ‖ SHA-256 of the whole 32 ‖ slice ‖ CRC-32C u32
 //
-// so that parts of two states never join: the whole differs, at least in its nonce. The digest needs no key, because
-// what Join returns is authenticated by Sealer.Open. More than 255 parts (about 238 MiB) panic: a configuration
-// with such states must be refused earlier.
+// so that parts of two states never join, because two wholes differ at least in their nonces. The digest needs no key,
+// because Sealer.Open authenticates the result of Join. It panics for more than 255 parts (about 238 MiB), so a
+// configuration with such states must be refused earlier.
 func Parts(value []byte) [][]byte {
 	if len(value) <= MaxValue {
 		return [][]byte{value}
@@ -47,8 +47,8 @@ func Parts(value []byte) [][]byte {
 	return parts
 }
 
-// PartKey returns the key of part index, given that of the state: the first part has the key itself, later ones
-// have their index as one more byte.
+// PartKey returns the key of part index, given the key of the state: the first part has the key itself, later ones
+// append their index as one byte.
 func PartKey(key []byte, index int) []byte {
 	if index < 0 || index >= maxParts {
 		panic(fmt.Sprintf("BUG: state: part %d, want 0 to %d", index, maxParts-1))
@@ -59,16 +59,16 @@ func PartKey(key []byte, index int) []byte {
 	return append(key[:len(key):len(key)], byte(index))
 }
 
-// PartCount says into how many parts the state was split whose first part is given: which keys to read.
+// PartCount returns the number of parts of a state, given the first part, so that the caller knows which keys to read.
 func PartCount(first []byte) (int, error) {
 	if len(first) < 2 || Kind(first[1]) != KindPart {
-		return 1, nil // not split; Sealer.Open says if it is something else
+		return 1, nil // not split, or not a state, which Sealer.Open finds
 	}
 	p, err := parsePart(first)
 	return p.count, err
 }
 
-// Join undoes Parts. The parts must be all those of one state, in order. Errors: ErrFormat, ErrCorrupt.
+// Join reverses Parts. It must get all parts of one state, in order. Errors: ErrFormat, ErrCorrupt.
 func Join(parts [][]byte) ([]byte, error) {
 	if len(parts) == 0 {
 		return nil, fmt.Errorf("%w: sealed state without parts", ErrCorrupt)
@@ -108,7 +108,7 @@ type part struct {
 	data                 []byte
 }
 
-// parsePart also holds the part to the one way in which Parts cuts, which bounds what Join allocates.
+// parsePart also checks that the part is cut as Parts cuts, which bounds the memory that Join allocates.
 func parsePart(b []byte) (part, error) {
 	r, err := unframe(b, KindPart)
 	if err != nil {

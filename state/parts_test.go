@@ -28,7 +28,8 @@ func TestPartsJoin(t *testing.T) {
 	}
 }
 
-// TestPartsOfTwoStatesNeverJoin: the changelog is compacted key by key.
+// TestPartsOfTwoStatesNeverJoin mixes parts of two states, which can occur because the changelog is compacted key by
+// key.
 func TestPartsOfTwoStatesNeverJoin(t *testing.T) {
 	s := testSealer(t)
 	machine := make([]byte, 3*partData)
@@ -69,7 +70,7 @@ func TestPartsOfTwoStatesNeverJoin(t *testing.T) {
 }
 
 func TestPartKeysDiffer(t *testing.T) {
-	key := slices.Grow(fill(32, 0), 8) // spare room must not be shared
+	key := slices.Grow(fill(32, 0), 8) // spare capacity that PartKey must not write to
 	a, b := PartKey(key, 1), PartKey(key, 2)
 	if !bytes.Equal(PartKey(key, 0), key) || a[32] != 1 || b[32] != 2 || len(a) != 33 {
 		t.Errorf("keys %x, %x", a, b)

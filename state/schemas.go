@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Schemas are the writers' schemas that a stream decodes its events by, each under its id in a registry, in the order
-// in which they were frozen. They are public. They are authenticated because decoding must not change: a record that
-// was taken once may be taken again after a crash, and must then say the same.
+// Schemas are the writers' schemas by which a stream decodes its events, each with its id in a registry, in the order
+// in which they were frozen. They are public. They are authenticated because decoding must not change: after a crash a
+// record may be decoded again, and must then give the same event.
 //
 //	format u8 ‖ kind u8 ‖ number of schemas u32 ‖ schemas ‖ HMAC-SHA-256(key, stream var ‖ all before it) 32 ‖ CRC-32C u32
 //
@@ -22,16 +22,16 @@ import (
 //	‖ [offsets u32 ‖ for each, partitions ascending: partition i32 ‖ offset i64]
 type Schemas []Schema
 
-// Schema is one writer's schema. Records name its id. Those before the offsets from which it is known are null events,
-// as they were when they were first taken.
+// Schema is one writer's schema, whose id records name. It is known from some offset of each partition on. Earlier
+// records with its id are null events, as they were when they were first processed.
 type Schema struct {
 	ID         uint32
-	Text       string            // as the registry has it
-	References []SchemaReference // schemas of others that the text names, those first that others name
-	Since      []SchemaSince     // by partition of the input, ascending; nil: known from the first record on
+	Text       string            // text in the registry
+	References []SchemaReference // other schemas that the text names; each follows the ones that it names
+	Since      []SchemaSince     // by input partition, ascending; nil: known from the first record on
 }
 
-// SchemaReference is a schema that others name: the name that they call it by, and its text.
+// SchemaReference is a schema that other schemas refer to: the name by which they refer to it, and its text.
 type SchemaReference struct{ Name, Text string }
 
 // SchemaSince is the first offset of a partition at which a schema is known.
@@ -40,8 +40,8 @@ type SchemaSince struct {
 	Offset    int64
 }
 
-// Known tells whether the record at an offset of a partition of the input is decoded by the schema. A partition that
-// was added to the input after the schema was frozen knows it from its first record on.
+// Known reports whether the record at an offset of an input partition is decoded by the schema. In a partition that was
+// added to the input after the schema was frozen, the schema is known from the first record on.
 func (s *Schema) Known(partition int32, offset int64) bool {
 	i, found := slices.BinarySearchFunc(s.Since, partition, func(f SchemaSince, partition int32) int {
 		return int(f.Partition) - int(partition)
@@ -49,7 +49,7 @@ func (s *Schema) Known(partition int32, offset int64) bool {
 	return !found || offset >= s.Since[i].Offset
 }
 
-// Find returns the schema of an id; nil when none is frozen.
+// Find returns the frozen schema with this id, or nil.
 func (s Schemas) Find(id uint32) *Schema {
 	for i := range s {
 		if s[i].ID == id {
@@ -144,7 +144,7 @@ func (r *reader) schemas() Schemas {
 	return schemas
 }
 
-// valid reports whether no id is frozen twice, and offsets are within their bounds, partitions ascending.
+// valid reports whether no id is frozen twice, and offsets are within their bounds, with partitions ascending.
 func (s Schemas) valid() bool {
 	seen := map[uint32]bool{}
 	for _, schema := range s {

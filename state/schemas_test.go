@@ -29,7 +29,8 @@ func TestGoldenBytesOfSchemas(t *testing.T) {
 	}
 }
 
-// TestSchemasAreThoseOfTheStream: neither another stream's, nor another deployment's, nor any with a changed byte open.
+// TestSchemasAreThoseOfTheStream checks that schemas of another stream, of another deployment, or with a changed byte
+// do not open.
 func TestSchemasAreThoseOfTheStream(t *testing.T) {
 	sealed := testSchemas().Seal(schemasKey(), "orders")
 	if s, err := OpenSchemas(sealed, schemasKey(), "order"); s != nil || !errors.Is(err, ErrForeign) {
@@ -63,7 +64,7 @@ func TestSchemasAreKnownFromTheirOffsetsOn(t *testing.T) {
 		{later, 0, 812, true},
 		{later, 7, 0, true},
 		{later, 9, 1 << 40, false},
-		{later, 8, 0, true}, // added since
+		{later, 8, 0, true}, // a partition that was added since
 	} {
 		if got := c.schema.Known(c.partition, c.offset); got != c.want {
 			t.Errorf("schema %d at partition %d offset %d: %v", c.schema.ID, c.partition, c.offset, got)
@@ -88,7 +89,7 @@ func TestSchemasThatNoRecordHolds(t *testing.T) {
 	}
 }
 
-// FuzzOpenSchemas: as FuzzOpenManifest, behind an authentication that holds.
+// FuzzOpenSchemas checks the same as FuzzOpenManifest, for input with a valid authentication.
 func FuzzOpenSchemas(f *testing.F) {
 	f.Add([]byte{})
 	whole := testSchemas().Seal(schemasKey(), "orders")

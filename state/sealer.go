@@ -9,23 +9,23 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Position is where a sealed state stands in its input. It is public: stored in clear, and authenticated.
+// Position is the position of a sealed state in its input. It is public: stored in clear, and authenticated.
 type Position struct {
-	Topic       [16]byte // UUID of the topic that Next counts in
-	Next        int64    // next offset to process: of the input's partition, or of the merged log of a whole topic
-	LeaderEpoch int32    // leader epoch of the last processed record, or −1; of a whole topic always −1
-	Step        uint64   // closed steps
-	Semantics   uint32   // of the version that computed the state; 0 is written as 1
+	Topic       [16]byte // UUID of the topic whose offsets Next counts
+	Next        int64    // next offset to process, of the input's partition or of the merged log of a whole topic
+	LeaderEpoch int32    // leader epoch of the last processed record, or −1; for a whole topic always −1
+	Step        uint64   // number of closed steps
+	Semantics   uint32   // semantics of the version that computed the state; 0 is written as 1
 
-	// Owes is true while the decisions that a machine makes before the first record are not made: only at step 0.
+	// Owes is true until the decisions that a machine makes before the first record are made: only at step 0.
 	Owes bool
 
-	// Order is where the stream of a whole topic stands, whose offsets Next counts: the sum over all partitions of what
-	// was taken of each since the incarnation's start. Nil for the stream of one partition.
+	// Order is the position of a whole topic's stream. Next then counts offsets of the merged stream: the sum over all
+	// partitions of the records taken since the incarnation's start. It is nil for the stream of one partition.
 	Order *Ordered
 }
 
-// Clone returns a copy that shares nothing.
+// Clone returns a copy that shares no memory.
 func (p Position) Clone() Position {
 	p.Order = p.Order.Clone()
 	return p
@@ -44,13 +44,14 @@ func (p Position) Equal(o Position) bool {
 //	‖ step u64 ‖ [semantics u32] ‖ [owes u8 ‖ order] ‖ length of the machine state u32
 //	‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
-// The semantics are in formats 2 to 4. A state of format 1 has semantics 1; one of semantics 1 has format 1, unless it
-// owes its first decisions. A state of format 3 owes them. It has a format of its own so that a version that does not
-// know of them refuses the state: such a version would go on without them. A state of format 4 is of a whole topic. It
-// says whether it owes them (1) or not (0), and holds its place in the order as appendOrdered writes it.
+// The semantics are in formats 2 to 4. A state of format 1 has semantics 1; a state of semantics 1 has format 1, unless
+// it owes its first decisions. A state of format 3 owes them. It has its own format so that a version that does not
+// know of them refuses the state, instead of continuing without them. A state of format 4 is of a whole topic. It has a
+// byte for whether it owes them (1) or not (0), and its position in the order as appendOrdered writes it.
 //
-// XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything before the nonce, then the
-// stream's name after its length. Never compressed: a compressed length tells about the content.
+// Encryption is XChaCha20-Poly1305 under the seal key with a random nonce. The associated data are everything before
+// the nonce, then the stream's name after its length. Nothing is compressed, because a compressed length depends on the
+// content.
 type Sealer struct {
 	incarnation *Incarnation       // without plan, configuration, order and seal key
 	aead        func() cipher.AEAD // a function, so that fmt cannot reach the key, see MasterKey
@@ -58,16 +59,16 @@ type Sealer struct {
 	data        []byte
 }
 
-// sealedHeader is the length of what comes before the nonce in format 1; semanticsSize is what formats 2 to 4 add.
+// sealedHeader is the number of bytes before the nonce in format 1; formats 2 to 4 add semanticsSize.
 const (
 	sealedHeader  = 2 + 16 + 4 + 4 + 16 + 8 + 4 + 8 + 4
 	semanticsSize = 4
 )
 
-// sealedOverhead is what a sealed state is longer than its machine state.
+// sealedOverhead is the length of a sealed state without its machine state.
 const sealedOverhead = sealedHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
 
-// Sealer returns the sealer of i. The seal key must be set: a zero one is refused, it was never unwrapped.
+// Sealer returns the sealer of i. The seal key must be set: a zero key is refused, because it was never unwrapped.
 func (i Incarnation) Sealer() (*Sealer, error) {
 	if i.SealKey == (Secret{}) {
 		return nil, fmt.Errorf("%w: incarnation without a seal key", ErrWrongKey)
@@ -88,8 +89,9 @@ func (s *Sealer) Width() int {
 	return s.machine + sealedOverhead
 }
 
-// Seal appends the sealed state to dst and returns it. The first machine state that the sealer sees, sealed or opened,
-// fixes the length; another one is a bug and panics, as it would show in the width. dst and machine must not overlap.
+// Seal appends the sealed state to dst and returns it. The first machine state that the sealer gets, sealed or opened,
+// fixes the length. Any other length panics as a bug, because the width would show it. dst and machine must not
+// overlap.
 func (s *Sealer) Seal(dst []byte, p Position, machine []byte) []byte {
 	return s.seal(dst, newNonce(), p, machine)
 }
@@ -131,7 +133,7 @@ func (s *Sealer) seal(dst []byte, n nonce, p Position, machine []byte) []byte {
 	return s.close(dst, start, n, machine)
 }
 
-// appendOwner appends how each sealed record of the incarnation begins.
+// appendOwner appends the first fields of every sealed record of the incarnation.
 func (s *Sealer) appendOwner(dst []byte, k Kind) []byte {
 	dst = appendHeader(dst, k)
 	dst = append(dst, s.incarnation.ID[:]...)
@@ -139,7 +141,7 @@ func (s *Sealer) appendOwner(dst []byte, k Kind) []byte {
 	return binary.LittleEndian.AppendUint32(dst, s.incarnation.KeyVersion)
 }
 
-// close seals private behind the header that starts at dst[start:].
+// close seals private after the header that starts at dst[start:].
 func (s *Sealer) close(dst []byte, start int, n nonce, private []byte) []byte {
 	data := s.associated(dst[start:])
 	dst = append(dst, n[:]...)

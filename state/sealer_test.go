@@ -28,8 +28,8 @@ func TestSealedStateOpens(t *testing.T) {
 	}
 }
 
-// TestSealedStateRefusesEveryFlippedBit, by accident (the checksum tells) and by an adversary who computes the
-// checksum.
+// TestSealedStateRefusesEveryFlippedBit flips bits by accident, which the checksum detects, and as an adversary who
+// corrects the checksum.
 func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
 	for _, p := range []Position{testPosition(), laterPosition(), owingPosition()} {
 		refuseEveryFlippedBit(t, testSealer(t).Seal(nil, p, fill(40, 0)), func(b []byte) (bool, error) {
@@ -39,8 +39,8 @@ func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
 	}
 }
 
-// refuseEveryFlippedBit plays every flipped bit and every cut of a sealed value; open tells whether it gave anything
-// private.
+// refuseEveryFlippedBit tries every flipped bit and every truncation of a sealed value. open reports whether it
+// returned anything private.
 func refuseEveryFlippedBit(t *testing.T, value []byte, open func([]byte) (bool, error)) {
 	t.Helper()
 	for i := range value {
@@ -66,7 +66,7 @@ func refuseEveryFlippedBit(t *testing.T, value []byte, open func([]byte) (bool, 
 	}
 }
 
-// foreigner is an incarnation that must not open what another one sealed, and what is said then.
+// foreigner is an incarnation that must not open another one's records, and the error text expected then.
 type foreigner struct {
 	name   string
 	change func(*Incarnation)
@@ -109,7 +109,7 @@ func TestSealedStateRefusesOthers(t *testing.T) {
 	}
 }
 
-// TestWidthNeverChanges: the length of a record would tell what is inside.
+// TestWidthNeverChanges checks that the length of a record is constant, because it would otherwise reveal the content.
 func TestWidthNeverChanges(t *testing.T) {
 	s := testSealer(t)
 	short := s.Seal(nil, testPosition(), fill(40, 0))

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestSecretsPrintNothing: no verb, no encoder and no field shows key material.
+// TestSecretsPrintNothing checks that no verb, no encoder and no field prints key material.
 func TestSecretsPrintNothing(t *testing.T) {
-	i, m, bits := testIncarnation(), testManifest(), NewSecret() // random: no other field has the same bytes
+	i, m, bits := testIncarnation(), testManifest(), NewSecret() // random, so that no other field has the same bytes
 	i.SealKey, m.NameKey = NewSecret(), NewNameKey()
 	master := NewMasterKey(bits)
 	_, check := master.material()
@@ -71,7 +71,8 @@ func TestDrawnSecretsDiffer(t *testing.T) {
 	}
 }
 
-// Each byte of a nonce and of a secret is drawn: that one is equal in 16 pairs has probability below 2^−120.
+// TestEachByteIsDrawn checks that each byte of a nonce and of a secret is random: a byte equal in 16 pairs has
+// probability below 2^−120.
 func TestEachByteIsDrawn(t *testing.T) {
 	nonces, secrets := [len(nonce{})]byte{}, [len(Secret{})]byte{}
 	for range 16 {

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// ReadSecretFile reads at most so many bytes of a file that holds a secret. One that others may read or write, or that
-// its group may write, is refused: who can write it can choose the secret. Errors name the path and the rule, never the
-// content.
+// ReadSecretFile reads at most most bytes of a file that holds a secret. It refuses a file that others may read or
+// write, or that its group may write, because anyone who can write it can choose the secret. Errors name the path and
+// the rule, never the content.
 func ReadSecretFile(path string, most int64) ([]byte, error) {
-	info, err := os.Stat(path) // before opening: opening a pipe waits for a writer
+	info, err := os.Stat(path) // before opening, because opening a pipe waits for a writer
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func testMaster() *MasterKey { return NewMasterKey([32]byte(fill(32, 1))) }
 
 func testNonce() nonce { return nonce(fill(24, 200)) }
 
-// firstManifest is one as format 1 can say it.
+// firstManifest returns a manifest that format 1 can represent.
 func firstManifest() Manifest {
 	return Manifest{Config: "DELTA=1e-06\nEPSILON=1\n", Semantics: 1, NameKey: NameKey(fill(32, 50))}
 }
@@ -54,40 +54,40 @@ func laterPosition() Position {
 	return p
 }
 
-// testRow is of one partition's stream.
+// testRow returns a row for the stream of one partition.
 func testRow(width int) StatusRow {
 	return StatusRow{From: 77, To: 77 + int64(width), Verdicts: fill(width, 0)}
 }
 
-// mergedRow is of the stream of a whole topic.
+// mergedRow returns a row for the stream of a whole topic.
 func mergedRow() StatusRow {
 	row := testRow(40)
 	row.Stretches = []Stretch{{0, 5, 20}, {2, 1 << 40, 1<<40 + 1}, {0, 20, 43}, {1 << 20, 0, 1}}
 	return row
 }
 
-// owingPosition is of a machine that has not made its first decisions.
+// owingPosition returns the position of a machine that has not made its first decisions.
 func owingPosition() Position {
 	p := testPosition()
 	p.Step, p.LeaderEpoch, p.Owes = 0, -1, true
 	return p
 }
 
-// testOrdered is where a whole topic stands whose partition 1 has nothing ordered.
+// testOrdered returns the position of a whole topic's stream in whose partition 1 nothing is ordered yet.
 func testOrdered() *Ordered {
 	return &Ordered{Log: [16]byte(fill(16, 70)), Next: 1<<33 + 9, LeaderEpoch: 4, Parts: []OrderedPart{
 		{Partition: 0, Next: 1<<40 + 2, LeaderEpoch: 2, Ordered: 3}, {Partition: 2, Next: 3, LeaderEpoch: -1, Ordered: -1},
 	}}
 }
 
-// wholePosition is of the stream of a whole topic.
+// wholePosition returns a position in the stream of a whole topic.
 func wholePosition() Position {
 	p := testPosition()
 	p.LeaderEpoch, p.Order = -1, testOrdered()
 	return p
 }
 
-// wholeIncarnation is of the stream of a whole topic.
+// wholeIncarnation returns the incarnation of a whole topic's stream.
 func wholeIncarnation() Incarnation {
 	i := testIncarnation()
 	i.Stream, i.Partition, i.Start, i.Order = "trips", 0, 0, testOrdered()

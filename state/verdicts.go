@@ -8,15 +8,15 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// StatusRow says what became of the offsets [From, To) of one incarnation, a byte an offset. They are offsets of the
-// input's partition, or of the merged log of a whole topic. What the bytes mean is the caller's; that there are
-// To − From of them shows, and nothing else.
+// StatusRow holds the statuses of the offsets [From, To) of one incarnation, one byte for each. They are offsets of the
+// input's partition, or of the merged log of a whole topic. The caller defines the meaning of the bytes. Only their
+// number, To − From, is visible outside.
 type StatusRow struct {
 	From, To int64 // public: stored in clear, and authenticated
 	Verdicts []byte
 
-	// Stretches say which offsets of the input these are in the stream of a whole topic, in order. They are public. Nil
-	// for the stream of one partition, whose offsets are the input's.
+	// Stretches list, for the stream of a whole topic, the input offsets that the row covers, in order. They are
+	// public. They are nil for the stream of one partition, whose offsets are the input's.
 	Stretches []Stretch
 }
 
@@ -27,18 +27,18 @@ type Stretch struct {
 }
 
 const (
-	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8 // of format 1; format 2 adds the stretches behind their number
+	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8 // for format 1; format 2 adds the stretches after their number
 	rowOverhead = rowHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
 	stretchSize = 4 + 8 + 4
 
-	// MaxVerdicts is the most that one row holds: half of a broker's default limit of 1 MiB, so that a row and what
-	// lies around it fit whatever else shares its batch. MaxStretches are half as many bytes again.
+	// MaxVerdicts is the largest number of statuses in one row: half of a broker's default limit of 1 MiB, so that a
+	// row with its overhead fits whatever else shares its batch. MaxStretches take half as many bytes again.
 	MaxVerdicts  = 512 << 10
 	MaxStretches = MaxVerdicts / 2 / stretchSize
 )
 
-// Cut divides r behind the offsets that one sealed row holds. The first part is never empty if r is not; the rest is
-// empty where all of r fits. The parts share r's verdicts, and its stretches where none is cut in two.
+// Cut splits r after the offsets that fit in one sealed row. The first part is never empty if r is not; the rest is
+// empty if all of r fits. The parts share r's verdicts, and its stretches unless one is split in two.
 func (r StatusRow) Cut() (first, rest StatusRow) {
 	n, first, rest := int64(min(len(r.Verdicts), MaxVerdicts)), r, r
 	if len(r.Stretches) > 0 {
@@ -49,7 +49,8 @@ func (r StatusRow) Cut() (first, rest StatusRow) {
 	return first, rest
 }
 
-// cutStretches divides stretches behind n offsets, or where a row has no room for more; it returns behind how many.
+// cutStretches splits stretches after n offsets, or earlier if a row has no room for more; covered is the number of
+// offsets.
 func cutStretches(all []Stretch, n int64) (covered int64, first, rest []Stretch) {
 	for i, s := range all {
 		length := s.To - s.From
@@ -73,10 +74,10 @@ func cutStretches(all []Stretch, n int64) (covered int64, first, rest []Stretch)
 //	‖ [number of stretches u32 ‖ (partition i32 ‖ from i64 ‖ offsets u32) for each]
 //	‖ nonce 24 ‖ verdicts, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
-// The fields in brackets are those of format 2, which rows with stretches have. A row is sealed as a state is:
-// XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything before the nonce, then the
-// stream's name after its length. More than MaxVerdicts or MaxStretches, no verdicts, and stretches of another length
-// than the verdicts are bugs and panic.
+// The fields in brackets are in format 2, which rows with stretches have. A row is sealed as a state is:
+// XChaCha20-Poly1305 under the seal key with a random nonce; the associated data are everything before the nonce, then
+// the stream's name after its length. It panics, because of a bug, if there are no verdicts, more than MaxVerdicts or
+// MaxStretches, or if the stretches do not have the length of the verdicts.
 func (s *Sealer) SealVerdicts(dst []byte, row StatusRow) []byte {
 	return s.sealVerdicts(dst, newNonce(), row)
 }
@@ -105,8 +106,8 @@ func (s *Sealer) sealVerdicts(dst []byte, n nonce, row StatusRow) []byte {
 	return s.close(dst, start, n, row.Verdicts)
 }
 
-// covered reports whether the stretches are as many offsets as the row has, and written in the one way there is: none
-// is empty, and none goes on where its neighbour ends.
+// covered reports whether the stretches have as many offsets as the row, in canonical form: none is empty, and none
+// starts where its predecessor ends in the same partition.
 func (r StatusRow) covered() bool {
 	if len(r.Stretches) > MaxStretches {
 		return false
@@ -152,8 +153,8 @@ func (s *Sealer) OpenVerdicts(value []byte) (StatusRow, error) {
 	return row, nil
 }
 
-// stretches returns the stretches of a row behind their number, which is compared with what is there before anything
-// else.
+// stretches returns the stretches of a row, which follow their number. The number is first compared with the bytes that
+// are left.
 func (r *reader) stretches() []Stretch {
 	n := r.uint32()
 	if uint64(n)*stretchSize > uint64(len(r.record)-r.at) {

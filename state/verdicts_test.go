@@ -31,7 +31,8 @@ func TestVerdictsOpen(t *testing.T) {
 	}
 }
 
-// TestVerdictsRefuseEveryFlippedBit, by accident (the checksum tells) and by an adversary who computes the checksum.
+// TestVerdictsRefuseEveryFlippedBit flips bits by accident, which the checksum detects, and as an adversary who
+// corrects the checksum.
 func TestVerdictsRefuseEveryFlippedBit(t *testing.T) {
 	for _, row := range []StatusRow{testRow(40), mergedRow()} {
 		refuseEveryFlippedBit(t, testSealer(t).SealVerdicts(nil, row), func(b []byte) (bool, error) {
@@ -63,7 +64,8 @@ func TestVerdictsRefuseOthers(t *testing.T) {
 	}
 }
 
-// A row has as many statuses as offsets, whoever has sealed it.
+// TestARowIsAsLongAsItsOffsets checks that a row with more or fewer statuses than offsets is refused, even if it is
+// validly sealed.
 func TestARowIsAsLongAsItsOffsets(t *testing.T) {
 	for to, want := range map[uint64]bool{80: false, 81: true, 82: false, 40: false} {
 		s := testSealer(t)
@@ -76,7 +78,8 @@ func TestARowIsAsLongAsItsOffsets(t *testing.T) {
 	}
 }
 
-// TestNoRowIsEmptyOrTooLong: the width of a row is public, and bounded for whoever opens it.
+// TestNoRowIsEmptyOrTooLong checks that an empty or too long row is not sealed. The width of a row is public, and
+// bounds the memory that opening it takes.
 func TestNoRowIsEmptyOrTooLong(t *testing.T) {
 	for _, width := range []int{0, MaxVerdicts + 1} {
 		func() {
@@ -91,7 +94,7 @@ func TestNoRowIsEmptyOrTooLong(t *testing.T) {
 	}
 }
 
-// TestStretchesHaveOneForm: what does not cover the row, and a second way to write the same stretches, is neither
+// TestStretchesHaveOneForm checks that stretches that do not cover the row, or are not in canonical form, are neither
 // written nor read.
 func TestStretchesHaveOneForm(t *testing.T) {
 	for name, stretches := range map[string][]Stretch{
@@ -147,8 +150,8 @@ func forgeRow(t *testing.T, row StatusRow) []byte {
 	return s.close(b, 0, testNonce(), row.Verdicts)
 }
 
-// TestCutCoversAll: the rows that a row is cut into can be sealed, and put together again they are the row, offset by
-// offset; no more are made than are needed.
+// TestCutCoversAll checks that the parts of a cut row can be sealed, that together they equal the row, offset by
+// offset, and that there are no more of them than needed.
 func TestCutCoversAll(t *testing.T) {
 	ones := func(n int) (all []Stretch) {
 		for i := range n {

@@ -14,25 +14,25 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Coin is the fair coin of a run: whether it holds the canary. The machine must not see key.
+// Coin returns the fair coin of a run: true if the run holds the canary. The machine must not see key.
 func Coin(key [32]byte, run uint64) bool {
 	h := sha256.Sum256(binary.LittleEndian.AppendUint64(append([]byte("oriel audit: coin"), key[:]...), run))
 	return h[0]&1 == 1
 }
 
-// Audit counts right guesses of the runs' coins.
+// Audit counts how many coins of runs are guessed right.
 type Audit struct {
 	law       *Law
 	claim     Claim
 	alpha     float64
-	threshold float64 // of |score|, below which the guess for ε abstains
-	learn     int     // first runs, which the learner takes
+	threshold float64 // of |score|; below it there is no guess for ε
+	learn     int     // number of first runs, which the learner learns from
 	learner   *learner
 
 	runs, with  int
 	byScore     guessCount // all runs
 	byThreshold guessCount
-	byLearner   guessCount // runs after the first
+	byLearner   guessCount // runs after the first ones
 }
 
 type guessCount struct{ made, right int }
@@ -44,15 +44,15 @@ func (g *guessCount) add(guess, coin bool) {
 	}
 }
 
-// Claim is what is audited: of releases up to the age of the canary, but of a window at least where there is one. Mu is
-// 0 for pure ε.
+// Claim is the guarantee under test: the loss over the releases up to the canary's age, or over a whole window if that
+// is longer. Mu is 0 for pure ε.
 type Claim struct {
 	Mu      float64 `json:"mu"`
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
 }
 
-// ClaimAt returns what a guarantee says of an age.
+// ClaimAt returns the loss that a guarantee claims at an age.
 func ClaimAt(g protection.Guarantee, age uint64) Claim {
 	c := Claim{Mu: g.Mu, Epsilon: g.Epsilon, Delta: g.Delta}
 	if _, decays := g.Scope.Memory(); !decays && age <= g.Scope.Span() {
@@ -65,9 +65,9 @@ func ClaimAt(g protection.Guarantee, age uint64) Claim {
 	return c
 }
 
-// New starts an audit of a law against a guarantee. runs is how many are planned: it decides how many of them are
-// learned from and at which score a guess for ε is made, both before the first run. All bounds together are wrong with
-// probability α at most.
+// New starts an audit of a law against a guarantee. runs is the planned number of runs: it fixes, before the first run,
+// how many runs are learned from and the score from which on ε is guessed. The probability that any of the bounds is
+// wrong is at most α.
 func New(law *Law, g protection.Guarantee, runs int, alpha float64) (*Audit, error) {
 	if runs < 2 {
 		return nil, fmt.Errorf("audit: %d runs: below 2", runs)
@@ -81,11 +81,11 @@ func New(law *Law, g protection.Guarantee, runs int, alpha float64) (*Audit, err
 	}
 	a.learn = min(32*len(law.marks), runs/4)
 	a.threshold, _ = law.likelihoodRatio().best(runs, a.claim.Delta, a.share())
-	a.threshold *= 1 - 1e-9 // pure noise has the largest score with positive probability
+	a.threshold *= 1 - 1e-9 // because pure noise has the largest score with positive probability
 	return a, nil
 }
 
-// bounds is how many there are, each at confidence 1 − α/bounds.
+// bounds returns the number of bounds, each at confidence 1 − α/bounds.
 func (l *Law) bounds() float64 {
 	if l.Gaussian() {
 		return 3
@@ -95,7 +95,7 @@ func (l *Law) bounds() float64 {
 
 func (a *Audit) share() float64 { return a.alpha / a.law.bounds() }
 
-// Add takes the next run.
+// Add counts the next run.
 func (a *Audit) Add(r Run) {
 	a.runs++
 	if r.Canary {
@@ -115,7 +115,7 @@ func (a *Audit) Add(r Run) {
 	a.byLearner.add(a.learner.guess(r), r.Canary)
 }
 
-// Report is the outcome.
+// Report is the outcome of an audit.
 type Report struct {
 	Runs       int     `json:"runs"`
 	WithCanary int     `json:"runs_with_canary"`
@@ -125,9 +125,9 @@ type Report struct {
 	Bounds     []Bound `json:"bounds"`
 }
 
-// Bound is a lower bound on the loss. Claim is what the guarantee says of it, and Law what the claimed law says of this
-// very canary, where it is known and less: a mechanism that passes only the latter keeps its promise and is not the one
-// that is configured.
+// Bound is a lower bound on the loss. Claim is the loss that the guarantee allows. Law is the loss that the claimed
+// noise gives this canary, if known and smaller: a mechanism whose bound is between Law and Claim keeps its promise,
+// but its noise is not the configured one.
 type Bound struct {
 	Statistic string  `json:"statistic"` // "likelihood ratio" or "learned"
 	Currency  string  `json:"currency"`  // "mu" or "epsilon"
@@ -136,16 +136,16 @@ type Bound struct {
 	Value     float64 `json:"value"`
 	Claim     float64 `json:"claim"`
 	Law       float64 `json:"law"`
-	TooFew    bool    `json:"too_few_runs,omitempty"` // of so many guesses the bound is 0 even if all are right
+	TooFew    bool    `json:"too_few_runs,omitempty"` // with so few guesses the bound is 0 even if all are right
 }
 
-// What a report can refute.
+// Errors of Report.Err, by whether the report refutes the claim or the law of the noise.
 var (
 	ErrClaim = errors.New("audit: the mechanism loses more than it claims")
 	ErrLaw   = errors.New("audit: the mechanism loses more than its noise allows at this canary, though not more than it claims")
 )
 
-// Err returns ErrClaim, ErrLaw or nil. An honest mechanism has an error with probability α at most.
+// Err returns ErrClaim, ErrLaw or nil. For an honest mechanism it returns an error with probability at most α.
 func (r Report) Err() error {
 	var err error
 	for _, b := range r.Bounds {
@@ -160,7 +160,7 @@ func (r Report) Err() error {
 	return err
 }
 
-// Report returns the bounds of the runs so far.
+// Report returns the bounds from the runs added so far.
 func (a *Audit) Report() Report {
 	r := Report{Runs: a.runs, WithCanary: a.with, Alpha: a.alpha, Claim: a.claim, Reach: a.law.reach}
 	limitMu, limitEpsilon := a.law.limits(a.claim)
@@ -185,9 +185,9 @@ func (a *Audit) Report() Report {
 	return r
 }
 
-// limits returns Reach in both currencies, or the claim where that is less. The margin is for contributions and draws
-// that are rounded to the lattice, and for conjugate gradients. Of a user's events under pure noise, and of one that is
-// not at the first step of a tree, Reach counts the nodes that show alone, and is no limit.
+// limits returns Reach in both currencies, or the claim if that is less. A margin covers the rounding of contributions
+// and draws to the lattice, and conjugate gradients. For several events of a user under pure noise, and for an event
+// after the first step of a tree, Reach counts only nodes released alone, so it is no limit.
 func (l *Law) limits(c Claim) (mu, epsilon float64) {
 	const margin = 1.005
 	switch {
@@ -199,8 +199,8 @@ func (l *Law) limits(c Claim) (mu, epsilon float64) {
 	return 0, min(c.Epsilon, margin*l.reach)
 }
 
-// RunsFor returns how many runs bound the loss by a share of Reach, with probability 0.84, if the claimed law holds;
-// false if more than 2³¹.
+// RunsFor returns how many runs give a bound of at least share of Reach, with probability 0.84 if the claimed law
+// holds. ok is false if that takes more than 2³¹ runs.
 func (l *Law) RunsFor(share, delta, alpha float64) (runs int, ok bool) {
 	const limit = 1 << 31
 	alpha /= l.bounds()
@@ -216,8 +216,8 @@ func (l *Law) RunsFor(share, delta, alpha float64) (runs int, ok bool) {
 	return runs, runs < limit
 }
 
-// least returns the smallest n in [1, limit] for which enough holds; enough holds from some n on. It is limit if there
-// is none.
+// least returns the smallest n in [1, limit] for which enough holds, or limit if there is none. enough must be
+// monotone: once true, it stays true for every larger n.
 func least(limit int, enough func(n int) bool) int {
 	high := 1
 	for high < limit && !enough(high) {
@@ -234,8 +234,8 @@ func least(limit int, enough func(n int) bool) int {
 	return high
 }
 
-// expected returns the right guesses of r at rate p that one sees with probability 0.84 at least: one standard
-// deviation below the mean.
+// expected returns a number of right guesses among r at rate p that is reached with probability at least 0.84: the mean
+// less one standard deviation.
 func expected(p float64, r int) int {
 	n := float64(r)
 	return max(0, int(n*p-math.Sqrt(n*p*(1-p))))

@@ -14,8 +14,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// reaches wants a canary of an honest mechanism to show a share of the claim at least, and an audit to bound nine
-// tenths of what it shows, in the short form three quarters, and no more.
+// reaches checks an honest mechanism. Its canary must show at least the share ofClaim of the claim. The audit's bound
+// must reach nine tenths of the loss that the canary shows (three quarters in the short form), and not exceed it.
 func reaches(t *testing.T, what string, c mechanisms.Config, step, age uint64, ofClaim float64) {
 	t.Helper()
 	p, k, stream := mechtest.Plan(t, c), canary(t, c, step, age), mechtest.Open(t, c, [32]byte{16})
@@ -54,7 +54,8 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	}
 }
 
-// Two windows of an event lose more than one, and are compared with more.
+// TestAuditOfAnOlderEvent audits an event over two windows of releases, where it loses more than in one and the claim
+// is larger accordingly.
 func TestAuditOfAnOlderEvent(t *testing.T) {
 	c := config("blt")
 	reaches(t, "blt, two windows", c, 2, 16, 0.9)
@@ -69,7 +70,7 @@ func TestAuditOfAnOlderEvent(t *testing.T) {
 	}
 }
 
-// All events of a user in a window, exchanged at once.
+// TestAuditOfAUser audits the exchange of all events of one user in a window.
 func TestAuditOfAUser(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian"} {
 		c := config(name)
@@ -78,7 +79,8 @@ func TestAuditOfAUser(t *testing.T) {
 	}
 }
 
-// A plan for one event is no plan for a user.
+// TestAuditCatchesEventNoiseForAUser checks that noise calibrated for one event is caught when all events of a user are
+// exchanged.
 func TestAuditCatchesEventNoiseForAUser(t *testing.T) {
 	c := config("blt")
 	event := mechtest.Plan(t, c)
@@ -90,7 +92,8 @@ func TestAuditCatchesEventNoiseForAUser(t *testing.T) {
 	}, audit.ErrClaim)
 }
 
-// At a small ε the bound is as near as theory says, not nearer: what the runs that were asked for promise.
+// TestRunsForIsHonest checks at a small ε that the number of runs from RunsFor gives the bound that it promises, and no
+// better one.
 func TestRunsForIsHonest(t *testing.T) {
 	c := config("blt")
 	c.Budget.Epsilon = 1
@@ -98,11 +101,11 @@ func TestRunsForIsHonest(t *testing.T) {
 	law := newLaw(t, c, mechtest.Plan(t, c), k)
 	half, _ := law.RunsFor(0.5, 1e-6, alpha)
 	most, ok := law.RunsFor(0.9, 1e-6, alpha)
-	// The loss of a bound is some z/√N: a fifth of it needs 25 times the runs.
+	// The gap between bound and loss is z/√N for some z, so a gap of a fifth of its size needs 25 times the runs.
 	if ratio := float64(most) / float64(half); !ok || ratio < 24 || ratio > 26 {
 		t.Errorf("half of the claim takes %d runs, nine tenths %d", half, most)
 	}
-	// A large dimension hides the largest score of pure noise from any number of runs.
+	// In a large dimension the largest score of pure noise is so rare that no number of runs shows it.
 	c = config("tree-gamma")
 	c.Contribution, c.Budget = contribution.OneComponent(64, c.Clip()), dp.Budget{Epsilon: 1}
 	k = canary(t, c, 1, 8)
@@ -167,9 +170,9 @@ func TestReportSaysWhatItRefutes(t *testing.T) {
 	f(2.1, audit.ErrClaim)
 }
 
-// Pure noise of a tree is audited at a later step of the first block by those single nodes that hold the canary: half
-// of them at step 3 of a window of 8. Other releases show more of it, so the claim is the limit, and nothing honest
-// passes it.
+// TestPureNoiseAtALaterStep audits pure noise of a tree at a later step of the first block. Only releases of a single
+// node are used, and half of these nodes hold a canary at step 3 of a window of 8. Other releases would show more of
+// the canary, so the claim is the limit, and no honest mechanism exceeds it.
 func TestPureNoiseAtALaterStep(t *testing.T) {
 	for _, name := range []string{"tree-gamma", "tree-laplace"} {
 		c := config(name)

@@ -9,23 +9,23 @@ import (
 	"oriel/mechanisms"
 )
 
-// maxReleases bounds the memory of a law and the time of its weights.
+// maxReleases bounds the memory of a law and the time to compute its weights.
 const maxReleases = 1 << 17
 
-// Canary is what two neighbouring streams differ in, and how long they are looked at. With and Without are an event's
-// leaves in the two streams, loss units; at user level all Count events of one user, Spacing steps apart, are
-// exchanged.
+// Canary is the difference of two neighbouring streams, and the number of releases that are observed. With and Without
+// are an event's contributions in the two streams, in loss units. At user level all Count events of one user, Spacing
+// steps apart, are exchanged.
 type Canary struct {
-	Step     uint64 // of the first event, from 1
-	Releases uint64 // of a run, from step 1: the first event reaches the age Releases − Step + 1
+	Step     uint64 // step of the first event, from 1
+	Releases uint64 // number of releases in a run; the first event reaches the age Releases − Step + 1
 	Count    uint64
 	Spacing  uint64
 	With     []float64
 	Without  []float64
 }
 
-// NewCanary returns the canary of a configuration: one event, or as many events of one user as fit a window, as near to
-// each other as they may be. The contributions are the caller's to fill in.
+// NewCanary returns the canary of a configuration: one event, or as many events of one user as fit in a window, as
+// close together as allowed. The caller must fill in the contributions.
 func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 	k := Canary{Step: step, Releases: step - 1 + age, Count: 1, Spacing: 1}
 	switch {
@@ -42,7 +42,7 @@ func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 	return k, nil
 }
 
-// Age is the age that the first event reaches.
+// Age returns the age of the first event at the last release.
 func (k Canary) Age() uint64 { return k.Releases - k.Step + 1 }
 
 // At reports whether a canary event is in this step.
@@ -50,8 +50,8 @@ func (k Canary) At(step uint64) bool {
 	return step >= k.Step && (step-k.Step)%k.Spacing == 0 && (step-k.Step)/k.Spacing < k.Count
 }
 
-// signal returns m_t of releases 1 … Releases, where a release keeps so much of the one before: 1 in prefix sums, 0 in
-// single steps.
+// signal returns m_t, the number of canary events in release t, for releases 1 … Releases. kept is the share of a
+// release that the next one keeps: 1 for prefix sums, 0 for single steps.
 func (k Canary) signal(kept float64) []float64 {
 	m, sum := make([]float64, k.Releases), 0.0
 	for t := range m {
@@ -64,7 +64,7 @@ func (k Canary) signal(kept float64) []float64 {
 	return m
 }
 
-// Distance returns the ℓ2 distance of the two contributions, loss units; scales of coordinates do not count.
+// Distance returns the ℓ2 distance of the two contributions in loss units, before any scaling of coordinates.
 func (k Canary) Distance() float64 { return norm2(difference(k.With, k.Without)) }
 
 func (k Canary) validate(n int) error {
@@ -77,9 +77,9 @@ func (k Canary) validate(n int) error {
 	return nil
 }
 
-// marks returns the releases that the learned statistic looks at: those at and just before steps that are powers of two
-// away from the canary, in both directions, and the last ones. Noise that is missing, shared or retired at the border
-// of a block or of a window shows there.
+// marks returns the releases that the learned statistic uses: the releases at, and just before, steps at a power of two
+// from the canary, in both directions, and the last releases. Noise that is missing, shared or retired at the border of
+// a block or window shows there.
 func (k Canary) marks() []int {
 	var steps []int
 	first, last := int(k.Step), int(k.Releases)
@@ -105,7 +105,8 @@ func (k Canary) marks() []int {
 	return slices.Compact(steps)
 }
 
-// maxMarks releases are learned from as they are; more are chosen from. 4·17 can be chosen at most.
+// maxMarks is the number of releases that are learned from. If there are more candidates, at most 4·17, some are
+// selected.
 const maxMarks = 64
 
 func difference(x, y []float64) []float64 {

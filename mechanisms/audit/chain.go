@@ -14,27 +14,28 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// change is one thing in which two histories differ: one record, which the second one has in place of the first one's.
+// change is one difference of two histories: a record that the second history has in place of the first one's.
 type change struct {
 	what         string
-	place        uint64  // in its batch
+	place        uint64  // position in its batch
 	contribution []int64 // lattice units; nil is the null event
 	other        []int64
-	identity     func(*noise.Identity) // of the second; nil leaves it
+	identity     func(*noise.Identity) // changes the second record's identity; nil keeps it
 }
 
 const (
-	// mostPlaces bounds the coordinates that are changed one by one, and mostNumbers what is added up for them.
+	// mostPlaces bounds the number of coordinates that are changed one by one, and mostNumbers the numbers summed for
+	// them.
 	mostPlaces  = 256
 	mostNumbers = 1 << 22
-	// longBatch bounds what is played for a change: of a longer batch, only the changed step is looked at.
+	// longBatch bounds the records played for a change: of a longer batch, only the changed step is compared.
 	longBatch = 64
-	// density of standardised noise is below this: of a node or step, ½ at most; of a forecast's error, ½ of its
-	// standard deviation, √63 nodes' at most.
+	// density bounds the probability density of standardised noise. For a node or a step it is at most ½. For a
+	// forecast error it is ½ over the standard deviation, which is at most that of √63 nodes.
 	density = 4
 )
 
-// Stream is what CheckChain looks at: a *mechanisms.Stream.
+// Stream is the part of *mechanisms.Stream that CheckChain uses.
 type Stream interface {
 	Add(id noise.Identity, gradient []float64) (closed bool)
 	Sum(part int) []float64
@@ -42,7 +43,7 @@ type Stream interface {
 	Restore(state []byte) error
 }
 
-// sums returns the last releases of all components, one behind the other.
+// sums returns the last releases of all components, concatenated.
 func sums(stream Stream, c mechanisms.Config) []float64 {
 	if len(c.Contribution.Components) == 1 {
 		return stream.Sum(0)
@@ -54,12 +55,13 @@ func sums(stream Stream, c mechanisms.Config) []float64 {
 	return out
 }
 
-// CheckChain plays pairs of short histories that differ in one record, and there in as little as can be: one lattice
-// unit of one coordinate, one byte of it, a null event for a contribution of zeros, one field of the record's identity.
-// All noise from the record's step on must be new. True noises agree at a coordinate in about one of s cases, s the
-// scale in lattice units: the p-value is that of as many as were found, or more.
+// CheckChain plays pairs of short histories that differ in one record by as little as possible: one lattice unit of one
+// coordinate, one byte of it, a null event for a contribution of zeros, or one field of the record's identity. All
+// noise from the record's step on must be new. True noises agree at a coordinate in about one of s cases, where s is
+// the scale in lattice units. The p-value is the probability of at least as many agreements as were found.
 //
-// A part's numbers have to be those of its contribution: RawContributions makes it so of a component with a quantiser.
+// The numbers in a component must be its contribution, unquantised: RawContributions makes it so for a component with a
+// quantiser.
 func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	h, err := newHistorian(c, p, stream)
 	if err != nil {
@@ -91,14 +93,14 @@ func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (r
 		equal, compared = equal+same, compared+len(first)
 		f.Count++
 	}
-	// Whatever was drawn before, a true draw is within a tolerance of a given number with probability 2·tolerance times
-	// the largest density at most.
+	// Whatever was drawn before, a true draw is within tolerance of a given number with probability at most 2·tolerance
+	// times the largest density.
 	f.P = residual.AtLeast(uint64(equal), uint64(compared), min(1, 2*density*h.tolerance))
 	return f, nil
 }
 
-// bases is a contribution from which changes go out, and the largest number at each coordinate that a contribution may
-// have there: a quantiser may allow contributions that are much shorter than the grid does, and then the base is zero
+// bases returns a contribution from which the changes start, and the largest number that a contribution may have at
+// each coordinate. A quantiser may allow only much shorter contributions than the grid does; the base is then zero
 // there.
 func bases(c mechanisms.Config, p mechanisms.Calibration) (base, largest []int64) {
 	base = make([]int64, c.Dimension())
@@ -118,7 +120,7 @@ func bases(c mechanisms.Config, p mechanisms.Calibration) (base, largest []int64
 	return base, largest
 }
 
-// changes are all that are tried.
+// changes yields every change to try.
 func changes(base, largest []int64, batch uint64) iter.Seq[change] {
 	n, zero := len(base), make([]int64, len(base))
 	last := batch - 1
@@ -149,7 +151,7 @@ func changes(base, largest []int64, batch uint64) iter.Seq[change] {
 	}
 }
 
-// changesAt are those of one coordinate: one byte of it, or its sign.
+// changesAt yields the changes of one coordinate: one byte of it, or its sign.
 func changesAt(i int, place uint64, base []int64, largest int64, yield func(change) bool) bool {
 	to := func(what string, x int64) bool {
 		if x == base[i] || x > largest {
@@ -163,14 +165,14 @@ func changesAt(i int, place uint64, base []int64, largest int64, yield func(chan
 		to("65536 lattice units more", base[i]+1<<16) && to("another sign", -base[i])
 }
 
-// historyPlayer plays short histories on one stream. All their records but one are null.
+// historyPlayer plays short histories on one stream. All their records except one are null.
 type historyPlayer struct {
 	config        mechanisms.Config
 	stream        Stream
-	integers      []float64 // one of each coordinate, loss units
+	integers      []float64 // size of one integer at each coordinate, loss units
 	rebuild       *residual.Rebuilder
-	tolerance     float64 // how far rounding may take equal draws apart, scales
-	changed, last uint64  // steps: of the record, and of the last release
+	tolerance     float64 // how far rounding may move equal draws apart, in scales
+	changed, last uint64  // steps of the changed record, and of the last release
 	start         []byte
 }
 
@@ -194,7 +196,7 @@ func newHistorian(c mechanisms.Config, p mechanisms.Calibration, stream Stream) 
 	return h, nil
 }
 
-// play returns the noise of the changed step and those after it, standardised.
+// play returns the standardised noise of the changed step and of the steps after it.
 func (h *historyPlayer) play(place uint64, units []int64, identity func(*noise.Identity)) ([]float64, error) {
 	if err := h.stream.Restore(h.start); err != nil {
 		return nil, err
@@ -233,20 +235,20 @@ func (h *historyPlayer) play(place uint64, units []int64, identity func(*noise.I
 	return out, nil
 }
 
-// Play plays one run of a canary from its first record, under the identities of that run, and hands each release to
-// observe; its slice is valid during the call.
+// Play plays one run from its first record, under the run's own identities, with or without the canary. It calls
+// observe with each release; the slice is valid only during that call.
 type Play func(run uint64, canary bool, observe func(release []float64)) error
 
-// Faults of a second history: they change no law of a single run.
+// Faults that only a second history shows, because they change the law of no single run.
 var (
 	ErrRedrawn = errors.New("audit: the same records twice have two releases: noise is drawn anew on a repetition, and a crash would show each value twice")
 	ErrReused  = errors.New("audit: a changed event leaves the noise of its step as it was: two histories show the exact difference")
 	ErrShared  = errors.New("audit: two runs have the same releases: their identities are not in the noise, or there is none")
 )
 
-// CheckHistory plays run 0 with the canary twice, and without it once, all under the same identities: the first two
-// must be equal byte for byte, and the third must have other noise at the canary's step. Run 1, under identities of its
-// own, must have other noise altogether.
+// CheckHistory plays run 0 twice with the canary and once without it, under the same identities. The first two must be
+// equal byte for byte, and the third must have other noise at the canary's step. Run 1 has its own identities, so all
+// its noise must be different.
 func CheckHistory(play Play, k Canary) error {
 	record := func(run uint64, canary bool) (releases [][]float64, err error) {
 		err = play(run, canary, func(y []float64) { releases = append(releases, slices.Clone(y)) })
@@ -267,8 +269,8 @@ func CheckHistory(play Play, k Canary) error {
 	if slices.EqualFunc(with, other, slices.Equal[[]float64]) {
 		return ErrShared
 	}
-	// At the canary's own step, prefix sums and single steps alike differ by one contribution. A contribution may be off
-	// by a few lattice units.
+	// At the canary's own step the two histories differ by one contribution, for prefix sums and single steps alike.
+	// Rounding may add a few lattice units.
 	at := k.Step - 1
 	for i, x := range difference(with[at], without[at]) {
 		if math.Abs(x-(k.With[i]-k.Without[i])) > 0x1p-22*k.Distance() {

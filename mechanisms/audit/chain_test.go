@@ -14,8 +14,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// deaf plants a chain that does not hear everything: hear says what is left of a record, and what is lost of its
-// contribution comes back after the noise.
+// deaf plants a chain that ignores part of its input. hear returns the part of a record that the chain absorbs; the
+// rest of the contribution is added after the noise.
 type deaf struct {
 	*mechanisms.Stream
 	hear func(id noise.Identity, gradient []float64) (noise.Identity, []float64)
@@ -46,7 +46,7 @@ func (d *deaf) Restore(state []byte) error {
 	return d.Stream.Restore(state)
 }
 
-// withoutByte hears lattice units without one byte, in the coordinates from first on.
+// withoutByte ignores one byte of the lattice units, in the coordinates from first on.
 func withoutByte(unit float64, first int, mask int64) func(noise.Identity, []float64) (noise.Identity, []float64) {
 	return func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
 		heard := slices.Clone(gradient)
@@ -110,7 +110,7 @@ func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
 	}
 }
 
-// Batches, horizons and dimensions of any size.
+// TestCheckChainIsHonest checks that honest streams pass, for several batch sizes, horizons and dimensions.
 func TestCheckChainIsHonest(t *testing.T) {
 	for _, change := range []func(*mechanisms.Config){
 		func(c *mechanisms.Config) { c.Batch = 1000 },

@@ -12,20 +12,20 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// What CheckClip plays is bounded: coordinates, numbers and records.
+// Bounds on the coordinates, numbers and records that CheckClip plays.
 const (
 	clippedPlaces  = 1 << 12
 	clippedNumbers = 1 << 26
 	clippedRecords = 1 << 22
 )
 
-// huge is how many times the clip a gradient is long.
+// huge is the norm of the gradients that are sent, in clips.
 const huge = 1 << 40
 
-// CheckClip sends a gradient far beyond the clip along each coordinate alone, one a step. What the release holds beside
-// a contribution at the clip is noise: a standard normal for each, and nothing like 2⁴⁰ clips. Coordinates of
-// components with a quantiser, which have no clip, stay zero: their numbers have to be those of their contributions,
-// see RawContributions. Where there are no others, it tests nothing.
+// CheckClip sends gradients far beyond the clip, one coordinate a step. After subtracting a contribution at the clip,
+// the release must hold only noise: a standard normal for each coordinate, and nothing near 2⁴⁰ clips. Coordinates of
+// components with a quantiser have no clip and stay zero, because their numbers must already be contributions, see
+// RawContributions. If there are no other coordinates, it tests nothing.
 func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	n, clips, places := c.Dimension(), make([]float64, c.Dimension()), []int(nil)
 	for k, part := range definition.Components(c, p) {
@@ -55,7 +55,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 	var along []float64
 	id := noise.Identity{Partition: 2}
 	for k := range count {
-		if k%law.PerStep() == 0 { // later releases of pure noise are no normals
+		if k%law.PerStep() == 0 { // later releases of pure noise are not normal
 			if err := stream.Restore(start); err != nil {
 				return residual.Test{}, err
 			}
@@ -78,7 +78,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 	return residual.Normals("clip", "gradients far beyond the clip, along each coordinate alone", "gradient", along), nil
 }
 
-// spread returns as many of the places, at equal distances, as CheckClip has room for in dimension n.
+// spread returns as many of the places, evenly spaced, as CheckClip may play in dimension n.
 func spread(places []int, n int, batch uint64) []int {
 	count := max(1, min(len(places), clippedPlaces, clippedNumbers/n, int(clippedRecords/batch)))
 	out := make([]int, count)
@@ -88,9 +88,9 @@ func spread(places []int, n int, batch uint64) []int {
 	return out
 }
 
-// RawContributions returns the configuration and the plan with every quantiser in the place of which numbers are
-// contributions, as they come: chain, noise and claim are the same. So a check can add any contribution that it likes,
-// where it is not of the quantiser.
+// RawContributions returns the configuration and the plan with every quantiser replaced by one that takes numbers as
+// contributions unchanged. Chain, noise and claim stay the same. A check can so add any contribution, even one that the
+// quantiser would never produce.
 func RawContributions(c mechanisms.Config, p mechanisms.Calibration) (mechanisms.Config, mechanisms.Calibration) {
 	c.Contribution.Components, p.Components = slices.Clone(c.Contribution.Components), slices.Clone(p.Components)
 	integers := definition.Integers(c, p)
@@ -109,15 +109,15 @@ type rawQuantiser struct {
 	integers []float64
 }
 
-// Entries are as many as coordinates.
+// Entries returns the number of coordinates.
 func (b rawQuantiser) Entries() int { return len(b.integers) }
 
-// Distances are those of the quantiser.
+// Distances returns the distances of the replaced quantiser.
 func (b rawQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return b.of.Distances(g)
 }
 
-// Quantise rounds.
+// Quantise rounds to integers.
 func (b rawQuantiser) Quantise(_ lattice.Grid, dst []int64, v []float64) {
 	for i, x := range v {
 		dst[i] = int64(math.RoundToEven(x / b.integers[i]))

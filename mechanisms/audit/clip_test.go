@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// unclipped plants one coordinate that the clip does not see: what is too long of it is added after the noise.
+// unclipped plants one coordinate that escapes the clip: the excess over the clip is added after the noise.
 type unclipped struct {
 	*mechanisms.Stream
 	coordinate int

@@ -1,5 +1,5 @@
-// Package audit bounds from below what a mechanism loses, from many runs and nothing else: no proof, no formula of the
-// mechanism and no trust in its noise enters a bound, so that a bound above the claim refutes it.
+// Package audit computes lower bounds on the privacy loss of a mechanism from many runs and nothing else. No proof, no
+// formula of the mechanism and no trust in its noise enters a bound, so a bound above the claim refutes the claim.
 //
 //	run        one stream from its first record, noise of its own, with or without the canary by a fair coin
 //	canary     the event, or the user's events, in which two neighbouring streams differ
@@ -9,26 +9,27 @@
 //	N, r, k    runs, guesses of the coin, right guesses
 //
 // Bounds. A guess of the coin is right with probability at most Φ(µ/2) under µ-GDP (the trade-off curve's fixed point,
-// Dong, Roth and Su 2022, Definition 2.6), and a guess that may abstain at most e^ε/(1 + e^ε) under ε-DP; under (ε,
-// δ)-DP a further Binomial(N, δ) of the guesses may be right (Kairouz, Oh and Viswanath 2015: such a pair is a function
-// of randomised response that tells all with probability δ). The lower confidence limit of the rate is Clopper and
-// Pearson's (1934): exact at any N. Both are those of Steinke, Nasr and Jagielski 2023 for one canary a run; the audit
-// by µ is that of Nasr and others 2023.
+// Dong, Roth and Su 2022, Definition 2.6). A guess that may abstain is right with probability at most e^ε/(1 + e^ε)
+// under ε-DP. Under (ε, δ)-DP a further Binomial(N, δ) of the guesses may be right (Kairouz, Oh and Viswanath 2015:
+// such a pair is a function of randomised response that reveals everything with probability δ). The lower confidence
+// limit of the rate is Clopper and Pearson's (1934): exact at any N. Both are the bounds of Steinke, Nasr and Jagielski
+// 2023 for one canary a run; the audit by µ follows Nasr and others 2023.
 //
-// Statistics. The score is the most powerful one against the claimed law: Gaussian noise, a weight a release, C⁻¹m;
-// pure noise at the worst contribution, step 1 of a tree, whose releases 1, 2, 4, … are single nodes. It misses faults
-// that move information elsewhere, so a second one, learned, takes the covariance of chosen releases from the first
-// runs and weighs the later ones by its inverse. Thresholds are fixed before the runs that they are used on: by the
-// claimed law, or by the first runs. All bounds hold at once with probability 1 − α.
+// Statistics. The score is the most powerful statistic against the claimed law. For Gaussian noise its weights on the
+// releases are C⁻¹m. For pure noise it takes the worst contribution, step 1 of a tree, whose releases 1, 2, 4, … are
+// single nodes. It misses faults that move information elsewhere. A second, learned statistic therefore takes the
+// covariance of chosen releases from the first runs and weighs the later runs by its inverse. Each threshold is fixed
+// before the runs that it is used on: by the claimed law, or by the first runs. All bounds hold at once with
+// probability 1 − α.
 //
-// What it cannot show: a bound of N runs is below 2·Φ⁻¹(α^{1/N}), or ln N or so, whatever leaks; other events are null;
-// only the sums are looked at, in the direction of one canary. So there is more than bounds:
+// Limits. A bound of N runs is below 2·Φ⁻¹(α^{1/N}), or about ln N, whatever leaks. Other events are null. Only the
+// sums are observed, in the direction of one canary. Further checks cover other faults:
 //
-//   - CheckHistory and CheckChain: noise is a function of the whole history, and of the least of its components. A fault there
+//   - CheckHistory and CheckChain: noise is a function of the whole history, down to its least component. A fault there
 //     changes no law of one run.
 //   - CheckClip: no coordinate escapes the clip. CheckTail: no draw is changed between sampler and release.
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the plan's.
-//   - Scripted: a sum that releases a script, so that only other uses of events change decisions.
+//   - Scripted: a sum that releases a script, so that decisions can change only through other uses of events.
 //
 // References: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial"
 // (Biometrika 1934); Dong, Roth and Su, "Gaussian differential privacy" (JRSS B 2022); Kairouz, Oh and Viswanath, "The
@@ -36,8 +37,8 @@
 // machine learning" (USENIX Security 2023); Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run"
 // (NeurIPS 2023).
 //
-// Cost: a run's steps, and n products a release. What the caller owes: coins are fair and secret from the machine, runs
-// are independent, and Runs are added in order.
+// Cost: the steps of a run, and n products a release. Duties of the caller: coins must be fair and secret from the
+// machine, runs must be independent, and they must be added in order.
 //
 //	law, err := audit.NewLaw(config, plan, canary)
 //	a, err := audit.New(law, stream.Guarantee(), runs, 0.001)

@@ -17,10 +17,10 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// caughtRuns are enough for every fault here: their losses are a quarter above the claim, or without limit.
+// caughtRuns is enough to catch every fault here, because their losses exceed the claim by at least a quarter.
 const caughtRuns = 2500
 
-// bentSampler plants a fault in the draws, counted from 0 in each run.
+// bentSampler plants a fault in the draws, which are counted from 0 in each run.
 type bentSampler struct {
 	fill func(dst []int64, seed noise.Seed, draw int)
 	draw int
@@ -34,7 +34,7 @@ func (b *bentSampler) Fill(dst []int64, seed noise.Seed) {
 // bentSum plants a fault between a stream and its true sum.
 type bentSum struct {
 	mechanisms.Sum
-	restore func() // a run starts
+	restore func() // called when a run starts
 	add     func(dst []float64, v []int64, chain *noise.Chain)
 }
 
@@ -54,7 +54,7 @@ func open(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, sum mecha
 	return stream
 }
 
-// sampler is the plan's own, of a scale that is not always the plan's.
+// sampler returns the plan's sampler at a given scale, which may differ from the plan's.
 func sampler(t *testing.T, c mechanisms.Config, s noise.Scale) noise.Sampler {
 	t.Helper()
 	var out noise.Sampler
@@ -73,7 +73,7 @@ func sampler(t *testing.T, c mechanisms.Config, s noise.Scale) noise.Sampler {
 	return out
 }
 
-// fault is a mechanism's Sum that is not the plan's.
+// fault builds a faulty Sum in place of the plan's.
 type fault func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum
 
 // drawn plants a fault in the draws of a run.
@@ -87,7 +87,7 @@ func drawn(
 	}
 }
 
-// Faults that the laws of single runs show. Each mechanism here draws once a step in its first 8 steps.
+// Faults that show in the law of a single run. Each mechanism here draws once a step in its first 8 steps.
 var (
 	halfScale = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		half := sampler(t, c, noise.Scale{Mant: p.Scale.Mant, Exp: p.Scale.Exp - 1})
@@ -98,7 +98,7 @@ var (
 		less := sampler(t, c, mechtest.Plan(t, c).Scale)
 		return func(dst []int64, seed noise.Seed, _ int) { less.Fill(dst, seed) }
 	})
-	// y₁ + y₂ − y₃ of a tree is the canary itself where x₃ = x₁.
+	// If x₃ = x₁, then y₁ + y₂ − y₃ of a tree is the canary without noise.
 	reused = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		whole, first := sampler(t, c, p.Scale), noise.Seed{}
 		return func(dst []int64, seed noise.Seed, draw int) {
@@ -120,7 +120,7 @@ var (
 	})
 )
 
-// longLeaves plants leaves of 1.25 times their length: a clip that is off by this factor.
+// longLeaves plants contributions of 1.25 times their length, as if the clip were too large by this factor.
 func longLeaves(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 	sum, longer := mechtest.Sum(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension())
 	return &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, chain *noise.Chain) {
@@ -131,7 +131,7 @@ func longLeaves(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mec
 	}}
 }
 
-// catch wants a canary to refute the claim, or the law of the noise.
+// catch checks that the audit refutes the claim (ErrClaim) or the law of the noise (ErrLaw).
 func catch(t *testing.T, what string, c mechanisms.Config, step uint64, f fault, want error) {
 	t.Helper()
 	age := max(1, c.Scope.Span())
@@ -155,20 +155,20 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 			catch(t, "one noise used twice", c, 1, reused, audit.ErrClaim)
 			catch(t, "no noise at the block's last step", c, 1, missing, audit.ErrClaim)
 		}
-		if c.Name != gamma.Name { // ε = 2.5 for 2 takes more runs than a test has time for
+		if c.Name != gamma.Name { // ε = 2.5 instead of 2 would take too many runs
 			catch(t, "clip off by a quarter", c, 1, longLeaves, audit.ErrClaim)
 		}
 	}
 }
 
-// A tree is calibrated for its worst contribution, and a later one has slack: there a fault can stay within the claim,
-// and still not be what the noise allows.
+// TestAuditComparesWithTheLawOfItsCanary plants a fault that stays within the claim. A tree is calibrated for its worst
+// contribution, and a later contribution has slack; the law of the noise must still be refuted.
 func TestAuditComparesWithTheLawOfItsCanary(t *testing.T) {
 	catch(t, "clip off by a quarter", config("tree-gaussian"), 12, longLeaves, audit.ErrLaw)
 }
 
-// slowTree is a window tree by its definition ([WDP] §3): the noise of each node is kept for ever, and shown where
-// active says so.
+// slowTree is a window tree by its definition ([WDP] §3): it keeps the noise of each node for ever, and adds the noise
+// of the nodes that active returns.
 type slowTree struct {
 	window, steps uint64
 	plan          mechanisms.Calibration
@@ -213,14 +213,14 @@ func (s *slowTree) Steps() uint64                 { return s.steps }
 func (s *slowTree) AppendState(dst []byte) []byte { return append(dst, make([]byte, 8)...) }
 func (s *slowTree) StateLen() int                 { return 8 }
 
-// Restore is to the start, the only state there is: step 0.
+// Restore returns to step 0, the only state of a slowTree.
 func (s *slowTree) Restore([]byte) error {
 	s.steps, s.drawn = 0, map[noise.NodeID][]int64{}
 	clear(s.total)
 	return nil
 }
 
-// activeNodes is active(t): the dyadic suffix of [p+1, W] in block k−1 and the dyadic prefix of [1, p] in block k.
+// activeNodes returns active(t): the dyadic suffix of [p+1, W] in block k−1 and the dyadic prefix of [1, p] in block k.
 func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 	block, p := (t-1)/window, (t-1)%window+1
 	for size := window; size > 0; size /= 2 {
@@ -228,7 +228,7 @@ func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 		if p&size != 0 { // greedy from the left: earlier terms of p are larger
 			nodes = append(nodes, noise.NodeID{Block: block, Level: level, Index: (p &^ (2*size - 1)) >> level})
 		}
-		if left := window - p; block > 0 && left&size != 0 { // from the right, in mirror image
+		if left := window - p; block > 0 && left&size != 0 { // from the right, mirrored
 			nodes = append(nodes, noise.NodeID{
 				Block: block - 1, Level: level, Index: window>>level - 1 - (left&^(2*size-1))>>level,
 			})
@@ -237,9 +237,10 @@ func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 	return nodes
 }
 
-// An expired step's noise leaves with the release after its last. A step early, before other nodes take over, it leaves
-// the total bare: what goes at step t+1 is missing at t. (A step early together with those that take over is no loss:
-// any noise covers the total.)
+// TestNoiseThatLeavesAStepEarlyIsCaught plants noise that leaves a step early. The noise of an expired step must leave
+// with the release after its last. If it leaves earlier, before other nodes take over, the total is without noise: the
+// noise due to leave at step t+1 is missing at t. Leaving early together with the nodes that take over would be no
+// loss, because any noise covers the total.
 func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
 	c := config("tree-gaussian")
 	p, k := mechtest.Plan(t, c), canary(t, c, 3, 20)

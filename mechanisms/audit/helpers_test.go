@@ -10,10 +10,11 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// alpha of the audits here. Seeds are fixed: what is green stays green.
+// alpha is the error probability of the audits here. Seeds are fixed, so results do not change between runs.
 const alpha = 1e-4
 
-// config is of two coordinates and ε = 20: µ is near 2.9, where some thousand runs bound it to a tenth.
+// config returns a configuration of two coordinates and ε = 20: µ is near 2.9, where some thousand runs bound it to a
+// tenth.
 func config(name string) mechanisms.Config {
 	c := mechtest.Config(2)
 	c.Name, c.Budget.Epsilon = name, 20
@@ -23,8 +24,8 @@ func config(name string) mechanisms.Config {
 	return c
 }
 
-// canary is an event of the largest contribution in a slanted direction, exchanged for its opposite, or for the null
-// event.
+// canary returns an event whose contribution has the largest norm, in a slanted direction. It is exchanged for its
+// opposite, or for the null event.
 func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
 	t.Helper()
 	k, err := audit.NewCanary(c, step, age)
@@ -45,8 +46,8 @@ func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
 	return k
 }
 
-// player plays a canary on a stream, its other events null. A contribution is asked for by a gradient far outside the
-// clip.
+// player plays a canary on a stream whose other events are null. It sends each contribution as a gradient far outside
+// the clip.
 func player(stream *mechanisms.Stream, c mechanisms.Config, k audit.Canary) audit.Play {
 	start := stream.AppendState(nil)
 	far := func(leaf []float64) []float64 {
@@ -82,7 +83,7 @@ func player(stream *mechanisms.Stream, c mechanisms.Config, k audit.Canary) audi
 	}
 }
 
-// run audits a play against what its stream claims.
+// run audits a play against the guarantee of its stream.
 func run(t *testing.T, play audit.Play, law *audit.Law, g protection.Guarantee, runs int) audit.Report {
 	t.Helper()
 	a, err := audit.New(law, g, runs, alpha)
@@ -100,13 +101,13 @@ func run(t *testing.T, play audit.Play, law *audit.Law, g protection.Guarantee, 
 	return a.Report()
 }
 
-// enough is how many times the runs of audit.Law.RunsFor bound a share of a loss with probability 0.999. Right guesses
-// are binomial, so that a bound at confidence 1 − α is about (z_α + z)·s below the loss, where s falls as the root of
-// the runs and z standard deviations are for bad luck. RunsFor takes z = 1, and 0.999 is z = 3.1. z_α is 3.8 for two
-// bounds and 4 for three: ((3.8 + 3.1)/(3.8 + 1))² < 2.1.
+// enough times the runs of audit.Law.RunsFor bound a share of a loss with probability 0.999. Right guesses are
+// binomial, so a bound at confidence 1 − α is about (z_α + z)·s below the loss, where s falls as the root of the runs
+// and z standard deviations allow for bad luck. RunsFor takes z = 1, and 0.999 is z = 3.1. z_α is 3.8 for two bounds
+// and 4 for three: ((3.8 + 3.1)/(3.8 + 1))² < 2.1.
 const enough = 2.1
 
-// runsFor is how many runs bound a share of what the law lets a canary show, with probability 0.999.
+// runsFor returns how many runs bound a share of the loss that the law lets a canary show, with probability 0.999.
 func runsFor(t *testing.T, what string, law *audit.Law, share, delta float64) int {
 	t.Helper()
 	runs, ok := law.RunsFor(share, delta, alpha)

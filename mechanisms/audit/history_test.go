@@ -16,7 +16,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// rekeyed plants noise of another chain than the stream's: one that starts at key in each run and does not see leaves.
+// rekeyed plants noise of another chain than the stream's: a chain that starts at key in each run and does not absorb
+// contributions.
 func rekeyed(
 	t *testing.T, c mechanisms.Config, p mechanisms.Calibration, k audit.Canary, key func(run uint64) uint64,
 ) audit.Play {
@@ -38,7 +39,7 @@ func rekeyed(
 	}
 }
 
-// anew counts the times that a run is played: noise that is drawn anew on a retry.
+// anew counts how often a run is played, so that noise is drawn anew on a retry.
 func anew() func(uint64) uint64 {
 	n := uint64(0)
 	return func(uint64) uint64 { n++; return n }
@@ -70,8 +71,8 @@ func TestCheckHistoryCatchesPlantedFaults(t *testing.T) {
 	}
 }
 
-// A reader of two attempts at one run takes their mean: the same release where one history has one noise, and µ√2 where
-// it is drawn anew.
+// TestRedrawOnARetryIsWorthTwoWindows averages two attempts at one run, as a reader could. With one noise for one
+// history the two releases are equal; with noise drawn anew the loss is µ√2.
 func TestRedrawOnARetryIsWorthTwoWindows(t *testing.T) {
 	c := config("blt")
 	p, k := mechtest.Plan(t, c), canary(t, c, 1, 8)
@@ -98,7 +99,7 @@ func TestRedrawOnARetryIsWorthTwoWindows(t *testing.T) {
 	}
 }
 
-// carry is M_t of blt by the definition in its PROOF.md, in big integers.
+// carry computes M_t of blt by the definition in its PROOF.md, in big integers.
 type carry struct {
 	f    blt.Filter
 	sums [blt.MaxPoles]big.Int // C_k
@@ -120,8 +121,8 @@ func (c *carry) take(n int64) {
 	}
 }
 
-// continuous plants a filter that is fed w where round(w) is due: w is the integer that was drawn and a fraction of it
-// that nothing shows.
+// continuous plants a filter whose input is w instead of round(w): w is the drawn integer plus a fraction that no
+// release reveals.
 type continuous struct {
 	p       mechanisms.Calibration
 	sampler noise.Sampler
@@ -155,9 +156,9 @@ func (c *continuous) Restore([]byte) error {
 	return nil
 }
 
-// Releases and data give back the integers that were drawn: only these are filtered, which is what the claim of blt
-// rests on. A filter of the continuous w does not, and its loss is above the claim where s is small (blt/PROOF.md); at
-// a plan's scale no audit could see it.
+// TestNoiseIsRecoveredFromReleases recovers the drawn integers from releases and data. The claim of blt rests on
+// filtering these integers alone. A filter of the continuous w does not have this property, and its loss exceeds the
+// claim where s is small (blt/PROOF.md); at a plan's scale no audit could see it.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	c := config("blt")
 	c.Contribution = contribution.OneComponent(1, c.Clip())

@@ -10,31 +10,31 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// Law is the claimed joint law of a run's releases with and without the canary: what a plan's integers say, and no
-// measurement.
+// Law is the claimed joint law of a run's releases with and without the canary. It follows from the plan's integers,
+// not from measurements.
 type Law struct {
 	canary     Canary
 	config     mechanisms.Config
 	signal     []float64 // m_t
 	components []definition.Component
 	scales     []float64 // σ or θ of each coordinate, loss units
-	distance   float64   // of the two leaves, in scales
-	direction  []float64 // what gives a release's number of scales in the direction With − Without
-	middle     float64   // of the two leaves, in that direction
+	distance   float64   // distance of the two contributions, in scales
+	direction  []float64 // projects a release, in scales, on the direction With − Without
+	middle     float64   // midpoint of the two contributions in that direction
 	marks      []int
 
-	weights []float64                 // Gaussian noise: of each release in the score, nats a scale; else nil
-	alone   []bool                    // pure noise: releases that show one node
+	weights []float64                 // Gaussian noise: weight of each release in the score, nats a scale; else nil
+	alone   []bool                    // pure noise: releases that contain one node
 	norm    func(x []float64) float64 // pure noise: density ∝ e^{−norm/θ}
 	reach   float64
 	draws   func(k int) []float64
 }
 
-// ErrNowhere is a canary that is in no release of a single node, where only those are looked at.
+// ErrNowhere means that the canary is in no release of a single node, in an audit that uses only such releases.
 var ErrNowhere = errors.New("audit: pure noise of a tree is audited by releases 1, 2, 4, … of its first block, which are single nodes, and none of these holds the canary")
 
-// NewLaw works out the score of a canary under a plan. Pure noise of a tree is audited by the releases that are single
-// nodes, all of which hold a canary of step 1, its worst contribution: others are in fewer, and none may be.
+// NewLaw computes the score of a canary under a plan. The audit of a tree with pure noise uses the releases of single
+// nodes. A canary of step 1, the worst contribution, is in all of them; a later canary is in fewer, possibly none.
 func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, error) {
 	if err := errors.Join(c.Validate(), k.validate(c.Dimension())); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 	return l, nil
 }
 
-// canaryShift returns the difference of the two contributions, in scales.
+// canaryShift returns the difference of the two contributions, in noise scales.
 func (l *Law) canaryShift() []float64 {
 	out := difference(l.canary.With, l.canary.Without)
 	for i := range out {
@@ -77,7 +77,7 @@ func (l *Law) canaryShift() []float64 {
 	return out
 }
 
-// norms2 adds up the ℓ2 norms of the components, each of which has a noise vector of its own.
+// norms2 sums the ℓ2 norms of the components, because each component has its own noise vector.
 func (l *Law) norms2(x []float64) float64 {
 	sum := 0.0
 	for _, p := range l.components {
@@ -86,8 +86,9 @@ func (l *Law) norms2(x []float64) float64 {
 	return sum
 }
 
-// gaussian weighs release t, in scales, by x_t·D·(xᵀm)/xᵀCx, x = C⁻¹m: the score is then normal with means ±µ²/2 and
-// variance µ², µ = D·xᵀm/√(xᵀCx). D is the distance of the contributions of all components, in scales.
+// gaussian sets the weight of release t, in scales, to x_t·D·(xᵀm)/xᵀCx with x = C⁻¹m. The score is then normal with
+// means ±µ²/2 and variance µ², where µ = D·xᵀm/√(xᵀCx). D is the distance of the contributions of all components, in
+// scales.
 func (l *Law) gaussian(c covariance) {
 	l.weights = c.solve(l.signal)
 	slope, variance := dot(l.weights, l.signal)*l.distance, c.form(l.weights)
@@ -98,9 +99,9 @@ func (l *Law) gaussian(c covariance) {
 	l.draws = l.normalDraws
 }
 
-// pure looks at the releases that are the canary and one node: 1, 2, 4, …, W of a tree; of single steps, each. A node
+// pure chooses the releases that hold the canary and one node: of a tree 1, 2, 4, …, W, of single steps each. A node
 // with m_t canary events adds ‖y − m_t·Without‖ − ‖y − m_t·With‖ to the score, in scales and summed over components,
-// and m_t·‖With − Without‖ at most.
+// which is at most m_t·‖With − Without‖.
 func (l *Law) pure(once bool, norm func([]float64) float64) error {
 	l.norm, l.alone = norm, make([]bool, len(l.signal))
 	largest := norm(l.canaryShift())
@@ -117,28 +118,28 @@ func (l *Law) pure(once bool, norm func([]float64) float64) error {
 	return nil
 }
 
-// Gaussian reports whether claims are in µ; else they are in pure ε.
+// Gaussian reports whether claims are in µ; otherwise they are in pure ε.
 func (l *Law) Gaussian() bool { return l.weights != nil }
 
-// Reach is the most that any test can find at this canary and age under the claimed law: µ exactly, or the largest
-// score there is.
+// Reach returns the largest loss that any test can find at this canary and age under the claimed law: µ exactly, or the
+// largest possible score.
 func (l *Law) Reach() float64 { return l.reach }
 
-// Observer takes the releases of one run after the other. It belongs to one goroutine; a Law may have many.
+// Observer takes the releases of one run after another. It belongs to one goroutine, but a Law may have many observers.
 type Observer struct {
 	law     *Law
 	release int
 	score   float64
-	seen    []float64 // along the canary, at the marks
+	seen    []float64 // projections on the canary's direction, at the marks
 	scratch []float64
 }
 
-// Observe returns an observer before its first release.
+// Observe returns an observer that has seen no release yet.
 func (l *Law) Observe() *Observer {
 	return &Observer{law: l, scratch: make([]float64, len(l.direction))}
 }
 
-// Release takes the next release of the run. It panics beyond the last.
+// Release takes the next release of the run. It panics after the last one.
 func (o *Observer) Release(y []float64) {
 	l, t := o.law, o.release
 	if t >= len(l.signal) || len(y) != len(l.direction) {
@@ -168,17 +169,17 @@ func (o *Observer) away(y, leaf []float64, m float64) float64 {
 	return o.law.norm(o.scratch)
 }
 
-// Run is what an audit keeps of a run.
+// Run is the part of a run that an audit keeps.
 type Run struct {
 	Canary bool    // the coin
 	Score  float64 // log-likelihood ratio of its releases under the claimed law, with over without, nats
 	seen   []float64
 }
 
-// WithoutReleases returns the run with its coin and score alone, for keeping many.
+// WithoutReleases returns only the coin and score of a run, so that many runs can be kept.
 func (r Run) WithoutReleases() Run { return Run{Canary: r.Canary, Score: r.Score} }
 
-// Result returns the run that has ended, and makes the observer ready for the next. It panics before the last release.
+// Result returns the finished run and makes the observer ready for the next one. It panics before the last release.
 func (o *Observer) Result(canary bool) Run {
 	if o.release != len(o.law.signal) {
 		panic(fmt.Sprintf("BUG: audit: the run ends after %d of %d releases", o.release, len(o.law.signal)))

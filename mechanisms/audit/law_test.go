@@ -16,7 +16,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// dense is C from the definition of its kind.
+// dense returns C, computed from the definition of its kind.
 func dense(c covariance, n int) *mat.SymDense {
 	out := mat.NewSymDense(n, nil)
 	switch c := c.(type) {
@@ -32,7 +32,7 @@ func dense(c covariance, n int) *mat.SymDense {
 				out.SetSym(s, t, shared)
 			}
 		}
-	case decayingNoise: // what release s holds of the draw of step t, by the definition
+	case decayingNoise: // weight of the draw of step t in release s, by the definition
 		b := mat.NewDense(n, n, nil)
 		for t := range n {
 			for s := t; s < n; s++ {
@@ -69,7 +69,7 @@ func dense(c covariance, n int) *mat.SymDense {
 	return out
 }
 
-// The weights of the score are C⁻¹m, by a dense solution.
+// TestWeightsAreThoseOfTheCovariance compares the weights of the score with C⁻¹m from a dense solver.
 func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
 	filter, err := blt.Fit(64, 0.3, 0)
 	if err != nil {
@@ -115,7 +115,7 @@ func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
 	}
 }
 
-// laws makes the laws of canaries ±L along the first coordinate, at a step and up to an age each.
+// laws returns one law for each pair of step and age in at, with canaries ±L along the first coordinate.
 func laws(t *testing.T, c mechanisms.Config, at ...[2]uint64) ([]*Law, protection.Guarantee) {
 	t.Helper()
 	p := mechtest.Plan(t, c)
@@ -140,7 +140,8 @@ func laws(t *testing.T, c mechanisms.Config, at ...[2]uint64) ([]*Law, protectio
 	return out, g
 }
 
-// Reach is the claim where the claim is attained, and the figures of windowtree/PROOF.md after the first block.
+// TestReachIsTheExactFigure checks that Reach equals the claim where the claim is attained, and the figures of
+// windowtree/PROOF.md after the first block.
 func TestReachIsTheExactFigure(t *testing.T) {
 	near := func(what string, got, want, off float64) {
 		t.Helper()
@@ -166,7 +167,7 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
 	all, g := laws(t, c, [2]uint64{1, 1024}, [2]uint64{2, 1024}, [2]uint64{100, 1024}, [2]uint64{100, 2048})
 	for _, l := range all[:3] {
-		near("blt", l.Reach(), g.Mu, 1e-5) // but for η
+		near("blt", l.Reach(), g.Mu, 1e-5) // up to η
 	}
 	near("blt at twice the age", all[3].Reach(), g.Curve.Mu(2048), 1e-5)
 	tree, once := protection.Window{Steps: 8}, protection.PerStep{}
@@ -183,8 +184,8 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	}
 }
 
-// The predicted law of scores is that of scores: mean and the share above a threshold, from runs of the machine itself;
-// 6.11 standard errors.
+// TestOddsAreThoseOfScores compares the predicted law of scores, by its mean and the share above a threshold, with runs
+// of the machine itself, within 6.11 standard errors.
 func TestOddsAreThoseOfScores(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gamma", "tree-laplace"} {
 		c := mechtest.Config(3)
@@ -261,7 +262,7 @@ func TestMarksAreAroundTheCanary(t *testing.T) {
 	}
 }
 
-// Canary events are counted in prefix sums, and seen alone in single steps.
+// TestSignalCountsCanaryEvents checks that prefix sums hold all canary events so far, and single steps only their own.
 func TestSignalCountsCanaryEvents(t *testing.T) {
 	k := Canary{Step: 2, Releases: 9, Count: 3, Spacing: 3}
 	if got := k.signal(1); !slices.Equal(got, []float64{0, 1, 1, 1, 2, 2, 2, 3, 3}) {

@@ -4,17 +4,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// learner finds the linear statistic that best tells the coins of its runs apart, taking the signal as claimed and the
-// noise as it is: Fisher's discriminant (1936), weights Ĉ⁻¹m with Ĉ the covariance of the marked releases within the
-// two kinds of runs.
+// learner finds the linear statistic that best predicts the coins of its runs. It takes the signal from the claim and
+// the noise from the runs: Fisher's discriminant (1936), with weights Ĉ⁻¹m, where Ĉ is the covariance of the marked
+// releases within the two kinds of runs.
 type learner struct {
-	signal  []float64 // of the marked releases
+	signal  []float64 // signal in the marked releases
 	count   [2]float64
 	sum     [2][]float64
 	product *mat.SymDense
 
 	weights []float64
-	middle  float64 // half way between the two means of the statistic
+	middle  float64 // midpoint of the two means of the statistic
 }
 
 func newLearner(l *Law) *learner {
@@ -27,7 +27,7 @@ func newLearner(l *Law) *learner {
 	return e
 }
 
-// add takes a run to learn from.
+// add learns from a run.
 func (e *learner) add(r Run) {
 	kind := kindOf(r.Canary)
 	e.count[kind]++
@@ -37,11 +37,11 @@ func (e *learner) add(r Run) {
 	e.product.SymRankOne(e.product, 1, mat.NewVecDense(len(r.seen), r.seen))
 }
 
-// ridge keeps a covariance that a fault has made singular solvable, relative to its mean diagonal: the statistic then
-// finds the combination without noise to a component in 10⁴, and no weight is infinite.
+// ridge is added to the diagonal, relative to its mean, so that a covariance made singular by a fault can be solved.
+// The statistic then finds the combination without noise to a component in 10⁴, and no weight is infinite.
 const ridge = 1e-9
 
-// fit ends the learning.
+// fit computes the weights and ends the learning.
 func (e *learner) fit() {
 	n := len(e.signal)
 	within := mat.NewSymDense(n, nil)
@@ -61,7 +61,7 @@ func (e *learner) fit() {
 	e.weights = append([]float64(nil), e.signal...)
 	var c mat.Cholesky
 	if c.Factorize(within) {
-		// its error is a warning of poor condition
+		// The error only warns of poor conditioning.
 		_ = c.SolveVecTo(mat.NewVecDense(n, e.weights), mat.NewVecDense(n, e.signal))
 	}
 	for kind, count := range e.count {
@@ -71,7 +71,7 @@ func (e *learner) fit() {
 	}
 }
 
-// guess is the coin of a later run.
+// guess returns the guessed coin of a later run.
 func (e *learner) guess(r Run) bool { return dot(e.weights, r.seen) > e.middle }
 
 func kindOf(canary bool) int {

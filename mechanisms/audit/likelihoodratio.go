@@ -13,9 +13,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// likelihoodRatio is the law of |score| under the claim, by draws: a guess of the coin by the score's sign is right
-// with probability 1/(1 + e^{−|score|}), also for a canary against the null event, since mirroring the noise at the
-// middle of the two contributions exchanges the two streams.
+// likelihoodRatio is the law of |score| under the claim, represented by draws. A guess of the coin by the score's sign
+// is right with probability 1/(1 + e^{−|score|}). This also holds for a canary against the null event, because
+// reflecting the noise at the midpoint of the two contributions exchanges the two streams.
 type likelihoodRatio struct {
 	losses []float64 // |score|, largest first
 	right  []float64 // mean probability of a right guess over losses[:i+1]
@@ -33,7 +33,8 @@ func (l *Law) likelihoodRatio() likelihoodRatio {
 	return o
 }
 
-// drawCount keeps draws of pure noise below a second or so in any dimension.
+// drawCount returns the number of draws of pure noise, chosen so that they take about a second at most in any
+// dimension.
 func drawCount(n int) int { return min(1<<14, max(1<<10, 1<<22/n)) }
 
 // normalDraws returns the k middle quantiles of |N(µ²/2, µ²)|.
@@ -45,7 +46,7 @@ func (l *Law) normalDraws(k int) []float64 {
 	return out
 }
 
-// nodeDraws draws noise of the claimed law under public seeds. It returns nil where no sampler has this scale.
+// nodeDraws draws noise of the claimed law under public seeds. It returns nil if no sampler has this scale.
 func (l *Law) nodeDraws(k int) []float64 {
 	var samplers []noise.Sampler
 	for _, p := range l.components {
@@ -77,7 +78,7 @@ func (l *Law) nodeDraws(k int) []float64 {
 	return out
 }
 
-// drawSeed is the public seed of a draw of a component.
+// drawSeed returns the public seed of one draw of a component.
 func drawSeed(number uint64, part int) noise.Seed {
 	seed := noise.Seed{}
 	binary.LittleEndian.PutUint64(seed[:], number)
@@ -95,8 +96,7 @@ func (l *Law) sampler(p definition.Component) (noise.Sampler, error) {
 	return noise.NewLaplace(p.Scale)
 }
 
-// best returns the threshold of |score| at which guesses promise the largest bound on ε in so many runs, and that
-// bound.
+// best returns the threshold of |score| that promises the largest bound on ε in this many runs, and that bound.
 func (o likelihoodRatio) best(runs int, delta, alpha float64) (threshold, epsilon float64) {
 	threshold = math.Inf(1)
 	for i := len(o.losses); i > 0; i = i * 7 / 8 {
@@ -112,7 +112,7 @@ func (o likelihoodRatio) best(runs int, delta, alpha float64) (threshold, epsilo
 	return threshold, epsilon
 }
 
-// promises reports whether some threshold promises a bound above ε in so many runs.
+// promises reports whether some threshold promises a bound above epsilon in this many runs.
 func (o likelihoodRatio) promises(epsilon float64, runs int, delta, alpha float64) bool {
 	for i := len(o.losses); i > 0; i = i * 7 / 8 {
 		r := int(float64(runs) * float64(i) / float64(len(o.losses)))

@@ -18,18 +18,19 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// memory is a short one, with resets after every 2048 steps.
+// memory is short, in steps, with a reset after every 2048 steps.
 const memory = 2
 
-// remembers is a configuration of that memory.
+// remembers returns a configuration with that memory.
 func remembers() mechanisms.Config {
 	c := config("blt")
 	c.Scope = protection.Decay{Steps: memory}
 	return c
 }
 
-// Most of the claim for life is reached and it is not passed, from the first step on and in the middle of a block;
-// across a reset, where an event loses a little less than is claimed, so is what its releases show.
+// TestTheClaimForLifeIsReachedAndNotPassed checks that the audit reaches most of the lifetime claim and does not exceed
+// it, from the first step on and in the middle of a block. Across a reset an event loses a little less than is claimed;
+// there the audit must reach most of the loss that the releases show.
 func TestTheClaimForLifeIsReachedAndNotPassed(t *testing.T) {
 	c := remembers()
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -37,13 +38,13 @@ func TestTheClaimForLifeIsReachedAndNotPassed(t *testing.T) {
 		reachesLife(t, c, 1, tiertest.Runs(0.75, 0.9))
 		reachesLife(t, c, 57, tiertest.Runs(0.75, 0.9))
 	}
-	// runs of a whole block
+	// Runs last for a whole block.
 	c.Unit = protection.Event{Exchange: dp.Replace}
 	reachesLife(t, c, decay.Period(memory)-2, tiertest.Runs(0.6, 0.9))
 }
 
-// reachesLife wants a canary of a step to bound a share of what its releases show for 24 steps, and not to pass the
-// claim.
+// reachesLife checks that the canary of a step gives a bound of at least share of the loss that its releases show over
+// 24 steps, and that the bound does not exceed the claim.
 func reachesLife(t *testing.T, c mechanisms.Config, step uint64, share float64) {
 	t.Helper()
 	k := canary(t, c, step, 24)
@@ -60,8 +61,9 @@ func reachesLife(t *testing.T, c mechanisms.Config, step uint64, share float64) 
 	}
 }
 
-// A user's claim is reached by events as near to each other as they may be, and not passed: four of them among any ten
-// steps, for ever after. A plan of one event among them is passed: the audit sees three events that were not accounted.
+// TestTheClaimOfAUserIsReachedAndNotPassed exchanges a user's events as close together as allowed: four among any ten
+// steps, for ever. The audit must reach the claim and not exceed it. A plan made for one event must be refuted, because
+// the three other events were not accounted for.
 func TestTheClaimOfAUserIsReachedAndNotPassed(t *testing.T) {
 	c := remembers()
 	c.Scope, c.Unit = protection.Decay{Steps: 8}, protection.User{Exchange: dp.Replace, Separation: 3, Steps: 10}
@@ -88,13 +90,13 @@ func TestTheClaimOfAUserIsReachedAndNotPassed(t *testing.T) {
 	}
 }
 
-// short accounts one event of a user in the place of all.
+// short returns a configuration that accounts for one event of a user instead of all.
 func short(c mechanisms.Config) mechanisms.Config {
 	c.Unit = protection.User{Exchange: dp.Replace, Separation: 3, Steps: 1}
 	return c
 }
 
-// definedSum is the mechanism by its definition, in floating point, with a fault.
+// definedSum is the mechanism by its definition, in floating point, optionally with a fault.
 type definedSum struct {
 	mechanisms.Sum
 	f       definition.Decaying
@@ -119,7 +121,7 @@ func (d *definedSum) Restore(state []byte) error {
 
 func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	d.step++
-	d.Sum.Add(dst, v, chain) // so that steps are counted
+	d.Sum.Add(dst, v, chain) // only to count the step
 	d.sampler.Fill(d.drawn, chain.Seed(noise.NodeID{Block: d.step}))
 	for i, leaf := range v {
 		n, carry := float64(d.drawn[i]), math.Round(d.f.Carry(d.states[i]))
@@ -164,12 +166,13 @@ func defined(fault string) fault {
 	}
 }
 
-// The residual tests pass the definition and the shipped mechanism, across a reset, and see each planted fault. Faults
-// of a reset show in the few steps after it alone, and are looked for in many coordinates of runs that start before it.
+// TestResidualsSeeFaultsOfForgetting checks that the residual tests accept the definition and the shipped mechanism
+// across a reset, and reject each planted fault. Faults of a reset show only in the few steps after it, so they are
+// looked for in many coordinates of runs that start before it.
 func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 	c, many := remembers(), remembers()
 	many.Contribution = contribution.OneComponent(128, 1)
-	const about = 40 // steps before a reset, and after it
+	const about = 40 // number of steps before and after a reset
 	last := decay.Period(memory) - about
 	steps := int(decay.Period(memory)) + about
 	for _, x := range []struct {
@@ -206,7 +209,8 @@ func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 	}
 }
 
-// The shipped mechanism is the definition, step by step, up to the rounding of its carry: the two draw the same.
+// TestTheMechanismIsTheDefinition compares the shipped mechanism with the definition at each step, on the same draws,
+// up to the rounding of the carry.
 func TestTheMechanismIsTheDefinition(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)
@@ -223,7 +227,7 @@ func TestTheMechanismIsTheDefinition(t *testing.T) {
 	}
 }
 
-// Far draws reach the releases of a memory as they were drawn.
+// TestFarDrawsOfAMemory checks that draws in the far tail reach the releases of a mechanism with a memory unchanged.
 func TestFarDrawsOfAMemory(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)

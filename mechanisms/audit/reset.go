@@ -14,22 +14,22 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// ErrReset is noise that is still there after a reset.
+// ErrReset means that noise from before a reset is still there after it.
 var ErrReset = errors.New("audit: what a step adds after a reset depends on the noise before it")
 
-// What CheckReset plays about a reset, steps.
+// Steps that CheckReset plays before and after a reset.
 const (
-	filledSteps = 16 // whose noise is in the buffers; the last StepsBefore of them have the same noise in both streams
+	filledSteps = 16 // steps whose noise is in the buffers; both streams share that of the last StepsBefore
 	after       = 16
 
-	chainKey = 32 // bytes of a stream's state, behind its version
+	chainKey = 32 // length in bytes in a stream's state, after its version
 
-	// StepsBefore is how many steps before a reset a run starts that is to meet it.
+	// StepsBefore is how many steps before a reset a run starts in order to cross it.
 	StepsBefore = 2
 )
 
-// At returns the state of a stream that has had no record, made that of the same stream after so many steps of which it
-// holds nothing: neither sums nor noise. So a run can start at any step of a stream.
+// At turns start, the state of a stream before its first record, into its state after the given number of steps with
+// neither sums nor noise from them. So a run can start at any step of a stream.
 func At(c mechanisms.Config, p mechanisms.Calibration, start []byte, steps uint64) ([]byte, error) {
 	sums, err := p.SumsOver(c, zeroSampler{})
 	if err != nil {
@@ -44,20 +44,20 @@ func At(c mechanisms.Config, p mechanisms.Calibration, start []byte, steps uint6
 	}
 	rest := state[len(state)-all:]
 	for _, sum := range sums {
-		binary.LittleEndian.PutUint64(rest, steps) // what all sums' states start with
+		binary.LittleEndian.PutUint64(rest, steps) // every sum's state starts with the step
 		rest = rest[sum.StateLen():]
 	}
 	return state, nil
 }
 
-// zeroSampler is a sampler of sums that only say how long their states are.
+// zeroSampler is a sampler for sums that are used only for the length of their states.
 type zeroSampler struct{}
 
 func (zeroSampler) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
-// CheckReset compares, across some resets, two streams with a memory that have one key and one record after the other,
-// but other noise in their buffers. Before a reset they must differ; after it each step must add the same to the last
-// bit, whatever a buffer held. It returns how many numbers were compared.
+// CheckReset compares two streams with a memory across some resets. They have the same key and the same records, but
+// different noise in their buffers. Before a reset they must differ. After it each step must add the same numbers to
+// the last bit, whatever the buffers held. It returns how many numbers were compared.
 func CheckReset(c mechanisms.Config, p mechanisms.Calibration, stream *mechanisms.Stream) (numbers uint64, err error) {
 	period, start := decay.Period(p.Decay.Memory), stream.AppendState(nil)
 	for _, reset := range []uint64{1, 2, 5} {
@@ -92,7 +92,7 @@ func CheckReset(c mechanisms.Config, p mechanisms.Calibration, stream *mechanism
 	return numbers, stream.Restore(start)
 }
 
-// filledState is that of a stream StepsBefore steps before one, with noise of its own in the buffers.
+// filledState returns the state of a stream StepsBefore steps before a reset, with its own noise in the buffers.
 func filledState(
 	c mechanisms.Config, p mechanisms.Calibration, stream *mechanisms.Stream, start []byte, step uint64, which byte,
 ) ([]byte, error) {
@@ -111,14 +111,14 @@ func filledState(
 	return stream.AppendState(nil), nil
 }
 
-// resetRelease is what a step adds, and the release behind it.
+// resetRelease holds the numbers that a step adds, and the release after it.
 type resetRelease struct {
 	added   []lattice.Int128
 	release []float64
 }
 
-// decays reports whether the difference of two releases is that of the two before them, decayed, within rounding: of
-// numbers to 53 bits, and of decayed sums to less than a lattice unit.
+// decays reports whether the difference of two releases is the decayed difference of the two releases before them,
+// within rounding: numbers to 53 bits, decayed sums to less than a lattice unit.
 func decays(c mechanisms.Config, p mechanisms.Calibration, one, other, oneBefore, otherBefore resetRelease) bool {
 	kept, units := definition.Kept(p), definition.Integers(c, p)
 	for i, y := range one.release {
@@ -131,7 +131,7 @@ func decays(c mechanisms.Config, p mechanisms.Calibration, one, other, oneBefore
 	return true
 }
 
-// increments are what the next steps of null records add, about a reset.
+// increments returns the numbers that the next steps of null records add around a reset.
 func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (all []resetRelease, err error) {
 	if err := stream.Restore(state); err != nil {
 		return nil, err

@@ -13,11 +13,11 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// leftover plants noise that passes a reset: what the step before it drew at the last coordinate.
+// leftover plants noise that survives a reset: the draw of the step before it at the last coordinate.
 type leftover struct {
 	mechanisms.Incremental
 	period  uint64
-	release bool // it reaches the release, and not what is said of a step
+	release bool // the noise reaches the release, but not the increments
 	kept    int64
 	changed []lattice.Int128
 }
@@ -40,8 +40,8 @@ func (l *leftover) Add(dst []float64, v []int64, chain *noise.Chain) {
 
 func (l *leftover) Increments() []lattice.Int128 { return l.changed }
 
-// Nothing passes a reset of an honest stream; a thousandth of a
-// draw that does is found, in what a step adds and in the release.
+// TestCheckReset checks that nothing survives a reset of an honest stream. If a thousandth of a draw survives, it must
+// be found, in the numbers that a step adds and in the release.
 func TestCheckReset(t *testing.T) {
 	for _, batch := range []uint64{1, 3} {
 		c := remembers()
@@ -80,7 +80,7 @@ func TestCheckReset(t *testing.T) {
 	}
 }
 
-// A stream can be taken up at any step as if nothing had been before: its noise is that of a stream's start, until a
+// TestAtIsAnEmptyStream checks that a stream started at any step by At has the noise of a stream's start, until a
 // reset.
 func TestAtIsAnEmptyStream(t *testing.T) {
 	c := remembers()

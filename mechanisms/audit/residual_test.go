@@ -15,13 +15,14 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// rebuilt runs a planted sum for so many releases and returns what the residual tests say.
+// rebuilt runs a planted sum for some steps and returns the results of the residual tests.
 func rebuilt(t *testing.T, c mechanisms.Config, steps, runs int, f fault) []residual.Test {
 	t.Helper()
 	return rebuiltAfter(t, c, 0, steps, runs, f)
 }
 
-// rebuiltAfter does so with a memory, behind so many steps of which a stream holds nothing.
+// rebuiltAfter is rebuilt for a mechanism with a memory, from a state after late steps that left neither sums nor
+// noise.
 func rebuiltAfter(t *testing.T, c mechanisms.Config, late uint64, steps, runs int, f fault) []residual.Test {
 	t.Helper()
 	p := mechtest.Plan(t, c)
@@ -60,7 +61,7 @@ func rebuiltAfter(t *testing.T, c mechanisms.Config, late uint64, steps, runs in
 	return battery.Tests()
 }
 
-// bend plants a fault in each draw of a node or step, numbered from 0 in each run.
+// bend plants a fault in each draw of a node or step; draws are numbered from 0 in each run.
 func bend(change func(dst []int64, draw int, scale float64)) fault {
 	return drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		whole := sampler(t, c, p.Scale)
@@ -79,7 +80,7 @@ func each(f func(x float64) float64) func(dst []int64, _ int, scale float64) {
 	}
 }
 
-// kept plants draws that are remembered: change may take those of the draws before.
+// kept plants faults that use earlier draws: change gets all draws before this one.
 func kept(change func(dst []int64, before [][]int64)) fault {
 	return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		var before [][]int64
@@ -94,9 +95,9 @@ func kept(change func(dst []int64, before [][]int64)) fault {
 	}
 }
 
-// unlike the plan in ways that no attack of a canary along one direction would show, or not in so few runs.
+// unlikePlan lists faults that an attack with a canary along one direction would not show, or not in so few runs.
 var unlikePlan = []struct {
-	what, name string // of the fault, and of a test that finds it
+	what, name string // name of the fault, and of a test that finds it
 	fault      fault
 }{
 	{"noise a tenth too small", "scale", bend(each(func(x float64) float64 { return 0.9 * x }))},
@@ -142,7 +143,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "once-gaussian"} {
 		c := config(name)
 		if c.Contribution = contribution.OneComponent(4, c.Clip()); name == "tree-gaussian" {
-			c.Scope = protection.Window{Steps: 64} // single nodes
+			c.Scope = protection.Window{Steps: 64} // so that there are only single nodes
 		}
 		for _, x := range unlikePlan {
 			finds(t, name+", "+x.what, rebuilt(t, c, 40, 250, x.fault), x.name)
@@ -161,7 +162,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 	}
 }
 
-// finds wants a test to fail.
+// finds checks that the named test fails.
 func finds(t *testing.T, what string, tests []residual.Test, name string) {
 	t.Helper()
 	for _, test := range tests {
@@ -175,8 +176,9 @@ func finds(t *testing.T, what string, tests []residual.Test, name string) {
 	t.Errorf("%s: not caught by %s: %+v", what, name, tests)
 }
 
-// Noise of nodes that are missing, or half as large as they should be, in blocks after the first: of the block before,
-// and one level of it. Releases of the first block, where a canary at step 1 is, show none of them.
+// TestResidualsCatchMissingNodesOfLaterBlocks plants faults in blocks after the first: the noise of nodes of the block
+// before, or of one of its levels, is missing or half as large as it should be. A canary at step 1 shows none of them,
+// because the first block is not affected.
 func TestResidualsCatchMissingNodesOfLaterBlocks(t *testing.T) {
 	without := func(missing func(id noise.NodeID) bool) fault {
 		return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {

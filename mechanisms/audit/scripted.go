@@ -9,24 +9,24 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Scripted is a private sum that releases the numbers of a script, and ignores its contributions. Two machines over
-// equal scripts differ only where decisions use events beside the sums. It has no noise and no privacy: it must be used
-// by audits and tests only.
+// Scripted is a private sum that releases the numbers of a script and ignores its contributions. If two machines with
+// equal scripts differ, their decisions use events in other ways than through the sums. It has neither noise nor
+// privacy, so it must be used only by audits and tests.
 type Scripted struct {
 	release    func(dst []float64, step uint64)
 	steps      uint64
 	increments []lattice.Int128
-	increase   func(step uint64) []lattice.Int128 // nil: made of the releases
+	increase   func(step uint64) []lattice.Int128 // nil: increments are made from the releases
 }
 
 var _ mechanisms.Incremental = (*Scripted)(nil)
 
-// NewScripted returns a sum before its first step, numbered 1; release writes the numbers of a step.
+// NewScripted returns a sum before its first step, which has number 1. release writes the numbers of a step to dst.
 func NewScripted(release func(dst []float64, step uint64)) *Scripted {
 	return &Scripted{release: release}
 }
 
-// Add takes a contribution and does not look at it.
+// Add ignores the contribution.
 func (s *Scripted) Add(dst []float64, _ []int64, _ *noise.Chain) {
 	s.steps++
 	s.release(dst, s.steps)
@@ -40,17 +40,17 @@ func (s *Scripted) Add(dst []float64, _ []int64, _ *noise.Chain) {
 	}
 }
 
-// With scripts the increments of each step too, in lattice units. Without it, increments are the releases in whole
-// units, since a check without increments takes any.
+// With also scripts the increments of each step, in lattice units. Without it the increments are the releases in whole
+// units.
 func (s *Scripted) With(increments func(step uint64) []lattice.Int128) *Scripted {
 	s.increase = increments
 	return s
 }
 
-// most is a bound on increments, as carries have one.
+// most bounds the increments, as the increments of real sums are bounded.
 const most = 1 << 56
 
-// Increments returns those of the last step.
+// Increments returns the increments of the last step.
 func (s *Scripted) Increments() []lattice.Int128 { return s.increments }
 
 // Steps returns the number of the last step.
@@ -64,7 +64,7 @@ func (s *Scripted) AppendState(dst []byte) []byte {
 // StateLen returns the length of every state.
 func (s *Scripted) StateLen() int { return 8 }
 
-// Restore takes what AppendState has written.
+// Restore restores a state that AppendState wrote.
 func (s *Scripted) Restore(state []byte) error {
 	if len(state) != s.StateLen() {
 		return fmt.Errorf("audit: scripted sum: state: %d bytes, want %d", len(state), s.StateLen())

@@ -10,7 +10,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// A scripted sum shows its lines whatever it takes, and goes back to any of them.
+// TestScriptedSumShowsItsLines checks that a scripted sum releases its lines whatever its input, and can be restored to
+// any of them.
 func TestScriptedSumShowsItsLines(t *testing.T) {
 	lines := [][]float64{{1, 2}, {3, 4}, {5, 6}}
 	sum := audit.NewScripted(func(dst []float64, step uint64) { copy(dst, lines[step-1]) })

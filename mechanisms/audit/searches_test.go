@@ -22,7 +22,7 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// Coins are fair, and each run's own: 6.11 standard errors, 1e-9.
+// TestCoinIsFair checks that coins are fair and independent between runs, within 6.11 standard errors (1e-9).
 func TestCoinIsFair(t *testing.T) {
 	const n = 100_000
 	heads, changes := 0.0, 0.0
@@ -41,7 +41,8 @@ func TestCoinIsFair(t *testing.T) {
 	}
 }
 
-// A check of a clip has limits of places, of numbers and of records, and looks at places all over the vector.
+// TestClippedPlacesAreSpread checks that CheckClip respects its limits on places, numbers and records, and plays places
+// all over the vector.
 func TestClippedPlacesAreSpread(t *testing.T) {
 	for _, x := range []struct {
 		n     int
@@ -72,7 +73,7 @@ func TestClippedPlacesAreSpread(t *testing.T) {
 	}
 }
 
-// Along some coordinates of a long vector an honest clip is found to hold.
+// TestCheckClipOfALongVector checks an honest clip along some coordinates of a long vector.
 func TestCheckClipOfALongVector(t *testing.T) {
 	n := tiertest.Runs(1<<10, 1<<16)
 	c := mechtest.Config(n)

@@ -10,14 +10,14 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// ErrTail is a draw that does not reach the release as it was drawn: clamped, dropped or changed on the way, which
-// shows what is beside it.
+// ErrTail means that a draw was clamped, dropped or changed on its way to the release, which exposes the data that the
+// draw should hide.
 var ErrTail = errors.New("audit: a draw does not reach the release as it was drawn")
 
-// tailDraw draws, in scales: what noise.Gaussian can draw, and so what a mechanism has to take.
+// tailDraw is the largest draw, in scales, that noise.Gaussian can make, so a mechanism must accept it.
 const tailDraw = 29
 
-// What CheckTail plays is bounded: steps, records and numbers.
+// Bounds on the steps, records and numbers that CheckTail plays.
 const (
 	tailSteps   = 1 << 12
 	tailRecords = 1 << 20
@@ -36,10 +36,11 @@ func (s *tailSampler) Fill(dst []int64, _ noise.Seed) {
 	}
 }
 
-// CheckTail plays streams of null events whose draws are all of one size, from 1 to 29 scales of either sign, even and
-// odd, and wants each release to hold exactly these: far draws, which no number of runs would see, must pass between
-// sampler and release as near ones do. over opens the stream's sums over a sampler, as mechanisms.Calibration.SumsOver
-// does. It returns how many draws it saw. The contribution has one component.
+// CheckTail plays streams of null events whose draws all have one size, from 1 to 29 scales, positive at even and
+// negative at odd coordinates. Each release must hold exactly these draws. Far draws, too rare for any number of runs,
+// must so pass from sampler to release as near ones do. over opens the stream's sums with a given sampler, as
+// mechanisms.Calibration.SumsOver does. CheckTail returns how many draws it compared. The contribution must have one
+// component.
 func CheckTail(
 	c mechanisms.Config, p mechanisms.Calibration, over func(noise.Sampler) ([]mechanisms.Sum, error),
 ) (draws uint64, err error) {
@@ -75,7 +76,7 @@ func CheckTail(
 			draws += uint64(c.Dimension())
 			for i, y := range stream.Sum(0) {
 				want := times * float64(sampler.size*int64(1-2*(i%2)))
-				rounding := 4 + float64(min(uint64(t), memory)) // sums that decay keep that of earlier steps
+				rounding := 4 + float64(min(uint64(t), memory)) // decaying sums also keep the rounding of earlier steps
 				if !(math.Abs(y/integers[i]-want) <= rounding+math.Abs(want)*0x1p-40) {
 					return draws, fmt.Errorf("%w: of %.4g scales, at step %d", ErrTail, float64(sampler.size)/p.Scale.Float64(), t+1)
 				}

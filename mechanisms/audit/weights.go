@@ -8,7 +8,7 @@ import (
 
 // covariance is C of one coordinate's releases, in units of the noise variance of a node or a step.
 type covariance interface {
-	// solve returns x with C·x = m, or near it.
+	// solve returns x with C·x = m, or an approximation.
 	solve(m []float64) []float64
 	// form returns xᵀCx.
 	form(x []float64) float64
@@ -24,7 +24,7 @@ func (whiteNoise) form(x []float64) float64 { return dot(x, x) }
 // filteredNoise is C = BBᵀ with B the lower Toeplitz matrix of b (mechanisms/blt).
 type filteredNoise struct{ definition.Filter }
 
-// solve is x = B⁻ᵀB⁻¹m.
+// solve returns x = B⁻ᵀB⁻¹m.
 func (c filteredNoise) solve(m []float64) []float64 {
 	x := c.run(m, -1)
 	slices.Reverse(x)
@@ -33,7 +33,7 @@ func (c filteredNoise) solve(m []float64) []float64 {
 	return x
 }
 
-// form is |Bᵀx|².
+// form returns |Bᵀx|².
 func (c filteredNoise) form(x []float64) float64 {
 	x = slices.Clone(x)
 	slices.Reverse(x)
@@ -41,7 +41,7 @@ func (c filteredNoise) form(x []float64) float64 {
 	return dot(x, x)
 }
 
-// run returns b∗x for sign 1 and β∗x, β = 1/b, for sign −1: n is the filter's input, x or the output.
+// run returns b∗x for sign 1 and β∗x, β = 1/b, for sign −1. n is the filter's input: x or the output.
 func (c filteredNoise) run(x []float64, sign float64) []float64 {
 	out, states := make([]float64, len(x)), make([]float64, len(c.Poles))
 	for t, value := range x {
@@ -58,7 +58,7 @@ func (c filteredNoise) run(x []float64, sign float64) []float64 {
 // (mechanisms/decay).
 type decayingNoise struct{ definition.Decaying }
 
-// solve is x = D⁻ᵀE⁻ᵀE⁻¹D⁻¹m.
+// solve returns x = D⁻ᵀE⁻ᵀE⁻¹D⁻¹m.
 func (c decayingNoise) solve(m []float64) []float64 {
 	x := slices.Clone(m)
 	for t := len(x) - 1; t > 0; t-- {
@@ -71,7 +71,7 @@ func (c decayingNoise) solve(m []float64) []float64 {
 	return x
 }
 
-// form is |EᵀDᵀx|².
+// form returns |EᵀDᵀx|².
 func (c decayingNoise) form(x []float64) float64 {
 	x = slices.Clone(x)
 	for t := len(x) - 2; t >= 0; t-- {
@@ -92,7 +92,7 @@ func (c decayingNoise) blocks(x []float64, sign float64) []float64 {
 	return out
 }
 
-// backwards returns Eᵀx for sign 1 and E⁻ᵀx for −1: each block forwards in the other direction.
+// backwards returns Eᵀx for sign 1 and E⁻ᵀx for −1 by running blocks on the reversed vector.
 func (c decayingNoise) backwards(x []float64, sign float64) []float64 {
 	var out []float64
 	for len(x) > 0 {
@@ -106,7 +106,8 @@ func (c decayingNoise) backwards(x []float64, sign float64) []float64 {
 	return out
 }
 
-// treeNoise is C = AAᵀ with A the incidence of releases and nodes of a window tree: C_st = |active(s) ∩ active(t)|.
+// treeNoise is C = AAᵀ with A the incidence matrix of releases and nodes of a window tree: C_st = |active(s) ∩
+// active(t)|.
 type treeNoise struct{ definition.Forest }
 
 // nodesOf returns Aᵀx.
@@ -125,11 +126,11 @@ func (f treeNoise) form(x []float64) float64 {
 	return dot(y, y)
 }
 
-// rounds bounds the conjugate gradients; a test compares them with a dense solution. What they leave undone costs the
-// statistic power and nothing else: any weights give a valid audit.
+// rounds bounds the iterations of conjugate gradients; a test compares the result with a dense solution. Stopping early
+// costs the statistic only power, because any weights give a valid audit.
 const rounds = 400
 
-// solve is the method of conjugate gradients (Hestenes and Stiefel 1952).
+// solve uses the method of conjugate gradients (Hestenes and Stiefel 1952).
 func (f treeNoise) solve(m []float64) []float64 {
 	x, rest, way := make([]float64, len(m)), slices.Clone(m), slices.Clone(m)
 	left := dot(rest, rest)

@@ -10,8 +10,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// mechanisms/PROOF.md, Theorem 1 with adaptive participation, exactly, on the shipped carry: the steps in which a user
-// comes depend on releases, and so does the sign of what the user's event changes.
+// TestExactLawOfAnAdaptiveUserIsWithinTheClaim checks mechanisms/PROOF.md, Theorem 1 with adaptive participation,
+// exactly and on the shipped carry. Earlier releases decide the steps in which a user takes part, and the sign of the
+// change of the user's contribution.
 func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation = 2
 	for rule, comes := range sumtest.Comings[int64]() {

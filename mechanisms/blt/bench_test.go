@@ -14,10 +14,10 @@ func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	})
 }
 
-// BenchmarkAdd is Absorb and Add. At d = 32, where NormFloat64 on ChaCha8 takes 10 ns, a step takes 1.8 µs. Half is
-// HMAC: eleven SHA-256 blocks, each waiting for the one before, at 50 ns and a third as much for calls; the encoding of
-// chain and seed fixes their number. A quarter is the carry, two multiplications of 128 bits a pole and coordinate; a
-// sixth the draws, 25 ns of them the cipher's key; the rest totals and conversions. Nothing depends on W.
+// BenchmarkAdd measures Absorb and Add. At d = 32, where NormFloat64 on ChaCha8 takes 10 ns, a step takes 1.8 µs. Half
+// is HMAC: eleven SHA-256 blocks, each waiting for the one before, at 50 ns and a third as much for calls; the encoding
+// of chain and seed fixes their number. A quarter is the carry, two multiplications of 128 bits a pole and coordinate.
+// A sixth is the draws, 25 ns of them the cipher's key. The rest is totals and conversions. Nothing depends on W.
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{8, 32, 256} {
 		for _, window := range []uint64{1 << 10, 1 << 20} {
@@ -34,7 +34,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkCarry is the filter alone, a coordinate.
+// BenchmarkCarry measures the filter alone, for one coordinate.
 func BenchmarkCarry(b *testing.B) {
 	for _, poles := range []int{2, 3, 4} {
 		b.Run(fmt.Sprintf("m=%d", poles), func(b *testing.B) {

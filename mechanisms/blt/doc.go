@@ -1,6 +1,6 @@
-// Package blt releases private prefix sums under window-DP with windowed Toeplitz noise: of all Gaussian mechanisms
-// that release every prefix, nearly the smallest variance a window guarantee allows (PROOF.md, Theorem 2), in m·n
-// integers of state.
+// Package blt releases private prefix sums under window DP with windowed Toeplitz noise. Among all Gaussian mechanisms
+// that release every prefix, its variance is nearly the smallest that a window guarantee allows (PROOF.md, Theorem 2).
+// Its state is m·n integers.
 //
 //	t  step, from 1      v_t  contribution sum of a step, lattice units      G_t = Σ_{i≤t} v_i      n  coordinates      W  window, steps
 //	s  noise scale       n_t = round(N(0, s²I)), integers            m  poles q_k with residues R_k, dyadics of 30 bits
@@ -11,27 +11,27 @@
 //	y_t = G_t + M_t + n_t,    M_t = Σ_{j≥1} b_j·n_{t−j} within η ≤ ½ + 2⁻⁸
 //
 // where the carry M_t is an integer, computed from n_1 … n_{t−1} by m buffers a coordinate. Only integers are filtered:
-// a filter of the continuous noise, rounded at the end, is not private as claimed.
+// a filter of the continuous noise, rounded at the end, would not be private as claimed.
 //
-// Guarantee: PROOF.md, Theorem 1, for every event and every age A, adaptively, at start-up too: µ(A)-GDP,
+// Guarantee: PROOF.md, Theorem 1, for every event and every age A, adaptively, and also at start-up: µ(A)-GDP,
 //
 //	µ(A) = √(Σ_{j<A} (d_jΔ + 2η√n·B_j)²)/s      Δ: ℓ2 distance of two neighbouring contribution sums in lattice units; B_j ≥ Σ_{l<j}|β_l|
 //
-// computed by Loss in directed rounding from the very dyadics that the carry uses. The variance of a release is
-// s²·Σb_j² at most, for ever.
+// Loss computes it in directed rounding from the same dyadics that the carry uses. The variance of a release is always
+// at most s²·Σb_j².
 //
-// Fit finds poles for a window and an age weight, the compromise between this window and later ones; its result differs
-// between platforms and is stored. Loss turns it into noise and claims of an event, and UserLoss into those of all
-// events of a user (mechanisms/PROOF.md, Theorem 1).
+// Fit finds poles for a window and an age weight, which trades the guarantee of this window against later ones. Its
+// result differs between platforms, so it must be stored. Loss turns it into noise and claims for an event, and
+// UserLoss into noise and claims for all events of a user (mechanisms/PROOF.md, Theorem 1).
 //
 // Noise of step t is keyed by chain.Seed(NodeID{Instance, Block: t}), after the chain has absorbed the step's records,
-// and never drawn again. The state is total, step and buffers: exact integers of fixed width. Add cannot fail: New
-// refuses a scale at which a draw within the sampler's reach could overflow a buffer, and noise.Gaussian has no other
-// draws.
+// and never drawn again. The state is total, step and buffers: exact integers of fixed width. Add cannot fail, because
+// New refuses a scale at which a draw within the sampler's reach could overflow a buffer, and noise.Gaussian has no
+// other draws.
 //
-// Cost: one noise vector a step and m·n products of 128 bits, whatever W. Add allocates nothing, or two ciphers'
-// objects where the processor has no AES instructions. What the caller owes: v_t is a sum of contributions that lattice
-// checked, absorbed by the chain BEFORE Add.
+// Cost: one noise vector a step and m·n products of 128 bits, whatever W. Add allocates nothing, or two cipher objects
+// if the processor has no AES instructions. Duty of the caller: v_t must be a sum of contributions that lattice
+// checked, and the chain must have absorbed them BEFORE Add.
 //
 //	filter, err := blt.Fit(1024, 0.3, 0)
 //	loss := blt.Loss{Filter: filter, Square: square, N: n}

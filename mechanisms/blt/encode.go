@@ -13,8 +13,8 @@ import (
 // StateLen returns the length of every state of this sum.
 func (c *Sum) StateLen() int { return buffer.StateLen(len(c.total), int(c.filter.Count)) }
 
-// AppendState appends the state: package buffer says its form, the sums are the totals. It holds the clean total, and
-// past noise in its buffers: it is private, and is only ever sealed.
+// AppendState appends the state in the form of package buffer; its sums are the totals. It holds the clean total and
+// past noise, so it is private and must only ever be stored sealed.
 func (c *Sum) AppendState(dst []byte) []byte {
 	row := func(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
 	return buffer.AppendState(dst, c.steps, c.total, row)
@@ -22,8 +22,8 @@ func (c *Sum) AppendState(dst []byte) []byte {
 
 var errNotZero = errors.New("blt: state: not zero before the first step")
 
-// Restore makes the sum the one whose AppendState wrote state. It refuses, and leaves the sum as it was, when the
-// length is another, a total or a buffer is beyond its limit, or anything is not zero before the first step.
+// Restore restores a state that AppendState wrote. It refuses, and leaves the sum unchanged, if the length is wrong, a
+// total or a buffer exceeds its limit, or anything before the first step is not zero.
 func (c *Sum) Restore(state []byte) error {
 	m := int(c.filter.Count)
 	s, err := buffer.ParseState(state, len(c.total), m)
@@ -58,17 +58,17 @@ func (c *Sum) Restore(state []byte) error {
 	return nil
 }
 
-// maxBatchLog bounds the contributions of a step by 2³¹, as mechanisms.Config does. The batch itself is not known here.
+// maxBatchLog bounds the contributions of a step by 2³¹, as mechanisms.Config does. A Sum does not know its batch size.
 const maxBatchLog = 31
 
-// totalLimit returns steps·2³¹·Λ < 2¹²⁰, which no coordinate of a total passes after that many steps: a contribution's
-// is at most Λ.
+// totalLimit returns steps·2³¹·Λ < 2¹²⁰, which no coordinate of a total exceeds after that many steps, because a
+// contribution is at most Λ.
 func totalLimit(steps uint64, lambda int64) lattice.Int128 {
 	hi, lo := bits.Mul64(steps, uint64(lambda)<<maxBatchLog)
 	return lattice.Int128{Hi: int64(hi), Lo: lo}
 }
 
-// limits returns bounds on the buffers, and refuses a scale at which a product of carry could pass 2¹²⁶.
+// limits returns bounds on the buffers, and refuses a scale at which a product in carry could exceed 2¹²⁶.
 func (f Filter) limits(s noise.Scale) (limit [MaxPoles]lattice.Int128, err error) {
 	residue := func(k int) int64 { return int64(f.Residues[k]) }
 	if err := buffer.Limits(limit[:], f.Poles[:f.Count], residue, uint(f.Shift), s); err != nil {

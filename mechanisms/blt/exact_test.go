@@ -12,20 +12,20 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// world is one of two neighbouring streams of one coordinate: its carry, and its clean total.
+// world is one of two neighbouring streams of one coordinate: its carry and its clean total.
 type world struct {
 	buffer [MaxPoles]lattice.Int128
 	total  int64
 }
 
-// law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same
-// releases in its neighbour. By the chain rule P(y) is the product of the cells of n, P'(y) of those of n'. It calls
-// contribution with both and with Σ(n_t − n'_t)².
+// law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, together with the noise n' that gives the
+// same releases in the neighbouring stream. By the chain rule P(y) is the product of the cell probabilities of n, and
+// P'(y) that product for n'. It calls contribution with both and with Σ(n_t − n'_t)².
 type law struct {
 	filter Filter
 	cell   func(n int64) float64 // P(round(s·Z) = n)
 	reach  int64
-	// how far the neighbour's contribution of a step is away, after the releases before it
+	// moved returns the change of the neighbour's contribution in a step, after the given releases.
 	moved func(step int, releases []int64) int64
 	leaf  func(p, q, shift float64)
 }
@@ -38,7 +38,7 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, shift float64) {
 	y.total += l.moved(step, releases[:step])
 	for n := -l.reach; n <= l.reach; n++ {
 		a, b := x, y
-		// The carry does not see n: it is the same for every n of this loop, which TestCarryIsAFunctionOfThePast says.
+		// The carry does not depend on n: it is the same for every n of this loop, see TestCarryIsAFunctionOfThePast.
 		release := a.total + int64(l.filter.carry(&a.buffer, n).Lo) + n
 		peek := b.buffer
 		other := release - b.total - int64(l.filter.carry(&peek, 0).Lo)
@@ -49,13 +49,13 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, shift float64) {
 	}
 }
 
-// fixed moves the contributions of given steps, from 0.
+// fixed changes the contributions of given steps, counted from 0.
 func fixed(moved map[int]int64) func(int, []int64) int64 {
 	return func(step int, _ []int64) int64 { return moved[step] }
 }
 
-// exactLaw returns δ(ε) of two neighbours that differ by Δ from step i on, over T steps, on a grid of ε, and the
-// largest shift √Σ(n_t − n'_t)²/s that any history realises.
+// exactLaw returns, over T steps and on a grid of ε, δ(ε) of two neighbours that differ by Δ from step i on. It also
+// returns the largest shift √Σ(n_t − n'_t)²/s over all histories.
 func exactLaw(f Filter, s float64, delta int64, i, steps int, epsilons []float64) (deltas []float64, worst float64) {
 	deltas = make([]float64, len(epsilons))
 	l := law{
@@ -71,7 +71,7 @@ func exactLaw(f Filter, s float64, delta int64, i, steps int, epsilons []float64
 	return deltas, math.Sqrt(worst) / s
 }
 
-// withoutSlack is the claim of a proof that forgets η: Δ√Σd²/s.
+// withoutSlack returns the claim of a proof that ignores η: Δ√Σd²/s.
 func withoutSlack(t *testing.T, f Filter, s float64, delta int64, age uint64) float64 {
 	t.Helper()
 	r, err := NewResponse(f)
@@ -81,9 +81,9 @@ func withoutSlack(t *testing.T, f Filter, s float64, delta int64, age uint64) fl
 	return float64(delta) * math.Sqrt(r.Sensitivity(age)) / s
 }
 
-// PROOF.md, Theorem 1 on the shipped carry, exactly: δ_exact ≤ δ(µ*) ≤ δ(claim), µ* ≤ claim, at start-up and later, at
-// scales where η is of the size of the noise. Histories beyond 5.5 s are left out, which only makes δ_exact smaller, by
-// less than 2e-7.
+// TestExactLawIsWithinTheClaim checks PROOF.md, Theorem 1 exactly on the shipped carry: δ_exact ≤ δ(µ*) ≤ δ(claim) and
+// µ* ≤ claim, at start-up and later, at scales where η is as large as the noise. Histories beyond 5.5 s are left out,
+// which only makes δ_exact smaller, by less than 2e-7.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
 	red := 0
@@ -119,7 +119,7 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 	t.Logf("a claim without η is too small in %d cases", red)
 }
 
-// M_t depends on the past alone: not on n_t, and not on anything but n_1 … n_{t−1}.
+// TestCarryIsAFunctionOfThePast checks that M_t depends only on n_1 … n_{t−1}, and so not on n_t.
 func TestCarryIsAFunctionOfThePast(t *testing.T) {
 	f := handmade(t)
 	var a lattice.Int128
@@ -145,8 +145,8 @@ func recovered(f Filter, releases []float64, totals []int64) []int64 {
 	return out
 }
 
-// PROOF.md, Theorem 1 needs that releases and noise determine each other, given the data. A filter that is fed the
-// continuous w instead of round(w) has hidden state, and is caught.
+// TestNoiseIsRecoveredFromReleases checks that releases determine the noise, given the data, which PROOF.md, Theorem 1
+// needs. A filter fed with the continuous w instead of round(w) has hidden state, and must be caught.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	f, sampler := handmade(t), sumtest.Gaussian(t, 5)
 	c := newCarry(t, f, 5, 1, sampler)
@@ -158,7 +158,7 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 		sumtest.Step(c, chain, dst, now*now%7-3)
 		total += now*now%7 - 3
 		releases, totals, drawn = append(releases, dst[0]), append(totals, total), append(drawn, c.drawn[0])
-		// w = n + a fraction that no release shows
+		// w = n + a fraction that no release reveals
 		m := nearest(continuous.Next(c.drawn[0]))
 		continuous.Disturb(big.NewRat(4-8*(now/16%2), 9))
 		planted = append(planted, float64(total+m+c.drawn[0]))

@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// MaxPoles bounds m: four come within 6 % of the optimum for every window up to 2²², and each costs n integers of
-	// state.
+	// MaxPoles bounds m. Four poles come within 6 % of the optimum for every window up to 2²², and each costs n
+	// integers of state.
 	MaxPoles = 4
 
-	// fractionBits of poles and residues. 1 − q is about 1/4W of the slowest pole: at W = 2²⁰ its last bit is still below
-	// 1 %.
+	// fractionBits is the precision of poles and residues. The slowest pole has 1 − q of about 1/4W: at W = 2²⁰ its
+	// last bit is still below 1 % of that.
 	fractionBits = rational.Bits
 	unit         = 1 << fractionBits
 
-	// guardBits keep the carry's truncation below 2⁻⁸ of a lattice unit, beside the half unit of rounding.
+	// guardBits keep the carry's truncation error below 2⁻⁸ of a lattice unit, in addition to the half unit of
+	// rounding.
 	guardBits = 8
 	maxShift  = 33 // 30 + f fits a word
 )
@@ -28,7 +29,8 @@ const (
 //
 //	b_0 = 1,  b_j = Σ_{k<m} R_k·q_k^{j−1} for j ≥ 1.
 //
-// Shift is f, the fraction bits of the carry's buffers. Entries from Count = m on are zero. The zero Filter is none.
+// Shift is f, the fraction bits of the carry's buffers. Entries from Count = m on are zero. The zero Filter is not
+// valid.
 type Filter struct {
 	Poles    [MaxPoles]uint32
 	Residues [MaxPoles]int32
@@ -36,15 +38,15 @@ type Filter struct {
 	Shift    uint8
 }
 
-// errShape is a Filter that is not one.
+// errShape means that the fields do not form a filter.
 var errShape = errors.New("blt: filter: not 1 > q_1 > … > q_m > 0 with residues other than 0 and above −2")
 
-// errSigns is a Filter whose response is not that of PROOF.md, Lemma 1, or is not certain to be.
+// errSigns means that the filter's response is not, or not certainly, as PROOF.md, Lemma 1 requires.
 var errSigns = errors.New("blt: filter: its inverse is not certain to have m rates in (0, 1), and sums that fall, rise at most once, and stay in (0, 1]")
 
-// Validate checks that the filter is one of PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0; residues that are all positive
-// with ΣR_k/q_k < 1, in exact arithmetic, or of both signs with the certificates of NewResponse; and that Shift is the
-// one of these dyadics.
+// Validate checks that the filter satisfies PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0, and residues that are either all
+// positive with ΣR_k/q_k < 1, in exact arithmetic, or of both signs with the certificates of NewResponse. Shift must be
+// the one that follows from these dyadics.
 func (f Filter) Validate() error {
 	if err := f.shape(); err != nil {
 		return err
@@ -63,7 +65,7 @@ func (f Filter) Validate() error {
 	return nil
 }
 
-// shape checks each field for itself.
+// shape checks each field separately.
 func (f Filter) shape() error {
 	if f.Count < 1 || f.Count > MaxPoles {
 		return fmt.Errorf("blt: filter: %d poles: not in [1, %d]", f.Count, MaxPoles)
@@ -88,8 +90,8 @@ func (f Filter) shape() error {
 	return nil
 }
 
-// Sum returns 1 + Σ|R_k|/(1 − q_k) ≥ Σ_{j≥0} |b_j|, exactly: twice how far the rounding of single draws, ½ each, can
-// move a release.
+// Sum returns 1 + Σ|R_k|/(1 − q_k) ≥ Σ_{j≥0} |b_j|, exactly. Rounding of single draws, ½ each, can move a release by at
+// most half of it.
 func (f Filter) Sum() *big.Rat { return new(big.Rat).Add(big.NewRat(1, 1), f.gain()) }
 
 // gain returns Σ|R_k|/(1 − q_k), exactly.
@@ -114,7 +116,7 @@ func (f Filter) shift() (shift uint8, ok bool) {
 	return 0, false
 }
 
-// Slack returns η = ½ + 2^{−f}·Σ|R_k|/(1 − q_k), exactly: the carry of a step is that far at most from Σ_{j≥1}
+// Slack returns η = ½ + 2^{−f}·Σ|R_k|/(1 − q_k), exactly: the largest distance of a step's carry from Σ_{j≥1}
 // b_j·n_{t−j}.
 func (f Filter) Slack() *big.Rat {
 	x := new(big.Rat).Quo(f.gain(), new(big.Rat).SetInt64(1<<f.Shift))

@@ -12,22 +12,24 @@ import (
 const (
 	MinPoles = 2
 
-	// MaxWindow keeps the slowest pole of a fit, about 1 − 1/4W, more than 2⁻²⁵ from 1: 30 bits still resolve it.
+	// MaxWindow keeps the slowest pole of a fit, about 1 − 1/4W, more than 2⁻²⁵ away from 1, so that 30 bits still
+	// resolve it.
 	MaxWindow = 1 << 22
 
-	// enough is what automatic choice lets a smaller number of poles lose against MaxPoles, in variance at equal
-	// guarantee: half a per cent. Each pole saved is n integers of state and a fifth of the filter's time.
+	// enough is the loss against MaxPoles, in variance at equal guarantee, at which the automatic choice still accepts
+	// fewer poles: half a per cent. Each pole saved is n integers of state and a fifth of the filter's time.
 	enough = 0.005
 
-	// short windows gain less than 0.1 % by a third pole; its fit is degenerate and slow.
+	// short bounds the windows that gain less than 0.1 % by a third pole, whose fit is degenerate and slow.
 	short = 8
 )
 
-// Fit returns the filter of a window and an age weight w in [0, 1], the compromise between the guarantee of one window
-// (0) and of ten or more (1): it minimises log Σb² + (1−w)·log Σ_{j<W}d² + w·(0.96·log Σ_{j<10W}d² + 0.04·log
-// Σ_{j<100W}d²). poles is m, or 0 for the smallest that is as good as MaxPoles. Residues are positive, but of both
-// signs when four poles are asked for, at weight 0 and W ≤ 512: this has the least variance for events, but not for
-// users, and the automatic choice leaves it. Results may differ between platforms: store the filter, and use Fit once.
+// Fit returns the filter of a window and an age weight w in [0, 1], a compromise between the guarantee of one window
+// (0) and of ten or more (1). It minimises log Σb² + (1−w)·log Σ_{j<W}d² + w·(0.96·log Σ_{j<10W}d² + 0.04·log
+// Σ_{j<100W}d²). poles is m, or 0 for the smallest m that is as good as MaxPoles. Residues are positive, except that
+// they have both signs if four poles are asked for at weight 0 and W ≤ 512. This has the least variance for events but
+// not for users, so the automatic choice avoids it. Results may differ between platforms: use Fit once, and store the
+// filter.
 func Fit(window uint64, weight float64, poles int) (Filter, error) {
 	if window < 1 || window > MaxWindow {
 		return Filter{}, fmt.Errorf("blt: window %d: not in [1, 2^22]", window)
@@ -58,7 +60,7 @@ func Fit(window uint64, weight float64, poles int) (Filter, error) {
 		}
 		best, bound = f, min(bound, loss+enough)
 	}
-	for m := most; m >= least; m-- { // what is nearly as good with fewer replaces what was
+	for m := most; m >= least; m-- { // fewer poles replace more if they are nearly as good
 		take(fit.Fit(float64(window), weight, m))
 	}
 	if poles == fit.MixedPoles && weight == 0 {
@@ -70,8 +72,8 @@ func Fit(window uint64, weight float64, poles int) (Filter, error) {
 	return best, nil
 }
 
-// freeze rounds poles and residues to dyadics and certifies them. Poles that fall together are moved apart, and
-// residues that vanish are not quite zero: where fewer poles do as well, the rest have next to no weight.
+// freeze rounds poles and residues to dyadics and certifies them. It separates poles that coincide, and keeps vanishing
+// residues slightly away from zero: if fewer poles do as well, the others have almost no weight.
 func freeze(rates fit.Rates) (Filter, error) {
 	f := Filter{Count: uint8(len(rates.Poles))}
 	below := uint32(unit)

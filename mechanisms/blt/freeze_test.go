@@ -38,7 +38,8 @@ func TestFitChoosesPoles(t *testing.T) {
 	}
 }
 
-// Every number of poles gives a filter at every window, also where fewer do as well, and automatic choice does.
+// TestFitOfShortWindows checks that every number of poles, and the automatic choice, gives a filter at every window,
+// even where fewer poles do as well.
 func TestFitOfShortWindows(t *testing.T) {
 	for _, window := range []uint64{1, 2, 7} {
 		for _, weight := range []float64{0, 0.3} {

@@ -9,29 +9,29 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// TableRow compares one filter of age weight 0 with the optimum and the window tree, at equal µ(W). Variances are those
-// of a coordinate of a release in units (Δ/µ(W))², rounded up but for Optimum; η, which depends on Δ and n, is left
-// out.
+// TableRow compares one filter of age weight 0 with the optimum and the window tree, at equal µ(W). Variances are for
+// one coordinate of a release in units (Δ/µ(W))², rounded up except for Optimum. They leave out η, which depends on Δ
+// and n.
 type TableRow struct {
 	Window    uint64  // W, steps
 	Poles     int     // m
 	Variance  float64 // Σb²·Σ_{j<W}d², certified
 	Optimum   float64 // S_W², rounded down
 	Ratio     float64 // Variance over Optimum
-	TreeMean  float64 // of tree-gaussian as accounted, over the places of a block; its window is the next power of two
+	TreeMean  float64 // of tree-gaussian, averaged over the places of a block, with the next power of two as window
 	TreeWorst float64 // the same at its worst place
 }
 
-// FrontierRow is one compromise between the variance of a release and how the guarantee ages. Figures are certified,
-// rounded up, without η.
+// FrontierRow is one compromise between the variance of a release and the growth of the loss with age. Figures are
+// certified, rounded up, without η.
 type FrontierRow struct {
 	Weight                      float64 // age weight w
 	Ratio                       float64 // Σb²·Σ_{j<W}d² over S_W²
 	Two, Ten, Hundred, Thousand float64 // µ(2W), µ(10W), µ(100W), µ(1000W), each over µ(W)
 }
 
-// Table returns the rows of all windows and of m = MinPoles … MaxPoles, in this order. It fits each filter: some
-// milliseconds a row.
+// Table returns the rows for all windows, and for m = MinPoles … MaxPoles within each. It fits each filter, which takes
+// some milliseconds a row.
 func Table(windows []uint64) ([]TableRow, error) {
 	var rows []TableRow
 	for _, window := range windows {
@@ -51,7 +51,7 @@ func Table(windows []uint64) ([]TableRow, error) {
 	return rows, nil
 }
 
-// Frontier returns a row for each age weight, of the filter that Fit returns for window, weight and poles (0:
+// Frontier returns a row for each age weight, for the filter that Fit returns for window, weight and poles (0:
 // automatic).
 func Frontier(window uint64, poles int, weights []float64) ([]FrontierRow, error) {
 	var rows []FrontierRow
@@ -86,9 +86,9 @@ func (r *Response) ratio(window uint64) float64 {
 	return dp.RoundUp(rational.Up().Quo(r.noise().Mul(r.d.Energy(window)).Hi, new(big.Float).SetFloat64(Optimum(window))))
 }
 
-// treeVariance returns mean and largest variance of tree-gaussian in units (Δ/µ)²: σ² = h·(Δ/µ)² a node, h = L+1 with
-// W = 2^L. At place p < W of a block the nodes of [1, p] and of [p+1, W] number L + 1 − (zeros that end p), at p = W
-// one: in the mean L + 1/W.
+// treeVariance returns the mean and the largest variance of tree-gaussian in units (Δ/µ)²: σ² = h·(Δ/µ)² a node, h =
+// L+1 with W = 2^L. At position p < W of a block the nodes of [1, p] and of [p+1, W] number L + 1 minus the trailing
+// zero bits of p, and at p = W there is one: on average L + 1/W.
 func treeVariance(window uint64) (mean, worst float64) {
 	levels := bits.Len64(window - 1)
 	h := float64(levels + 1)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The table of variances, units (Δ/µ)², at age weight 0, beside S_W² and the tree. Figures are certified in directed
-// rounding: m = 4 is within 1.02 of the optimum from W = 27 to 2¹⁶ and beyond. figuresTwin says that they are right.
+// TestTable checks the variances, in units (Δ/µ)², at age weight 0, beside S_W² and the tree. Figures are certified in
+// directed rounding: m = 4 is within 1.02 of the optimum from W = 27 to 2¹⁶ and beyond.
 func TestTable(t *testing.T) {
 	want := []struct {
 		window              uint64
@@ -61,7 +61,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// What m = 4 is within, certified, where the table has no row: PROOF.md says these bounds.
+// TestCertificates certifies how close m = 4 comes to the optimum where the table has no row; PROOF.md states these
+// bounds.
 func TestCertificates(t *testing.T) {
 	f := func(within float64, windows ...uint64) {
 		t.Helper()
@@ -83,7 +84,8 @@ func TestCertificates(t *testing.T) {
 	f(1.0522, MaxWindow)
 }
 
-// Σb², Σd² and µ by the recurrence of b = Π(1 − p_i·x)/Π(1 − q_k·x) with rational poles: Ratio and the growth of µ.
+// TestFrontierFiguresAreTheSeries computes Σb², Σd² and µ by the recurrence of b = Π(1 − p_i·x)/Π(1 − q_k·x) with
+// rational poles, and compares Ratio and the growth of µ.
 func TestFrontierFiguresAreTheSeries(t *testing.T) {
 	for _, f := range []Filter{handmade(t), mixed(t)} {
 		r, err := NewResponse(f)
@@ -116,7 +118,7 @@ func TestFrontierFiguresAreTheSeries(t *testing.T) {
 	}
 }
 
-// The tree's variance by counting the nodes of its decompositions.
+// TestTreeVarianceCountsNodes computes the tree's variance by counting the nodes of its decompositions.
 func TestTreeVarianceCountsNodes(t *testing.T) {
 	for _, window := range []uint64{1, 2, 8, 1024, 1 << 16} {
 		h, sum, most := bits.Len64(window), 0, 0
@@ -137,7 +139,8 @@ func TestTreeVarianceCountsNodes(t *testing.T) {
 	}
 }
 
-// The frontier of variance against ageing at W = 1 024, m = 4, and the promise of the default weight 0.3.
+// TestAgeingFrontier checks the frontier of variance against the growth with age at W = 1 024, m = 4, and the
+// documented figures of the default weight 0.3.
 func TestAgeingFrontier(t *testing.T) {
 	want := []FrontierRow{
 		{0, 1.016, 1.092, 1.654, 4.483, 13.919},

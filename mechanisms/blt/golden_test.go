@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestGoldenReleases pins noisy releases, in lattice units, and states. The same bytes are due on every CPU and build.
-// Filters are written out, since fits may differ between platforms.
+// TestGoldenReleases pins noisy releases, in lattice units, and states. Every CPU and build must give the same bytes.
+// Filters are written out, because fits may differ between platforms.
 func TestGoldenReleases(t *testing.T) {
 	const n = 3
 	slow := Filter{

@@ -11,12 +11,12 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// limit of a standardised statistic: a normal one passes it with probability 1e-9. Matrices of up to 100 entries then
+// limit bounds a standardised statistic: a normal exceeds it with probability 1e-9. Matrices of up to 100 entries then
 // have a false rejection below 1e-7, and the seed is fixed.
 const limit = 6.11
 
 // covarianceError returns how many standard errors the worst of the chosen covariances is away from s²·Σ_j
-// b_j·b_{j+t−u}, sums over the steps there have been. The mean is known to be zero; Var(xy) of normal x, y is
+// b_j·b_{j+t−u}, where the sum runs over the steps so far. The mean is known to be zero; Var(xy) of normal x, y is
 // c_xx·c_yy + c_xy².
 func covarianceError(t *testing.T, f Filter, sampler noise.Sampler, s float64, steps, n int, at []int) (worst float64,
 	where string,
@@ -82,7 +82,8 @@ func inverse(f Filter, terms int) []float64 {
 	return beta
 }
 
-// Coordinates are independent streams. s = 2²⁰, so that rounding adds 2⁻⁴⁰ to a relative variance.
+// TestCovarianceIsThatOfTheFilter treats coordinates as independent streams. s = 2²⁰, so that rounding adds 2⁻⁴⁰ to a
+// relative variance.
 func TestCovarianceIsThatOfTheFilter(t *testing.T) {
 	const s = 1 << 20
 	sampler := sumtest.Gaussian(t, s)
@@ -102,7 +103,7 @@ func TestCovarianceIsThatOfTheFilter(t *testing.T) {
 	}
 }
 
-// stuck plants a fault: every step has the noise of the first.
+// stuck plants a fault: every step has the noise of the first one.
 type stuck struct {
 	noise.Sampler
 	seed *noise.Seed
@@ -115,18 +116,18 @@ func (s *stuck) Fill(dst []int64, seed noise.Seed) {
 	s.Sampler.Fill(dst, *s.seed)
 }
 
-// A canary pair has leaves +Λ and −Λ at one step and zeros elsewhere; the statistic is that of the likelihood ratio
-// over the window, Σ d_j·(β∗y)_{i+j}.
+// A canary pair has contributions +Λ and −Λ at one step and zeros elsewhere. The statistic is the likelihood ratio over
+// the window, Σ d_j·(β∗y)_{i+j}.
 const (
 	auditWindow = 8
-	auditAlpha  = 1e-6 // of each Clopper-Pearson bound
-	auditMu     = 2.9  // a bound near it takes few runs
+	auditAlpha  = 1e-6 // for each Clopper-Pearson bound
+	auditMu     = 2.9  // small enough for a bound near it from few runs
 )
 
-var auditRuns = tiertest.Runs(2500, 10_000) // for each of the two
+var auditRuns = tiertest.Runs(2500, 10_000) // runs with, and as many without the event
 
-// auditBound returns a lower bound on µ at confidence 1 − 2·auditAlpha; the
-// threshold is half way between the two means.
+// auditBound returns a lower bound on µ at confidence 1 − 2·auditAlpha. The threshold is half way between the two
+// means.
 func auditBound(t *testing.T, c *Sum, i int, weights []float64) float64 {
 	t.Helper()
 	start, lambda := c.AppendState(nil), grid.Lambda
@@ -156,7 +157,7 @@ func auditBound(t *testing.T, c *Sum, i int, weights []float64) float64 {
 	return sumtest.RefutedMu(above(lambda, 1), above(-lambda, 2), auditRuns, auditAlpha)
 }
 
-// likelihood weighs releases 1 … i+W−1 into the statistic of the likelihood ratio: Σ_j d_j·(β∗y)_{i+j}.
+// likelihood returns the weights of releases 1 … i+W−1 in the likelihood-ratio statistic Σ_j d_j·(β∗y)_{i+j}.
 func likelihood(f Filter, i int) []float64 {
 	steps := i - 1 + auditWindow
 	beta, weights, d := inverse(f, steps), make([]float64, steps), 0.0
@@ -169,7 +170,8 @@ func likelihood(f Filter, i int) []float64 {
 	return weights
 }
 
-// The guarantee is attained, by the first event and by later ones, and not passed; and the audit is able to fail.
+// TestAuditReachesTheClaim checks that the audit reaches the claim, for the first event and for later ones, without
+// exceeding it, and that it catches planted faults.
 func TestAuditReachesTheClaim(t *testing.T) {
 	f := fitFilter(t, auditWindow, 0.3, 0)
 	scale, err := Loss{Filter: f, Square: uint64(4 * grid.Lambda * grid.Lambda), N: 1}.ScaleFor(auditWindow, auditMu)
@@ -192,7 +194,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 		}
 	}
 	fault("half scale, or L for 2L", f, sumtest.Gaussian(t, s/2), likelihood(f, 1))
-	white := f // nearly no carry: every release shows the event with noise of its own
+	white := f // nearly no carry, so that every release has the event under its own noise
 	white.Residues = [MaxPoles]int32{1, 1}
 	white.Shift, _ = white.shift()
 	ones := make([]float64, auditWindow)
@@ -201,7 +203,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	}
 	fault("carry left out", white, sampler, ones)
 	fault("noise missing at the last step", f, &gap{Sampler: sampler, at: auditWindow}, func() []float64 {
-		w := inverse(f, auditWindow) // only the last whitened release
+		w := inverse(f, auditWindow) // uses only the last whitened release
 		for i, j := 0, len(w)-1; i < j; i, j = i+1, j-1 {
 			w[i], w[j] = w[j], w[i]
 		}

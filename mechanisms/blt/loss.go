@@ -8,27 +8,27 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// scaleMargin moves a scale up by a relative 2^scaleMargin beyond what its loss needs, so that a loss recomputed from
-// it is not above what it was calibrated to.
+// scaleMargin raises a scale by a relative 2^scaleMargin beyond the one its loss needs, so that the loss recomputed
+// from the scale is not above the calibrated one.
 const scaleMargin = -200
 
-// Loss is the exact ε(age) of an event under one plan: everything that PROOF.md, Theorem 1 needs. It is comparable, and
-// a dp.Curve.
+// Loss is the exact ε(age) of an event under one plan, with all inputs of PROOF.md, Theorem 1. It is comparable, and a
+// dp.Curve.
 type Loss struct {
 	Filter Filter
-	Square uint64 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
+	Square uint64 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
 	N      int    // n, coordinates
 	Scale  noise.Scale
 }
 
-// Mu returns µ of all releases of age steps from the step of an event on, rounded up. It panics unless Filter is valid
-// and Scale is positive.
+// Mu returns µ for all releases in the age steps from the step of an event on, rounded up. It panics unless Filter is
+// valid and Scale is positive.
 //
 //	µ = √(Σ_{j<age} (d_jΔ + 2η√n·Σ_{l<j}|β_l|)²)/scale.
 func (l Loss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
 
-// ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale. It is not
-// valid when µ is 0.
+// ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale is. The scale
+// is not valid if µ is 0.
 func (l Loss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	r, err := NewResponse(l.Filter)
 	if err != nil || !(mu > 0) {
@@ -37,17 +37,17 @@ func (l Loss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	return scaleOf(l.sensitivity(r, age), mu), nil
 }
 
-// scaleOf returns the scale at which a move loses µ.
+// scaleOf returns the scale at which a sensitivity of moved loses µ.
 func scaleOf(moved rational.Interval, mu float64) noise.Scale {
 	return noise.ScaleUp(dp.Up(rational.Up().Quo(moved.Hi, dp.Exact(mu)), scaleMargin))
 }
 
-// sensitivity returns how far the means of the step noises move, lattice units.
+// sensitivity returns how far an event moves the vector of the means of the step noises, in lattice units.
 func (l Loss) sensitivity(r *Response, age uint64) rational.Interval {
 	return r.shift(l.delta(), l.N, age)
 }
 
-// response is that of a filter which is known to be valid.
+// response returns the response of the filter, which must be valid.
 func (l Loss) response() *Response {
 	r, err := NewResponse(l.Filter)
 	if err != nil {
@@ -61,7 +61,7 @@ func (l Loss) delta() rational.Interval {
 	return rational.Distance(new(big.Int).SetUint64(l.Square))
 }
 
-// mu returns the µ of a move, rounded up.
+// mu returns µ for a sensitivity of moved, rounded up.
 func (l Loss) mu(moved rational.Interval) float64 {
 	return dp.RoundUp(rational.Up().Quo(moved.Hi, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)))
 }

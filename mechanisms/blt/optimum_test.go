@@ -16,7 +16,7 @@ func central(terms int) []*big.Rat {
 	return r
 }
 
-// hankel solves Hr = r for λ, H_{kl} = λ_{k+l}, from the last row up.
+// hankel solves Hr = r for λ, where H_{kl} = λ_{k+l}, from the last row up.
 func hankel(r []*big.Rat) []*big.Rat {
 	w := len(r)
 	lambda := make([]*big.Rat, w)
@@ -30,7 +30,7 @@ func hankel(r []*big.Rat) []*big.Rat {
 	return lambda
 }
 
-// PROOF.md, Theorem 2: the weights are positive and sum to S_W, in exact arithmetic.
+// TestOptimumHasACertificate checks PROOF.md, Theorem 2: the weights are positive and sum to S_W, in exact arithmetic.
 func TestOptimumHasACertificate(t *testing.T) {
 	for _, window := range []int{1, 2, 3, 17, 64} {
 		r := central(window)
@@ -53,7 +53,7 @@ func TestOptimumHasACertificate(t *testing.T) {
 	}
 }
 
-// cost returns time-averaged variance times the worst µ(W)² over (s, Δ)², of the mechanism with noise Bz.
+// cost returns the time-averaged variance times the worst µ(W)² over (s, Δ)², for the mechanism with noise Bz.
 func cost(b [][]float64, window int) float64 {
 	steps := len(b)
 	variance, worst := 0.0, 0.0
@@ -77,8 +77,8 @@ func cost(b [][]float64, window int) float64 {
 	return variance * worst
 }
 
-// PROOF.md, Theorem 2 by trial: no mechanism at hand beats the bound, random perturbations of the optimum among them,
-// nor restarts and independent noise; the finite square-root filter attains it in the limit.
+// TestNoMechanismBeatsTheOptimum tries mechanisms against the bound of PROOF.md, Theorem 2: random perturbations of the
+// optimum, restarts and independent noise. The finite square-root filter attains the bound in the limit.
 func TestNoMechanismBeatsTheOptimum(t *testing.T) {
 	const window, steps = 8, 400
 	bound := Optimum(window) * (1 - (window-1.0)/steps) * (1 - (window-1.0)/steps)
@@ -120,7 +120,7 @@ func TestNoMechanismBeatsTheOptimum(t *testing.T) {
 	}
 }
 
-// S_W from its definition in integers, and the bound of large windows against the sum of small ones.
+// TestOptimum compares S_W with its definition in integers, and the bound for large windows with the sum at small ones.
 func TestOptimum(t *testing.T) {
 	f := func(window uint64, want float64) {
 		t.Helper()

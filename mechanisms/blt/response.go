@@ -8,22 +8,23 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// Response holds what accounting needs of a filter, in directed rounding: with z = 1/x and the partial fractions
+// Response holds the quantities that accounting needs from a filter, in directed rounding. With z = 1/x and the partial
+// fractions
 //
 //	b = 1 + Σ R_k/(z − q_k),    1/b = 1 − Σ S_i/(z − p_i),    S_i = 1/Σ_k R_k/(p_i − q_k)²,
 //
 // β_0 = 1, β_j = −ΣS_i·p_i^{j−1} for j ≥ 1, and d_j = Σ_{l≤j} β_l = D_0 + Σ_i D_i·p_i^j with D_0 = 1/b(1), D_i =
-// S_i/(1−p_i). PROOF.md, Lemma 1: 1 > p_1 > … > p_m > 0; d falls from d_0 = 1 to d_T > 0, for ever (T = ∞) when all
-// S_i > 0, and from T on rises to D_0 ≤ 1.
+// S_i/(1−p_i). PROOF.md, Lemma 1: 1 > p_1 > … > p_m > 0; d falls from d_0 = 1 to d_T > 0, for ever (T = ∞) when all S_i
+// > 0, and from T on rises to D_0 ≤ 1.
 type Response struct {
 	filter   Filter
-	d        rational.Sum      // of rates 1, p_1 … p_m and weights D_0, D_1 … D_m
-	majorant rational.Sum      // d with D_0 + E in the place of D_0: above max_{l≥j} d_l
+	d        rational.Sum      // rates 1, p_1 … p_m and weights D_0, D_1 … D_m
+	majorant rational.Sum      // d with D_0 + E instead of D_0: an upper bound of max_{l≥j} d_l
 	rise     rational.Interval // E = D_0 − d_T, or 0
 	slack    rational.Interval // η
 }
 
-// NewResponse certifies the filter and takes it apart.
+// NewResponse certifies the filter and computes its partial fractions.
 func NewResponse(f Filter) (*Response, error) {
 	if err := f.shape(); err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func NewResponse(f Filter) (*Response, error) {
 	return newResponse(f)
 }
 
-// newResponse is NewResponse of a filter whose shape is checked.
+// newResponse is NewResponse for a filter whose shape is already checked.
 func newResponse(f Filter) (*Response, error) {
 	one := rational.Whole(1)
 	sum, ok := f.fraction().At(one)
@@ -53,8 +54,8 @@ func newResponse(f Filter) (*Response, error) {
 	return r, nil
 }
 
-// certify checks the signs of PROOF.md, Lemma 1 and finds E. When slow rates have negative weights and all others
-// positive ones, −β_j over a power between the two kinds falls in j: β changes sign once, at T.
+// certify checks the signs of PROOF.md, Lemma 1 and finds E. If slow rates have negative weights and all others
+// positive ones, −β_j divided by a power of a rate between the two kinds falls in j, so β changes sign once, at T.
 func (r *Response) certify() error {
 	negative := 0
 	for i, w := range r.d.Weights[1:] {
@@ -90,7 +91,7 @@ func (r *Response) certify() error {
 	return nil
 }
 
-// farthest bounds T: rates of 30 bits have their say before.
+// farthest bounds T: rates of 30 bits change the sign before.
 const farthest = 1 << 40
 
 // fall returns −β_j = d_{j−1} − d_j for j ≥ 1.
@@ -103,7 +104,7 @@ func (r *Response) fall(j uint64) rational.Interval {
 	return sum
 }
 
-// fraction returns b as a function of z.
+// fraction returns b as a rational function of z.
 func (f Filter) fraction() rational.Fraction {
 	x := rational.Fraction{Poles: f.Poles[:f.Count]}
 	for _, r := range f.Residues[:f.Count] {
@@ -112,21 +113,20 @@ func (f Filter) fraction() rational.Fraction {
 	return x
 }
 
-// Noise returns Σ_{j≥0} b_j², rounded up: the variance of a release, in units of s², that the noise approaches from
-// below.
+// Noise returns Σ_{j≥0} b_j², rounded up: the limit of a release's variance in units of s², approached from below.
 func (r *Response) Noise() float64 { return dp.RoundUp(r.noise().Hi) }
 
 func (r *Response) noise() rational.Interval { return r.filter.fraction().Energy() }
 
-// Sensitivity returns Σ_{j<age} d_j², rounded up: µ(age)²·s²/Δ² but for η.
+// Sensitivity returns Σ_{j<age} d_j², rounded up: µ(age)²·s²/Δ² without η.
 func (r *Response) Sensitivity(age uint64) float64 { return dp.RoundUp(r.d.Energy(age).Hi) }
 
-// Variance returns Σb²·Σ_{j<window}d², rounded up: the variance of a release in units of (Δ/µ(window))² but for η.
+// Variance returns Σb²·Σ_{j<window}d², rounded up: the variance of a release in units of (Δ/µ(window))², without η.
 func (r *Response) Variance(window uint64) float64 {
 	return dp.RoundUp(r.noise().Mul(r.d.Energy(window)).Hi)
 }
 
-// Growth returns µ(windows·window)/µ(window), rounded up, but for η.
+// Growth returns µ(windows·window)/µ(window), rounded up, without η.
 func (r *Response) Growth(window, windows uint64) float64 {
 	one := r.d.Energy(window).Inverse()
 	return dp.RoundUp(r.d.Energy(windows * window).Mul(one).Root().Hi)
@@ -135,8 +135,8 @@ func (r *Response) Growth(window, windows uint64) float64 {
 // shift returns √(Σ_{j<age} (d_j·Δ + 2η√n·B_j)²), the distance in lattice units of PROOF.md, Theorem 1, with B_j ≥
 // Σ_{l<j}|β_l|.
 //
-// As coded, with Δ in step: B_j is 0 for j = 0 and 2 + 2E − d_{j−1} after, so with ρ = 2η√n the terms are Δ and, for j
-// ≥ 1, with i = j−1,
+// In the code, step is Δ and B_j is 0 for j = 0 and 2 + 2E − d_{j−1} after. With ρ = 2η√n the terms are Δ and, for j ≥
+// 1 with i = j−1,
 //
 //	d_jΔ + ρ(2 + 2E − d_{j−1}) = (D_0(Δ − ρ) + 2ρ(1 + E)) + Σ_i D_i(p_iΔ − ρ)·p_i^{j−1}.
 func (r *Response) shift(step rational.Interval, n int, age uint64) rational.Interval {

@@ -55,7 +55,7 @@ func filters(t testing.TB) []Filter {
 	}
 }
 
-// mixed is written out: the filter of W = 64 and age weight 0, with residues of both signs.
+// mixed returns, written out, the filter of W = 64 and age weight 0, with residues of both signs.
 func mixed(t testing.TB) Filter {
 	t.Helper()
 	f := Filter{
@@ -70,7 +70,8 @@ func mixed(t testing.TB) Filter {
 	return f
 }
 
-// PROOF.md, Lemma 1, by the recurrences of b, β and d: signs, order, the rise, and the closed forms of the sums.
+// TestPartialFractionsAreTheSeries checks PROOF.md, Lemma 1 by the recurrences of b, β and d: signs, order, the rise,
+// and the closed forms of the sums.
 func TestPartialFractionsAreTheSeries(t *testing.T) {
 	const terms = 400
 	for _, f := range filters(t) {
@@ -102,8 +103,7 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 				sumtest.Inside(t, fmt.Sprintf("%v: Σ_{j<%d}d²", f, j+1), energy, r.d.Energy(uint64(j+1)))
 				sumtest.Inside(t, fmt.Sprintf("%v: d_%d at once", f, j), d[j], r.d.At(uint64(j)))
 			}
-			// Σ_{l≤j}|β_l| ≤ 2 + 2E − d_j, with equality in the limit of a filter that rises, and everywhere of one that does
-			// not.
+			// Σ_{l≤j}|β_l| ≤ 2 + 2E − d_j, with equality in the limit if d rises, and at every j if it does not.
 			absolute.Add(absolute, new(big.Float).Abs(beta[j]))
 			bound := new(big.Float).Add(d[j], absolute)
 			bound.Sub(bound, big.NewFloat(2))
@@ -126,7 +126,8 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 	}
 }
 
-// Where d rises, events at 0, s, 2s, … need not be the worst: the sums of userShift, with d_j + E, cover all others.
+// TestTrainCoversEveryPlace checks that the sums of userShift, with d_j + E, bound every placement of events. If d
+// rises, events at 0, s, 2s, … need not be the worst.
 func TestTrainCoversEveryPlace(t *testing.T) {
 	const age, separation = 400, 50
 	f := mixed(t)
@@ -165,7 +166,7 @@ func TestTrainCoversEveryPlace(t *testing.T) {
 	}
 }
 
-// PROOF.md, Theorem 1: the closed form is the sum.
+// TestMuIsTheSumOfTheTheorem checks that the closed form equals the sum of PROOF.md, Theorem 1.
 func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 	const terms = 300
 	for _, f := range filters(t) {
@@ -181,7 +182,7 @@ func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 			n     int
 		}{{1 << 25, 27}, {1 << 24, 1}, {1, 1}, {3, 10000}} {
 			l := Loss{Filter: f, Square: uint64(c.delta * c.delta), N: c.n, Scale: noise.Scale{Mant: 3, Exp: 20}}
-			sum, absolute := 0.0, 0.0 // absolute is 1 + what d has fallen and may have risen
+			sum, absolute := 0.0, 0.0 // absolute is 1 + the total fall and rise of d
 			for j := range terms {
 				x, _ := d[j].Float64()
 				a := x*float64(c.delta) + 2*eta*math.Sqrt(float64(c.n))*absolute
@@ -198,7 +199,8 @@ func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 	}
 }
 
-// µ grows with age, without a jump, up to ages that no sum could reach; age 0 is before the first release.
+// TestMuOfAnyAge checks that µ grows with age without a jump, up to ages that no sum could reach. Age 0 is before the
+// first release.
 func TestMuOfAnyAge(t *testing.T) {
 	l := Loss{Filter: fitFilter(t, 1024, 0.3, 4), Square: 1 << 50, N: 32, Scale: noise.Scale{Mant: 1, Exp: 28}}
 	if got := l.Mu(0); got != 0 {
@@ -220,7 +222,7 @@ func TestMuOfAnyAge(t *testing.T) {
 	}
 }
 
-// Of a move that is known to lie between 1 and 2, a loss and a scale must hold for 2.
+// TestAMoveCountsByItsUpperEnd checks that for a sensitivity known to lie between 1 and 2, loss and scale hold for 2.
 func TestAMoveCountsByItsUpperEnd(t *testing.T) {
 	moved := rational.Interval{Lo: rational.Down().SetInt64(1), Hi: rational.Up().SetInt64(2)}
 	if got := (Loss{Scale: noise.Scale{Mant: 1}}).mu(moved); got != 2 {

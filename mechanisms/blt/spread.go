@@ -20,7 +20,7 @@ func (f Filter) VarianceAt(step uint64) float64 {
 	return dp.RoundUp(sum.Hi)
 }
 
-// sum is b_1, b_2, ….
+// sum returns the series b_1, b_2, ….
 func (f Filter) sum() (s rational.Sum) {
 	for k := range f.Count {
 		s.Add(rational.Dyadic(int64(f.Poles[k]), -rational.Bits), rational.Dyadic(int64(f.Residues[k]), -rational.Bits))
@@ -28,10 +28,10 @@ func (f Filter) sum() (s rational.Sum) {
 	return s
 }
 
-// VarianceProfile tells VarianceAt quickly, to a millionth.
+// VarianceProfile computes VarianceAt quickly, to a relative precision of a millionth.
 type VarianceProfile struct{ energies *rational.Energies }
 
-// NewSpread returns that of a filter.
+// NewSpread returns the variance profile of a filter.
 func NewSpread(f Filter) (*VarianceProfile, error) {
 	energies, err := rational.NewEnergies(f.Poles[:f.Count], f.sum().Weights)
 	if err != nil {

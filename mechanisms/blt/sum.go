@@ -11,7 +11,7 @@ import (
 // Sum is the mechanism of one stream. It is not safe for concurrent use.
 //
 // Invariant: after step t, buffer k of a coordinate is C_k with 0 ≤ Σ_{j≥1} q_k^{j−1}·n_{t+1−j} − 2^{−f}·C_k ≤
-// 2^{−f}/(1 − q_k), and within limit[k]: nothing overflows.
+// 2^{−f}/(1 − q_k), and within limit[k], so nothing overflows.
 type Sum struct {
 	*shared
 	steps   uint64
@@ -19,7 +19,7 @@ type Sum struct {
 	buffers [][MaxPoles]lattice.Int128 // by coordinate
 }
 
-// shared is what the sums of one calibration have in common.
+// shared is the part that all sums of one calibration share.
 type shared struct {
 	filter   Filter
 	grid     lattice.Grid
@@ -29,8 +29,8 @@ type shared struct {
 	drawn    []int64                  // n_t, scratch
 }
 
-// New returns a sum before its first step. sampler draws integers of scale s from coordinates within 29s, as
-// noise.Gaussian does; instance components the noise of several mechanisms on one chain. It refuses a scale at which
+// New returns a sum before its first step. sampler must draw integers of scale s from coordinates within 29s, as
+// noise.Gaussian does. instance separates the noise of several mechanisms on one chain. New refuses a scale at which
 // the buffers could overflow.
 func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Sum, error) {
 	if err := f.Validate(); err != nil {
@@ -50,16 +50,16 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	return all.carry(n), nil
 }
 
-// Fresh returns the sum before its first step, as New made it. The two share sampler and scratch: they are used one
-// at a time.
+// Fresh returns a new sum before its first step, as New would make it. Both share sampler and scratch, so only one may
+// be in use at a time.
 func (c *Sum) Fresh() *Sum { return c.carry(len(c.total)) }
 
 func (s *shared) carry(n int) *Sum {
 	return &Sum{shared: s, total: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128, n)}
 }
 
-// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every
-// record of the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
+// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. The chain must have absorbed every
+// record of the step BEFORE. The key of the step's noise is node {instance, block: step number}, level and index 0.
 func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(c.total) || len(dst) != len(c.total) {
 		panic(fmt.Sprintf("BUG: blt: leaf has %d entries and release %d, want %d", len(v), len(dst), len(c.total)))
@@ -73,13 +73,12 @@ func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 }
 
-// carry returns M_t of one coordinate and takes n_t into its buffers: with f = Shift, Q and R the integers of the
-// dyadics,
+// carry returns M_t of one coordinate and adds n_t to its buffers. With f = Shift, Q and R the integers of the dyadics,
 //
 //	M = ⌊(Σ R_k·C_k + 2^{29+f})/2^{30+f}⌋,    C_k ← ⌊Q_k·C_k/2³⁰⌋ + n·2^f.
 //
-// M depends on n_1 … n_{t−1} alone, which is what PROOF.md, Theorem 1 needs of it. Products stay below 2¹²⁷: limits.
-// The poles are written out because a loop over them takes a third longer.
+// M depends on n_1 … n_{t−1} alone, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷, see limits. The poles
+// are written out because a loop over them takes a third longer.
 func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
 	shift := uint(f.Shift) & 63 // 8 … 33
 	scaled := lattice.Int128{Hi: n >> ((64 - shift) & 63), Lo: uint64(n) << shift}

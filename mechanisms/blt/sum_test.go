@@ -15,7 +15,7 @@ import (
 
 var grid = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
 
-// fitted are filters by what they are fitted for.
+// fitted caches filters by the arguments of their fit.
 var fitted sync.Map
 
 func fitFilter(t testing.TB, window uint64, weight float64, poles int) Filter {
@@ -41,7 +41,7 @@ func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *
 	return c
 }
 
-// handmade is written out, because fits may differ between platforms: that of W = 64 to few digits.
+// handmade returns, written out with few digits, the filter of W = 64, because fits may differ between platforms.
 func handmade(t testing.TB) Filter {
 	t.Helper()
 	f := Filter{
@@ -56,12 +56,12 @@ func handmade(t testing.TB) Filter {
 	return f
 }
 
-// twin is b by its definition.
+// twin returns the filter b by its definition.
 func twin(f Filter) *sumtest.Carried {
 	return sumtest.NewCarried(f.Poles[:f.Count], func(k int) int64 { return int64(f.Residues[k]) })
 }
 
-// carryIsWithinSlack runs carry beside its definition, and reports the largest distance in units of η.
+// carryIsWithinSlack compares carry with its definition, and returns the largest distance in units of η.
 func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	t.Helper()
 	var buffers [MaxPoles]lattice.Int128
@@ -69,11 +69,11 @@ func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	return sumtest.CarryIsWithin(t, carry, twin(f), f.Slack(), draws)
 }
 
-// PROOF.md, Lemma 2. Draws are at the sampler's reach, small, constant, alternating and random; the bound is met from
-// below.
+// TestCarryIsWithinSlackOfItsDefinition checks PROOF.md, Lemma 2. Draws are at the sampler's reach, small, constant,
+// alternating and random; the bound is approached from below.
 func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	mixed := handmade(t) // the carry needs nothing of the signs
+	mixed := handmade(t) // the carry does not depend on the signs
 	mixed.Residues[1] *= -7
 	mixed.Shift, _ = mixed.shift()
 	for _, f := range []Filter{
@@ -117,7 +117,7 @@ func FuzzCarry(f *testing.F) {
 			draws[i] = []int64{a, b, c}[rng.IntN(3)] % (29 << 36)
 		}
 		if _, err := NewResponse(filter); err != nil && filter.Validate() == nil {
-			t.Error(err) // Validate is all that it needs
+			t.Error(err) // Validate is the only condition
 		}
 		if _, err := filter.limits(noise.ScaleUp(1 << 36)); err == nil {
 			carryIsWithinSlack(t, filter, draws)
@@ -125,8 +125,8 @@ func FuzzCarry(f *testing.F) {
 	})
 }
 
-// At the largest scale that limits accepts, a stream of draws at the sampler's reach neither overflows nor leaves the
-// limits.
+// TestBuffersStayWithinTheirLimits checks that, at the largest scale that limits accepts, draws at the sampler's reach
+// neither overflow the buffers nor leave the limits.
 func TestBuffersStayWithinTheirLimits(t *testing.T) {
 	f := fitFilter(t, 1<<20, 1, 4)
 	scale := noise.ScaleUp(1)
@@ -160,8 +160,8 @@ func TestBuffersStayWithinTheirLimits(t *testing.T) {
 	}
 }
 
-// y_t = G_t + M_t + n_t with no rounding of sums, for contributions and noise of any sign and up to the sampler's
-// reach.
+// TestReleaseIsTotalCarryAndNoise checks y_t = G_t + M_t + n_t without rounding of sums, for contributions and noise of
+// any sign, up to the sampler's reach.
 func TestReleaseIsTotalCarryAndNoise(t *testing.T) {
 	f, rng := handmade(t), rand.New(rand.NewPCG(5, 6))
 	const n = 3

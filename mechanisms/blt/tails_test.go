@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// What is drawn in a step is in its release exactly, at the sampler's reach.
+// TestDrawsReachTheRelease checks that draws at the sampler's reach are in the release exactly.
 func TestDrawsReachTheRelease(t *testing.T) {
 	for _, f := range []Filter{handmade(t), mixed(t), fitFilter(t, 1, 0.3, 0), fitFilter(t, 1024, 0.3, 4)} {
 		for _, scale := range []int64{3, 1 << 40} {
@@ -19,7 +19,8 @@ func TestDrawsReachTheRelease(t *testing.T) {
 	}
 }
 
-// y_t − G_t − M_t = n_t exactly, at the sampler's reach, with the carry of the very integers that were drawn.
+// TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy checks that y_t − G_t − M_t = n_t exactly, at the sampler's reach,
+// with the carry of the integers that were drawn.
 func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
 	const n, scale = 4, 1 << 40
 	f, draws := handmade(t), sumtest.Tails(29, scale)

@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// train, one step and one event at a time, from d by its recurrence.
+// trainTwin computes train one step and one event at a time, with d by its recurrence.
 func trainTwin(d []*big.Float, age, separation, count uint64) *big.Float {
 	sum := new(big.Float).SetPrec(400)
 	for j := range age {
@@ -37,7 +37,7 @@ func TestTrainIsItsDoubleSum(t *testing.T) {
 		_, _, d := series(f, terms)
 		for _, separation := range []uint64{1, 2, 3, 7, 16, 59, 60, 61, 1 << 62} {
 			for _, count := range []uint64{1, 2, 5, 1 << 40} {
-				// below s, at and beside multiples of s, after the last event's row
+				// Ages below s, at and beside multiples of s, and after the last event.
 				for _, age := range []uint64{1, 2, 6, 7, 8, 15, 21, 32, 60} {
 					in := r.majorant.Train(age, separation, count)
 					sumtest.Inside(t, fmt.Sprintf("%v: A=%d s=%d k=%d", f, age, separation, count),
@@ -48,7 +48,7 @@ func TestTrainIsItsDoubleSum(t *testing.T) {
 	}
 }
 
-// places returns places at least s apart in 0 … length − 1, drawn so that the closest trains come up too.
+// places returns random places at least s apart in 0 … length − 1, such that the closest spacing also occurs.
 func places(rng *rand.Rand, separation, length int) (out []int) {
 	for p := rng.IntN(2) * rng.IntN(separation); p < length; p += separation {
 		out = append(out, p)
@@ -59,9 +59,9 @@ func places(rng *rand.Rand, separation, length int) (out []int) {
 	return out
 }
 
-// dense returns µ² of events at some places, in units of (Δ/s)², without structure: releases up to the age are normal
-// with covariance BBᵀ, B the lower triangular Toeplitz matrix of b, and their means differ by the number of events so
-// far.
+// dense returns µ² for events at given places, in units of (Δ/s)², by dense linear algebra. Releases up to the age are
+// normal with covariance BBᵀ, B the lower triangular Toeplitz matrix of b, and their means differ by the number of
+// events so far.
 func dense(t *testing.T, f Filter, places []int, age int) float64 {
 	t.Helper()
 	b := impulse(f, age)
@@ -90,8 +90,8 @@ func dense(t *testing.T, f Filter, places []int, age int) float64 {
 	return mat.Dot(means, &solved)
 }
 
-// mechanisms/PROOF.md, Theorem 1 without η against dense linear algebra: no places exceed the claim, 0, s, 2s, … attain
-// it, and with one event less in the account it is exceeded.
+// TestUserLossIsThatOfTheWorstPlaces compares mechanisms/PROOF.md, Theorem 1 without η with dense linear algebra. No
+// placement may exceed the claim, 0, s, 2s, … attains it, and a claim that accounts for one event less is exceeded.
 func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, f := range []Filter{handmade(t), fitFilter(t, 16, 0, 2), fitFilter(t, 64, 0.3, 3)} {
@@ -135,8 +135,9 @@ func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 	}
 }
 
-// The whole claim on the shipped carry: the largest shift that any history realises, when the events of one user move
-// by ±Δ, is within µ, which is exceeded without η. Histories of up to 3 s are enumerated.
+// TestExactUserShiftIsWithinTheClaim checks the whole claim on the shipped carry. The largest shift over all histories,
+// when the events of one user change by ±Δ, is within µ, and exceeds µ without η. Histories of up to 3 s are
+// enumerated.
 func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 	red := 0
 	for _, f := range []Filter{handmade(t), fitFilter(t, 4, 0.3, 2), fitFilter(t, 1024, 0.3, 4)} {
@@ -182,8 +183,9 @@ func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 	}
 }
 
-// µ at user level is the formula of Theorem 1; with one event in a window it is that of an event but for the triangle
-// inequality in η; it grows with age, and a scale proves what it was made for.
+// TestUserMu checks that µ at user level is the formula of Theorem 1, and that for one event in a window it is the µ of
+// an event, up to the triangle inequality in η. µ must grow with age, and a scale must prove the loss it was computed
+// for.
 func TestUserMu(t *testing.T) {
 	for _, f := range []Filter{handmade(t), fitFilter(t, 1024, 0.3, 4)} {
 		event := Loss{Filter: f, Square: 1 << 50, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}}

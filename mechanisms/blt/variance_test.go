@@ -9,14 +9,14 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// measurement is a run of a sum without data, beyond its start.
+// measurement is a run of a sum without data, after its start-up.
 type measurement struct {
-	steps, width int     // releases, and coordinates of each, which are independent
-	settled      float64 // share of Σb² that the variance of the first of them has, at least 1 − 2⁻¹⁰
-	mean         float64 // square of a coordinate, units of s²
+	steps, width int     // number of releases, and of their independent coordinates
+	settled      float64 // the first release's variance as a share of Σb², at least 1 − 2⁻¹⁰
+	mean         float64 // mean square of a coordinate, units of s²
 }
 
-// measure runs the shipped carry, chain and sampler; s is the scale to divide by.
+// measure runs the shipped carry, chain and sampler, and divides by the scale s.
 func measure(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps, width int) measurement {
 	t.Helper()
 	c := newCarry(t, f, s, width, sampler)
@@ -100,15 +100,16 @@ func (m measurement) margins(f Filter) (below, above float64) {
 	return below, below + 2*sum*sum/terms*x
 }
 
-// isOf reports whether the measured variance is that of f.
+// isOf reports whether the measured variance agrees with f.
 func (m measurement) isOf(f Filter) bool {
 	want := noiseFrom(f, 0)
 	below, above := m.margins(f)
 	return m.mean >= want*m.settled-below && m.mean <= want+above
 }
 
-// The variance of a release is s²Σb², as claimed, by the carry, chain and sampler that ship. s = 2²⁰, so that rounding
-// adds some 2⁻²⁰ of it. TestVarianceIsThatOfTheTable of package mechanisms is over a long window in each tier.
+// TestMeasuredVarianceIsTheFormula checks that the variance of a release is s²Σb², as claimed, with the shipped carry,
+// chain and sampler. s = 2²⁰, so that rounding adds some 2⁻²⁰ of it. TestVarianceIsThatOfTheTable of package mechanisms
+// covers a long window in each tier.
 func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 	const s = 1 << 20
 	sampler := sumtest.Gaussian(t, s)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A filter whose zero is a dyadic that bisection meets exactly is enclosed like any other, and so is one with rates of
-// 2⁻³⁰.
+// TestZerosAtTheEdges checks that two unusual filters are enclosed like any other: one with a zero that is a dyadic,
+// which bisection meets exactly, and one with rates of 2⁻³⁰.
 func TestZerosAtTheEdges(t *testing.T) {
 	for _, f := range []Filter{
 		{Poles: [MaxPoles]uint32{3 << 28}, Residues: [MaxPoles]int32{1 << 28}, Count: 1},
@@ -28,7 +28,8 @@ func TestZerosAtTheEdges(t *testing.T) {
 	}
 }
 
-// Each fact of PROOF.md, Lemma 1 is checked: these filters have the right shape and lack one.
+// TestValidateRefusesOtherSigns checks each condition of PROOF.md, Lemma 1: the filters here have the right shape, and
+// each violates one condition.
 func TestValidateRefusesOtherSigns(t *testing.T) {
 	f := func(name string, poles [MaxPoles]uint32, residues [MaxPoles]int32, count uint8) {
 		t.Helper()

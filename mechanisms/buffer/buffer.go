@@ -10,17 +10,18 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// FractionBits are those of poles and residues.
+// FractionBits is the number of fraction bits of poles and residues.
 const (
 	FractionBits = 30
 	unit         = 1 << FractionBits
 )
 
-// Reach bounds a draw by Reach·s: noise.Gaussian stays below 29s, since it decides a draw with at most 576 bits or not
-// at all.
+// Reach bounds a draw by Reach·s. noise.Gaussian stays below 29s, because a draw that it cannot decide with 576 bits is
+// never made.
 const Reach = 29
 
-// Plus returns sum + r·c. In two's complement the high words wrap, and come out right because the product fits.
+// Plus returns sum + r·c. The high words wrap in two's complement, which gives the right result because the product
+// fits.
 func Plus(sum, c lattice.Int128, r int64) lattice.Int128 {
 	hi, lo := bits.Mul64(c.Lo, uint64(r))
 	hi += uint64(c.Hi*r) - c.Lo&uint64(r>>63)
@@ -38,7 +39,7 @@ func Decayed(c lattice.Int128, q uint32, x lattice.Int128) lattice.Int128 {
 	return lattice.Int128{Hi: int64(hi), Lo: lo}
 }
 
-// Within reports |x| ≤ limit.
+// Within reports whether |x| ≤ limit.
 func Within(x, limit lattice.Int128) bool {
 	if x.Hi < 0 {
 		x = lattice.Int128{Hi: ^x.Hi, Lo: ^x.Lo} // |x| − 1
@@ -47,12 +48,12 @@ func Within(x, limit lattice.Int128) bool {
 	return x.Hi < limit.Hi || x.Hi == limit.Hi && x.Lo <= limit.Lo
 }
 
-// errScale is a scale that is not one.
+// errScale means that no sampler has the scale.
 var errScale = errors.New("scale: not that of a sampler")
 
-// Limits writes bounds on the buffers of poles, inclusive, and refuses a scale at which Σ |r|·C, the products of a
-// carry, could pass 2¹²⁶ in units of 2^{−f−30}. With |n| ≤ N = ⌈29s⌉ + 1, |C| ≤ (2^f·N + 1)/(1 − q), since each step
-// truncates by less than 1.
+// Limits writes inclusive bounds on the buffers of poles. It refuses a scale at which Σ |r|·C, the sum of the products
+// of a carry, could exceed 2¹²⁶ in units of 2^{−f−30}. With |n| ≤ N = ⌈29s⌉ + 1, |C| ≤ (2^f·N + 1)/(1 − q), because
+// each step truncates by less than 1.
 func Limits(dst []lattice.Int128, poles []uint32, residue func(k int) int64, fraction uint, s noise.Scale) error {
 	if s.Mant == 0 || s.Exp > 64 || s.Exp < -1100 {
 		return errScale
@@ -67,7 +68,7 @@ func Limits(dst []lattice.Int128, poles []uint32, residue func(k int) int64, fra
 	n.Add(n, big.NewInt(1))
 	overflow := n.BitLen() > 62 // a draw is an int64
 	n.Lsh(n, fraction).Add(n, big.NewInt(1)).Lsh(n, FractionBits)
-	products := new(big.Int) // and the rounding half
+	products := new(big.Int) // Σ |r|·C, starting with the half for rounding
 	products.Lsh(big.NewInt(1), FractionBits+fraction)
 	for k, q := range poles {
 		c := new(big.Int).Quo(n, big.NewInt(unit-int64(q)))

@@ -14,13 +14,13 @@ import (
 // two returns 2^n.
 func two(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }
 
-// wrapped returns x modulo 2¹²⁸, from −2¹²⁷.
+// wrapped returns x modulo 2¹²⁸, in the range from −2¹²⁷.
 func wrapped(x *big.Int) *big.Int {
 	x = new(big.Int).Add(x, two(127))
 	return x.Mod(x, two(128)).Sub(x, two(127))
 }
 
-// random returns an integer whose length is random: up to some bits, of either sign.
+// random returns an integer of either sign and of random length, up to most bits.
 func random(rng *rand.Rand, most int) lattice.Int128 {
 	x := lattice.Int128{Hi: int64(rng.Uint64()), Lo: rng.Uint64()}
 	for range 128 - most + rng.IntN(most) {
@@ -30,7 +30,8 @@ func random(rng *rand.Rand, most int) lattice.Int128 {
 	return x
 }
 
-// Plus and Decayed are sum + r·c and ⌊q·c/2³⁰⌋ + x in unbounded integers, and Plus wraps as two's complement does.
+// TestArithmeticIsThatOfIntegers compares Plus and Decayed with sum + r·c and ⌊q·c/2³⁰⌋ + x in unbounded integers,
+// where Plus wraps as two's complement does.
 func TestArithmeticIsThatOfIntegers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200_000 {
@@ -49,7 +50,7 @@ func TestArithmeticIsThatOfIntegers(t *testing.T) {
 	}
 }
 
-// Within is |x| ≤ limit, at the limit and beside it, where |x| alone would not fit either.
+// TestWithinIsInclusive checks |x| ≤ limit at the limit and beside it, also for the x whose |x| overflows.
 func TestWithinIsInclusive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	check := func(x, limit lattice.Int128) {
@@ -77,8 +78,8 @@ func TestWithinIsInclusive(t *testing.T) {
 	}
 }
 
-// A buffer that is fed draws at the reach for ever stays within its limit and comes near it, and no draw at the reach
-// leaves it.
+// TestLimitsHoldAndAreReached checks that a buffer fed for ever with draws at the reach stays within its limit and
+// comes near it.
 func TestLimitsHoldAndAreReached(t *testing.T) {
 	poles := []uint32{1 << 28, 1 << 29, 1<<30 - 1<<22}
 	residue := func(k int) int64 { return int64(k+1) << 20 }
@@ -107,7 +108,7 @@ func TestLimitsHoldAndAreReached(t *testing.T) {
 	}
 }
 
-// A limit is (2^f·N + 1)/(1 − q), rounded down, N = ⌈29s⌉ + 1.
+// TestLimitsAreTheFormula checks that a limit is (2^f·N + 1)/(1 − q), rounded down, N = ⌈29s⌉ + 1.
 func TestLimitsAreTheFormula(t *testing.T) {
 	limit := make([]lattice.Int128, 1)
 	for _, c := range []struct {
@@ -148,7 +149,7 @@ func TestLimitsRefuse(t *testing.T) {
 	}
 }
 
-// A state reads back as it was written, and no other length is one.
+// TestStateReadsBack checks that a state is read as it was written, and that every other length is refused.
 func TestStateReadsBack(t *testing.T) {
 	const n, m = 3, 2
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -171,7 +172,8 @@ func TestStateReadsBack(t *testing.T) {
 	}
 }
 
-// The signs of residues make no room: a scale is refused for both or for none.
+// TestLimitsAreOfSizes checks that the signs of residues do not matter: a scale is refused for both signs or for
+// neither.
 func TestLimitsAreOfSizes(t *testing.T) {
 	poles, limits := []uint32{1<<30 - 1<<8, 1<<30 - 1<<9}, make([]lattice.Int128, 2)
 	refused := 0

@@ -8,7 +8,8 @@ import (
 )
 
 // A state of a carry is, little-endian: the step, u64; a sum of each coordinate, n × 16 bytes; the buffers, n × m × 16
-// bytes, those of a coordinate together. The width depends on n and m alone, so that a sealed state shows nothing.
+// bytes, grouped by coordinate. The length depends on n and m alone, so that a sealed state reveals nothing by its
+// length.
 
 // stepLen is the length of the step.
 const stepLen = 8
@@ -16,7 +17,7 @@ const stepLen = 8
 // StateLen returns the length of every state of n coordinates with m buffers each.
 func StateLen(n, m int) int { return stepLen + n*(1+m)*lattice.Int128Len }
 
-// AppendState appends a state. row returns the buffers of a coordinate.
+// AppendState appends a state. row must return the buffers of coordinate i.
 func AppendState(dst []byte, steps uint64, sums []lattice.Int128, row func(i int) []lattice.Int128) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, steps)
 	for _, x := range sums {
@@ -30,13 +31,13 @@ func AppendState(dst []byte, steps uint64, sums []lattice.Int128, row func(i int
 	return dst
 }
 
-// State is a state of the right length. Its numbers are not checked.
+// State is an encoded state of the right length. Its numbers are not checked.
 type State struct {
 	bytes []byte
 	n, m  int
 }
 
-// ParseState refuses a state of another length than StateLen.
+// ParseState returns an encoded state, and refuses any length other than StateLen.
 func ParseState(state []byte, n, m int) (State, error) {
 	if len(state) != StateLen(n, m) {
 		return State{}, fmt.Errorf("state: %d bytes, want %d", len(state), StateLen(n, m))

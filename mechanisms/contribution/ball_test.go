@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// TestABallKeepsWhatIsInside: vectors on the very edge are rounded and not drawn, wherever the centre is, since ρ has
-// √n units for both roundings; the worst case is a corner, half a unit off in every coordinate.
+// TestABallKeepsWhatIsInside checks that vectors on the very edge are rounded and not moved, wherever the centre is,
+// because ρ has √n units for both roundings. The worst case is a corner, half a unit off in every coordinate.
 func TestABallKeepsWhatIsInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, n := range []int{1, 2, 30, 1000} {
@@ -35,7 +35,7 @@ func TestABallKeepsWhatIsInside(t *testing.T) {
 			centre := mechtest.OnSphere(rng, make([]float64, n), b.Reach*rng.Float64())
 			check(mechtest.OnSphere(rng, centre, b.Radius*(1-1e-12)), centre)
 		}
-		// Rounded outwards by half a unit in every coordinate, the vector up and the centre down.
+		// The vector is rounded up and the centre down, by half a unit in every coordinate.
 		centre, v := make([]float64, n), make([]float64, n)
 		step := math.Floor(b.Radius/math.Sqrt(float64(n))/g.Unit()) - 1
 		for i := range v {
@@ -45,8 +45,8 @@ func TestABallKeepsWhatIsInside(t *testing.T) {
 	}
 }
 
-// TestBallDistancesHoldForEveryVector: contributions of one centre, the null contribution among them, are within the
-// claimed distances; those of opposite vectors far beyond are exactly so far apart along a coordinate.
+// TestBallDistancesHoldForEveryVector checks that contributions with one centre, including the null contribution, are
+// within the claimed distances. The contributions of opposite vectors far outside attain them along a coordinate.
 func TestBallDistancesHoldForEveryVector(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, b := range []contribution.Ball{
@@ -97,7 +97,7 @@ func TestBallValidate(t *testing.T) {
 	}
 }
 
-// TestLargestIsTheClipUnlessAQuantiserSaysLess: nothing but the clip bounds one integer of a ball.
+// TestLargestIsTheClipUnlessAQuantiserSaysLess checks that only the clip bounds one integer of a ball.
 func TestLargestIsTheClipUnlessAQuantiserSaysLess(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestLargestIsTheClipUnlessAQuantiserSaysLess(t *testing.T) {
 	}
 }
 
-// bounded is a ball none of whose integers is above 7.
+// bounded is a ball whose integers are at most 7.
 type bounded struct{ contribution.Ball }
 
 func (bounded) Bound(lattice.Grid) int64 { return 7 }

@@ -9,80 +9,86 @@ import (
 
 // Limits of a Contribution.
 const (
-	// MaxDimension bounds what a configuration can make a process allocate; a sealed state is far smaller.
+	// MaxDimension bounds the memory that a configuration can make a process allocate; a sealed state is far smaller.
 	MaxDimension = 1 << 24
-	// MaxComponents keeps an instance in the 16 bits that a node has for it, with room.
+	// MaxComponents keeps an instance well within the 16 bits that a node has for it.
 	MaxComponents = 1 << 10
-	// MaxName is the length of a component's name, bytes.
+	// MaxName bounds the length of a component's name, in bytes.
 	MaxName = 255
 )
 
-// Contribution is what one record adds to a stream: the components' integers one behind the other, absorbed at once.
-// Component i is mechanism instance i of the stream's chain, and all sums close at the same steps.
+// Contribution describes what one record adds to a stream: the integers of its components, concatenated and absorbed at
+// once. Component i is mechanism instance i of the stream's chain, and all sums close at the same steps.
 type Contribution struct {
 	Components []Component // 1 to 1024
 
-	// Nonzero is 0, or what the integers of a contribution are that are not zero, at most. Then the chain absorbs their
-	// places and values, and not all integers: a histogram of many cells is hashed in no time. It decides noise, so a
-	// stream keeps it for life; no guarantee depends on it, nor does a contribution with more of them.
+	// Nonzero is 0, or the largest usual number of nonzero integers in a contribution. The chain then absorbs only the
+	// places and values of these, so that, for example, a histogram of many cells is hashed quickly. It changes the
+	// noise, so a stream keeps it for life. No guarantee depends on it, and a contribution may have more nonzero
+	// integers.
 	Nonzero int
 }
 
-// Component is one private sum of a stream: of vectors, or of symmetric matrices whose upper triangles are its
+// Component is one private sum of a stream: a sum of vectors, or of symmetric matrices whose upper triangles are its
 // coordinates.
 //
-// A part with no Quantiser and no Scales that is alone is the default contribution: its plans and states have the bytes
-// of a stream that has no components.
+// A single component without Quantiser and Scales is the default contribution: its plans and states have the same bytes
+// as a stream without components.
 type Component struct {
 	Name string  // for people and errors, up to 255 bytes; may be empty
 	Size int     // n, coordinates: integers of a contribution
-	Clip float64 // L, loss units: no contribution is longer than Λ units of the grid of L, scaled coordinates
+	Clip float64 // L, loss units: in scaled coordinates no contribution exceeds Λ units of the grid of L
 
-	// Quantiser makes contributions; nil clips to the ball of L in the ℓ2 norm of scaled coordinates and rounds to the
-	// nearest lattice point, so that two contributions are 2Λ apart at most, and one is Λ from the null contribution.
+	// Quantiser makes contributions. nil clips to the ball of radius L in the ℓ2 norm of scaled coordinates and rounds
+	// to the nearest lattice point, so that two contributions are at most 2Λ apart, and one is at most Λ from the null
+	// contribution.
 	Quantiser Quantiser
 
-	// Scales are k_1 … k_n: one lattice unit of coordinate i is √k_i·q in loss units, and noise there √k_i times that
-	// of a coordinate of scale 1. nil means all 1. The diagonal of second moments has 2 where the rest has 1.
+	// Scales are k_1 … k_n: one lattice unit of coordinate i is √k_i·q in loss units, and its noise is √k_i times the
+	// noise of a coordinate of scale 1. nil means all 1. For example, the diagonal of second moments has 2 where the
+	// rest has 1.
 	Scales []uint32
 
-	// Share of the budget is Share over the sum of all components' Shares: of µ² under Gaussian noise, else of ε. Of a
-	// part that is alone it is 0 or anything; with others at least 1.
+	// Share divides the budget: a component gets Share over the sum of all components' Shares, of µ² under Gaussian
+	// noise, otherwise of ε. It must be at least 1 if there are several components; a single one may have any,
+	// including 0.
 	Share uint32
 }
 
-// Quantiser brings the numbers of a component to lattice integers. It has the proof of its distances; optest and
-// mechtest have none for it. Its methods are pure functions, safe for concurrent use: configurations are shared.
+// Quantiser turns the numbers of a component into lattice integers. Each needs a proof of its distances; optest and
+// mechtest have none for theirs. Its methods must be pure functions, safe for concurrent use, because configurations
+// are shared.
 //
-// The numbers may include public ones behind the private ones, a centre that the released decision gives, for
-// example: what is a contribution of a record may then depend on releases before, and its distances must hold for every
-// value of the public numbers.
+// The numbers may include public ones after the private ones, for example a centre from the released decision. A
+// record's contribution may then depend on earlier releases, and the distances must hold for every value of the public
+// numbers.
 type Quantiser interface {
-	// Entries is how many numbers of Stream.Add's vector the component takes.
+	// Entries returns how many numbers of the vector that Stream.Add gets belong to the component.
 	Entries() int
 
-	// Distances returns squares of distances in units of g, ℓ2 norm of integers (so in scaled coordinates), that hold
-	// for all vectors whatever, also of NaNs: replace between two contributions with equal public numbers, zeroOut between
-	// a contribution and the null contribution, which is zero: at most Λ², and replace at most 4·zeroOut. A longer
-	// contribution is never added. Λ has up to 43 bits, so squares may not fit a word: lattice.Square.
+	// Distances returns squares of distances in units of g, in the ℓ2 norm of integers (so in scaled coordinates). They
+	// must hold for all vectors, even with NaNs. replace is for two contributions with equal public numbers. zeroOut is
+	// for a contribution and the null contribution, which is zero. zeroOut must be at most Λ², and replace at most
+	// 4·zeroOut. A longer contribution is never added. Λ has up to 43 bits, so squares may not fit a word: see
+	// lattice.Square.
 	Distances(g lattice.Grid) (replace, zeroOut lattice.Int128)
 
-	// Quantise writes the contribution of v to dst, which is zero. An exact check in integers comes last, as in
-	// lattice.Grid.Quantise: Distances must not rest on floating point.
+	// Quantise writes the contribution of v to dst, which is zero before. It must end with an exact check in integers,
+	// as lattice.Grid.Quantise does, because Distances must not rest on floating point.
 	Quantise(g lattice.Grid, dst []int64, v []float64)
 }
 
-// Bounded is a Quantiser that bounds each integer of its contributions, and not their length alone: what
-// ExponentialMechanism pays for.
+// Bounded is a Quantiser that bounds each integer of its contributions, besides their length. ExponentialMechanism pays
+// for this bound.
 type Bounded interface {
 	Quantiser
 
-	// Bound is how large an integer of a contribution is in size, at most: from 1 to Λ. A contribution with a larger one
-	// is never added.
+	// Bound returns the largest absolute value of an integer in a contribution: from 1 to Λ. A contribution with a
+	// larger one is never added.
 	Bound(g lattice.Grid) int64
 }
 
-// Largest returns how large an integer of a contribution is in size, at most.
+// Largest returns the largest absolute value that an integer of a contribution can have.
 func (p Component) Largest(g lattice.Grid) int64 {
 	if q, ok := p.Quantiser.(Bounded); ok {
 		return q.Bound(g)
@@ -90,12 +96,12 @@ func (p Component) Largest(g lattice.Grid) int64 {
 	return g.Lambda
 }
 
-// OneComponent is the default contribution: n coordinates, clipped to L.
+// OneComponent returns the default contribution: n coordinates, clipped to L.
 func OneComponent(n int, clip float64) Contribution {
 	return Contribution{Components: []Component{{Size: n, Clip: clip}}}
 }
 
-// Absorbed returns how many integers of a contribution the chain absorbs, at most.
+// Absorbed returns the largest number of integers that the chain absorbs for a contribution.
 func (l Contribution) Absorbed() int {
 	if l.Nonzero > 0 {
 		return 2 * l.Nonzero
@@ -103,7 +109,7 @@ func (l Contribution) Absorbed() int {
 	return l.Size()
 }
 
-// Size returns the coordinates of all components.
+// Size returns the number of coordinates of all components.
 func (l Contribution) Size() int {
 	n := 0
 	for i := range l.Components {
@@ -121,7 +127,7 @@ func (l Contribution) Entries() int {
 	return n
 }
 
-// Entries is how many numbers of Stream.Add's vector the component takes.
+// Entries returns how many numbers of the vector that Stream.Add gets belong to the component.
 func (p Component) Entries() int {
 	if p.Quantiser == nil {
 		return p.Size
@@ -129,7 +135,7 @@ func (p Component) Entries() int {
 	return p.Quantiser.Entries()
 }
 
-// plain reports whether the component, alone, is the default contribution.
+// plain reports whether the component, if it is the only one, is the default contribution.
 func (p Component) plain() bool { return p.Quantiser == nil && p.Scales == nil }
 
 // Plain reports whether the contribution is the default one.
@@ -143,7 +149,7 @@ func (p Component) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return p.Quantiser.Distances(g)
 }
 
-// Problems reports what is wrong with a contribution.
+// Problems reports each problem of a contribution by calling bad.
 func (l Contribution) Problems(bad func(format string, args ...any)) {
 	if len(l.Components) < 1 || len(l.Components) > MaxComponents {
 		bad("leaf: %d parts: not in [1, 1024]", len(l.Components))

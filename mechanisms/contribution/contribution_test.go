@@ -6,8 +6,8 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// A quantiser's distances are refused where no contributions have them: zero is within Λ of each, and two are no
-// farther apart than twice that.
+// TestDistancesThatCannotBeAreRefused checks that impossible distances of a quantiser are refused: each contribution is
+// within Λ of zero, and two are at most twice that apart.
 func TestDistancesThatCannotBeAreRefused(t *testing.T) {
 	g := lattice.Grid{Lambda: 1 << 24}
 	most := lattice.Square(g.Lambda)

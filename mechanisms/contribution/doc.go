@@ -1,5 +1,5 @@
-// Package contribution is what one record adds to a stream of private sums: components, which are integers on a
-// lattice, and the quantisers that bring numbers to them and have the proof of how far apart two contributions can be.
+// Package contribution describes what one record adds to a stream of private sums: components, which are integers on a
+// lattice, and the quantisers that turn numbers into them and prove how far apart two contributions can be.
 //
-// It knows no noise and no budget, because a distance is all that a mechanism needs of a contribution.
+// It knows neither noise nor budget, because a mechanism needs only the distances of contributions.
 package contribution

@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// Of all vectors of numbers that a column can be given, several marks at once among them, no two are farther apart than
-// is claimed, and some are as far.
+// TestMarksAreAsFarApartAsClaimed takes all vectors of numbers that columns can have, including several marks at once.
+// No two are farther apart than the claim, and some attain it.
 func TestMarksAreAsFarApartAsClaimed(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {

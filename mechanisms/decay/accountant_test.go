@@ -14,8 +14,8 @@ import (
 
 var matricesFile = flag.String("matrices", "", "file to write µ by age to, for .ci/auditors/accounting.py; relative to mechanisms/decay")
 
-// matrixClaim is what this package says of an age, and the integers that it says it of: enough to make the matrix of
-// the noise.
+// matrixClaim is this package's claim at an age, together with the integers that it follows from, which are enough to
+// build the matrix of the noise.
 type matrixClaim struct {
 	Decay    uint32   `json:"decay"` // in units of 2⁻³⁰, as the two below
 	Poles    []uint32 `json:"poles"`
@@ -32,8 +32,8 @@ type matrixClaim struct {
 }
 
 // TestMatricesForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks against dense matrices,
-// with noise for (1, 10⁻⁶), of an event and of the events of a user; here, that
-// no age claims more than that, and that each is a claim of some size.
+// with noise for (1, 10⁻⁶), for an event and for the events of a user. Here it only checks that no age claims more than
+// that, and that each claim has some size.
 func TestMatricesForOutsideAccountants(t *testing.T) {
 	const n, delta = 32, 1e-6
 	var lines strings.Builder

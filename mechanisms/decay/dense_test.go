@@ -11,7 +11,8 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// short is a response with a period of a few steps and no rounding of the carry, which dense matrices can follow.
+// short returns a response with a period of a few steps and without rounding of the carry, small enough for dense
+// matrices.
 func short(t testing.TB, f Filter, period uint64) *response {
 	t.Helper()
 	r := must(t, f)
@@ -20,7 +21,7 @@ func short(t testing.TB, f Filter, period uint64) *response {
 }
 
 // noises returns the matrix of the noise of Ŝ_1 … Ŝ_T as a function of n_1 … n_T, step by step from the definition: u =
-// e∗n within a block that ends at multiples of the period, the number of the first step being first, and Ŝ ← γŜ + u.
+// e∗n within a block, and Ŝ ← γŜ + u. Blocks end at multiples of the period; first is the number of the first step.
 func noises(f Filter, period, first, steps int) *mat.Dense {
 	e, _, _ := floats(f, steps)
 	gamma, m := float64(f.Decay())/unit, mat.NewDense(steps, steps, nil)
@@ -37,7 +38,7 @@ func noises(f Filter, period, first, steps int) *mat.Dense {
 	return m
 }
 
-// decayedSums is what contributions of size 1 at some places, counted from 0, are in Ŝ.
+// decayedSums returns the part of contributions of size 1 at given places, counted from 0, in Ŝ.
 func decayedSums(f Filter, places []int, steps int) *mat.VecDense {
 	gamma, v := float64(f.Decay())/unit, mat.NewVecDense(steps, nil)
 	at := map[int]float64{}
@@ -52,7 +53,7 @@ func decayedSums(f Filter, places []int, steps int) *mat.VecDense {
 	return v
 }
 
-// distance returns mᵀ(NNᵀ)⁻¹m without structure: µ² in units of (Δ/s)² of releases with noise matrix N whose means
+// distance returns mᵀ(NNᵀ)⁻¹m by dense algebra: µ², in units of (Δ/s)², of releases with noise matrix N whose means
 // differ by m.
 func distance(t testing.TB, n mat.Matrix, m *mat.VecDense) float64 {
 	t.Helper()
@@ -69,9 +70,9 @@ func distance(t testing.TB, n mat.Matrix, m *mat.VecDense) float64 {
 	return mat.Dot(m, &solved)
 }
 
-// PROOF.md, Theorem 1 without η: events at any step of releases over several blocks, at any age. None exceeds the
-// claim, the first of a block attains it, and with a period that is off by one step it would be exceeded, or not
-// attained.
+// TestDenseMatrixIsTheClaim checks PROOF.md, Theorem 1 without η, for events at any step of releases over several
+// blocks, at any age. None exceeds the claim, and the first event of a block attains it. With a period that is off by
+// one step the claim would be exceeded, or not attained.
 func TestDenseMatrixIsTheClaim(t *testing.T) {
 	const period, steps = 8, 30
 	for _, f := range []Filter{handmade(t), fitFilter(t, 2), fitFilter(t, 64)} {
@@ -96,8 +97,9 @@ func TestDenseMatrixIsTheClaim(t *testing.T) {
 	}
 }
 
-// PROOF.md, Theorem 4 without η: no places of a user's events, over two blocks and more, exceed the claim; the closest
-// ones from the start of a block attain it while they are in it, and with one event less in the account it is exceeded.
+// TestUserLossIsThatOfTheWorstPlaces checks PROOF.md, Theorem 4 without η. No placement of a user's events, over two
+// blocks and more, exceeds the claim. The closest events from the start of a block attain it while they are within the
+// block. A claim that accounts for one event less is exceeded.
 func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 	const period, steps = 16, 44
 	rng := rand.New(rand.NewPCG(8, 1))
@@ -142,7 +144,8 @@ func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 	}
 }
 
-// The rounding term of a user over blocks is at least that of every way to lay stretches of steps into them.
+// TestBlocksAreTheWorstStretches checks that the rounding term of a user over blocks is at least as large as for any
+// other division of the steps into blocks.
 func TestBlocksAreTheWorstStretches(t *testing.T) {
 	const period = 5
 	r := short(t, handmade(t), period)
@@ -167,7 +170,8 @@ func TestBlocksAreTheWorstStretches(t *testing.T) {
 	}
 }
 
-// The variance of every release is that of its row of the matrix, across resets, and Peak is above all of them.
+// TestVarianceAtIsThatOfTheMatrix compares the variance of every release, across resets, with its row of the matrix.
+// Peak must be above all of them.
 func TestVarianceAtIsThatOfTheMatrix(t *testing.T) {
 	const steps = 60
 	for _, f := range []Filter{handmade(t), fitFilter(t, 2), fitFilter(t, 64)} {
@@ -186,8 +190,8 @@ func TestVarianceAtIsThatOfTheMatrix(t *testing.T) {
 	}
 }
 
-// After a reset of a shipped filter the variance rises by no more than Peak, which is not much above what is reached,
-// and returns; in the mean over a period it is within a thousandth of Variance.
+// TestPeakBoundsEveryStep checks that after a reset of a shipped filter the variance rises at most to Peak, comes close
+// to it, and falls back. Averaged over a period it is within a thousandth of Variance.
 func TestPeakBoundsEveryStep(t *testing.T) {
 	for _, f := range filters(t) {
 		r := must(t, f)
@@ -218,9 +222,9 @@ func TestPeakBoundsEveryStep(t *testing.T) {
 	}
 }
 
-// PROOF.md, Theorem 3: a first life releases steps 1 to 20, a second one steps 16 to 30 from the first one's Ŝ_15. An
-// event that only one of them releases loses what it would without the other, and one of steps 16 to 20 at most √2
-// times the claim.
+// TestNewLifeComposesOnlyWhatIsReleasedTwice checks PROOF.md, Theorem 3. A first life releases steps 1 to 20, and a
+// second one steps 16 to 30, starting from the first one's Ŝ_15. An event that only one life releases loses as much as
+// without the other life; an event of steps 16 to 20 loses at most √2 times the claim.
 func TestNewLifeComposesOnlyWhatIsReleasedTwice(t *testing.T) {
 	const period, ended, from, until = 8, 20, 16, 30
 	f := handmade(t)
@@ -246,7 +250,7 @@ func TestNewLifeComposesOnlyWhatIsReleasedTwice(t *testing.T) {
 			}
 		}
 		x := decayedSums(f, []int{i}, until)
-		// Ŝ_15 of the first life, decayed, and the step's contribution where the second life has it
+		// The decayed Ŝ_15 of the first life, and the step's contribution if it belongs to the second life.
 		for t := from - 1; t < until; t++ {
 			m.SetVec(ended+t-from+1, x.AtVec(t))
 		}

@@ -1,6 +1,6 @@
-// Package decay releases private sums that forget, Σ_{s≤t} γ^{t−s}·v_s, under one guarantee for an event's whole life:
-// of all Gaussian mechanisms nearly the smallest variance that such a guarantee allows (PROOF.md, Theorem 2), in m·n
-// integers of state.
+// Package decay releases private sums that decay, Σ_{s≤t} γ^{t−s}·v_s, under one guarantee for an event's whole life.
+// Among all Gaussian mechanisms its variance is nearly the smallest that such a guarantee allows (PROOF.md, Theorem 2).
+// Its state is m·n integers.
 //
 //	t  step, from 1      v_t  contribution sum of a step, lattice units      n  coordinates      γ = Γ/2³⁰      H = 1/(1 − γ)  memory, steps
 //	s  noise scale       n_t = round(N(0, s²I)), integers            m  poles q_k with residues R_k, dyadics of 30 bits
@@ -10,27 +10,27 @@
 //
 //	u_t = v_t + M_t + n_t,    M_t = Σ_{j≥1} e_j·n_{t−j} within η ≤ ½ + 2⁻⁸, j below the age of t in its block
 //
-// and the sum follows from what is public: Ŝ_t = γŜ_{t−1} + u_t, for one memory or several. Blocks are what lies
-// between resets, after the steps t ≡ 0 mod P: there the filter forgets its past, and so no later release has anything
-// of the events before.
+// and the sum follows from public numbers: Ŝ_t = γŜ_{t−1} + u_t, for one memory or several. A block is the steps
+// between two resets, which follow the steps t ≡ 0 mod P. A reset empties the filter, so no later release depends on
+// noise of the block before.
 //
-// Guarantee: PROOF.md, Theorem 1, for every event, adaptively, at start-up too: µ-GDP over its first A steps and, from
-// A = P on, for ever,
+// Guarantee: PROOF.md, Theorem 1, for every event, adaptively, and also at start-up: µ-GDP over its first A steps and,
+// from A = P on, for ever,
 //
 //	µ(A) = √(Σ_{j<min(A, P)} (c_jΔ + 2η√n·B_j)²)/s      Δ: ℓ2 distance of two neighbouring contribution sums in lattice units; B_j = Σ_{l<j} c_l
 //
-// computed by Loss in directed rounding from the very dyadics that the carry uses. The term with B_j asks for a fine
+// Loss computes it in directed rounding from the same dyadics that the carry uses. The term with B_j needs a fine
 // lattice: Filter.Bits. The variance of a sum is s²·Σb_j² between resets, and Filter.VarianceAt at any step.
 //
-// Fit finds the fewest poles for a memory that are within one per cent of the optimum; its result differs between
-// platforms and is stored. Filter.Ratio is the certificate. Loss turns a filter into noise and claims of an event, and
-// UserLoss into those of all events of a user.
+// Fit finds the fewest poles for a memory that are within one per cent of the optimum, as Filter.Ratio certifies. Its
+// result differs between platforms, so it must be stored. Loss turns a filter into noise and claims for an event, and
+// UserLoss into noise and claims for all events of a user.
 //
-// What it does not do: a learner with it is compared with points that may drift, not with the best fixed one; a user
-// who comes for ever is bounded by nothing but a count of events.
+// Limits: a learner on these sums competes with points that may drift, not with the best fixed point. The lifetime loss
+// of a user who never stops sending events is bounded only by a limit on the number of events.
 //
-//	filter, err := forget.Fit(65536)
+//	filter, err := decay.Fit(65536)
 //	bits, err := filter.Bits(n, square)
-//	loss := forget.Loss{Filter: filter, Square: square(bits), N: n}
+//	loss := decay.Loss{Filter: filter, Square: square(bits), N: n}
 //	loss.Scale, err = loss.ScaleFor(dp.GaussianMu(budget))
 package decay

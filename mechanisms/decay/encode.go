@@ -11,17 +11,17 @@ import (
 // StateLen returns the length of every state of this sum.
 func (c *Sum) StateLen() int { return buffer.StateLen(len(c.sums), int(c.filter.Count)) }
 
-// AppendState appends the state: package buffer says its form, the sums are Ŝ with its fraction bits. It holds past
-// noise in its buffers, which with the releases gives decayed sums of the data since the last reset: it is private, and
-// is only ever sealed.
+// AppendState appends the state in the form of package buffer; its sums are Ŝ with fraction bits. Its buffers hold past
+// noise, which together with the releases gives the decayed sums of the data since the last reset. So the state is
+// private and must only ever be stored sealed.
 func (c *Sum) AppendState(dst []byte) []byte {
 	row := func(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
 	return buffer.AppendState(dst, c.steps, c.sums, row)
 }
 
-// Restore makes the sum the one whose AppendState wrote state. It refuses, and leaves the sum as it was, when the
-// length is another, a sum or a buffer is beyond its limit, anything is not zero before the first step, or a buffer is
-// not after a reset.
+// Restore restores a state that AppendState wrote. It refuses, and leaves the sum unchanged, if the length is wrong, a
+// sum or a buffer exceeds its limit, anything before the first step is not zero, or a buffer right after a reset is not
+// zero.
 func (c *Sum) Restore(state []byte) error {
 	m := int(c.filter.Count)
 	s, err := buffer.ParseState(state, len(c.sums), m)

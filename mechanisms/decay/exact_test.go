@@ -11,16 +11,17 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// world is one of two neighbouring streams of one coordinate: its carry. Contributions are 0 but for the one that
+// world is the carry of one of two neighbouring streams of one coordinate. Contributions are 0, except for the one that
 // differs.
 type world struct {
 	buffers [MaxPoles]lattice.Int128
 }
 
-// law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same
-// releases in its neighbour, whose contributions are moved: in step t, from 0, as releases before it say. By the chain
-// rule P(y) is the product of the cells of n, P'(y) of those of n'. Increments stand for releases: the two determine
-// each other. A reset follows step reset, from 1; 0 is none.
+// law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, together with the noise n' that gives the
+// same releases in the neighbouring stream. moved returns the change of the neighbour's contribution in step t, from 0,
+// and may use earlier releases. By the chain rule P(y) is the product of the cell probabilities of n, and P'(y) that
+// product for n'. Increments stand for releases, because the two determine each other. A reset follows step reset, from
+// 1; 0 is none.
 type law struct {
 	filter       Filter
 	cell         func(n int64) float64 // P(round(s·Z) = n)
@@ -30,7 +31,7 @@ type law struct {
 	leaf         func(p, q, squares float64)
 }
 
-// fixed moves leaves of some steps, counted from 1, by delta, whatever was released.
+// fixed changes the contributions of given steps, counted from 1, by delta, whatever was released.
 func fixed(delta int64, places ...int) func(int, []int64) int64 {
 	return func(step int, _ []int64) int64 {
 		if slices.Contains(places, step+1) {
@@ -40,7 +41,7 @@ func fixed(delta int64, places ...int) func(int, []int64) int64 {
 	}
 }
 
-// all walks every history.
+// all enumerates every history.
 func (l law) all() { l.walk(world{}, world{}, make([]int64, l.steps), 0, 1, 1, 0) }
 
 func (l law) walk(x, y world, releases []int64, step int, p, q, squares float64) {
@@ -51,7 +52,7 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, squares float64)
 	moved := l.moved(step, releases[:step])
 	for n := -l.reach; n <= l.reach; n++ {
 		a, b := x, y
-		// The carry does not see n: it is the same for every n of this loop.
+		// The carry does not depend on n: it is the same for every n of this loop.
 		u := int64(l.filter.carry(&a.buffers, n).Lo) + n
 		releases[step] = u
 		peek := b.buffers
@@ -65,9 +66,9 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, squares float64)
 	}
 }
 
-// PROOF.md, Theorem 1 on the shipped carry, exactly, at start-up and later, at scales where η is of the size of the
-// noise, and across a reset: an event before it costs nothing after it. Histories beyond 5.5 s are left out, which only
-// makes what is found smaller, by less than 2e-7.
+// TestExactLawIsWithinTheClaim checks PROOF.md, Theorem 1 exactly on the shipped carry, at start-up and later, at
+// scales where η is as large as the noise. Across a reset, an event before it must cost nothing after it. Histories
+// beyond 5.5 s are left out, which only makes the result smaller, by less than 2e-7.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	for i, f := range written(t) {
 		for k, c := range []struct {
@@ -104,7 +105,7 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 	}
 }
 
-// A claim without η, and one without the carry at all, is too small: the enumeration sees them.
+// TestExactLawSeesWhatIsLeftOut checks that the enumeration refutes a claim without η, and a claim without the carry.
 func TestExactLawSeesWhatIsLeftOut(t *testing.T) {
 	f := written(t)[0]
 	red := 0
@@ -130,7 +131,7 @@ func TestExactLawSeesWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// M_t depends on the past alone.
+// TestCarryIsAFunctionOfThePast checks that M_t depends only on earlier draws.
 func TestCarryIsAFunctionOfThePast(t *testing.T) {
 	f := written(t)[1]
 	var first lattice.Int128

@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// MaxPoles bounds m: six come within 0.3 % of the optimum at MaxMemory, and each costs n integers of state.
+	// MaxPoles bounds m. Six poles come within 0.3 % of the optimum at MaxMemory, and each costs n integers of state.
 	MaxPoles = 6
 
-	// Limits of H, steps. A residue of the slowest pole falls like H^(−3/2): at 2²⁰ it is still some units of 2⁻³⁰, at 2²⁴
-	// one.
+	// Limits of H, in steps. A residue of the slowest pole falls like H^(−3/2): at 2²⁰ it is still some units of 2⁻³⁰,
+	// at 2²⁴ only one.
 	MinMemory = 2
 	MaxMemory = 1 << 20
 
-	// Shift is f, the fraction bits of the carry's buffers: ΣR_k/(1 − q_k) < 1 makes its truncation less than 2⁻⁸ of a
-	// lattice unit.
+	// Shift is f, the fraction bits of the carry's buffers. Because ΣR_k/(1 − q_k) < 1, its truncation is less than 2⁻⁸
+	// of a lattice unit.
 	Shift = 8
 
-	// periodLog is log₂(P/H), rounded up: variance is above its mean for a part of H steps after a reset, so in the mean
-	// by less than a thousandth.
+	// periodLog is log₂(P/H), rounded up. The variance is above its limit only for a part of H steps after a reset, so
+	// its average exceeds the limit by less than a thousandth.
 	periodLog = 10
 
 	unit = rational.Unit
@@ -34,7 +34,8 @@ const (
 //
 //	e_0 = 1,  e_j = −Σ_{k<m} R_k·q_k^{j−1} for j ≥ 1.
 //
-// Memory is H, for whose γ it was fitted. Entries from Count = m on are zero. The zero Filter is none.
+// Memory is H, which decides the γ that the filter was fitted for. Entries from Count = m on are zero. The zero Filter
+// is not valid.
 type Filter struct {
 	Memory          uint64
 	Count           uint8
@@ -53,20 +54,20 @@ func (f Filter) Decay() uint32 { return Decay(f.Memory) }
 // Period returns P of the filter's memory.
 func (f Filter) Period() uint64 { return Period(f.Memory) }
 
-// errShape is a Filter that is not one.
+// errShape means that the fields do not form a filter.
 var errShape = errors.New("forget: filter: not 1 > q_1 > … > q_m > 0, all other than gamma, with positive residues")
 
-// errSigns is a Filter whose response is not that of PROOF.md, Lemma 1, or is not certain to be.
+// errSigns means that the filter's response is not, or not certainly, as PROOF.md, Lemma 1 requires.
 var errSigns = errors.New("forget: filter: 1 − ΣR_k/(1 − q_k) is not positive")
 
-// Validate checks that the filter is one of PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0, R_k > 0 and 1 − ΣR_k/(1 − q_k) >
-// 0, in exact arithmetic; and that γ is no pole.
+// Validate checks that the filter satisfies PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0, R_k > 0 and 1 − ΣR_k/(1 − q_k) >
+// 0, in exact arithmetic; and that γ is not a pole.
 func (f Filter) Validate() error {
 	_, err := newResponse(f)
 	return err
 }
 
-// shape checks all that Validate says.
+// shape checks the conditions of Validate on single fields.
 func (f Filter) shape() error {
 	if err := checkMemory(f.Memory); err != nil {
 		return err
@@ -110,14 +111,14 @@ func (f Filter) gain() *big.Rat {
 	return sum
 }
 
-// Slack returns η = ½ + 2^−Shift·ΣR_k/(1 − q_k), exactly: the carry of a step is that far at most from Σ_{j≥1}
+// Slack returns η = ½ + 2^−Shift·ΣR_k/(1 − q_k), exactly: the largest distance of a step's carry from Σ_{j≥1}
 // e_j·n_{t−j}.
 func (f Filter) Slack() *big.Rat {
 	x := f.gain()
 	return x.Mul(x, big.NewRat(1, 1<<Shift)).Add(x, big.NewRat(1, 2))
 }
 
-// fraction returns e as a function of z = 1/x.
+// fraction returns e as a rational function of z = 1/x.
 func (f Filter) fraction() rational.Fraction {
 	x := rational.Fraction{Poles: f.Poles[:f.Count]}
 	for _, r := range f.Residues[:f.Count] {
@@ -126,7 +127,7 @@ func (f Filter) fraction() rational.Fraction {
 	return x
 }
 
-// A Filter is stored little-endian as: H u64, m u8, and m poles and residues, u32 each, in pairs.
+// A Filter is stored little-endian as H u64, m u8, and m pairs of pole and residue, u32 each.
 const (
 	filterHead = 8 + 1
 	pairLen    = 4 + 4
@@ -142,7 +143,7 @@ func (f Filter) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
-// ParseFilter is the inverse of AppendBinary and accepts nothing else.
+// ParseFilter is the inverse of AppendBinary and refuses any other bytes.
 func ParseFilter(b []byte) (f Filter, err error) {
 	if len(b) < filterHead || b[8] > MaxPoles || len(b) != filterHead+pairLen*int(b[8]) {
 		return Filter{}, fmt.Errorf("forget: filter: %d bytes: not those of 1 to %d poles", len(b), MaxPoles)

@@ -28,7 +28,7 @@ func TestPeriodsAndDecays(t *testing.T) {
 	}
 }
 
-// Each thing that Lemma 1 asks for is checked.
+// TestValidateRefuses checks each condition of Lemma 1.
 func TestValidateRefuses(t *testing.T) {
 	f := func(name string, want error, change func(*Filter)) {
 		t.Helper()
@@ -81,7 +81,8 @@ func TestFilterIsWrittenAndRead(t *testing.T) {
 	}
 }
 
-// What is read is valid and is written back; nothing is read that is longer than six poles.
+// FuzzParseFilter checks that a parsed filter is valid and encodes to the same bytes, and that nothing longer than six
+// poles is parsed.
 func FuzzParseFilter(f *testing.F) {
 	f.Add(handmade(f).AppendBinary(nil))
 	f.Add(fitFilter(f, 1<<20).AppendBinary(nil))
@@ -97,9 +98,9 @@ func FuzzParseFilter(f *testing.F) {
 	})
 }
 
-// PROOF.md, Lemma 1, in rational numbers: a filter is accepted exactly when its poles and residues are in order and 1 −
-// ΣR_k/(1−q_k) > 0. Then E·Π(z − q_k) changes sign between q_1 and 1, and between each two poles, at the ends of an
-// interval there; and c, by its recurrence, falls.
+// FuzzSignsOfValidFilters checks PROOF.md, Lemma 1, in rational numbers. A filter is accepted exactly when its poles
+// and residues are in order and 1 − ΣR_k/(1−q_k) > 0. Then E·Π(z − q_k) changes sign between q_1 and 1, and between
+// each two poles; and c, by its recurrence, falls.
 func FuzzSignsOfValidFilters(f *testing.F) {
 	for _, x := range filters(f) {
 		f.Add(x.AppendBinary(nil)[8:])
@@ -160,7 +161,7 @@ func (f Filter) byDefinition() bool {
 	return f.Count > 0 && sum.Sign() > 0
 }
 
-// at is E(z) from its definition.
+// at returns E(z) by its definition.
 func (f Filter) at(z *big.Rat) *big.Rat {
 	sum := big.NewRat(1, 1)
 	for k := range f.Count {
@@ -170,7 +171,7 @@ func (f Filter) at(z *big.Rat) *big.Rat {
 	return sum
 }
 
-// term is e_j, j ≥ 1, from its definition.
+// term returns e_j, j ≥ 1, by its definition.
 func (f Filter) term(j int) *big.Rat {
 	sum := new(big.Rat)
 	for k := range f.Count {
@@ -183,7 +184,7 @@ func (f Filter) term(j int) *big.Rat {
 	return sum
 }
 
-// η < ½ + 2⁻⁸, from its formula.
+// TestSlack checks η < ½ + 2⁻⁸, by its formula.
 func TestSlack(t *testing.T) {
 	for _, f := range filters(t) {
 		sum, _ := rational.Ratio(f.Slack()).Hi.Float64()

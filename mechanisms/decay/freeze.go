@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/rational/fit"
 )
 
-// enough is what a filter may lose against the optimum, in variance at equal guarantee: one per cent. Each pole saved
-// is n integers of state and a fifth of the filter's time.
+// enough is the largest accepted variance, at equal guarantee, relative to the optimum: one per cent more. Each pole
+// saved is n integers of state and a fifth of the filter's time.
 const enough = 1.01
 
 // Fit returns the filter of a memory with the fewest poles whose certificate, Ratio, is at most 1.01. Results may
@@ -25,7 +25,7 @@ func Fit(memory uint64) (Filter, error) {
 	return Filter{}, fmt.Errorf("forget: memory %d: no filter of %d poles is within %g of the optimum", memory, MaxPoles, enough)
 }
 
-// fitted returns the best filter of m poles that was found, in dyadics.
+// fitted returns the best filter of m poles that the search finds, in dyadics.
 func fitted(memory uint64, m int) (f Filter, ok bool) {
 	rates, _, ok := fit.Decay(1-float64(Decay(memory))/unit, m)
 	if !ok {

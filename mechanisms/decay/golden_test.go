@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestGoldenReleases pins noisy releases, as bits, and states, across a reset. The same bytes are due on every CPU and
-// build.
+// TestGoldenReleases pins noisy releases, as bits, and states, across a reset. Every CPU and build must give the same
+// bytes.
 func TestGoldenReleases(t *testing.T) {
 	const n = 3
 	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 10} // 2^31.6

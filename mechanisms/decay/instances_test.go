@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Parts of one stream are instances, whose noise has nothing in common.
+// TestInstancesAreApart checks that the components of one stream, which are instances, have independent noise.
 func TestInstancesAreApart(t *testing.T) {
 	sumtest.InstancesAreApart(t, 40, func(sampler noise.Sampler, instance uint16) sumtest.Sum {
 		sum, err := New(written(t)[1], noise.ScaleUp(1<<20), grid, 2, sampler, instance)

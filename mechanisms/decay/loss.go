@@ -11,36 +11,36 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// scaleMargin moves a scale up by a relative 2^scaleMargin beyond what its loss needs, so that a loss recomputed from
-// it is not above what it was calibrated to.
+// scaleMargin raises a scale by a relative 2^scaleMargin beyond the one its loss needs, so that the loss recomputed
+// from the scale is not above the calibrated one.
 const scaleMargin = -200
 
-// scaleLimit is where the scales of samplers end (mechanisms/noise).
+// scaleLimit is the upper limit of the samplers' scales (mechanisms/noise).
 const scaleLimit = 1 << 50
 
-// Loss is the exact ε(age) of an event under one plan: everything that PROOF.md, Theorem 1 needs. It is comparable, and
-// a dp.Curve.
+// Loss is the exact ε(age) of an event under one plan, with all inputs of PROOF.md, Theorem 1. It is comparable, and a
+// dp.Curve.
 type Loss struct {
 	Filter Filter
-	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
+	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
 	N      int            // n, coordinates
 	Scale  noise.Scale
 }
 
-// Mu returns µ of all releases of age steps from the step of an event on, rounded up. It panics unless Filter is valid
-// and Scale is positive.
+// Mu returns µ for all releases in the age steps from the step of an event on, rounded up. It panics unless Filter is
+// valid and Scale is positive.
 //
 //	µ = √(Σ_{j<min(age, P)} (c_jΔ + 2η√n·Σ_{l<j}c_l)²)/scale.
 func (l Loss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
 
-// Life returns µ of all releases there will ever be.
+// Life returns µ for all releases, without limit of age.
 func (l Loss) Life() float64 { return l.Mu(forever) }
 
 // forever is an age that no stream reaches.
 const forever = 1<<64 - 1
 
-// ScaleFor returns the scale, rounded up, at which all releases there will ever be are µ-GDP, whatever l.Scale. It is
-// not valid when µ is 0, and an error where no sampler has it.
+// ScaleFor returns the scale, rounded up, at which all releases, without limit of age, are µ-GDP, whatever l.Scale is.
+// The scale is not valid if µ is 0. It fails if no sampler has the scale.
 func (l Loss) ScaleFor(mu float64) (noise.Scale, error) {
 	r, err := newResponse(l.Filter)
 	if err != nil || !(mu > 0) {
@@ -49,7 +49,7 @@ func (l Loss) ScaleFor(mu float64) (noise.Scale, error) {
 	return scaleOf(l.sensitivity(r, forever), mu)
 }
 
-// scaleOf returns the scale at which a move loses µ.
+// scaleOf returns the scale at which a sensitivity of moved loses µ.
 func scaleOf(moved rational.Interval, mu float64) (noise.Scale, error) {
 	s := noise.ScaleUp(dp.Up(rational.Up().Quo(moved.Hi, dp.Exact(mu)), scaleMargin))
 	if s.Float64() >= scaleLimit {
@@ -58,7 +58,7 @@ func scaleOf(moved rational.Interval, mu float64) (noise.Scale, error) {
 	return s, nil
 }
 
-// response is that of a filter which is known to be valid.
+// response returns the response of the filter, which must be valid.
 func (l Loss) response() *response {
 	r, err := newResponse(l.Filter)
 	if err != nil {
@@ -67,8 +67,8 @@ func (l Loss) response() *response {
 	return r
 }
 
-// sensitivity returns how far the means of the step noises move, lattice units. No step moves after the end of the
-// block that the event is in.
+// sensitivity returns how far an event moves the vector of the means of the step noises, in lattice units. No step is
+// moved after the end of the event's block.
 func (l Loss) sensitivity(r *response, age uint64) rational.Interval {
 	return r.shift(l.delta(), l.N, min(age, r.period))
 }
@@ -76,7 +76,7 @@ func (l Loss) sensitivity(r *response, age uint64) rational.Interval {
 // delta returns Δ.
 func (l Loss) delta() rational.Interval { return rational.Distance(integer(l.Square)) }
 
-// integer returns a square, which is not negative.
+// integer returns a square as a big integer; it must not be negative.
 func integer(x lattice.Int128) *big.Int {
 	if x.Hi < 0 {
 		panic("BUG: forget: negative square of a distance")
@@ -85,29 +85,29 @@ func integer(x lattice.Int128) *big.Int {
 	return z.Lsh(z, 64).Add(z, new(big.Int).SetUint64(x.Lo))
 }
 
-// mu returns the µ of a move, rounded up.
+// mu returns µ for a sensitivity of moved, rounded up.
 func (l Loss) mu(moved rational.Interval) float64 {
 	return dp.RoundUp(rational.Up().Quo(moved.Hi, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)))
 }
 
-// UserLoss is the exact ε(age) of all events of one user among any Window steps: PROOF.md, Theorem 4. It is comparable,
-// and a dp.UserCurve.
+// UserLoss is the exact ε(age) of all events of one user among any Window steps, by PROOF.md, Theorem 4. It is
+// comparable, and a dp.UserCurve.
 type UserLoss struct {
 	Loss
 
 	Separation uint64 // s ≥ 1, steps between events of one user
-	Window     uint64 // W, steps among which a user's events are exchanged
+	Window     uint64 // W, steps within which a user's events are exchanged
 }
 
-// Mu returns µ of all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is
+// Mu returns µ for all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is
 // valid and Scale is positive.
 func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
 
-// Life returns µ of all releases there will ever be, of the events among any W steps.
+// Life returns µ, over all releases without limit of age, for the user's events among any W steps.
 func (l UserLoss) Life() float64 { return l.Mu(forever) }
 
-// MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged: without
-// end for who comes without end.
+// MuAll returns µ for all releases of age steps, rounded up, if a user's events may be exchanged in any of these steps.
+// It grows without limit for a user who never stops sending events.
 func (l UserLoss) MuAll(age uint64) float64 {
 	if age == 0 {
 		return 0
@@ -116,8 +116,8 @@ func (l UserLoss) MuAll(age uint64) float64 {
 	return l.mu(r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(age, l.Separation)))
 }
 
-// ScaleFor returns the scale, rounded up, at which all releases there will ever be are µ-GDP, whatever l.Scale. It is
-// not valid when µ is 0, and an error where no sampler has it.
+// ScaleFor returns the scale, rounded up, at which all releases, without limit of age, are µ-GDP, whatever l.Scale is.
+// The scale is not valid if µ is 0. It fails if no sampler has the scale.
 func (l UserLoss) ScaleFor(mu float64) (noise.Scale, error) {
 	r, err := newResponse(l.Filter)
 	if err != nil || !(mu > 0) {
@@ -126,8 +126,8 @@ func (l UserLoss) ScaleFor(mu float64) (noise.Scale, error) {
 	return scaleOf(l.sensitivity(r, forever), mu)
 }
 
-// sensitivity returns how far the means of the step noises move, lattice units. No step moves after the end of the
-// block that the last exchanged event is in.
+// sensitivity returns how far a user's events move the vector of the means of the step noises, in lattice units. No
+// step is moved after the end of the last exchanged event's block.
 func (l UserLoss) sensitivity(r *response, age uint64) rational.Interval {
 	last, more := bits.Add64(l.Window-1, r.period, 0)
 	if more == 0 {

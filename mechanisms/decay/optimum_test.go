@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// ((2/π)K(γ))² by the series of K, and by the integral of 1/|1 − γe^{iθ}|.
+// TestOptimum computes ((2/π)K(γ))² by the series of K, and by the integral of 1/|1 − γe^{iθ}|.
 func TestOptimum(t *testing.T) {
 	for _, memory := range []uint64{2, 3, 16, 64, 1000, 1024, 16384} {
 		gamma := float64(Decay(memory)) / unit
@@ -21,7 +21,7 @@ func TestOptimum(t *testing.T) {
 			term *= gamma * float64(2*j+1) / float64(2*j+2)
 		}
 		integral, points := 0.0, 200*int(memory)
-		for i := range points { // the rule of midpoints converges like γ^points for a function on a circle
+		for i := range points { // the midpoint rule converges like γ^points for a function on a circle
 			theta := 2 * math.Pi * (float64(i) + 0.5) / float64(points)
 			integral += 1 / math.Hypot(1-gamma*math.Cos(theta), gamma*math.Sin(theta)) / float64(points)
 		}
@@ -32,7 +32,7 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// decayed is A_T.
+// decayed returns A_T, the matrix of decayed sums.
 func decayed(memory uint64, steps int) *mat.Dense {
 	gamma, a := float64(Decay(memory))/unit, mat.NewDense(steps, steps, nil)
 	for t := range steps {
@@ -45,7 +45,7 @@ func decayed(memory uint64, steps int) *mat.Dense {
 	return a
 }
 
-// nuclear is ‖A‖_*.
+// nuclear returns the nuclear norm ‖A‖_*.
 func nuclear(t *testing.T, a mat.Matrix) (sum float64) {
 	t.Helper()
 	var svd mat.SVD
@@ -58,7 +58,8 @@ func nuclear(t *testing.T, a mat.Matrix) (sum float64) {
 	return sum
 }
 
-// PROOF.md, Theorem 2: ‖A_T‖_*/T lies between its bounds at every T, and rises to the limit.
+// TestNuclearNormIsWithinItsBounds checks PROOF.md, Theorem 2: ‖A_T‖_*/T lies between its bounds at every T, and rises
+// to the limit.
 func TestNuclearNormIsWithinItsBounds(t *testing.T) {
 	for _, memory := range []uint64{2, 5, 16} {
 		limit, before := math.Sqrt(Optimum(memory)), 0.0
@@ -75,8 +76,9 @@ func TestNuclearNormIsWithinItsBounds(t *testing.T) {
 	}
 }
 
-// No factorisation A = BD has mean variance times worst squared sensitivity below (‖A‖_*/T)²: random ones, filters, and
-// the shipped one, which is within its certificate of the limit.
+// TestNothingBeatsTheOptimum tries factorisations A = BD: random ones, filters, and the shipped one. None has mean
+// variance times worst squared sensitivity below (‖A‖_*/T)², and the shipped one is within its certificate of the
+// limit.
 func TestNothingBeatsTheOptimum(t *testing.T) {
 	const memory, steps = 16, 120
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -129,7 +131,8 @@ func TestNothingBeatsTheOptimum(t *testing.T) {
 	}
 }
 
-// The certificates that PROOF.md prints: Σb²·Σc² of what Fit chooses, over the optimum, in directed rounding.
+// TestCertificates checks the certificates that PROOF.md prints: Σb²·Σc² of the filter that Fit chooses, over the
+// optimum, in directed rounding.
 func TestCertificates(t *testing.T) {
 	for _, row := range []struct {
 		memory  uint64
@@ -161,7 +164,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// More poles come nearer, as a table of fits in floating point by other software says.
+// TestPolesBringTheOptimumNearer checks that more poles come nearer to the optimum, as in a table of floating-point
+// fits by other software.
 func TestPolesBringTheOptimumNearer(t *testing.T) {
 	for memory, want := range map[uint64][]float64{
 		64:      {0, 1.0029, 1.0001},
@@ -186,8 +190,8 @@ func TestPolesBringTheOptimumNearer(t *testing.T) {
 	}
 }
 
-// What a filter of one memory is worth for others: the variance of their sums over the optimum for each, at the same
-// guarantee.
+// TestOneReleaseHasSeveralMemories computes how well the filter of one memory serves others: the variance of their sums
+// over the optimum for each, at the same guarantee.
 func TestOneReleaseHasSeveralMemories(t *testing.T) {
 	f := fitFilter(t, 1<<16)
 	shift, _ := must(t, f).c.Energy(all).Hi.Float64()
@@ -202,7 +206,7 @@ func TestOneReleaseHasSeveralMemories(t *testing.T) {
 	}
 }
 
-// Every memory has a filter: its choice does not depend on a power of two.
+// TestFitOfAwkwardMemories checks that every memory has a filter, also one that is not a power of two.
 func TestFitOfAwkwardMemories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	memories := []uint64{MinMemory, 3, 5, 7, 11, 63, 65, 1023, 4097, 99_999, 524_287, 999_983, MaxMemory - 1, MaxMemory}

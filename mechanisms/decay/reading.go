@@ -9,20 +9,20 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// Reading is a decayed sum of the increments of a sum, with a memory of its own: what whoever reads the increments
-// computes, in the fixed point of the carry. It is a function of releases, so that it costs no privacy. Without a
-// memory it decays nothing.
+// Reading is a decayed sum of the increments of a Sum, with its own memory, as any reader of the increments could
+// compute it, in the fixed point of the carry. It is a function of releases, so it costs no privacy. Without a memory
+// nothing decays.
 type Reading struct {
 	decay uint32
 	limit lattice.Int128
 	sums  []lattice.Int128 // with sumBits fraction bits
 }
 
-// plainBits bounds the increments that a reading without a memory adds up, 2^plainBits, before it is cleared.
+// plainBits bounds the number of increments, 2^plainBits, that a reading without a memory may sum before it is cleared.
 const plainBits = 32
 
-// NewReading returns the reading of n coordinates before the first step. A memory is within the limits of a filter's,
-// or 0: nothing decays then, and the caller clears the sums after 2³² increments at the latest.
+// NewReading returns the reading of n coordinates before the first step. memory must be within the limits of a filter's
+// memory, or 0. With 0 nothing decays, and the caller must clear the sums after at most 2³² increments.
 func NewReading(memory uint64, n int) (*Reading, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("forget: reading of dimension %d: below 1", n)
@@ -40,17 +40,17 @@ func NewReading(memory uint64, n int) (*Reading, error) {
 	return &Reading{decay: decay, limit: sumLimit(decay), sums: make([]lattice.Int128, n)}, nil
 }
 
-// Add takes the increments of the next step.
+// Add adds the increments of the next step.
 func (r *Reading) Add(u []lattice.Int128) {
 	for i, x := range u {
 		r.sums[i] = remembered(r.sums[i], r.decay, x)
 	}
 }
 
-// Clear starts again from zero.
+// Clear sets the sums to zero.
 func (r *Reading) Clear() { clear(r.sums) }
 
-// Write writes the sums in the units that the grid of the sum has.
+// Write writes the sums in loss units, by the grid of the sum.
 func (r *Reading) Write(dst []float64, grid lattice.Grid) {
 	grid.Exp -= sumBits
 	for i, x := range r.sums {
@@ -69,9 +69,9 @@ func (r *Reading) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// Restore makes the reading the one whose AppendState wrote state. It refuses, and leaves the reading as it was, when
-// the length is another or a sum is beyond its limit; with empty, which the caller says of a reading that has nothing
-// to hold, also when one is not zero.
+// Restore restores a state that AppendState wrote. It refuses, and leaves the reading unchanged, if the length is wrong
+// or a sum exceeds its limit. If empty is set, because the reading has nothing to hold yet, any nonzero sum is refused
+// too.
 func (r *Reading) Restore(state []byte, empty bool) error {
 	if len(state) != r.StateLen() {
 		return fmt.Errorf("forget: reading: %d bytes, want %d", len(state), r.StateLen())
@@ -91,17 +91,17 @@ func (r *Reading) Restore(state []byte, empty bool) error {
 	return nil
 }
 
-// Weight returns N_t = Σ_{s≤t} γ^{t−s} = (1 − γ^t)/(1 − γ), what a stream remembers of t steps of 1: up to the memory.
+// Weight returns N_t = Σ_{s≤t} γ^{t−s} = (1 − γ^t)/(1 − γ), the decayed sum of t steps of 1, which tends to the memory.
 // It is the same number on every CPU.
 func Weight(memory, steps uint64) float64 {
 	return float64(one-remaining(memory, steps)) / float64(one/(1<<30)*(1<<30-uint64(Decay(memory))))
 }
 
-// Left returns γ^t, what t steps leave of a sum. It is the same number on every CPU.
+// Left returns γ^t, the share of a sum that is left after t steps. It is the same number on every CPU.
 func Left(memory, steps uint64) float64 { return float64(remaining(memory, steps)) / one }
 
 // one is 1 with 62 fraction bits.
 const one = 1 << 62
 
-// remaining is γ^t with 62 fraction bits, rounded down at each of its products: it errs by t·2⁻⁶² at most.
+// remaining returns γ^t with 62 fraction bits. Each product is rounded down, so the error is at most t·2⁻⁶².
 func remaining(memory, steps uint64) uint64 { return rational.Power62(Decay(memory), steps) }

@@ -6,7 +6,8 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// response holds what accounting needs of a filter, in directed rounding: with z = 1/x and the partial fractions
+// response holds the quantities that accounting needs from a filter, in directed rounding. With z = 1/x and the partial
+// fractions
 //
 //	e = 1 − Σ R_k/(z − q_k),    c = 1/e = 1 + Σ T_i/(z − p_i),    b = e/(1 − γx) = e·z/(z − γ),
 //
@@ -23,7 +24,7 @@ type response struct {
 	period uint64
 }
 
-// newResponse checks the filter and takes it apart.
+// newResponse checks the filter and computes its partial fractions.
 func newResponse(f Filter) (*response, error) {
 	if err := f.shape(); err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func newResponse(f Filter) (*response, error) {
 	return r, nil
 }
 
-// noiseOf returns b_j = e(z=γ)·γ^j + Σ R_k/(γ − q_k)·q_k^j: Σ_{i≤j} γ^{j−i}e_i by geometric sums.
+// noiseOf returns b_j = e(z=γ)·γ^j + Σ R_k/(γ − q_k)·q_k^j, which is Σ_{i≤j} γ^{j−i}e_i by geometric sums.
 func noiseOf(f Filter, decay rational.Interval) (b rational.Sum) {
 	at := rational.Whole(1)
 	for k := range f.Count {
@@ -68,7 +69,7 @@ func noiseOf(f Filter, decay rational.Interval) (b rational.Sum) {
 	return b
 }
 
-// rounding returns ρ = 2η√n, how far the carries of two histories with equal noise are apart at most, ℓ2.
+// rounding returns ρ = 2η√n, the largest ℓ2 distance between the carries of two histories with equal noise.
 func (r *response) rounding(n int) rational.Interval {
 	if n < 1 {
 		panic(fmt.Sprintf("BUG: forget: dimension %d: not a mechanism", n))
@@ -89,16 +90,16 @@ func (r *response) shift(delta rational.Interval, n int, age uint64) rational.In
 	return rational.Sum{Rates: r.sums.Rates, Weights: w}.Energy(age).Root()
 }
 
-// blocks returns the largest Σ_t B²_{j(t)} of steps in a row, j(t) the steps since the first event of the block that t
-// is in: B rises, so its sums of squares are largest over as few blocks as hold the steps, all but one of them whole.
+// blocks returns the largest Σ_t B²_{j(t)} over consecutive steps, where j(t) counts the steps since the first event of
+// t's block. B rises, so the sum is largest over as few blocks as hold the steps, all but one of them whole.
 func (r *response) blocks(steps uint64) rational.Interval {
 	whole := r.sums.Energy(r.period).Mul(rational.Whole(steps / r.period))
 	return whole.Add(r.sums.Energy(steps % r.period))
 }
 
 // userShift returns, in lattice units, how far count ≥ 1 events of one user move the means of the step noises of age
-// steps, at the worst places, 0, s, 2s, … of one block (PROOF.md, Theorem 4): with ρ = 2η√n, k' those of the events
-// that are within age steps, and c_j = 0 for j < 0,
+// steps, at the worst places, 0, s, 2s, … of one block (PROOF.md, Theorem 4). With ρ = 2η√n, k' the number of events
+// within age steps, and c_j = 0 for j < 0,
 //
 //	√( Δ²·Σ_{j<age} (Σ_{r<count} c_{j−rs})² + 2Δρ·k'·B²_{min(age, P)} + ρ²·ΣB² ).
 func (r *response) userShift(delta rational.Interval, n int, age, separation, count uint64) rational.Interval {

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// handmade is written out: no fit.
+// handmade returns a filter that is written out instead of fitted.
 func handmade(t testing.TB) Filter {
 	t.Helper()
 	f := Filter{
@@ -85,7 +85,7 @@ func series(f Filter, terms int) (e, c, b []*big.Float) {
 	return e, c, b
 }
 
-// floats is series in float64.
+// floats returns series in float64.
 func floats(f Filter, terms int) (e, c, b []float64) {
 	e, c, b = make([]float64, terms), make([]float64, terms), make([]float64, terms)
 	for k := range f.Count {
@@ -108,8 +108,8 @@ func floats(f Filter, terms int) (e, c, b []float64) {
 	return e, c, b
 }
 
-// PROOF.md, Lemma 1, by the recurrences of e, c and b: c is positive and falls from 1, and the closed forms of
-// sequences and sums of squares hold them.
+// TestPartialFractionsAreTheSeries checks PROOF.md, Lemma 1, by the recurrences of e, c and b: c is positive and falls
+// from 1, and the closed forms of sequences and sums of squares enclose them.
 func TestPartialFractionsAreTheSeries(t *testing.T) {
 	const terms = 300
 	for _, f := range filters(t) {
@@ -143,7 +143,7 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 	}
 }
 
-// claim is µ·s of the theorem, term by term, with one fault or none.
+// claim returns µ·s of the theorem, term by term, optionally with a fault.
 func claim(f Filter, delta float64, n, age int, fault string) float64 {
 	_, c, _ := floats(f, age)
 	eta, _ := f.Slack().Float64()
@@ -165,8 +165,8 @@ func claim(f Filter, delta float64, n, age int, fault string) float64 {
 	return math.Sqrt(sum)
 }
 
-// PROOF.md, Theorem 1: the closed form is the sum, up to a whole life of the shortest memory; and it is none of the
-// faulty ones.
+// TestMuIsTheSumOfTheTheorem checks that the closed form is the sum of PROOF.md, Theorem 1, up to a whole life of the
+// shortest memory, and that it differs from each of the faulty sums.
 func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 	for _, f := range filters(t) {
 		for _, c := range []struct {
@@ -196,7 +196,7 @@ func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 	}
 }
 
-// A distance of more than 32 bits has a square of more than 64.
+// TestWideSquares checks distances of more than 32 bits, whose squares have more than 64.
 func TestWideSquares(t *testing.T) {
 	l := Loss{Filter: handmade(t), Square: lattice.Int128{Hi: 1 << 10}, N: 1, Scale: noise.Scale{Mant: 1, Exp: 40}}
 	narrow := l
@@ -209,8 +209,8 @@ func TestWideSquares(t *testing.T) {
 	}
 }
 
-// µ grows with age up to a period and no further. With the lattice of Bits, ε after ten memories is ε for ever to four
-// digits.
+// TestMuEndsAtTheReset checks that µ grows with age up to a period and no further. With the lattice of Bits, ε after
+// ten memories is the lifetime ε to four digits.
 func TestMuEndsAtTheReset(t *testing.T) {
 	for _, f := range filters(t) {
 		const n = 32
@@ -254,7 +254,7 @@ func TestMuEndsAtTheReset(t *testing.T) {
 	}
 }
 
-// replaceSquare is 4Λ² of the least Λ of some bits.
+// replaceSquare returns 4Λ² for the least Λ of that many bits.
 func replaceSquare(bits int) lattice.Int128 { return power(2 * bits) }
 
 // power returns 2^exp.
@@ -265,7 +265,7 @@ func power(exp int) lattice.Int128 {
 	return lattice.Int128{Hi: 1 << (exp - 64)}
 }
 
-// Of a move that is known to lie between 1 and 2, a loss and a scale must hold for 2.
+// TestAMoveCountsByItsUpperEnd checks that for a sensitivity known to lie between 1 and 2, loss and scale hold for 2.
 func TestAMoveCountsByItsUpperEnd(t *testing.T) {
 	moved := rational.Interval{Lo: rational.Down().SetInt64(1), Hi: rational.Up().SetInt64(2)}
 	if got := (Loss{Scale: noise.Scale{Mant: 1}}).mu(moved); got != 2 {
@@ -313,8 +313,8 @@ func TestScaleProvesWhatItWasMadeFor(t *testing.T) {
 	}
 }
 
-// The rounding term is 2⁻¹⁴ of the main one at most, and not with one bit less: what a lattice loses is in µ, and next
-// to nothing.
+// TestBitsKeepRoundingSmall checks that the rounding term is at most 2⁻¹⁴ of the main one, and is larger with one bit
+// less. So the lattice costs a negligible part of µ.
 func TestBitsKeepRoundingSmall(t *testing.T) {
 	for _, f := range filters(t) {
 		last := 0
@@ -327,8 +327,8 @@ func TestBitsKeepRoundingSmall(t *testing.T) {
 				t.Errorf("%v: %d bits for %d coordinates, %d for fewer", f, bits, n, last)
 			}
 			last = bits
-			// share is the rounding term of µ² over the main one: what is above the main term but for the product of both,
-			// 2ρΣc_jB_j = ρ(B_P² − Σc_j²).
+			// share is the rounding term of µ² over the main one: everything above the main term except the product of
+			// both, 2ρΣc_jB_j = ρ(B_P² − Σc_j²).
 			share := func(bits int) float64 {
 				l := Loss{Filter: f, Square: replaceSquare(bits), N: n, Scale: noise.Scale{Mant: 1, Exp: 30}}
 				r := must(t, f)

@@ -8,8 +8,8 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// ReadingVariance returns the variance of the reading of a step, counted from 1, with a memory of its own, in units of
-// s², rounded up: VarianceAt with γ' of that memory in the places of γ. It refuses a memory whose γ' is a pole.
+// ReadingVariance returns the variance of the reading of a step, counted from 1, with its own memory, in units of s²,
+// rounded up: VarianceAt with γ replaced by γ' of that memory. It refuses a memory whose γ' is a pole.
 func (f Filter) ReadingVariance(memory, step uint64) (float64, error) {
 	if step == 0 {
 		panic("BUG: forget: variance before the first step")
@@ -21,7 +21,7 @@ func (f Filter) ReadingVariance(memory, step uint64) (float64, error) {
 	return dp.RoundUp(r.variance(step).Hi), nil
 }
 
-// readBy returns the response of a filter whose increments another memory reads.
+// readBy returns the response of a filter whose increments are read with another memory.
 func (f Filter) readBy(memory uint64) (*response, error) {
 	if err := checkMemory(memory); err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func (f Filter) readBy(memory uint64) (*response, error) {
 }
 
 // WindowVariance returns the variance of the sum of the last w ≥ 1 increments in the middle of a block, where the
-// filter has forgotten its start, in units of s², rounded up. With E_j = Σ_{l≤j} e_l, and E_j = 0 for j < 0, it is
-// Σ_{j≥0} (E_j − E_{j−w})²: in a block of its own w steps old, less.
+// filter's start no longer matters, in units of s², rounded up. With E_j = Σ_{l≤j} e_l, and E_j = 0 for j < 0, it is
+// Σ_{j≥0} (E_j − E_{j−w})². If the window is a whole block, the variance is less.
 func (f Filter) WindowVariance(w uint64) float64 {
 	if w == 0 {
 		panic("BUG: forget: variance of an empty window")
@@ -56,7 +56,7 @@ func (f Filter) WindowVariance(w uint64) float64 {
 	return dp.RoundUp(within.Energy(w).Add(behind.Energy(all)).Hi)
 }
 
-// VarianceProfile tells variances of a reading quickly: ReadingVariance to a millionth, at the cost of some hundred
+// VarianceProfile computes ReadingVariance quickly, to a relative precision of a millionth, with some hundred
 // multiplications.
 type VarianceProfile struct {
 	energies *rational.Energies
@@ -64,8 +64,8 @@ type VarianceProfile struct {
 	period   uint64
 }
 
-// NewSpread returns that of increments of a filter under a memory. It refuses a memory whose γ' is a pole, or so near
-// to one that sums cancel.
+// NewSpread returns the variance profile of a filter's increments read with a memory. It refuses a memory whose γ' is a
+// pole, or so near to one that sums cancel.
 func NewSpread(f Filter, memory uint64) (*VarianceProfile, error) {
 	r, err := f.readBy(memory)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *VarianceProfile) At(step uint64) float64 {
 	if blocks == 0 {
 		return sum
 	}
-	// γ'^{2a}·A_P·Σ_{i<k} γ'^{2Pi}: the geometric sum to as many blocks as count in 62 bits.
+	// γ'^{2a}·A_P·Σ_{i<k} γ'^{2Pi}: the geometric sum over as many blocks as still count in 62 bits.
 	whole := rational.Power62(s.decay, 2*s.period)
 	past, term := uint64(0), uint64(1)<<62
 	kept := 0.0

@@ -10,29 +10,30 @@ import (
 )
 
 const (
-	// sumBits are the fraction bits of Ŝ. Each step truncates less than 2⁻¹⁶ of a unit, 16 units in all at the longest
-	// memory.
+	// sumBits is the number of fraction bits of Ŝ. Each step truncates less than 2⁻¹⁶ of a unit, 16 units in all at the
+	// longest memory.
 	sumBits = 16
 
-	// maxSum bounds |v_t + M_t + n_t| by 2^maxSum: |v_t| ≤ 2⁵⁶ and |M_t| + |n_t| < 2⁵⁶. Then Γ·Ŝ·2^16 stays below 2¹²⁴.
+	// maxSum bounds |v_t + M_t + n_t| by 2^maxSum, because |v_t| ≤ 2⁵⁶ and |M_t| + |n_t| < 2⁵⁶. Then Γ·Ŝ·2^16 stays
+	// below 2¹²⁴.
 	maxSum = 57
 )
 
 // Sum is the mechanism of one stream. It is not safe for concurrent use.
 //
 // Invariant: after step t, buffer k of a coordinate is C_k with 0 ≤ Σ_{j≥1} q_k^{j−1}·n_{t+1−j} − 2^{−f}·C_k ≤
-// 2^{−f}/(1 − q_k), the sum over draws since the last reset, and within limit[k]: nothing overflows. Buffers are zero
-// after steps t ≡ 0 mod P.
+// 2^{−f}/(1 − q_k), where the sum is over draws since the last reset, and within limit[k], so nothing overflows.
+// Buffers are zero after steps t ≡ 0 mod P.
 type Sum struct {
 	*shared
 	steps   uint64
 	sums    []lattice.Int128           // Ŝ_t·2^sumBits: public, a function of releases
 	buffers [][MaxPoles]lattice.Int128 // by coordinate
 
-	increments []lattice.Int128 // u_t: public, and not kept over a restart
+	increments []lattice.Int128 // u_t: public, and lost at a restart
 }
 
-// shared is what the sums of one calibration have in common.
+// shared is the part that all sums of one calibration share.
 type shared struct {
 	filter   Filter
 	decay    uint32 // Γ
@@ -45,8 +46,8 @@ type shared struct {
 	drawn    []int64                  // n_t, scratch
 }
 
-// New returns a sum before its first step. sampler draws integers of scale s from coordinates within 29s, as
-// noise.Gaussian does; instance components the noise of several mechanisms on one chain. It refuses a scale at which
+// New returns a sum before its first step. sampler must draw integers of scale s from coordinates within 29s, as
+// noise.Gaussian does. instance separates the noise of several mechanisms on one chain. New refuses a scale at which
 // the buffers or the sums could overflow.
 func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Sum, error) {
 	if err := f.Validate(); err != nil {
@@ -69,14 +70,14 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	if err := buffer.Limits(all.limit[:], f.Poles[:f.Count], residue, Shift, s); err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
-	if most := float64(buffer.Reach*s.Float64()) + 2; !(most <= 1<<(maxSum-2)) { // and as much for |M|, since Σ|e_j| < 1
+	if most := float64(buffer.Reach*s.Float64()) + 2; !(most <= 1<<(maxSum-2)) { // as much for |M|: Σ|e_j| < 1
 		return nil, fmt.Errorf("forget: scale %s: too large for sums of 128 bits", s)
 	}
 	all.sumLimit = sumLimit(all.decay)
 	return all.carry(n), nil
 }
 
-// sumLimit returns (2^maxSum·2^sumBits + 1)/(1 − γ): a sum of u_t·γ^j, and a unit a step that is truncated.
+// sumLimit returns (2^maxSum·2^sumBits + 1)/(1 − γ): the sum of the largest u_t·γ^j, and of one truncated unit a step.
 func sumLimit(decay uint32) lattice.Int128 {
 	x := new(big.Int).Lsh(big.NewInt(1), maxSum+sumBits)
 	x.Add(x, big.NewInt(1)).Lsh(x, buffer.FractionBits).Quo(x, big.NewInt(1<<buffer.FractionBits-int64(decay)))
@@ -84,8 +85,8 @@ func sumLimit(decay uint32) lattice.Int128 {
 	return lattice.Int128{Hi: new(big.Int).Rsh(x, 64).Int64(), Lo: low.Uint64()}
 }
 
-// Fresh returns the sum before its first step, as New made it. The two share sampler and scratch: they are used one
-// at a time.
+// Fresh returns a new sum before its first step, as New would make it. Both share sampler and scratch, so only one may
+// be in use at a time.
 func (c *Sum) Fresh() *Sum { return c.carry(len(c.sums)) }
 
 func (s *shared) carry(n int) *Sum {
@@ -95,8 +96,9 @@ func (s *shared) carry(n int) *Sum {
 	}
 }
 
-// Add takes the contribution sum v of step Steps()+1, |v_i| ≤ 2⁵⁶, and writes Ŝ to dst. BEFORE, chain has absorbed
-// every record of the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
+// Add takes the contribution sum v of step Steps()+1, |v_i| ≤ 2⁵⁶, and writes Ŝ to dst. The chain must have absorbed
+// every record of the step BEFORE. The key of the step's noise is node {instance, block: step number}, level and index
+// 0.
 func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(c.sums) || len(dst) != len(c.sums) {
 		panic(fmt.Sprintf("BUG: forget: leaf has %d entries and release %d, want %d", len(v), len(dst), len(c.sums)))
@@ -114,18 +116,18 @@ func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 }
 
-// remembered returns ⌊γ·Ŝ⌋ + u, sums with sumBits fraction bits: all that follows from u alone is public.
+// remembered returns ⌊γ·Ŝ⌋ + u for sums with sumBits fraction bits. Its result is public, because it follows from the
+// released u alone.
 func remembered(sum lattice.Int128, decay uint32, u lattice.Int128) lattice.Int128 {
 	return buffer.Decayed(sum, decay, lattice.Int128{Hi: u.Hi<<sumBits | int64(u.Lo>>(64-sumBits)), Lo: u.Lo << sumBits})
 }
 
-// carry returns M_t of one coordinate and takes n_t into its buffers: with f = Shift, Q and R the integers of the
-// dyadics,
+// carry returns M_t of one coordinate and adds n_t to its buffers. With f = Shift, Q and R the integers of the dyadics,
 //
 //	M = ⌊(2^{29+f} − Σ R_k·C_k)/2^{30+f}⌋,    C_k ← ⌊Q_k·C_k/2³⁰⌋ + n·2^f.
 //
-// M depends on n_1 … n_{t−1} alone, which is what PROOF.md, Theorem 1 needs of it. Products stay below 2¹²⁷:
-// buffer.Limits. The poles are written out because a loop over them takes a third longer.
+// M depends on n_1 … n_{t−1} alone, as PROOF.md, Theorem 1 requires. Products stay below 2¹²⁷, see buffer.Limits. The
+// poles are written out because a loop over them takes a third longer.
 func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
 	scaled := lattice.Int128{Hi: n >> (64 - Shift), Lo: uint64(n) << Shift}
 	sum := lattice.Int128{Lo: 1 << (buffer.FractionBits - 1 + Shift)}
@@ -158,8 +160,8 @@ func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.In
 	return lattice.Int128{Hi: sum.Hi >> down, Lo: sum.Lo>>down | uint64(sum.Hi)<<(64-down)}
 }
 
-// Increments returns u_t of the last step, lattice units: public, valid until the next Add or Restore, and not to be
-// written to. It is for who has just called Add: a restart keeps none.
+// Increments returns u_t of the last step in lattice units. It is public, and valid until the next Add or Restore; the
+// caller must not modify it. It must be called right after Add, because a restored sum has none.
 func (c *Sum) Increments() []lattice.Int128 { return c.increments }
 
 // Steps returns the number of the last step, 0 before the first.

@@ -24,8 +24,8 @@ func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *
 	return c
 }
 
-// written filters are written out, because fits may differ between platforms: those of H = 2, 64 and 2²⁰, and one of
-// six poles.
+// written returns filters that are written out, because fits may differ between platforms: for H = 2, 64 and 2²⁰, and
+// one with six poles.
 func written(t testing.TB) []Filter {
 	t.Helper()
 	all := []Filter{
@@ -57,7 +57,7 @@ func written(t testing.TB) []Filter {
 	return all
 }
 
-// carryIsWithinSlack runs carry beside e by its definition, and reports the largest distance in units of η.
+// carryIsWithinSlack compares carry with the definition of e, and returns the largest distance in units of η.
 func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	t.Helper()
 	var buffers [MaxPoles]lattice.Int128
@@ -66,7 +66,8 @@ func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	return sumtest.CarryIsWithin(t, carry, slow, f.Slack(), draws)
 }
 
-// Draws are at the sampler's reach, small, constant, alternating and random; the bound is met from below.
+// TestCarryIsWithinSlackOfItsDefinition uses draws at the sampler's reach, small, constant, alternating and random
+// ones. The bound is approached from below.
 func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, f := range written(t) {
@@ -80,7 +81,7 @@ func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 	}
 }
 
-// slowCarry is the mechanism by its definition, of one coordinate: the sum in rationals, with the carry's own integers.
+// slowCarry is the mechanism for one coordinate by its definition: the sum in rationals, with the carry's own integers.
 type slowCarry struct {
 	filter  Filter
 	buffers [MaxPoles]lattice.Int128
@@ -99,8 +100,8 @@ func (s *slowCarry) add(v, n int64) (u int64, sum float64) {
 	return u, sum
 }
 
-// Ŝ_t = γŜ_{t−1} + v_t + M_t + n_t, for contributions and noise of any sign and up to the sampler's reach, with what is
-// truncated of γŜ alone.
+// TestReleaseIsTheDecayingSumOfIncrements checks Ŝ_t = γŜ_{t−1} + v_t + M_t + n_t, for contributions and noise of any
+// sign, up to the sampler's reach. Only γŜ may be truncated.
 func TestReleaseIsTheDecayingSumOfIncrements(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const n = 3
@@ -126,7 +127,7 @@ func TestReleaseIsTheDecayingSumOfIncrements(t *testing.T) {
 	}
 }
 
-// faulty is a sum with one line of Add wrong.
+// faulty is a sum with a fault in one line of Add.
 type faulty struct {
 	*Sum
 	fault string
@@ -169,8 +170,8 @@ func (x faulty) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 }
 
-// recovered rebuilds n_1, n_2, … of one coordinate from releases and leaves alone: u from Ŝ, and n from u. Releases and
-// noise determine each other, given the data, which is what PROOF.md, Theorem 1 needs.
+// recovered rebuilds n_1, n_2, … of one coordinate from releases and contributions alone: u from Ŝ, and n from u.
+// Releases and noise determine each other, given the data, as PROOF.md, Theorem 1 requires.
 func recovered(f Filter, sums []lattice.Int128, leaves []int64) []int64 {
 	var buffers [MaxPoles]lattice.Int128
 	before := lattice.Int128{}
@@ -190,7 +191,8 @@ func recovered(f Filter, sums []lattice.Int128, leaves []int64) []int64 {
 	return out
 }
 
-// Noise is recovered from releases, across resets, and with each planted fault it is not.
+// TestNoiseIsRecoveredFromReleases checks that noise is recovered from releases across resets, and that with each
+// planted fault it is not.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	f := written(t)[0] // P = 2048
 	const steps = 2*2048 + 50
@@ -239,8 +241,8 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	}
 }
 
-// With equal releases, all draws after a reset are equal, whatever was before: the life of an event ends with its
-// block. A fault in the reset makes them differ.
+// TestNothingPassesAReset checks that with equal releases all draws after a reset are equal, whatever came before, so
+// that the life of an event ends with its block. A fault in the reset must make them differ.
 func TestNothingPassesAReset(t *testing.T) {
 	f := written(t)[1] // three poles
 	period := Period(f.Memory)
@@ -300,8 +302,8 @@ func TestFarDrawsReachTheRelease(t *testing.T) {
 	})
 }
 
-// Draws at the sampler's reach and contributions at their bound, for ever of one sign, neither overflow sums and
-// buffers nor leave their limits.
+// TestSumsAndBuffersStayWithinTheirLimits checks that draws at the sampler's reach and contributions at their bound,
+// all of one sign and for ever, neither overflow sums and buffers nor leave their limits.
 func TestSumsAndBuffersStayWithinTheirLimits(t *testing.T) {
 	f := written(t)[2]
 	f.Memory = MaxMemory
@@ -348,7 +350,8 @@ func TestNewRefuses(t *testing.T) {
 	f("grid of 44 bits", good, s, lattice.Grid{Lambda: 1 << 43}, 1)
 }
 
-// N_t is the sum of γ^j, to the last bits of its definition in rationals, and tends to the memory.
+// TestWeightIsTheSumOfItsDefinition compares N_t with the sum of γ^j in rationals, to the last bits, and checks that it
+// tends to the memory.
 func TestWeightIsTheSumOfItsDefinition(t *testing.T) {
 	for _, memory := range []uint64{2, 3, 64, 1000, 65_536, MaxMemory} {
 		gamma := big.NewFloat(float64(Decay(memory)) / unit).SetPrec(400)

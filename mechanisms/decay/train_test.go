@@ -11,8 +11,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// PROOF.md, Theorem 4 on the shipped carry, exactly, at scales where η is of the size of the noise: two events of one
-// user in a block, and two that a reset parts; and with one event accounted of the two it is exceeded.
+// TestExactLawOfAUserIsWithinTheClaim checks PROOF.md, Theorem 4 exactly on the shipped carry, at scales where η is as
+// large as the noise: two events of one user in a block, and two with a reset between them. A claim that accounts for
+// only one of the two events is exceeded.
 func TestExactLawOfAUserIsWithinTheClaim(t *testing.T) {
 	short := 0
 	for i, f := range written(t) {
@@ -62,8 +63,9 @@ func TestExactLawOfAUserIsWithinTheClaim(t *testing.T) {
 	}
 }
 
-// PROOF.md, Theorem 4 with adaptive participation, exactly, on the shipped carry, across a reset too: the steps in
-// which a user comes depend on releases, and so does the sign of what the user's event changes.
+// TestExactLawOfAnAdaptiveUserIsWithinTheClaim checks PROOF.md, Theorem 4 with adaptive participation, exactly and on
+// the shipped carry, across a reset too. Earlier releases decide the steps in which a user takes part, and the sign of
+// the change of the user's contribution.
 func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation = 2
 	for rule, comes := range sumtest.Comings[int64]() {

@@ -7,9 +7,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// µ at user level is the formula of PROOF.md, Theorem 4, over one block, and flat when the block of the last event has
-// ended; one event in a window is an event but for the product term in η; all events of a user cost the same up to the
-// window, and more for ever after.
+// TestUserMu checks that µ at user level is the formula of PROOF.md, Theorem 4, over one block, and constant after the
+// block of the last event. One event in a window costs the µ of an event, up to the product term in η. All events of a
+// user cost the same up to the window, and more and more after it.
 func TestUserMu(t *testing.T) {
 	const age, separation, window = 400, 30, 100
 	for _, f := range filters(t) {
@@ -63,8 +63,8 @@ func TestUserMu(t *testing.T) {
 	}
 }
 
-// Within a memory a user pays nearly for each event: µ of k events in a row, or spread over H steps, over that of one,
-// at H = 65 536.
+// TestEventsWithinAMemoryAddUp checks that within a memory a user's loss grows nearly with each event. It compares µ of
+// k events, in a row or spread over H steps, with µ of one, at H = 65 536.
 func TestEventsWithinAMemoryAddUp(t *testing.T) {
 	const memory = 1 << 16
 	l := Loss{Filter: fitFilter(t, memory), Square: power(80), N: 1, Scale: noise.Scale{Mant: 1, Exp: 40}}

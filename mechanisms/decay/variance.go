@@ -5,12 +5,12 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// all is more terms than any stream has. The sum of the squares of so many terms of b or c is that of all within its
-// interval.
+// all is more terms than any stream has. The sum of squares of this many terms of b or c equals the infinite sum within
+// its interval.
 const all = forever
 
 // Variance returns Σ_{j≥0} b_j², rounded up: the variance of a release between resets, in units of s². Like all figures
-// of this file it leaves out the rounding of single draws, below a lattice unit.
+// of this file it omits the rounding of single draws, which is below a lattice unit.
 func (f Filter) Variance() float64 {
 	return dp.RoundUp(f.valid().b.Energy(all).Hi)
 }
@@ -18,9 +18,9 @@ func (f Filter) Variance() float64 {
 // VarianceAt returns the variance of the release of a step, counted from 1, in units of s², rounded up. With k resets
 // before, a the age in the current block, at least 1, and A_a = Σ_{j<a} b_j²,
 //
-//	V = A_a + γ^{2a}·A_P·Σ_{i<k} γ^{2Pi}:
+//	V = A_a + γ^{2a}·A_P·Σ_{i<k} γ^{2Pi},
 //
-// what was released before a reset decays, and what the filter of a new block draws is independent of it.
+// because noise released before a reset decays, and the draws of a new block's filter are independent of it.
 func (f Filter) VarianceAt(step uint64) float64 {
 	if step == 0 {
 		panic("BUG: forget: variance before the first step")
@@ -38,12 +38,12 @@ func (r *response) variance(step uint64) rational.Interval {
 	return r.b.Energy(age).Add(old)
 }
 
-// peakGrid is the relative distance of two ages at which Peak looks: it bounds what lies between, some per cent above
-// it.
+// peakGrid sets the distance of the ages that Peak evaluates, a sixteenth of the age. Its bound for the ages between is
+// some per cent above the truth.
 const peakGrid = 16
 
-// Peak returns a bound on the variance of the release of any step, in units of s²: the bump after a reset. For ages
-// from a up to b − 1 it is at most A_{b−1} + γ^{2a}·Σb².
+// Peak returns a bound on the variance of the release of any step, in units of s². The variance has a bump after a
+// reset: for ages from a up to b − 1 it is at most A_{b−1} + γ^{2a}·Σb².
 func (f Filter) Peak() float64 {
 	r := f.valid()
 	whole := r.b.Energy(all)
@@ -55,24 +55,24 @@ func (f Filter) Peak() float64 {
 			peak = x
 		}
 		if a = b; left.Hi.MantExp(nil) < -peakEnd {
-			break // from here on what is left is below 2^−64 of Σb²
+			break // the rest is below 2^−64 of Σb²
 		}
 	}
 	return dp.Up(peak, -peakEnd+1)
 }
 
-// peakEnd is −log₂ of what Peak leaves to its margin.
+// peakEnd is −log₂ of the part that Peak leaves to its margin.
 const peakEnd = 64
 
-// Ratio returns Σb²·Σc² over the least variance that any Gaussian mechanism of PROOF.md, Theorem 2 has in the long run,
-// rounded up. It is the certificate of a fit.
+// Ratio returns Σb²·Σc² over the least long-run variance of any Gaussian mechanism of PROOF.md, Theorem 2, rounded up.
+// It is the certificate of a fit.
 func (f Filter) Ratio() float64 {
 	r := f.valid()
 	product := r.b.Energy(all).Mul(r.c.Energy(all))
 	return dp.RoundUp(rational.Up().Quo(product.Hi, optimum(f.Memory)))
 }
 
-// valid is the response of a filter that is known to be valid.
+// valid returns the response of a filter, which must be valid.
 func (f Filter) valid() *response {
 	r, err := newResponse(f)
 	if err != nil {

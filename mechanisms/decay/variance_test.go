@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// measured is the mean square of some releases, units of s², and what it should be.
+// measured is the mean square of some releases, in units of s², and its expected value.
 type measured struct {
 	mean, want   float64
 	below, above float64 // tolerance
@@ -17,11 +17,11 @@ type measured struct {
 
 func (m measured) wrong() bool { return m.mean < m.want-m.below || m.mean > m.want+m.above }
 
-// stationary measures the variance between resets over so many steps, divided by the square of a scale, by the shipped
-// carry, chain and sampler, without data. The first 8H steps of a block are left out: what a start or a reset leaves
-// after them is e^−16 of the variance.
+// stationary measures the variance between resets over steps releases, divided by the square of scale, for the shipped
+// carry, chain and sampler, without data. The first 8H steps of a block are left out: after them, the effect of a start
+// or a reset is e^−16 of the variance.
 //
-// The tolerance is missed with probability at most 2·10⁻⁹: the mean square of N = steps·n releases is ΣλZ², Z normal,
+// The tolerance is missed with probability at most 2·10⁻⁹. The mean square of N = steps·n releases is ΣλZ², Z normal,
 // with 2Σλ² ≤ v = 2/N·Σ_τ γ_τ² by the autocovariances γ_τ over all lags, and λ ≤ L = (Σ|b|)²/N. So for x = ln(10⁹) it
 // is above its mean by √(2vx) + 2Lx, or below by √(2vx), with probability e^−x each (Laurent and Massart 2000, Lemma
 // 1).
@@ -59,7 +59,8 @@ func stationary(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps,
 	return m
 }
 
-// The variance of releases between resets is s²Σb², over 2¹⁷ releases for each memory.
+// TestMeasuredVarianceIsTheFormula checks that the variance of releases between resets is s²Σb², over 2¹⁷ releases for
+// each memory.
 func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 	const s, steps = 1 << 30, 1 << 17
 	sampler := sumtest.Gaussian(t, s)
@@ -83,8 +84,8 @@ func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 }
 
 // rising measures the variance of the releases at some ages after a reset, over n independent coordinates. The carry
-// starts 10H steps before the reset, after which what it lacks of older noise is below e^−20 of the variance. fault may
-// change the carry after a step.
+// starts 10H steps before the reset, so the older noise that it lacks is below e^−20 of the variance. fault may change
+// the carry after a step.
 func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(c *Sum)) []measured {
 	t.Helper()
 	c := newCarry(t, f, s, n, sumtest.Gaussian(t, s))
@@ -102,15 +103,16 @@ func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(
 			sum += y * y
 		}
 		m := measured{mean: sum / (float64(n) * s * s), want: f.VarianceAt(c.Steps())}
-		m.below = m.want * 6.11 * math.Sqrt(2/float64(n)) // a normal statistic passes it with probability 1e-9
+		m.below = m.want * 6.11 * math.Sqrt(2/float64(n)) // a normal statistic exceeds it with probability 1e-9
 		m.above = m.below
 		out = append(out, m)
 	}
 	return out
 }
 
-// After a reset the variance rises and returns, as VarianceAt says, over 20 000 coordinates, 8 000 in the short form; a
-// reset that is left out, or that takes the released sum with it, is seen.
+// TestMeasuredVarianceAfterAReset checks that after a reset the variance rises and falls back as VarianceAt computes,
+// over 20 000 coordinates, 8 000 in the short form. It must see a reset that is left out, or that also clears the
+// released sum.
 func TestMeasuredVarianceAfterAReset(t *testing.T) {
 	const s = 1 << 30
 	n := tiertest.Runs(8_000, 20_000)

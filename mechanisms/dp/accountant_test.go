@@ -10,7 +10,8 @@ import (
 
 var gridFile = flag.String("grid", "", "file to write what this package says to, for .ci/auditors/accounting.py; relative to mechanisms/dp")
 
-// A claim is a question to an accountant: losses, and ε, δ; the figure named by Solved is this package's answer.
+// claim is a question for an independent accountant: losses, and ε, δ. Solved names the figure that this package
+// computed.
 type claim struct {
 	Mu      []float64 `json:"mu"`
 	Rho     []float64 `json:"rho"`
@@ -28,7 +29,7 @@ func claims() []claim {
 			all = append(all, claim{mus, rhos, pures, t.Epsilon(delta), delta, "epsilon"})
 		}
 		for _, epsilon := range []float64{0.1, 1, 5} {
-			// Below 10⁻¹⁴ an accountant that works with float64 probabilities has nothing to say.
+			// An accountant that works with float64 probabilities cannot check a δ below 10⁻¹⁴.
 			if delta := t.Delta(epsilon); delta > 1e-14 {
 				all = append(all, claim{mus, rhos, pures, epsilon, delta, "delta"})
 			}
@@ -63,8 +64,8 @@ func claims() []claim {
 	return all
 }
 
-// TestClaimsForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks; here, that there are some
-// of each kind.
+// TestClaimsForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks. Here it only checks that
+// there are some of each kind.
 func TestClaimsForOutsideAccountants(t *testing.T) {
 	var lines strings.Builder
 	kinds := make(map[string]int)

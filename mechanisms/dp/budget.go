@@ -6,11 +6,11 @@ import (
 	"math"
 )
 
-// Adjacency says which two streams count as neighbours. The zero value is invalid: privacy has no default.
+// Adjacency defines which two streams are neighbours. The zero value is invalid, because privacy has no default.
 type Adjacency uint8
 
-// Replace exchanges one event for any other with the same public attributes: a contribution moves by at most twice its
-// norm bound. ZeroOut exchanges it for the null event: a contribution moves by at most its norm bound.
+// Replace exchanges one event for any other with the same public attributes, so a contribution moves by at most twice
+// its norm bound. ZeroOut exchanges it for the null event, so a contribution moves by at most its norm bound.
 const (
 	Replace Adjacency = iota + 1
 	ZeroOut
@@ -28,7 +28,7 @@ func (a Adjacency) String() string {
 	}
 }
 
-// Validate refuses everything but Replace and ZeroOut.
+// Validate refuses everything except Replace and ZeroOut.
 func (a Adjacency) Validate() error {
 	if a != Replace && a != ZeroOut {
 		return fmt.Errorf("dp: adjacency %d: neither replace nor zero-out", uint8(a))
@@ -46,7 +46,7 @@ func ParseAdjacency(name string) (Adjacency, error) {
 	return 0, fmt.Errorf("dp: adjacency %q: neither replace nor zero-out", name)
 }
 
-// Budget is what a mechanism may lose: ε > 0, finite, and 0 ≤ δ < 1.
+// Budget is the loss that a mechanism may have: ε > 0, finite, and 0 ≤ δ < 1.
 type Budget struct {
 	Epsilon, Delta float64
 }
@@ -63,8 +63,8 @@ func (b Budget) Validate() error {
 	return errors.Join(errs...)
 }
 
-// DeltaWarning returns why δ promises little to a window of so many events, or "" when δ ≤ 1/events: publishing one of
-// the events, drawn at random, in full is (0, 1/events)-DP.
+// DeltaWarning explains why δ promises little for a window of that many events, or returns "" if δ ≤ 1/events. For
+// example, publishing one random event in full is (0, 1/events)-DP.
 func DeltaWarning(delta float64, events uint64) string {
 	if newFloat().Mul(exact(delta), newFloat().SetUint64(events)).Cmp(exact(1)) <= 0 {
 		return ""
@@ -73,10 +73,11 @@ func DeltaWarning(delta float64, events uint64) string {
 		"Use well below 1/%d", delta, events, events)
 }
 
-// Curve is µ of a Gaussian mechanism as a function of age. Its dynamic type is comparable, so that guarantees are.
+// Curve gives µ of a Gaussian mechanism as a function of age. Its dynamic type must be comparable, so that guarantees
+// can be compared.
 type Curve interface {
-	// Mu returns µ of all releases of an event's first age steps, rounded up. At user level these are age steps from the
-	// first step of a window on, among whose steps the user's events are exchanged.
+	// Mu returns µ for all releases in an event's first age steps, rounded up. At user level these are age steps from
+	// the first step of a window on, and the user's events are exchanged within that window.
 	Mu(age uint64) float64
 }
 
@@ -84,14 +85,14 @@ type Curve interface {
 type UserCurve interface {
 	Curve
 
-	// MuAll returns µ of all releases of age steps, rounded up, among all of which the user's events are exchanged. It is
-	// Mu up to the window.
+	// MuAll returns µ for all releases in age steps, rounded up, if the user's events are exchanged in all of these
+	// steps. It equals Mu up to the window.
 	MuAll(age uint64) float64
 }
 
-// Compose returns the curve of mechanisms whose noise is independent and whose units are the same: µ(A) =
-// √(Σµ_i(A)²), rounded up (PROOF.md, Lemma 5, for their noises one behind the other; Dong, Roth and Su 2022,
-// Corollary 3.3). At user level all must be UserCurves. It panics without a curve.
+// Compose returns the curve of mechanisms with independent noise and the same unit: µ(A) = √(Σµ_i(A)²), rounded up
+// (PROOF.md, Lemma 5, for their concatenated noises; Dong, Roth and Su 2022, Corollary 3.3). At user level all must be
+// UserCurves. It panics without a curve.
 func Compose(curves ...Curve) Curve {
 	last := len(curves) - 1
 	whole := curves[last]
@@ -101,7 +102,7 @@ func Compose(curves ...Curve) Curve {
 	return whole
 }
 
-// composed is two curves: of values, and so comparable.
+// composed is the composition of two curves. It holds values, so it is comparable.
 type composed struct{ first, rest Curve }
 
 // Mu returns √(Σµ_i(age)²), rounded up.
@@ -114,7 +115,7 @@ func (t composed) MuAll(age uint64) float64 {
 	return t.total(func(c Curve) float64 { return c.(UserCurve).MuAll(age) })
 }
 
-// total adds squares from the first to the last curve, and rounds the root once.
+// total sums the squares over all curves, from first to last, and rounds the root once.
 func (t composed) total(mu func(Curve) float64) float64 {
 	var sum Total
 	rest, more := t, true

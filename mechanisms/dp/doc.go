@@ -5,14 +5,14 @@
 //	W     window, steps             A  age of an event: all releases of its first A steps
 //	ρ     zCDP parameter: Rényi divergence of every order α is at most αρ
 //
-// Losses are added in their own currency, in a Total, and converted once. Every conversion is rounded against the
-// claim: a δ or an ε is rounded up, a µ or ρ that noise is calibrated to is rounded down (PROOF.md). The arithmetic is
-// math/big at 192 bits with a margin of 2⁻¹⁴⁰, so a figure is also tight: for µ above 10⁻²⁰ nothing between it and the
-// true value is a float64. A conversion takes some milliseconds, of a total with several currencies some tens, and is
-// made at opening or for people, never on the event path; its result is frozen in a plan and never recomputed into
+// A Total adds losses in their own currencies and converts them once. Every conversion is rounded against the claim: a
+// δ or an ε is rounded up, and a µ or ρ that noise is calibrated to is rounded down (PROOF.md). The arithmetic is
+// math/big at 192 bits with a margin of 2⁻¹⁴⁰. So a figure is also tight: for µ above 10⁻²⁰ no float64 lies between it
+// and the true value. A conversion takes some milliseconds, or some tens for a total with several currencies. It
+// happens at opening or in reports, never on the event path; its result is frozen in a plan and never recomputed into
 // bytes.
 //
-// What a figure means is said by package protection: a Guarantee names its scope and its unit. Guarantees hold against
+// Package protection gives a figure its meaning: a Guarantee names its scope and its unit. Guarantees hold against
 // polynomial-time adversaries, because noise comes from a pseudorandom function.
 //
 // References: Balle and Wang, "Improving the Gaussian Mechanism for Differential Privacy" (ICML 2018), Theorem 8; Dong,

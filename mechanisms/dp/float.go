@@ -5,29 +5,29 @@ import (
 	"math/big"
 )
 
-// Bits of math/big here, and in the losses of mechanisms.
+// Precisions of math/big in bits, here and in the losses of mechanisms.
 const (
-	// precision is the width of conversions. A float64 result needs 53, the worst cancellation of a useful claim some
-	// 60 more, and the margin sits at 140: 192 leaves each function 50 bits of rounding to spend. A third of the time
-	// of 320 bits.
+	// precision is the width of conversions. A float64 result needs 53 bits, the worst cancellation of a useful claim
+	// some 60 more, and the margin is at 140. So 192 bits leave each function 50 bits for rounding errors. It takes a
+	// third of the time of 320 bits.
 	precision = 192
 
-	// Precision is the width of the formulas of mechanisms, which Up moves outwards, and of intervals. The worst loss
-	// of a sum there is that of 1 − x^A for A up to 2⁶⁴ and 1 − x down to 2⁻³⁰: below 2¹⁰⁰ units, so some 150 bits
-	// stay.
+	// Precision is the width of the formulas of mechanisms, which Up moves outwards, and of intervals. The worst
+	// cancellation in their sums is in 1 − x^A for A up to 2⁶⁴ and 1 − x down to 2⁻³⁰. It loses less than 100 bits, so
+	// some 150 bits stay correct.
 	Precision = 256
 )
 
-// newFloat returns a number of a conversion.
+// newFloat returns 0 at the precision of conversions.
 func newFloat() *big.Float { return new(big.Float).SetPrec(precision) }
 
-// exact returns x without rounding, as a number of a conversion.
+// exact returns x without rounding, at the precision of conversions.
 func exact(x float64) *big.Float { return newFloat().SetFloat64(x) }
 
-// Float returns 0 as a number of Precision bits.
+// Float returns 0 with Precision bits.
 func Float() *big.Float { return new(big.Float).SetPrec(Precision) }
 
-// Exact returns x without rounding, as a number of Precision bits.
+// Exact returns x without rounding, with Precision bits.
 func Exact(x float64) *big.Float { return Float().SetFloat64(x) }
 
 // Dyadic returns mant·2^exp without rounding.
@@ -36,7 +36,7 @@ func Dyadic(mant uint64, exp int) *big.Float {
 	return x.SetMantExp(x, exp)
 }
 
-// Root returns √x for x ≥ 0, good to a few units of x's precision.
+// Root returns √x for x ≥ 0, correct to a few units in the last place of x's precision.
 func Root(x *big.Float) *big.Float { return new(big.Float).Sqrt(x) }
 
 // Up returns x·(1 + 2^margin) rounded up to a float64, for x ≥ 0: the margin covers the rounding of the operations
@@ -57,7 +57,7 @@ func RoundUp(x *big.Float) float64 {
 
 var ln2 = constant("0.69314718055994530941723212145817656807550013436025525412068000949339362196969471560586332699641868754200148102057068573368552023575813")
 
-// constant returns the number that the digits write, as a number of a conversion.
+// constant returns the number with these digits, at the precision of conversions.
 func constant(digits string) *big.Float {
 	x, _, err := big.ParseFloat(digits, 10, precision, big.ToNearestEven)
 	if err != nil {
@@ -66,7 +66,7 @@ func constant(digits string) *big.Float {
 	return x
 }
 
-// LogUp returns ln x for x > 0, at least the true value and at most a few ulp above.
+// LogUp returns ln x for x > 0: at least the true value, and at most a few ulp above it.
 func LogUp(x float64) float64 {
 	if math.IsInf(x, 1) {
 		return x
@@ -74,8 +74,8 @@ func LogUp(x float64) float64 {
 	return RoundUp(newFloat().Add(logarithm(exact(x)), exact(0x1p-140)))
 }
 
-// logarithm returns ln x for x > 0, within a relative 2⁻¹⁸⁰: x = m·2^k with ⅔ ≤ m < 4⁄3, and k·ln 2 + ln m does not
-// cancel.
+// logarithm returns ln x for x > 0, within a relative 2⁻¹⁸⁰. It writes x = m·2^k with ⅔ ≤ m < 4⁄3, so that k·ln 2 + ln
+// m does not cancel.
 func logarithm(x *big.Float) *big.Float {
 	m := newFloat()
 	k := x.MantExp(m)
@@ -87,7 +87,7 @@ func logarithm(x *big.Float) *big.Float {
 	return z.Add(twiceArtanh(z), newFloat().Mul(exact(float64(k)), ln2))
 }
 
-// log1p returns ln(1+x) for x ≥ 0, within a relative 2⁻¹⁸⁰ also where x is tiny.
+// log1p returns ln(1+x) for x ≥ 0, within a relative 2⁻¹⁸⁰ even for tiny x.
 func log1p(x *big.Float) *big.Float {
 	if x.Cmp(exact(1)) > 0 {
 		return logarithm(newFloat().Add(exact(1), x))

@@ -6,8 +6,8 @@ import (
 	"math/big"
 )
 
-// Beyond |a| = tail, Φ(−a) < 2⁻¹¹⁵⁴ is below the least float64, or above 1 − 2⁻⁵³; beyond µ = maxMu every a of interest
-// is.
+// For a ≥ tail, Φ(−a) < 2⁻¹¹⁵⁴ is below the least float64; for a ≤ −tail it is above 1 − 2⁻⁵³. For µ beyond maxMu,
+// every relevant a is beyond tail.
 const (
 	tail  = 40
 	maxMu = 1 << 20
@@ -17,8 +17,8 @@ const (
 //
 //	δ = Φ(−ε/µ + µ/2) − e^ε·Φ(−ε/µ − µ/2)              (Balle and Wang 2018, Theorem 8; Dong, Roth and Su, Corollary 2.13)
 //
-// As coded, with a = ε/µ − µ/2, b = ε/µ + µ/2: since e^ε·φ(b) = φ(a) for the normal density φ, the second term is
-// φ(a)·R(b) with the Mills ratio R(x) = Φ(−x)/φ(x); nothing overflows and no logarithm is needed, because exponents of
+// In the code, a = ε/µ − µ/2 and b = ε/µ + µ/2. Because e^ε·φ(b) = φ(a) for the normal density φ, the second term is
+// φ(a)·R(b) with the Mills ratio R(x) = Φ(−x)/φ(x). Nothing overflows and no logarithm is needed, because exponents of
 // big.Float have 32 bits.
 //
 // Rounding: |a| ≤ 40 and ε/µ, µ ≤ 2²¹ here, so at 192 bits a has an absolute error below 2⁻¹⁶⁹, and each term a
@@ -36,8 +36,8 @@ func GaussianDelta(epsilon, mu float64) float64 {
 	return probability(gaussianDelta(exact(epsilon), mu))
 }
 
-// gaussianDelta is GaussianDelta before it is rounded, and at any finite ε: the hockey-stick divergence of order e^ε of
-// a pair P, Q with H(e^ε; P‖Q) = 1 − e^ε + e^ε·H(e^−ε; Q‖P), where normal laws let P and Q change places.
+// gaussianDelta is GaussianDelta before rounding, at any finite ε: the hockey-stick divergence of order e^ε of a pair
+// P, Q. A negative ε uses H(e^ε; P‖Q) = 1 − e^ε + e^ε·H(e^−ε; Q‖P), and the symmetry of normal laws in P and Q.
 func gaussianDelta(epsilon *big.Float, mu float64) *big.Float {
 	if epsilon.Sign() < 0 {
 		if epsilon.Cmp(exact(-maxExponent)) < 0 {
@@ -70,11 +70,11 @@ func gaussianDelta(epsilon *big.Float, mu float64) *big.Float {
 	return b.up()
 }
 
-// probability returns the least float64 that is at least x, but not above 1.
+// probability returns the least float64 that is at least x, and at most 1.
 func probability(x *big.Float) float64 { return math.Min(1, RoundUp(x)) }
 
 // GaussianEpsilon returns the ε that µ-Gaussian-DP proves at δ, rounded up: the least float64 with GaussianDelta(ε, µ)
-// ≤ δ, or +Inf when there is none.
+// ≤ δ, or +Inf if there is none.
 func GaussianEpsilon(mu, delta float64) float64 {
 	if !(mu >= 0) || !(delta >= 0) {
 		panic(fmt.Sprintf("BUG: dp: GaussianEpsilon of mu %g at delta %g: negative or NaN", mu, delta))
@@ -82,8 +82,8 @@ func GaussianEpsilon(mu, delta float64) float64 {
 	return mixedEpsilon(certain(), mu, delta)
 }
 
-// GaussianMu returns the largest float64 µ with GaussianDelta(ε, µ) ≤ δ: noise calibrated to it proves the budget. It
-// is 0, which no finite noise reaches, when δ is 0.
+// GaussianMu returns the largest float64 µ with GaussianDelta(ε, µ) ≤ δ: noise calibrated to it proves the budget. If δ
+// is 0 it returns 0, which no finite noise reaches.
 func GaussianMu(b Budget) float64 {
 	if !(b.Delta >= 0 && b.Delta < 1) {
 		panic(fmt.Sprintf("BUG: dp: GaussianMu at delta %g: not in [0, 1)", b.Delta))
@@ -97,17 +97,18 @@ func GaussianMu(b Budget) float64 {
 	return mu
 }
 
-// straight is how often border takes an exact function for straight between two points, before it halves.
+// straight is how often border interpolates exact linearly between two points before it bisects.
 const straight = 4
 
-// border returns adjacent float64 x < y between low and high, 0 ≤ low < high, such that exact holds at x and not at y;
-// it holds at low and not at high by the caller's word, is not asked there, and holds up to one point and not after it.
+// border returns adjacent float64 x < y in [low, high], 0 ≤ low < high, such that exact holds at x and not at y. The
+// caller guarantees that exact holds at low and not at high, where it is not called, and that it changes only once.
 //
-// rough is a cheap guess of exact: where it turns, the search starts, and only a wrong guess costs time. off says how
-// far a point is from the turn, up to sign and in any unit, NaN if that is not known. Because exact is slow, it is then
-// asked where a straight line turns. What border returns depends on neither.
+// rough is a cheap approximation of exact: the search starts where it changes, and a wrong start costs only time. off
+// is the distance of a point from the change, up to sign and in any unit, or NaN if unknown. Because exact is slow, it
+// is then evaluated at the zero of a straight line through two values of off. The result depends on neither rough nor
+// off.
 func border(low, high float64, rough func(float64) bool, exact func(float64) (holds bool, off float64)) (x, y float64) {
-	// Bits of floats that are not negative are ordered as the floats are.
+	// The bits of nonnegative floats are ordered as the floats are.
 	a, b := math.Float64bits(low), math.Float64bits(high)
 	from, to := a, b
 	for to-from > 1 {
@@ -127,7 +128,7 @@ func border(low, high float64, rough func(float64) bool, exact func(float64) (ho
 		}
 		return holds
 	}
-	for step, at := uint64(8), from; b-a > 1; step *= 8 { // away from the guess, until exact turns
+	for step, at := uint64(8), from; b-a > 1; step *= 8 { // away from the guess, until exact changes
 		if at <= a || at >= b {
 			break
 		}
@@ -139,7 +140,7 @@ func border(low, high float64, rough func(float64) bool, exact func(float64) (ho
 	}
 	for asked := 0; b-a > 1; asked++ {
 		middle := a + (b-a)/2
-		if share := offA / (offA + offB); asked < straight && share >= 0 { // not NaN
+		if share := offA / (offA + offB); asked < straight && share >= 0 { // false for NaN
 			middle = min(max(a+uint64(share*float64(b-a)), a+1), b-1)
 		}
 		ask(middle)
@@ -147,7 +148,7 @@ func border(low, high float64, rough func(float64) bool, exact func(float64) (ho
 	return math.Float64frombits(a), math.Float64frombits(b)
 }
 
-// roughDelta is gaussianDelta without care for rounding or range.
+// roughDelta is gaussianDelta in floating point, without control of rounding or range.
 func roughDelta(epsilon, mu float64) float64 {
 	if mu == 0 {
 		return max(0, -math.Expm1(epsilon))

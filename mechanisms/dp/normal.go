@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// seriesLimit components the two methods of mills: below it the series needs fewer terms than the fraction.
+// seriesLimit separates the two methods of mills: below it the series needs fewer terms than the fraction.
 const seriesLimit = 6
 
 var (
@@ -16,8 +16,7 @@ var (
 // margin is the relative outward margin of every bound, 2^margin of each of its terms.
 const margin = -140
 
-// A bound is a sum of terms each of which has a relative error below 2^(margin−1). up returns what the true sum does
-// not exceed.
+// A bound is a sum of terms, each with a relative error below 2^(margin−1). up returns an upper bound of the true sum.
 type bound struct{ value, size *big.Float }
 
 func newBound() bound { return bound{newFloat(), newFloat()} }
@@ -47,15 +46,15 @@ func density(x *big.Float) *big.Float {
 	return square.Quo(exponential(square), root2Pi)
 }
 
-// maxExponent is the largest |x| that exponential takes; e^−x is below the least float64 beyond it.
+// maxExponent is the largest |x| that exponential accepts; beyond it e^−x is below the least float64.
 const maxExponent = tail * tail / 2
 
-// negligible returns a bound on Φ(−tail) and on e^−maxExponent that is below the least float64.
+// negligible returns a bound on Φ(−tail) and on e^−maxExponent that is itself below the least float64.
 func negligible() *big.Float { return newFloat().SetMantExp(exact(1), -1154) }
 
-// Operands and results of the loops here are apart: big.Float then reuses the space of a result.
+// The loops here never use one big.Float as operand and result, so that big.Float reuses the memory of the result.
 
-// exponential returns e^x for |x| ≤ maxExponent: x = k·ln 2 + r, then the Taylor series of r·2⁻⁶ and 6 squarings.
+// exponential returns e^x for |x| ≤ maxExponent: with x = k·ln 2 + r, the Taylor series of r·2⁻⁶ and 6 squarings.
 func exponential(x *big.Float) *big.Float {
 	const halvings = 6
 	quotient, _ := newFloat().Quo(x, ln2).Float64()
@@ -78,7 +77,8 @@ func exponential(x *big.Float) *big.Float {
 //
 // Below seriesLimit: R(x) = 1/(2φ(x)) − Σ_{k≥0} x^{2k+1}/(2k+1)!! (Abramowitz and Stegun 26.2.11), all terms positive;
 // the difference loses 29 bits at x = 6. Above: Laplace's continued fraction R(x) = 1/(x + 1/(x + 2/(x + 3/(x + …))))
-// (26.2.14), evaluated backwards; n = 30 + 5 000/x² terms leave less than 2⁻¹⁶⁰, which a test checks by doubling n.
+// (26.2.14), evaluated backwards; with n = 30 + 5 000/x² terms the error is below 2⁻¹⁶⁰, which a test checks by
+// doubling n.
 func mills(x *big.Float) *big.Float {
 	if x.Cmp(exact(seriesLimit)) >= 0 {
 		approximate, _ := x.Float64()

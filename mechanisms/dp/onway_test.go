@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// participant is a user who decides from the indices drawn so far whether a next draw sees the events.
+// participant is a user who decides from the indices drawn so far whether the next draw depends on the user's events.
 type participant func(drawn []int) bool
 
-// hockeyStick returns H_{e^ε} of so many draws between two scores, by enumeration of all histories, and the mean and
-// the largest number of draws that the user moves. A draw that is moved is that of exponential mechanisms of loss each
-// on the scores (Δ, 0) and (0, Δ); one that is not is a fair coin.
+// hockeyStick returns H_{e^ε} of the given number of draws between two scores, by enumeration of all histories, and the
+// mean and the largest number of draws that the user moves. A moved draw is by the exponential mechanism, with loss
+// each, on the scores (Δ, 0) and (0, Δ). Any other draw is a fair coin.
 func hockeyStick(epsilon, each float64, draws int, u participant) (delta, mean float64, most int) {
 	var walk func(drawn []int, p, q float64, moved int)
 	walk = func(drawn []int, p, q float64, moved int) {
@@ -33,8 +33,9 @@ func hockeyStick(epsilon, each float64, draws int, u participant) (delta, mean f
 	return delta, mean, most
 }
 
-// Lemma 6: a user who takes part where draws before invite it loses no more than as many draws as the worst history
-// has, by ρ and by ε. Red for the mean over histories in the place of that number.
+// TestZCDPLossesChosenOnTheWayAreWithinTheWorstHistory checks Lemma 6: a user who takes part depending on earlier draws
+// loses at most as much as the largest number of draws in any history, by ρ and by ε. It fails if the mean over
+// histories is used instead of the largest number.
 func TestZCDPLossesChosenOnTheWayAreWithinTheWorstHistory(t *testing.T) {
 	const draws, each = 12, 0.8
 	ones := func(drawn []int) (n int) {

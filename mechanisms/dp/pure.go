@@ -6,7 +6,7 @@ import (
 )
 
 // PureRho returns the least ρ such that every ε-DP mechanism is ρ-zCDP, rounded up: ρ = ε·tanh(ε/2) (PROOF.md, Lemma
-// 2), below the ε²/2 of Bun and Steinke 2016, Proposition 1.4.
+// 2). This is below the ε²/2 of Bun and Steinke 2016, Proposition 1.4.
 func PureRho(epsilon float64) float64 {
 	mustBeLoss("PureRho", epsilon)
 	e := exact(epsilon)
@@ -22,14 +22,14 @@ func PureRho(epsilon float64) float64 {
 }
 
 // PureMu returns the least µ such that every ε-DP mechanism is µ-Gaussian-DP, rounded up: µ = 2Φ⁻¹(e^ε/(1+e^ε)), at
-// which the trade-off curve of normal laws touches the corner of randomised response (PROOF.md, Lemma 3). +Inf where
-// ε > 790.
+// which the trade-off curve of normal laws touches the corner of randomised response (PROOF.md, Lemma 3). It returns
+// +Inf for ε > 790.
 func PureMu(epsilon float64) float64 {
 	mustBeLoss("PureMu", epsilon)
 	switch {
 	case epsilon == 0:
 		return 0
-	case epsilon > 790: // Φ(−tail) > e^−805: what follows stays inside its bounds
+	case epsilon > 790: // Φ(−tail) > e^−805, so the rest stays within its bounds
 		return math.Inf(1)
 	}
 	decay := exponential(newFloat().Neg(exact(epsilon)))

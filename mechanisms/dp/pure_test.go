@@ -25,7 +25,8 @@ func TestPureLossInOtherCurrencies(t *testing.T) {
 	}
 }
 
-// Lemma 2 of PROOF.md: the Rényi divergence of randomised response is at most αρ, and close to it as α → 1.
+// TestPureRhoIsALeastUpperBound checks Lemma 2 of PROOF.md: the Rényi divergence of randomised response is at most αρ,
+// and close to it as α → 1.
 func TestPureRhoIsALeastUpperBound(t *testing.T) {
 	for _, epsilon := range []float64{0.01, 0.5, 1, 4, 30} {
 		rho := PureRho(epsilon)
@@ -43,7 +44,7 @@ func TestPureRhoIsALeastUpperBound(t *testing.T) {
 
 func TestMixedDeltaIsTheLeastFloatAboveTheTruth(t *testing.T) {
 	grid(t, "mixed.csv", 120, func(x []float64, want *big.Float) {
-		// Beyond one outcome of randomised response the terms cancel: there the margin shows.
+		// Beyond one outcome of randomised response the terms cancel, so that only the margin is left.
 		got := mixedDelta(exact(x[0]), plus(certain(), exact(x[1]), 1), x[2])
 		slack := newFloat().SetMantExp(exact(4), margin)
 		if got.Cmp(want) < 0 || newFloat().Sub(got, want).Cmp(slack) > 0 {
@@ -67,7 +68,7 @@ func TestMixedEpsilonInvertsMixedDelta(t *testing.T) {
 	}
 }
 
-// The law of several responses is the binomial one, and its probabilities add up to 1.
+// TestLawOfResponses checks that the law of several responses is the binomial one, with probabilities that add up to 1.
 func TestLawOfResponses(t *testing.T) {
 	law := plus(plus(certain(), exact(0.25), 3), exact(1), 1)
 	total, mean := newFloat(), newFloat()

@@ -2,20 +2,21 @@ package dp
 
 import "math"
 
-// A reading of a total bounds δ(ε), and ε at 0 < δ < 1; both rounded up.
+// A reading is one way to convert a total. It bounds δ(ε), and ε at 0 < δ < 1, both rounded up.
 type reading interface {
 	delta(epsilon float64) float64
 	epsilon(delta float64) float64
 }
 
-// Laws of pure losses are enumerated up to so many outcomes, at a tenth of a millisecond each with a Gaussian part, a
-// hundredth without.
+// Limits on the number of outcomes up to which laws of pure losses are enumerated. An outcome takes a tenth of a
+// millisecond with a Gaussian part, and a hundredth without.
 const (
 	maxOutcomes         = 128
 	maxGaussianOutcomes = 16
 )
 
-// readings returns readings of t of which one is exact where PROOF.md says so; none when a loss is infinite.
+// readings returns readings of t. One of them is exact in the cases that PROOF.md names. There are none if a loss is
+// infinite.
 func (t Total) readings() []reading {
 	rho, mu, pure := t.rho.float(), t.Mu(), t.Pure()
 	if rho.IsInf() || mu >= maxMu || math.IsInf(pure, 1) {
@@ -43,7 +44,8 @@ func (t Total) readings() []reading {
 	return all
 }
 
-// law returns the law of the pure losses, whole, or when it has too many outcomes that of one loss, their sum.
+// law returns the law of the pure losses. If that has too many outcomes, whole is false and the law is of a single
+// loss, their sum.
 func (t Total) law(gaussian bool) (law []outcome, whole bool) {
 	limit := float64(maxOutcomes)
 	if gaussian {
@@ -63,7 +65,7 @@ func (t Total) law(gaussian bool) (law []outcome, whole bool) {
 	return law, true
 }
 
-// asMu returns µ with every pure loss as a Gaussian one.
+// asMu returns µ with every pure loss converted to a Gaussian one.
 func (t Total) asMu() float64 {
 	squares := t.squares
 	for _, r := range t.pures {
@@ -72,7 +74,7 @@ func (t Total) asMu() float64 {
 	return rootUp(squares.float())
 }
 
-// asMixed is losses with a law composed with a Gaussian one.
+// asMixed composes a law of losses with a Gaussian loss.
 type asMixed struct {
 	law []outcome
 	mu  float64
@@ -83,20 +85,20 @@ func (m asMixed) delta(epsilon float64) float64 {
 }
 func (m asMixed) epsilon(delta float64) float64 { return mixedEpsilon(m.law, m.mu, delta) }
 
-// asRenyi is all losses as Rényi divergences.
+// asRenyi converts all losses to Rényi divergences.
 type asRenyi struct{ all renyi }
 
 func (r asRenyi) delta(epsilon float64) float64 { return probability(r.all.delta(epsilon)) }
 func (r asRenyi) epsilon(delta float64) float64 { return RoundUp(r.all.epsilon(delta)) }
 
-// asSplit is a zCDP loss as (ε₁, δ₁), which composes with the others as a pure loss ε₁, and δ₁ on top.
+// asSplit converts a zCDP loss to (ε₁, δ₁): a pure loss ε₁ that composes with the others, and δ₁ added at the end.
 type asSplit struct {
 	zcdp renyi
 	law  []outcome
 	mu   float64
 }
 
-// delta is for the best ε₁.
+// delta uses the best ε₁.
 func (s asSplit) delta(epsilon float64) float64 {
 	if epsilon == 0 {
 		return 1
@@ -109,7 +111,7 @@ func (s asSplit) delta(epsilon float64) float64 {
 	return probability(outward(delta.Add(delta, s.zcdp.delta(first))))
 }
 
-// epsilon is for the best share δ₁ of δ.
+// epsilon uses the best share δ₁ of δ.
 func (s asSplit) epsilon(delta float64) float64 {
 	rough := s.zcdp.rough()
 	first := least(delta*0x1p-40, delta, func(first float64) float64 {
@@ -123,7 +125,7 @@ func (s asSplit) epsilon(delta float64) float64 {
 	return mixedEpsilon(plus(s.law, s.zcdp.epsilon(first), 1), s.mu, rest)
 }
 
-// least returns a point between low and high, 0 < low < high, near which f is least, by golden section on a logarithmic
+// least returns a point in [low, high], 0 < low < high, near the minimum of f, by golden section on a logarithmic
 // scale.
 func least(low, high float64, f func(float64) float64) float64 {
 	const section = 0.6180339887498949 // (√5 − 1)/2

@@ -5,12 +5,12 @@ import (
 	"math/big"
 )
 
-// responses are count independent randomised responses of one loss: each has the loss with probability p =
-// 1/(1+e^−loss), else minus the loss. No ε-DP mechanism loses more than the one of loss ε (Kairouz, Oh and Viswanath
+// responses are count independent randomised responses. The privacy loss of each is loss with probability p =
+// 1/(1+e^−loss), otherwise −loss. No ε-DP mechanism loses more than the one with loss ε (Kairouz, Oh and Viswanath
 // 2015).
 type responses struct{ loss, count float64 }
 
-// outcome is a privacy loss and its probability: exact or rounded up, with a relative error below 2⁻¹⁷⁰.
+// outcome is a privacy loss and its probability, exact or rounded up with a relative error below 2⁻¹⁷⁰.
 type outcome struct {
 	weight, loss           *big.Float
 	roughWeight, roughLoss float64
@@ -23,13 +23,13 @@ func newOutcome(weight, loss *big.Float) outcome {
 	return o
 }
 
-// certain is the law of no loss.
+// certain returns the law of no loss.
 func certain() []outcome { return []outcome{newOutcome(exact(1), newFloat())} }
 
-// plus returns the law of the sum of a loss that law has and of the loss of count responses; count is at most some
+// plus returns the law of the sum of a loss distributed as law and the loss of count responses; count is at most some
 // hundred.
 func plus(law []outcome, loss *big.Float, count int) []outcome {
-	if loss.Cmp(exact(maxExponent)) > 0 { // p = 1 loses more
+	if loss.Cmp(exact(maxExponent)) > 0 { // p = 1 bounds the loss from above
 		return shifted(nil, law, exact(1), loss, count)
 	}
 	decay := exponential(newFloat().Neg(loss))
@@ -55,8 +55,8 @@ func shifted(dst, law []outcome, weight, loss *big.Float, times int) []outcome {
 	return dst
 }
 
-// mixedDelta bounds δ(ε), ε ≥ 0 finite, of the composition of mechanisms whose loss has the law and of a µ-Gaussian-DP
-// one: Σ p_j·δ_µ(ε − l_j) over the outcomes (PROOF.md, Theorem 2).
+// mixedDelta bounds δ(ε), ε ≥ 0 finite, of the composition of mechanisms whose loss is distributed as law with a
+// µ-Gaussian-DP one: Σ p_j·δ_µ(ε − l_j) over the outcomes (PROOF.md, Theorem 2).
 func mixedDelta(epsilon *big.Float, law []outcome, mu float64) *big.Float {
 	sum := newFloat()
 	for _, o := range law {
@@ -64,7 +64,7 @@ func mixedDelta(epsilon *big.Float, law []outcome, mu float64) *big.Float {
 		sum.Add(sum, delta.Mul(delta, o.weight))
 	}
 	if len(law) == 1 {
-		return sum // its weight is 1
+		return sum // the total weight is 1
 	}
 	return outward(sum)
 }
@@ -82,7 +82,7 @@ func mixedEpsilon(law []outcome, mu, delta float64) float64 {
 	return epsilon
 }
 
-// roughMixed is mixedDelta without care for rounding or range.
+// roughMixed is mixedDelta in floating point, without control of rounding or range.
 func roughMixed(epsilon float64, law []outcome, mu float64) (delta float64) {
 	for _, o := range law {
 		delta += o.roughWeight * roughDelta(epsilon-o.roughLoss, mu)

@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// Total is the loss of adaptively composed mechanisms that may all see the event, in three currencies: Gaussian µ's in
-// quadrature, zCDP ρ's and pure ε's in sum. It is converted once, at the end. The zero value has lost nothing; a copy
-// is independent. Sums are rounded up.
+// Total is the loss of adaptively composed mechanisms that may all see the event. It holds three currencies: Gaussian
+// µ's add in quadrature, zCDP ρ's and pure ε's add up. It is converted once, at the end. The zero value has lost
+// nothing; a copy is independent. Sums are rounded up.
 //
-// A loss may depend on what was released before it, if on every history the losses of its currency add up to no more
-// than the total was told (PROOF.md, Lemmas 4 to 6). Losses of mechanisms that see disjoint events do not add up: the
-// total of an event is that of the mechanisms that see it.
+// A loss may depend on earlier releases, if on every history the losses of its currency add up to at most the amount
+// added to the total (PROOF.md, Lemmas 4 to 6). Losses of mechanisms that see disjoint events do not add up: the total
+// of an event counts only the mechanisms that see it.
 type Total struct {
 	squares sum // Σµ²
 	rho     sum
@@ -60,13 +60,13 @@ func (t *Total) Add(u Total) {
 	}
 }
 
-// Times returns the loss of k such compositions, one after the other on the same events: µ√k, kρ, kε.
+// Times returns the loss of k such compositions in sequence on the same events: µ√k, kρ, kε.
 func (t Total) Times(k uint64) Total { return t.scaled(k, 1) }
 
-// Group returns the loss of a group of k events at once: kµ, k²ρ, kε (PROOF.md, Theorem 4).
+// Group returns the loss of a group of k events exchanged at once: kµ, k²ρ, kε (PROOF.md, Theorem 4).
 func (t Total) Group(k uint64) Total { return t.scaled(1, k) }
 
-// scaled repeats the composition, and increases each loss as for a group.
+// scaled repeats the composition times times, and increases each loss for a group of events.
 func (t Total) scaled(times, group uint64) Total {
 	if times == 0 || group == 0 {
 		return Total{}
@@ -114,8 +114,8 @@ func (t Total) Delta(epsilon float64) float64 {
 	return delta
 }
 
-// Epsilon returns ε at δ, rounded up: the least of the bounds of PROOF.md, Theorem 3. +Inf when there is none, as at
-// δ = 0 for all but pure losses.
+// Epsilon returns ε at δ, rounded up: the least of the bounds of PROOF.md, Theorem 3. It is +Inf if there is none, as
+// at δ = 0 unless all losses are pure.
 func (t Total) Epsilon(delta float64) float64 {
 	switch {
 	case !(delta >= 0):
@@ -137,19 +137,18 @@ func (t Total) Epsilon(delta float64) float64 {
 // square returns µ², exactly.
 func square(mu float64) *big.Float { return newFloat().Mul(exact(mu), exact(mu)) }
 
-// Draws is what draws of a stream's own lose (mechanisms.Stream.Choose), where no sum is released beside them: for a
-// unit, of all draws there will ever be whose scores it can move, and for as many as the history has in which it moves
-// most of them. Pure ε's and zCDP ρ's are in sum, both at least 0. The zero value loses nothing, as draws from releases
-// do.
+// Draws is the loss of a stream's own draws (mechanisms.Stream.Choose) without released sums. For a unit it covers all
+// draws in the stream's life whose scores the unit can move, for the history with the most such draws. Pure ε's and
+// zCDP ρ's are summed; both are at least 0. The zero value loses nothing, as draws from releases do.
 type Draws struct{ Pure, Rho float64 }
 
-// Epsilon is what draws with no sums beside them lose at δ, rounded up.
+// Epsilon returns the loss of the draws, without sums, at δ, rounded up.
 func (d Draws) Epsilon(delta float64) float64 {
 	total := d.Of(1)
 	return total.Epsilon(delta)
 }
 
-// Of is what draws lose for so many units at once.
+// Of returns the loss of the draws for that many units exchanged at once.
 func (d Draws) Of(units uint64) Total {
 	var total Total
 	total.AddPure(d.Pure)
@@ -157,7 +156,7 @@ func (d Draws) Of(units uint64) Total {
 	return total.Group(units)
 }
 
-// sum is a number ≥ 0, high + low: the nearest float64, and the rest rounded up. A value, unlike big.Float, and it
+// sum is a number ≥ 0, high + low: the nearest float64, and the rest rounded up. Unlike big.Float it is a value, and it
 // holds the square of a float64 exactly.
 type sum struct{ high, low float64 }
 

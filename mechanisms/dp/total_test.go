@@ -42,7 +42,7 @@ func TestOneCurrencyIsItsOwnConversion(t *testing.T) {
 			if got, want := zcdp.Epsilon(delta), ZCDPEpsilon(x, delta); got != want {
 				t.Errorf("rho %g, delta %g: epsilon %g, want %g", x, delta, got, want)
 			}
-			// Randomised response: δ = (e^ε₀ − e^ε)/(1 + e^ε₀).
+			// For randomised response, δ = (e^ε₀ − e^ε)/(1 + e^ε₀).
 			want := x + math.Log1p(-delta*(1+math.Exp(-x)))
 			if got := pure.Epsilon(delta); got > x || math.Abs(got-max(0, want)) > 1e-14*(1+x) {
 				t.Errorf("pure %g, delta %g: epsilon %g, want %g", x, delta, got, want)
@@ -57,8 +57,8 @@ func TestOneCurrencyIsItsOwnConversion(t *testing.T) {
 	}
 }
 
-// trueDelta is the hockey-stick divergence of randomised responses and Gaussian noise, by definition: a mechanism with
-// these losses.
+// trueDelta returns the hockey-stick divergence of randomised responses and Gaussian noise by definition: a mechanism
+// with these losses.
 func trueDelta(epsilon float64, pures []float64, mu float64) float64 {
 	if len(pures) == 0 {
 		return roughDelta(epsilon, mu)
@@ -67,9 +67,9 @@ func trueDelta(epsilon float64, pures []float64, mu float64) float64 {
 	return p*trueDelta(epsilon-pures[0], pures[1:], mu) + (1-p)*trueDelta(epsilon+pures[0], pures[1:], mu)
 }
 
-// No total claims less than what the worst mechanisms of its currencies do: randomised responses for pure losses,
-// Gaussian noise for the others. Without zCDP and with few outcomes it claims just that; with a tenth of a loss left
-// out it claims less.
+// TestTotalIsNeverBelowTheTruth checks that no total claims less than the worst mechanisms of its currencies lose:
+// randomised responses for pure losses, Gaussian noise for the others. Without zCDP and with few outcomes it claims
+// exactly that. If a tenth of a loss is left out, it claims too little.
 func TestTotalIsNeverBelowTheTruth(t *testing.T) {
 	caught := 0
 	for _, c := range []struct {
@@ -195,8 +195,8 @@ func TestTimesAndGroup(t *testing.T) {
 	if !near(group.Mu(), 3) || !near(group.Rho(), 1) || !near(group.Pure(), 2) {
 		t.Errorf("a group of 10 has mu %g, rho %g, pure %g, want 3, 1, 2", group.Mu(), group.Rho(), group.Pure())
 	}
-	// A group of k events moves a Gaussian's mean k times as far, and a chain of k randomised responses is one of k times
-	// the loss.
+	// A group of k events moves a Gaussian's mean k times as far, and a chain of k randomised responses is one with k
+	// times the loss.
 	if got := total([]float64{0.3}, nil, nil).Group(4); got.Epsilon(1e-6) != GaussianEpsilon(got.Mu(), 1e-6) ||
 		!near(got.Mu(), 1.2) {
 		t.Errorf("a group of 4 has mu %g, want 1.2", got.Mu())

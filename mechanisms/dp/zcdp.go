@@ -10,7 +10,7 @@ import (
 //
 //	δ = inf_{α>1} e^{(α−1)(αρ−ε)}/(α−1)·(1−1/α)^α            (Canonne, Kamath and Steinke 2020, v4, Proposition 12, Corollary 13)
 //
-// Every α proves a bound, so the best one is sought in floating point and its bound alone is evaluated with directed
+// Every α proves a bound. So the best α is searched in floating point, and only its bound is evaluated with directed
 // rounding.
 func ZCDPDelta(epsilon, rho float64) float64 {
 	if !(epsilon >= 0) || !(rho >= 0) {
@@ -22,7 +22,7 @@ func ZCDPDelta(epsilon, rho float64) float64 {
 	return probability(renyi{rho: exact(rho)}.delta(epsilon))
 }
 
-// ZCDPEpsilon returns the ε that ρ-zCDP proves at δ by the bound of ZCDPDelta, rounded up; +Inf when there is none.
+// ZCDPEpsilon returns the ε that ρ-zCDP proves at δ by the bound of ZCDPDelta, rounded up; +Inf if there is none.
 func ZCDPEpsilon(rho, delta float64) float64 {
 	if !(rho >= 0) || !(delta >= 0) {
 		panic(fmt.Sprintf("BUG: dp: ZCDPEpsilon of rho %g at delta %g: negative or NaN", rho, delta))
@@ -36,8 +36,8 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 	return RoundUp(renyi{rho: exact(rho)}.epsilon(delta))
 }
 
-// ZCDPRho returns the largest float64 ρ with ZCDPDelta(ε, ρ) ≤ δ: noise calibrated to it proves the budget. It is 0
-// when δ is 0.
+// ZCDPRho returns the largest float64 ρ with ZCDPDelta(ε, ρ) ≤ δ: noise calibrated to it proves the budget. It returns
+// 0 if δ is 0.
 func ZCDPRho(b Budget) float64 {
 	if !(b.Epsilon >= 0) || !(b.Delta >= 0 && b.Delta < 1) {
 		panic(fmt.Sprintf("BUG: dp: ZCDPRho of epsilon %g, delta %g: out of range", b.Epsilon, b.Delta))
@@ -58,7 +58,7 @@ func GaussianRho(mu float64) float64 {
 	return RoundUp(square.Quo(square, exact(2)))
 }
 
-// ExponentialRho returns ρ = ε²/8 of one draw of the exponential mechanism that is ε-DP, rounded up: it has bounded
+// ExponentialRho returns ρ = ε²/8, rounded up, for one ε-DP draw of the exponential mechanism. The draw has bounded
 // range ε, and every such mechanism is ε²/8-zCDP (Cesar and Rogers, "Bounding, Concentrating, and Truncating: Unifying
 // Privacy Loss Composition for Data Analytics", ALT 2021, Lemma 3.4, from Dong, Durfee and Rogers, "Optimal
 // Differential Privacy Composition for Exponential Mechanisms", ICML 2020). Pure ε-DP alone gives PureRho, about four
@@ -75,8 +75,8 @@ func ExponentialRho(epsilon float64) float64 {
 // renyi is a mechanism with D_α ≤ αρ + Σ count·D_α(randomised response of loss) for every α > 1 (PROOF.md, Theorem 3);
 // ρ is finite.
 //
-// Below t = α − 1 > 0, and K(t) = t·D_{1+t} ≤ ρt(1+t) + Σ count·(ln cosh((t+½)l) − ln cosh(l/2)) over the losses l. As
-// coded that difference is tl + ln(1+e^{−(2t+1)l}) − ln(1+e^{−l}), and Proposition 12 in terms of t
+// Below, t = α − 1 > 0 and K(t) = t·D_{1+t} ≤ ρt(1+t) + Σ count·(ln cosh((t+½)l) − ln cosh(l/2)) over the losses l. In
+// the code that difference is tl + ln(1+e^{−(2t+1)l}) − ln(1+e^{−l}), and Proposition 12 in terms of t is
 //
 //	ln δ = K(t) − tε − t·ln(1+1/t) − ln(1+t)          ε = (K(t) + ln(1/δ) − ln(1+t))/t − ln(1+1/t)
 type renyi struct {
@@ -105,7 +105,7 @@ func (r renyi) delta(epsilon float64) *big.Float {
 	}
 }
 
-// epsilon returns an upper bound on ε at 0 < δ < 1; it is not negative.
+// epsilon returns an upper bound on ε at 0 < δ < 1, never negative.
 func (r renyi) epsilon(delta float64) *big.Float {
 	log := logarithm(exact(delta))
 	rough, _ := log.Float64()
@@ -149,9 +149,9 @@ func (r renyi) rough() roughRenyi {
 	return roughRenyi{rho, r.pures}
 }
 
-// roughRenyi is renyi without care for rounding. Its orders t = α − 1 are where the bounds of renyi are least, and a
-// bad one costs tightness alone: ln δ is convex in t, since K is, so either order is the one root of an increasing
-// function.
+// roughRenyi is renyi in floating point, without control of rounding. It finds the orders t = α − 1 at which the bounds
+// of renyi are least; a bad order costs only tightness. ln δ is convex in t, because K is, so either order is the only
+// root of an increasing function.
 type roughRenyi struct {
 	rho   float64
 	pures []responses
@@ -196,7 +196,7 @@ func (r roughRenyi) epsilon(delta float64) float64 {
 	return max(0, (r.k(t)+log-math.Log1p(t))/t-math.Log1p(1/t))
 }
 
-// root returns a positive t at which below turns from true to false, within bounds in which 1/t and t² are finite.
+// root returns a positive t at which below changes from true to false, within a range in which 1/t and t² are finite.
 func root(below func(float64) bool) float64 {
 	_, t := border(0x1p-500, 0x1p+500, below, func(t float64) (bool, float64) { return below(t), math.NaN() })
 	return t

@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// far is the binary exponent, above the unit, from which a coordinate is beyond every ball here: Λ and radii are below
-// 2⁴⁴.
+// far is the binary exponent, relative to the unit, from which a coordinate is outside every ball here, because Λ and
+// radii are below 2⁴⁴.
 const far = 44
 
-// Around is Quantise into a ball around a public centre instead of the one around zero: it writes a lattice point n
-// with Σ(nᵢ−mᵢ)² ≤ radius², where m is the centre, loss units, rounded to the lattice. Two of one centre are 2·radius
-// apart at most, and so is zero from each. Radius and reach are in units, 0 ≤ reach ≤ radius and radius + reach ≤ Λ, so
-// that Σnᵢ² ≤ Λ².
+// Around quantises into a ball around a public centre instead of zero. It writes a lattice point n with Σ(nᵢ−mᵢ)² ≤
+// radius², where m is the centre, in loss units, rounded to the lattice. Two results with one centre are at most
+// 2·radius apart, and so is zero from each. Radius and reach are in units, 0 ≤ reach ≤ radius and radius + reach ≤ Λ,
+// so that Σnᵢ² ≤ Λ².
 //
-// A centre with Σmᵢ² > reach², or an entry that is not finite, is none that the caller foresaw: m is then zero.
+// If the centre has Σmᵢ² > reach², or an entry that is not finite, m is zero.
 //
-// Order: nearest → the check, exact in 128 bits. A vector that fails is drawn towards m, to radii that shrink as those
-// of Quantise do, until it passes; one with a NaN or ±Inf becomes m. A function of v, centre and numbers that are
-// public.
+// Order: round to nearest, then check exactly in 128 bits. A vector that fails is moved towards m, to radii that shrink
+// as in Quantise, until it passes; a vector with a NaN or ±Inf becomes m. The result is a function of v, of the centre
+// and of public numbers.
 func (g Grid) Around(dst []int64, v, centre []float64, radius, reach int64) {
 	if len(dst) != len(v) || len(centre) != len(v) {
 		panic(fmt.Sprintf("BUG: lattice: gradient has %d entries, centre %d, want %d", len(v), len(centre), len(dst)))
@@ -48,7 +48,7 @@ func (g Grid) Around(dst []int64, v, centre []float64, radius, reach int64) {
 	b.draw(dst, v, exponent)
 }
 
-// ball is the one of Around: its centre is the one given, or nil for zero.
+// ball is the ball of Around. Its centre is the given one, or nil for zero.
 type ball struct {
 	g      Grid
 	unit   float64 // 1/q
@@ -56,7 +56,7 @@ type ball struct {
 	radius int64
 }
 
-// at is mᵢ.
+// at returns mᵢ.
 func (b *ball) at(i int) int64 {
 	if b.centre == nil {
 		return 0
@@ -64,7 +64,7 @@ func (b *ball) at(i int) int64 {
 	return nearest(float64(b.centre[i] * b.unit))
 }
 
-// allows reports whether a centre, rounded, is within the reach.
+// allows reports whether the rounded centre is within the reach.
 func (b *ball) allows(centre []float64, reach int64) bool {
 	top := largest(centre)
 	if top >= infinityBits || int(top>>fractionBits)-bias >= b.g.Exp+far {
@@ -106,9 +106,10 @@ func (b *ball) middle(dst []int64) {
 	}
 }
 
-// draw writes a point of the ball for a finite v that is not in it; its largest entry has the binary exponent.
+// draw writes a point of the ball for a finite v outside it. exponent is the binary exponent of v's largest entry.
 func (b *ball) draw(dst []int64, v []float64, exponent int) {
-	// In units when squares do not overflow, else shorter by a power of two, which leaves a vector far outside.
+	// Work in units if squares do not overflow, else in units reduced by a power of two, which keeps a vector far
+	// outside.
 	scale := powerOfTwo(-max(b.g.Exp, min(exponent, bias-1)-headroom))
 	sum := 0.0
 	for i, x := range v {

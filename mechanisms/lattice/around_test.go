@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// coarse is a grid of a few hundred points, which no configuration has: so that all of them can be visited.
+// coarse is a grid of a few hundred points, so that a test can visit all of them. No configuration has such a grid.
 var coarse = Grid{Exp: 0, Lambda: 12}
 
-// apart is the square of the distance of two lattice points.
+// apart returns the square of the distance of two lattice points.
 func apart(a, b []int64) *big.Int {
 	sum := new(big.Int)
 	for i := range a {
@@ -23,9 +23,9 @@ func apart(a, b []int64) *big.Int {
 
 func square(r int64) *big.Int { return new(big.Int).Mul(big.NewInt(r), big.NewInt(r)) }
 
-// TestAroundByEnumeration visits every vector of a fine mesh in the plane, and floating point's worst, around every
-// kind of centre: no two contributions of one centre are farther apart than 2ρ, none is farther from zero, and some are
-// that far apart.
+// TestAroundByEnumeration visits every vector of a fine mesh in the plane, and the worst cases of floating point,
+// around every kind of centre. Two contributions with one centre are at most 2ρ apart, each is at most 2ρ from zero,
+// and some attain it.
 func TestAroundByEnumeration(t *testing.T) {
 	for _, size := range []struct{ radius, reach int64 }{{5, 4}, {7, 5}, {6, 0}, {1, 1}, {0, 0}} {
 		widest := new(big.Int)
@@ -73,7 +73,7 @@ func TestAroundByEnumeration(t *testing.T) {
 					visit(x, y)
 				}
 			}
-			leaves[[2]int64{}] = true // of the null event
+			leaves[[2]int64{}] = true // the null event's contribution
 			for a := range leaves {
 				for b := range leaves {
 					if d := apart(a[:], b[:]); d.Cmp(widest) > 0 {
@@ -88,7 +88,7 @@ func TestAroundByEnumeration(t *testing.T) {
 	}
 }
 
-// middle is the slow twin of the centre: rounded, or zero if it is beyond the reach.
+// middle is the slow twin of the centre: rounded, or zero if it exceeds the reach.
 func middle(reach int64, centre []float64) []int64 {
 	m := make([]int64, len(centre))
 	sum := new(big.Float).SetPrec(3000)
@@ -107,7 +107,8 @@ func middle(reach int64, centre []float64) []int64 {
 	return m
 }
 
-// A vector beyond the ball is drawn to its edge along the line to the centre, within rounding.
+// TestAroundDrawsAlongTheLineToTheCentre checks that a vector outside the ball is moved to its edge along the line to
+// the centre, within rounding.
 func TestAroundDrawsAlongTheLineToTheCentre(t *testing.T) {
 	r := source(t, 8)
 	g := mustGrid(t, 1.9)
@@ -122,7 +123,7 @@ func TestAroundDrawsAlongTheLineToTheCentre(t *testing.T) {
 		g.Around(dst, v, centre, radius, reach)
 		d := make([]float64, n)
 		for i := range v {
-			d[i] = v[i]/g.Unit()/4 - centre[i]/g.Unit()/4 // a quarter: 1e308 has room
+			d[i] = v[i]/g.Unit()/4 - centre[i]/g.Unit()/4 // a quarter, so that 1e308 does not overflow
 		}
 		away := Norm(d)
 		factor := min(1, float64(radius)/4/away)
@@ -174,7 +175,7 @@ func FuzzAround(f *testing.F) {
 			centre[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[16*i+8:]))
 		}
 		m := make([]int64, n)
-		g.Around(m, make([]float64, n), centre, 0, 0) // zero: its radius lets no centre in
+		g.Around(m, make([]float64, n), centre, 0, 0) // zero, because its radius admits no centre
 		g.Around(dst, v, centre, radius, reach)
 		nan := make([]float64, n)
 		for i := range nan {
@@ -204,7 +205,8 @@ func BenchmarkAround(b *testing.B) {
 	}
 }
 
-// A sum of squares beyond 128 bits is within no radius, though what is left of it would be.
+// TestASumOfSquaresThatOverflowsIsLost checks that a sum of squares beyond 128 bits is within no radius, even if its
+// low bits would be.
 func TestASumOfSquaresThatOverflowsIsLost(t *testing.T) {
 	var s squares
 	for i := range 5 {

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Dot returns Σaᵢbᵢ in one fixed order: four interleaved sums, of the indices equal to 0, 1, 2, 3 modulo 4, then
-// (s₀+s₁)+(s₂+s₃). Four because a CPU has that many additions in flight; the order is part of the bytes and must not
-// change. It panics when the lengths differ.
+// Dot returns Σaᵢbᵢ in one fixed order: four interleaved sums over the indices equal to 0, 1, 2, 3 modulo 4, then
+// (s₀+s₁)+(s₂+s₃). Four sums let a CPU run that many additions in parallel. The order decides bytes and must not
+// change. It panics if the lengths differ.
 func Dot(a, b []float64) float64 {
 	if len(a) != len(b) {
 		panic(fmt.Sprintf("BUG: lattice: Dot of %d and %d entries", len(a), len(b)))
@@ -33,9 +33,9 @@ func Dot(a, b []float64) float64 {
 	return float64(s0+s1) + float64(s2+s3)
 }
 
-// Norm returns ‖a‖₂ in the order of Dot, without overflow or underflow on the way: entries are first scaled by an exact
-// power of two when their squares would leave the range. It is +Inf when an entry is infinite or the norm itself
-// overflows, and NaN when an entry is NaN and none is infinite.
+// Norm returns ‖a‖₂ in the order of Dot, without intermediate overflow or underflow: entries are first scaled by an
+// exact power of two if their squares would leave the range. It is +Inf if an entry is infinite or the norm itself
+// overflows, and NaN if an entry is NaN and none is infinite.
 func Norm(a []float64) float64 {
 	top := largest(a)
 	switch {
@@ -78,7 +78,7 @@ func scaledNorm(v []float64, scale float64) float64 {
 	return math.Sqrt(float64(s0+s1) + float64(s2+s3))
 }
 
-// endless is the norm of a vector with an infinite or NaN entry.
+// endless returns the norm of a vector with an infinite or NaN entry.
 func endless(a []float64) float64 {
 	norm := math.NaN()
 	for _, x := range a {

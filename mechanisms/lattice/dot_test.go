@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// dot is the slow twin of Dot: the order, in the plainest form.
+// dot is the slow twin of Dot: the same order, written plainly.
 func dot(a, b []float64) float64 {
 	var s [4]float64
 	for i := range a {
@@ -62,7 +62,7 @@ func TestNormSurvivesTheWholeRange(t *testing.T) {
 	f(math.NaN(), 1, math.NaN())
 }
 
-// golden hashes what these functions return on fixed inputs: other builds and CPUs must give the same bytes. Inputs
+// golden hashes the results of these functions on fixed inputs; other builds and CPUs must give the same bytes. Inputs
 // come from integers, never from math functions, which differ between CPUs.
 func golden() string {
 	h := sha256.New()

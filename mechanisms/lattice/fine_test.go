@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A finer grid holds the floor of the clip, quantises into its ball, next to it and to nothing beyond, and its Contains
-// is exact.
+// TestFineGrids checks that a finer grid holds the floor of the clip, quantises into its ball and close to it, and has
+// an exact Contains.
 func TestFineGrids(t *testing.T) {
 	r := source(t, 9)
 	for _, size := range []int{CoarseBits, 27, 31, 32, 33, 40, FineBits} {

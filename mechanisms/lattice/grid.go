@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	// CoarseBits are those of Λ where nothing asks for more: quantisation moves a coordinate by at most 2⁻²⁵·L, far below
-	// any noise of use.
+	// CoarseBits is the usual number of bits of Λ: quantisation moves a coordinate by at most 2⁻²⁵·L, far below any
+	// useful noise.
 	CoarseBits = 25
 
-	// FineBits are the most that Λ has. The squares of a contribution of 2³⁰ coordinates still fit in 116 bits, and a
-	// rounded coordinate in 53.
+	// FineBits is the largest number of bits of Λ. The squared norm of a contribution of 2³⁰ coordinates still fits in
+	// 116 bits, and a rounded coordinate in 53.
 	FineBits = 43
 )
 
@@ -32,10 +32,10 @@ type Grid struct {
 	Lambda int64
 }
 
-// NewGrid returns the grid whose Λ = ⌊clip/q⌋ lies in [2²⁴, 2²⁵). The clip that holds is Λq ≤ clip.
+// NewGrid returns the grid whose Λ = ⌊clip/q⌋ lies in [2²⁴, 2²⁵). The enforced clip is Λq ≤ clip.
 func NewGrid(clip float64) (Grid, error) { return NewFineGrid(clip, CoarseBits) }
 
-// NewFineGrid returns the grid whose Λ = ⌊clip/q⌋ has so many bits, CoarseBits to FineBits. The clip that holds is Λq ≤
+// NewFineGrid returns the grid whose Λ = ⌊clip/q⌋ has size bits, CoarseBits to FineBits. The enforced clip is Λq ≤
 // clip.
 func NewFineGrid(clip float64, size int) (Grid, error) {
 	if size < CoarseBits || size > FineBits {
@@ -75,16 +75,16 @@ func (g Grid) ValidateFine() error {
 	return nil
 }
 
-// Bits returns the bits of Λ.
+// Bits returns the number of bits of Λ.
 func (g Grid) Bits() int { return bits.Len64(uint64(g.Lambda)) }
 
 // Unit returns q.
 func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
 
-// Clip returns the bound that holds, Λq, exact.
+// Clip returns the enforced clip Λq, exactly.
 func (g Grid) Clip() float64 { return float64(float64(g.Lambda) * powerOfTwo(g.Exp)) }
 
-// Contains reports whether Σnᵢ² ≤ Λ², exactly in one word or two: the sensitivity of every mechanism rests on it.
+// Contains reports whether Σnᵢ² ≤ Λ², exactly, in one word or two. The sensitivity of every mechanism rests on it.
 func (g Grid) Contains(leaf []int64) bool {
 	var short word
 	for _, x := range leaf {
@@ -96,9 +96,9 @@ func (g Grid) Contains(leaf []int64) bool {
 	return g.ContainsUpTo(leaf, Square(g.Lambda))
 }
 
-// ContainsUpTo reports whether Σnᵢ² ≤ Λ² and Σnᵢ² ≤ most, exactly in two words, in one pass that is fast where most
-// coordinates are zero. It holds for up to 2⁴¹ coordinates: a coordinate beyond Λ is refused before it is squared, so
-// the sum stays below 2¹²⁷.
+// ContainsUpTo reports whether Σnᵢ² ≤ Λ² and Σnᵢ² ≤ most, exactly in two words, in one pass that is fast if most
+// coordinates are zero. It holds for up to 2⁴¹ coordinates, because a coordinate beyond Λ is refused before it is
+// squared, so that the sum stays below 2¹²⁷.
 func (g Grid) ContainsUpTo(leaf []int64, most Int128) bool {
 	var high, low, carry uint64
 	limit := uint64(g.Lambda)

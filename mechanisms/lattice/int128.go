@@ -48,7 +48,7 @@ func Square(x int64) Int128 {
 	return Int128{Hi: int64(high), Lo: low}
 }
 
-// SquaredLength returns Σnᵢ², exactly where it is below 2¹²⁷: of up to 2⁴¹ coordinates below 2⁴³.
+// SquaredLength returns Σnᵢ², exactly if it is below 2¹²⁷, for example for up to 2⁴¹ coordinates below 2⁴³.
 func SquaredLength(n []int64) (sum Int128) {
 	for _, x := range n {
 		sum = sum.Add(Square(x))
@@ -61,22 +61,22 @@ func (x Int128) AppendBinary(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, x.Lo), uint64(x.Hi))
 }
 
-// ParseInt128 reads the first 16 bytes of b, which the caller has counted.
+// ParseInt128 reads the first 16 bytes of b, which must have that many.
 func ParseInt128(b []byte) Int128 {
 	return Int128{Lo: binary.LittleEndian.Uint64(b), Hi: int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// Float64 returns q·x rounded once, to nearest, ties to even. The project's only way from a released integer to a
-// float64.
+// Float64 returns q·x rounded once, to nearest, ties to even. It is the project's only conversion of a released integer
+// to a float64.
 func (g Grid) Float64(x Int128) float64 {
 	if x.Hi == int64(x.Lo)>>63 {
-		// One word: the conversion rounds, and scaling stays normal, so exact.
+		// In one word the conversion rounds, and the scaling is exact because the result is normal.
 		return float64(float64(int64(x.Lo)) * math.Float64frombits(uint64(g.Exp+bias)<<fractionBits))
 	}
 	return g.wide(x)
 }
 
-// wide is Float64 in integers, for any x but 0.
+// wide is Float64 in integer arithmetic, for any x except 0.
 func (g Grid) wide(x Int128) float64 {
 	hi, lo, sign := uint64(x.Hi), x.Lo, uint64(0)
 	if x.Hi < 0 {
@@ -85,7 +85,7 @@ func (g Grid) wide(x Int128) float64 {
 		hi, _ = bits.Sub64(0, hi, borrow)
 		sign = signBit
 	}
-	// Move the leading bit to bit 63 of hi; what falls off the right end of 128 bits is zero.
+	// Move the leading bit to bit 63 of hi. The bits lost at the right end of 128 bits are zero.
 	length := bits.Len64(hi) + 64
 	if hi == 0 {
 		length = bits.Len64(lo)
@@ -95,12 +95,12 @@ func (g Grid) wide(x Int128) float64 {
 	} else {
 		hi, lo = hi<<shift|lo>>(64-shift), lo<<shift
 	}
-	// 53 bits stay; the rest decides by comparison with half a unit in the last place.
+	// Keep 53 bits and round by comparing the rest with half a unit in the last place.
 	const dropped = 63 - fractionBits
 	significand, rest := hi>>dropped, hi&(1<<dropped-1)
 	const half = 1 << (dropped - 1)
 	if rest > half || rest == half && (lo != 0 || significand&1 == 1) {
-		significand++ // 2⁵³ carries into the exponent below, as it should
+		significand++ // 2⁵³ correctly carries into the exponent below
 	}
 	exponent := uint64(length - 1 + g.Exp + bias)
 	return math.Float64frombits(sign | (exponent<<fractionBits + significand - 1<<fractionBits))

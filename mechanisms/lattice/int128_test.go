@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// value is x as a big integer.
+// value returns x as a big integer.
 func value(x Int128) *big.Int {
 	v := new(big.Int).Lsh(big.NewInt(x.Hi), 64)
 	return v.Add(v, new(big.Int).SetUint64(x.Lo))

@@ -23,7 +23,7 @@ func mustGrid(t testing.TB, clip float64) Grid {
 	return g
 }
 
-// wild returns a vector of n entries whose magnitudes spread over `spread` binary exponents around 2^centre.
+// wild returns a vector of n entries whose magnitudes cover spread binary exponents around 2^centre.
 func wild(r *rand.Rand, n, centre, spread int) []float64 {
 	v := make([]float64, n)
 	for i := range v {
@@ -94,7 +94,7 @@ func TestContainsIsExact(t *testing.T) {
 		if got, want := g.Contains(leaf), contains(g, leaf); got != want {
 			t.Errorf("Contains(%d) = %v, want %v", leaf, got, want)
 		}
-		length := SquaredLength(leaf) // exact where Contains is true
+		length := SquaredLength(leaf) // exact if Contains is true
 		for _, most := range []Int128{{}, {Lo: 5}, Square(l - 1), length.AddInt64(-1), length, Square(2 * l)} {
 			if got, want := g.ContainsUpTo(leaf, most), contains(g, leaf) && !most.Less(length); got != want {
 				t.Errorf("ContainsUpTo(%d, %v) = %v, want %v", leaf, most, got, want)
@@ -125,8 +125,9 @@ func TestContainsIsExact(t *testing.T) {
 	f(full...)
 }
 
-// A vector inside the clip is rounded coordinate by coordinate to the nearest even, exactly; one outside is scaled to
-// it within half a unit of rounding, the shrinking and float error.
+// TestQuantiseIsNearestOrClipped checks that a vector inside the clip is rounded coordinate by coordinate to the
+// nearest even, exactly. A vector outside is scaled to the clip within half a unit of rounding, the shrinking and float
+// error.
 func TestQuantiseIsNearestOrClipped(t *testing.T) {
 	r := source(t, 3)
 	for range 4000 {
@@ -198,7 +199,8 @@ func TestQuantiseEdges(t *testing.T) {
 	f([]float64{0x1p500, 0x1p500, -0x1p500, 0x1p500}, []float64{l / 2, l / 2, -l / 2, l / 2})
 }
 
-// Scaling vector and clip by the same power of two changes no integer, and neither does the sign change the magnitudes.
+// TestQuantiseIsEquivariant checks that scaling vector and clip by the same power of two changes no integer, and that
+// changing signs changes no magnitude.
 func TestQuantiseIsEquivariant(t *testing.T) {
 	r := source(t, 4)
 	for range 2000 {

@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// headroom, in binary exponents above the unit: below it, squares of coordinates in units do not overflow; above it a
-// vector is clipped whatever its other coordinates are.
+// headroom counts binary exponents above the unit. Below it, squares of coordinates in units do not overflow. Above it
+// a vector is clipped whatever its other coordinates are.
 const headroom = 400
 
-// tries bounds the shrinking: the last radius is Λ − 2²³, and a vector that fails there becomes the zero vector.
+// tries bounds the shrinking: the last radius is Λ − 2²³, and a vector that still fails becomes the zero vector.
 const tries = 26
 
 // Quantise writes to dst the contribution of a gradient v: clipped to Λq in the ℓ2 norm, rounded to the nearest lattice
-// point, checked. Any NaN or ±Inf gives the zero vector. It panics when the lengths differ.
+// point, checked. Any NaN or ±Inf gives the zero vector. It panics if the lengths differ.
 //
-// Order: clip → nearest → Σnᵢ² ≤ Λ² by Contains, which is last; while the check fails the radius is shrunk and the
-// vector rounded again (radii Λ, Λ−½, Λ−1, Λ−2, Λ−4, …; rounding moves a norm by about 0.3, so the second try nearly
-// always ends it). A function of v alone.
+// Order: clip, round to nearest, and finally check Σnᵢ² ≤ Λ² by Contains. While the check fails, the radius is shrunk
+// and the vector rounded again (radii Λ, Λ−½, Λ−1, Λ−2, Λ−4, …). Rounding moves a norm by about 0.3, so the second try
+// nearly always passes. The result is a function of v alone.
 func (g Grid) Quantise(dst []int64, v []float64) {
 	if len(dst) != len(v) {
 		panic(fmt.Sprintf("BUG: lattice: gradient has %d entries, want %d", len(v), len(dst)))
@@ -32,8 +32,8 @@ func (g Grid) Quantise(dst []int64, v []float64) {
 		clear(dst)
 		return
 	}
-	// Work in lattice units when squares fit, else in units of the largest entry. Either is an exact scaling, but for
-	// entries that underflow and are far below one unit.
+	// Work in lattice units if squares fit, else in units of the largest entry. Either scaling is exact, except for
+	// entries that underflow, which are far below one unit.
 	scale, factor := powerOfTwo(-g.Exp), 1.0
 	if exponent > g.Exp+headroom {
 		scale, factor = powerOfTwo(-min(exponent, bias-1)), math.Inf(1)
@@ -44,7 +44,7 @@ func (g Grid) Quantise(dst []int64, v []float64) {
 		if shrunk := radius / norm; shrunk < factor {
 			factor = shrunk
 		} else if try > 0 {
-			continue // the vector is inside this radius already, and was tried
+			continue // the vector is already inside this radius, which was tried
 		}
 		for i, x := range v {
 			dst[i] = nearest(float64(float64(x*scale) * factor))
@@ -56,7 +56,7 @@ func (g Grid) Quantise(dst []int64, v []float64) {
 	clear(dst)
 }
 
-// radius is the clip radius of a try, in units.
+// radius returns the clip radius of a try, in units.
 func (g Grid) radius(try int) float64 {
 	switch try {
 	case 0:
@@ -68,7 +68,7 @@ func (g Grid) radius(try int) float64 {
 	}
 }
 
-// largest returns the bits of the largest |vᵢ|, which are ordered as magnitudes are, infinity and NaN above all.
+// largest returns the bits of the largest |vᵢ|. Bits are ordered as magnitudes are, with infinity and NaN above all.
 func largest(v []float64) uint64 {
 	top := uint64(0)
 	for _, x := range v {

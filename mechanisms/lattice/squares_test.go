@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWordsAreExact: a sum in one word is said to be exact for as many and as large numbers as it is exact for at
-// least, and for no others; it then is what big integers give.
+// TestWordsAreExact checks that a sum in one word is reported exact for the documented counts and sizes, and only for
+// these, and then equals the sum in big integers.
 func TestWordsAreExact(t *testing.T) {
 	r := source(t, 7)
 	for _, count := range []int{0, 1, 2, 33, wordCount - 1, wordCount, wordCount + 1, 4 * wordCount} {
@@ -36,8 +36,8 @@ func TestWordsAreExact(t *testing.T) {
 	}
 }
 
-// TestLongSumsAreComparedExactly: a sum of squares that does not fit in one word is allowed up to its bound, and one
-// more is not: because a coordinate is large, or because there are many.
+// TestLongSumsAreComparedExactly checks sums of squares that do not fit in one word, because a coordinate is large or
+// there are many. A sum at the bound is allowed, and one above it is not.
 func TestLongSumsAreComparedExactly(t *testing.T) {
 	large, err := NewFineGrid(1, FineBits)
 	if err != nil {

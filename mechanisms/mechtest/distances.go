@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// LargestDistances returns the squares of the largest distances that contributions of a size have, of two and of one
-// from zero, over all vectors given: on a lattice whose squares fit a word.
+// LargestDistances returns the squares of the largest distances, between two contributions and from one to zero, over
+// all given vectors, on a lattice whose squares fit a word. size is the number of integers.
 func LargestDistances(
 	g lattice.Grid, q contribution.Quantiser, size int, vectors [][]float64,
 ) (replace, zeroOut uint64) {
@@ -31,7 +31,7 @@ func LargestDistances(
 	return replace, zeroOut
 }
 
-// Quantised returns the different contributions of all vectors given, in order.
+// Quantised returns the distinct contributions of all given vectors, in order.
 func Quantised(g lattice.Grid, q contribution.Quantiser, size int, vectors [][]float64) [][]int64 {
 	var leaves [][]int64
 	for _, v := range vectors {
@@ -43,7 +43,7 @@ func Quantised(g lattice.Grid, q contribution.Quantiser, size int, vectors [][]f
 	return slices.CompactFunc(leaves, slices.Equal)
 }
 
-// OnSphere returns a vector that is uniform on the sphere of a radius around a centre.
+// OnSphere returns a vector that is uniform on the sphere with the given centre and radius.
 func OnSphere(rng *rand.Rand, centre []float64, radius float64) []float64 {
 	v, sum := make([]float64, len(centre)), 0.0
 	for i := range v {
@@ -56,7 +56,7 @@ func OnSphere(rng *rand.Rand, centre []float64, radius float64) []float64 {
 	return v
 }
 
-// Claims returns what a quantiser says of a grid on which squares fit a word.
+// Claims returns the distances that a quantiser claims for a grid whose squares fit a word.
 func Claims(tb testing.TB, g lattice.Grid, q contribution.Quantiser) (replace, zeroOut uint64) {
 	tb.Helper()
 	squareReplace, squareZero := q.Distances(g)

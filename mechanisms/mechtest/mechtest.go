@@ -14,14 +14,14 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Zero is the sampler of no noise.
+// Zero is a sampler of zero noise.
 type Zero struct{}
 
 // Fill writes zeros.
 func (Zero) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
-// Config is a valid configuration of n coordinates, for tests that care for none of it: tree-gaussian, ε = 1, δ = 1e-6,
-// W = 8, B = 1, L = 1, replace.
+// Config returns a valid configuration of n coordinates for tests to which its values do not matter: tree-gaussian, ε =
+// 1, δ = 1e-6, W = 8, B = 1, L = 1, replace.
 func Config(n int) mechanisms.Config {
 	return mechanisms.Config{
 		Name:         "tree-gaussian",
@@ -34,16 +34,17 @@ func Config(n int) mechanisms.Config {
 	}
 }
 
-// ZeroStream opens a stream whose sums are exact: quantised, but without noise. Its Guarantee is the plan's, and false.
+// ZeroStream opens a stream whose sums are exact: quantised, but without noise. Its Guarantee is the plan's, and so is
+// false.
 func ZeroStream(tb testing.TB, c mechanisms.Config) *mechanisms.Stream {
 	tb.Helper()
 	return Planted(tb, c, Plan(tb, c), Zero{})
 }
 
-// plans are by configurations, as Go prints them.
+// plans caches plans by configuration, as Go prints it.
 var plans sync.Map
 
-// Plan calibrates c, once a process where all of c can be printed: what is behind a pointer may change.
+// Plan calibrates c. It does so only once a process if all of c can be printed; a value behind a pointer may change.
 func Plan(tb testing.TB, c mechanisms.Config) mechanisms.Calibration {
 	tb.Helper()
 	key := fmt.Sprintf("%#v", c)
@@ -73,13 +74,13 @@ func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
 	return stream
 }
 
-// Sum returns the plan's mechanism of the first component over sampler in place of the plan's.
+// Sum returns the plan's mechanism of the first component, drawing from sampler instead of the plan's.
 func Sum(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) mechanisms.Sum {
 	tb.Helper()
 	return Sums(tb, c, p, sampler)[0]
 }
 
-// Sums returns the plan's mechanisms, one a component, over sampler in place of the plan's.
+// Sums returns the plan's mechanisms, one for each component, drawing from sampler instead of the plan's.
 func Sums(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) []mechanisms.Sum {
 	tb.Helper()
 	sums, err := p.SumsOver(c, sampler)

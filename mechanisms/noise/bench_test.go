@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// BenchmarkGaussian fills vectors. A draw is 1.6 ns of keystream and 5.5 ns of polynomial, rounding and certificate on
-// a machine where NormFloat64 takes 10 ns; a vector adds 25 ns for the key and what its last group of 16 words leaves
-// unused.
+// BenchmarkGaussian fills vectors. A draw takes 1.6 ns for keystream and 5.5 ns for polynomial, rounding and
+// certificate on a machine where NormFloat64 takes 10 ns. A vector adds 25 ns for the key and for unused words of its
+// last group of 16.
 func BenchmarkGaussian(b *testing.B) {
 	for _, exp := range []int{0, 10, 29, 40} {
 		for _, n := range []int{8, 32, 1024, 16384} {
@@ -26,8 +26,8 @@ func BenchmarkGaussian(b *testing.B) {
 }
 
 // BenchmarkGaussianBesideNormFloat64 alternates with the standard library's inexact normal sampler on its cryptographic
-// generator, so that the ratio holds on a machine whose speed swings: medians of the rounds. An op is 16384 draws of
-// each.
+// generator, and takes medians of the rounds. So the ratio holds even on a machine whose speed varies. An op is 16384
+// draws of each.
 func BenchmarkGaussianBesideNormFloat64(b *testing.B) {
 	for _, n := range []int{32, 1024} {
 		b.Run(fmt.Sprintf("s=2^29/n=%d", n), func(b *testing.B) {
@@ -95,7 +95,7 @@ func benchmarkFill(b *testing.B, s Sampler, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(draws), "ns/draw")
 }
 
-// BenchmarkSlowPath is one draw decided in math/big alone.
+// BenchmarkSlowPath measures one draw decided in math/big alone.
 func BenchmarkSlowPath(b *testing.B) {
 	draw, err := newPerWord(&gaussianCurve, Scale{Mant: 1, Exp: 29})
 	if err != nil {

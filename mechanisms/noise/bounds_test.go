@@ -8,24 +8,25 @@ import (
 	"oriel/mechanisms/noise/internal/tables"
 )
 
-// proofPrec is the precision of the proof's own arithmetic: its rounding, and that of the enclosed expansion points, is
-// below 2^-80 of a unit of x, which margin covers.
+// proofPrec is the precision of the proof's own arithmetic. Its rounding error, including that of the enclosed
+// expansion points, is below 2^-80 of a unit of x, which margin covers.
 const (
 	proofPrec = 220
 	proofTop  = 12 // degree of the Taylor polynomials
 	margin    = 1e-9
 )
 
-// TestSegmentErrorBounds proves, for every segment of both tables, that evaluation and cell together keep to the slack:
+// TestSegmentErrorBounds proves, for every segment of both tables, that evaluation and cell together stay within the
+// slack:
 //
 //	|stored polynomial − bias − x(t)|  by the Taylor expansion of x at the segment's middle,
 //	+ half the range of the floors (the bias is in their middle)
 //	+ |x'| times the distance of the t that is used from that of any v in the cell.
 //
-// Independent of the generator: x is expanded by the differential equation of the quantile, x' = y, y' = x·y²
-// (Gaussian) or y' = y² (Laplace), not interpolated. All derivatives by t are positive (the equation shows it) and so
-// increase: the remainder's derivative is largest at t = 1. The short form takes every eighth segment and both ends of
-// each octave.
+// It is independent of the generator: x is expanded by the differential equation of the quantile, x' = y, y' = x·y²
+// (Gaussian) or y' = y² (Laplace), not interpolated. All derivatives by t are positive (by the equation) and so
+// increasing: the remainder's derivative is largest at t = 1. The short form takes every eighth segment and both ends
+// of each octave.
 func TestSegmentErrorBounds(t *testing.T) {
 	for name, c := range map[string]*curve{"gaussian": &gaussianCurve, "laplace": &laplaceCurve} {
 		worst, worstCoarse := 0.0, 0.0
@@ -56,7 +57,7 @@ func TestSegmentErrorBounds(t *testing.T) {
 	}
 }
 
-// expansion is x by powers of t around the middle and the end of a segment.
+// expansion holds x by powers of t around the middle and the end of a segment.
 type expansion struct{ middle, end []*big.Float }
 
 func (c *curve) expand(octave, segment int) expansion {
@@ -64,17 +65,17 @@ func (c *curve) expand(octave, segment int) expansion {
 }
 
 // fineError bounds |x − x(v)| of curve.fine, for every v of the cell, over one segment, in units of 2^-frac. A cell is
-// 2^-64 of v, and 2^(octave+8) times that of t.
+// 2^-64 wide in v, and 2^(octave+8) times that in t.
 func (c *curve) fineError(t *testing.T, x expansion, octave, segment int) float64 {
 	row := c.table[octave*tables.Segments+segment]
 	floors := 1 + float64(tables.Degree)/(1<<tables.Guard)
 	return c.segmentError(t, x, row[:], tables.Guard, floors) + toFloat(scaled(x.end[1], c.frac+octave+8-64))
 }
 
-// coarseError is that of coarse.go. A float64 beside v·2^64 is 2^(10−octave) from it at most, its t one unit in 2^64 of
-// a segment, so less than a 64th of a cell, further on, and v anywhere in a cell of one: together below 2^(10−octave) +
-// 1 + 2^-6 cells. v may be in the next segment, or in the one before; the slope is largest at the end of the next, t
-// = 2.
+// coarseError bounds the error of coarse.go. A float64 near v·2^64 is at most 2^(10−octave) from it. Its t is at most
+// one unit in 2^64 of a segment further on, so less than a 64th of a cell, and v may be anywhere in a cell. Together
+// these are below 2^(10−octave) + 1 + 2^-6 cells. v may also be in the next segment, or in the one before; the slope is
+// largest at the end of the next one, t = 2.
 func (c *curve) coarseError(t *testing.T, x expansion, octave, segment int) float64 {
 	row := c.coarse[(tables.CoarseOctaves-1-octave)*tables.Segments+segment]
 	distance := big.NewFloat(float64(int(1)<<(10-octave)) + 1 + 1.0/64)
@@ -82,8 +83,8 @@ func (c *curve) coarseError(t *testing.T, x expansion, octave, segment int) floa
 	return c.segmentError(t, x, row[:], 0, tables.CoarseDegree) + toFloat(scaled(distance, c.frac+octave+8-64))
 }
 
-// segmentError bounds |x − x(t)| over one segment, for the polynomial of row, whose coefficients but the first have
-// guard bits more, evaluated with floors that take away up to the given number of units of 2^-frac.
+// segmentError bounds |x − x(t)| over one segment for the polynomial of row, whose coefficients after the first have
+// guard more bits. Its evaluation uses floors that lose up to floors units of 2^-frac.
 func (c *curve) segmentError(t *testing.T, x expansion, row []uint64, guard int, floors float64) float64 {
 	t.Helper()
 	var sum uint64
@@ -93,7 +94,7 @@ func (c *curve) segmentError(t *testing.T, x expansion, row []uint64, guard int,
 		}
 		sum += coefficient
 	}
-	if row[0]+sum>>guard > 3<<62 { // factor and squares count on a quarter of room
+	if row[0]+sum>>guard > 3<<62 { // factor and squares need a quarter of the range free
 		t.Fatalf("row %x: x leaves its range", row)
 	}
 
@@ -240,7 +241,7 @@ func TestEvaluationStaysWithinItsBound(t *testing.T) {
 	}
 }
 
-// TestInvRootTwoPi: c²·2π = 1 with π by another formula than the generator's (Euler: π/4 = atan 1/2 + atan 1/3).
+// TestInvRootTwoPi checks c²·2π = 1, with π by another formula than the generator's (Euler: π/4 = atan 1/2 + atan 1/3).
 func TestInvRootTwoPi(t *testing.T) {
 	const q = tables.InvRootTwoPiBits
 	atan := func(k int64) *big.Int {

@@ -7,8 +7,8 @@ import (
 	"hash"
 )
 
-// Identity is the place of a record in the log. A record appended again after an unclean leader election has another
-// leader epoch and never matches, whatever its bytes.
+// Identity is the position of a record in the log. A record that is appended again after an unclean leader election has
+// another leader epoch. So its identity differs, even if its bytes are the same.
 type Identity struct {
 	Topic       [16]byte // UUID of the input topic
 	Partition   int32
@@ -16,7 +16,7 @@ type Identity struct {
 	LeaderEpoch int32
 }
 
-// NodeID names one noise vector of a stream. It must be unique per mechanism instance and vector.
+// NodeID names one noise vector of a stream. It must be unique for each mechanism instance and vector.
 type NodeID struct {
 	Instance uint16 // mechanism instance within the stream
 	Block    uint64 // e.g. the window block of a tree, or a step number
@@ -33,57 +33,57 @@ func (Seed) String() string { return "noise.Seed(hidden)" }
 // GoString hides the seed from %#v.
 func (Seed) GoString() string { return "noise.Seed(hidden)" }
 
-// Chain is the keyed ratchet k_0, k_1, … that ties noise to the history it protects; doc.go defines every byte. It
+// Chain is the keyed ratchet k_0, k_1, … that binds noise to the history it protects; doc.go defines every byte. It
 // allocates nothing. It is not safe for concurrent use.
 type Chain struct {
 	key [sha256.Size]byte
 	*hasher
 }
 
-// Scratch is what chains hash with: many chains may share one, as long as they are used one at a time. It is as secret
-// as they are: the last message and its HMAC stay in it until the next call overwrites them. No call reads what another
-// chain has left: hash states of a key are taken for that key alone.
+// Scratch is the hashing memory of chains. Many chains may share one if only one is in use at a time. It must be kept
+// as secret as they are, because the last message and its HMAC stay in it until the next call overwrites them. No call
+// reads data of another chain: the hash states of a key are used for that key alone.
 type Scratch struct{ hasher }
 
 // hasher hashes messages under the key of a chain.
 type hasher struct {
 	hash digest
 	sum  [sha256.Size]byte
-	buf  [8 * sha256.BlockSize]byte // bytes not yet hashed
+	buf  [8 * sha256.BlockSize]byte // bytes that are not hashed yet
 	used int
 
-	// States of hash after the inner and the outer block of the key named of, kept from the first Seed to the next Absorb:
-	// between them two blocks a call need not be hashed again. Empty otherwise.
+	// States of hash after the inner and the outer block of the key named of, kept from the first Seed to the next
+	// Absorb. They save hashing two blocks a call. Otherwise they are empty.
 	of           [sha256.Size]byte
 	inner, outer []byte
 }
 
-// digest is what sha256.New returns.
+// digest is the type of the value that sha256.New returns.
 type digest interface {
 	hash.Hash
 	encoding.BinaryAppender
 	encoding.BinaryUnmarshaler
 }
 
-// NewScratch returns what chains share.
+// NewScratch returns scratch memory that chains can share.
 func NewScratch() *Scratch {
 	const room = 2 * sha256.BlockSize
 	return &Scratch{hasher{hash: sha256.New().(digest), inner: make([]byte, 0, room), outer: make([]byte, 0, room)}}
 }
 
-// Chain starts a chain at key, which is k_0 of a stream or the key of a sealed state.
+// Chain starts a chain at key, which is k_0 of a stream or the key from a sealed state.
 func (s *Scratch) Chain(key [32]byte) Chain { return Chain{key, &s.hasher} }
 
-// NewChain starts a chain at key with a Scratch of its own.
+// NewChain starts a chain at key with its own Scratch.
 func NewChain(key [32]byte) *Chain {
 	c := NewScratch().Chain(key)
 	return &c
 }
 
-// Key returns the key of the chain as it stands. It belongs in sealed state and nowhere else.
+// Key returns the current key of the chain. It may be stored in sealed state only.
 func (c *Chain) Key() [32]byte { return c.key }
 
-// Field tags. A stored format: a new field takes a new number.
+// Field tags. They are part of a stored format, so a new field must take a new number.
 const (
 	tagDomain       = 1 // u32 length, bytes
 	tagStep         = 2 // u64
@@ -96,8 +96,8 @@ const (
 )
 
 // Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ contribution). step is the number
-// t of the step the record belongs to, from 1; place is its place j in the batch. A nil contribution is the null
-// event's flag; it differs from a contribution of zeros. Every private quantity of the record must be in contribution.
+// t of the record's step, from 1; place is its position j in the batch. A nil contribution sets the null event's flag,
+// which differs from a contribution of zeros. The contribution must contain every private quantity of the record.
 func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
 	c.begin("record")
 	b := append(c.buf[:c.used], tagStep)
@@ -121,8 +121,9 @@ func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
 }
 
 // Draw ratchets the key over the scores of a choice, k ← HMAC(k, "choice" ‖ step ‖ place ‖ choice), and returns the
-// seed of its draw, HMAC(k, "draw"). So no two draws have one seed, whatever their instances are. rate is numerator and
-// denominator of ε and of the sensitivity. Every private quantity that the choice looks at must be in scores.
+// seed of its draw, HMAC(k, "draw"). So no two draws have the same seed, whatever their instances are. rate holds
+// numerator and denominator of ε and of the sensitivity. scores must contain every private quantity that the choice
+// depends on.
 func (c *Chain) Draw(step uint64, place uint32, instance uint16, rate [4]uint64, scores []int64) Seed {
 	c.begin("choice")
 	b := append(c.buf[:c.used], tagStep)
@@ -142,7 +143,7 @@ func (c *Chain) Draw(step uint64, place uint32, instance uint16, rate [4]uint64,
 	return c.finish()
 }
 
-// numbers puts integers of any number into the message.
+// numbers appends any number of integers to the message.
 func (c *Chain) numbers(v []int64) {
 	for len(v) > 0 {
 		room := c.buf[c.used:]
@@ -158,14 +159,14 @@ func (c *Chain) numbers(v []int64) {
 	}
 }
 
-// ratchet makes the message's HMAC the key.
+// ratchet replaces the key by the message's HMAC.
 func (c *Chain) ratchet() {
 	c.key = c.finish()
 	c.clear()
 }
 
-// Tag returns HMAC(k, "tag" ‖ name): a name's digest of the whole history so far, that nobody without k can tell from
-// random bits. It is in a domain of its own, so that publishing it says nothing of a key or a seed.
+// Tag returns HMAC(k, "tag" ‖ name): for each name a digest of the whole history so far. Without k it cannot be
+// distinguished from random bits. It has its own domain, so publishing it reveals nothing about a key or a seed.
 func (c *Chain) Tag(name string) [32]byte {
 	c.begin("tag")
 	b := append(c.buf[:c.used], tagName)
@@ -175,7 +176,7 @@ func (c *Chain) Tag(name string) [32]byte {
 	return c.finish()
 }
 
-// write puts bytes of any number into the message.
+// write appends any number of bytes to the message.
 func (c *Chain) write(b []byte) {
 	for len(b) > 0 {
 		n := copy(c.buf[c.used:], b)
@@ -186,7 +187,7 @@ func (c *Chain) write(b []byte) {
 	}
 }
 
-// clear drops the states of a key.
+// clear drops the kept states of a key.
 func (h *hasher) clear() {
 	clear(h.inner)
 	clear(h.outer)
@@ -206,7 +207,7 @@ func (c *Chain) Seed(x NodeID) Seed {
 	return c.finish()
 }
 
-// remember keeps the states of the key.
+// remember keeps the hash states of the key.
 func (c *Chain) remember() {
 	if len(c.inner) > 0 && c.of == c.key {
 		return
@@ -228,8 +229,8 @@ func (c *Chain) keyed(dst []byte, x uint64) []byte {
 	return dst
 }
 
-// start makes the key's block, xor the byte x, the first of the hash: from its state, or unless there is one in the
-// buffer.
+// start makes the key's block, xor the byte x, the first block of the hash: from its kept state or, if there is none,
+// by putting it in the buffer.
 func (c *Chain) start(state []byte, x uint64) {
 	c.used = 0
 	if len(state) > 0 {
@@ -252,7 +253,7 @@ func (c *Chain) start(state []byte, x uint64) {
 // begin starts the inner hash of HMAC-SHA-256 (RFC 2104) and the message with its domain.
 func (c *Chain) begin(domain string) {
 	if len(c.inner) > 0 && c.of != c.key {
-		c.clear() // another chain's
+		c.clear() // for another chain
 	}
 	c.start(c.inner, 0x36)
 	b := append(c.buf[:c.used], tagDomain)
@@ -261,13 +262,13 @@ func (c *Chain) begin(domain string) {
 	c.used = len(b)
 }
 
-// flush hashes what is in the buffer: much at a time, since a call costs as much as a third of a block.
+// flush hashes the buffer. The buffer is large because each call costs as much as a third of a block.
 func (h *hasher) flush() {
 	h.hash.Write(h.buf[:h.used])
 	h.used = 0
 }
 
-// finish ends the inner hash and returns the outer one.
+// finish ends the inner hash and returns the outer hash.
 func (c *Chain) finish() [sha256.Size]byte {
 	c.flush()
 	c.hash.Sum(c.sum[:0])

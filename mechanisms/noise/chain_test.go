@@ -74,7 +74,7 @@ func parseLeaf(t testing.TB, text string) []int64 {
 	return leaf
 }
 
-// slowAbsorb is the definition of doc.go over crypto/hmac.
+// slowAbsorb computes Absorb by the definition in doc.go with crypto/hmac.
 func slowAbsorb(key [32]byte, step uint64, place uint32, id Identity, leaf []int64) (k [32]byte) {
 	b := []byte("\x01\x06\x00\x00\x00record")
 	b = binary.LittleEndian.AppendUint64(append(b, 2), step)
@@ -135,7 +135,8 @@ func TestChainAgreesWithItsTwin(t *testing.T) {
 	}
 }
 
-// TestEveryFieldEntersTheChain: records that differ in one field only, null against zero included, part the chains.
+// TestEveryFieldEntersTheChain checks that records that differ in only one field, or as null and zero do, give
+// different chains.
 func TestEveryFieldEntersTheChain(t *testing.T) {
 	keys := map[[32]byte]string{}
 	absorb := func(what string, step uint64, place uint32, id Identity, leaf []int64) {

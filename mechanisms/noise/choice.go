@@ -5,18 +5,18 @@ import (
 	"math/big"
 )
 
-// Chooser is the room that draws work in, one after the other: after the first draws of a rate it allocates nothing. No
-// draw reads the remains of another. It must be kept as secret as the seeds.
+// Chooser is the working memory for draws, one after the other. After the first draws of a rate it allocates nothing.
+// No draw reads the remains of another. It must be kept as secret as the seeds.
 type Chooser struct {
 	coins
 
 	gap, gamma, whole, rest big.Int // scratch
 }
 
-// Choose draws index i of gaps with probability proportional to e^(−gaps[i]·num/den), exactly, if the keystream's
-// bits are independent and uniform: num and den are positive, and one gap at least is 0. It is a pure function of its
-// arguments. No floating point decides: what is compared are integers, words of the seed's keystream against digits
-// of rational probabilities.
+// Choose draws index i of gaps with probability proportional to e^(−gaps[i]·num/den), exactly, if the keystream's bits
+// are independent and uniform. num and den must be positive, and at least one gap must be 0. It is a pure function of
+// its arguments. No floating point decides: it compares integers, words of the seed's keystream with digits of rational
+// probabilities.
 //
 //	choose      i uniform; take it with probability e^(−γ_i), γ_i = gaps[i]·num/den, else again        (rejection)
 //	e^−γ        ⌊γ⌋ times e^−1, then e^−(γ−⌊γ⌋); of γ ≤ 1: the first k ≥ 1 at which a coin of γ/k fails is odd
@@ -24,7 +24,7 @@ type Chooser struct {
 //	coin of x/y words are the base-2⁶⁴ digits of a uniform number; it is below x/y
 //	uniform     the next word below ⌊2⁶⁴/n⌋·n, modulo n
 //
-// How long a draw takes depends on seed and gaps: some n/Σe^(−γ_i) ≤ n tries of a few words.
+// The time of a draw depends on seed and gaps: on average n/Σe^(−γ_i) ≤ n tries of a few words.
 func (c *Chooser) Choose(seed Seed, gaps []uint64, num, den *big.Int) int {
 	if len(gaps) == 0 || num.Sign() <= 0 || den.Sign() <= 0 {
 		panic(fmt.Sprintf("BUG: noise: choice of %d with rate %v/%v", len(gaps), num, den))
@@ -40,18 +40,18 @@ func (c *Chooser) Choose(seed Seed, gaps []uint64, num, den *big.Int) int {
 	}
 }
 
-// coins are the words of one seed, read in order.
+// coins holds the words of one seed, read in order.
 type coins struct {
 	keys  keystream
 	words [16]int64
 	used  int
 
-	// of coin and fraction, scratch: each operation has a result of its own, since one that stands among its arguments
-	// would be allocated again
+	// Scratch of coin and fraction. Each operation has its own result, because a result that is also an argument would
+	// be allocated again.
 	digit, left, shifted, scaled, count, one big.Int
 }
 
-// open starts the words of a seed.
+// open starts at the first word of a seed.
 func (c *coins) open(seed Seed) {
 	c.keys.open(seed)
 	c.used = len(c.words)
@@ -67,7 +67,7 @@ func (c *coins) word() uint64 {
 	return uint64(c.words[c.used-1])
 }
 
-// uniform draws from 0 … n−1.
+// uniform draws an integer from 0 … n−1.
 func (c *coins) uniform(n uint64) uint64 {
 	over := -n % n // 2⁶⁴ mod n
 	for {
@@ -77,7 +77,7 @@ func (c *coins) uniform(n uint64) uint64 {
 	}
 }
 
-// coin is true with probability x/y, 0 ≤ x ≤ y.
+// coin returns true with probability x/y, 0 ≤ x ≤ y.
 func (c *coins) coin(x, y *big.Int) bool {
 	if x.Cmp(y) == 0 {
 		return true
@@ -88,10 +88,10 @@ func (c *coins) coin(x, y *big.Int) bool {
 			return w < digit
 		}
 	}
-	return false // the number is x/y so far, or above
+	return false // the digits so far equal x/y, so the number is at least x/y
 }
 
-// decays is true with probability e^−k.
+// decays returns true with probability e^−k.
 func (c *coins) decays(k *big.Int) bool {
 	for range limit(k) {
 		if !c.fraction(&c.one, &c.one) {
@@ -101,7 +101,7 @@ func (c *coins) decays(k *big.Int) bool {
 	return true
 }
 
-// fraction is true with probability e^(−x/y), 0 ≤ x ≤ y.
+// fraction returns true with probability e^(−x/y), 0 ≤ x ≤ y.
 func (c *coins) fraction(x, y *big.Int) bool {
 	k := int64(1)
 	for c.coin(x, c.scaled.Mul(y, c.count.SetInt64(k))) {
@@ -110,7 +110,7 @@ func (c *coins) fraction(x, y *big.Int) bool {
 	return k%2 == 1
 }
 
-// limit returns k, or so much that nobody sees the end of it: each round goes on with probability e^−1.
+// limit returns k, or a count so large that it is never reached, because each round continues with probability e^−1.
 func limit(k *big.Int) uint64 {
 	if k.IsUint64() {
 		return k.Uint64()

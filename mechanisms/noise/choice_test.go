@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// twinWords gives the words of a seed one by one, from its keystream read at once.
+// twinWords returns the words of a seed one by one, from its keystream read at once.
 func twinWords(seed Seed) func() *big.Int {
 	words := make([]int64, 4096)
 	var keys keystream
@@ -24,7 +24,7 @@ func twinWords(seed Seed) func() *big.Int {
 	}
 }
 
-// twinCoin draws a uniform number to ever more digits until it is certain on which side of p it is.
+// twinCoin draws more and more digits of a uniform number until it is certain on which side of p the number is.
 func twinCoin(p *big.Rat, word func() *big.Int) bool {
 	low, width := new(big.Rat), big.NewRat(1, 1)
 	base := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 64))
@@ -39,7 +39,7 @@ func twinCoin(p *big.Rat, word func() *big.Int) bool {
 	}
 }
 
-// twinDecay is a coin of e^−γ, by the definition.
+// twinDecay tosses a coin of probability e^−γ, by the definition.
 func twinDecay(gamma *big.Rat, word func() *big.Int) bool {
 	one := big.NewRat(1, 1)
 	for ; gamma.Cmp(one) >= 0; gamma = new(big.Rat).Sub(gamma, one) {
@@ -76,8 +76,9 @@ func twinChoose(seed Seed, gaps []uint64, num, den *big.Int) int {
 	}
 }
 
-// Words beyond the last whole multiple of n are left out: without that the first third of 3·2⁶² numbers would come
-// twice as often as the others. Of the few that a choice is among, such words are too rare for frequencies to show.
+// TestUniformLeavesOutWhatIsNotEven checks that words beyond the last whole multiple of n are skipped. Otherwise the
+// first third of 3·2⁶² numbers would be twice as frequent as the others. A choice has so few options that frequencies
+// cannot show such rare words.
 func TestUniformLeavesOutWhatIsNotEven(t *testing.T) {
 	const n = 3 << 62
 	var c coins
@@ -102,8 +103,8 @@ func TestUniformLeavesOutWhatIsNotEven(t *testing.T) {
 	}
 }
 
-// A number whose first digits are those of the probability is told from it by the digits behind them: of 1/3, whose
-// digits are all alike, of ½ + 5·2⁻¹²⁸, and of 2⁻⁶⁴, which ends.
+// TestACoinHasAllItsDigits checks that a number whose first digits equal those of the probability is compared by its
+// further digits: for 1/3, whose digits are all alike, for ½ + 5·2⁻¹²⁸, and for 2⁻⁶⁴, which ends.
 func TestACoinHasAllItsDigits(t *testing.T) {
 	third := uint64(math.MaxUint64 / 3)
 	short, long := new(big.Int).Lsh(big.NewInt(1), 64), new(big.Int).Lsh(big.NewInt(1), 127)
@@ -169,8 +170,9 @@ func TestChooseIsItsTwin(t *testing.T) {
 	}
 }
 
-// Frequencies of 200 000 draws, 50 000 in the short form: each is within 6.11 standard errors of its probability, but
-// with probability 1e-9 for each of the fifteen. It is red for the rate that is half or twice as large.
+// TestChooseFrequencies checks the frequencies of 200 000 draws, 50 000 in the short form. Each of the fifteen is
+// within 6.11 standard errors of its probability, except with probability 1e-9. It fails if the rate is half or twice
+// as large.
 func TestChooseFrequencies(t *testing.T) {
 	draws := tiertest.Runs(50_000, 200_000)
 	fits := func(gaps []uint64, num, den int64, factor float64) bool {
@@ -200,7 +202,7 @@ func TestChooseFrequencies(t *testing.T) {
 	}
 }
 
-// BenchmarkChoose draws among n equal scores, and among scores of which few have a probability.
+// BenchmarkChoose draws among n equal scores, and among scores of which only a few are probable.
 func BenchmarkChoose(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -217,7 +219,8 @@ func BenchmarkChoose(b *testing.B) {
 	}
 }
 
-// Draws that one Chooser makes after others are those that it makes alone, and allocate nothing.
+// TestChooserKeepsNothingOfADraw checks that a Chooser makes the same draws after others as alone, and allocates
+// nothing.
 func TestChooserKeepsNothingOfADraw(t *testing.T) {
 	r, c := rand.New(rand.NewPCG(22, 0)), new(Chooser)
 	gaps, most := make([]uint64, 40), new(big.Int).SetUint64(1<<64-1)

@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms/noise/internal/tables"
 )
 
-// curve is a symmetric law by its lower tail: x(v) = −F⁻¹(v) for v in (0, 1/2), decreasing and convex.
+// curve is a symmetric law given by its lower tail: x(v) = −F⁻¹(v) for v in (0, 1/2], decreasing and convex.
 type curve struct {
 	frac  int // fraction bits of x
 	table *tables.Fine
@@ -15,7 +15,7 @@ type curve struct {
 	tail  tail
 
 	coarse      *tables.Coarse
-	coarseSlack uint64 // of the coarse table, for every octave of it
+	coarseSlack uint64 // for the coarse table, all octaves
 }
 
 // tail returns F(−y) within two units, and the density at −y approximately; all with p fraction bits, y ≥ 0.
@@ -33,7 +33,7 @@ var (
 )
 
 // fold maps a word to its lower-tail half by complementing all bits if the top one is set. mask is what was xored; the
-// draw is negative where it is zero.
+// draw is negative if it is zero.
 func fold(word uint64) (a, mask uint64) {
 	mask = uint64(int64(word) >> 63)
 	return word ^ mask, mask
@@ -45,18 +45,18 @@ func signed(n int64, word uint64) int64 {
 	return (int64(mask) - n) ^ int64(mask)
 }
 
-// beyond is the error bound of a word beyond the table: more than half of any shift, so that round is in doubt.
+// beyond is the error bound of a word beyond the table: more than half of any shift, so that round reports a doubt.
 const beyond = 1<<63 - 1
 
 // fine evaluates the fine table: x is within slack of x(v') for all v' of the word's cell. Horner's floors lose less
-// than 1 + tables.Degree·2^-tables.Guard units of x; c0 is stored with half of that added.
+// than 1 + tables.Degree·2^-tables.Guard units of x; the stored c0 includes half of that.
 func (c *curve) fine(word uint64) (x, slack uint64) {
 	a, _ := fold(word)
 	octave := uint(bits.LeadingZeros64(a)) - 1
 	if octave >= tables.Octaves {
 		return 0, beyond
 	}
-	a <<= octave + 2 // the leading one leaves
+	a <<= octave + 2 // the leading one is shifted out
 	row := &c.table[octave*tables.Segments+uint(a>>58)]
 	t := ^(a << 6)
 	s, _ := bits.Mul64(row[7], t)
@@ -84,30 +84,31 @@ func (c *curve) far(d *digits) (x, slack uint64, ok bool) {
 // factor is a scale prepared for fixed point: x·s ≈ floor(x·mant/2^64)·2^-shift for x in fixed point.
 type factor struct {
 	mant  uint64
-	shift uint   // 1 … 63; 0 in the zero factor, with which every draw is in doubt
-	slack uint64 // error of the product in units of 2^-shift, without that of x
+	shift uint   // 1 … 63; 0 in the zero factor, which leaves every draw in doubt
+	slack uint64 // error of the product in units of 2^-shift, without the error of x
 }
 
-// times prepares the factor m·2^e for m in [2^63, 2^64) that is known within slack. ok is false if there is none: the
-// product would need more than 64 bits.
+// times prepares the factor m·2^e for m in [2^63, 2^64) that is known within slack. ok is false if there is none,
+// because the product would need more than 64 bits.
 func (c *curve) times(m uint64, e int, slack uint64) (f factor, ok bool) {
 	shift := c.frac - 64 - e
 	if shift < 1 || slack > beyond/2 {
 		return factor{}, false
 	}
-	if extra := shift - 63; extra > 0 { // a small scale: its low bits do not matter
+	if extra := shift - 63; extra > 0 { // a small scale, whose low bits do not matter
 		m >>= extra
 		shift = 63
 	}
-	// One unit for the floor of the product, one for the bits of m that may have been dropped (x < 2^64).
+	// One unit for the floor of the product, and one for bits of m that may have been dropped (x < 2^64).
 	return factor{mant: m, shift: uint(shift), slack: slack + 2}, true
 }
 
-// window is where y = floor(x·mant/2^64) + offset, of a factor and an error bound of x, rounds without doubt: x·s
-// rounds to y>>shift if the bits of y below shift are less than width.
+// window, for a factor and an error bound of x, says when y = floor(x·mant/2^64) + offset rounds without doubt: if the
+// bits of y below shift are less than width, x·s rounds to y>>shift.
 type window struct{ offset, low, width uint64 }
 
-// window returns that of x within slack: offset is half a unit minus both errors, and width what they leave of a unit.
+// window returns the window of x within slack: offset is half a unit minus both errors, and width is the rest of a
+// unit.
 func (f factor) window(slack uint64) window {
 	half := uint64(1) << (f.shift & 63) >> 1
 	if slack += f.slack; slack >= half {

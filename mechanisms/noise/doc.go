@@ -1,6 +1,6 @@
 // Package noise derives the noise of private sums from the history it protects, and samples it exactly.
 //
-// What the caller owes, in order:
+// Duties of the caller, in order:
 //
 //  1. Start a Chain at k_0, 256 secret bits bound to one incarnation.
 //  2. Absorb every record, null events included, with its log identity and every private quantity of it, BEFORE any noise
@@ -9,7 +9,7 @@
 //     histories give equal seeds; a seed is never used for two vectors.
 //  4. Fill the vector. Nothing else is random: a Sampler is a pure function of its parameters and the seed.
 //
-// PROOF.md says what this guarantees and why.
+// PROOF.md states the resulting guarantee and proves it.
 //
 // # Chain, format 1
 //
@@ -41,7 +41,7 @@
 //	AES-256(seed, 0x01 ‖ u32 i ‖ u64 p ‖ 00 00 00)  =  extension words 2p and 2p+1
 //
 // in blocks that the counter never reaches: 32 bytes restore a vector completely, extension included. Extension words
-// are made only when a draw needs them.
+// are made only if a draw needs them.
 //
 // # Choices
 //
@@ -62,14 +62,14 @@
 //	        the top of the range
 //	slow    extends the words and decides in math/big
 //
-// All compute the same integers on every CPU, so which of them runs never shows in a draw. (It shows in time, as a
-// function of the seed alone.) Floating point only finds a word's place in the coarse table, where the bound covers how
-// it rounds, and guesses one integer square root.
+// All compute the same integers on every CPU, so a draw never depends on the path. (Its time does, as a function of the
+// seed alone.) Floating point only finds a word's place in the coarse table, where the bound covers its rounding, and
+// guesses one integer square root.
 //
 // Magnitudes round half up; a tie has probability zero. |draw| stays below 2^62: scales are limited to [2^-32, 2^50).
-// The fine table ends at 24 octaves, one word in 2^23 at any scale. The slow path takes some 70 µs and allocates; Fill
-// allocates nothing else where the processor has AES instructions (amd64, without the build tag purego), and the two
-// objects of crypto/aes a vector elsewhere.
+// The fine table ends at 24 octaves, which leaves out one word in 2^23 at any scale. The slow path takes some 70 µs and
+// allocates. Otherwise Fill allocates nothing if the processor has AES instructions (amd64, without the build tag
+// purego), and two objects of crypto/aes a vector elsewhere.
 //
 // Cost where math/rand/v2's NormFloat64 on ChaCha8 takes 10 ns: 7 ns a draw, 9 in a vector of 32.
 //

@@ -6,26 +6,26 @@ import (
 	"oriel/mechanisms/noise/internal/tables"
 )
 
-// maxExtension is how many words may extend one word. A draw that needs more has probability below 2^-400; it means
-// that the keystream is none. With it every |x| is below 29 (Gaussian) and 400 (Laplace).
+// maxExtension is how many words may extend one word. A draw that needs more has probability below 2^-400, which means
+// that the keystream is broken. With this limit every |x| is below 29 (Gaussian) and 400 (Laplace).
 const maxExtension = 8
 
-// digits is the folded value of one word as far as it is known: v lies in [value, value+1]·2^-bits, v ≤ 1/2. It is the
-// same infinite number however often it is extended.
+// digits holds the known digits of one folded word: v lies in [value, value+1]·2^-bits, v ≤ 1/2. Extending it never
+// changes the infinite number that it stands for.
 type digits struct {
 	value *big.Int
 	bits  uint
-	mask  uint64 // of fold, for the words that follow
+	mask  uint64 // mask of fold, for the words that follow
 	next  func() uint64
 }
 
-// newDigits starts from a word; next returns the words that follow it.
+// newDigits starts from a word; next must return the words that follow it.
 func newDigits(word uint64, next func() uint64) *digits {
 	a, mask := fold(word)
 	return &digits{value: new(big.Int).SetUint64(a), bits: 64, mask: mask, next: next}
 }
 
-// negative reports the sign of the draw: a word below 1/2 is in the lower tail.
+// negative reports whether the draw is negative: a word below 1/2 is in the lower tail.
 func (d *digits) negative() bool { return d.mask == 0 }
 
 // extend appends words until at least the given number of bits is known and the value is not zero.
@@ -40,14 +40,14 @@ func (d *digits) extend(bits uint) {
 	}
 }
 
-// interval is lo·2^-p ≤ x ≤ hi·2^-p, lo ≥ 0.
+// interval encloses x: lo·2^-p ≤ x ≤ hi·2^-p, lo ≥ 0.
 type interval struct {
 	lo, hi *big.Int
 	p      uint
 }
 
-// enclose returns an interval around x(v) about as wide as what is unknown of v. guess is an earlier enclosure of fewer
-// digits, or empty. It steers only the running time: both ends are checked against the tail.
+// enclose returns an interval around x(v) about as wide as the unknown rest of v. guess is an earlier enclosure from
+// fewer digits, or empty. It affects only the running time, because both ends are checked against the tail.
 func (c *curve) enclose(d *digits, guess interval) interval {
 	p := d.bits + 64
 	one := big.NewInt(1)
@@ -57,8 +57,8 @@ func (c *curve) enclose(d *digits, guess interval) interval {
 	middle := new(big.Int).Lsh(one, 63)
 	middle.Add(middle, bottom)
 
-	// Newton's method; from the left of the root it rises to it, the tail being convex. (From 0 it takes a step for each
-	// unit of x² or so, then a few.)
+	// Newton's method: from the left of the root it rises to it, because the tail is convex. (From 0 it takes a step
+	// for each unit of x² or so, then a few.)
 	x := new(big.Int)
 	if guess.lo != nil {
 		x.Rsh(x.Lsh(guess.lo, p), guess.p)
@@ -77,7 +77,7 @@ func (c *curve) enclose(d *digits, guess interval) interval {
 			break
 		}
 	}
-	// F(−lo) ≥ every v of the cell ≥ F(−hi), with the two units that tail may be wrong.
+	// F(−lo) ≥ every v of the cell ≥ F(−hi), with the two units by which tail may be wrong.
 	top.Add(top, big.NewInt(2))
 	bottom.Sub(bottom, big.NewInt(2))
 	for {
@@ -95,7 +95,7 @@ func (c *curve) enclose(d *digits, guess interval) interval {
 	}
 }
 
-// rounded returns floor(x·mant·2^exp + 1/2) if it is the same over the whole interval. exp ≤ p.
+// rounded returns floor(x·mant·2^exp + 1/2), if it is the same over the whole interval. exp must be at most p.
 func (x interval) rounded(mant *big.Int, exp int) (n int64, ok bool) {
 	shift := uint(int(x.p) - exp)
 	half := new(big.Int).Lsh(big.NewInt(1), shift)
@@ -108,7 +108,7 @@ func (x interval) rounded(mant *big.Int, exp int) (n int64, ok bool) {
 	return lo.Int64(), lo.Cmp(hi) == 0
 }
 
-// decide returns round(±x(v)·s) for the infinitely long v of d: the slow path, which alone would do.
+// decide returns round(±x(v)·s) for the infinitely long v of d. This is the slow path, which alone would be enough.
 func (c *curve) decide(d *digits, s Scale) int64 {
 	mant := new(big.Int).SetUint64(s.Mant)
 	var x interval
@@ -150,7 +150,7 @@ func laplaceTail(y *big.Int, p uint) (survival, density *big.Int) {
 	return e, e
 }
 
-// workBits returns the fraction bits q with which series(z, q) is good to 2^-p: PROOF.md, Lemma 3.
+// workBits returns the number q of fraction bits with which series(z, q) is good to 2^-p: PROOF.md, Lemma 3.
 func workBits(whole *big.Int, p uint) uint {
 	return p + 64 + 3*(uint(whole.Uint64())+1)
 }
@@ -160,7 +160,7 @@ func series(z *big.Int, q uint) (e, f *big.Int) {
 	term := new(big.Int).Lsh(big.NewInt(1), q)
 	e, f = new(big.Int).Set(term), new(big.Int).Set(term)
 	var divisor, part, rest big.Int
-	twice := new(big.Int).Rsh(z, q-1).Uint64() // stop only where every further term is at most half the one before
+	twice := new(big.Int).Rsh(z, q-1).Uint64() // stop only once each further term is at most half the one before
 	for n := uint64(1); term.Sign() != 0 || n <= twice+1; n++ {
 		part.Rsh(part.Mul(term, z), q)
 		term.QuoRem(&part, divisor.SetUint64(n), &rest)

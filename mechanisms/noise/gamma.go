@@ -13,7 +13,7 @@ import (
 //	x = θ·χ·Z,   χ² = Y_0² + … + Y_n²,   Z and Y independent standard normals
 //
 // (operators/coco/SPEC.md §4.1: this density is that scale mixture of Gaussians). Words 0 … n of the keystream give Y,
-// words n+1 … 2n give Z. Nothing is rejected, so every draw takes the same words.
+// words n+1 … 2n give Z. Nothing is rejected, so every draw takes the same number of words.
 type Gamma struct {
 	scale Scale
 	n     int
@@ -21,8 +21,8 @@ type Gamma struct {
 	words [chunkWords]int64 // of Y
 }
 
-// NewGamma returns the sampler of vectors of n entries with scale θ = s, 2^-32 ≤ s. The largest powers
-// of two in s and n must multiply to less than 2^49, or a draw could leave int64.
+// NewGamma returns the sampler of vectors of n entries with scale θ = s, 2^-32 ≤ s. The largest powers of two in s and
+// n must multiply to less than 2^49, because otherwise a draw could overflow int64.
 func NewGamma(s Scale, n int) (*Gamma, error) {
 	if n < 1 || n >= 1<<30 {
 		return nil, fmt.Errorf("noise: dimension %d: not in [1, 2^30)", n)
@@ -36,7 +36,7 @@ func NewGamma(s Scale, n int) (*Gamma, error) {
 	return &Gamma{scale: s, n: n}, nil
 }
 
-// Fill draws dst, which must have the n entries of NewGamma.
+// Fill draws dst, whose length must be the n of NewGamma.
 func (g *Gamma) Fill(dst []int64, seed Seed) {
 	if len(dst) != g.n {
 		panic(fmt.Sprintf("BUG: noise: vector has %d entries, want %d", len(dst), g.n))
@@ -64,7 +64,7 @@ func (g *Gamma) Fill(dst []int64, seed Seed) {
 	}
 }
 
-// radius reads the words of Y and returns θ·χ as a factor, the zero one where only the slow path can tell.
+// radius reads the words of Y and returns θ·χ as a factor, or the zero factor if only the slow path can decide.
 func (g *Gamma) radius() factor {
 	var sum squares
 	fits := true
@@ -88,8 +88,8 @@ func (g *Gamma) radius() factor {
 	return sum.times(g.scale)
 }
 
-// squares is Σ y² and off = Σ (y + slack)·slack in units of 4^-frac of the Gaussian curve: the true sum of squares is
-// within 2·off.
+// squares holds Σ y² and off = Σ (y + slack)·slack in units of 4^-frac of the Gaussian curve: the true sum of squares
+// is within 2·off.
 type squares struct {
 	sum [3]uint64 // least significant word first
 	off [2]uint64
@@ -106,15 +106,15 @@ func (s *squares) add(y, slack uint64) {
 	s.off[1] += hi + carry
 }
 
-// times returns θ·√sum as a factor, the zero one if its error bound would be of no use. See PROOF.md, Lemma 4, for the
-// slack.
+// times returns θ·√sum as a factor, or the zero factor if its error bound would be useless. See PROOF.md, Lemma 4, for
+// the slack.
 func (s *squares) times(theta Scale) factor {
 	length := 128 + bits.Len64(s.sum[2])
 	if s.sum[2] == 0 {
 		length = 64 + bits.Len64(s.sum[1])
 	}
 	if length <= 64 {
-		return factor{} // all of Y tiny
+		return factor{} // all of Y is tiny
 	}
 	// sum is (hi, lo)·4^e with hi ≥ 2^62, and off below (slack+1)·2^64·4^e.
 	e := (length+1)/2 - 64
@@ -136,9 +136,10 @@ func (s *squares) times(theta Scale) factor {
 	return f
 }
 
-// shiftRight returns the low 128 bits of x·2^-by; −64 ≤ by ≤ 192. The caller knows that nothing is lost at the top.
+// shiftRight returns the low 128 bits of x·2^-by; −64 ≤ by ≤ 192. The caller must ensure that nothing is lost at the
+// top.
 func shiftRight(x [3]uint64, by int) (hi, lo uint64) {
-	if by < 0 { // only bits that are zero leave
+	if by < 0 { // only zero bits are shifted out
 		up := uint(-by)
 		return x[1]<<up | x[0]>>(64-up), x[0] << up
 	}
@@ -149,7 +150,7 @@ func shiftRight(x [3]uint64, by int) (hi, lo uint64) {
 	return x[2]<<(64-down) | x[1]>>down, x[1]<<(64-down) | x[0]>>down
 }
 
-// sqrt128 returns floor(√(hi·2^64 + lo)) for hi ≥ 2^62. The float only guesses; integers decide.
+// sqrt128 returns floor(√(hi·2^64 + lo)) for hi ≥ 2^62. The float is only a first guess; integers decide.
 func sqrt128(hi, lo uint64) uint64 {
 	guess := float64(math.Sqrt(float64(hi)) * (1 << 32))
 	r := uint64(1<<64 - 1)
@@ -177,14 +178,14 @@ func sqrt128(hi, lo uint64) uint64 {
 	return r
 }
 
-// slowGamma decides entries of one vector in doubt. It keeps what is known of Y between them.
+// slowGamma decides the entries of one vector that are in doubt. It keeps the known digits of Y between entries.
 type slowGamma struct {
 	scale  Scale
 	n      int
 	keys   keystream
 	y      []*digits
 	known  []interval
-	bits   uint // of Y in chi
+	bits   uint // known bits of each Y in chi
 	chi    interval
 	factor *big.Int
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/binary"
 )
 
-// keystream is the words of one seed: AES-256 in counter mode from a zero IV, words little-endian. The word at position
-// i may be extended to any length by words from counter blocks that the mode never reaches.
+// keystream produces the words of one seed: AES-256 in counter mode from a zero IV, words little-endian. The word at
+// position i may be extended to any length by words from counter blocks that the mode never reaches.
 type keystream struct {
 	seed Seed
 	words
-	block cipher.Block // of the extension, made when first asked for
+	block cipher.Block // for the extension, made on first use
 }
 
 // open starts the keystream of seed at word 0.
@@ -20,8 +20,8 @@ func (k *keystream) open(seed Seed) {
 	k.start(&k.seed)
 }
 
-// extension returns the words that follow the word at position i, one a call. Words 2p and 2p+1 are the block
-// 0x01 ‖ i u32 ‖ p u64 ‖ 0 0 0 (little-endian) encrypted; the counter mode's first byte stays 0.
+// extension returns a function that returns the words following the word at position i, one a call. Words 2p and 2p+1
+// are the block 0x01 ‖ i u32 ‖ p u64 ‖ 0 0 0 (little-endian), encrypted; the counter mode's first byte stays 0.
 func (k *keystream) extension(i uint32) func() uint64 {
 	if k.block == nil {
 		k.block = newCipher(&k.seed)
@@ -42,18 +42,18 @@ func (k *keystream) extension(i uint32) func() uint64 {
 	}
 }
 
-// portableWords are the words of AES-256 in counter mode by crypto/cipher. It costs two allocations a key:
-// aes.NewCipher and cipher.NewCTR are too large to be inlined, so what they return is on the heap, and nothing can key
-// it again.
+// portableWords produces the words of AES-256 in counter mode by crypto/cipher. It costs two allocations a key, because
+// aes.NewCipher and cipher.NewCTR are too large to be inlined, so their results are on the heap and cannot be given
+// another key.
 type portableWords struct {
 	stream cipher.Stream
 	buf    [8 * chunkWords]byte
 }
 
-// zeros is what the keystream is added to.
+// zeros is the plaintext to which the keystream is added.
 var zeros [8 * chunkWords]byte
 
-// start puts the words of a key at word 0.
+// start sets the key and goes to word 0.
 func (p *portableWords) start(key *Seed) {
 	p.stream = cipher.NewCTR(newCipher(key), zeros[:aes.BlockSize])
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// A normal statistic strays further than this with probability 1e-9, two-sided. Seeds are fixed: red means bug.
+// A normal statistic exceeds this with probability 1e-9, two-sided. Seeds are fixed, so a failure means a bug.
 const standardErrors = 6.11
 
-// near fails unless mean is within standardErrors of want, the standard deviation of one term being deviation.
+// near fails unless mean is within standardErrors of want; deviation is the standard deviation of one term.
 func near(t *testing.T, what string, mean, want, deviation float64, terms int) {
 	t.Helper()
 	if tolerance := standardErrors * deviation / math.Sqrt(float64(terms)); !(math.Abs(mean-want) <= tolerance) {
@@ -55,7 +55,7 @@ func draw(t *testing.T, law string, s Scale, n int) []int64 {
 	return out
 }
 
-// moment is the mean of the k-th power of x/s.
+// moment returns the mean of the k-th power of x/s.
 func moment(draws []int64, s float64, k float64) float64 {
 	sum := 0.0
 	for _, v := range draws {
@@ -64,7 +64,7 @@ func moment(draws []int64, s float64, k float64) float64 {
 	return sum / float64(len(draws))
 }
 
-// TestTailsOfSmallScales: where only words beyond the table give anything but zero.
+// TestTailsOfSmallScales uses scales at which only words beyond the table give nonzero draws.
 func TestTailsOfSmallScales(t *testing.T) {
 	// −ln(2·4·2^-64)/32 = 1.32, and Φ⁻¹ of 2^-62 is 8.94: at s = 1/16 it rounds to 1, the word 2^40 (x = 5.04) to 0.
 	for _, c := range []struct {
@@ -92,8 +92,8 @@ func TestGaussianLaw(t *testing.T) {
 	near(t, "fourth moment", moment(draws, 1<<29, 4), 3, math.Sqrt(96), len(draws))
 
 	upper := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
-	// Draws beyond 4 s are 66 in a million, which no moment misses: a sampler that clamps there is 8 standard errors off
-	// here.
+	// Only 66 in a million draws are beyond 4 s, and no moment would miss them. A sampler that clamps there is 8
+	// standard errors off here.
 	for _, k := range []float64{2, 3, 3.5, 4} {
 		beyond := 0.0
 		for _, v := range draws {
@@ -148,7 +148,7 @@ func TestLaplaceLaw(t *testing.T) {
 	}
 }
 
-// TestGammaLaw: ‖x‖/θ has density r^(n−1)·e^−r/(n−1)!, the direction is uniform.
+// TestGammaLaw checks that ‖x‖/θ has density r^(n−1)·e^−r/(n−1)! and that the direction is uniform.
 func TestGammaLaw(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10, 64} {
 		draws := draw(t, "gamma", Scale{Mant: 1, Exp: 30}, n)
@@ -174,7 +174,7 @@ func TestGammaLaw(t *testing.T) {
 		near(t, "norm", norm/c, d, math.Sqrt(d), count)
 		// Central moments of Gamma(n): n and 3n² + 6n.
 		near(t, "variance of the norm", square/c, d, math.Sqrt(2*d*d+6*d), count)
-		// The Laplace transform at 1/n, which weighs small norms: (1+1/n)^−n.
+		// The Laplace transform at 1/n, which gives weight to small norms: (1+1/n)^−n.
 		lt := math.Pow(1+1/d, -d)
 		near(t, "transform of the norm", inverse/c, lt, math.Sqrt(math.Pow(1+2/d, -d)-lt*lt), count)
 		near(t, "direction", first/c, 0, math.Sqrt(1/d), count)

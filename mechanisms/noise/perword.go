@@ -2,13 +2,13 @@ package noise
 
 import "math/bits"
 
-// Sampler draws a whole noise vector. Fill is a pure function of the sampler's parameters, len(dst) and the seed: equal
+// Sampler draws a whole noise vector. Fill is a pure function of the sampler's parameters, len(dst) and the seed, equal
 // on every CPU. A sampler reuses buffers and is not safe for concurrent use.
 type Sampler interface {
 	Fill(dst []int64, seed Seed)
 }
 
-// Gaussian draws independent coordinates round(s·Z), Z standard normal: exactly this law, if the keystream's bits are
+// Gaussian draws independent coordinates round(s·Z), Z standard normal. The law is exact if the keystream's bits are
 // independent and uniform.
 type Gaussian struct{ draw *perWord }
 
@@ -24,11 +24,11 @@ func NewGaussian(s Scale) (*Gaussian, error) {
 // Fill draws dst; coordinate i takes word i of the keystream.
 func (g *Gaussian) Fill(dst []int64, seed Seed) { g.draw.fill(dst, seed) }
 
-// Round returns round(Φ⁻¹(u)·s) for u = 0.word extension…, the words in base 2^64. extend returns the words after the
-// first, one a call; it is asked only when the first leaves a doubt.
+// Round returns round(Φ⁻¹(u)·s) for u = 0.word extension…, the words in base 2^64. extend must return the words after
+// the first, one a call; it is called only if the first leaves a doubt.
 func (g *Gaussian) Round(word uint64, extend func() uint64) int64 { return g.draw.one(word, extend) }
 
-// Laplace draws independent coordinates round(s·Y), Y with density e^-|y|/2: exactly this law, if the keystream's bits
+// Laplace draws independent coordinates round(s·Y), Y with density e^-|y|/2. The law is exact if the keystream's bits
 // are independent and uniform. Its sensitivity is measured in ℓ1.
 type Laplace struct{ draw *perWord }
 
@@ -44,8 +44,8 @@ func NewLaplace(s Scale) (*Laplace, error) {
 // Fill draws dst; coordinate i takes word i of the keystream.
 func (l *Laplace) Fill(dst []int64, seed Seed) { l.draw.fill(dst, seed) }
 
-// chunkWords is how many words are made at a time: few, to stay in the first-level cache beside a table, but enough to
-// make the cipher's cost of a call small.
+// chunkWords is how many words are made at a time: few enough to stay in the first-level cache beside a table, and
+// enough to make the cipher's cost of a call small.
 const chunkWords = 128
 
 // perWord draws each coordinate from one word: round(F⁻¹(u)·s), u = 0.word extension….
@@ -69,7 +69,7 @@ func newPerWord(c *curve, s Scale) (*perWord, error) {
 	return &perWord{curve: c, scale: s, factor: f, rounder: c.rounder(f)}, nil
 }
 
-// fill draws dst; coordinate i takes word i and, where it leaves a doubt, the extension of position i.
+// fill draws dst; coordinate i takes word i and, if that leaves a doubt, the extension of position i.
 func (g *perWord) fill(dst []int64, seed Seed) {
 	g.keys.open(seed)
 	for done := 0; done < len(dst); {
@@ -87,7 +87,7 @@ func (g *perWord) fill(dst []int64, seed Seed) {
 	}
 }
 
-// fine draws one word from the fine table, unless that leaves a doubt.
+// fine draws one word from the fine table; ok is false if that leaves a doubt.
 func (g *perWord) fine(word uint64) (n int64, ok bool) {
 	n, ok = g.factor.round(g.curve.fine(word))
 	return signed(n, word), ok

@@ -10,16 +10,17 @@ import (
 	"testing"
 )
 
-// next is the next word of a keystream.
+// next returns the next word of a keystream.
 func next(k *keystream) uint64 {
 	var word [1]int64
 	k.read(word[:])
 	return uint64(word[0])
 }
 
-// TestVectorsAndSingleWordsAgree: Fill uses the words in order, the extension of their position, and nothing else.
+// TestVectorsAndSingleWordsAgree checks that Fill uses the words in order, the extension of their position, and nothing
+// else.
 func TestVectorsAndSingleWordsAgree(t *testing.T) {
-	// At this scale one draw in a thousand is in doubt and asks for extension words.
+	// At this scale one draw in a thousand is in doubt and needs extension words.
 	for _, law := range []string{"gaussian", "laplace"} {
 		a := answer{law: law, scale: Scale{Mant: 3, Exp: 44}}
 		for _, n := range []int{0, 1, 31, 127, 128, 129, 1500} {
@@ -79,8 +80,8 @@ func TestSlowPathGivesTheVectors(t *testing.T) {
 	}
 }
 
-// The word 0 says nothing of its draw, which then is all in the words of its extension: those of position n+1+i, behind
-// the words of the radius.
+// The word 0 does not determine its draw, which then depends on the words of its extension alone: those of position
+// n+1+i, after the words of the radius.
 func TestADirectionIsExtendedAtItsOwnPosition(t *testing.T) {
 	const n, i = 3, 1
 	s, seed := Scale{Mant: 1, Exp: 40}, Seed{5}
@@ -95,7 +96,8 @@ func TestADirectionIsExtendedAtItsOwnPosition(t *testing.T) {
 	}
 }
 
-// A keystream that is opened again extends words under its new seed, and not under the one before.
+// TestAKeystreamIsExtendedUnderItsOwnSeed checks that a keystream that is opened again extends words under its new
+// seed, not under the previous one.
 func TestAKeystreamIsExtendedUnderItsOwnSeed(t *testing.T) {
 	var again, fresh keystream
 	again.open(Seed{1})
@@ -107,7 +109,7 @@ func TestAKeystreamIsExtendedUnderItsOwnSeed(t *testing.T) {
 	}
 }
 
-// TestGammaRadiusHoldsTheExactOne: θ·χ lies within the slack of the factor, whatever the size of the words.
+// TestGammaRadiusHoldsTheExactOne checks that θ·χ lies within the slack of the factor, whatever the size of the words.
 func TestGammaRadiusHoldsTheExactOne(t *testing.T) {
 	for n := 1; n <= 65; n += 4 {
 		for k := range byte(6) {
@@ -137,8 +139,8 @@ func TestGammaRadiusHoldsTheExactOne(t *testing.T) {
 	}
 }
 
-// TestFactorHoldsTheProduct: floor(x·mant/2^64) is x·s·2^shift within the slack of the factor; and round answers just
-// where x·s rounds to one integer for all products within the slack of both.
+// TestFactorHoldsTheProduct checks that floor(x·mant/2^64) is x·s·2^shift within the slack of the factor. round must
+// answer exactly if x·s rounds to one integer for all products within the slack of both.
 func TestFactorHoldsTheProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 20000 {
@@ -172,7 +174,7 @@ func TestFactorHoldsTheProduct(t *testing.T) {
 	}
 }
 
-// TestFarWordsAreEnclosed: words beyond the table enter the radius with a bound like the others'.
+// TestFarWordsAreEnclosed checks that words beyond the table enter the radius with an error bound, as other words do.
 func TestFarWordsAreEnclosed(t *testing.T) {
 	for _, word := range []uint64{1<<39 - 1, 1 << 30, 1 << 17, ^uint64(1 << 17)} {
 		d := newDigits(word, func() uint64 { return 1 << 63 })
@@ -189,7 +191,7 @@ func TestFarWordsAreEnclosed(t *testing.T) {
 	}
 }
 
-// The sums of squares and of their errors are those of integers.
+// TestSquaresAreSums compares the sums of squares and of their errors with integer sums.
 func TestSquaresAreSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var s squares
@@ -252,7 +254,7 @@ func TestSqrt128(t *testing.T) {
 	}
 }
 
-// TestFillAllocatesOnlyTheCipher: what starting a keystream allocates, and nothing else.
+// TestFillAllocatesOnlyTheCipher checks that Fill allocates only what starting a keystream allocates.
 func TestFillAllocatesOnlyTheCipher(t *testing.T) {
 	var k keystream
 	cipher := testing.AllocsPerRun(100, func() { k.open(Seed{}) })
@@ -311,7 +313,7 @@ func TestScales(t *testing.T) {
 	if _, err := NewGamma(Scale{Mant: 1, Exp: 40}, 1<<12); err == nil {
 		t.Error("NewGamma takes a scale that may leave int64")
 	}
-	// One number, three ways to write it.
+	// One number, written in three ways.
 	var draws [3][]int64
 	for i, s := range []Scale{{Mant: 5, Exp: 20}, {Mant: 5 << 20}, {Mant: 5 << 60, Exp: -40}} {
 		draws[i] = make([]int64, 300)
@@ -322,7 +324,8 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// TestKeystreamOfZerosStops: no extension decides it, and that is a bug elsewhere, not a draw.
+// TestKeystreamOfZerosStops checks that a keystream of zeros, which no extension decides, panics as a bug instead of
+// giving a draw.
 func TestKeystreamOfZerosStops(t *testing.T) {
 	defer func() {
 		if text, _ := recover().(string); !strings.HasPrefix(text, "BUG: noise:") {
@@ -332,7 +335,8 @@ func TestKeystreamOfZerosStops(t *testing.T) {
 	answer{law: "gaussian", scale: Scale{Mant: 1}}.sampler(t).one(0, func() uint64 { return 0 })
 }
 
-// FuzzFastAgreesWithSlow: the table path and the big-integer path are the same function of the infinite number.
+// FuzzFastAgreesWithSlow checks that the table path and the big-integer path are the same function of the infinite
+// number.
 func FuzzFastAgreesWithSlow(f *testing.F) {
 	f.Add(uint64(0), uint64(1), uint64(1), 29, false)
 	f.Add(uint64(1<<63), uint64(0), uint64(0xFFFFFFFFFFFFFFFF), -14, true)

@@ -7,26 +7,26 @@ import (
 	"math/bits"
 )
 
-// Scale is a noise scale Mant·2^Exp in lattice units: an exact dyadic, so that a plan can store it and every machine
-// means the same number. The zero value is not a scale.
+// Scale is a noise scale Mant·2^Exp in lattice units. It is an exact dyadic, so that a plan can store it and every
+// machine reads the same number. The zero value is not a scale.
 type Scale struct {
-	Mant uint64 // > 0; odd when made by ScaleUp, but every Mant means Mant·2^Exp
+	Mant uint64 // > 0; odd if made by ScaleUp, but any Mant stands for Mant·2^Exp
 	Exp  int
 }
 
-// Range of the scales a sampler takes. Below, every draw would be zero; above, a draw could leave int64: no curve
-// reaches 2^13 (see maxExtension). Towards the top more draws take the slow path: doc.go.
+// Range of the scales that a sampler accepts. Below it, every draw would be zero. Above it, a draw could overflow
+// int64, although no curve reaches 2^13 (see maxExtension). Near the top more draws take the slow path: doc.go.
 const (
 	minScaleLog = -32 // s ≥ 2^-32
 	maxScaleLog = 50  // s < 2^50
 )
 
-// errScale is the rule of every sampler's scale.
+// errScale states the rule for every sampler's scale.
 var errScale = errors.New("noise: scale: not in [2^-32, 2^50)")
 
 // ScaleUp returns the smallest scale that is at least x, which for a float64 is x itself. A privacy proof needs noise
-// not below its σ; the rounding up has to happen BEFORE, where x is computed. It returns the invalid zero Scale unless
-// x is positive and finite.
+// of at least its σ, so the computation of x must round up BEFORE. It returns the invalid zero Scale unless x is
+// positive and finite.
 func ScaleUp(x float64) Scale {
 	if !(x > 0) || math.IsInf(x, 1) {
 		return Scale{}
@@ -42,7 +42,7 @@ func ScaleUp(x float64) Scale {
 	return Scale{Mant: mant >> zeros, Exp: exp - 1075 + zeros}
 }
 
-// Float64 returns the scale rounded up to a float64, for printing and error bounds; +Inf when it is too large.
+// Float64 returns the scale rounded up to a float64, for printing and error bounds; +Inf if it is too large.
 func (s Scale) Float64() float64 {
 	if s.Mant == 0 {
 		return 0
@@ -60,7 +60,7 @@ func (s Scale) Float64() float64 {
 	for ; exp > 0 && !math.IsInf(x, 1); exp -= min(exp, 1000) {
 		x = float64(x * power(min(exp, 1000)))
 	}
-	for exp < -1000 && x > 0 { // only for scales far below what a sampler takes
+	for exp < -1000 && x > 0 { // only for scales far below a sampler's
 		x = float64(x * power(-1000))
 		exp += 1000
 	}
@@ -70,7 +70,7 @@ func (s Scale) Float64() float64 {
 // power returns 2^e for |e| ≤ 1000.
 func power(e int) float64 { return math.Float64frombits(uint64(e+1023) << 52) }
 
-// String prints the dyadic exactly.
+// String returns the dyadic exactly.
 func (s Scale) String() string { return fmt.Sprintf("%d·2^%d", s.Mant, s.Exp) }
 
 // log returns j with 2^j ≤ s < 2^(j+1).

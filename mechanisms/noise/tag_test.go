@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A tag is the HMAC of the message that doc.go defines, and neither key nor seed nor another name's tag.
+// TestTagIsItsDefinition checks that a tag is the HMAC of the message that doc.go defines, and differs from key, seed
+// and the tags of other names.
 func TestTagIsItsDefinition(t *testing.T) {
 	for _, name := range []string{"", "intent", strings.Repeat("long", 500)} {
 		chain := NewChain([32]byte{7})
@@ -27,7 +28,8 @@ func TestTagIsItsDefinition(t *testing.T) {
 	}
 }
 
-// Chains of one scratch take turns and are those of scratches of their own: what one leaves is never read for another.
+// TestChainsOfAScratchAreApart alternates chains of one scratch. They must equal chains with their own scratch, because
+// no chain may read what another leaves.
 func TestChainsOfAScratchAreApart(t *testing.T) {
 	scratch := NewScratch()
 	var shared, alone [3]Chain
@@ -50,7 +52,8 @@ func TestChainsOfAScratchAreApart(t *testing.T) {
 	}
 }
 
-// A draw ratchets the key over the message that doc.go defines, and has a seed in a domain of its own.
+// TestDrawIsItsDefinition checks that a draw ratchets the key over the message that doc.go defines, and that its seed
+// has its own domain.
 func TestDrawIsItsDefinition(t *testing.T) {
 	for _, count := range []int{0, 3, 200} {
 		chain, scores := NewChain([32]byte{7}), make([]int64, count)

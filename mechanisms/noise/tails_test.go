@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// quantile is the normal one of a word's cell, standard deviations, by another implementation than ours, good to 1e-12.
+// quantile returns the normal quantile of a word's cell in standard deviations, by an independent implementation, good
+// to 1e-12.
 func quantile(word uint64) float64 {
 	v, mask := fold(word)
 	x := math.Sqrt2 * math.Erfcinv(math.Ldexp(2*float64(v)+1, -64))
@@ -16,7 +17,7 @@ func quantile(word uint64) float64 {
 	return x
 }
 
-// isQuantile fails unless a draw at scale 2^40 is want but for what float64 leaves open.
+// isQuantile fails unless a draw at scale 2^40 equals want, up to the precision of float64.
 func isQuantile(t *testing.T, what string, got int64, want float64) {
 	t.Helper()
 	if x := math.Ldexp(float64(got), -40); !(math.Abs(x-want) <= 1e-9*math.Max(1, math.Abs(want))) {
@@ -24,8 +25,8 @@ func isQuantile(t *testing.T, what string, got int64, want float64) {
 	}
 }
 
-// TestDrawsAreTheQuantilesOfTheirWords: every entry of a vector, whichever path it takes, and out to 6 standard
-// deviations, which these seeds were searched for: no draw is clamped, redrawn or mixed with its neighbours.
+// TestDrawsAreTheQuantilesOfTheirWords checks every entry of a vector, whichever path it takes, out to 6 standard
+// deviations, with seeds found by search. No draw may be clamped, redrawn or mixed with its neighbours.
 func TestDrawsAreTheQuantilesOfTheirWords(t *testing.T) {
 	const n = 4096
 	s := Scale{Mant: 1, Exp: 40}
@@ -68,7 +69,7 @@ func TestDrawsAreTheQuantilesOfTheirWords(t *testing.T) {
 	}
 }
 
-// TestGammaDrawsAreTheProductOfTheirWords: θ·χ_{n+1}·z of each vector, out to where 2^16 vectors go.
+// TestGammaDrawsAreTheProductOfTheirWords checks θ·χ_{n+1}·z for each vector, as far out as 2^16 vectors reach.
 func TestGammaDrawsAreTheProductOfTheirWords(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		sampler, most := newSampler(t, "gamma", Scale{Mant: 1, Exp: 40}, n), 0.0

@@ -4,10 +4,10 @@ package noise
 
 import "golang.org/x/sys/cpu"
 
-// hasAES says that words_amd64.s can run: AESENC, PINSRQ (SSE 4.1), PSHUFB (SSSE 3).
+// hasAES reports whether words_amd64.s can run: AESENC, PINSRQ (SSE 4.1), PSHUFB (SSSE 3).
 var hasAES = cpu.X86.HasAES && cpu.X86.HasSSE41 && cpu.X86.HasSSSE3
 
-// words are the words of a seed, in order: by the processor's AES instructions, or portably where it has none.
+// words produces the words of a seed in order: by the processor's AES instructions, or portably if it has none.
 type words struct {
 	native   nativeWords
 	portable portableWords
@@ -29,19 +29,19 @@ func (w *words) read(dst []int64) {
 	}
 }
 
-// groupWords is the number of words of the eight blocks that encrypt makes at a time.
+// groupWords is the number of words in the eight blocks that encrypt makes at a time.
 const groupWords = 16
 
-// nativeWords are the words of AES-256 in counter mode by words_amd64.s: no allocation, and a key is set up in the time
-// of two or three draws, where aes.NewCipher and cipher.NewCTR take that of thirty. The running time depends on no
-// secret.
+// nativeWords produces the words of AES-256 in counter mode by words_amd64.s. It allocates nothing, and sets up a key
+// in the time of two or three draws, where aes.NewCipher and cipher.NewCTR take the time of thirty. The running time
+// depends on no secret.
 type nativeWords struct {
 	schedule [15][2]uint64     // round keys
-	used     uint64            // words read
-	group    [groupWords]int64 // words around the next one, if that is not the first of a group
+	used     uint64            // number of words read
+	group    [groupWords]int64 // the current group of words, unless the next word is the first of a group
 }
 
-// start puts the words of a key at word 0.
+// start sets the key and goes to word 0.
 func (w *nativeWords) start(key *Seed) {
 	expandKey(&w.schedule, key)
 	w.used = 0

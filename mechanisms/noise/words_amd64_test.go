@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestNativeWordsAreThePortableWords: any key, read in pieces of any length.
+// TestNativeWordsAreThePortableWords compares both for any key, read in pieces of any length.
 func TestNativeWordsAreThePortableWords(t *testing.T) {
 	if !hasAES {
 		t.Skip("this processor has no AES instructions")

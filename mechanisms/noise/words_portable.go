@@ -2,5 +2,5 @@
 
 package noise
 
-// words are the words of a seed, in order.
+// words produces the words of a seed in order.
 type words = portableWords

@@ -5,19 +5,18 @@ import (
 	"fmt"
 )
 
-// stateLen: a state is the step, u64, little-endian.
+// stateLen is the length of a state, which is the step, u64, little-endian.
 const stateLen = 8
 
 // StateLen returns the length of every state.
 func (o *PerStep) StateLen() int { return stateLen }
 
-// AppendState appends the state. It holds nothing of any event.
+// AppendState appends the state. It depends on no event.
 func (o *PerStep) AppendState(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, o.steps)
 }
 
-// Restore makes the mechanism the one whose AppendState wrote state. It refuses another length, and leaves the
-// mechanism as it was.
+// Restore restores a state that AppendState wrote. It refuses any other length, and leaves the mechanism unchanged.
 func (o *PerStep) Restore(state []byte) error {
 	if len(state) != stateLen {
 		return fmt.Errorf("once: state: %d bytes, want %d", len(state), stateLen)

@@ -13,7 +13,8 @@ func TestRestoreAtEveryStepGivesTheSameBytes(t *testing.T) {
 	sumtest.RestoreGivesTheSameBytes(t, "once", 40, newOnce(t, 3, sampler), newOnce(t, 3, sampler))
 }
 
-// The state is the step: a function of the number of records, and nothing of any event.
+// TestStateHoldsNoEvent checks that the state is the step, a function of the number of records, and depends on no
+// event.
 func TestStateHoldsNoEvent(t *testing.T) {
 	states := map[string]bool{}
 	for _, leaf := range []int64{0, 1, -1 << 20} {

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestGoldenReleases pins noisy releases, in lattice units, and states. The same bytes are due on every CPU and build.
+// TestGoldenReleases pins noisy releases, in lattice units, and states. Every CPU and build must give the same bytes.
 func TestGoldenReleases(t *testing.T) {
 	const n = 3
 	const scale = (3<<20 + 1) << 7 // 2^28.6

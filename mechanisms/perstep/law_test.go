@@ -11,13 +11,13 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// limit of a standardised statistic: a normal one passes it with probability 1e-9, two-sided. Seeds are fixed: red
-// means bug.
+// limit bounds a standardised statistic: a normal exceeds it with probability 1e-9, two-sided. Seeds are fixed, so a
+// failure means a bug.
 const limit = 6.11
 
 // covarianceError returns how many standard errors the worst entry of the covariance matrix of the noise of 8 steps is
-// away from variance·I: fresh in each step. Each of n coordinates is an independent stream; Var(xy) of independent x, y
-// is variance², Var(x²) of normal x 2·variance².
+// away from variance·I, which means that noise is fresh in each step. Each of n coordinates is an independent stream;
+// Var(xy) of independent x, y is variance², Var(x²) of normal x is 2·variance².
 func covarianceError(t *testing.T, sampler noise.Sampler, variance float64) (worst float64, where string) {
 	t.Helper()
 	const steps, n = 8, 100_000
@@ -44,7 +44,7 @@ func covarianceError(t *testing.T, sampler noise.Sampler, variance float64) (wor
 	return worst, where
 }
 
-// reused plants a fault: every step has the noise of the first.
+// reused plants a fault: every step has the noise of the first one.
 type reused struct {
 	noise.Sampler
 	seed *noise.Seed
@@ -57,7 +57,7 @@ func (r *reused) Fill(dst []int64, seed noise.Seed) {
 	r.Sampler.Fill(dst, *r.seed)
 }
 
-// s = 2²⁰, so that rounding adds 2⁻⁴⁴ to a relative variance.
+// TestNoiseIsFreshInEachStep uses s = 2²⁰, so that rounding adds 2⁻⁴⁴ to a relative variance.
 func TestNoiseIsFreshInEachStep(t *testing.T) {
 	const s = 1 << 20
 	if z, where := covarianceError(t, sumtest.Gaussian(t, s), s*s); z > limit {
@@ -73,8 +73,8 @@ func TestNoiseIsFreshInEachStep(t *testing.T) {
 	}
 }
 
-// A Gamma step has E‖x‖² = θ²n(n+1), and with ‖x‖² = θ²χ²_{n+1}χ²_n the variance of ‖x‖²/θ² is ab((a+2)(b+2) − ab), a =
-// n+1, b = n.
+// TestNormOfGammaNoise checks that a Gamma step has E‖x‖² = θ²n(n+1). With ‖x‖² = θ²χ²_{n+1}χ²_n, the variance of
+// ‖x‖²/θ² is ab((a+2)(b+2) − ab), a = n+1, b = n.
 func TestNormOfGammaNoise(t *testing.T) {
 	const theta, n, keys = 1 << 20, 5, 4000
 	o, dst, sum := newOnce(t, n, gamma(t, theta, n)), make([]float64, n), 0.0
@@ -92,13 +92,13 @@ func TestNormOfGammaNoise(t *testing.T) {
 	}
 }
 
-// world is one of two neighbouring streams of one coordinate, whose contribution at a step may depend on the releases
-// before it.
+// world is one of two neighbouring streams of one coordinate, whose contribution at a step may depend on earlier
+// releases.
 type world func(step int, releases []float64) int64
 
-// exactDeltas enumerates every history of noise n_1 … n_T with |n_t| ≤ reach through the shipped Add, and finds by the
-// chain rule the probabilities that both worlds give its releases: P(round(s·Z) = n) in x, and of the noise that
-// explains the same release in y.
+// exactDeltas enumerates every history of noise n_1 … n_T with |n_t| ≤ reach through the shipped Add. By the chain rule
+// it finds the probabilities of its releases in both worlds: P(round(s·Z) = n) in x, and in y that of the noise that
+// gives the same release.
 func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []float64) []float64 {
 	t.Helper()
 	reach := int64(math.Ceil(6 * s))
@@ -126,12 +126,12 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 	return deltas
 }
 
-// PROOF.md, Theorem 1, exactly: δ_exact ≤ δ(Δ/s) for the joint law of all releases, also when the event's step or later
-// leaves depend on releases; one release alone is below it by the rounding only. A contribution that shows twice is
-// caught.
+// TestExactLawIsWithinTheClaim checks PROOF.md, Theorem 1, exactly: δ_exact ≤ δ(Δ/s) for the joint law of all releases,
+// even if the event's step or later contributions depend on releases. One release alone is below it only by the
+// rounding. A contribution that is released twice must be caught.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
-	follow := func(at int, leaf int64) world { // later leaves look at the release before
+	follow := func(at int, leaf int64) world { // later contributions depend on the release before
 		return func(step int, releases []float64) int64 {
 			switch {
 			case step == at:
@@ -142,7 +142,7 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 			return 1
 		}
 	}
-	invited := func(leaf int64) world { // the event comes in the second or the third step, as the first release says
+	invited := func(leaf int64) world { // the event occurs in the second or the third step, depending on the first release
 		return func(step int, releases []float64) int64 {
 			if step > 0 && (releases[0] > 0) == (step == 1) {
 				return leaf

@@ -17,8 +17,8 @@ type PerStep struct {
 	drawn []int64 // n_t, scratch
 }
 
-// New returns the mechanism before its first step. sampler has the plan's scale and dimension n; instance components
-// the noise of several mechanisms on one chain.
+// New returns the mechanism before its first step. sampler must have the plan's scale and dimension n; instance
+// separates the noise of several mechanisms on one chain.
 func New(grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*PerStep, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("once: dimension %d: below 1", n)
@@ -29,16 +29,16 @@ func New(grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Per
 	return &PerStep{grid: grid, sampler: sampler, instance: instance, drawn: make([]int64, n)}, nil
 }
 
-// Fresh returns the mechanism before its first step, as New made it. The two share sampler and scratch: they are used
-// one at a time.
+// Fresh returns a new mechanism before its first step, as New would make it. Both share sampler and scratch, so only
+// one may be in use at a time.
 func (o *PerStep) Fresh() *PerStep {
 	fresh := *o
 	fresh.steps = 0
 	return &fresh
 }
 
-// Add takes the contribution sum v of step Steps()+1 and writes its release to dst. BEFORE, chain has absorbed every
-// record of the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
+// Add takes the contribution sum v of step Steps()+1 and writes its release to dst. The chain must have absorbed every
+// record of the step BEFORE. The key of the step's noise is node {instance, block: step number}, level and index 0.
 func (o *PerStep) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(o.drawn) || len(dst) != len(o.drawn) {
 		panic(fmt.Sprintf("BUG: once: leaf has %d entries and release %d, want %d", len(v), len(dst), len(o.drawn)))

@@ -12,12 +12,12 @@ import (
 
 var unit = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
 
-// silence is the sampler of the zero-noise tests.
+// silence is a sampler of zeros.
 type silence struct{}
 
 func (silence) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
-// listening keeps the seeds that a sampler is given.
+// listening records the seeds that a sampler gets.
 type listening struct {
 	noise.Sampler
 	seeds []noise.Seed
@@ -72,7 +72,8 @@ func TestAddRefusesOtherShapes(t *testing.T) {
 	}
 }
 
-// y_t = v_t exactly without noise: nothing of earlier steps, in units of the grid.
+// TestZeroNoiseGivesTheLeafOfItsStep checks that without noise y_t = v_t exactly, in units of the grid, with nothing
+// from earlier steps.
 func TestZeroNoiseGivesTheLeafOfItsStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	o, err := New(lattice.Grid{Exp: -3, Lambda: 1 << 24}, 2, silence{}, 0)
@@ -89,7 +90,8 @@ func TestZeroNoiseGivesTheLeafOfItsStep(t *testing.T) {
 	}
 }
 
-// Contribution and noise at the ends of their ranges do not wrap: |v| < 2⁵⁶, |n| < 2⁶², and more.
+// TestSumIsWiderThanAWord checks that contribution and noise at the ends of their ranges do not wrap: |v| < 2⁵⁶, |n| <
+// 2⁶², and more.
 func TestSumIsWiderThanAWord(t *testing.T) {
 	const most = 1<<63 - 1
 	o, chain, dst := newOnce(t, 2, &sumtest.Script{Values: []int64{most, -most - 1}}), noise.NewChain([32]byte{}),
@@ -100,8 +102,8 @@ func TestSumIsWiderThanAWord(t *testing.T) {
 	}
 }
 
-// Noise of step t is the vector of node {instance, t} under the chain after that step's records, and is recovered from
-// the release.
+// TestNoiseIsRecoveredFromReleases checks that the noise of step t is the vector of node {instance, t} under the chain
+// after that step's records. It recovers the noise from the release.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	const n = 3
 	sampler := sumtest.Gaussian(t, 1<<20)
@@ -119,8 +121,8 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	}
 }
 
-// Each step has one noise vector of its own: one seed a step, all different; other instances and other histories have
-// others.
+// TestNoiseIsKeyedByTheHistory checks that each step uses one seed, that all seeds differ, and that other instances and
+// other histories have other seeds.
 func TestNoiseIsKeyedByTheHistory(t *testing.T) {
 	const steps = 60
 	run := func(instance uint16, changed int) []noise.Seed {

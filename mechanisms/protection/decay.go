@@ -2,8 +2,8 @@ package protection
 
 import "fmt"
 
-// Decay protects an event in all releases there will ever be: sums decay by 1 − 1/H a step, H = Steps, and noise starts
-// anew at public steps. The loss of an event grows for about a memory, and then never again.
+// Decay protects an event in all releases, for ever. Sums decay by 1 − 1/H a step, H = Steps, and noise starts anew at
+// public steps. The loss of an event grows for about a memory, and then stays constant.
 type Decay struct{ Steps uint64 }
 
 // Name returns "decay".
@@ -30,7 +30,7 @@ func (d Decay) Figures() Figures { return Figures{Memory: d.Steps} }
 // Ages returns the ages of 1, 10, 100 and 1000 memories.
 func (d Decay) Ages() []Age { return spans(d.Steps, "H", "after_1_memory", "memories") }
 
-// Logged returns one step, one and ten memories, and ever.
+// Logged returns one step, one and ten memories, and for ever.
 func (d Decay) Logged() []Age {
 	all := d.Ages()
 	return []Age{
@@ -38,10 +38,10 @@ func (d Decay) Logged() []Age {
 	}
 }
 
-// BackgroundSteps returns none.
+// BackgroundSteps returns 0.
 func (Decay) BackgroundSteps() uint64 { return 0 }
 
-// Words names H.
+// Words returns texts that name H.
 func (d Decay) Words() Words {
 	return Words{
 		Letter: "H", Length: "for life, memory H = " + counted(d.Steps, "step"),
@@ -51,7 +51,7 @@ func (d Decay) Words() Words {
 	}
 }
 
-// Validate refuses a memory of no steps.
+// Validate refuses a memory of 0 steps.
 func (d Decay) Validate() error {
 	if d.Steps == 0 {
 		return fmt.Errorf("protection: memory 0: sums decay over one step at least")
@@ -63,7 +63,7 @@ func (Decay) periods(uint64) uint64                  { return 1 }
 func (Decay) reached(_ uint64, mu, all float64) bool { return mu >= all }
 func (Decay) capped() bool                           { return true }
 
-// shares are the ages below a memory that are stored, beside whole memories: H divided by these.
+// shares gives the ages below a memory that are stored besides whole memories: H divided by each of these.
 var shares = []uint64{1000, 100, 10, 5, 2}
 
 func (d Decay) stored(bool) []uint64 {

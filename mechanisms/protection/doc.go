@@ -1,4 +1,4 @@
-// Package protection says who is protected, for how long, and how much is lost: the promise that decisions state.
+// Package protection defines the promise that decisions state: what is protected, for how long, and the loss.
 //
 //	Scope  which releases one unit's loss is bounded over: Window, Decay, Lifetime or PerStep
 //	Unit   what is exchanged between neighbouring streams: an Event, or all events of a User
@@ -7,14 +7,14 @@
 //	W  window, steps        H  memory, steps: sums decay by 1 − 1/H a step      T  lifetime, steps
 //	s  separation, steps between accepted events of one user                    A  age, steps
 //
-// Scope and Unit are closed sums: only this package defines values of them, and each value answers for itself. Code
-// outside must not ask which value it has; it asks for what it needs, for example Span, End or Words. A mechanism names
-// the scopes that it takes by their types, in its row of package mechanisms.
+// Scope and Unit are closed sums: only this package defines their values. Code outside must not switch on the type of a
+// value. It must call the method that gives what it needs, for example Span, End or Words. A mechanism names the scopes
+// that it accepts by their types, in its row of package mechanisms.
 //
-// A further scope is a type in a file of its own here, and a row of a mechanism that takes it. The compiler lists the
-// methods that it must have. A scope that is stored needs a member in Figures and a case in scopeOf, too.
+// To add a scope, add a type in its own file here, and a row of a mechanism that accepts it. The compiler lists the
+// methods that it must have. A scope that is stored also needs a member in Figures and a case in scopeOf.
 //
 // Guarantee is a promise with its figures. AppendGuarantee stores one as JSON for a ledger and other programs. A stored
-// curve is a table of ages, in windows or in memories. Each has µ and the ε that it proves, and bounds what lies
-// between.
+// curve is a table of ages, in windows or in memories. Each age has µ and the ε that it proves, which also bound the
+// ages before it.
 package protection

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// Of a stream that releases no sum, ε of one unit, at each age, is that of its draws, and of a group that of kε and
-// k²ρ.
+// TestDrawsOfAGroup checks a stream that releases no sum. At each age, ε of one unit is the ε of its draws, and ε of a
+// group of k units is the ε of kε and k²ρ.
 func TestDrawsOfAGroup(t *testing.T) {
 	const delta, life = 1e-6, 64
 	composed := func(pure, rho float64) float64 {

@@ -7,22 +7,22 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// Guarantee is what a mechanism proves: the joint law of all releases that the scope names changes by at most (Epsilon,
-// Delta) between neighbours that differ in one unit. A step holds Batch events.
+// Guarantee is the promise that a mechanism proves: the joint law of all releases that the scope names changes by at
+// most (Epsilon, Delta) between neighbours that differ in one unit. A step holds Batch events.
 type Guarantee struct {
 	Terms
 	Mechanism      string
 	Batch          uint64
-	Epsilon, Delta float64  // proved
-	Mu             float64  // Gaussian-DP parameter of the same releases, rounded up; 0 for a pure-ε mechanism
-	Curve          dp.Curve // of a Gaussian mechanism whose loss depends on age, of a User a dp.UserCurve; else nil
-	Draws          dp.Draws // of a stream that releases no sum, and then all that Epsilon counts: there is no Mu
+	Epsilon, Delta float64  // proved values
+	Mu             float64  // Gaussian-DP parameter of the same releases, rounded up; 0 if ε is pure
+	Curve          dp.Curve // for a Gaussian mechanism whose loss depends on age, and a dp.UserCurve for a User; else nil
+	Draws          dp.Draws // for a stream without released sums; then Epsilon counts only these, and Mu is 0
 }
 
-// At returns ε(age) at the same δ: the loss over all releases of a unit's first age steps, rounded up; of a unit of
-// several events, those that Among names, followed to that age. A Gaussian mechanism has its Curve. Pure ε has m =
-// ⌈age/W⌉ windows for mε, because an event that left its window stays in the running sum, under the noise of the
-// contribution that took its place. Age 0 is before the first release.
+// At returns ε(age) at the same δ: the loss over all releases in a unit's first age steps, rounded up. For a unit of
+// several events these are the events that Among names, followed to that age. A Gaussian mechanism uses its Curve. Pure
+// ε costs mε for m = ⌈age/W⌉ windows, because an event that left its window stays in the running sum, under the noise
+// of the contribution that took its place. Age 0 is before the first release.
 func (g Guarantee) At(age uint64) dp.Budget {
 	age = min(age, g.Scope.End())
 	if age == 0 {
@@ -46,7 +46,8 @@ func (g Guarantee) At(age uint64) dp.Budget {
 	return part
 }
 
-// AtSpans returns At for an age of so many whole windows, or memories, however many steps those are; at least 1.
+// AtSpans returns At for an age of that many whole windows, or memories, even if their steps overflow; spans is at
+// least 1.
 func (g Guarantee) AtSpans(spans uint64) dp.Budget {
 	if g.Mu == 0 && g.Scope.periods(Endless) > 1 {
 		return g.times(integer(spans))
@@ -54,7 +55,7 @@ func (g Guarantee) AtSpans(spans uint64) dp.Budget {
 	return g.At(times(spans, max(g.Scope.Span(), 1)))
 }
 
-// AtAge returns At of an age that is printed.
+// AtAge returns At for an age that is printed.
 func (g Guarantee) AtAge(a Age) dp.Budget {
 	if a.Spans > 0 {
 		return g.AtSpans(a.Spans)
@@ -62,9 +63,9 @@ func (g Guarantee) AtAge(a Age) dp.Budget {
 	return g.At(a.Steps)
 }
 
-// AtAll returns the loss over all releases of any age steps, rounded up, when all events of a unit among them are
-// exchanged, where At is for the events that Among names. Pure ε has ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the
-// first window cost mε, those of the next (m−1)ε, and so on. It panics for a unit of one event.
+// AtAll returns the loss over all releases in any age steps, rounded up, if all events of a unit in these steps are
+// exchanged; At covers only the events that Among names. Pure ε costs ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the
+// first window cost mε, those of the second (m−1)ε, and so on. It panics for a unit of one event.
 func (g Guarantee) AtAll(age uint64) dp.Budget {
 	if _, several := g.Unit.EventSeparation(); !several {
 		panic("BUG: protection: all events of a unit that has one")
@@ -77,14 +78,14 @@ func (g Guarantee) AtAll(age uint64) dp.Budget {
 		return g.gaussian(g.Curve.(dp.UserCurve).MuAll(age))
 	default:
 		m := integer(g.Scope.periods(age))
-		sum := dp.Float().Add(m, dp.Exact(1)) // below 2⁶⁵, and the product below 2¹²⁹
+		sum := dp.Float().Add(m, dp.Exact(1)) // below 2⁶⁵, and so the product below 2¹²⁹
 		return g.times(sum.Mul(sum, m).Quo(sum, dp.Exact(2)))
 	}
 }
 
-// Group returns the loss when several units are exchanged at once, k events of one person, say, that no separation
-// bounds: kµ (Gaussian) or kε (pure), rounded up. Nothing smaller is true of every mechanism with that µ or ε (Dong,
-// Roth and Su 2022, Theorem 2.14). Of draws with no sums beside them it is that of kε and k²ρ at δ.
+// Group returns the loss if several units are exchanged at once, for example k events of one person without any
+// separation: kµ (Gaussian) or kε (pure), rounded up. No smaller bound holds for every mechanism with that µ or ε
+// (Dong, Roth and Su 2022, Theorem 2.14). For draws without sums it is the loss of kε and k²ρ at δ.
 func (g Guarantee) Group(units uint64) dp.Budget {
 	switch {
 	case units == 0:
@@ -93,7 +94,7 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 		return g.claim()
 	case g.Mu > 0:
 		return g.gaussian(dp.RoundUp(dp.Float().Mul(dp.Exact(g.Mu), integer(units))))
-	case g.Delta > 0: // of draws alone
+	case g.Delta > 0: // draws alone
 		total := g.Draws.Of(units)
 		return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
 	default:
@@ -101,8 +102,8 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 	}
 }
 
-// Lives returns the loss of a unit whose step is released in so many lives of a stream, each with noise of its own:
-// √F·µ for F lives, or Fε (pure), rounded up. A deployment that goes on after another one is a second life
+// Lives returns the loss of a unit whose step is released in several lives of a stream, each with its own noise: √F·µ
+// for F lives, or Fε (pure), rounded up. For example, a deployment that continues another one is a second life
 // (mechanisms/decay/PROOF.md, Theorem 3).
 func (g Guarantee) Lives(lives uint64) dp.Budget {
 	if lives == 0 {
@@ -124,14 +125,15 @@ func (g Guarantee) gaussian(mu float64) dp.Budget {
 	return dp.Budget{Epsilon: dp.GaussianEpsilon(mu, g.Delta), Delta: g.Delta}
 }
 
-// times returns the budget of count times ε, a whole number below 2¹³⁰: the product of 53 bits more is exact.
+// times returns the budget of count times ε for a whole number below 2¹³⁰: the product has 53 bits more, so it is
+// exact.
 func (g Guarantee) times(count *big.Float) dp.Budget {
 	return dp.Budget{Epsilon: dp.RoundUp(dp.Float().Mul(dp.Exact(g.Epsilon), count)), Delta: g.Delta}
 }
 
 func integer(x uint64) *big.Float { return dp.Float().SetUint64(x) }
 
-// times multiplies, and stops at the last step that a stream can have.
+// times multiplies, and returns at most the last step that a stream can have.
 func times(a, b uint64) uint64 {
 	if b > 0 && a > math.MaxUint64/b {
 		return math.MaxUint64

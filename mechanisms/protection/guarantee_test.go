@@ -6,17 +6,17 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
-	_ "oriel/mechanisms/mechtest/tiertest" // a process of tests collects its heap less often
+	_ "oriel/mechanisms/mechtest/tiertest" // its init lets the test process collect its heap less often
 )
 
-// event and user are units of tests that care for no other.
+// event and user are units for tests in which the unit does not matter.
 var (
 	event = Event{Exchange: dp.Replace}
 	user  = User{Exchange: dp.Replace, Separation: 3}
 )
 
-// m windows of pure ε cost mε; all events of a user over m windows m(m+1)/2 times ε: the first window's are followed
-// for m windows, the next one's for m − 1, and so on.
+// TestPureGuaranteeFollowsTheWindows checks that m windows of pure ε cost mε. All events of a user over m windows cost
+// m(m+1)/2 times ε: the first window's events are followed for m windows, the next one's for m − 1, and so on.
 func TestPureGuaranteeFollowsTheWindows(t *testing.T) {
 	g := Guarantee{Terms: Terms{Window{8}, user}, Epsilon: 0.1}
 	if g.At(0) != (dp.Budget{}) || g.AtAll(0) != (dp.Budget{}) {
@@ -36,7 +36,7 @@ func TestPureGuaranteeFollowsTheWindows(t *testing.T) {
 				t.Errorf("%s(%d) = %v, want %g", name, age, got, want)
 			}
 		}
-		exactly := func(count float64) float64 { // 0.1 is a little more than a tenth, and is multiplied as it is
+		exactly := func(count float64) float64 { // the float64 0.1 is a little more than a tenth, and is multiplied exactly
 			x, _ := new(big.Rat).Mul(new(big.Rat).SetFloat64(0.1), new(big.Rat).SetFloat64(count)).Float64()
 			return x
 		}
@@ -55,7 +55,7 @@ func TestPureGuaranteeFollowsTheWindows(t *testing.T) {
 	g.AtAll(9)
 }
 
-// What is released once costs the same at every age.
+// TestGuaranteeWithoutWindowDoesNotAge checks that a per-step release costs the same at every age.
 func TestGuaranteeWithoutWindowDoesNotAge(t *testing.T) {
 	for _, g := range []Guarantee{
 		{Epsilon: 1, Delta: 1e-6, Mu: dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})}, {Epsilon: 0.5},
@@ -73,7 +73,8 @@ func TestGuaranteeWithoutWindowDoesNotAge(t *testing.T) {
 	}
 }
 
-// With a horizon the loss stays what it is at the last step, whatever is asked, and is never above the claim.
+// TestNothingAgesBeyondTheHorizon checks that with a horizon the loss at later ages is the loss at the last step, and
+// never above the claim.
 func TestNothingAgesBeyondTheHorizon(t *testing.T) {
 	curve := Guarantee{
 		Terms: Terms{Lifetime{800, 1000}, user}, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000),
@@ -96,7 +97,7 @@ func TestNothingAgesBeyondTheHorizon(t *testing.T) {
 	}
 }
 
-// k events at once cost kµ or kε.
+// TestGroupIsLinear checks that k events at once cost kµ or kε.
 func TestGroupIsLinear(t *testing.T) {
 	budget := dp.Budget{Epsilon: 1, Delta: 1e-6}
 	gaussian := Guarantee{Terms: Terms{Window{8}, event}, Epsilon: 1, Delta: 1e-6, Mu: dp.GaussianMu(budget)}
@@ -120,7 +121,7 @@ func TestGroupIsLinear(t *testing.T) {
 	}
 }
 
-// TestAtSpansDoesNotWrap: an age beyond 64 bits must not come round to a young one.
+// TestAtSpansDoesNotWrap checks that an age beyond 64 bits does not wrap to a small one.
 func TestAtSpansDoesNotWrap(t *testing.T) {
 	g := Guarantee{Terms: Terms{Window{1 << 61}, event}, Epsilon: 1}
 	if got := g.AtSpans(100).Epsilon; got < 100 {
@@ -132,16 +133,16 @@ func TestAtSpansDoesNotWrap(t *testing.T) {
 	}
 }
 
-// linear is a curve that no whole windows follow.
+// linear is a curve that grows linearly with age, not by whole windows.
 type linear float64
 
 func (l linear) Mu(age uint64) float64 { return float64(l) * float64(age) }
 
-// MuAll is more than Mu beyond a window of 1000.
+// MuAll is larger than Mu beyond a window of 1000.
 func (l linear) MuAll(age uint64) float64 { return l.Mu(age) * max(1, float64(age)/1000) }
 
-// A curve decides at every age but the window, where the claim is what was configured; AtSpans is At, also beyond 2⁶⁴
-// steps.
+// TestGuaranteeFollowsItsCurve checks that the curve decides at every age except the window, where the claim is the
+// configured one. AtSpans must equal At, even beyond 2⁶⁴ steps.
 func TestGuaranteeFollowsItsCurve(t *testing.T) {
 	g := Guarantee{Terms: Terms{Window{1000}, event}, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000)}
 	for _, age := range []uint64{1, 999, 1001, 8000} {
@@ -169,8 +170,8 @@ func TestGuaranteeFollowsItsCurve(t *testing.T) {
 	}
 }
 
-// Of lives with noise of their own µ adds in quadrature, and ε in sum: 1.46 for two of ε = 1, δ = 1e-6, as PRIVACY.md
-// has it.
+// TestLivesAddInQuadrature checks lives with their own noise: µ adds in quadrature, and ε adds up. Two lives of ε = 1,
+// δ = 1e-6 cost 1.46, as PRIVACY.md states.
 func TestLivesAddInQuadrature(t *testing.T) {
 	mu := dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})
 	g := Guarantee{Terms: Terms{Decay{64}, event}, Mechanism: "blt", Batch: 1, Epsilon: 1, Delta: 1e-6, Mu: mu}

@@ -5,13 +5,13 @@ import "fmt"
 // Lifetime protects an event in all releases of a stream that ends after T = Steps steps.
 type Lifetime struct {
 	Steps  uint64 // T
-	Within uint64 // the window that the mechanism is calibrated to, T or more: of a tree the next power of two
+	Within uint64 // window of the mechanism's calibration, at least T; for a tree the next power of two
 }
 
 // Name returns "lifetime".
 func (Lifetime) Name() string { return "lifetime" }
 
-// Span returns the window that the stream ends within.
+// Span returns the window within which the stream ends.
 func (l Lifetime) Span() uint64 { return l.Within }
 
 // End returns T.
@@ -20,10 +20,10 @@ func (l Lifetime) End() uint64 { return l.Steps }
 // ForLife returns true.
 func (Lifetime) ForLife() bool { return true }
 
-// Memory returns none.
+// Memory returns 0 and false.
 func (Lifetime) Memory() (steps uint64, decays bool) { return 0, false }
 
-// RoundedUp returns the stream within the shortest window.
+// RoundedUp returns the same stream within the shortest window.
 func (l Lifetime) RoundedUp(powers bool) Scope {
 	return Lifetime{Steps: l.Steps, Within: fit(l.Steps, powers)}
 }
@@ -31,7 +31,7 @@ func (l Lifetime) RoundedUp(powers bool) Scope {
 // Figures returns T and the window.
 func (l Lifetime) Figures() Figures { return Figures{Window: l.Within, Horizon: l.Steps} }
 
-// Ages returns T: nothing is released after it.
+// Ages returns T, because nothing is released after it.
 func (l Lifetime) Ages() []Age { return []Age{{Steps: l.Steps, Name: "at the end"}} }
 
 // Logged returns the same ages as Ages.
@@ -40,7 +40,7 @@ func (l Lifetime) Logged() []Age { return l.Ages() }
 // BackgroundSteps returns T.
 func (l Lifetime) BackgroundSteps() uint64 { return l.Steps }
 
-// Words names T.
+// Words returns texts that name T.
 func (l Lifetime) Words() Words {
 	length := counted(l.Steps, "step")
 	return Words{
@@ -52,7 +52,7 @@ func (l Lifetime) Words() Words {
 	}
 }
 
-// Validate refuses a stream of no steps, and one that its window ends before.
+// Validate refuses a stream of 0 steps, and a window that is shorter than the stream.
 func (l Lifetime) Validate() error {
 	if l.Steps == 0 || l.Steps > l.Within {
 		return fmt.Errorf("protection: horizon %d: not in [1, %d], the window that the stream ends within", l.Steps, l.Within)

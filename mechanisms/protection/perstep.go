@@ -1,12 +1,12 @@
 package protection
 
-// PerStep protects an event in the one release that it is in: each step's own sum is released once, for ever.
+// PerStep protects an event in the only release that contains it: each step's own sum is released once.
 type PerStep struct{}
 
 // Name returns "per-step release".
 func (PerStep) Name() string { return "per-step release" }
 
-// Span returns 0: there is one release.
+// Span returns 0, because an event is in one release.
 func (PerStep) Span() uint64 { return 0 }
 
 // End returns Endless.
@@ -15,25 +15,25 @@ func (PerStep) End() uint64 { return Endless }
 // ForLife returns true.
 func (PerStep) ForLife() bool { return true }
 
-// Memory returns none.
+// Memory returns 0 and false.
 func (PerStep) Memory() (steps uint64, decays bool) { return 0, false }
 
 // RoundedUp returns the scope.
 func (p PerStep) RoundedUp(bool) Scope { return p }
 
-// Figures returns none.
+// Figures returns no numbers.
 func (PerStep) Figures() Figures { return Figures{} }
 
-// Ages returns one: all ages are alike.
+// Ages returns one age, because the loss is the same at all of them.
 func (PerStep) Ages() []Age { return []Age{{Steps: 1, Name: "at every age"}} }
 
 // Logged returns the same ages as Ages.
 func (p PerStep) Logged() []Age { return p.Ages() }
 
-// BackgroundSteps returns none.
+// BackgroundSteps returns 0.
 func (PerStep) BackgroundSteps() uint64 { return 0 }
 
-// Words says that there is no window.
+// Words returns texts without a window.
 func (PerStep) Words() Words {
 	return Words{
 		Length: "no window", Age: "at every age", Claim: ", for ever", Point: " for ever",

@@ -6,57 +6,58 @@ import (
 	"math/bits"
 )
 
-// Endless is End of a stream that does not end: an age that no stream reaches.
+// Endless is the value of End for a stream that does not end: an age that no stream reaches.
 const Endless uint64 = math.MaxUint64
 
-// Scope says over which releases the loss of one unit is bounded. Its values are Window, Decay, Lifetime and PerStep.
+// Scope defines over which releases the loss of one unit is bounded. Its values are Window, Decay, Lifetime and
+// PerStep.
 type Scope interface {
-	// Name is the word for it in refusals.
+	// Name returns the word for the scope in error messages.
 	Name() string
 
-	// Span returns the steps over which an event is mostly at stake: W, H, or the window that a Lifetime stands in. It is
-	// 0 where an event is in one release alone.
+	// Span returns the steps over which most of an event's loss occurs: W, H, or the window of a Lifetime. It is 0 if
+	// an event is in only one release.
 	Span() uint64
 
 	// End returns the last step that has a release, or Endless.
 	End() uint64
 
-	// ForLife reports whether the loss that a Guarantee states is that of all releases there will ever be.
+	// ForLife reports whether the loss that a Guarantee states covers all releases, for ever.
 	ForLife() bool
 
-	// Memory returns H, and true, where sums decay by 1 − 1/H a step.
+	// Memory returns H, and true, if sums decay by 1 − 1/H a step.
 	Memory() (steps uint64, decays bool)
 
-	// RoundedUp returns the scope with the shortest window that a mechanism takes: where it takes powers of two alone, the
-	// next one.
+	// RoundedUp returns the scope with the shortest window that a mechanism accepts: the next power of two if powers is
+	// set.
 	RoundedUp(powers bool) Scope
 
-	// Figures returns the numbers of the scope as decisions, reports and stored forms have them.
+	// Figures returns the numbers of the scope that decisions, reports and stored forms contain.
 	Figures() Figures
 
 	// Ages returns the ages at which a loss is worth printing, in order.
 	Ages() []Age
 
-	// Logged returns the ages that one line of a log has room for, in order.
+	// Logged returns the few ages that one line of a log has room for, in order.
 	Logged() []Age
 
-	// BackgroundSteps returns the steps among whose events one of them hides: publishing one of them at random must not be
-	// as private as the claim. It is 0 where no number of steps says so.
+	// BackgroundSteps returns the number of steps among whose events one event must be hidden. DeltaWarning uses it:
+	// publishing one of these events at random must not satisfy the claim. It is 0 if the scope has no such number.
 	BackgroundSteps() uint64
 
-	// Words are what people read of the scope.
+	// Words returns the texts that describe the scope to people.
 	Words() Words
 
-	// Validate checks the numbers by themselves.
+	// Validate checks the numbers of the scope alone.
 	Validate() error
 
-	periods(age uint64) uint64                // windows that so many steps touch: each costs pure ε once
-	reached(age uint64, mu, all float64) bool // whether µ at this age is all that the claim is of
-	capped() bool                             // whether no age loses more than the claim
-	stored(fine bool) []uint64                // ages of a stored loss, never falling; fine: ages within the span too
+	periods(age uint64) uint64                // windows that so many steps touch; each costs pure ε once
+	reached(age uint64, mu, all float64) bool // whether µ at this age is the whole µ of the claim
+	capped() bool                             // whether the loss at every age is at most the claim
+	stored(fine bool) []uint64                // ages of a stored loss, ascending; with fine also ages within the span
 }
 
-// Figures are the numbers of a scope by the names that formats give them. A number that the scope does not have is 0.
+// Figures holds the numbers of a scope under the names that formats use. A number that the scope does not have is 0.
 type Figures struct {
 	Window  uint64 // W, steps
 	Horizon uint64 // T, steps
@@ -76,33 +77,33 @@ func scopeOf(f Figures) Scope {
 	return PerStep{}
 }
 
-// Age is an age that is printed. Spans is 0 where it is no whole number of spans.
+// Age is an age that is printed. Spans is 0 if it is not a whole number of spans.
 type Age struct {
 	Spans, Steps uint64
-	Name         string // such as "10 W", or "at the end"
-	Figure       string // in names of figures, behind "epsilon_": "after_10_windows"
+	Name         string // for example "10 W", or "at the end"
+	Figure       string // part of figure names after "epsilon_", for example "after_10_windows"
 }
 
-// Words are what people read of a scope, in the places that name it.
+// Words holds the texts that describe a scope to people, by the place that shows them.
 type Words struct {
-	Letter string // of Steps: "W", "H", "T", or empty
-	Length string // heads a report: "W = 64 steps"
-	Age    string // what a loss of all ages is called: "at every age"; empty where ages differ
-	Claim  string // follows "ε = 1 for every event" in a title
-	Point  string // follows the claimed ε in a figure
-	At     uint64 // the age where it stands; 0: at every one
-	Brief  string // follows "against replace of one event" in a transcript
+	Letter string // the letter of Steps: "W", "H", "T", or empty
+	Length string // heading of a report: "W = 64 steps"
+	Age    string // name of the loss at all ages: "at every age"; empty if ages differ
+	Claim  string // as it follows "ε = 1 for every event" in a title
+	Point  string // as it follows the claimed ε in a figure
+	At     uint64 // the age at which a figure shows Point; 0: all ages
+	Brief  string // as it follows "against replace of one event" in a transcript
 
 	Promise string // first line of a log
-	Key     string // of the log's number of steps; empty: none
-	Steps   uint64 // that number: W, H or T
+	Key     string // name of the number of steps in a log; empty: none
+	Steps   uint64 // the number itself: W, H or T
 }
 
-// longest is the largest window that is a power of two and that a mechanism takes.
+// longest is the largest power of two that a mechanism accepts as a window.
 const longest = 1 << 62
 
-// fit returns the shortest window for so many steps. Where a mechanism has none so long it is the steps, which the
-// mechanism refuses: never a shorter window.
+// fit returns the shortest window of at least the given steps. If mechanisms accept none that long, it returns steps
+// itself, which the mechanism refuses, and never a shorter window.
 func fit(steps uint64, powers bool) uint64 {
 	if !powers || steps&(steps-1) == 0 || steps > longest {
 		return steps
@@ -110,7 +111,8 @@ func fit(steps uint64, powers bool) uint64 {
 	return 1 << bits.Len64(steps)
 }
 
-// spans returns the ages of 1, 10, 100 and 1000 spans. first is the figure of one, many a word for several.
+// spans returns the ages of 1, 10, 100 and 1000 spans. first is the name of the figure at one span, many the noun for
+// several.
 func spans(span uint64, letter, first, many string) []Age {
 	ages := []Age{{Spans: 1, Steps: span, Name: letter, Figure: first}}
 	for _, k := range []uint64{10, 100, 1000} {

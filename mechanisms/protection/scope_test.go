@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// answers is what a scope says, written out.
+// answers lists the expected results of a scope's methods.
 type answers struct {
 	scope        Scope
 	name         string
@@ -23,11 +23,11 @@ type answers struct {
 	words        Words
 	capped       bool
 	periods      map[uint64]uint64 // by age
-	reached      map[uint64]bool   // by age, at a µ that is below that of the claim
+	reached      map[uint64]bool   // by age, at a µ below the claim's
 	coarse, fine []uint64          // the first of the stored ages
-	stored       int               // how many there are, fine
-	last         uint64            // of the stored ages
-	problem      Scope             // what Validate refuses
+	stored       int               // number of stored ages, with fine
+	last         uint64            // the last stored age
+	problem      Scope             // a scope that Validate refuses
 	refused      string
 }
 
@@ -200,7 +200,7 @@ func TestScopesAnswerWhatTheyAreOf(t *testing.T) {
 			}
 		}
 	}
-	// A decay has lost all that it will once µ is that of the claim, and no other scope asks for µ.
+	// A decay has reached its whole loss once µ equals the claim's µ. No other scope depends on µ.
 	if d := (Decay{64}); !d.reached(3, 1, 1) || !d.reached(3, 2, 1) || d.reached(1<<40, 0.999, 1) {
 		t.Error("a decay at the µ of its claim")
 	}
@@ -209,8 +209,8 @@ func TestScopesAnswerWhatTheyAreOf(t *testing.T) {
 	}
 }
 
-// What one method of a scope says holds of the others: figures are those of one scope alone, ages rise and stay within
-// the stream, and words name the numbers.
+// TestScopesAgreeWithThemselves checks that the methods of a scope agree: figures belong to that scope alone, ages rise
+// and stay within the stream, and words name the numbers.
 func TestScopesAgreeWithThemselves(t *testing.T) {
 	scopes := []Scope{Window{math.MaxUint64}, Decay{math.MaxUint64}, Lifetime{1 << 62, 1 << 63}, Decay{1}, Decay{2}}
 	for _, w := range allAnswers() {
@@ -267,7 +267,8 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 	}
 }
 
-// A window is never fitted to a shorter one, and never to one twice as long as is needed.
+// TestFittedWindowsAreLongEnough checks that a window is never fitted to a shorter one, nor to one of twice the
+// necessary length.
 func TestFittedWindowsAreLongEnough(t *testing.T) {
 	for _, steps := range []uint64{1, 2, 3, 4, 5, 1000, 1024, 1025, 1<<61 + 1, 1 << 62} {
 		window := Window{steps}.RoundedUp(true).Span()
@@ -278,14 +279,15 @@ func TestFittedWindowsAreLongEnough(t *testing.T) {
 			t.Errorf("%d steps: %+v", steps, life)
 		}
 	}
-	for _, steps := range []uint64{1<<62 + 1, 1<<63 + 1, math.MaxUint64} { // above all windows: a mechanism refuses it
+	for _, steps := range []uint64{1<<62 + 1, 1<<63 + 1, math.MaxUint64} { // no window is so long; a mechanism refuses it
 		if got := (Window{steps}).RoundedUp(true); got != (Window{steps}) {
 			t.Errorf("%d steps: %+v", steps, got)
 		}
 	}
 }
 
-// One step before the multiples of a window is an age of its own from two steps on.
+// TestShortWindowsStoreTheirFirstStep checks that one step before each multiple of a window is stored as an age of its
+// own for windows of two steps and more.
 func TestShortWindowsStoreTheirFirstStep(t *testing.T) {
 	for window, want := range map[uint64][]uint64{1: {1, 2, 5}, 2: {1, 2, 4}, 3: {1, 3, 6}} {
 		if got := (Window{window}).stored(true)[:3]; !slices.Equal(got, want) {
@@ -294,7 +296,7 @@ func TestShortWindowsStoreTheirFirstStep(t *testing.T) {
 	}
 }
 
-// TestAgesHaveFigures: ages that a log prints have names that a search finds, each its own.
+// TestAgesHaveFigures checks that ages printed in a log have names that can be searched for, all different.
 func TestAgesHaveFigures(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	for _, s := range []Scope{Window{64}, Decay{64}} {
@@ -310,7 +312,7 @@ func TestAgesHaveFigures(t *testing.T) {
 	}
 }
 
-// Products of steps stop at the last step, and are whole below it.
+// TestTimesStopsAtTheLastStep checks that products of steps stop at the last step, and are exact below it.
 func TestTimesStopsAtTheLastStep(t *testing.T) {
 	for _, c := range []struct{ a, b, want uint64 }{
 		{3, 5, 15},

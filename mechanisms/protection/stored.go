@@ -10,14 +10,14 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// Versions of the stored form. A change adds a version, and old golden bytes stay.
+// Versions of the stored form. A change of the form adds a version, and golden bytes of old versions stay.
 const (
 	guaranteeVersion = 1
-	memoryVersion    = 2 // with a memory, without ages
-	lifeVersion      = 3 // with a memory and ages, of an event or of a user
+	memoryVersion    = 2 // for a memory, without ages
+	lifeVersion      = 3 // for a memory with ages, for an event or a user
 )
 
-// version returns the version that g is stored in. One with a memory and no curve was read from version 2.
+// version returns the version that g is stored in. A guarantee with a memory and no curve was read from version 2.
 func (g Guarantee) version() int {
 	_, several := g.Unit.EventSeparation()
 	switch _, decays := g.Scope.Memory(); {
@@ -29,7 +29,7 @@ func (g Guarantee) version() int {
 	return lifeVersion
 }
 
-// storedGuarantee is a Guarantee as it is stored: JSON with members in this order, numbers as short as they can be, no
+// storedGuarantee is the stored form of a Guarantee: JSON with members in this order, the shortest numbers, and no
 // white space. A loss that is not finite is null.
 type storedGuarantee struct {
 	Version    int         `json:"version"`
@@ -40,16 +40,16 @@ type storedGuarantee struct {
 	Batch      uint64      `json:"batch"`
 	Separation uint64      `json:"separation"`
 	Horizon    uint64      `json:"horizon"`
-	Memory     uint64      `json:"memory,omitempty"`      // absent where nothing is forgotten
+	Memory     uint64      `json:"memory,omitempty"`      // absent if nothing decays
 	UserWindow uint64      `json:"user_window,omitempty"` // with a memory, at user level
-	Epsilon    finite      `json:"epsilon"`               // of one window, at delta
+	Epsilon    finite      `json:"epsilon"`               // for one window, at delta
 	Delta      float64     `json:"delta"`
-	Mu         float64     `json:"mu,omitempty"` // of one window; absent when pure
-	Rho        finite      `json:"rho"`          // zCDP, of one window: µ²/2, or that of pure ε
+	Mu         float64     `json:"mu,omitempty"` // for one window; absent if ε is pure
+	Rho        finite      `json:"rho"`          // zCDP for one window: µ²/2, or the ρ of pure ε
 	Ages       []storedAge `json:"ages"`         // ascending; empty without a curve
 }
 
-// storedAge is the loss of the first Steps steps; All is of all events of a user among them.
+// storedAge is the loss over the first Steps steps; All is the loss if all events of a user among them are exchanged.
 type storedAge struct {
 	Steps      uint64  `json:"steps"`
 	Mu         float64 `json:"mu,omitempty"`
@@ -58,7 +58,7 @@ type storedAge struct {
 	EpsilonAll finite  `json:"epsilon_all,omitzero"`
 }
 
-// finite is a number whose infinity is null.
+// finite is a number that is stored as null if it is infinite.
 type finite float64
 
 // MarshalJSON writes the number, or null.
@@ -78,12 +78,12 @@ func (x *finite) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(x))
 }
 
-// storedSpans are the ages that are stored, in spans: 1, 2 and 5 times powers of ten, up to a million.
+// storedSpans lists the stored ages, in spans: 1, 2 and 5 times powers of ten, up to a million.
 var storedSpans = []uint64{
 	1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
 }
 
-// integers returns the stored multiples of a span, those that are ages at all.
+// integers returns the stored multiples of a span that do not exceed the largest age.
 func integers(span uint64) []uint64 {
 	var ages []uint64
 	for _, k := range storedSpans {
@@ -95,7 +95,7 @@ func integers(span uint64) []uint64 {
 	return ages
 }
 
-// multiples returns the stored multiples of a window, and one step before them where ages within it are asked for.
+// multiples returns the stored multiples of a window, and if fine is set also one step before each.
 func multiples(window uint64, fine bool) []uint64 {
 	if fine && window > 1 {
 		return append([]uint64{1}, integers(window)...)
@@ -103,12 +103,12 @@ func multiples(window uint64, fine bool) []uint64 {
 	return integers(window)
 }
 
-// maxAges is how many ages a Table has room for: one step, shares of a memory, and windows or memories.
+// maxAges is the capacity of a Table: one step, shares of a memory, and windows or memories.
 const maxAges = 25
 
-// Table is a Curve as it is stored: µ at some ages. Between two of them Mu returns the µ of the later one, which is a
-// bound because µ never falls with age. After the last it is infinite, and a guarantee for ever then says all of it. It
-// is comparable.
+// Table is a stored Curve: µ at some ages. Between two of them Mu returns the µ of the later one, which is a bound
+// because µ never falls with age. After the last one it is infinite, except that a lifetime guarantee then uses its
+// total loss. It is comparable.
 type Table struct {
 	count int
 	ages  [maxAges]point
@@ -119,10 +119,10 @@ type point struct {
 	mu, epsilon, all, allBudget float64
 }
 
-// Mu returns a bound on µ of all releases of age steps.
+// Mu returns a bound on µ for all releases in age steps.
 func (t Table) Mu(age uint64) float64 { return t.at(age, func(p point) float64 { return p.mu }) }
 
-// MuAll returns a bound on µ of all releases of age steps, among all of which a user's events are exchanged.
+// MuAll returns a bound on µ for all releases in age steps, if a user's events are exchanged in all of these steps.
 func (t Table) MuAll(age uint64) float64 { return t.at(age, func(p point) float64 { return p.all }) }
 
 func (t Table) at(age uint64, mu func(point) float64) float64 {
@@ -137,10 +137,10 @@ func (t Table) at(age uint64, mu func(point) float64) float64 {
 	return math.Inf(1)
 }
 
-// AppendGuarantee appends the stored form of g: JSON that other programs can read. Of a Gaussian mechanism with a
-// window it has µ, and ε at δ, at one step and at 1 to 10⁶ windows; of a user, also µ and ε of all events. With a
-// memory it has both at one step, at shares of the memory and at 1 to 10⁶ memories, of an event until they grow no
-// more. It takes some milliseconds an age. A guarantee with Draws has no stored form yet: it is refused.
+// AppendGuarantee appends the stored form of g: JSON that other programs can read. For a Gaussian mechanism with a
+// window it holds µ, and ε at δ, at one step and at 1 to 10⁶ windows; for a user also µ and ε of all events. With a
+// memory it holds both at one step, at shares of the memory and at 1 to 10⁶ memories, for an event until they grow no
+// more. It takes some milliseconds an age. A guarantee with Draws has no stored form yet, so it is refused.
 func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
 	if g.Draws != (dp.Draws{}) {
 		return dst, fmt.Errorf("%w: draws of pure ε %g and ρ %g: no version of the stored form holds draws", ErrGuarantee,
@@ -166,7 +166,7 @@ func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
 	return append(dst, b...), err
 }
 
-// ages returns the losses that are stored; of a Table, its own.
+// ages returns the losses to store; a Table has its own.
 func (g Guarantee) ages() []storedAge {
 	out := []storedAge{}
 	if table, stored := g.Curve.(Table); stored {
@@ -184,7 +184,7 @@ func (g Guarantee) ages() []storedAge {
 			continue
 		}
 		out = append(out, g.aged(age))
-		if g.Scope.capped() && !several && out[len(out)-1].Mu == g.Mu { // an event loses no more
+		if g.Scope.capped() && !several && out[len(out)-1].Mu == g.Mu { // an event's loss grows no more
 			break
 		}
 	}
@@ -197,7 +197,7 @@ func (g Guarantee) aged(age uint64) storedAge {
 		a.Mu = g.Curve.Mu(age)
 	}
 	if g.Scope.capped() {
-		a.Mu = min(a.Mu, g.Mu) // parts' curves are rounded up each
+		a.Mu = min(a.Mu, g.Mu) // the curves of components are rounded up separately
 	}
 	if _, several := g.Unit.EventSeparation(); several {
 		if a.EpsilonAll = finite(g.AtAll(age).Epsilon); g.Mu > 0 {
@@ -207,11 +207,11 @@ func (g Guarantee) aged(age uint64) storedAge {
 	return a
 }
 
-// ErrGuarantee marks bytes that are no stored guarantee.
+// ErrGuarantee marks bytes that are not a stored guarantee.
 var ErrGuarantee = errors.New("protection: stored guarantee")
 
-// ParseGuarantee is the inverse of AppendGuarantee and accepts nothing else. The Curve of a Gaussian mechanism with a
-// window is a Table, with the stored ages alone; a stored ε that its µ does not prove is refused.
+// ParseGuarantee is the inverse of AppendGuarantee and refuses any other bytes. The Curve of a Gaussian mechanism with
+// a window becomes a Table with the stored ages alone. A stored ε that its µ does not prove is refused.
 func ParseGuarantee(b []byte) (Guarantee, error) {
 	var s storedGuarantee
 	decoder := json.NewDecoder(bytes.NewReader(b))
@@ -254,7 +254,7 @@ func (s storedGuarantee) table() Table {
 	return t
 }
 
-// validate checks what holds of every guarantee.
+// validate checks the conditions that every guarantee must satisfy.
 func (s storedGuarantee) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrGuarantee}, args...)...)

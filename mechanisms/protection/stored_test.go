@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// storedCase is a guarantee, and how it is written: the members before ε, and the ages.
+// storedCase is a guarantee and its expected stored form: the members before ε, and the ages.
 type storedCase struct {
 	g    Guarantee
 	head string
@@ -103,14 +103,14 @@ func storedCases() map[string]storedCase {
 	} {
 		g := cases[c.what]
 		if g.Mu > 0 {
-			g.Epsilon = dp.GaussianEpsilon(g.Mu, g.Delta) // the twin's is less than is proved
+			g.Epsilon = dp.GaussianEpsilon(g.Mu, g.Delta) // the twin's figure is below the proved one
 		}
 		all[c.what] = storedCase{g, c.head, c.ages}
 	}
 	return all
 }
 
-// written is the stored form by its words, from numbers of the slow twin.
+// written returns the stored form by its specification, from numbers of the slow twin.
 func written(t *testing.T, c storedCase) string {
 	t.Helper()
 	number := func(x float64) string {
@@ -153,8 +153,9 @@ func stored(t testing.TB, g Guarantee) []byte {
 	return b
 }
 
-// The stored form is the one of its words, and comes back: the same losses at the stored ages, a bound between them,
-// and behind them none but for a guarantee for ever.
+// TestStoredGuaranteesAreWrittenAndComeBack checks the stored form against its specification, and reads it back. The
+// losses at the stored ages must be the same, with a bound between them, and after them a bound only for a lifetime
+// guarantee.
 func TestStoredGuaranteesAreWrittenAndComeBack(t *testing.T) {
 	for what, c := range storedCases() {
 		b := stored(t, c.g)
@@ -203,7 +204,8 @@ func TestStoredGuaranteesAreWrittenAndComeBack(t *testing.T) {
 	}
 }
 
-// Curves of components are rounded up each, and may pass µ of the whole by a little: that is not stored.
+// TestStoredLossesOfALifeEndAtTheWhole checks that no stored loss exceeds the whole. Curves of components are rounded
+// up separately, and may exceed the total µ slightly.
 func TestStoredLossesOfALifeEndAtTheWhole(t *testing.T) {
 	g := storedCases()["gaussian decay"].g
 	g.Curve = rising{g.Mu * (1 + 1e-15), 50, 50}
@@ -216,8 +218,8 @@ func TestStoredLossesOfALifeEndAtTheWhole(t *testing.T) {
 	}
 }
 
-// The shortest spans are stored as longer ones are: a memory of one step, all of which is lost at once, and users among
-// one step.
+// TestStoredGuaranteesOfOneStep checks that the shortest spans are stored as longer ones are: a memory of one step,
+// whose loss is reached at once, and users among one step.
 func TestStoredGuaranteesOfOneStep(t *testing.T) {
 	event := storedCases()["gaussian decay"].g
 	event.Scope, event.Curve = Decay{1}, rising{event.Mu, 1, 1}
@@ -269,7 +271,7 @@ func TestStoredGuaranteesOfOneStep(t *testing.T) {
 	}
 }
 
-// There is room for all ages of a long memory.
+// TestStoredGuaranteesHaveRoomForAllAges checks that a Table holds all ages of a long memory.
 func TestStoredGuaranteesHaveRoomForAllAges(t *testing.T) {
 	g := storedCases()["gaussian decay of a user"].g
 	g.Scope = Decay{2000}
@@ -282,7 +284,7 @@ func TestStoredGuaranteesHaveRoomForAllAges(t *testing.T) {
 	}
 }
 
-// A span so long that its multiples are no ages has those that are.
+// TestStoredAgesAreAges checks a span so long that some multiples exceed the largest age: only the others are stored.
 func TestStoredAgesAreAges(t *testing.T) {
 	g := Guarantee{Terms: Terms{Window{1 << 62}, event}, Mechanism: "pure", Batch: 1, Epsilon: 1}
 	var s storedGuarantee
@@ -291,7 +293,7 @@ func TestStoredAgesAreAges(t *testing.T) {
 	}
 }
 
-// A loss that is not finite is null, and comes back.
+// TestInfiniteLossesAreNull checks that an infinite loss is stored as null, and read back.
 func TestInfiniteLossesAreNull(t *testing.T) {
 	g := storedCases()["gaussian window"].g
 	g.Epsilon, g.Mu, g.Curve = dp.GaussianEpsilon(1000, 1e-6), 1000, rising{1000, 40, math.Inf(1)}
@@ -305,7 +307,7 @@ func TestInfiniteLossesAreNull(t *testing.T) {
 	}
 }
 
-// Each rule of the stored form is one that a text can break, and names what is wrong.
+// TestStoredGuaranteesRefuse breaks each rule of the stored form once, and checks that the error names the problem.
 func TestStoredGuaranteesRefuse(t *testing.T) {
 	cases := storedCases()
 	texts := map[string]string{}
@@ -391,7 +393,7 @@ func TestStoredGuaranteesRefuse(t *testing.T) {
 	}
 }
 
-// What is not a guarantee is not stored, and leaves what stood before.
+// TestWhatIsNoGuaranteeIsNotStored checks that an invalid guarantee is refused, and that dst stays unchanged.
 func TestWhatIsNoGuaranteeIsNotStored(t *testing.T) {
 	g := storedCases()["pure window"].g
 	for want, change := range map[string]func(g *Guarantee){
@@ -402,7 +404,7 @@ func TestWhatIsNoGuaranteeIsNotStored(t *testing.T) {
 		"out of range":             func(g *Guarantee) { g.Epsilon = 0 },
 		"holds draws":              func(g *Guarantee) { g.Draws.Pure = 1 },
 		"delta 0.1 without mu":     func(g *Guarantee) { g.Delta = 0.1 },
-		"memory 8 with a window, ": func(g *Guarantee) { g.Scope = Decay{8} }, // pure noise decays in no mechanism
+		"memory 8 with a window, ": func(g *Guarantee) { g.Scope = Decay{8} }, // no mechanism has pure noise under a Decay
 	} {
 		bad := g
 		change(&bad)
@@ -413,7 +415,8 @@ func TestWhatIsNoGuaranteeIsNotStored(t *testing.T) {
 	}
 }
 
-// A table bounds µ between its ages by the later one, and knows nothing behind them.
+// TestTablesBoundWhatTheyHave checks that a table bounds µ between two ages by the later one, and gives no bound after
+// the last.
 func TestTablesBoundWhatTheyHave(t *testing.T) {
 	table := Table{count: 2}
 	table.ages[0], table.ages[1] = point{steps: 3, mu: 1, all: 2}, point{steps: 9, mu: 4, all: 8}

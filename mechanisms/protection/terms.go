@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Terms are who is protected, and for how long.
+// Terms name the unit that is protected, and for how long.
 type Terms struct {
 	Scope Scope
 	Unit  Unit
@@ -14,7 +14,7 @@ type Terms struct {
 // ExchangeSteps returns the steps among which the events of one unit are exchanged.
 func (t Terms) ExchangeSteps() uint64 { return t.Unit.ExchangeSteps(t.Scope) }
 
-// Claim returns whose loss is bounded, and for how long: it follows "ε = 1 for" in a title.
+// Claim returns the protected unit and the duration, as it follows "ε = 1 for" in a title.
 func (t Terms) Claim() string {
 	if t.Unit.Figures().Among > 0 {
 		return t.Unit.Words().Whose + ", for ever"
@@ -22,7 +22,7 @@ func (t Terms) Claim() string {
 	return t.Unit.Words().Whose + t.Scope.Words().Claim
 }
 
-// Brief returns the terms in a few words, and how long the scope lasts by the clock, where that is known.
+// Brief returns the terms in a few words, with the duration of the scope by the clock, if it is known.
 func (t Terms) Brief(clock string) string {
 	text := t.Scope.Words().Length
 	if clock != "" {
@@ -34,7 +34,7 @@ func (t Terms) Brief(clock string) string {
 	return text
 }
 
-// AnyOf returns whom the claim is about, by the noun for an event: "any one of the newest 64 flights".
+// AnyOf returns the subject of the claim, using the noun for an event, for example "any one of the newest 64 flights".
 func (t Terms) AnyOf(noun string) string {
 	if t.Scope.ForLife() {
 		return "any one " + noun
@@ -42,7 +42,8 @@ func (t Terms) AnyOf(noun string) string {
 	return fmt.Sprintf("any one of the newest %d %ss", t.Scope.Span(), noun)
 }
 
-// Short returns the steps of the scope with their letter, as a label has room for: "W = 64". It may be empty.
+// Short returns the steps of the scope with their letter, short enough for a label, for example "W = 64". It may be
+// empty.
 func (t Terms) Short() string {
 	words := t.Scope.Words()
 	if words.Letter == "" {
@@ -51,7 +52,8 @@ func (t Terms) Short() string {
 	return fmt.Sprintf("%s = %d", words.Letter, words.Steps)
 }
 
-// Windowed returns the terms nearest to t that a mechanism of prefix sums takes, and how they differ; or t.
+// Windowed returns the terms nearest to t that a mechanism of prefix sums accepts, and a note on the difference. If it
+// accepts t, it returns t.
 func (t Terms) Windowed() (nearest Terms, note string) {
 	memory, decays := t.Scope.Memory()
 	if !decays {
@@ -66,7 +68,7 @@ func (t Terms) Windowed() (nearest Terms, note string) {
 	return Terms{Window{Steps: memory}, t.Unit}, note
 }
 
-// Promise returns the first line of a log, and the numbers that it speaks of.
+// Promise returns the first line of a log, and the numbers that it mentions.
 func (t Terms) Promise() (text string, numbers []Member) {
 	scope, unit := t.Scope.Words(), t.Unit.Figures()
 	add := func(name string, steps uint64) {
@@ -80,7 +82,7 @@ func (t Terms) Promise() (text string, numbers []Member) {
 	return scope.Promise + t.Unit.Words().Also, numbers
 }
 
-// Members are the numbers that decisions state behind the window, where what holds for ever needs them.
+// Members returns the numbers that decisions state after the window, if a lifetime guarantee needs them.
 func (t Terms) Members() []Member {
 	var all []Member
 	if steps, decays := t.Scope.Memory(); decays {
@@ -102,11 +104,11 @@ func (t Terms) Members() []Member {
 type Member struct {
 	Name  string
 	Steps uint64
-	Words string // for people: the number and what it is
-	Text  string // for the schema of decisions
+	Words string // for people: the number and its meaning
+	Text  string // for the JSON Schema of decisions
 }
 
-// Validate reports every problem of the scope, of the unit, and of both together.
+// Validate reports every problem of the scope, of the unit, and of their combination.
 func (t Terms) Validate() error {
 	scope, err := t.Scope, error(nil)
 	if scope == nil {
@@ -120,7 +122,7 @@ func (t Terms) Validate() error {
 	return errors.Join(err, t.Unit.Validate(scope))
 }
 
-// counted writes a number with its noun.
+// counted returns a number with its noun.
 func counted(n uint64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -128,7 +130,7 @@ func counted(n uint64, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Details returns the numbers that the claim does not name: the length of the memory, and the steps between the events
+// Details returns the numbers that the claim does not state: the length of the memory, and the steps between the events
 // of a unit.
 func (t Terms) Details() []string {
 	var all []string

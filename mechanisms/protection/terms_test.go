@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// What a unit says, written out.
+// TestUnitsAnswerWhatTheyAreOf compares the methods of each unit with results that are written out.
 func TestUnitsAnswerWhatTheyAreOf(t *testing.T) {
 	scope := Window{12}
 	for _, w := range []struct {
@@ -168,7 +168,7 @@ func TestTermsAnswerInWords(t *testing.T) {
 	}
 }
 
-// One step is a number like any other.
+// TestUsersAmongOneStep checks that users among one step work like users among several.
 func TestUsersAmongOneStep(t *testing.T) {
 	terms := Terms{Decay{1}, User{Exchange: dp.Replace, Separation: 1, Steps: 1}}
 	if got := terms.ExchangeSteps(); got != 1 {

@@ -8,7 +8,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// rising is a curve that grows with the root of age up to a last age, and of all events twice as fast without end.
+// rising is a curve whose µ grows with the root of age up to a last age. For all events it grows twice as fast, without
+// end.
 type rising struct{ mu, span, last float64 }
 
 func (r rising) Mu(age uint64) float64 { return r.mu * math.Sqrt(min(float64(age), r.last)/r.span) }
@@ -20,7 +21,7 @@ func (r rising) MuAll(age uint64) float64 {
 	return 2 * r.mu * math.Sqrt(float64(age)/r.span)
 }
 
-// slowAt is At by its words, one scope after the other: whole windows are counted one by one.
+// slowAt is At by its specification, for one scope after another: it counts whole windows one by one.
 func slowAt(g Guarantee, age uint64) dp.Budget {
 	life, ends := g.Scope.(Lifetime)
 	for ends && age > life.Steps {
@@ -62,7 +63,7 @@ func slowAt(g Guarantee, age uint64) dp.Budget {
 	return part
 }
 
-// slowAll is AtAll by its words: each window's events are followed from their own window on.
+// slowAll is AtAll by its specification: it follows each window's events from their own window on.
 func slowAll(g Guarantee, age, among uint64) dp.Budget {
 	life, ends := g.Scope.(Lifetime)
 	for ends && age > life.Steps {
@@ -83,8 +84,8 @@ func slowAll(g Guarantee, age, among uint64) dp.Budget {
 	return dp.Budget{Epsilon: epsilon}
 }
 
-// twinCases are guarantees of every scope and unit. ε is a power of two where it is pure, so that sums of it are exact;
-// where it is Gaussian it is a little below that of µ just before the span, so that a claim is told from its curve.
+// twinCases returns guarantees of every scope and unit. Pure ε is a power of two, so that its sums are exact. Gaussian
+// ε is a little below the ε of µ just before the span, so that a test can distinguish the claim from its curve.
 func twinCases() map[string]Guarantee {
 	user := User{Exchange: dp.Replace, Separation: 3}
 	pure := func(s Scope, u Unit) Guarantee {
@@ -121,8 +122,8 @@ func twinCases() map[string]Guarantee {
 	}
 }
 
-// At every age a guarantee is what its slow twin says, of the events that a unit names and of all of them, by steps, by
-// spans, and at the ages that are printed.
+// TestLossesAreThoseOfASlowTwin compares a guarantee with its slow twin at every age, for the events that a unit names
+// and for all of them, by steps, by spans, and at the ages that are printed.
 func TestLossesAreThoseOfASlowTwin(t *testing.T) {
 	for what, g := range twinCases() {
 		_, several := g.Unit.EventSeparation()
@@ -176,7 +177,8 @@ func TestLossesAreThoseOfASlowTwin(t *testing.T) {
 	}
 }
 
-// A Gaussian guarantee of several windows is nothing without its curve: no multiple of ε bounds it at one δ.
+// TestSeveralWindowsOfGaussianNoiseNeedACurve checks that without its curve a Gaussian guarantee of several windows
+// claims nothing, because no multiple of ε bounds its loss at one δ.
 func TestSeveralWindowsOfGaussianNoiseNeedACurve(t *testing.T) {
 	g := twinCases()["gaussian window"]
 	g.Curve = nil

@@ -7,16 +7,17 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// MaxAmong keeps the steps of User.Steps exact, in programs that read numbers as floating point too.
+// MaxAmong bounds User.Steps, so that programs that read numbers as floating point keep them exact.
 const MaxAmong = 1 << 40
 
-// User is all events of one user among some steps, each exchanged for any other of the same user id or for a null
-// event, under both adjacencies. The caller guarantees that accepted events of one user are at least Separation steps
-// apart, in one step one at most; acceptance must depend on user ids and steps alone, and every other event is null.
+// User is the unit of all events of one user among some steps, each exchanged for any other of the same user id or for
+// a null event, under both adjacencies. The caller must ensure that accepted events of one user are at least Separation
+// steps apart, and at most one in a step. Acceptance must depend on user ids and steps alone, and every event that is
+// not accepted must be null.
 type User struct {
-	Exchange   dp.Adjacency // of one event, for Guarantees of a single one
+	Exchange   dp.Adjacency // adjacency of one event, for the Guarantee of a single one
 	Separation uint64       // s ≥ 1, steps
-	Steps      uint64       // among which a user's events are exchanged under a Decay, 1 to MaxAmong; else 0: the window
+	Steps      uint64       // under a Decay: steps within which a user's events are exchanged, 1 to MaxAmong; else 0
 }
 
 // Name returns "user".
@@ -45,7 +46,7 @@ func (u User) SingleEvent() Event { return Event{Exchange: u.Exchange} }
 // Figures returns both numbers.
 func (u User) Figures() UnitFigures { return UnitFigures{Separation: u.Separation, Among: u.Steps} }
 
-// Words speaks of the events of a user.
+// Words returns texts about the events of a user.
 func (u User) Words() UnitWords {
 	w := UnitWords{
 		Whose: "each user's events", Aged: "the events of a user in one window",
@@ -61,8 +62,8 @@ func (u User) Words() UnitWords {
 	return w
 }
 
-// Validate checks the numbers. Under a scope for life whose stream does not end, a user who comes for ever has no
-// bound: the unit must say among how many steps events are exchanged.
+// Validate checks the numbers. Under a lifetime scope whose stream does not end, the loss of a user who never stops
+// sending events has no bound. So the unit must state among how many steps events are exchanged.
 func (u User) Validate(s Scope) error {
 	errs := []error{u.Exchange.Validate()}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("protection: "+format, args...)) }

@@ -2,7 +2,7 @@ package protection
 
 import "fmt"
 
-// Window protects an event in all releases of the W steps from its own on; later releases cost more, as ε(age) says.
+// Window protects an event in all releases of the W steps from its own on. Later releases cost more, as ε(age) gives.
 type Window struct{ Steps uint64 }
 
 // Name returns "window".
@@ -14,10 +14,10 @@ func (w Window) Span() uint64 { return w.Steps }
 // End returns Endless.
 func (Window) End() uint64 { return Endless }
 
-// ForLife returns false: an event that left the window is still in the running sum.
+// ForLife returns false, because an event that left the window is still in the running sum.
 func (Window) ForLife() bool { return false }
 
-// Memory returns none.
+// Memory returns 0 and false.
 func (Window) Memory() (steps uint64, decays bool) { return 0, false }
 
 // RoundedUp returns the window, or the next power of two.
@@ -35,7 +35,7 @@ func (w Window) Logged() []Age { return w.Ages() }
 // BackgroundSteps returns W.
 func (w Window) BackgroundSteps() uint64 { return w.Steps }
 
-// Words names W.
+// Words returns texts that name W.
 func (w Window) Words() Words {
 	claim := fmt.Sprintf(" among the newest %d steps, more for older ones", w.Steps)
 	if w.Steps == 1 {
@@ -48,7 +48,7 @@ func (w Window) Words() Words {
 	}
 }
 
-// Validate refuses a window of no steps.
+// Validate refuses a window of 0 steps.
 func (w Window) Validate() error {
 	if w.Steps == 0 {
 		return fmt.Errorf("protection: window 0: an event is in the releases of one step at least")

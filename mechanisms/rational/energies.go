@@ -5,26 +5,26 @@ import (
 	"math/bits"
 )
 
-// Energies tells the energy of the first terms of a Sum for many numbers of terms, in float64 and quickly: the
+// Energies computes the energy of the first terms of a Sum for many numbers of terms, in float64 and quickly, by the
 // geometric sums of Energy,
 //
 //	Σ_{i,k} g_ik·(1 − p_i^t·p_k^t),    g_ik = w_iw_k/(1 − p_ip_k),
 //
-// with powers of rates in 62 fraction bits, the same on every CPU. Powers err by t·2⁻⁶² and products round once each:
-// with Σ|g_ik| ≤ 2²⁸ the result errs by 2⁻²⁰ at most up to 2³⁰ terms, behind which no power is left where rates fade
-// in a million terms.
+// with powers of rates in 62 fraction bits, the same on every CPU. Powers are off by at most t·2⁻⁶², and products round
+// once each. With Σ|g_ik| ≤ 2²⁸ the result is off by at most 2⁻²⁰ up to 2³⁰ terms. Beyond that no power is left, if
+// rates fade in a million terms.
 type Energies struct {
 	rates  []uint64 // times 2³⁰
 	weight []float64
 }
 
-// maxGain is what Σ|g_ik| may be: beyond it the terms would cancel to fewer than 24 bits of an energy of 1.
+// maxGain bounds Σ|g_ik|: beyond it the terms would cancel to fewer than 24 bits of an energy of 1.
 const maxGain = 1 << 28
 
 const one62 = 1 << 62
 
-// NewEnergies returns that of a sum with the rates Poles/2³⁰ below 1 and the weights. It refuses one whose terms
-// cancel.
+// NewEnergies returns the energies of a sum with the rates Poles/2³⁰ below 1 and the weights. It refuses a sum whose
+// terms cancel.
 func NewEnergies(poles []uint32, weights []Interval) (*Energies, error) {
 	e := &Energies{}
 	gain := 0.0
@@ -62,7 +62,7 @@ func (e *Energies) At(terms uint64) float64 {
 	return sum
 }
 
-// Power62 returns (q/2³⁰)^k with 62 fraction bits, rounded down at each of its products: it errs by k·2⁻⁶² at most.
+// Power62 returns (q/2³⁰)^k with 62 fraction bits. Each product is rounded down, so the error is at most k·2⁻⁶².
 func Power62(q uint32, k uint64) uint64 {
 	power, base := uint64(one62), uint64(q)<<(62-Bits)
 	for ; k > 0 && base > 0; k >>= 1 {

@@ -1,6 +1,6 @@
 package rational
 
-// Bits after the binary point of poles and residues.
+// Fraction bits of poles and residues.
 const (
 	Bits = 30
 	Unit = 1 << Bits
@@ -16,7 +16,7 @@ type Fraction struct {
 func (f Fraction) pole(k int) Interval    { return Dyadic(int64(f.Poles[k]), -Bits) }
 func (f Fraction) residue(k int) Interval { return Dyadic(f.Residues[k], -Bits) }
 
-// At returns F(z), and false where an interval is too wide to part z from a pole.
+// At returns F(z), and false if an interval is too wide to separate z from a pole.
 func (f Fraction) At(z Interval) (sum Interval, ok bool) {
 	sum = Whole(1)
 	for k := range f.Poles {
@@ -33,7 +33,7 @@ func (f Fraction) At(z Interval) (sum Interval, ok bool) {
 //
 //	1/F = 1 + Σ T_i/(z − p_i),    T_i = 1/F′(p_i) = −1/Σ_k R_k/(p_i − q_k)².
 //
-// ok means that these are certain to be all its poles, simple ones, and each residue's sign is certain.
+// ok means that these are certainly all its poles, that they are simple, and that each residue's sign is certain.
 func (f Fraction) Inverse() (poles, residues []Interval, ok bool) {
 	poles, ok = f.zeros()
 	for _, p := range poles {

@@ -6,22 +6,23 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// Interval is a set Lo ≤ x ≤ Hi of reals. Every operation returns an interval that holds each result of numbers in its
-// arguments: low ends round towards −∞, high ends towards +∞. Intervals are values; their ends are never written to.
+// Interval is a set Lo ≤ x ≤ Hi of reals. Every operation returns an interval that contains each result for numbers in
+// its arguments: low ends round towards −∞, high ends towards +∞. Intervals are values, whose ends must not be
+// modified.
 type Interval struct {
 	Lo, Hi *big.Float
 }
 
-// Down returns 0 as a number whose operations round towards −∞.
+// Down returns 0 as a big.Float whose operations round towards −∞.
 func Down() *big.Float { return dp.Float().SetMode(big.ToNegativeInf) }
 
-// Up returns 0 as a number whose operations round towards +∞.
+// Up returns 0 as a big.Float whose operations round towards +∞.
 func Up() *big.Float { return dp.Float().SetMode(big.ToPositiveInf) }
 
-// Whole returns the interval of one integer.
+// Whole returns the interval of a single integer.
 func Whole(x uint64) Interval { return Interval{Down().SetUint64(x), Up().SetUint64(x)} }
 
-// Distance returns √square, the interval of one integer where it is one.
+// Distance returns √square, as the interval of a single integer if it is one.
 func Distance(square *big.Int) Interval {
 	root := new(big.Int).Sqrt(square)
 	if new(big.Int).Mul(root, root).Cmp(square) == 0 {
@@ -33,13 +34,13 @@ func Distance(square *big.Int) Interval {
 // Ratio returns the interval of a rational number.
 func Ratio(x *big.Rat) Interval { return Interval{Down().SetRat(x), Up().SetRat(x)} }
 
-// Dyadic returns the interval of x·2^exp alone.
+// Dyadic returns the interval of the single number x·2^exp.
 func Dyadic(x int64, exp int) Interval {
 	lo, hi := Down().SetInt64(x), Up().SetInt64(x)
 	return Interval{lo.SetMantExp(lo, exp), hi.SetMantExp(hi, exp)}
 }
 
-// Sign returns the sign of every number of x, or 0 when x holds zero.
+// Sign returns the common sign of all numbers in x, or 0 if x contains zero.
 func (x Interval) Sign() int {
 	if x.Lo.Sign() != x.Hi.Sign() {
 		return 0
@@ -76,7 +77,7 @@ func (x Interval) Mul(y Interval) Interval {
 	return z
 }
 
-// Inverse returns 1/x of an interval without zero.
+// Inverse returns 1/x for an interval without zero.
 func (x Interval) Inverse() Interval {
 	if x.Lo.Sign() <= 0 && x.Hi.Sign() >= 0 {
 		panic("BUG: rational: interval divides by zero")
@@ -85,14 +86,14 @@ func (x Interval) Inverse() Interval {
 	return Interval{Down().Quo(one, x.Hi), Up().Quo(one, x.Lo)}
 }
 
-// one reports whether x is the number 1 alone.
+// one reports whether x is the single number 1.
 func (x Interval) one() bool {
 	one := big.NewFloat(1)
 	return x.Lo.Cmp(one) == 0 && x.Hi.Cmp(one) == 0
 }
 
-// tiny ends powers: what is below is only known to be so. Exponents of thousands of millions would make big.Float align
-// as many bits.
+// tiny ends powers: smaller results are only known to be below 2^tiny. Exponents of thousands of millions would make
+// big.Float align as many bits.
 const tiny = -1024
 
 // Power returns x^k for 0 ≤ x ≤ 1.
@@ -122,7 +123,7 @@ func (x Interval) floored() Interval {
 // rounding.
 const rootMargin = 16 - dp.Precision
 
-// Root returns √x of a number that is not negative: x may reach below 0 where its ends were rounded.
+// Root returns √x for a number that is not negative; x may extend below 0 by the rounding of its ends.
 func (x Interval) Root() Interval {
 	lo, hi := Down(), Up().Sqrt(x.Hi)
 	if x.Lo.Sign() > 0 {

@@ -1,7 +1,7 @@
 package rational
 
-// Sum is the sequence Σ_i w_i·p_i^j, j ≥ 0, of rates p_i in [0, 1] and weights w_i, with 0⁰ = 1: a rate 0 adds to the
-// first term alone.
+// Sum is the sequence Σ_i w_i·p_i^j, j ≥ 0, of rates p_i in [0, 1] and weights w_i, with 0⁰ = 1, so that a rate 0 adds
+// to the first term only.
 type Sum struct {
 	Rates, Weights []Interval
 }
@@ -25,7 +25,7 @@ func (s Sum) Energy(terms uint64) Interval {
 	return s.pairs(func(x Interval, _, _ int) Interval { return geometric(x, terms) })
 }
 
-// pairs returns Σ_{i,k} w_iw_k·t(p_ip_k, i, k) of a symmetric t.
+// pairs returns Σ_{i,k} w_iw_k·t(p_ip_k, i, k) for a symmetric t.
 func (s Sum) pairs(t func(x Interval, i, k int) Interval) Interval {
 	sum := Whole(0)
 	for i := range s.Rates {
@@ -48,9 +48,9 @@ func geometric(x Interval, terms uint64) Interval {
 	return Whole(1).Sub(x.Power(terms)).Mul(Whole(1).Sub(x).Inverse())
 }
 
-// Train returns Σ_{j<age} (Σ_{r<count} x_{j−rs})² of the sequence x, zero before its first term, for s = separation. It
-// is Σ_{i,k} w_iw_k·t_ik, and with P = p_i^s, Q = p_k^s, z_a = Σ_{r≤a} P^r, y_a = Σ_{r≤a} Q^r and x = p_ip_k, by rows
-// of s steps,
+// Train returns Σ_{j<age} (Σ_{r<count} x_{j−rs})² for the sequence x, zero before its first term, and s = separation.
+// It is Σ_{i,k} w_iw_k·t_ik. With P = p_i^s, Q = p_k^s, z_a = Σ_{r≤a} P^r, y_a = Σ_{r≤a} Q^r and x = p_ip_k, by rows of
+// s steps,
 //
 //	t_ik = Σ_{a<rows} z_ay_a·Σ_{b<s} x^b + the rest,    rows = min(⌊age/s⌋, count),
 //
@@ -70,5 +70,5 @@ func (s Sum) Train(age, separation, count uint64) Interval {
 	})
 }
 
-// Events returns ⌈steps/separation⌉, the most events in so many steps that are so far apart; steps ≥ 1.
+// Events returns ⌈steps/separation⌉, the largest number of events in these steps that are separation apart; steps ≥ 1.
 func Events(steps, separation uint64) uint64 { return (steps-1)/separation + 1 }

@@ -8,8 +8,8 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// closed is Train of given rates and weights, the first rate 1, by geometric and arithmetic-geometric sums at so many
-// bits that their cancellation does not matter: with j = as + b, Σ_{r≤a} d_{b+rs} = (a+1)D_0 + Σ_i E_i·p_i^b(1 −
+// closed is Train for given rates and weights, the first rate 1, by geometric and arithmetic-geometric sums with so
+// many bits that their cancellation does not matter. With j = as + b, Σ_{r≤a} d_{b+rs} = (a+1)D_0 + Σ_i E_i·p_i^b(1 −
 // P_i^{a+1}), E_i = D_i/(1 − P_i).
 func closed(rates, weights []*big.Float, age, separation, count uint64) *big.Float {
 	f := func() *big.Float { return new(big.Float).SetPrec(3000) }
@@ -25,7 +25,7 @@ func closed(rates, weights []*big.Float, age, separation, count uint64) *big.Flo
 				z = mul(z, x)
 			}
 			x = mul(x, x)
-			if x.MantExp(nil) < -3000 { // far below all else, and big.Float would align as many bits
+			if x.MantExp(nil) < -3000 { // negligible, and big.Float would align as many bits
 				x = f()
 			}
 			if z.Sign() != 0 && z.MantExp(nil) < -3000 {
@@ -82,7 +82,8 @@ func closed(rates, weights []*big.Float, age, separation, count uint64) *big.Flo
 	return sum
 }
 
-// At 2⁴⁰ events, ages up to 2⁶⁴ and rates within 2⁻³⁰ of 1 the sum is still known to 120 bits.
+// TestTrainIsItsClosedForm checks that at 2⁴⁰ events, ages up to 2⁶⁴ and rates within 2⁻³⁰ of 1 the sum is still known
+// to 120 bits.
 func TestTrainIsItsClosedForm(t *testing.T) {
 	near := func(exp int) *big.Float { // 1 − 2^exp
 		return dp.Float().Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), exp))

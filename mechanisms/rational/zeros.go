@@ -6,16 +6,15 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// zeroBits is the precision of zeros, bits after the binary point. Points are integers, in units of 2^−zeroBits, and
-// signs at them exact.
+// zeroBits is the precision of zeros in fraction bits. Points are integers, in units of 2^−zeroBits, and the signs
+// there are exact.
 const zeroBits = 200
 
-// zeros encloses the zeros of F in z, falling. They are those of N(z) = F·Π(z − q_k), a polynomial of degree m: ok
-// means that N changes sign across m intervals in (0, 1) that lie apart, so that each holds one zero and there are no
-// others.
+// zeros encloses the zeros of F in z, falling. They are the zeros of N(z) = F·Π(z − q_k), a polynomial of degree m. ok
+// means that N changes sign across m disjoint intervals in (0, 1), so that each holds one zero and there are no others.
 func (f Fraction) zeros() (zeros []Interval, ok bool) {
 	n := f.numerator()
-	below := new(big.Int).Lsh(big.NewInt(1), zeroBits) // 1, then the low end of the zero before
+	below := new(big.Int).Lsh(big.NewInt(1), zeroBits) // 1, then the low end of the previous zero
 	margin := big.NewInt(2)                            // of Newton's last step, and one
 	for _, z := range n.guesses() {
 		lo, hi := new(big.Int).Sub(z, margin), new(big.Int).Add(z, margin)
@@ -27,7 +26,7 @@ func (f Fraction) zeros() (zeros []Interval, ok bool) {
 	return zeros, len(zeros) == len(f.Poles)
 }
 
-// point returns a point as a number, exactly.
+// point converts a point to a number, exactly.
 func point(z *big.Int) *big.Float {
 	x := dp.Float().SetInt(z)
 	return x.SetMantExp(x, -zeroBits)
@@ -62,7 +61,7 @@ func (f Fraction) numerator() polynomial {
 	return n
 }
 
-// at returns the value at a point times 2^{zeroBits·degree}.
+// at returns the value at a point, times 2^{zeroBits·degree}.
 func (p polynomial) at(z *big.Int) *big.Int {
 	sum, part := new(big.Int), new(big.Int)
 	for i := len(p) - 1; i >= 0; i-- {
@@ -79,16 +78,16 @@ func (p polynomial) derivative() polynomial {
 	return out
 }
 
-// Bits of a zero that bisection finds, and steps of Newton's method after it. The first few bits are mostly enough; all
-// reach zeroBits in so many steps when zeros lie 2⁻⁶⁰ apart.
+// Bits of a zero that bisection finds, and the number of Newton steps after it. The first few bits are mostly enough.
+// If zeros are 2⁻⁶⁰ apart, this many steps reach zeroBits.
 const (
 	firstBisections = 20
 	bisections      = 80
 	newtonSteps     = 6
 )
 
-// guesses returns points near zeros of p in (0, 1), falling: between two zeros of its derivative p has one zero at
-// most. Nothing is claimed of them.
+// guesses returns points near zeros of p in (0, 1), falling: between two zeros of its derivative p has at most one
+// zero. They are only guesses, which zeros verifies.
 func (p polynomial) guesses() []*big.Int {
 	if len(p) < 2 {
 		return nil
@@ -105,7 +104,7 @@ func (p polynomial) guesses() []*big.Int {
 	return out
 }
 
-// guess returns a point near the zero of p between low, where p has the sign given, and high.
+// guess returns a point near the zero of p between low, where p has the given sign, and high.
 func (p polynomial) guess(slope polynomial, low, high *big.Int, sign int) (z *big.Int) {
 	for n := range bisections {
 		if n == firstBisections {
@@ -125,8 +124,8 @@ func (p polynomial) guess(slope polynomial, low, high *big.Int, sign int) (z *bi
 	return z
 }
 
-// newton returns where Newton's method gets from the middle of an interval. It is ok where it has come to rest within
-// the interval.
+// newton returns the limit of Newton's method from the middle of an interval. ok is true if it converged within the
+// interval.
 func (p polynomial) newton(slope polynomial, low, high *big.Int) (z *big.Int, ok bool) {
 	z = new(big.Int).Add(low, high)
 	z.Rsh(z, 1)

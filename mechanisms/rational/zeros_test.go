@@ -68,7 +68,7 @@ func sturm(p exact) int {
 	return changes(new(big.Rat)) - changes(big.NewRat(1, 1))
 }
 
-// definition is F·Π(z − q_k) from its definition, at a rational z that is no pole.
+// definition returns F·Π(z − q_k) by its definition, at a rational z that is not a pole.
 func definition(f Fraction, z *big.Rat) *big.Rat {
 	sum, product := big.NewRat(1, 1), big.NewRat(1, 1)
 	for k, q := range f.Poles {
@@ -79,7 +79,8 @@ func definition(f Fraction, z *big.Rat) *big.Rat {
 	return sum.Mul(sum, product)
 }
 
-// drawn returns a fraction of up to six poles: residues of both signs, of which a third are alike.
+// drawn returns a random fraction of up to six poles with residues of both signs. In a third of the cases all have the
+// same sign.
 func drawn(rng *rand.Rand) (f Fraction) {
 	for range 1 + rng.IntN(6) {
 		f.Poles = append(f.Poles, 1+rng.Uint32N(Unit-1))
@@ -96,8 +97,8 @@ func drawn(rng *rand.Rand) (f Fraction) {
 	return f
 }
 
-// Zeros are found exactly when Sturm's theorem counts m of them, and each interval holds a change of sign of the
-// definition. The residue of the inverse at each is 1/F′, by a difference.
+// TestZerosAreThoseSturmCounts checks that zeros are found exactly if Sturm's theorem counts m of them, and that the
+// definition changes sign in each interval. The residue of the inverse at each zero must be 1/F′, by a difference.
 func TestZerosAreThoseSturmCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	found := [2]int{}
@@ -132,7 +133,7 @@ func TestZerosAreThoseSturmCounts(t *testing.T) {
 	}
 }
 
-// checkResidues compares F at a point far from all poles with what the partial fractions of 1/F say.
+// checkResidues compares F at a point far from all poles with the partial fractions of 1/F.
 func (f Fraction) checkResidues(t *testing.T) {
 	t.Helper()
 	poles, residues, ok := f.Inverse()
@@ -151,7 +152,8 @@ func (f Fraction) checkResidues(t *testing.T) {
 	}
 }
 
-// A rate 0 adds to the first term alone, and a rate 1 to all: sums of squares and trains by their definition.
+// TestSumsWithRatesAtTheEnds computes sums of squares and trains by their definition. A rate 0 adds to the first term
+// only, and a rate 1 to all.
 func TestSumsWithRatesAtTheEnds(t *testing.T) {
 	s := Sum{
 		Rates: []Interval{Whole(1), Whole(0), Dyadic(3, -2)}, Weights: []Interval{Dyadic(-5, -3), Whole(7), Dyadic(9, -1)},

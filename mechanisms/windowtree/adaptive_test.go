@@ -9,8 +9,8 @@ import (
 )
 
 // enumerate runs every history of node noises |n| ≤ reach of the first block of W = 4 through the shipped tree. There a
-// step activates one node, so releases and noises determine each other: it finds the noises that give the same releases
-// in the neighbour, whose contributions differ by moved, and calls each with both.
+// step activates one node, so releases and noises determine each other. It finds the noises that give the same releases
+// in the neighbouring stream, whose contributions differ by moved, and calls each with both.
 func enumerate(t *testing.T, reach int64, moved func(step int, y []float64) int64, each func(noises, others [4]int64)) {
 	t.Helper()
 	const window = 4
@@ -51,8 +51,9 @@ func enumerate(t *testing.T, reach int64, moved func(step int, y []float64) int6
 	}
 }
 
-// mechanisms/PROOF.md, Theorems 2 and 3 with adaptive participation, exactly, on the shipped tree: Gaussian noise by
-// its divergences, pure noise by the ratio of each history.
+// TestExactLawOfAnAdaptiveUserIsWithinTheClaim checks mechanisms/PROOF.md, Theorems 2 and 3 with adaptive
+// participation, exactly, on the shipped tree: Gaussian noise by its divergences, pure noise by the ratio of each
+// history.
 func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation, s, reach, delta = 2, 1.5, 7, 1
 	l := Loss{Window: 4, Separation: separation, Square: uint64(delta * delta), N: 1, Scale: noise.ScaleUp(s)}

@@ -11,7 +11,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// What two fills allocate, a block cipher each where the processor has no AES, and nothing else.
+// TestAddAllocatesOnlyTheCipher checks that two fills allocate at most a block cipher each, if the processor has no
+// AES, and nothing else.
 func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	tree := newTree(t, 1024, 32, sumtest.Gaussian(t, 1<<30))
 	silent := newTree(t, 1024, 32, silence{})
@@ -32,7 +33,7 @@ func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	f(tree, 2*cipher)
 }
 
-// stateAt is a state of the tree in the middle of its second block, as the benchmarks of large windows need it.
+// stateAt returns a state of the tree in the middle of its second block, for benchmarks of large windows.
 func stateAt(tree *Tree, steps uint64) []byte {
 	state := make([]byte, tree.StateLen())
 	binary.LittleEndian.PutUint64(state, steps)

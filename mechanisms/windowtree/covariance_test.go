@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// releases returns keys × n samples of the noise of T releases: samples[t] holds one entry per key and coordinate.
+// releases returns keys × n samples of the noise of T releases: samples[t] holds one entry for each key and coordinate.
 func releases(t *testing.T, window uint64, steps, keys, n int, sampler noise.Sampler) [][]float64 {
 	t.Helper()
 	samples := make([][]float64, steps)
@@ -28,8 +28,8 @@ func releases(t *testing.T, window uint64, steps, keys, n int, sampler noise.Sam
 }
 
 // covarianceError returns how many standard errors the worst entry of the covariance matrix of the samples is away from
-// variance·|active(s) ∩ active(t)|, and which entry it is. The mean is known to be zero. kurtosis is that of the node
-// noise, for the variance of a product: Var(xy) = c_ss·c_tt + c_st² + (kurtosis − 3)·variance²·|active(s) ∩ active(t)|.
+// variance·|active(s) ∩ active(t)|, and which entry it is. The mean is known to be zero. kurtosis is the node noise's,
+// for the variance of a product: Var(xy) = c_ss·c_tt + c_st² + (kurtosis − 3)·variance²·|active(s) ∩ active(t)|.
 func covarianceError(
 	t *testing.T, window uint64, samples [][]float64, variance, kurtosis float64,
 ) (worst float64, where string) {
@@ -65,12 +65,13 @@ func covarianceError(
 	return worst, where
 }
 
-// limit is the two-sided normal quantile at 1e-9/400, for a matrix of up to 400 entries; keys are fixed, so a red run
-// stays red.
+// limit is the two-sided normal quantile at 1e-9/400, for a matrix of up to 400 entries. Keys are fixed, so a failure
+// is reproducible.
 const limit = 7.02
 
-// [WDP] §3: releases of different steps share the nodes active in both, and nothing else. 51 200 samples an entry;
-// false rejection 1e-9 for a matrix. s = 2²⁰, so that rounding adds 2⁻⁴⁴ to a relative variance.
+// TestCovarianceIsThatOfSharedNodes checks [WDP] §3: releases of different steps share the noise of the nodes active in
+// both, and no other. 51 200 samples an entry; false rejection 1e-9 for a matrix. s = 2²⁰, so that rounding adds 2⁻⁴⁴
+// to a relative variance.
 func TestCovarianceIsThatOfSharedNodes(t *testing.T) {
 	const s = 1 << 20
 	for _, window := range []uint64{1, 2, 4, 8} {
@@ -82,7 +83,7 @@ func TestCovarianceIsThatOfSharedNodes(t *testing.T) {
 	}
 }
 
-// Laplace noise of scale s has variance 2s² and kurtosis 6 a node.
+// TestCovarianceOfLaplaceNoise uses that Laplace noise of scale s has variance 2s² and kurtosis 6 a node.
 func TestCovarianceOfLaplaceNoise(t *testing.T) {
 	const s = 1 << 20
 	laplace, err := noise.NewLaplace(noise.ScaleUp(s))
@@ -95,8 +96,9 @@ func TestCovarianceOfLaplaceNoise(t *testing.T) {
 	}
 }
 
-// A Gamma node has E‖x‖² = θ²n(n+1); a release with j nodes j times that ([WDP] §4.1). Each of 4 000 keys gives one
-// norm a step; with ‖ν‖² = θ²χ²_{j(n+1)}χ²_n, the variance of ‖ν‖²/θ² is ab((a+2)(b+2) − ab) for a = j(n+1), b = n.
+// TestNormOfGammaNoise checks that a Gamma node has E‖x‖² = θ²n(n+1), and a release with j nodes j times that ([WDP]
+// §4.1). Each of 4 000 keys gives one norm a step. With ‖ν‖² = θ²χ²_{j(n+1)}χ²_n, the variance of ‖ν‖²/θ² is
+// ab((a+2)(b+2) − ab) for a = j(n+1), b = n.
 func TestNormOfGammaNoise(t *testing.T) {
 	const theta, n, window, keys = 1 << 20, 5, 4, 4000
 	gamma, err := noise.NewGamma(noise.ScaleUp(theta), n)
@@ -126,13 +128,14 @@ type faulty struct {
 
 func (f faulty) Fill(dst []int64, seed noise.Seed) { f.Sampler.Fill(dst, f.bend(seed)) }
 
-// The covariance test is able to fail: node noise reused within a run, drawn at half scale, or missing is caught.
+// TestCovarianceTestCatchesPlantedFaults checks that node noise reused within a run, drawn at half scale, or missing is
+// caught.
 func TestCovarianceTestCatchesPlantedFaults(t *testing.T) {
 	const s = 1 << 20
 	draws := 0
 	var last noise.Seed
 	reuse := faulty{sumtest.Gaussian(t, s), func(seed noise.Seed) noise.Seed {
-		if draws++; draws%16 == 5 { // a run has 16 draws: 11 of prefixes, 5 of suffixes; the fifth repeats the fourth
+		if draws++; draws%16 == 5 { // a run has 16 draws, 11 of prefixes and 5 of suffixes; the fifth repeats the fourth
 			return last
 		}
 		last = seed

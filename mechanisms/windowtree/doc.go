@@ -1,4 +1,4 @@
-// Package windowtree releases private prefix sums under window-DP from a forest of dyadic trees ([WDP] §3, window tree
+// Package windowtree releases private prefix sums under window DP from a forest of dyadic trees ([WDP] §3, window tree
 // mechanism), in O(n·log W) memory.
 //
 //	t = kW + p, 1 ≤ p ≤ W    step, block (from 0) and position      v_t  contribution sum of step t, lattice units      n  coordinates
@@ -9,20 +9,20 @@
 //	G̃_t = Σ_{i≤t} v_i + Σ_{x ∈ active(t)} noise(x)
 //
 // with active(t) the dyadic prefix of [1, p] in block k and the dyadic suffix of [p+1, W] in block k−1. Together they
-// cover the W newest steps, each exactly once, with at most h nodes. Clean sums of nodes are never needed: a step
-// expires by its nodes' noise leaving the sum. Over its life a step lies under exactly h nodes, its ancestors, each
-// active for one run of steps.
+// cover the W newest steps, each exactly once, with at most h nodes. Clean sums of nodes are never needed, because a
+// step expires when its nodes' noise leaves the sum. Over its life a step lies under exactly h nodes, its ancestors,
+// each active for one run of steps.
 //
-// Guarantee: PROOF.md, with Δ the ℓ2 distance of two neighbouring contribution sums in lattice units: Gaussian noise is
-// µ-GDP with µ = Δ√h/s for one window, and Loss says more for later ones and for all events of a user; Gamma noise is
+// Guarantee: PROOF.md, with Δ the ℓ2 distance of two neighbouring contribution sums in lattice units. Gaussian noise is
+// µ-GDP with µ = Δ√h/s for one window; Loss computes µ for later windows and for all events of a user. Gamma noise is
 // Δh/s-DP, and m times that for m windows.
 //
 // Noise of a node is keyed when the node is activated, by the chain after it has absorbed that step's records, and
 // never drawn again. The state is the total, the step and the seeds of active nodes; noise vectors are a cache.
 //
-// Cost: a step activates 2 nodes and retires 2, amortised; at most h at a block's first step. Add allocates nothing but
-// the cipher's own. What the caller owes: v_t is a sum of contributions that lattice checked, absorbed by the chain
-// BEFORE Add.
+// Cost: a step activates 2 nodes and retires 2, amortised; at most h at a block's first step. Add allocates nothing
+// except the cipher's objects. Duty of the caller: v_t must be a sum of contributions that lattice checked, and the
+// chain must have absorbed them BEFORE Add.
 //
 //	tree, err := windowtree.New(1024, grid, n, sampler, 0)
 //	chain.Absorb(tree.Steps()+1, 0, identity, contribution)

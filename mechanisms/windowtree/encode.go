@@ -11,8 +11,8 @@ import (
 )
 
 // A state is, little-endian: the step, u64; the total, n × 16 bytes; h slots of a node each: instance u16, block u64,
-// level u8, index u64, seed 32 bytes. Active nodes stand in order of the steps they cover, oldest first; unused slots
-// are zero. The width depends on n and W alone, so that a sealed state shows nothing.
+// level u8, index u64, seed 32 bytes. Active nodes are in order of the steps they cover, oldest first; unused slots are
+// zero. The length depends on n and W alone, so that a sealed state reveals nothing by its length.
 const (
 	idLen   = 2 + 8 + 1 + 8
 	slotLen = idLen + 32
@@ -21,8 +21,8 @@ const (
 // StateLen returns the length of every state of this tree.
 func (t *Tree) StateLen() int { return 8 + len(t.total)*lattice.Int128Len + len(t.slots)*slotLen }
 
-// AppendState appends the state. It holds the clean total and the seeds of active nodes: it is private, and is only
-// ever sealed.
+// AppendState appends the state. It holds the clean total and the seeds of active nodes, so it is private and must only
+// ever be stored sealed.
 func (t *Tree) AppendState(dst []byte) []byte {
 	end := len(dst) + t.StateLen()
 	dst = binary.LittleEndian.AppendUint64(dst, t.steps)
@@ -53,8 +53,8 @@ func appendID(dst []byte, id noise.NodeID) []byte {
 	return binary.LittleEndian.AppendUint64(dst, id.Index)
 }
 
-// Restore makes the tree the one whose AppendState wrote state. It refuses, and leaves the tree as it was, when the
-// length, a node's place or an unused byte is not what a tree of this window and dimension writes.
+// Restore restores a state that AppendState wrote. It refuses, and leaves the tree unchanged, if the length, a node's
+// place or an unused byte is not as a tree of this window and dimension writes it.
 func (t *Tree) Restore(state []byte) error {
 	if len(state) != t.StateLen() {
 		return fmt.Errorf("windowtree: state: %d bytes, want %d", len(state), t.StateLen())
@@ -106,7 +106,7 @@ func (t *Tree) reset(steps uint64, totals []byte) {
 	t.vacate()
 }
 
-// active returns the nodes of active(steps) from its definition, oldest first: the dyadic suffix of [p+1, W] in the
+// active returns the nodes of active(steps) by its definition, oldest first: the dyadic suffix of [p+1, W] in the
 // previous block, smallest node first, and the dyadic prefix of [1, p] in the current one, largest first.
 func (t *Tree) active(steps uint64) (suffix, prefix []noise.NodeID) {
 	if steps == 0 {

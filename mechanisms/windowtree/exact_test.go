@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// exactLosses returns, for each age A of the list, µ(A)²·σ²/Δ² of the event of step i: only sums leave, and the first
-// i+A−1 of them are normal with covariance σ²·|active(s) ∩ active(t)|, whose means differ by Δ from step i on, so it is
-// dᵀC⁻¹d with d = (0…0 1…1).
+// exactLosses returns, for each age A of the list, µ(A)²·σ²/Δ² of the event of step i. Only sums are released, and the
+// first i+A−1 of them are normal with covariance σ²·|active(s) ∩ active(t)|. Their means differ by Δ from step i on, so
+// the figure is dᵀC⁻¹d with d = (0…0 1…1).
 func exactLosses(t *testing.T, tree *Tree, i uint64, ages []uint64) []float64 {
 	t.Helper()
 	last := int(i + ages[len(ages)-1] - 1)
@@ -34,9 +34,9 @@ func exactLosses(t *testing.T, tree *Tree, i uint64, ages []uint64) []float64 {
 	return losses
 }
 
-// PROOF.md, Theorem 1 and 2 against the exact figure: never above h, nor h − 1 + m(2 − 1/W) for m > 1 windows; h is
-// attained by the event of step 1, and by none after the first block, where the worst is 2.66 for W = 16 (h = 5) and
-// 3.15 for W = 64 (h = 7).
+// TestExactLossIsWithinTheClaim compares PROOF.md, Theorems 1 and 2 with the exact figure. It is never above h, nor
+// above h − 1 + m(2 − 1/W) for m > 1 windows. The event of step 1 attains h, and no event after the first block does:
+// there the worst is 2.66 for W = 16 (h = 5) and 3.15 for W = 64 (h = 7).
 func TestExactLossIsWithinTheClaim(t *testing.T) {
 	for window, worst := range map[uint64]float64{4: 0, 16: 2.66, 64: 3.15} {
 		tree := newTree(t, window, 1, silence{})
@@ -46,7 +46,7 @@ func TestExactLossIsWithinTheClaim(t *testing.T) {
 			ages = ages[:3] // the matrices of later ages are large
 		}
 		later := 0.0
-		stride := max(1, window/16) // the positions of a larger window are sampled, the first two of a block among them
+		stride := max(1, window/16) // only some positions of a larger window, including the first two of a block
 		for i := uint64(1); i <= 2*window; i += stride {
 			losses := exactLosses(t, tree, i, ages)
 			for k, age := range ages {

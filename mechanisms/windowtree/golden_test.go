@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestGoldenReleases pins noisy releases, in lattice units, and states of a tree with W = 4 over 11 steps: into the
-// third block. The same bytes are due on every CPU and build.
+// TestGoldenReleases pins noisy releases, in lattice units, and states of a tree with W = 4 over 11 steps, into the
+// third block. Every CPU and build must give the same bytes.
 func TestGoldenReleases(t *testing.T) {
 	const n = 3
 	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 7} // 2^28.6

@@ -7,11 +7,12 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// margin is the relative 2^margin by which a loss is moved up: it covers the few operations at dp.Precision bits that
-// it ends in.
+// margin raises a loss by a relative 2^margin, which covers the rounding of its last few operations at dp.Precision
+// bits.
 const margin = -240
 
-// Events returns k = ⌈window/separation⌉: so many events that are at least separation steps apart fit into one window.
+// Events returns k = ⌈window/separation⌉: the largest number of events in one window that are at least separation steps
+// apart.
 func Events(window, separation uint64) uint64 { return ceil(window, separation) }
 
 // Squares returns U = Σ_l k·⌈2^l/s⌉ over the levels l of a tree, s the separation: at least Σc_x² of the numbers c_x of
@@ -24,17 +25,17 @@ func Squares(window, separation uint64) *big.Int {
 	return sum.Mul(sum, whole(Events(window, separation)))
 }
 
-// Loss is µ by age under Gaussian noise: mechanisms/PROOF.md, Theorem 2. It is comparable, and a dp.UserCurve.
+// Loss gives µ by age under Gaussian noise: mechanisms/PROOF.md, Theorem 2. It is comparable, and a dp.UserCurve.
 type Loss struct {
 	Window     uint64 // W, steps
 	Separation uint64 // s, steps between events of one user; W or more for a single event
-	Square     uint64 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
+	Square     uint64 // Δ², Δ the ℓ2 distance of two sums that differ in one event's contribution, lattice units
 	N          int    // n, coordinates
 	Scale      noise.Scale
 }
 
-// Mu returns µ of all releases of age steps, rounded up, from the first step of a window on, among whose steps a user's
-// events are exchanged. With m = ⌈age/W⌉ windows it is Δ√U/scale for m = 1, and for m > 1
+// Mu returns µ for all releases in the age steps from the first step of a window on, rounded up, if a user's events in
+// that window are exchanged. With m = ⌈age/W⌉ windows it is Δ√U/scale for m = 1, and for m > 1
 //
 //	(Δ·√(U − k² + k²·m(2W − 1)/W) + √(2nm(W − 1)))/scale.
 func (l Loss) Mu(age uint64) float64 {
@@ -47,7 +48,7 @@ func (l Loss) Mu(age uint64) float64 {
 	return l.mu(l.ownLoss(whole(1)), spread.Mul(spread, square(k)), m)
 }
 
-// MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged. It is Mu
+// MuAll returns µ for all releases in age steps, rounded up, if a user's events in all of them are exchanged. It is Mu
 // for m = 1, and for m > 1, with Q = m(m+1)(2m+1)/6,
 //
 //	(Δ·√(m(U − k²) + k²·((2W − 1)Q + (W − 1)m²)/W) + √(2nm(W − 1)))/scale.
@@ -66,7 +67,7 @@ func (l Loss) MuAll(age uint64) float64 {
 	return l.mu(l.ownLoss(m), spread.Mul(spread, square(k)), m)
 }
 
-// first returns µ of one window.
+// first returns µ for one window.
 func (l Loss) first(age uint64) float64 {
 	if age == 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// squaresOf returns µ²·s²/Δ² of Loss.Mu and Loss.MuAll in float64, but for the rounding of shifts, straight from
+// squaresOf returns µ²·s²/Δ² of Loss.Mu and Loss.MuAll in float64, without the rounding of shifts, straight from
 // mechanisms/PROOF.md, Lemma 1 and Theorem 2.
 func squaresOf(window, separation, windows uint64) (of, all float64) {
 	w, k, m := float64(window), math.Ceil(float64(window)/float64(separation)), float64(windows)
@@ -53,14 +53,14 @@ func TestLossIsTheFormula(t *testing.T) {
 			}
 		}
 	}
-	// Rounded up: 3/√8 is irrational, and above its nearest float64 below.
+	// The result must be rounded up: 3/√8 is irrational, and its nearest float64 is below it.
 	l := Loss{Window: 4, Separation: 4, Square: 1, N: 1, Scale: noise.Scale{Mant: 1}}
 	if got := l.Mu(4); got*got < 3 || got > math.Nextafter(math.Sqrt(3), 2) {
 		t.Errorf("√3 rounded up is %g", got)
 	}
 }
 
-// places returns steps at least s apart in from … to, drawn so that the closest trains come up too.
+// places returns random steps at least s apart in from … to, such that the closest spacing also occurs.
 func places(rng *rand.Rand, separation, from, to int) (out []int) {
 	for p := from + rng.IntN(2)*rng.IntN(separation); p <= to; p += separation {
 		out = append(out, p)
@@ -74,7 +74,7 @@ func places(rng *rand.Rand, separation, from, to int) (out []int) {
 	return out
 }
 
-// count returns the events by step 1 … last: how far apart the means of two neighbours' sums are.
+// count returns, for steps 1 … last, the number of events so far: the distance of the means of two neighbours' sums.
 func count(places []int, last int) *mat.VecDense {
 	d := mat.NewVecDense(last, nil)
 	for _, p := range places {
@@ -85,9 +85,9 @@ func count(places []int, last int) *mat.VecDense {
 	return d
 }
 
-// mechanisms/PROOF.md, Lemma 1 and Theorem 2 against dense linear algebra: only sums leave, so that µ² is dᵀC⁻¹d in
-// units of (Δ/s)², C_st = |active(s) ∩ active(t)|. Windows at all places of two blocks, among them those that straddle.
-// With one event less in the account it is exceeded.
+// TestExactUserLossIsWithinTheClaim compares mechanisms/PROOF.md, Lemma 1 and Theorem 2 with dense linear algebra. Only
+// sums are released, so µ² is dᵀC⁻¹d in units of (Δ/s)², C_st = |active(s) ∩ active(t)|. It takes windows at all places
+// of two blocks, including windows across their border. A claim that accounts for one event less is exceeded.
 func TestExactUserLossIsWithinTheClaim(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	red := 0
@@ -130,7 +130,7 @@ func TestExactUserLossIsWithinTheClaim(t *testing.T) {
 	}
 }
 
-// covariance returns C of steps 1 … last.
+// covariance returns C for steps 1 … last.
 func covariance(tree *Tree, last int) *mat.SymDense {
 	column := map[noise.NodeID]int{}
 	incidence := mat.NewDense(last, 4*last, nil)
@@ -148,10 +148,11 @@ func covariance(tree *Tree, last int) *mat.SymDense {
 	return c
 }
 
-// The shifts of the proof, at windows that dense algebra does not reach: integers that cancel the difference of the
-// sums at every step, of a norm within the claim. Within one window a node is shifted by its events. Over more, steps
-// first … last of a block, as left child or root, are shifted by their events and their part of all events of earlier
-// blocks, and as a right child by their part of all events of blocks up to their own.
+// TestShiftsOfTheProof checks the shifts of the proof at windows too large for dense algebra: integers that cancel the
+// difference of the sums at every step, with a norm within the claim. Within one window a node is shifted by its
+// events. Over more windows, a node over steps first … last of a block is shifted as follows. As left child or root, by
+// its events and their part of all events of earlier blocks; as right child, by its part of all events of blocks up to
+// its own.
 func TestShiftsOfTheProof(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 400 {
@@ -170,7 +171,7 @@ func TestShiftsOfTheProof(t *testing.T) {
 			{places(rng, separation, i, i+window-1), l.Mu(uint64(m * window))},
 			{places(rng, separation, i, last), l.MuAll(uint64(m * window))},
 		} {
-			moved := make([]int, last+1) // moved[t]: how far apart the sums of step t are
+			moved := make([]int, last+1) // moved[t]: difference of the sums of step t
 			for _, p := range c.places {
 				size := delta
 				if rng.IntN(3) == 0 {
@@ -181,7 +182,7 @@ func TestShiftsOfTheProof(t *testing.T) {
 				}
 			}
 			at := func(step int) int { return moved[max(0, min(step, last))] }
-			part := func(total, first, last int) int { // of total, of positions first … last of a block
+			part := func(total, first, last int) int { // share of total in positions first … last of a block
 				down := func(p int) int { return int(math.Floor(float64(total*p) / float64(window))) }
 				return down(last) - down(first-1)
 			}

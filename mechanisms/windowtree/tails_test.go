@@ -8,8 +8,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// What is drawn for the nodes of a step is in its release exactly, at the reach of each sampler: 29 s for Gaussian
-// noise, 400 s for Laplace noise and the factors of Gamma noise.
+// TestDrawsReachTheRelease checks that the draws for the nodes of a step are in its release exactly, at the reach of
+// each sampler: 29 s for Gaussian noise, 400 s for Laplace noise and the factors of Gamma noise.
 func TestDrawsReachTheRelease(t *testing.T) {
 	for _, window := range []uint64{1, 8} {
 		for _, c := range []struct{ reach, scale int64 }{{29, 3}, {29, 1 << 40}, {400, 1 << 40}} {
@@ -20,8 +20,9 @@ func TestDrawsReachTheRelease(t *testing.T) {
 	}
 }
 
-// y_t is the total and the draws of the active nodes, all of them and whole: PROOF.md, "What the types guarantee", 3.
-// Which nodes are active is the definition's to say, and which draw is whose the chain's.
+// TestReleaseIsTotalAndActiveNoise checks that y_t is the total plus the draws of all active nodes, unchanged:
+// PROOF.md, "What the types guarantee", 3. The definition decides which nodes are active, and the chain's seeds which
+// draw belongs to which node.
 func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
 	const window, n, scale = 8, 4, 1 << 40
 	values := sumtest.Tails(29, scale)
@@ -67,7 +68,7 @@ func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
 	}
 }
 
-// recording keeps what a sampler draws, by seed.
+// recording records the draws of a sampler, by seed.
 type recording struct {
 	noise.Sampler
 	drawn map[noise.Seed][]int64

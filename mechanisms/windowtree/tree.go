@@ -8,11 +8,11 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// maxLevels bounds the window by 2⁶²: blocks and positions are then exact in uint64 with room for one more.
+// maxLevels bounds the window by 2⁶², so that blocks and positions are exact in uint64 with room for one more.
 const maxLevels = 63
 
-// Depth returns h = log₂(window) + 1, the levels of a tree and the nodes above a contribution. It panics unless window
-// is a power of two.
+// Depth returns h = log₂(window) + 1, the number of levels of a tree, and of nodes above a contribution. It panics
+// unless window is a power of two.
 func Depth(window uint64) int {
 	if window == 0 || window&(window-1) != 0 {
 		panic(fmt.Sprintf("BUG: windowtree: window %d is not a power of two", window))
@@ -20,8 +20,8 @@ func Depth(window uint64) int {
 	return bits.Len64(window)
 }
 
-// Active returns how many nodes are in the release of a step, counted from 1 (PROOF.md, F1 and F2): the noise of a
-// release has so many times the variance of a node's.
+// Active returns the number of nodes in the release of a step, counted from 1 (PROOF.md, F1 and F2). The noise of the
+// release has that many times the variance of a node's noise.
 func Active(window, step uint64) int {
 	p := (step-1)%window + 1
 	if step <= window {
@@ -32,8 +32,8 @@ func Active(window, step uint64) int {
 
 // Tree is the mechanism of one stream. It is not safe for concurrent use.
 //
-// Invariant: after step t, noise = Σ noise(x) over active(t); prefix[l] and suffix[l] hold the slot of the active node
-// of level l in the current and in the previous block, or none; every other slot is in free, zeroed.
+// Invariant: after step t, noise = Σ noise(x) over active(t). prefix[l] and suffix[l] hold the slot of the active node
+// of level l in the current and in the previous block, or none. Every other slot is in free, zeroed.
 type Tree struct {
 	window   uint64
 	grid     lattice.Grid
@@ -42,14 +42,14 @@ type Tree struct {
 
 	steps  uint64
 	total  []lattice.Int128 // Σ v_i, exact
-	noise  []lattice.Int128 // 128 bits: h·2⁶³ does not fit in 64
-	slots  []node           // h: no release has more active nodes
+	noise  []lattice.Int128 // 128 bits, because h·2⁶³ does not fit in 64
+	slots  []node           // h slots, because no release has more active nodes
 	free   []int            // slots without a node
 	prefix []int            // by level
 	suffix []int            // by level
 }
 
-// node is an active node; values is its noise, a function of seed.
+// node is an active node; values holds its noise, a function of seed.
 type node struct {
 	id     noise.NodeID
 	seed   noise.Seed
@@ -58,8 +58,8 @@ type node struct {
 
 const none = -1
 
-// New returns a tree before its first step. Window is a power of two up to 2⁶²; sampler has the plan's scale and
-// dimension n; instance components the noise of several trees on one chain.
+// New returns a tree before its first step. window must be a power of two up to 2⁶²; sampler must have the plan's scale
+// and dimension n; instance separates the noise of several trees on one chain.
 func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Tree, error) {
 	switch {
 	case window == 0 || window&(window-1) != 0:
@@ -75,10 +75,11 @@ func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instanc
 	return vacant(window, grid, n, sampler, instance), nil
 }
 
-// Fresh returns the tree before its first step, as New made it. The two share the sampler: they are used one at a time.
+// Fresh returns a new tree before its first step, as New would make it. Both share the sampler, so only one may be in
+// use at a time.
 func (t *Tree) Fresh() *Tree { return vacant(t.window, t.grid, len(t.total), t.sampler, t.instance) }
 
-// vacant is New of arguments that are checked.
+// vacant is New for valid arguments.
 func vacant(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) *Tree {
 	h := Depth(window)
 	t := &Tree{
@@ -110,8 +111,8 @@ func (t *Tree) vacate() {
 	}
 }
 
-// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every
-// record of the step.
+// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. The chain must have absorbed every
+// record of the step BEFORE.
 func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(t.total) || len(dst) != len(t.total) {
 		panic(fmt.Sprintf("BUG: windowtree: leaf has %d entries and release %d, want %d", len(v), len(dst), len(t.total)))
@@ -124,19 +125,20 @@ func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 }
 
-// turn makes the active nodes of step steps−1 those of step steps: two binary counters, one counting [1, p] up in the
-// current block, one counting [p+1, W] down in the previous block. Nodes leave first, so that h slots suffice.
+// turn replaces the active nodes of step steps−1 by those of step steps. It runs two binary counters: one counts [1, p]
+// up in the current block, the other counts [p+1, W] down in the previous block. Nodes leave first, so that h slots
+// suffice.
 func (t *Tree) turn(chain *noise.Chain) {
 	block, p := t.place()
 	if p == 1 {
-		// The root of the finished block is all of its prefix, and becomes all of its suffix.
+		// The root of the finished block is its whole prefix, and becomes its whole suffix.
 		t.prefix, t.suffix = t.suffix, t.prefix
 	}
 	carried := bits.TrailingZeros64(p) // [1, p]: levels below carry into this one
 	for level := range carried {
 		t.retire(t.prefix, level)
 	}
-	split := 0 // [p+1, W]: the node that starts at p gives way to its parts that start after p
+	split := 0 // [p+1, W]: the node that starts at p is replaced by its parts that start after p
 	if block > 0 {
 		split = len(t.slots) - 1
 		if p > 1 {
@@ -155,7 +157,7 @@ func (t *Tree) place() (block, p uint64) {
 	return (t.steps - 1) / t.window, (t.steps-1)%t.window + 1
 }
 
-// retire takes a node's noise out of the sum and forgets its seed.
+// retire subtracts a node's noise from the sum and erases its seed.
 func (t *Tree) retire(side []int, level int) {
 	slot := side[level]
 	if slot == none {
@@ -170,13 +172,13 @@ func (t *Tree) retire(side []int, level int) {
 	t.free = append(t.free, slot)
 }
 
-// activate draws a node's noise, keyed by the chain as it stands, and adds it to the sum.
+// activate draws a node's noise, keyed by the current chain, and adds it to the sum.
 func (t *Tree) activate(side []int, id noise.NodeID, chain *noise.Chain) {
 	id.Instance = t.instance
 	t.fill(side, id, chain.Seed(id))
 }
 
-// fill gives a node a slot and its noise.
+// fill puts a node in a slot and draws its noise.
 func (t *Tree) fill(side []int, id noise.NodeID, seed noise.Seed) {
 	last := len(t.free) - 1
 	if last < 0 || side[id.Level] != none {

@@ -12,7 +12,7 @@ import (
 
 var unit = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
 
-// silence is the sampler of the zero-noise tests.
+// silence is a sampler of zeros.
 type silence struct{}
 
 func (silence) Fill(dst []int64, _ noise.Seed) { clear(dst) }
@@ -26,13 +26,13 @@ func newTree(t testing.TB, window uint64, n int, sampler noise.Sampler) *Tree {
 	return tree
 }
 
-// span is the steps a node covers, first and last.
+// span returns the first and the last step that a node covers.
 func (t *Tree) span(x noise.NodeID) (first, last uint64) {
 	first = x.Block*t.window + x.Index<<x.Level + 1
 	return first, first + 1<<x.Level - 1
 }
 
-// held returns the identities the tree holds, in order of their steps.
+// held returns the identities of the tree's active nodes, in order of their steps.
 func (t *Tree) held() []noise.NodeID {
 	var ids []noise.NodeID
 	for _, slot := range slices.Concat(t.prefix, t.suffix) {
@@ -70,9 +70,9 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// [WDP] §3 and its facts, by brute force for W ≤ 64, t ≤ 5W: the counters hold exactly the sets of the definition; they
-// cover the W newest steps once each; at most h nodes; every step under h nodes in all; every node active for one run
-// of steps.
+// TestActiveNodesAreThoseOfTheDefinition checks the facts of [WDP] §3 by brute force for W ≤ 64, t ≤ 5W. The counters
+// hold exactly the sets of the definition, which cover the W newest steps once each with at most h nodes. Every step is
+// under h nodes in all, and every node is active for one run of steps.
 func TestActiveNodesAreThoseOfTheDefinition(t *testing.T) {
 	for window := uint64(1); window <= 64; window *= 2 {
 		tree := newTree(t, window, 1, silence{})
@@ -145,7 +145,7 @@ func TestZeroNoiseGivesExactPrefixSums(t *testing.T) {
 	}
 }
 
-// bitmask gives every node its own power of two, so that a release names the nodes that are in it.
+// bitmask is a sampler that gives every node its own power of two, so that a release shows which nodes are in it.
 type bitmask struct{ next *int }
 
 func (b bitmask) Fill(dst []int64, _ noise.Seed) {
@@ -153,8 +153,8 @@ func (b bitmask) Fill(dst []int64, _ noise.Seed) {
 	*b.next++
 }
 
-// The expired part of a release has exactly zero noise: a release is the total plus the noise of its active nodes and
-// nothing else, for noise that any residue would show.
+// TestExpiredStepLeavesNoNoise checks that no noise of expired steps stays in a release: it is the total plus the noise
+// of its active nodes and nothing else. The noise is chosen so that any residue would show.
 func TestExpiredStepLeavesNoNoise(t *testing.T) {
 	const window = 4
 	next := 0
@@ -179,8 +179,8 @@ func TestExpiredStepLeavesNoNoise(t *testing.T) {
 	}
 }
 
-// Noise of a node is keyed at its activation: the same history gives the same bytes, another last contribution other
-// noise.
+// TestNoiseIsKeyedByTheHistory checks that the noise of a node is keyed at its activation: the same history gives the
+// same bytes, and another last contribution gives other noise.
 func TestNoiseIsKeyedByTheHistory(t *testing.T) {
 	sampler := sumtest.Gaussian(t, 1<<20)
 	run := func(changed uint64) (out []float64) {

@@ -10,17 +10,17 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Open compiles what reads values at paths, none twice, of records that were written with the schema. A path names
-// fields, by their names or aliases; behind an array stands the place of an item, behind a map a key. Unions have no
-// name. A path ends at a number, a string, a boolean, an enum, a decimal, a date or a timestamp. The error names every
+// Open returns a Source that reads the values at paths, all different, in records written with the schema. A path names
+// fields, by their names or aliases; after an array comes the index of an item, after a map a key. Unions have no name.
+// A path must end at a number, a string, a boolean, an enum, a decimal, a date or a timestamp. The error lists every
 // problem.
 func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
 	return s.open(nil, paths)
 }
 
-// OpenVersion is Open for records of another version of the reader's schema, which has all paths. A field of the reader
-// is the writer's of that name, or of one of its aliases, or the writer's that has that name as an alias. A field that
-// the writer lacks has the reader's default, or is absent.
+// OpenVersion is Open for records of another version of the reader's schema, in which all paths exist. A field of the
+// reader matches the writer's field with the same name, or with one of its aliases as its name, or with its name as an
+// alias. If the writer has no such field, its value is the reader's default, or absent.
 func (s *Schema) OpenVersion(reader *Schema, paths []mapping.Path) (mapping.Source, error) {
 	return s.open(reader.root, paths)
 }
@@ -46,18 +46,18 @@ func (s *Schema) open(reader *typ, paths []mapping.Path) (mapping.Source, error)
 	return &Source{root: root, digits: make([]byte, 0, mostDigits)}, errors.Join(errs...)
 }
 
-// compiler goes down the schema of the writer, that of the reader if there is one, and the paths. A path may lead into
-// several branches of a union, and need be found in one.
+// compiler walks down the schema of the writer, that of the reader if there is one, and the paths. A path may lead into
+// several branches of a union, and must be found in at least one.
 type compiler struct {
 	lenient bool
-	passed  map[*typ]*node // nodes of types to which no path leads
+	passed  map[*typ]*node // nodes of types that no path leads to
 	paths   []mapping.Path
 	found   []bool
 	missing []error
 	wrong   []error
 }
 
-// refuse notes why all paths that end below t do not lead to a value.
+// refuse records, for all paths that end below t, why they do not lead to a value.
 func (c *compiler) refuse(errs []error, t *mapping.Tree, format string, args ...any) {
 	for _, k := range t.Places() {
 		if errs[k] == nil {
@@ -66,7 +66,7 @@ func (c *compiler) refuse(errs []error, t *mapping.Tree, format string, args ...
 	}
 }
 
-// pass is the node of a type to which no path leads.
+// pass returns the node of a type that no path leads to.
 func (c *compiler) pass(w *typ) *node {
 	if n := c.passed[w]; n != nil {
 		return n
@@ -85,8 +85,8 @@ func (c *compiler) pass(w *typ) *node {
 	return n
 }
 
-// passField adds the node of a field to which no path leads. One of no bytes needs none: records of such fields may say
-// nothing many times.
+// passField appends the node of a field that no path leads to. A field of zero bytes needs no node. Otherwise a record
+// with many such fields would take long to read.
 func (c *compiler) passField(fields []*node, w *typ) []*node {
 	if w.least == 0 {
 		return fields
@@ -94,7 +94,7 @@ func (c *compiler) passField(fields []*node, w *typ) []*node {
 	return append(fields, c.pass(w))
 }
 
-// node compiles a type of the writer; r is the reader's type at the same place, or nil.
+// node compiles a type of the writer; r is the corresponding type of the reader, or nil.
 func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 	n := &node{typ: w, place: int32(t.Place)}
 	if w.kind == unionKind {
@@ -118,7 +118,7 @@ func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 			n.keys = append(n.keys, key{[]byte(b.Name), c.node(w.items, r.like(mapKind).item(), b.Tree), b.Tree.Places()})
 		}
 		slices.SortFunc(n.keys, func(a, b key) int { return bytes.Compare(a.name, b.name) })
-	case nullKind: // all below is absent
+	case nullKind: // everything below is absent
 	case enumKind:
 		for _, symbol := range w.symbols {
 			n.symbols = append(n.symbols, []byte(symbol))
@@ -130,7 +130,7 @@ func (c *compiler) node(w, r *typ, t *mapping.Tree) *node {
 	return n
 }
 
-// end checks the type at which a path ends.
+// end checks the type at the end of a path.
 func (c *compiler) end(w *typ, t *mapping.Tree) {
 	at := &mapping.Tree{Place: t.Place}
 	switch w.kind {
@@ -181,7 +181,8 @@ func (c *compiler) record(n *node, w, r *typ, t *mapping.Tree) {
 	}
 }
 
-// find returns the place of the writer's field that a name means, or −1, and the reader's field of that name, if any.
+// find returns the index of the writer's field that a name refers to, or −1, and the reader's field of that name, if
+// any.
 func (t *typ) find(name string, reader *typ) (k int, own *field) {
 	names := []string{name}
 	if reader != nil {
@@ -211,7 +212,7 @@ func (c *compiler) array(n *node, w, r *typ, t *mapping.Tree) {
 	slices.SortFunc(n.picks, func(a, b pick) int { return int(a.index - b.index) })
 }
 
-// like is the type, or that branch of a union, which is of a kind; nil: none is.
+// like returns the type, or the branch of a union, that has this kind, or nil.
 func (t *typ) like(k kind) *typ {
 	if t == nil || t.kind == k {
 		return t

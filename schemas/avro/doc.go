@@ -1,10 +1,10 @@
 // Package avro reads values out of Avro records (its binary encoding, without a header) at the paths of a mapping.
 //
-// A library (twmb/avro) reads schemas only. The operator trusts a schema; its size and nesting are bounded all the
-// same. Open compiles paths and schema to a table. A Source reads records by that table and checks every length,
-// because records are hostile. The library's own decoder is the slow twin of the tests.
+// A library (twmb/avro) reads only schemas. Schemas come from the operator and are trusted, but their size and nesting
+// are bounded nevertheless. Open compiles paths and schema to a table. A Source reads records by that table and checks
+// every length, because records are untrusted. In tests the library's own decoder is the slow twin.
 //
-// What becomes of a type:
+// Types become these values:
 //
 //	int, long, float, double      Number: whole numbers rounded to nearest, float widened
 //	boolean, string, enum         Bool, Text, the symbol as Text
@@ -13,12 +13,12 @@
 //	null                          Null; what a path names below it is Absent
 //	other bytes and fixed         no value of an event
 //
-// Paths do not name the branches of a union. Of two entries of a map with one key the last counts. A string that a path
-// needs must be UTF-8, a number finite, as in JSON. What no path needs is passed over, and its texts are not looked at.
+// Paths do not name the branches of a union. If two entries of a map have the same key, the last one counts. A string
+// at a path must be UTF-8, and a number finite, as in JSON. Other values are skipped, and their texts are not checked.
 // Nothing may follow the record.
 //
-// Records that were written with another version of a schema are read with the table of that version: OpenVersion.
+// Records written with another version of a schema are read with the table of that version: OpenVersion.
 //
-// Cost: one pass over the record, no allocation. An array whose items have no bytes, such as nulls, has at most 4096 of
-// them. They are counted, and read up to the last one that a path needs.
+// Cost: one pass over the record, no allocation. An array whose items take no bytes, such as nulls, may have at most
+// 4096 of them. They are counted, and read up to the last one at a path.
 package avro

@@ -8,7 +8,8 @@ import (
 	"oriel/schemas/mapping/mappingtest"
 )
 
-// Whatever a record holds, reading it neither panics nor allocates: 10^8 records with damage in the long tier.
+// TestReadingDamagedRecords checks that reading any record neither panics nor allocates: 10^8 damaged records in the
+// long tier.
 func TestReadingDamagedRecords(t *testing.T) {
 	for seed := range uint64(tiertest.Runs(250, 25_000)) {
 		d := &drawer{Rand: rand.New(rand.NewPCG(seed, 31))}

@@ -2,7 +2,7 @@ package avro
 
 import "oriel/schemas/mapping"
 
-// initial adds what the reader's default says at paths below a field that the writer lacks.
+// initial appends the values of the reader's default at paths below a field that the writer lacks.
 func (c *compiler) initial(dst []initial, r *typ, value any, t *mapping.Tree) []initial {
 	if r.kind == unionKind {
 		r = r.branchOf(value)
@@ -32,7 +32,7 @@ func (c *compiler) initial(dst []initial, r *typ, value any, t *mapping.Tree) []
 	return dst
 }
 
-// branchOf is the branch of a union that a default is of.
+// branchOf returns the branch of a union to which a default belongs.
 func (t *typ) branchOf(value any) *typ {
 	for _, b := range t.branches {
 		if b.holds(value) {
@@ -69,7 +69,7 @@ func (t *typ) holds(value any) bool {
 	return ok
 }
 
-// constant is a default as a record would say it.
+// constant returns a default as the value that a record would give.
 func (t *typ) constant(value any) mapping.Value {
 	switch x := value.(type) {
 	case nil:

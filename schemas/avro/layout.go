@@ -2,7 +2,7 @@ package avro
 
 import "oriel/schemas/mapping"
 
-// At implements mapping.Layout: of a union counts the first branch that is not null.
+// At implements mapping.Layout. For a union it describes the first branch that is not null.
 func (s *Schema) At(p mapping.Path) (mapping.Shape, []string) {
 	t := s.find(p)
 	if t == nil {
@@ -24,7 +24,7 @@ func (s *Schema) At(p mapping.Path) (mapping.Shape, []string) {
 	}
 }
 
-// Names are the names of all fields of the record at a path; none if no record stands there.
+// Names returns the names of all fields of the record at a path, or none if there is no record.
 func (s *Schema) Names(p mapping.Path) (names []string) {
 	if t := s.find(p); t != nil && t.kind == recordKind {
 		for i := range t.fields {
@@ -34,7 +34,7 @@ func (s *Schema) Names(p mapping.Path) (names []string) {
 	return names
 }
 
-// find is the type at a path, nil if there is none.
+// find returns the type at a path, or nil if there is none.
 func (s *Schema) find(p mapping.Path) *typ {
 	t := s.root.present()
 	for _, name := range p {
@@ -50,7 +50,7 @@ func (s *Schema) find(p mapping.Path) *typ {
 	return t
 }
 
-// present is the type of what is there.
+// present returns the type of a value that is not null.
 func (t *typ) present() *typ {
 	for _, b := range t.branches {
 		if b.kind != nullKind {
@@ -60,7 +60,7 @@ func (t *typ) present() *typ {
 	return t
 }
 
-// scalar says whether a value may be one of an event.
+// scalar reports whether a value of the type can be a value of an event.
 func (t *typ) scalar() bool {
 	switch t.kind {
 	case nullKind, recordKind, arrayKind, mapKind, unionKind:
@@ -72,7 +72,7 @@ func (t *typ) scalar() bool {
 	}
 }
 
-// KindAt is the kind that all values at a path have; Absent if none has, or they differ.
+// KindAt returns the kind that all values at a path have, or Absent if there is none or they differ.
 func (s *Schema) KindAt(p mapping.Path) mapping.Kind {
 	t := s.root.present()
 	for _, name := range p {

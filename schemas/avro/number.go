@@ -8,7 +8,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// whole is what a whole number means: itself, or a time.
+// whole returns the value of a whole number: a Number, or a Time.
 func (t *typ) whole(x int64) mapping.Value {
 	switch {
 	case t.unit == 0:
@@ -24,7 +24,7 @@ func (t *typ) whole(x int64) mapping.Value {
 }
 
 const (
-	// mostDecimal bounds a decimal, bytes without those that only repeat its sign: 76 digits.
+	// mostDecimal bounds the bytes of a decimal, without those that only repeat its sign: 76 digits.
 	mostDecimal = 32
 
 	// mostDigits bounds the text of a decimal: a sign, 78 digits, and an exponent.
@@ -33,7 +33,7 @@ const (
 	ten19 = 10_000_000_000_000_000_000 // the greatest power of ten below 2^64
 )
 
-// decimal reads a two's complement number, the first byte the highest, times 10^−scale, rounded correctly.
+// decimal reads a big-endian two's complement number times 10^−scale, rounded correctly.
 func (s *Source) decimal(b []byte, scale int) (f float64, ok bool) {
 	if len(b) == 0 {
 		return 0, false
@@ -48,7 +48,7 @@ func (s *Source) decimal(b []byte, scale int) (f float64, ok bool) {
 	if len(b) > mostDecimal {
 		return 0, false
 	}
-	var words [mostDecimal / 8]uint64 // the lowest first: of a negative number its complement, and 1 more
+	var words [mostDecimal / 8]uint64 // lowest word first; for a negative number its complement plus 1
 	carry := uint64(sign & 1)
 	for k := range words {
 		for place := range 8 {
@@ -69,7 +69,7 @@ func (s *Source) decimal(b []byte, scale int) (f float64, ok bool) {
 	return schemas.ParseDecimal(s.digits)
 }
 
-// appendWords prints a number in decimal.
+// appendWords appends a number in decimal.
 func appendWords(dst []byte, words [mostDecimal / 8]uint64) []byte {
 	var parts [5]uint64 // base 10^19, the lowest first: 10^95 > 2^256
 	n := 0

@@ -9,17 +9,17 @@ import (
 type Source struct {
 	root   *node
 	values []mapping.Value
-	digits []byte // of a decimal
+	digits []byte // text of a decimal
 }
 
-// node is a type at a place of the schema to which paths lead, or one that is passed over.
+// node is a type at a position of the schema: one that paths lead to, or one that is skipped.
 type node struct {
 	*typ
-	place    int32 // of the value; −1: none
+	place    int32 // index of the value; −1: none
 	symbols  [][]byte
 	fields   []*node
-	initial  []initial // of fields of a record that its writer does not know
-	items    *node     // those to which no path leads
+	initial  []initial // defaults of fields that the writer's record lacks
+	items    *node     // items that no path leads to
 	picks    []pick
 	keys     []key // by name
 	branches []*node
@@ -30,17 +30,17 @@ type initial struct {
 	value mapping.Value
 }
 
-// pick is an item of an array to which a path leads.
+// pick is an item of an array that a path leads to.
 type pick struct {
 	index int64
 	node  *node
 }
 
-// key is an entry of a map to which a path leads.
+// key is an entry of a map that a path leads to.
 type key struct {
 	name   []byte
 	node   *node
-	places []int32 // all below
+	places []int32 // indices of all values below
 }
 
 // Fill implements mapping.Source.

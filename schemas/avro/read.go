@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// mostDepth bounds types within types of a record.
+	// mostDepth bounds the nesting of types in a record.
 	mostDepth = 128
 
-	// mostEmpty bounds the items of an array that take no bytes: their count could be anything.
+	// mostEmpty bounds the items of an array that take no bytes, because a record could claim any number of them.
 	mostEmpty = 4096
 )
 
-// read reads a value at b[i], within depth others.
+// read reads a value at b[i], nested in depth others.
 func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
 	if depth == mostDepth {
 		return 0, schemas.TooDeep
@@ -51,15 +51,15 @@ func (s *Source) read(n *node, b []byte, i, depth int) (next int, code schemas.C
 	}
 }
 
-// other notes that a value is there that is none of an event.
+// other records that there is a value which cannot be a value of an event.
 func (s *Source) other(n *node) {
 	if n.place >= 0 {
 		s.values[n.place] = mapping.Value{Kind: mapping.Other}
 	}
 }
 
-// array reads an array: blocks of items, behind the count of each, until a count of 0. A block that says its size must
-// have it, whether a path leads there or not: what a record says does not depend on the paths.
+// array reads an array: blocks of items, each after its count, until a count of 0. A block that states its size must
+// have that size, even if no path leads there, so that the validity of a record does not depend on the paths.
 func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
 	s.other(n)
 	index := int64(0)
@@ -74,7 +74,7 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 			return 0, schemas.Malformed
 		}
 		behind := index + count
-		if i = at; n.items.least == 0 { // nothing to read behind the last pick, so time follows from bytes
+		if i = at; n.items.least == 0 { // nothing to read after the last pick, so time stays in proportion to bytes
 			count = min(count, max(n.picked()-index, 0))
 		}
 		for range count {
@@ -90,7 +90,7 @@ func (s *Source) array(n *node, b []byte, i, depth int) (next int, code schemas.
 	}
 }
 
-// picked is the number of items up to the last pick.
+// picked returns the number of items up to the last pick.
 func (n *node) picked() int64 {
 	if len(n.picks) == 0 {
 		return 0
@@ -98,7 +98,7 @@ func (n *node) picked() int64 {
 	return n.picks[len(n.picks)-1].index + 1
 }
 
-// item is what reads the item of an index. Picks ascend, and mostly are those from 0 on.
+// item returns the node of the item with an index. Picks are ascending, and mostly 0, 1, 2, ….
 func (n *node) item(index int64) *node {
 	if index < int64(len(n.picks)) && n.picks[index].index == index {
 		return n.picks[index].node
@@ -113,7 +113,7 @@ func (n *node) item(index int64) *node {
 	return n.picks[k].node
 }
 
-// entries reads a map: blocks of keys and values. Of two entries with one key the last counts.
+// entries reads a map: blocks of keys and values. If two entries have the same key, the last one counts.
 func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schemas.Code) {
 	s.other(n)
 	for {
@@ -140,7 +140,7 @@ func (s *Source) entries(n *node, b []byte, i, depth int) (next int, code schema
 	}
 }
 
-// entry is what reads the value of a key.
+// entry returns the node of the value of a key.
 func (s *Source) entry(n *node, name []byte) *node {
 	k, found := slices.BinarySearchFunc(n.keys, name, func(k key, name []byte) int { return bytes.Compare(k.name, name) })
 	if !found {
@@ -152,8 +152,8 @@ func (s *Source) entry(n *node, name []byte) *node {
 	return n.keys[k].node
 }
 
-// block reads how many items follow and where they end: at the end of b, unless the block is sized. next is −1
-// where there is no block.
+// block reads how many items follow and where they must end: at the end of b, unless the block states its size. next is
+// −1 if there is no valid block.
 func block(b []byte, i int) (count int64, sized bool, end, next int) {
 	count, next = varint(b, i, 64)
 	if next < 0 || count == math.MinInt64 {
@@ -166,7 +166,7 @@ func block(b []byte, i int) (count int64, sized bool, end, next int) {
 	return -count, true, to, min(from, to)
 }
 
-// scalar reads a value of a type that holds no others.
+// scalar reads a value that contains no other values.
 func (s *Source) scalar(n *node, b []byte, i int) (next int, code schemas.Code) {
 	var v mapping.Value
 	switch n.kind {
@@ -244,7 +244,7 @@ func (k kind) bits() int {
 	return 64
 }
 
-// varint reads a whole number of at most that many bits, in zigzag order; next is −1 where none is.
+// varint reads a zigzag-encoded whole number of at most that many bits; next is −1 if there is none.
 func varint(b []byte, i, bits int) (x int64, next int) {
 	if i < len(b) && b[i] < 0x80 {
 		return int64(b[i]>>1) ^ -int64(b[i]&1), i + 1
@@ -264,7 +264,7 @@ func varint(b []byte, i, bits int) (x int64, next int) {
 	return 0, -1
 }
 
-// bytesAt finds the bytes behind a length at b[i]; to is −1 where they do not lie in b.
+// bytesAt returns the bounds of the bytes after a length at b[i]; to is −1 if they exceed b.
 func bytesAt(b []byte, i int) (from, to int) {
 	n, from := varint(b, i, 64)
 	if from < 0 || n < 0 || n > int64(len(b)-from) {

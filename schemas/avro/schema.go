@@ -15,27 +15,27 @@ import (
 // Limits of schema files.
 const (
 	mostBytes   = 1 << 20
-	mostNesting = 200    // of brackets
-	mostTypes   = 10_000 // each written at its own place; a name that refers to one is none
+	mostNesting = 200    // nesting of brackets
+	mostTypes   = 10_000 // types defined in place; a name that refers to one does not count
 	mostLeast   = 1 << 30
 )
 
-// Schema is the type of records, as a schema file (.avsc) has it.
+// Schema is the type of records that a schema file (.avsc) defines.
 type Schema struct{ root *typ }
 
 // typ is a type of a schema.
 type typ struct {
 	kind     kind
-	name     string   // full, of record, enum and fixed
-	unit     int64    // of a time, in a second; −1: days
+	name     string   // full name of a record, enum or fixed
+	unit     int64    // units of a time in a second; −1: the unit is a day
 	decimal  bool     // bytes and fixed
-	scale    int      // of a decimal
-	size     int      // of a fixed
-	symbols  []string // of an enum
-	fields   []field  // of a record
-	items    *typ     // of an array, and values of a map
-	branches []*typ   // of a union
-	least    int      // fewest bytes of a value, up to mostLeast; 0: no value has any
+	scale    int      // for a decimal
+	size     int      // for a fixed
+	symbols  []string // for an enum
+	fields   []field  // for a record
+	items    *typ     // for an array, and the values of a map
+	branches []*typ   // for a union
+	least    int      // fewest bytes of a value, up to mostLeast; 0: all values are empty
 	measured bool
 }
 
@@ -47,7 +47,7 @@ type field struct {
 	given   bool
 }
 
-// kind is the type without its logical type.
+// kind is the Avro type, without its logical type.
 type kind uint8
 
 const (
@@ -80,9 +80,10 @@ func (k kind) String() string {
 	}[k]
 }
 
-// Parse reads a schema. references are the schemas whose types the text names, those first that others name.
+// Parse reads a schema. references are the schemas whose types the text names. A reference must come after the ones
+// that it names.
 func Parse(text []byte, references ...[]byte) (*Schema, error) {
-	if len(references) > 0 { // a type may name what stands before it in a union
+	if len(references) > 0 { // because a union may name a type that is defined before it
 		text = slices.Concat([]byte("["), bytes.Join(append(slices.Clone(references), text), []byte(",")), []byte("]"))
 	}
 	if len(text) > mostBytes || mapping.Nesting(text, "{}[]") > mostNesting {
@@ -108,7 +109,7 @@ func Parse(text []byte, references ...[]byte) (*Schema, error) {
 	return &Schema{root}, nil
 }
 
-// reader turns the library's tree of a schema into types.
+// reader converts the library's tree of a schema to types.
 type reader struct {
 	named map[string]*typ
 	all   []*typ
@@ -121,7 +122,7 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// read reads a node; space is the namespace around it.
+// read converts a node; space is the enclosing namespace.
 func (r *reader) read(n *avro.SchemaNode, space string) *typ {
 	k, known := kinds[n.Type]
 	if !known {
@@ -166,7 +167,7 @@ func (r *reader) read(n *avro.SchemaNode, space string) *typ {
 	return t
 }
 
-// unitOf is how many units of a logical type of times make a second.
+// unitOf returns how many units of a logical time type make a second.
 func unitOf(k kind, logical string) int64 {
 	switch {
 	case k == intKind && logical == "date":
@@ -192,10 +193,10 @@ func fullName(n *avro.SchemaNode) string {
 	return n.Namespace + "." + n.Name
 }
 
-// errEndless is what a record is that holds itself.
+// errEndless is returned for a record type that contains itself in every value.
 var errEndless = errors.New("no value of it ends")
 
-// measure computes the fewest bytes of a value. open holds the records around t.
+// measure computes the smallest length of a value in bytes. open holds the records that enclose t.
 func (r *reader) measure(t *typ, open map[*typ]bool) int {
 	switch {
 	case t.measured:
@@ -216,7 +217,7 @@ func (r *reader) measure(t *typ, open map[*typ]bool) int {
 	case t.kind == doubleKind:
 		t.least = 8
 	case t.kind != nullKind:
-		t.least = 1 // of a varint: what is behind it may be t again
+		t.least = 1 // at least a varint; the value may contain t again
 	}
 	t.measured = true
 	return t.least

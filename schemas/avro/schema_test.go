@@ -54,7 +54,8 @@ func TestSchemasThatAreRefused(t *testing.T) {
 	}
 }
 
-// A schema of a few lines may describe a record of 2^40 fields without bytes, or of 2^40 bytes at least.
+// TestRecordsOfManyFieldsAreReadInTheTimeOfTheirBytes uses schemas of a few lines that describe a record of 2^40 fields
+// of zero bytes, or of at least 2^40 bytes.
 func TestRecordsOfManyFieldsAreReadInTheTimeOfTheirBytes(t *testing.T) {
 	for _, leaf := range []string{"null", "double"} {
 		text := fmt.Sprintf(`{"type":"record","name":"R0","fields":[{"name":"a","type":%q}]}`, leaf)
@@ -67,7 +68,7 @@ func TestRecordsOfManyFieldsAreReadInTheTimeOfTheirBytes(t *testing.T) {
 			t.Fatalf("%s: %v", leaf, err)
 		}
 		if err != nil {
-			continue // a null is no value
+			continue // a null has no kind
 		}
 		if code := source.Fill(make([]mapping.Value, 2), make([]byte, 1000)); code != schemas.Malformed {
 			t.Errorf("a record that is too short: %v", code)
@@ -141,7 +142,8 @@ func TestHostileRecordsAreRefused(t *testing.T) {
 	}
 }
 
-// Items of no bytes are counted and not read: three bytes may claim thousands of them, again and again.
+// TestItemsOfNoBytesTakeNoTime checks that items of zero bytes are counted without being read, because three bytes may
+// claim thousands of them, again and again.
 func TestItemsOfNoBytesTakeNoTime(t *testing.T) {
 	s := parse(t, `{"type":"record","name":"R","fields":[{"name":"v","type":"int"},{"name":"lists","type":
 		{"type":"array","items":{"type":"array","items":{"type":"record","name":"E","fields":[]}}}}]}`)
@@ -156,12 +158,13 @@ func TestItemsOfNoBytesTakeNoTime(t *testing.T) {
 	if code := source.Fill(make([]mapping.Value, 1), record); code != schemas.OK {
 		t.Error(code)
 	}
-	if took := time.Since(start); took > time.Second { // ms; 4096 times as many steps take seconds
+	if took := time.Since(start); took > time.Second { // takes milliseconds; 4096 times as many steps would take seconds
 		t.Errorf("%d bytes took %v", len(record), took)
 	}
 }
 
-// A type may hold itself: a list of 10^5 nodes is no event, and no stack of that depth.
+// TestRecordsInRecordsAreBounded uses a type that contains itself. A list of 10^5 nodes must be refused, without a
+// stack of that depth.
 func TestRecordsInRecordsAreBounded(t *testing.T) {
 	s := parse(t, `{"type":"record","name":"N","fields":[{"name":"v","type":"int"},{"name":"next","type":["null","N"]}]}`)
 	source, err := s.Open(mappingtest.Paths(t, "/next/next/v"))
@@ -178,7 +181,7 @@ func TestRecordsInRecordsAreBounded(t *testing.T) {
 	}
 }
 
-// A decimal is rounded once, whatever its size.
+// TestDecimalIsRoundedCorrectly checks that a decimal of any size is rounded only once.
 func TestDecimalIsRoundedCorrectly(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 29))
 	s := &Source{digits: make([]byte, 0, 128)}
@@ -209,7 +212,7 @@ func TestDecimalIsRoundedCorrectly(t *testing.T) {
 	}
 }
 
-// Whatever a schema file holds, it is read or refused, and so are its paths and a record: within bounds of memory.
+// FuzzSchema checks that any schema file, any paths and any record are read or refused within bounds of memory.
 func FuzzSchema(f *testing.F) {
 	record := []byte("\x02a\x02\x02\x02b\x04\x00\x00")
 	f.Add(order, record)
@@ -225,7 +228,7 @@ func FuzzSchema(f *testing.F) {
 			if err != nil {
 				return
 			}
-			for _, p := range mappingtest.Reach(24, s.Names) { // alone, because most are of no value
+			for _, p := range mappingtest.Reach(24, s.Names) { // each alone, because most have no value
 				s.At(p)
 				if source, err := s.OpenVersion(s, []mapping.Path{p}); err == nil {
 					sources = append(sources, source)

@@ -19,7 +19,7 @@ import (
 	"oriel/schemas/mapping/mappingtest"
 )
 
-// both reads a schema, and has the library read it.
+// both parses a schema with this package and with the library.
 func both(t testing.TB, text string) (*Schema, *avro.Schema) {
 	t.Helper()
 	library, err := avro.Parse(text)
@@ -29,7 +29,7 @@ func both(t testing.TB, text string) (*Schema, *avro.Schema) {
 	return parse(t, text), library
 }
 
-// twin reads values by way of the library, which decodes the whole record.
+// twin reads values with the library, which decodes the whole record.
 func twin(library *avro.Schema, paths []mapping.Path, record []byte) ([]mapping.Value, error) {
 	var decoded any
 	rest, err := library.Decode(record, &decoded)
@@ -81,7 +81,7 @@ func twinValue(v any, path mapping.Path) mapping.Value {
 		r, _ := new(big.Rat).SetString(string(x))
 		f, _ := r.Float64()
 		return number(f)
-	case time.Duration: // of time-millis, which has no day
+	case time.Duration: // time-millis, which has no day
 		return number(float64(x / time.Millisecond))
 	case time.Time:
 		return mapping.Value{Kind: mapping.Time, Seconds: x.Unix(), Nanos: int32(x.Nanosecond())}
@@ -89,11 +89,11 @@ func twinValue(v any, path mapping.Path) mapping.Value {
 	return mapping.Value{Kind: mapping.Other}
 }
 
-// drawer draws schemas, and records of them.
+// drawer draws random schemas, and records of them.
 type drawer struct {
 	*rand.Rand
 	names int
-	made  []string // records that may be referred to
+	made  []string // records that later types may refer to
 }
 
 func (d *drawer) name(prefix string) string {
@@ -101,7 +101,7 @@ func (d *drawer) name(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, d.names)
 }
 
-// schema draws a type, in JSON.
+// schema draws a random type, in JSON.
 func (d *drawer) schema(depth int) string {
 	simple := []string{
 		`"boolean"`, `"int"`, `"long"`, `"float"`, `"double"`, `"string"`, `"bytes"`, `"null"`,
@@ -145,7 +145,7 @@ func (d *drawer) record(depth int) string {
 	return fmt.Sprintf(`{"type":"record","name":%q,"fields":[%s]}`, name, strings.Join(fields, ","))
 }
 
-// value writes a value of a type.
+// value appends a random value of a type.
 func (d *drawer) value(b []byte, t *typ, depth int) []byte {
 	switch t.kind {
 	case nullKind:
@@ -157,7 +157,7 @@ func (d *drawer) value(b []byte, t *typ, depth int) []byte {
 		switch {
 		case t.kind == intKind:
 			x = int64(int32(x))
-		case t.unit != 0: // what a time.Time holds
+		case t.unit != 0: // range of a time.Time
 			x %= 1e15
 		}
 		return binary.AppendVarint(b, x)
@@ -200,7 +200,7 @@ func (d *drawer) value(b []byte, t *typ, depth int) []byte {
 	}
 }
 
-// blocks writes an array or a map in up to three blocks, some with their size.
+// blocks appends an array or a map in up to three blocks, some with their size.
 func (d *drawer) blocks(b []byte, t *typ, depth int) []byte {
 	key := 0
 	for range d.IntN(4) {
@@ -225,7 +225,7 @@ func (d *drawer) blocks(b []byte, t *typ, depth int) []byte {
 	return append(b, 0)
 }
 
-// paths draws paths at which records may have a value.
+// paths draws random paths at which records may have a value.
 func (d *drawer) paths(t *typ, wanted int) []mapping.Path {
 	var paths []mapping.Path
 	for range wanted {
@@ -259,9 +259,9 @@ func (d *drawer) paths(t *typ, wanted int) []mapping.Path {
 	return mappingtest.Distinct(paths)
 }
 
-// agree fails the test unless the reader and the library say the same of a record, and says whether both read it. Each
-// alone finds some faults: the library looks into bytes that no path needs, and takes booleans above 1 and blocks of
-// another size than they say. strict says that a record has no fault.
+// agree fails the test unless the reader and the library agree on a record, and returns whether both read it. Each
+// alone finds some faults: the library also checks bytes that no path needs, but accepts booleans above 1 and blocks of
+// another size than they state. strict means that the record has no fault.
 func agree(
 	t *testing.T, library *avro.Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool,
 ) bool {
@@ -282,7 +282,8 @@ func agree(
 	return true
 }
 
-// The compiled reader and the library say the same of records of drawn schemas, and of such records with damage.
+// TestReaderAgreesWithTheLibrary compares the compiled reader with the library on records of random schemas, and on
+// damaged ones.
 func TestReaderAgreesWithTheLibrary(t *testing.T) {
 	read, damaged := 0, 0
 	kinds := map[mapping.Kind]int{}
@@ -317,7 +318,7 @@ func TestReaderAgreesWithTheLibrary(t *testing.T) {
 	}
 }
 
-// Whatever a record holds, the reader does not panic, and what it reads is what the library reads.
+// FuzzRecord checks that the reader never panics, and that it reads the same values as the library.
 func FuzzRecord(f *testing.F) {
 	d := &drawer{Rand: rand.New(rand.NewPCG(3, 29))}
 	schema, library := both(f, `{"type":"record","name":"R","fields":[

@@ -10,7 +10,8 @@ import (
 	"oriel/schemas/mapping/mappingtest"
 )
 
-// Four versions of a schema, each with a record that says the same as far as it can.
+// TestVersionsOfASchema uses four versions of a schema, each with a record that has the same content as far as
+// possible.
 func TestVersionsOfASchema(t *testing.T) {
 	text := func(b []byte, s string) []byte { return append(binary.AppendVarint(b, int64(len(s))), s...) }
 	double := func(b []byte, f float64) []byte {
@@ -71,8 +72,8 @@ func TestVersionsOfASchema(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreTheReaders: of a field that the writer lacks, and of one that a default leaves out, in full precision.
-// Where the writer has a field of the name and one of an alias, the name counts.
+// TestDefaultsAreTheReaders checks the reader's defaults, in full precision: for a field that the writer lacks, and for
+// one that a default leaves out. If the writer has a field of the name and one of an alias, the name counts.
 func TestDefaultsAreTheReaders(t *testing.T) {
 	reader := parse(t, `{"type":"record","name":"O","fields":[
 		{"name":"a","aliases":["old"],"type":"double","default":0.1},

@@ -7,17 +7,17 @@ import (
 	"oriel/schemas"
 )
 
-// maxDepth bounds the containers that may stand in each other in a CloudEvent.
+// maxDepth bounds the nesting of containers in a CloudEvent.
 const maxDepth = 64
 
-// cloudEvent takes the event out of a CloudEvent in structured mode.
+// cloudEvent extracts the event from a CloudEvent in structured mode.
 type cloudEvent struct {
-	binary bool   // the event is no JSON: it stands in data_base64 alone
-	arena  []byte // of texts that hold escapes
-	event  []byte // from base64
+	binary bool   // the event is not JSON, so it is only in data_base64
+	arena  []byte // texts with escapes
+	event  []byte // event decoded from base64
 }
 
-// content is the event of a record.
+// content returns the event in a record.
 func (c *cloudEvent) content(record []byte) (event []byte, code schemas.Code) {
 	switch {
 	case !utf8.Valid(record):
@@ -48,10 +48,10 @@ func (c *cloudEvent) content(record []byte) (event []byte, code schemas.Code) {
 	return c.event, schemas.OK
 }
 
-// members are those of a CloudEvent that count.
+// members are the relevant members of a CloudEvent.
 type members struct {
 	version      bool // specversion is "1.0"
-	versioned    bool // it is there
+	versioned    bool // specversion is present
 	data, base64 []byte
 }
 
@@ -74,7 +74,7 @@ func (c *cloudEvent) members(found *members, b []byte, i int) (next int, code sc
 			return i, code
 		}
 		if found.base64 == nil {
-			c.arena = c.arena[:kept] // nothing lies there
+			c.arena = c.arena[:kept] // the arena part is no longer used
 		}
 		if i, done, code = schemas.NextMember(b, i, '}'); code != schemas.OK {
 			return i, code
@@ -117,7 +117,7 @@ func (c *cloudEvent) member(found *members, name, b []byte, i int) (next int, co
 	return i, code
 }
 
-// appendBase64 decodes RFC 4648 §4: with padding, without line ends, and without bits that are left over.
+// appendBase64 decodes RFC 4648 §4 strictly: with padding, without line ends, and without nonzero unused bits.
 func appendBase64(dst, text []byte) (decoded []byte, ok bool) {
 	if len(text)%4 != 0 {
 		return dst, false

@@ -11,13 +11,13 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// headerBytes are the magic byte and the id.
+// headerBytes is the length of the magic byte and the id.
 const headerBytes = 5
 
-// mostIndex bounds how deep a message type lies in others, as mostNesting of schemas/protobuf does.
+// mostIndex bounds the nesting of a message type in others, as mostNesting of schemas/protobuf does.
 const mostIndex = 100
 
-// Header takes the header of Confluent's framing off a record.
+// Header splits the header of Confluent's framing from a record.
 func Header(record []byte) (id uint32, rest []byte, ok bool) {
 	if len(record) < headerBytes || record[0] != 0 {
 		return 0, nil, false
@@ -28,17 +28,18 @@ func Header(record []byte) (id uint32, rest []byte, ok bool) {
 // Entry is a schema that records may name.
 type Entry struct {
 	ID    uint32
-	Index []int              // of Protobuf the place of the message type in its file; nil: an encoding without it
-	Open  mapping.OpenSource // what reads records of the schema
+	Index []int              // for Protobuf the index of the message type in its file; nil: an encoding without it
+	Open  mapping.OpenSource // opens a source for records of the schema
 
-	// Known tells whether the record at an offset of a partition of the input may name the id. Nil: every record may.
+	// Known reports whether the record at an offset of an input partition may name the id. nil means that every record
+	// may.
 	Known func(partition int32, offset int64) bool
 }
 
-// Table says which schemas records may name.
+// Table holds the schemas that records may name.
 type Table struct{ entries []Entry }
 
-// NewTable returns a table, or says which id comes twice.
+// NewTable returns a table, or an error that names a duplicate id.
 func NewTable(entries []Entry) (*Table, error) {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
@@ -50,7 +51,7 @@ func NewTable(entries []Entry) (*Table, error) {
 	return &Table{entries}, nil
 }
 
-// find returns the entry of an id that is known to the record at an offset; −1: there is none.
+// find returns the index of the entry with an id that is known at an offset, or −1.
 func (t *Table) find(id uint32, partition int32, offset int64) int {
 	k, found := slices.BinarySearchFunc(t.entries, id, func(e Entry, id uint32) int { return cmp.Compare(e.ID, id) })
 	if !found || t.entries[k].Known != nil && !t.entries[k].Known(partition, offset) {
@@ -76,11 +77,11 @@ func (t *Table) Open(paths []mapping.Path) (mapping.Source, error) {
 // Source reads records in Confluent's framing. It is not safe for concurrent use.
 type Source struct {
 	table     *Table
-	sources   []mapping.Source // of the table's entries
+	sources   []mapping.Source // sources of the table's entries
 	partition int32
 	offset    int64
-	id        uint32 // that the last record names
-	unknown   bool   // the last record names an id, or a message type, that is not in the table
+	id        uint32 // id named by the last record
+	unknown   bool   // the last record names an unknown id or message type
 }
 
 // At implements mapping.PlacedSource.
@@ -115,7 +116,7 @@ func (s *Source) fill(values []mapping.Value, record []byte) schemas.Code {
 	return s.sources[k].Fill(values, rest)
 }
 
-// Place implements mapping.Placer. It names the id of a schema that is not known.
+// Place implements mapping.Placer. It returns the id of a schema that is not known.
 func (s *Source) Place() string {
 	if !s.unknown {
 		return ""
@@ -123,7 +124,7 @@ func (s *Source) Place() string {
 	return fmt.Sprintf("id %d", s.id)
 }
 
-// cutIndex takes the place of a message type off what follows a header, and says whether it is the one that is wanted.
+// cutIndex reads the index of a message type after a header, and reports whether it is the wanted one.
 func cutIndex(b []byte, want []int) (rest []byte, same, ok bool) {
 	k := 0
 	same = true
@@ -134,7 +135,7 @@ func cutIndex(b []byte, want []int) (rest []byte, same, ok bool) {
 	return rest, same && k == len(want), ok
 }
 
-// Index reads the place of a message type among those of its file, which stands behind the header of a Protobuf record.
+// Index reads the index of a message type in its file, which follows the header of a Protobuf record.
 func Index(rest []byte) (index []int, ok bool) {
 	within := true
 	_, ok = eachPlace(rest, func(place int64) {
@@ -145,7 +146,8 @@ func Index(rest []byte) (index []int, ok bool) {
 	return index, ok && within
 }
 
-// eachPlace calls f for each place of the list that stands behind a header, from outside, and returns what follows it.
+// eachPlace calls f for each number of the index after a header, from the outermost message, and returns the bytes that
+// follow.
 func eachPlace(b []byte, f func(place int64)) (rest []byte, ok bool) {
 	count, n := binary.Varint(b)
 	if n <= 0 || count < 0 || count > int64(len(b)) {

@@ -9,16 +9,16 @@ import (
 // open opens a decoder of events.
 type open = func(schemas.EventConfig) (schemas.EventDecoder, error)
 
-// CloudEvents returns how decoders of CloudEvents are opened whose events another decoder reads. binary says that they
-// are no JSON.
+// CloudEvents returns a function that opens decoders of CloudEvents, whose events an inner decoder reads. binary means
+// that the events are not JSON.
 func CloudEvents(inner open, binary bool) open {
 	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
 		return newDecoder(c, inner, (&cloudEvent{binary: binary}).content)
 	}
 }
 
-// ConfluentJSON returns how decoders of JSON in Confluent's framing are opened. JSON says itself what its members are:
-// the id is not looked at.
+// ConfluentJSON returns a function that opens decoders of JSON in Confluent's framing. JSON names its own members, so
+// the id is ignored.
 func ConfluentJSON(inner open) open {
 	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
 		return newDecoder(c, inner, func(record []byte) ([]byte, schemas.Code) {
@@ -31,19 +31,19 @@ func ConfluentJSON(inner open) open {
 	}
 }
 
-// EventOf takes the event out of a CloudEvent in structured mode; false if the record is none. binary says that the
-// event is no JSON.
+// EventOf returns the event in a CloudEvent in structured mode; ok is false if the record is not one. binary means that
+// the event is not JSON.
 func EventOf(record []byte, binary bool) (event []byte, ok bool) {
 	event, code := (&cloudEvent{binary: binary}).content(record)
 	return event, code == schemas.OK
 }
 
-// decoder takes the framing off before another decoder reads.
+// decoder removes the framing before another decoder reads.
 type decoder struct {
 	inner    schemas.EventDecoder
 	content  func(record []byte) ([]byte, schemas.Code)
 	maxBytes int
-	inside   bool // the last record was taken out of its framing
+	inside   bool // the framing of the last record was valid
 }
 
 func newDecoder(

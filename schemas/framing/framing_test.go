@@ -12,7 +12,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// echo is a source that gives what it reads as a text.
+// echo returns a source that gives the record as a text.
 func echo([]mapping.Path) (mapping.Source, error) { return echoed{}, nil }
 
 type echoed struct{}
@@ -22,7 +22,8 @@ func (echoed) Fill(values []mapping.Value, record []byte) schemas.Code {
 	return schemas.OK
 }
 
-// The bytes of Confluent's framing: magic byte, id, and of Protobuf the place of the message type.
+// TestConfluentFraming checks the bytes of Confluent's framing: magic byte, id, and for Protobuf the index of the
+// message type.
 func TestConfluentFraming(t *testing.T) {
 	avro, nested := Entry{ID: 1, Open: echo}, Entry{ID: 70_000, Index: []int{1, 0}, Open: echo}
 	first := Entry{ID: 3, Index: []int{0}, Open: echo}
@@ -129,7 +130,7 @@ func TestCloudEvents(t *testing.T) {
 	}
 }
 
-// Where encoding/json finds one event in a CloudEvent, so does the fast reader; of other records it takes none.
+// FuzzCloudEvent checks that the fast reader finds an event in a CloudEvent exactly if encoding/json finds one.
 func FuzzCloudEvent(f *testing.F) {
 	for _, text := range []string{
 		`{"specversion":"1.0","data":{"a":1}}`, `{"specversion":"1.0","data_base64":"AQID"}`, `{"data":null}`,
@@ -164,7 +165,8 @@ func FuzzCloudEvent(f *testing.F) {
 	})
 }
 
-// A decoder in a framing says what the decoder within says, and of the framing itself the rule.
+// TestDecoderInAFraming checks that a decoder in a framing returns the inner decoder's result, and for a faulty framing
+// the broken rule.
 func TestDecoderInAFraming(t *testing.T) {
 	config := schemas.EventConfig{
 		Body:     schemas.Body{Name: "play", Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber}}},

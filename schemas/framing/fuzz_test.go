@@ -14,7 +14,7 @@ import (
 	"oriel/schemas/mapping/mappingtest"
 )
 
-// indexes are the places of message types in testTable, by id; nil: an encoding without.
+// indexes holds the indices of message types in testTable, by id; nil for an encoding without an index.
 var indexes = map[uint32][]int{1: nil, 2: {0}, 3: {1, 0, 70}}
 
 func testTable(t testing.TB) mapping.Source {
@@ -34,7 +34,7 @@ func testTable(t testing.TB) mapping.Source {
 	return source
 }
 
-// framed are records of testTable.
+// framed returns records of testTable.
 func framed() (records [][]byte) {
 	for id, index := range indexes {
 		record := binary.BigEndian.AppendUint32([]byte{0}, id)
@@ -85,7 +85,7 @@ func slowConfluent(record []byte) (event []byte, code schemas.Code) {
 	return record[len(record)-r.Len():], schemas.OK
 }
 
-// Whatever a record holds, its framing is what the slow reader says, and nothing is allocated.
+// FuzzConfluent compares the framing of any record with the slow reader, and checks that nothing is allocated.
 func FuzzConfluent(f *testing.F) {
 	for _, record := range framed() {
 		f.Add(record)
@@ -115,7 +115,8 @@ func FuzzConfluent(f *testing.F) {
 	})
 }
 
-// A list may have as many places as a record has bytes; a message type lies in no more than a hundred others.
+// TestPlacesOfAMessageTypeAreBounded checks that an index of more than a hundred numbers is refused, although a record
+// could hold one as long as itself.
 func TestPlacesOfAMessageTypeAreBounded(t *testing.T) {
 	for n, want := range map[int]bool{1: true, 100: true, 101: false, 1 << 20: false} {
 		list := append(binary.AppendVarint(nil, int64(n)), make([]byte, n)...)
@@ -127,8 +128,8 @@ func TestPlacesOfAMessageTypeAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever a record holds, taking its framing off neither panics nor allocates: 10^8 records with damage in the long
-// tier.
+// TestReadingDamagedFramings checks that removing the framing of any record neither panics nor allocates: 10^8 damaged
+// records in the long tier.
 func TestReadingDamagedFramings(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 31))
 	source, within := testTable(t), make([]mapping.Path, 1)
@@ -143,7 +144,7 @@ func TestReadingDamagedFramings(t *testing.T) {
 	}
 }
 
-// cloudSource reads CloudEvents as ReadDamaged asks.
+// cloudSource reads CloudEvents in the form that ReadDamaged needs.
 type cloudSource struct{ cloudEvent }
 
 func (s *cloudSource) Fill(_ []mapping.Value, record []byte) schemas.Code {

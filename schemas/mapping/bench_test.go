@@ -6,10 +6,11 @@ import (
 	"oriel/schemas"
 )
 
-// flight is an event in the body's own form, as the main job has it: six features, three of them texts.
+// flight is an event in the body's own form, as in the main benchmark: six features, three of them texts.
 const flight = `{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":5,"month":1,"distance":1400},"label":1}`
 
-// flightMap reads the same event from the same bytes; nestedFlight says it as somebody's own topic would.
+// flightMap reads the same event from the same bytes; nestedFlight has the same content in the form of a typical user's
+// topic.
 const (
 	flightMap = `{"label":"label","features":["/features/carrier","/features/origin","/features/dest",
 		"/features/hour","/features/month","/features/distance"]}`
@@ -49,7 +50,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// No form of an event allocates once a decoder has seen one.
+// TestDecodingAllocatesNothing checks that no form of an event allocates after the first one.
 func TestDecodingAllocatesNothing(t *testing.T) {
 	c := config(lossBody)
 	d := newDecoder(t, nestedMap, c)

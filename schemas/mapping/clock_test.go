@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // a machine may have no zones
+	_ "time/tzdata" // because a machine may have no zones
 
 	"oriel/schemas"
 )
 
-// rules are those of zones that have not changed since the year, as the table of names has them.
+// rules are the rules of zones that have not changed since the given year, as in the table of names.
 var rules = []struct {
 	rule, name string
 	since      int
@@ -29,7 +29,7 @@ var rules = []struct {
 	{"IST-1GMT0,M10.5.0,M3.5.0/1", "Europe/Dublin", 1997},
 }
 
-// TestTheZoneOfTheMachineIsNobodys: without a zone hours are those of UTC, whatever zone the process is in.
+// TestTheZoneOfTheMachineIsNobodys checks that without a zone hours are in UTC, whatever the zone of the process is.
 func TestTheZoneOfTheMachineIsNobodys(t *testing.T) {
 	before := time.Local
 	t.Cleanup(func() { time.Local = before })
@@ -42,7 +42,7 @@ func TestTheZoneOfTheMachineIsNobodys(t *testing.T) {
 	}
 }
 
-// A rule says what package time says of the zone that has it.
+// TestRulesAreTheirZones compares each rule with package time for the zone that has it.
 func TestRulesAreTheirZones(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 29))
 	for _, r := range rules {
@@ -72,7 +72,7 @@ func TestRulesAreTheirZones(t *testing.T) {
 			if got := parts(t, &c, Value{Kind: Text, Text: []byte(written)}); got != want {
 				t.Fatalf("%s at %s: %s, want %s", r.rule, written, got, want)
 			}
-			local := at.Format(time.DateTime) // the hour that comes twice is the one of standard time or of summer time
+			local := at.Format(time.DateTime) // an hour that occurs twice may be in standard time or in summer time
 			got := parts(t, &c, Value{Kind: Text, Text: []byte(local)})
 			if !slices.Equal(strings.Fields(got)[:4], strings.Fields(want)[:4]) {
 				t.Fatalf("%s at %s: %s, want %s", r.rule, local, got, want)
@@ -94,7 +94,8 @@ func parts(t *testing.T, c *Clock, v Value) string {
 	return fmt.Sprintln(all...)[:len(fmt.Sprintln(all...))-1]
 }
 
-// An instant is the same however it is written, and a text without an offset is on the zone's clocks.
+// TestSecondsOfAnInstant checks that an instant is the same in every notation, and that a text without an offset is
+// local time of the zone.
 func TestSecondsOfAnInstant(t *testing.T) {
 	f := func(document, record string, want float64) {
 		t.Helper()

@@ -7,7 +7,7 @@ import (
 	"oriel/schemas/mapping/calendar"
 )
 
-// convert reads a value as its target asks. What it returns is valid until the next one.
+// convert converts a value as its target requires. The result is valid until the next call.
 func (d *Decoder) convert(t *target, v *Value) (*Value, schemas.Code) {
 	if v.Kind == Other {
 		return v, schemas.WrongType
@@ -92,7 +92,8 @@ func (d *Decoder) text(v *Value) (*Value, schemas.Code) {
 	return &d.read, schemas.OK
 }
 
-// Reads says whether an item can be read from any value of a kind: a text may say a number or a time.
+// Reads reports whether an item can be read from some value of a kind. For example, a text may contain a number or a
+// time.
 func (i *Item) Reads(k Kind) bool {
 	switch {
 	case k <= Null:
@@ -109,32 +110,32 @@ func (i *Item) Reads(k Kind) bool {
 	return k != Time
 }
 
-// Clock says how times are read: what an epoch counts, and in which zone its hours and days are.
+// Clock defines how times are read: the unit of an epoch, and the zone for hours and days.
 type Clock struct {
-	unit  float64 // of a number that is a time, how many make a second; 0: a number is no time
+	unit  float64 // units in a second, for numbers that are times; 0: a number is not a time
 	zone  calendar.Zone
-	given bool // the document says something of it
+	given bool // the document sets it
 }
 
-// setUnit takes the unit of an epoch: s, ms, us or ns since 1970-01-01T00:00:00Z.
+// setUnit sets the unit of an epoch: s, ms, us or ns since 1970-01-01T00:00:00Z.
 func (c *Clock) setUnit(name string) bool {
 	c.given = true
 	c.unit = map[string]float64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[name]
 	return c.unit != 0
 }
 
-// setZone takes the zone of a text, as calendar.ParseZone reads it.
+// setZone sets the zone from a text, by calendar.ParseZone.
 func (c *Clock) setZone(text string) (err error) {
 	c.given = true
 	c.zone, err = calendar.ParseZone(text)
 	return err
 }
 
-// part returns a part of the time that a value is: a Time, a number that counts from the epoch, or a text of ISO 8601.
-// A text without an offset from UTC is the time of the zone's own clocks.
+// part returns a part, such as the hour, of a value that is a time: a Time, a number that counts from the epoch, or a
+// text of ISO 8601. A text without an offset from UTC is local time of the zone.
 func (c *Clock) part(v *Value, as As) (f float64, ok bool) {
 	var utc, wall int64 // seconds since 1970-01-01, on the clocks of UTC and of the zone
-	fraction := 0.0     // of a second, behind them
+	fraction := 0.0     // fraction of a second, added to them
 	local := false
 	switch number, isNumber := c.epoch(v); {
 	case v.Kind == Time:
@@ -176,7 +177,7 @@ func (c *Clock) part(v *Value, as As) (f float64, ok bool) {
 	}
 }
 
-// epoch is the number that counts from the epoch, where the value is one.
+// epoch returns the number that counts from the epoch, if the value is one.
 func (c *Clock) epoch(v *Value) (f float64, ok bool) {
 	switch {
 	case c.unit == 0:

@@ -4,21 +4,21 @@ import (
 	"oriel/schemas"
 )
 
-// Decoder turns records into events by a plan: it implements schemas.EventDecoder. It is not safe for concurrent use.
+// Decoder turns records into events by a plan. It implements schemas.EventDecoder, and is not safe for concurrent use.
 type Decoder struct {
 	plan     *Plan
 	source   Source
-	placed   PlacedSource // the same, if it is one
+	placed   PlacedSource // the same source, if it is a PlacedSource
 	events   *schemas.Assembler
 	features []schemas.Feature
 	values   []Value
-	read     Value  // that a target has made of another
-	digits   []byte // of its text
-	failed   int    // the target that broke a rule last, or of a filtered record the test; −1: none
+	read     Value  // the converted value of a target
+	digits   []byte // buffer for its text
+	failed   int    // the last target that broke a rule, or for a filtered record the test; −1: none
 	unread   bool   // the source could not read the record
 }
 
-// NewDecoder joins a plan and a source of its paths.
+// NewDecoder returns a decoder for a plan and a source of its paths.
 func NewDecoder(p *Plan, source Source) (*Decoder, error) {
 	events, err := schemas.NewAssembler(p.config)
 	if err != nil {
@@ -34,7 +34,7 @@ func NewDecoder(p *Plan, source Source) (*Decoder, error) {
 	return d, nil
 }
 
-// Opener returns what schemas.EventConfig.Foreign is for records that a mapping and a kind of source read.
+// Opener returns the function for schemas.EventConfig.Foreign that reads records by a mapping and a kind of source.
 func (m *Mapping) Opener(open OpenSource) func(schemas.EventConfig) (schemas.EventDecoder, error) {
 	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
 		plan, err := m.Compile(c)
@@ -56,10 +56,11 @@ func (d *Decoder) At(partition int32, offset int64) {
 	}
 }
 
-// Labelled says whether the event decoded last had a label.
+// Labelled reports whether the last decoded event had a label.
 func (d *Decoder) Labelled() bool { return d.events.Labelled() }
 
-// Decode turns the value of a record into dst. With any code but OK, dst is unspecified and the record is a null event.
+// Decode turns the value of a record into dst. With any code except OK, dst is unspecified and the record is a null
+// event.
 func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
 	d.failed, d.unread = -1, false
 	switch {
@@ -91,14 +92,14 @@ func (d *Decoder) Decode(dst *schemas.Event, record []byte) schemas.Code {
 	return d.events.End()
 }
 
-// value is that of a target, read as it asks; of Kind Absent or Null where the record has none.
+// value returns the value of a target, converted as it requires. Its Kind is Absent or Null if the record has none.
 func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 	v = &t.item.Constant
 	if t.at >= 0 {
 		v = &d.values[t.at]
 	}
 	c := t.item.Compare
-	if c != nil && v.Kind >= Time && !Missing(c.Constant) { // else it asks whether something stands there
+	if c != nil && v.Kind >= Time && !Missing(c.Constant) { // otherwise it tests whether there is a value
 		return v, schemas.WrongType
 	}
 	if c != nil && (v.Kind > Null || Missing(c.Constant)) {
@@ -111,7 +112,7 @@ func (d *Decoder) value(t *target) (v *Value, code schemas.Code) {
 	return d.convert(t, v)
 }
 
-// give hands the value of a target on.
+// give passes the value of a target to the assembler.
 func (d *Decoder) give(t *target) schemas.Code {
 	if t.beyond {
 		if d.values[t.at].Kind != Absent {
@@ -160,8 +161,8 @@ func (d *Decoder) giveFeature(f *schemas.Feature, v *Value) schemas.Code {
 	return schemas.OK
 }
 
-// AppendOwn appends the event of the record decoded last, whose code was schemas.OK, in the body's own form: one line
-// of JSON that the body's own decoder turns into the same event. It holds contents of the record.
+// AppendOwn appends, in the body's own form, the event of the last decoded record, whose code must be schemas.OK. The
+// result is one line of JSON that the body's own decoder turns into the same event. It holds contents of the record.
 func (d *Decoder) AppendOwn(dst []byte) []byte {
 	dst = append(dst, '{')
 	if d.plan.named {
@@ -182,8 +183,8 @@ func (d *Decoder) AppendOwn(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendTarget prints a feature or a member, if the record has it, or a coordinate with the brackets around all of
-// them.
+// appendTarget appends a feature or a member, if the record has it, or a coordinate, with the brackets at the first and
+// the last one.
 func (d *Decoder) appendTarget(dst []byte, t *target) []byte {
 	v, code := d.value(t)
 	if code != schemas.OK || v.Kind <= Null {
@@ -208,7 +209,7 @@ func (d *Decoder) appendTarget(dst []byte, t *target) []byte {
 	return dst
 }
 
-// appendName prints the name of a member of an object that is open.
+// appendName appends the name of a member to an object that is open.
 func appendName(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')

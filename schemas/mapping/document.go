@@ -36,7 +36,7 @@ const (
 	nullNode   nodeKind = "null"
 )
 
-// constant is a value that stands for itself; Absent if it cannot.
+// constant returns the value of a node that can be a constant, otherwise Absent.
 func (n node) constant() Value {
 	switch n.kind {
 	case textNode:
@@ -50,7 +50,7 @@ func (n node) constant() Value {
 	}
 }
 
-// parseTree reads a document that is one object, in UTF-8, with no name twice.
+// parseTree parses a document that is one object, in UTF-8, without duplicate names.
 func parseTree(document []byte) (node, error) {
 	if !utf8.Valid(document) {
 		return node{}, errors.New("not UTF-8")
@@ -69,7 +69,7 @@ func parseTree(document []byte) (node, error) {
 	return root, err
 }
 
-// parseNode reads the next value; place is where it stands. The document is valid JSON.
+// parseNode parses the next value; place is its position in the document, which must be valid JSON.
 func parseNode(d *json.Decoder, place string) (node, error) {
 	token, err := d.Token()
 	if err != nil {

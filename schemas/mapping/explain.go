@@ -9,8 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// Problem says what is wrong with the record for which the last Decode returned the code: the member, the code, and
-// where the fault stands. It names members and paths of the mapping and no content.
+// Problem explains the code that the last Decode returned for the record: the member, the code, and the position of the
+// fault. It names members and paths of the mapping, and no content.
 func (d *Decoder) Problem(_ []byte, code schemas.Code) string {
 	switch {
 	case code == schemas.Filtered && d.failed >= 0:
@@ -28,7 +28,7 @@ func (d *Decoder) Problem(_ []byte, code schemas.Code) string {
 	return fmt.Sprintf("%s: %s", code, code.Rule())
 }
 
-// explain says of a target where it comes from and what stands there.
+// explain describes the source of a target and the type of value found there.
 func (d *Decoder) explain(t *target, code schemas.Code) string {
 	if t.at < 0 {
 		return code.Rule()
@@ -48,7 +48,7 @@ func (d *Decoder) explain(t *target, code schemas.Code) string {
 	}
 }
 
-// name is that of the feature or member of a target.
+// name returns the name of a target's feature or member.
 func (p *Plan) name(t *target) string {
 	if t.feature >= 0 {
 		vector, _ := p.config.Body.Vector()
@@ -57,7 +57,7 @@ func (p *Plan) name(t *target) string {
 	return p.config.Body.Members[t.member].Name
 }
 
-// form is what a target can be read from.
+// form describes the values from which a target can be read.
 func (t *target) form() string {
 	switch {
 	case t.as.isTime() && t.item.Clock.unit == 0:
@@ -78,13 +78,13 @@ func (t *target) form() string {
 	return "a number or a boolean"
 }
 
-// String names the kind.
+// String returns the name of the kind.
 func (k Kind) String() string {
 	return [...]string{"absent", "null", "a number", "a text", "a boolean", "a time", "a list, an object or bytes"}[k]
 }
 
-// Schema is the JSON Schema (draft 2020-12) of records that the plan reads, as JSON has them: what stands at each path,
-// and what it becomes. It describes the shape; where a text must be a number or a time, only a Decoder checks that.
+// Schema returns the JSON Schema (draft 2020-12) of JSON records that the plan reads: the type at each path, and the
+// item that it becomes. It describes the shape; only a Decoder checks that a text is a number or a time.
 func (p *Plan) Schema() []byte {
 	root := newShape()
 	for i := range p.where {
@@ -109,18 +109,18 @@ func (p *Plan) Schema() []byte {
 	return append(text, '\n')
 }
 
-// shape is what stands at a place of a record.
+// shape describes a position of a record.
 type shape struct {
-	names    []string // of its members, or places of a list, in the order of the mapping
+	names    []string // names of its members, or indices of a list, in the order of the mapping
 	members  []*shape
 	required []string
-	texts    []string // what it becomes
-	types    []string // of JSON that a target can read; nil: any
+	texts    []string // descriptions of the items made from it
+	types    []string // JSON types that a target can read; nil: any
 }
 
 func newShape() *shape { return &shape{} }
 
-// at finds or makes the place of a path; required says that no record lacks it.
+// at finds or makes the shape at a path; required means that every record has it.
 func (s *shape) at(p Path, required bool) *shape {
 	for _, name := range p {
 		k := slices.Index(s.names, name)
@@ -171,7 +171,7 @@ func (s *shape) schema(closed bool) map[string]any {
 	return schema
 }
 
-// elements are the shapes of a list up to the last one that has a path.
+// elements returns the shapes of a list up to the last one that has a path.
 func (s *shape) elements(closed bool) []any {
 	var elements []any
 	for i, name := range s.names {
@@ -187,7 +187,7 @@ func (s *shape) elements(closed bool) []any {
 	return elements
 }
 
-// types narrows the types of a place to those that the target reads; what may be absent may be null.
+// types narrows the types at a position to those that the target reads; a value that may be absent may also be null.
 func (t *target) types(before []string) []string {
 	types := []string{"number", "string", "boolean"}
 	if t.optional {

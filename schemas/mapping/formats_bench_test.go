@@ -28,7 +28,7 @@ message Flight { string tail = 1; Carrier carrier = 2; string origin = 3; string
 		{"name":"crew","type":{"type":"array","items":"string"}}]}`
 )
 
-// flights are the sources of one event in both encodings, and a record of each.
+// flights returns the sources of one event in both encodings, and a record for each.
 func flights(t testing.TB) (
 	config schemas.EventConfig, opens map[string]mapping.OpenSource, records map[string][]byte,
 ) {
@@ -97,7 +97,7 @@ func BenchmarkDecodeFormat(b *testing.B) {
 	}
 }
 
-// No encoding allocates once a decoder has seen an event.
+// TestFormatsAllocateNothing checks that no encoding allocates after the first event of a decoder.
 func TestFormatsAllocateNothing(t *testing.T) {
 	config, opens, records := flights(t)
 	m, err := mapping.Parse([]byte(flightMap))

@@ -21,7 +21,7 @@ import (
 	"oriel/schemas/protobuf"
 )
 
-// member is a field of a drawn schema, with what a drawn record says there.
+// member is a field of a random schema, with its value in a random record.
 type member struct {
 	name     string
 	kind     string // a key of scalars; empty: a record of fields
@@ -30,7 +30,7 @@ type member struct {
 	list     bool
 
 	absent bool
-	values []any // one, or those of a list
+	values []any // a single value, or those of a list
 }
 
 // scalars are the kinds of values, with their types in Avro and Protobuf.
@@ -46,7 +46,7 @@ var scalars = map[string][2]string{
 
 var scalarNames = []string{"double", "float", "int", "long", "text", "truth", "time"}
 
-// drawMembers draws a record type.
+// drawMembers returns a random record type.
 func drawMembers(r *rand.Rand, depth int, at string) []member {
 	var all []member
 	for k := range 2 + r.IntN(4) {
@@ -63,7 +63,7 @@ func drawMembers(r *rand.Rand, depth int, at string) []member {
 	return all
 }
 
-// say draws what a record says.
+// say draws the values of a random record.
 func say(r *rand.Rand, all []member) {
 	for i := range all {
 		m := &all[i]
@@ -108,7 +108,7 @@ func drawScalar(r *rand.Rand, kind string) any {
 	}
 }
 
-// inJSON prints a record; a member that is absent is left out, or null.
+// inJSON returns a record in JSON; a member that is absent is left out, or null.
 func inJSON(r *rand.Rand, all []member) string {
 	var members []string
 	for _, k := range r.Perm(len(all)) {
@@ -223,7 +223,8 @@ func protoSchema(name string, all []member) string {
 	return b.String()
 }
 
-// inProtobuf writes fields in any order. A value without presence that is zero is left out, as writers do.
+// inProtobuf returns a record with its fields in any order. A value without presence that is zero is left out, as
+// writers do.
 func inProtobuf(r *rand.Rand, all []member) []byte {
 	var b []byte
 	for _, k := range r.Perm(len(all)) {
@@ -276,7 +277,7 @@ func isNegativeZero(v any) bool {
 	return x.CanFloat() && x.Float() == 0 && math.Signbit(x.Float())
 }
 
-// features name each value as a feature, and the first of the numbers as label too.
+// featuresOf returns a feature for each value, and the first number also as label.
 func featuresOf(all []member, at string) (features []string, label string) {
 	for _, m := range all {
 		path := at + "/" + m.name
@@ -305,7 +306,8 @@ func featuresOf(all []member, at string) (features []string, label string) {
 	return features, label
 }
 
-// Records that say the same make the same event, to the bit, in JSON, Avro and Protobuf.
+// TestEventsAreEqualInEveryEncoding checks that records with the same content make the same event, to the bit, in JSON,
+// Avro and Protobuf.
 func TestEventsAreEqualInEveryEncoding(t *testing.T) {
 	valid, null := 0, 0
 	for seed := range uint64(tiertest.Runs(40, 4000)) {

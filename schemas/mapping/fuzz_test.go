@@ -7,8 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// Whatever a document says, it is refused or makes a decoder that panics at no record; and what a decoder prints is an
-// event of the body's own form unless its features or numbers are beyond what events may have.
+// FuzzDocument checks that any document is refused, or makes a decoder that panics at no record. An event that a
+// decoder prints must be valid in the body's own form, unless its features or numbers exceed the limits of events.
 func FuzzDocument(f *testing.F) {
 	for _, x := range wrongMappings {
 		f.Add([]byte(x.document), []byte(twinRecords[0]))
@@ -36,7 +36,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		var e schemas.Event
 		var code schemas.Code
-		tiertest.Allocates(t, 1<<16+4*uint64(len(record)), func() { code = d.Decode(&e, record) }) // texts with escapes, once
+		tiertest.Allocates(t, 1<<16+4*uint64(len(record)), func() { code = d.Decode(&e, record) }) // one-time buffers
 		if text := d.Problem(record, code); text == "" {
 			t.Error("no problem")
 		}

@@ -8,27 +8,27 @@ import (
 	"oriel/schemas"
 )
 
-// Item is one member of an event, or one of its features, and how it is made.
+// Item is a rule for one member of an event, or one of its features.
 type Item struct {
-	Name     string // of the feature or member; empty for a label
-	From     []Path // one, or those of a vector; none with a constant or a comparison
+	Name     string // name of the feature or member; empty for a label
+	From     []Path // a single path, or those of a vector; none with a constant or a comparison
 	Compare  *Comparison
 	Constant Value // of Kind Absent: none
 	As       As
 	Clock    Clock   // how times are read
-	Scale    float64 // a number is multiplied by it first; 1 changes nothing
-	Offset   float64 // added then
-	place    string  // in the document, for messages
+	Scale    float64 // first a number is multiplied by it; 1 changes nothing
+	Offset   float64 // then it is added
+	place    string  // position in the document, for messages
 }
 
-// As is how a value is read.
+// As is the way in which a value is read.
 type As uint8
 
-// The ways. A number is also a text that is one. Parts of a time are those of the clock's zone.
+// The ways of reading. A number may also be a text that is one. Parts of a time are in the clock's zone.
 const (
-	AsIs      As = iota // a feature as it stands unless it is scaled; a choice as a text; all others as numbers
+	AsIs      As = iota // a feature unchanged unless it is scaled; a choice as a text; all others as numbers
 	AsNumber            // true is 1, false 0
-	AsText              // a number as a decision would print it
+	AsText              // a number in the notation of decisions
 	AsBool              // true, false, and the texts "true" and "false"
 	AsHour              // 0 to 23
 	AsWeekday           // 1, Monday, to 7, Sunday
@@ -41,13 +41,13 @@ var asNames = []string{"", "number", "text", "bool", "hour", "weekday", "day", "
 
 func (a As) isTime() bool { return a >= AsHour }
 
-// Place is where the item stands in the document.
+// Place returns the position of the item in the document.
 func (i *Item) Place() string { return i.place }
 
-// IsNumber says whether the item is always read as a number.
+// IsNumber reports whether the item is always read as a number.
 func (i *Item) IsNumber() bool { return i.As == AsNumber || i.As.isTime() || i.scales() }
 
-// role is which list an item stands in.
+// role is the list of the document to which an item belongs.
 type role uint8
 
 const (
@@ -83,7 +83,7 @@ func (p *problems) item(at string, n node, r role) (item Item, ok bool) {
 	return item, len(*p) == before
 }
 
-// short reads [name=]path[:as], of a vector name=path,path,…, and of a label a comparison too.
+// short reads [name=]path[:as], for a vector name=path,path,…, and for a label also a comparison.
 func (p *problems) short(item *Item, text string, r role) {
 	name, rest, found := strings.Cut(text, "=")
 	switch {
@@ -112,7 +112,7 @@ func (p *problems) short(item *Item, text string, r role) {
 	item.name(r)
 }
 
-// name gives a feature without a name that of the last name of its path.
+// name names a feature without a name by the last name of its path.
 func (i *Item) name(r role) {
 	if i.Name == "" && r == featureItem && len(i.From) == 1 && len(i.From[0]) > 0 {
 		i.Name = i.From[0][len(i.From[0])-1]
@@ -187,7 +187,7 @@ func (p *problems) long(item *Item, n node, r role) {
 	p.fits(item, sources, r)
 }
 
-// fits checks members of the long form against each other.
+// fits checks the combination of members of the long form.
 func (p *problems) fits(item *Item, sources int, r role) {
 	switch {
 	case sources != 1:

@@ -10,35 +10,35 @@ import (
 	"oriel/schemas"
 )
 
-// jsonSource reads JSON records: RFC 8259 in UTF-8, one object, nothing but white space around it, at most maxDepth
-// containers in each other. Members that no path names are passed over, but their grammar is checked.
+// jsonSource reads JSON records: RFC 8259 in UTF-8, one object, only white space around it, at most maxDepth nested
+// containers. Members that no path names are skipped, but their grammar is checked.
 type jsonSource struct {
 	root   *jsonNode
-	strict bool   // a member that no path names makes a null event
-	record uint64 // how many were read
-	arena  []byte // texts that hold escapes
+	strict bool   // a member that no path names makes the record a null event
+	record uint64 // number of records read
+	arena  []byte // texts with escapes
 	values []Value
-	fault  *jsonNode // at which the record is wrong; nil: elsewhere
+	fault  *jsonNode // node at which the record is wrong; nil: outside all paths
 }
 
-// jsonNode is a place that paths lead to or through.
+// jsonNode is a position that paths lead to or through.
 type jsonNode struct {
 	path     Path
-	at       int // in values; −1: none
+	at       int // index in values; −1: none
 	children []jsonChild
-	list     bool           // a child is an element; then they are sorted by place
-	index    map[string]int // of many children; nil: few
-	seen     uint64         // the record that had it last
+	list     bool           // children are elements, sorted by index
+	index    map[string]int // for many children; nil: few
+	seen     uint64         // number of the last record that had it
 }
 
 type jsonChild struct {
 	name   string
-	quoted string // as it stands in a record that escapes nothing; empty if it must be escaped
-	place  int    // in a list; −1: none
+	quoted string // the quoted name, as in a record without escapes; empty if it must be escaped
+	place  int    // index in a list; −1: not one
 	node   *jsonNode
 }
 
-// JSON returns how sources of JSON records are opened.
+// JSON returns a function that opens sources of JSON records.
 func JSON(unknown schemas.Unknown) OpenSource {
 	return func(paths []Path) (Source, error) {
 		s := &jsonSource{root: &jsonNode{at: -1}, strict: unknown == schemas.UnknownIsNull}
@@ -54,7 +54,7 @@ func JSON(unknown schemas.Unknown) OpenSource {
 	}
 }
 
-// child finds or makes the node below.
+// child finds or makes the child with a name.
 func (n *jsonNode) child(name string) *jsonNode {
 	for _, c := range n.children {
 		if c.name == name {
@@ -69,10 +69,10 @@ func (n *jsonNode) child(name string) *jsonNode {
 	return c.node
 }
 
-// fewChildren are found as fast one by one.
+// fewChildren is the number of children up to which a linear search is as fast.
 const fewChildren = 16
 
-// settle readies a node and all below it, so that records of any form take time in proportion to their length.
+// settle prepares a node and all below it, so that any record takes time in proportion to its length.
 func (n *jsonNode) settle() {
 	if n.list {
 		slices.SortStableFunc(n.children, func(a, b jsonChild) int { return cmp.Compare(a.place, b.place) })
@@ -126,7 +126,7 @@ func (s *jsonSource) Place() string {
 	return s.fault.path.String()
 }
 
-// value reads the value at b[i], in which at most depth containers may stand.
+// value reads the value at b[i], which may have depth nested containers.
 func (s *jsonSource) value(b []byte, i int, n *jsonNode, depth int) (next int, code schemas.Code) {
 	if n.at < 0 && len(n.children) == 0 || i == len(b) {
 		return s.skip(b, i, depth)
@@ -180,7 +180,7 @@ func (s *jsonSource) skip(b []byte, i, depth int) (next int, code schemas.Code) 
 	return next, code
 }
 
-// object reads the object that opens at b[i]. Its members mostly come in the order of the record before.
+// object reads the object that opens at b[i]. Its members mostly come in the same order as in the previous record.
 func (s *jsonSource) object(b []byte, i int, n *jsonNode, depth int) (next int, code schemas.Code) {
 	if i = schemas.SkipSpace(b, i+1); i < len(b) && b[i] == '}' {
 		return i + 1, schemas.OK
@@ -209,7 +209,8 @@ func (s *jsonSource) object(b []byte, i int, n *jsonNode, depth int) (next int, 
 	return i, schemas.OK
 }
 
-// name reads the name at b[i] and finds the child, nil if no path has it; guess is which child may be the next.
+// name reads the name at b[i] and returns the child, nil if no path has it. guess is the index of the likely next
+// child.
 func (s *jsonSource) name(b []byte, i int, n *jsonNode, guess int) (
 	child *jsonNode, after, next int, code schemas.Code,
 ) {

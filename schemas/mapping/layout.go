@@ -7,7 +7,7 @@ import (
 	"oriel/schemas"
 )
 
-// Shape is what stands at a path of a schema.
+// Shape is the type at a path of a schema.
 type Shape uint8
 
 // The shapes.
@@ -18,11 +18,12 @@ const (
 	RecordShape              // fields
 )
 
-// Layout says which shape stands at a path of a schema, and of a record the names of its fields that are one value.
+// Layout returns the shape at a path of a schema. For a record it also returns the names of the fields that hold one
+// value.
 type Layout func(p Path) (s Shape, fields []string)
 
-// OwnForm is the mapping of records whose schema has the members of a body under their own names, at the top level:
-// features are the fields of a record, in its order, and a dense vector is a list.
+// OwnForm returns the mapping of records whose schema has the members of a body under their own names, at the top
+// level: features are the fields of a record, in its order, and a dense vector is a list.
 func OwnForm(body schemas.Body, at Layout) *Mapping {
 	m := &Mapping{}
 	for _, member := range body.Members {
@@ -37,7 +38,7 @@ func OwnForm(body schemas.Body, at Layout) *Mapping {
 				for _, field := range fields {
 					m.Features = append(m.Features, own(name+"."+field, field, Path{name, field}))
 				}
-			default: // a shape that does not fit is refused with the path
+			default: // Compile refuses a wrong shape, naming the path
 				m.Members = append(m.Members, own(name, name, path))
 			}
 		}
@@ -49,8 +50,8 @@ func own(place, name string, path Path) Item {
 	return Item{Name: name, From: []Path{path}, Scale: 1, place: place}
 }
 
-// Nesting is how deep brackets nest in a schema file, those in texts and comments included. pairs lists the brackets,
-// each opening one before its closing one: "{}[]".
+// Nesting returns the depth of nested brackets in a schema file, including brackets in texts and comments. pairs lists
+// the brackets, each opening one before its closing one: "{}[]".
 func Nesting(text []byte, pairs string) int {
 	depth, most := 0, 0
 	for _, c := range text {

@@ -7,16 +7,16 @@ import (
 	"oriel/schemas"
 )
 
-// Mapping says where the members of an operator's events stand in records. The package comment has the syntax of each
+// Mapping defines where the members of an operator's events are in records. The package comment has the syntax of each
 // text. It holds public settings only.
 type Mapping struct {
-	Where    []Comparison // all of them hold for an event
+	Where    []Comparison // all must hold for an event
 	Label    *Item        // nil: none
 	Features []Item       // in the order of the event
 	Members  []Item
 	Rows     Rows
 
-	called func(member string) string // how messages name where, label, …; nil: as a document does
+	called func(member string) string // name of where, label, … in messages; nil: as in a document
 }
 
 func (m *Mapping) name(member string) string {
@@ -26,18 +26,18 @@ func (m *Mapping) name(member string) string {
 	return m.called(member)
 }
 
-// Rows is what a mapping says of the rows of a table beside their events. Records of a topic have none of it.
+// Rows is the part of a mapping for rows of a table besides their events. It does not apply to records of a topic.
 type Rows struct {
 	PartitionBy string   // column that decides the partition
 	Key         string   // column that becomes the record key
 	Sort        []string // columns to sort by
 }
 
-// Any reports whether something is said.
+// Any reports whether any of its members is set.
 func (r Rows) Any() bool { return r.PartitionBy != "" || r.Key != "" || len(r.Sort) > 0 }
 
-// Parse reads the document of a mapping: a JSON object with the members where, label, features, members, partition_by,
-// key and sort, each optional. It reports every problem at once, each with its place.
+// Parse parses the document of a mapping: a JSON object with the members where, label, features, members, partition_by,
+// key and sort, each optional. It reports every problem at once, each with its position.
 func Parse(document []byte) (*Mapping, error) {
 	root, err := parseTree(document)
 	if err != nil {
@@ -72,15 +72,15 @@ func Parse(document []byte) (*Mapping, error) {
 	return m, errors.Join(p...)
 }
 
-// Texts are the short forms of a mapping, as a command line gives them.
+// Texts holds the short forms of a mapping, as a command line has them.
 type Texts struct {
 	Where, Label      string // empty: none
 	Features, Members []string
 
-	Called func(member string) string // how messages name where, label, …; nil: as a document does
+	Called func(member string) string // name of where, label, … in messages; nil: as in a document
 }
 
-// Parse reads the texts and reports every problem at once.
+// Parse parses the texts and reports every problem at once.
 func (t Texts) Parse() (*Mapping, error) {
 	m := &Mapping{called: t.Called}
 	var p problems
@@ -118,7 +118,7 @@ func Prefixed(prefix string, err error) error {
 	return errors.Join(errs...)
 }
 
-// problems are faults of a document, in its order.
+// problems collects the faults of a document, in its order.
 type problems []error
 
 func (p *problems) add(place, format string, args ...any) {
@@ -157,7 +157,7 @@ func (p *problems) path(at, text string) Path {
 	return path
 }
 
-// comparisonOf reads one, unless the node is no text.
+// comparisonOf parses a comparison; it reports a problem if the node is not a text.
 func (p *problems) comparisonOf(at string, n node) (c Comparison) {
 	if text := p.text(at, n); n.kind == textNode {
 		c = p.comparison(at, text)
@@ -173,7 +173,7 @@ func (p *problems) comparison(at, text string) Comparison {
 	return c
 }
 
-// comparisons are one, or a list.
+// comparisons parses one comparison, or a list of them.
 func (p *problems) comparisons(at string, n node) (all []Comparison) {
 	if n.kind != listNode {
 		return []Comparison{p.comparisonOf(at, n)}
@@ -184,7 +184,7 @@ func (p *problems) comparisons(at string, n node) (all []Comparison) {
 	return all
 }
 
-// distinct refuses two features or two members of one name.
+// distinct reports two features or two members of the same name.
 func (p *problems) distinct(m *Mapping) {
 	for _, items := range [][]Item{m.Features, m.Members} {
 		seen := map[string]string{}

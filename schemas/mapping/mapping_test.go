@@ -36,7 +36,8 @@ func config(body schemas.Body) schemas.EventConfig {
 	}
 }
 
-// An event that a mapping makes is that of the same values in the body's own form, to the byte.
+// TestMappedEventIsTheOwnOne checks that a mapped event equals the event with the same values in the body's own form,
+// to the byte.
 func TestMappedEventIsTheOwnOne(t *testing.T) {
 	d := newDecoder(t, `{"where":"/status=paid","label":"/late>15","features":["country","/order/total:number",
 		{"name":"hour","from":"/time","as":"hour","zone":"+02:00"},"/vip","gone"],"members":["weight=/order/items/1/w"]}`, config(lossBody))
@@ -58,7 +59,8 @@ func TestMappedEventIsTheOwnOne(t *testing.T) {
 	}
 }
 
-// Lists and objects of many paths are read in one pass, whatever order and however many others stand there.
+// TestManyPaths checks that lists and objects with many paths are read in one pass, in any order and with many other
+// elements.
 func TestManyPaths(t *testing.T) {
 	body := schemas.Body{Name: "x", Members: []schemas.Member{{Name: "v", Kind: schemas.KindVector}}}
 	c := config(body)

@@ -9,12 +9,13 @@ import (
 	"oriel/schemas"
 )
 
-// Path is where a value stands in a record: the names on the way from outside. A number without leading zeros is also a
-// place in a list, from 0. Names are those of JSON objects, of Avro and Protobuf fields, and of keys of their maps.
+// Path is the position of a value in a record: the names on the way from outside. A number without leading zeros is
+// also an index in a list, from 0. Names are those of JSON objects, of Avro and Protobuf fields, and of keys of their
+// maps.
 type Path []string
 
-// ParsePath reads a JSON pointer (RFC 6901), "/order/items/0", or the name of a top-level member, "total", which holds
-// no /. In a pointer ~1 stands for / and ~0 for ~.
+// ParsePath reads a JSON pointer (RFC 6901), "/order/items/0", or the name of a top-level member, "total", which must
+// not contain /. In a pointer ~1 stands for / and ~0 for ~.
 func ParsePath(text string) (Path, error) {
 	fault := func(rule string) (Path, error) {
 		return nil, fmt.Errorf("path %s: %s", schemas.Shown([]byte(text)), rule)
@@ -48,7 +49,7 @@ func ParsePath(text string) (Path, error) {
 	return p, nil
 }
 
-// String is the pointer.
+// String returns the JSON pointer.
 func (p Path) String() string {
 	var b strings.Builder
 	for _, name := range p {
@@ -58,7 +59,7 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// place reads a name as a place in a list; −1 if it is none.
+// place returns a name as an index in a list, or −1 if it is not one.
 func place(name string) int {
 	n, err := strconv.Atoi(name)
 	if err != nil || n < 0 || strconv.Itoa(n) != name {
@@ -67,7 +68,7 @@ func place(name string) int {
 	return n
 }
 
-// PathError says why no record has a value of an event at a path.
+// PathError explains why no record has, at a path, a value that an event can have.
 type PathError struct {
 	Path  Path
 	Fault string
@@ -76,19 +77,19 @@ type PathError struct {
 // Error implements error.
 func (e *PathError) Error() string { return fmt.Sprintf("path %s: %s", e.Path, e.Fault) }
 
-// Tree arranges paths by their names, from outside: a compiler of a schema goes down both at once.
+// Tree arranges paths by their names, from outside, so that the compiler of a schema can walk down both at once.
 type Tree struct {
-	Place int      // of the path that ends here, in the list of paths; −1: none does
-	Below []Branch // in the order in which paths name them
+	Place int      // index of the path that ends here; −1: none does
+	Below []Branch // in the order in which paths first name them
 }
 
-// Branch is what lies below a name.
+// Branch is the part of a tree below a name.
 type Branch struct {
 	Name string
 	Tree *Tree
 }
 
-// NewTree arranges paths. None must come twice.
+// NewTree arranges paths, which must all be different.
 func NewTree(paths []Path) *Tree {
 	root := &Tree{Place: -1}
 	for place, path := range paths {
@@ -111,7 +112,7 @@ func (t *Tree) branch(name string) *Tree {
 	return t.Below[len(t.Below)-1].Tree
 }
 
-// Places are those of all paths that end here or below.
+// Places returns the indices of all paths that end here or below.
 func (t *Tree) Places() []int32 {
 	var places []int32
 	if t.Place >= 0 {
@@ -123,5 +124,5 @@ func (t *Tree) Places() []int32 {
 	return places
 }
 
-// Index is the name as the place of an element in a list; −1 if it is none.
+// Index returns the name as an index in a list, or −1 if it is not one.
 func (b Branch) Index() int { return place(b.Name) }

@@ -12,44 +12,44 @@ import (
 const (
 	// maxPaths bounds the different paths of a plan.
 	maxPaths = 4096
-	// maxDepth bounds the containers that may stand in each other in a JSON record that is mapped, and names of a path.
+	// maxDepth bounds the nested containers in a mapped JSON record, and the names of a path.
 	maxDepth = 64
 )
 
-// Plan is a mapping made ready for the events of one configuration: a table of what to read from where. Several
-// decoders may share it.
+// Plan is a mapping compiled for the events of one configuration: a table of sources and targets. Several decoders may
+// share it.
 type Plan struct {
 	mapping *Mapping
 	config  schemas.EventConfig
 	paths   []Path
 	where   []test
 	targets []target
-	named   bool // the events have named features, be there none
+	named   bool // events have named features, even if there are none
 }
 
 // test is a comparison of the value at a path.
 type test struct {
 	Comparison
-	at int // in paths
+	at int // index in paths
 }
 
-// target is a feature, a member or a coordinate, and where it comes from.
+// target is a feature, a member or a coordinate, and its source.
 type target struct {
 	item    *Item
-	at      int // in paths; −1: a constant
+	at      int // index in paths; −1: a constant
 	as      As
-	feature int  // which feature it is; −1: none
-	member  int  // in the body
-	vector  bool // a coordinate, or the place behind the last one of a list
+	feature int  // index of the feature; −1: none
+	member  int  // index of the member in the body
+	vector  bool // a coordinate, or the element after the last one of a list
 
-	coordinate int  // which one it is
-	beyond     bool // the place behind the last one
+	coordinate int  // index of the coordinate
+	beyond     bool // the element after the last one, which must be absent
 	choice     bool
-	class      bool // true and false stay what they are
+	class      bool // true and false are not converted
 	optional   bool
 }
 
-// Compile checks a mapping against the events of a configuration and reports every problem, each with its place.
+// Compile checks a mapping against the events of a configuration and reports every problem, each with its position.
 func (m *Mapping) Compile(c schemas.EventConfig) (*Plan, error) {
 	b := &builder{Plan: Plan{mapping: m, config: c}, index: map[string]int{}, given: map[string]bool{}}
 	if m.Rows.Any() {
@@ -72,10 +72,10 @@ func (m *Mapping) Compile(c schemas.EventConfig) (*Plan, error) {
 	return &b.Plan, errors.Join(append([]error{c.Validate()}, b.problems...)...)
 }
 
-// Paths are those that a Source must fill, none twice.
+// Paths returns the paths that a Source must fill, all different.
 func (p *Plan) Paths() []Path { return p.paths }
 
-// Asks names what reads a path first: where, or the item of a mapping.
+// Asks names the first reader of a path: the member "where", or an item of the mapping.
 func (p *Plan) Asks(path Path) string {
 	is := func(at int) bool { return at >= 0 && slices.Equal(p.paths[at], path) }
 	for i := range p.where {
@@ -91,8 +91,8 @@ func (p *Plan) Asks(path Path) string {
 	return ""
 }
 
-// Locate puts in front of each PathError what reads the path first: where, or the item of the mapping. A path of
-// Protobuf's compiler may end above that of the item, where the schema already has no record.
+// Locate prefixes each PathError with the first reader of its path: the member "where", or an item of the mapping.
+// Protobuf's compiler may report a shorter path than the item's, if the schema has no record there.
 func (p *Plan) Locate(err error) error {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {
@@ -114,14 +114,14 @@ func (p *Plan) Locate(err error) error {
 	return err
 }
 
-// Config are the events.
+// Config returns the configuration of the events.
 func (p *Plan) Config() schemas.EventConfig { return p.config }
 
-// builder makes a plan.
+// builder builds a plan.
 type builder struct {
 	Plan
 	problems
-	index map[string]int // of a path in paths
+	index map[string]int // index in paths by path
 	given map[string]bool
 }
 
@@ -135,7 +135,7 @@ func (b *builder) path(p Path) int {
 	return at
 }
 
-// source is the first path of an item, or that of its comparison.
+// source returns the first path of an item, or the path of its comparison.
 func (b *builder) source(i *Item) int {
 	switch {
 	case i.Compare != nil:
@@ -250,7 +250,7 @@ func (b *builder) vector(t target, m schemas.Member) {
 	}
 }
 
-// complete wants every member that an event must have.
+// complete reports every required member that the mapping lacks.
 func (b *builder) complete() {
 	for _, m := range b.config.Body.Members {
 		isLabel := m.Kind == schemas.KindClass || m.Kind == schemas.KindTarget
@@ -269,7 +269,7 @@ func (b *builder) complete() {
 	}
 }
 
-// of names the operator whose the events are.
+// of names the operator of the events.
 func (p *Plan) of() string {
 	if p.config.Operator == "" {
 		return ""
@@ -277,7 +277,7 @@ func (p *Plan) of() string {
 	return " of " + p.config.Operator
 }
 
-// members names those of the body.
+// members names the members of the body.
 func (b *builder) members() string {
 	var names []string
 	for _, m := range b.config.Body.Members {

@@ -17,7 +17,7 @@ import (
 	"oriel/schemas/mapping/calendar"
 )
 
-// twinMap has an item of every sort.
+// twinMap has an item of every kind.
 const twinMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["t","t2=/o/t:text","b=/b:bool",
 	"f=/o/l/1:number",
 	{"name":"scaled","from":"/o/l/0/x","scale":0.1,"offset":-3},
@@ -28,12 +28,12 @@ const twinMap = `{"where":["/s!=no","/o/p<=7"],"label":"/n>1","features":["t","t
 	"/o/~0~1\"", "0"],
 	"members":[{"name":"weight","from":"/w","scale":2}]}`
 
-// twin is the slow decoder: encoding/json reads the record as a tree, and each item is read by the words of the package
-// comment. It says which event in the body's own form a record is, or that it is none.
+// twin is the slow decoder: encoding/json reads the record as a tree, and each item is read as the package comment
+// specifies. It returns the event in the body's own form, or that the record has none.
 type twin struct {
 	m    *Mapping
 	fast *Decoder
-	form *schemas.Decoder // of the body's own form
+	form *schemas.Decoder // decoder of the body's own form
 }
 
 func (w twin) own(record []byte) (text string, ok bool) {
@@ -72,7 +72,7 @@ func (w twin) own(record []byte) (text string, ok bool) {
 	return "{" + strings.Join(members, ",") + "}", true
 }
 
-// item is nil where the record has none, else a float64, string or bool.
+// item returns nil if the record has no value, otherwise a float64, string or bool.
 func (w twin) item(i Item, tree any, number bool) (v any, ok bool) {
 	if i.Compare != nil {
 		v := at(tree, i.Compare.Path)
@@ -115,7 +115,7 @@ func (w twin) item(i Item, tree any, number bool) (v any, ok bool) {
 	return v, ok
 }
 
-// holds compares as Comparison.Holds says.
+// holds compares as Comparison.Holds specifies.
 func (w twin) holds(c Comparison, v any) bool {
 	text, isText := v.(string)
 	_, isMap := v.(map[string]any)
@@ -144,7 +144,7 @@ func (w twin) holds(c Comparison, v any) bool {
 	}[c.Operator]
 }
 
-// time reads by package time what a zone with a fixed offset says.
+// time reads a time with package time, for a zone with a fixed offset.
 func (w twin) time(i Item, v any) (f any, ok bool) {
 	zone := time.FixedZone("", int(i.Clock.zone.Standard()))
 	var t time.Time
@@ -175,7 +175,7 @@ func (w twin) time(i Item, v any) (f any, ok bool) {
 var isTime = regexp.MustCompile(
 	`^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d([.,]\d+)?)?([Zz]|[+-]([01]\d|2[0-3])(:?\d\d)?)?)?$`)
 
-// parseTime reads a time by package time, but for leap seconds, of which it knows nothing.
+// parseTime reads a time with package time, except for leap seconds, which that package does not have.
 func parseTime(text string, zone *time.Location) (t time.Time, ok bool) {
 	if !isTime.MatchString(text) || text[:4] == "0000" {
 		return t, false
@@ -250,7 +250,7 @@ func printed(v any) string {
 	return fmt.Sprint(v)
 }
 
-// quoted is a text as JSON has it, with &, < and > as they are.
+// quoted returns a text in JSON, with &, < and > unescaped.
 func quoted(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -259,7 +259,7 @@ func quoted(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// readTree reads one JSON object of at most maxDepth containers in each other, in which no name stands twice.
+// readTree reads one JSON object with at most maxDepth nested containers and without duplicate names.
 func readTree(record []byte) (tree any, ok bool) {
 	if !utf8.Valid(record) || !json.Valid(record) || hasLoneSurrogate(record) {
 		return nil, false
@@ -271,13 +271,13 @@ func readTree(record []byte) (tree any, ok bool) {
 	return tree, ok && isObject && err == io.EOF
 }
 
-// twice stands where an object has a name twice, overflow where a number is beyond a float64.
+// twice marks an object with a duplicate name, and overflow a number beyond a float64.
 type (
 	twice    struct{}
 	overflow struct{}
 )
 
-// readValue puts twice where an object has a name twice: a fault only for a path that goes there.
+// readValue returns twice for an object with a duplicate name, which is a fault only for a path that leads there.
 func readValue(d *json.Decoder, depth int) (v any, ok bool) {
 	d.UseNumber()
 	token, err := d.Token()
@@ -324,7 +324,7 @@ func readValue(d *json.Decoder, depth int) (v any, ok bool) {
 	}
 }
 
-// faulty says whether a path of the mapping meets a number that is no float64, or a name that stands twice.
+// faulty reports whether a path of the mapping meets a number beyond a float64, or a duplicate name.
 func faulty(tree any, p Path) bool {
 	for k := range len(p) + 1 {
 		if _, is := at(tree, p[:k]).(twice); is {
@@ -335,7 +335,7 @@ func faulty(tree any, p Path) bool {
 	return is
 }
 
-// hasLoneSurrogate looks for an escape that encoding/json replaces.
+// hasLoneSurrogate searches for an escape that encoding/json replaces.
 func hasLoneSurrogate(record []byte) bool {
 	for i := 0; i+6 <= len(record); i++ {
 		if record[i] != '\\' {
@@ -364,8 +364,8 @@ func hasLoneSurrogate(record []byte) bool {
 	return false
 }
 
-// compare wants fast and slow decoder to agree on a record: both have the same event, or both have none. A fault of a
-// single path is the twin's, too.
+// compare checks that fast and slow decoder agree on a record: both have the same event, or both have none. A fault at
+// any path of the mapping also makes the twin's event invalid.
 func (w twin) compare(t *testing.T, record []byte) {
 	t.Helper()
 	var got, want schemas.Event
@@ -405,7 +405,7 @@ func newTwin(t testing.TB) twin {
 	return twin{m, newDecoder(t, twinMap, config(lossBody)), form}
 }
 
-// records are of every sort that the twin tells apart.
+// twinRecords has a record of every kind that the twin distinguishes.
 var twinRecords = []string{
 	`{"s":"yes","n":2,"o":{"p":7,"t":1.50,"l":[{"x":3},"12e1"],"d":"2024-02-29","~/\"":null},"t":"ä","b":"true","d":1700000000,"w":"+.5","0":false}`,
 	`{"s":null,"n":"1e0","o":{"p":"7.0","l":["a",5],"d":"0001-01-01 00:00:60,5-2359"},"b":false,"d":"2016-12-31T23:59:60Z"}`,
@@ -423,7 +423,7 @@ func TestTheTwinAgrees(t *testing.T) {
 		w.compare(t, []byte(record))
 	}
 	var e schemas.Event
-	for i, record := range twinRecords[:3] { // that they mean something
+	for i, record := range twinRecords[:3] { // checks that they have an event
 		if code := w.fast.Decode(&e, []byte(record)); code != schemas.OK {
 			t.Errorf("record %d: %s", i, w.fast.Problem([]byte(record), code))
 		}

@@ -9,13 +9,13 @@ import (
 	"oriel/schemas"
 )
 
-// Value is what stands at a path of a record, in the form that all encodings share.
+// Value is the value at a path of a record, in a form shared by all encodings.
 type Value struct {
 	Kind    Kind
-	Nanos   int32   // of a Time: behind Seconds, 0 to 999999999
-	Number  float64 // of a Number; of a Bool 1 or 0
-	Seconds int64   // of a Time: since 1970-01-01T00:00:00Z
-	Text    []byte  // of a Text: UTF-8, valid until the next Fill
+	Nanos   int32   // for a Time: nanoseconds after Seconds, 0 to 999999999
+	Number  float64 // for a Number; for a Bool 1 or 0
+	Seconds int64   // for a Time: since 1970-01-01T00:00:00Z
+	Text    []byte  // for a Text: UTF-8, valid until the next Fill
 }
 
 // Kind is the type of a Value.
@@ -23,16 +23,16 @@ type Kind uint8
 
 // The kinds.
 const (
-	Absent Kind = iota // nothing stands there
+	Absent Kind = iota // there is no value
 	Null
-	Number // correctly rounded to a float64 and finite: a record with another one at a path is a schemas.NumberOverflow
+	Number // correctly rounded and finite; a record with any other at a path gives schemas.NumberOverflow
 	Text   // a string, or the symbol of an enum
 	Bool
-	Time  // an instant that its schema marks as one; JSON has none
+	Time  // an instant by its schema; JSON has none
 	Other // a list, an object, bytes
 )
 
-// Truth is the Value of true or false.
+// Truth returns the Value of true or false.
 func Truth(is bool) Value {
 	v := Value{Kind: Bool}
 	if is {
@@ -41,7 +41,7 @@ func Truth(is bool) Value {
 	return v
 }
 
-// Finite is schemas.NumberOverflow if a value is a number that JSON cannot say: infinite, or none.
+// Finite returns schemas.NumberOverflow if a value is a number that JSON cannot represent: infinite, or NaN.
 func Finite(values []Value) schemas.Code {
 	for i := range values {
 		if v := &values[i]; v.Kind == Number && (math.IsInf(v.Number, 0) || math.IsNaN(v.Number)) {
@@ -51,36 +51,36 @@ func Finite(values []Value) schemas.Code {
 	return schemas.OK
 }
 
-// Source reads values out of records of one encoding. It is made for a list of paths, none twice.
+// Source reads values from records of one encoding. It is made for a list of paths, all different.
 type Source interface {
-	// Fill puts what stands at each path into values, which has an element for each and overwrites all of them. With
-	// any code but schemas.OK values are unspecified. It allocates nothing in steady state, and its memory is bounded
-	// whatever the record holds.
+	// Fill writes the value at each path to values, which has an element for each path, and overwrites all of them.
+	// With any code except schemas.OK values are unspecified. It must not allocate in steady state, and its memory must
+	// be bounded whatever the record holds.
 	Fill(values []Value, record []byte) schemas.Code
 }
 
-// PlacedSource is one that must be told where a record lies before it reads it.
+// PlacedSource is a source that depends on the position of a record in the input.
 type PlacedSource interface {
 	Source
 
-	// At says which partition and offset of the input the next record is from; they are 0 before the first call.
+	// At sets the partition and offset, in the input, of the next record; they are 0 before the first call.
 	At(partition int32, offset int64)
 }
 
-// Placer is a Source that knows where the record of the last Fill was at fault.
+// Placer is a Source that knows the position of the fault in the record of the last Fill.
 type Placer interface {
-	// Place is the path at which the record is not what its encoding asks for, or the id of a schema that is not known;
-	// empty where neither is.
+	// Place returns the path at which the record violates its encoding, or the id of a schema that is not known; "" if
+	// neither applies.
 	Place() string
 }
 
-// OpenSource makes a Source for paths. Where it can know, it refuses a path at which no record has a value, and names
-// the path.
+// OpenSource makes a Source for paths. If it can know that no record has a value at a path, it refuses and names the
+// path.
 type OpenSource func(paths []Path) (Source, error)
 
 const operatorBytes = "=!<>"
 
-// Comparison is one of a value with a constant.
+// Comparison compares a value with a constant.
 type Comparison struct {
 	Path     Path
 	Operator string // = != > >= < <=
@@ -90,8 +90,8 @@ type Comparison struct {
 	isNumber bool
 }
 
-// ParseComparison splits at the first operator: the path holds none, and the constant does not start with one, so that
-// == is refused instead of never being true. Spaces around both are dropped.
+// ParseComparison splits at the first operator. The path must not contain one, and the constant must not start with
+// one, so that == is refused instead of never being true. Spaces around both are dropped.
 func ParseComparison(text string) (Comparison, error) {
 	form := errors.New("not a path, one of = != > >= < <=, and a constant")
 	k := strings.IndexAny(text, operatorBytes)
@@ -116,12 +116,12 @@ func ParseComparison(text string) (Comparison, error) {
 	return c, err
 }
 
-// Missing reports whether a text says that there is no value, as a cell of a table does.
+// Missing reports whether a text means that there is no value, as in a cell of a table.
 func Missing(text string) bool { return text == "" || text == "NA" }
 
-// Holds says whether a value stands in that relation to the constant. What is missing (absent, null, or an empty text
-// or NA) equals only a missing constant, and is neither above nor below anything. Two sides compare as numbers if both
-// are numbers, else as bytes; a boolean is the text true or false. A list or an object equals nothing.
+// Holds reports whether a value has that relation to the constant. A missing value (absent, null, or an empty text or
+// NA) equals only a missing constant, and is neither above nor below anything. Two sides compare as numbers if both are
+// numbers, else as bytes; a boolean is the text true or false. A list or an object equals nothing.
 func (c *Comparison) Holds(v *Value) bool {
 	missing := v.Kind <= Null || v.Kind == Text && Missing(string(v.Text))
 	if missing || Missing(c.Constant) {

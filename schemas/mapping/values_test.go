@@ -14,10 +14,10 @@ var tripBody = schemas.Body{Name: "trip", Members: []schemas.Member{
 	{Name: "rate", Kind: schemas.KindChoice, Choices: []string{"0.1", "true", "UA"}, Optional: true},
 }}
 
-// canary stands in each record of canaries, and in nothing that is said of it.
+// canary is a text in each record of canaries. It must not occur in any message.
 const canary = "canary"
 
-// canaries break a rule of a mapping each, by what a member says.
+// canaries are records that each break a rule of a mapping with the content of a member.
 var canaries = []struct {
 	body             schemas.Body
 	document, record string
@@ -99,7 +99,7 @@ func TestEveryNumberIsFinite(t *testing.T) {
 	}
 }
 
-// instantSource is one whose records have a time at every path.
+// instantSource is a source whose records have a time at every path.
 type instantSource struct{}
 
 func (instantSource) Fill(values []Value, _ []byte) schemas.Code {
@@ -109,7 +109,8 @@ func (instantSource) Fill(values []Value, _ []byte) schemas.Code {
 	return schemas.OK
 }
 
-// TestTimesAreNotCompared: whether one is there can be asked, and else it is neither true nor false.
+// TestTimesAreNotCompared checks that a comparison can only find whether a time is missing; any other is neither true
+// nor false.
 func TestTimesAreNotCompared(t *testing.T) {
 	for label, want := range map[string]schemas.Code{
 		"l!=": schemas.OK, "l>3": schemas.WrongType, "l!=3": schemas.WrongType,

@@ -2,7 +2,8 @@ package mapping
 
 import "testing"
 
-// Each wrong mapping has one message, which names the place in the document and the rule.
+// TestWrongMappings checks that each wrong mapping gives one message, which names the position in the document and the
+// rule.
 func TestWrongMappings(t *testing.T) {
 	for _, x := range wrongMappings {
 		m, err := Parse([]byte(x.document))

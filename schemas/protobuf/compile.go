@@ -11,18 +11,19 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// mostNear bounds the numbers of fields that are found by index.
+// mostNear bounds the field numbers that are found by index.
 const mostNear = 128
 
-// Open compiles what reads values at paths, none twice. A path names fields as the schema file does, or as JSON does;
-// behind a list stands the place of an element, behind a map a key. It ends at a number, a text, a bool, an enum, a
-// google.protobuf.Timestamp or a wrapper such as google.protobuf.DoubleValue. The error names every problem.
+// Open returns a Source that reads the values at paths, all different. A path names fields by their names in the schema
+// file or in JSON; after a list comes the index of an element, after a map a key. A path must end at a number, a text,
+// a bool, an enum, a google.protobuf.Timestamp or a wrapper such as google.protobuf.DoubleValue. The error lists every
+// problem.
 func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
 	return s.OpenAs(Newest, s, paths)
 }
 
-// OpenAs is Open by the rules of a version. With another schema as the reader, which has all paths, a path leads to the
-// fields of s that find says, and fields that s lacks are absent.
+// OpenAs is Open by the rules of a version. reader may be another schema, in which all paths exist. find then maps its
+// fields to those of s, and fields that s lacks are absent.
 func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mapping.Source, error) {
 	c := compiler{rules: v, lenient: reader != s}
 	root := c.message(s.message, reader.message, mapping.NewTree(paths), nil)
@@ -38,7 +39,7 @@ func (s *Schema) OpenAs(v Version, reader *Schema, paths []mapping.Path) (mappin
 
 type compiler struct {
 	rules   Version
-	lenient bool // a field may be missing
+	lenient bool // a field may be missing from the writer's schema
 	states  int32
 	times   []int32
 	errs    []error
@@ -53,11 +54,11 @@ func (c *compiler) newState() int32 {
 	return c.states - 1
 }
 
-// message compiles what lies below a message; at is the path to it. reader is the message in the reader's schema, nil
-// where that has none.
+// message compiles the part of the paths below a message; at is the path to it. reader is the message in the reader's
+// schema, or nil if that has none.
 func (c *compiler) message(d, reader protoreflect.MessageDescriptor, t *mapping.Tree, at mapping.Path) *message {
 	m := &message{state: c.newState()}
-	members := map[protoreflect.FullName][]*field{} // of each oneof
+	members := map[protoreflect.FullName][]*field{} // by oneof
 	all := map[*field]subtree{}
 	var fields []*field
 	for _, b := range t.Below {
@@ -98,7 +99,8 @@ func (c *compiler) message(d, reader protoreflect.MessageDescriptor, t *mapping.
 	return m
 }
 
-// oneof makes each member of a oneof end those that paths need; members that no path needs become fields for that.
+// oneof makes each member of a oneof clear the others that paths need. Members that no path needs become fields for
+// this purpose.
 func (c *compiler) oneof(
 	o protoreflect.OneofDescriptor, fields, needed []*field, all map[*field]subtree,
 ) []*field {

@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// descriptor reads a FileDescriptorProto in base64, as Confluent's Python serializer registers it; nil: it is none.
+// descriptor parses a FileDescriptorProto in base64, the form in which Confluent's Python serializer registers it. It
+// returns nil if it is not one.
 func descriptor(content []byte) *descriptorpb.FileDescriptorProto {
 	binary, err := base64.StdEncoding.AppendDecode(nil, content)
 	file := &descriptorpb.FileDescriptorProto{}
@@ -36,7 +37,7 @@ func nameFields(m *descriptorpb.DescriptorProto) {
 	}
 }
 
-// jsonName is the JSON name of a field that has none of its own: placedAt of placed_at, as protoc makes it.
+// jsonName returns the JSON name of a field without an explicit one, as protoc derives it: placedAt for placed_at.
 func jsonName(field string) string {
 	var name []byte
 	for i, c := range []byte(field) {
@@ -51,8 +52,8 @@ func jsonName(field string) string {
 	return string(name)
 }
 
-// unmarshal reads a FileDescriptorSet and returns the file that has the message, or else the last one, which is the one
-// that was compiled.
+// unmarshal parses a FileDescriptorSet and returns the file that has the message, or else the last file, which is the
+// one that was compiled.
 func unmarshal(
 	name string, read func(name string) ([]byte, error), message string,
 ) (protoreflect.FileDescriptor, error) {

@@ -36,8 +36,9 @@ func TestDescriptorSetIsASchemaToo(t *testing.T) {
 	}
 }
 
-// TestDescriptorsInPlaceOfTexts: Confluent's Python serializer registers descriptors in base64, under names of its own,
-// and a registry that keeps what it gets answers with them. They give the same message type as the texts do.
+// TestDescriptorsInPlaceOfTexts uses descriptors in base64 instead of texts. Confluent's Python serializer registers
+// these, under its own names, and some registries return them unchanged. They must give the same message type as the
+// texts.
 func TestDescriptorsInPlaceOfTexts(t *testing.T) {
 	texts := shop(t)
 	file := texts.message.ParentFile()
@@ -70,7 +71,7 @@ func TestDescriptorsInPlaceOfTexts(t *testing.T) {
 	}
 }
 
-// TestJSONNames: they are those of the compiler.
+// TestJSONNames compares the JSON names with the compiler's.
 func TestJSONNames(t *testing.T) {
 	text := `syntax = "proto3"; message A { int32 placed_at = 1; int32 A_b_9c__D_ = 2; int32 _x = 3; int32 plain = 4; }`
 	s, err := Read("a.proto", "", readFiles(map[string]string{"a.proto": text}))
@@ -84,7 +85,7 @@ func TestJSONNames(t *testing.T) {
 	}
 }
 
-// TestDescriptorsThatAreTexts: what is no descriptor is compiled as a text.
+// TestDescriptorsThatAreTexts checks that a content that is not a descriptor is compiled as a text.
 func TestDescriptorsThatAreTexts(t *testing.T) {
 	nested := &descriptorpb.DescriptorProto{Name: proto.String("M")}
 	for range 2 * mostNesting {

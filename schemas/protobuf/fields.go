@@ -9,10 +9,10 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// mostIndex bounds the places in lists that paths may name.
+// mostIndex bounds the list indices in paths.
 const mostIndex = 1 << 24
 
-// field compiles a field with what paths name behind it. of is the same field in the reader's schema, nil where that
+// field compiles a field together with the paths below it. of is the same field in the reader's schema, or nil if that
 // has none.
 func (c *compiler) field(f *field, fd, of protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path) {
 	f.as, f.wire = kindOf(fd.Kind())
@@ -26,7 +26,7 @@ func (c *compiler) field(f *field, fd, of protoreflect.FieldDescriptor, t *mappi
 	}
 }
 
-// value compiles a value that is no list: the place where it goes, or the message below which paths go on.
+// value compiles a value that is not a list: its destination, or the message in which paths continue.
 func (c *compiler) value(
 	f *field, fd, of protoreflect.FieldDescriptor, t *mapping.Tree, at mapping.Path,
 ) (place int32, child *message) {
@@ -45,7 +45,7 @@ func (c *compiler) value(
 	return int32(t.Place), nil
 }
 
-// whole compiles a message that is a value as a whole.
+// whole compiles a message that is a single value, such as a Timestamp.
 func (c *compiler) whole(d protoreflect.MessageDescriptor, t *mapping.Tree, at mapping.Path) *message {
 	m := &message{state: c.newState()}
 	place := int32(t.Place)
@@ -70,7 +70,7 @@ func (c *compiler) whole(d protoreflect.MessageDescriptor, t *mapping.Tree, at m
 	return m
 }
 
-// isWrapper says whether a message of google/protobuf/wrappers.proto holds a value of events.
+// isWrapper reports whether a message of google/protobuf/wrappers.proto holds a value that events can have.
 func isWrapper(d protoreflect.MessageDescriptor) bool {
 	switch d.FullName() {
 	case "google.protobuf.DoubleValue", "google.protobuf.FloatValue", "google.protobuf.Int64Value",
@@ -123,7 +123,7 @@ func (c *compiler) keys(f *field, fd, of protoreflect.FieldDescriptor, t *mappin
 	slices.SortFunc(f.keys.picks, func(a, b keyPick) int { return bytes.Compare(a.key, b.key) })
 }
 
-// kindOf says what values of a kind become, and how they are written.
+// kindOf returns the conversion of values of a kind, and their wire type.
 func kindOf(kind protoreflect.Kind) (as, uint8) {
 	switch kind {
 	case protoreflect.Int32Kind:
@@ -165,7 +165,7 @@ func kindOf(kind protoreflect.Kind) (as, uint8) {
 	}
 }
 
-// zero is what a field without presence says where it is left out.
+// zero returns the value of a field without presence that is left out.
 func (f *field) zero() mapping.Value {
 	switch f.as {
 	case asText:
@@ -182,7 +182,7 @@ func (f *field) zero() mapping.Value {
 // mostSymbols bounds the numbers of an enum that are found by index.
 const mostSymbols = 1024
 
-// add gives a number its name: of two names, the first.
+// add gives a number its name. If it has two names, the first counts.
 func (s *symbols) add(number int32, name []byte) {
 	if number < 0 || number >= mostSymbols {
 		if s.far[number] == nil {

@@ -32,7 +32,7 @@ func (s *Schema) At(p mapping.Path) (mapping.Shape, []string) {
 	return mapping.RecordShape, scalars
 }
 
-// Names are the names of all fields of the message at a path; none if no message with fields of its own stands there.
+// Names returns the names of all fields of the message at a path, or none if there is no message with its own fields.
 func (s *Schema) Names(p mapping.Path) (names []string) {
 	if shape, _ := s.At(p); shape != mapping.RecordShape {
 		return nil
@@ -47,7 +47,7 @@ func (s *Schema) Names(p mapping.Path) (names []string) {
 	return names
 }
 
-// isScalar says whether a value of the field may be one of an event.
+// isScalar reports whether a value of the field can be a value of an event.
 func isScalar(fd protoreflect.FieldDescriptor) bool {
 	if d := fd.Message(); d != nil {
 		return !fd.IsMap() && (d.FullName() == "google.protobuf.Timestamp" || isWrapper(d))
@@ -55,7 +55,7 @@ func isScalar(fd protoreflect.FieldDescriptor) bool {
 	return fd.Kind() != protoreflect.BytesKind
 }
 
-// KindAt is the kind that all values at a path have; Absent if none has.
+// KindAt returns the kind that all values at a path have, or Absent if there is none.
 func (s *Schema) KindAt(p mapping.Path) mapping.Kind {
 	d, k := s.message, mapping.Absent
 	for i := 0; i < len(p); i++ {
@@ -67,7 +67,7 @@ func (s *Schema) KindAt(p mapping.Path) mapping.Kind {
 			return mapping.Absent
 		}
 		if fd.IsList() || fd.IsMap() {
-			if i++; i == len(p) { // the place or the key is missing
+			if i++; i == len(p) { // the path lacks the index or the key
 				return mapping.Absent
 			}
 			if fd.IsMap() {
@@ -79,7 +79,7 @@ func (s *Schema) KindAt(p mapping.Path) mapping.Kind {
 	return k
 }
 
-// kindAt is that of a value, or of an element of a list.
+// kindAt returns the kind of a value, or of an element of a list.
 func kindAt(fd protoreflect.FieldDescriptor) mapping.Kind {
 	d := fd.Message()
 	switch {

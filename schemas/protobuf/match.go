@@ -8,27 +8,27 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Version numbers the rules by which records are read. A deployment keeps the version that it was opened with.
+// Version numbers the rules by which records are read. A deployment keeps the version with which it was opened.
 type Version uint8
 
 // The versions.
 const (
-	// ByName finds the fields of another schema by their names, and does not bound how often values are forgotten.
+	// ByName finds the fields of another schema by their names, and does not bound how often values are discarded.
 	ByName Version = 1
 
-	// ByNumber finds the fields of another schema by their numbers, as Protobuf does, and bounds the work of a record.
+	// ByNumber finds the fields of another schema by their numbers, as Protobuf does, and bounds the work for a record.
 	ByNumber Version = 2
 
-	// Newest is the version of deployments that are opened.
+	// Newest is the version of new deployments.
 	Newest = ByNumber
 )
 
-// find returns the field of a message that a path names. The path has the names of the reader's message, which is nil
-// where none is known: then they are the message's own. Both fields are nil where the message has no such field.
+// find returns the field of a message that a path names. The path has the names of the reader's message; if that is
+// nil, the names are the message's own. Both results are nil if the message has no such field.
 //
-// A field that keeps its number is the same field, whatever its name is. One that is not found by its number may have
-// got another one: then it is found by its name. Both rules must lead to one field, and to none that the reader knows
-// as another one, because otherwise a value would silently take the place of another.
+// A field with the same number is the same field, even under another name. A field not found by its number may have got
+// another number, so it is then searched by its name. Both rules must lead to one field, which must not be another
+// field of the reader, because otherwise a value would silently take the place of another.
 func (c *compiler) find(
 	d, reader protoreflect.MessageDescriptor, name string, at mapping.Path,
 ) (fd, of protoreflect.FieldDescriptor) {
@@ -66,12 +66,12 @@ func (c *compiler) find(
 	return fd, of
 }
 
-// numbered names a field in an error: total (3).
+// numbered returns a field as an error names it: total (3).
 func numbered(fd protoreflect.FieldDescriptor) string {
 	return fmt.Sprintf("%s (%d)", fd.Name(), fd.Number())
 }
 
-// alike says whether values of two fields can be those of one field under another name or number.
+// alike reports whether two fields can be one field under another name or number.
 func alike(a, b protoreflect.FieldDescriptor) bool {
 	if a.IsList() != b.IsList() || a.IsMap() != b.IsMap() {
 		return false
@@ -83,7 +83,7 @@ func alike(a, b protoreflect.FieldDescriptor) bool {
 	return k == kindAt(b) && (k != mapping.Absent || (a.Message() == nil) == (b.Message() == nil))
 }
 
-// kindName says in an error what a field holds.
+// kindName describes the type of a field in an error.
 func kindName(fd protoreflect.FieldDescriptor) string {
 	kind := fd.Kind().String()
 	if m := fd.Message(); m != nil {
@@ -98,7 +98,7 @@ func kindName(fd protoreflect.FieldDescriptor) string {
 	return kind
 }
 
-// below is the message type of a reader's field; nil where it has none.
+// below returns the message type of a reader's field, or nil if it has none.
 func below(of protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
 	if of == nil {
 		return nil
@@ -106,8 +106,8 @@ func below(of protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
 	return of.Message()
 }
 
-// symbolsOf are the names of an enum's numbers: those of the reader's enum where it has the number. of is the reader's
-// field, nil where none is known.
+// symbolsOf returns the names of an enum's numbers: the reader's names for the numbers that it has. of is the reader's
+// field, or nil if none is known.
 func (c *compiler) symbolsOf(
 	d protoreflect.EnumDescriptor, of protoreflect.FieldDescriptor, at mapping.Path,
 ) *symbols {
@@ -127,7 +127,7 @@ func (c *compiler) symbolsOf(
 	return s
 }
 
-// symbol is the name that the reader has for a symbol. One that it has under another number is refused.
+// symbol returns the reader's name for a symbol. It refuses a symbol that the reader has under another number.
 func (c *compiler) symbol(
 	v protoreflect.EnumValueDescriptor, reader protoreflect.EnumDescriptor, at mapping.Path,
 ) protoreflect.Name {

@@ -8,8 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// message reads the fields of a message until the end of b, or until the end of the group of that number, which is not
-// 0. It returns the place behind.
+// message reads the fields of a message until the end of b, or, if group is not 0, until the end of that group. It
+// returns the position after it.
 func (s *Source) message(m *message, b []byte, group uint64) (next int, code schemas.Code) {
 	s.enter(m)
 	for i := 0; i < len(b); {
@@ -40,7 +40,7 @@ func (s *Source) message(m *message, b []byte, group uint64) (next int, code sch
 	return len(b), schemas.OK
 }
 
-// takes says whether the field may have that wire type; with any other it is passed over, as an unknown field is.
+// takes reports whether the field may have that wire type. With any other it is skipped, as an unknown field is.
 func (f *field) takes(wire uint8) bool {
 	return wire == f.wire || wire == wireBytes && f.list != nil && f.wire != wireStartGroup
 }
@@ -110,7 +110,7 @@ func (s *Source) one(f *field, b []byte, i int, wire uint8) (next int, code sche
 	return s.scalar(f, p.place, b, i)
 }
 
-// find returns the pick of an index, or nil. Picks ascend, and mostly are those from 0 on.
+// find returns the pick with an index, or nil. Picks are ascending, and mostly 0, 1, 2, ….
 func (l *list) find(index int32) *pick {
 	if int(index) < len(l.picks) && l.picks[index].index == index {
 		return &l.picks[index]
@@ -123,7 +123,7 @@ func (l *list) find(index int32) *pick {
 }
 
 // entry reads an entry of a map at b[i]: a message with the key as field 1 and the value as field 2, in any order and
-// each as often as the writer likes. An entry replaces an earlier one with the same key.
+// any number of times. An entry replaces an earlier one with the same key.
 func (s *Source) entry(k *keys, b []byte, i int) (next int, code schemas.Code) {
 	from, to := bytesAt(b, i)
 	if to < 0 {

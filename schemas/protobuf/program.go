@@ -12,34 +12,34 @@ import (
 type Source struct {
 	root   *message
 	values []mapping.Value
-	state  []int32 // of messages: 1 once entered; of lists: elements so far
-	times  []int32 // places of values that are a Time
+	state  []int32 // for messages: 1 once entered; for lists: number of elements so far
+	times  []int32 // indices of values that are a Time
 
-	forgotten, most int // values and places in state that clear has reset in this record, and how many it may
+	forgotten, most int // values and states that clear has reset in this record, and the limit
 }
 
 // message is a message type with paths below it.
 type message struct {
-	state int32 // place in Source.state
+	state int32 // index in Source.state
 	zeros []zero
 	near  []*field // by number; nil: no path needs it
-	far   []*field // with greater numbers, ascending
+	far   []*field // fields with greater numbers, ascending
 }
 
-// zero is what a field without presence says until the record sets it.
+// zero is the value of a field without presence until the record sets it.
 type zero struct {
 	place int32
 	value mapping.Value
 }
 
-// field is a field that a path needs, or one that ends another member of its oneof.
+// field is a field that a path needs, or one that clears another member of its oneof.
 type field struct {
 	number  uint64
 	as      as
 	wire    uint8
-	place   int32 // of the value; −1: none
+	place   int32 // index of the value; −1: none
 	symbols *symbols
-	child   *message // of a message, and of each element of a list or map of messages, where picks have none
+	child   *message // the message type, also of elements of a list or map whose picks have none
 	list    *list
 	keys    *keys
 	others  []subtree // the other members of its oneof
@@ -47,14 +47,14 @@ type field struct {
 
 // list is a repeated field.
 type list struct {
-	state int32 // place in Source.state
+	state int32 // index in Source.state
 	picks []pick
 }
 
-// pick is an element of a list to which a path leads.
+// pick is an element of a list that a path leads to.
 type pick struct {
 	index int32
-	place int32 // of the value; −1: the element is a message
+	place int32 // index of the value; −1: the element is a message
 	child *message
 }
 
@@ -63,22 +63,22 @@ type keys struct{ picks []keyPick } // by key
 
 type keyPick struct {
 	key   []byte
-	value field // of the entry
+	value field // the value field of the entry
 	zero  mapping.Value
 	all   subtree
 }
 
-// subtree is all that lies below a field.
+// subtree is everything below a field.
 type subtree struct {
 	places   []int32
-	from, to int32 // in Source.state
+	from, to int32 // range in Source.state
 }
 
-// as says what the bytes of a field become.
+// as is the conversion of a field's bytes.
 type as uint8
 
 const (
-	asNothing as = iota // passed over
+	asNothing as = iota // skipped
 	asInt32
 	asInt64
 	asUint32
@@ -94,13 +94,13 @@ const (
 	asBool
 	asEnum
 	asText
-	asSeconds // of a google.protobuf.Timestamp
+	asSeconds // seconds of a google.protobuf.Timestamp
 	asNanos
 	asMessage
 	asGroup
 )
 
-// symbols are the names of an enum's numbers.
+// symbols holds the names of an enum's numbers.
 type symbols struct {
 	near [][]byte // by number; nil: none
 	far  map[int32][]byte
@@ -114,7 +114,7 @@ func (s *symbols) value(number int32) mapping.Value {
 		name = s.far[number]
 	}
 	if name == nil {
-		return mapping.Value{Kind: mapping.Other} // a number without a name, of a newer schema
+		return mapping.Value{Kind: mapping.Other} // a number without a name, from a newer schema
 	}
 	return mapping.Value{Kind: mapping.Text, Text: name}
 }
@@ -150,8 +150,7 @@ func (s *Source) Fill(values []mapping.Value, record []byte) schemas.Code {
 	return mapping.Finite(values)
 }
 
-// enter is called where a message starts in the record, which may be several times for one message: its parts are
-// merged.
+// enter is called when a message starts in the record. A message may start several times, because its parts are merged.
 func (s *Source) enter(m *message) {
 	if s.state[m.state] != 0 {
 		return
@@ -162,15 +161,15 @@ func (s *Source) enter(m *message) {
 	}
 }
 
-// A record of two bytes a field can name the members of a oneof in turn, or a key of a map again and again. Each time
-// the reader forgets what lies below the others. It forgets at most mostForgotten values of a record, or forgottenPath
-// for each path if these are more: milliseconds. A record that is no attack forgets a few for each path.
+// A record can name the members of a oneof in turn, or a key of a map again and again, with two bytes for each. Each
+// time the reader must clear the values below the others. It clears at most mostForgotten values for a record, or
+// forgottenPath for each path if these are more, which takes milliseconds. An honest record clears a few for each path.
 const (
 	mostForgotten = 1 << 20
 	forgottenPath = 1 << 8
 )
 
-// clear forgets what lies below a field.
+// clear clears the values below a field.
 func (s *Source) clear(t *subtree) schemas.Code {
 	if s.forgotten += len(t.places) + int(t.to-t.from); s.forgotten > s.most {
 		return schemas.Malformed

@@ -18,12 +18,12 @@ import (
 
 // Limits of schema files.
 const (
-	mostBytes   = 4 << 20 // of all files together
+	mostBytes   = 4 << 20 // total size of all files
 	mostFiles   = 256
 	mostNesting = 100 // of brackets in a .proto file
 )
 
-// Schema is the message type of records, as a schema file has it.
+// Schema is the message type of records in a schema file.
 type Schema struct {
 	message protoreflect.MessageDescriptor
 	files   []File
@@ -31,13 +31,13 @@ type Schema struct {
 
 // File is a file that a schema was read from.
 type File struct {
-	Name    string // from the folder of the schema file on
+	Name    string // relative to the folder of the schema file
 	Content []byte
 }
 
-// Read reads a .proto file and those that it imports, from its folder on, or a FileDescriptorSet such as protoc and buf
-// write. Imports of google/protobuf need no file. message names the type of records, with its package; it may be empty
-// where the file has one message alone at the top. read gives the content of a file.
+// Read reads a .proto file and its imports, relative to its folder, or a FileDescriptorSet as protoc and buf write it.
+// Imports of google/protobuf need no file. message is the name of the record type, with its package. It may be empty if
+// the file has only one message at the top level. read must return the content of a file.
 func Read(name, message string, read func(name string) ([]byte, error)) (*Schema, error) {
 	s := &Schema{}
 	file, err := s.readFile(name, message, read)
@@ -51,7 +51,8 @@ func Read(name, message string, read func(name string) ([]byte, error)) (*Schema
 	return s, nil
 }
 
-// NameAt finds the full name of the message type at a place, as Index has it, in a file that Read can read.
+// NameAt returns the full name of the message type at an index, in the form of Schema.Index, in a file that Read can
+// read.
 func NameAt(name string, index []int, read func(name string) ([]byte, error)) (string, error) {
 	file, err := (&Schema{}).readFile(name, "", read)
 	if err != nil {
@@ -71,7 +72,7 @@ func NameAt(name string, index []int, read func(name string) ([]byte, error)) (s
 	return string(found.FullName()), nil
 }
 
-// readFile compiles the file of a schema, and keeps those that were read.
+// readFile compiles the file of a schema, and keeps the files that were read.
 func (s *Schema) readFile(
 	name, message string, read func(name string) ([]byte, error),
 ) (protoreflect.FileDescriptor, error) {
@@ -94,13 +95,14 @@ func (s *Schema) readFile(
 	return unmarshal(path.Base(name), bounded, message)
 }
 
-// Name is the full name of the message type.
+// Name returns the full name of the message type.
 func (s *Schema) Name() string { return string(s.message.FullName()) }
 
-// Files are those that the schema was read from, by name.
+// Files returns the files from which the schema was read, by name.
 func (s *Schema) Files() []File { return s.files }
 
-// Index is the place of the message type among those of its file, from outside, as Confluent's framing writes it.
+// Index returns the index of the message type in its file, from the outermost message, as Confluent's framing writes
+// it.
 func (s *Schema) Index() []int {
 	var index []int
 	for d := protoreflect.Descriptor(s.message); d != nil; d = d.Parent() {
@@ -113,7 +115,8 @@ func (s *Schema) Index() []int {
 	return index
 }
 
-// compile compiles a .proto file. Some producers register a descriptor in place of its text: it is compiled as well.
+// compile compiles a .proto file. It also accepts a descriptor, because some producers register one instead of the
+// text.
 func compile(name string, read func(name string) ([]byte, error)) (protoreflect.FileDescriptor, error) {
 	resolve := protocompile.ResolverFunc(func(imported string) (protocompile.SearchResult, error) {
 		content, err := read(imported)
@@ -124,7 +127,7 @@ func compile(name string, read func(name string) ([]byte, error)) (protoreflect.
 			file.Name = proto.String(imported)
 			return protocompile.SearchResult{Proto: file}, nil
 		}
-		// the compiler goes down without a limit
+		// The compiler recurses without a limit.
 		if mapping.Nesting(content, "{}[]()<>") > mostNesting {
 			return protocompile.SearchResult{}, fmt.Errorf("brackets nest deeper than %d", mostNesting)
 		}

@@ -199,7 +199,7 @@ message A { E e = 1; }`, "A")
 	}
 }
 
-// Whatever a schema file holds, it is read or refused, and so are its paths and a record: within bounds of memory.
+// FuzzSchema checks that any schema file, any paths and any record are read or refused within bounds of memory.
 func FuzzSchema(f *testing.F) {
 	record := []byte("\x0a\x01a\x12\x02\x08\x01")
 	f.Add(orders, record)
@@ -215,7 +215,7 @@ func FuzzSchema(f *testing.F) {
 				if err != nil {
 					return
 				}
-				for _, p := range mappingtest.Reach(24, s.Names) { // alone, because most are of no value
+				for _, p := range mappingtest.Reach(24, s.Names) { // each alone, because most have no value
 					s.At(p)
 					if source, err := s.OpenAs(Newest, &Schema{message: s.message}, []mapping.Path{p}); err == nil {
 						sources = append(sources, source)

@@ -20,7 +20,7 @@ import (
 	"oriel/schemas/mapping/mappingtest"
 )
 
-// readText reads a schema of one file.
+// readText reads a schema that is a single file.
 func readText(t testing.TB, text, message string) *Schema {
 	t.Helper()
 	s, err := Read("a/events.proto", message, func(name string) ([]byte, error) {
@@ -35,9 +35,8 @@ func readText(t testing.TB, text, message string) *Schema {
 	return s
 }
 
-// twin reads values by way of a dynamic message, at paths of the reader's schema. The library panics where the key of a
-// map's entry has another wire type than it should (google.golang.org/protobuf 1.36.12): the reader of events must not
-// depend on it.
+// twin reads values from a dynamic message, at paths of the reader's schema. The library panics if the key of a map's
+// entry has a wrong wire type (google.golang.org/protobuf 1.36.12), so the reader of events must not depend on it.
 func twin(s, reader *Schema, paths []mapping.Path, record []byte) (values []mapping.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil && strings.Contains(fmt.Sprint(r), "to map key") {
@@ -127,7 +126,7 @@ func twinValue(fd, of protoreflect.FieldDescriptor, v protoreflect.Value, path m
 	panic("BUG: no such value")
 }
 
-// drawSchema writes a .proto file of a syntax with messages M0, M1, … that refer to themselves and one another.
+// drawSchema returns a random .proto file with messages M0, M1, … that refer to themselves and one another.
 func drawSchema(r *rand.Rand, syntax string) string {
 	scalars := []string{
 		"int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64", "sfixed32", "sfixed64", "float",
@@ -185,7 +184,7 @@ func drawSchema(r *rand.Rand, syntax string) string {
 	return b.String()
 }
 
-// drawPaths draws paths at which records may have a value.
+// drawPaths draws random paths at which records may have a value.
 func drawPaths(r *rand.Rand, d protoreflect.MessageDescriptor, at mapping.Path, wanted int) []mapping.Path {
 	var paths []mapping.Path
 	for range wanted {
@@ -212,7 +211,7 @@ func drawPaths(r *rand.Rand, d protoreflect.MessageDescriptor, at mapping.Path, 
 	return mappingtest.Distinct(paths)
 }
 
-// drawRecord writes fields of a message in any order, as often as it likes, some with another wire type, some unknown.
+// drawRecord returns random fields of a message in any order and number, some with another wire type, some unknown.
 func drawRecord(r *rand.Rand, d protoreflect.MessageDescriptor, depth int) []byte {
 	var b []byte
 	for range r.IntN(10) {
@@ -286,7 +285,7 @@ func drawValue(r *rand.Rand, b []byte, wire uint8) []byte {
 	switch wire {
 	case wireVarint:
 		v := r.Uint64() >> r.IntN(64)
-		if r.IntN(4) == 0 { // longer than it need be
+		if r.IntN(4) == 0 { // longer than necessary
 			return append(b, byte(v)|0x80, 0x80, 0)
 		}
 		return protowire.AppendVarint(b, v)
@@ -305,9 +304,9 @@ func agree(t *testing.T, s *Schema, source mapping.Source, paths []mapping.Path,
 	return agreeAs(t, s, s, source, paths, record, strict)
 }
 
-// agreeAs fails the test unless the reader and a dynamic message say the same of a record. It says whether both read
-// it. A field that no path needs is passed over by its length, so that a fault within it is seen by the dynamic
-// message alone; strict says that a record has no such fault.
+// agreeAs fails the test unless the reader and a dynamic message agree on a record, and returns whether both read it. A
+// field that no path needs is skipped by its length, so only the dynamic message sees a fault within it. strict means
+// that the record has no such fault.
 func agreeAs(
 	t *testing.T, s, reader *Schema, source mapping.Source, paths []mapping.Path, record []byte, strict bool,
 ) bool {
@@ -318,7 +317,7 @@ func agreeAs(
 	switch {
 	case err != nil && (code != schemas.OK || !strict):
 		return false
-	case code == schemas.InvalidUTF8, code == schemas.TooDeep: // the library takes such texts in proto2, and more groups
+	case code == schemas.InvalidUTF8, code == schemas.TooDeep: // valid to the library: texts in proto2, deep groups
 		return false
 	case code == schemas.NumberOverflow && mapping.Finite(want) == code:
 		return false
@@ -335,8 +334,8 @@ func badNanos(v mapping.Value) bool { return v.Nanos < 0 || v.Nanos > 999_999_99
 
 var syntaxes = []string{`syntax = "proto2"`, `syntax = "proto3"`, `edition = "2023"`}
 
-// The compiled reader and a dynamic message say the same of records with fields in any order, twice, packed or not,
-// unknown, or of another wire type, and of such records with damage.
+// TestReaderAgreesWithDynamicMessages compares the compiled reader with a dynamic message on records with fields in any
+// order, repeated, packed or not, unknown, or of another wire type, and on damaged ones.
 func TestReaderAgreesWithDynamicMessages(t *testing.T) {
 	read, damaged := 0, 0
 	for seed := range uint64(tiertest.Runs(40, 3000)) {
@@ -366,7 +365,7 @@ func TestReaderAgreesWithDynamicMessages(t *testing.T) {
 	}
 }
 
-// Whatever a record holds, the reader neither panics nor allocates, and says what a dynamic message says.
+// FuzzRecord checks that the reader neither panics nor allocates for any record, and agrees with a dynamic message.
 func FuzzRecord(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 29))
 	schema := readText(f, drawSchema(rand.New(rand.NewPCG(7, 29)), syntaxes[1]), "M0")

@@ -18,8 +18,8 @@ var (
 	numeric    = regexp.MustCompile(`\b(u?int32|u?int64|sint32|sint64|s?fixed32|s?fixed64|float|double)$`)
 )
 
-// evolve makes a later version of a schema that drawSchema wrote: fields get other names or wider types, some are gone,
-// some are new, and a symbol has another name. What is at a number stays what it was.
+// evolve returns a later version of a schema from drawSchema: fields get other names or wider types, some are removed,
+// some are new, and a symbol has another name. A number keeps its meaning.
 func evolve(r *rand.Rand, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -47,7 +47,8 @@ func evolve(r *rand.Rand, text string) string {
 	return b.String()
 }
 
-// drawVersion returns a schema, a later version of it, and what reads records of that at paths of the first.
+// drawVersion returns a schema, a later version of it, and a source that reads records of the later one at paths of the
+// first.
 func drawVersion(t testing.TB, seed uint64) (
 	r *rand.Rand, reader, writer *Schema, paths []mapping.Path, source mapping.Source,
 ) {
@@ -64,7 +65,8 @@ func drawVersion(t testing.TB, seed uint64) (
 	return r, reader, writer, paths, source
 }
 
-// Values of another version are those that a dynamic message has at the numbers of the reader's schema.
+// TestVersionsAgreeWithDynamicMessages compares values of another version with those that a dynamic message has at the
+// numbers of the reader's schema.
 func TestVersionsAgreeWithDynamicMessages(t *testing.T) {
 	read := 0
 	for seed := range uint64(tiertest.Runs(30, 3000)) {
@@ -87,7 +89,7 @@ func TestVersionsAgreeWithDynamicMessages(t *testing.T) {
 	}
 }
 
-// FuzzVersion: as FuzzRecord, of records of another version.
+// FuzzVersion checks the same as FuzzRecord, for records of another version.
 func FuzzVersion(f *testing.F) {
 	for seed := range uint64(6) {
 		r, _, writer, _, _ := drawVersion(f, seed)
@@ -99,7 +101,7 @@ func FuzzVersion(f *testing.F) {
 	})
 }
 
-// reading says what a record of a writer's schema holds at paths of a reader's, or why it cannot be read.
+// reading returns the values of a record of a writer's schema at paths of a reader's, or why it cannot be read.
 func reading(t *testing.T, v Version, reader, writer, record string, paths ...string) string {
 	t.Helper()
 	read := func(fields string) *Schema {
@@ -129,8 +131,8 @@ func reading(t *testing.T, v Version, reader, writer, record string, paths ...st
 	return strings.Join(all, " ")
 }
 
-// A field is what its number says. Where number and name lead to different fields the version is refused: a value must
-// not silently take the place of another.
+// TestFieldsOfAnotherVersionAreFoundByNumber checks that a field is identified by its number. If number and name lead
+// to different fields the version is refused, because a value must not silently take the place of another.
 func TestFieldsOfAnotherVersionAreFoundByNumber(t *testing.T) {
 	const reader = `message A { int32 total = 1; string shop = 2; B b = 3; enum E { NONE = 0; PAID = 1; } E e = 4;
 		map<string, int32> m = 5; repeated int32 l = 6; oneof o { int32 card = 7; int32 cash = 8; } }
@@ -168,7 +170,8 @@ func TestFieldsOfAnotherVersionAreFoundByNumber(t *testing.T) {
 	}
 }
 
-// Deployments of the first version read as before: fields and symbols have the writer's names.
+// TestTheFirstVersionFindsFieldsByName checks that deployments of the first version read as before: fields and symbols
+// have the writer's names.
 func TestTheFirstVersionFindsFieldsByName(t *testing.T) {
 	const reader = `message A { optional int32 total = 1; enum E { NONE = 0; PAID = 1; } E e = 2; optional int32 cash = 3; }`
 	const writer = `message A { optional int32 cash = 1; enum E { NONE = 0; SETTLED = 1; } E e = 2; optional string total = 3; }`
@@ -178,8 +181,8 @@ func TestTheFirstVersionFindsFieldsByName(t *testing.T) {
 	}
 }
 
-// Members of a oneof that come in turn, and entries of a map with one key, make the reader forget: no more than the
-// limit. In the first version there is none.
+// TestForgettingIsBounded checks the limit on cleared values, for alternating members of a oneof, and for entries of a
+// map with the same key. The first version has no limit.
 func TestForgettingIsBounded(t *testing.T) {
 	var b strings.Builder
 	var paths []string

@@ -19,13 +19,13 @@ const (
 	wireFixed32    = 5
 )
 
-// maxGroups bounds groups within groups that are passed over.
+// maxGroups bounds the nesting of skipped groups.
 const maxGroups = 64
 
 // mostNumber is the greatest number of a field.
 const mostNumber = 1<<29 - 1
 
-// tag reads a field's number and wire type at b[i]; next is −1 where none is.
+// tag reads a field's number and wire type at b[i]; next is −1 if there is none.
 func tag(b []byte, i int) (number uint64, wire uint8, next int) {
 	v, next := varint(b, i)
 	number = v >> 3
@@ -35,7 +35,7 @@ func tag(b []byte, i int) (number uint64, wire uint8, next int) {
 	return number, uint8(v & 7), next
 }
 
-// varint reads an unsigned number of at most 64 bits; next is −1 where none is.
+// varint reads an unsigned number of at most 64 bits; next is −1 if there is none.
 func varint(b []byte, i int) (v uint64, next int) {
 	if i < len(b) && b[i] < 0x80 {
 		return uint64(b[i]), i + 1
@@ -54,7 +54,7 @@ func varint(b []byte, i int) (v uint64, next int) {
 	return 0, -1
 }
 
-// bytesAt finds the bytes behind a length at b[i]; to is −1 where they do not lie in b.
+// bytesAt returns the bounds of the bytes after a length at b[i]; to is −1 if they exceed b.
 func bytesAt(b []byte, i int) (from, to int) {
 	n, from := varint(b, i)
 	if from < 0 || n > uint64(len(b)-from) {
@@ -63,7 +63,7 @@ func bytesAt(b []byte, i int) (from, to int) {
 	return from, from + int(n)
 }
 
-// skip passes over the value of a field.
+// skip skips the value of a field.
 func skip(b []byte, i int, number uint64, wire uint8) (next int, code schemas.Code) {
 	if wire != wireStartGroup {
 		if next = skipScalar(b, i, wire); next < 0 {
@@ -96,7 +96,7 @@ func skip(b []byte, i int, number uint64, wire uint8) (next int, code schemas.Co
 	return i, schemas.OK
 }
 
-// skipScalar passes over a value that is no group; −1: there is none.
+// skipScalar skips a value that is not a group; it returns −1 if there is none.
 func skipScalar(b []byte, i int, wire uint8) int {
 	width := 0
 	switch wire {
@@ -119,7 +119,7 @@ func skipScalar(b []byte, i int, wire uint8) int {
 	return i + width
 }
 
-// scalar reads a number, text or the like at b[i]; a field that is set several times has its last value.
+// scalar reads a number, text or similar value at b[i]. If a field is set several times the last value counts.
 func (s *Source) scalar(f *field, place int32, b []byte, i int) (next int, code schemas.Code) {
 	v := &s.values[place]
 	switch f.wire {
@@ -157,7 +157,7 @@ func (s *Source) scalar(f *field, place int32, b []byte, i int) (next int, code 
 
 func setNumber(v *mapping.Value, f float64) { *v = mapping.Value{Kind: mapping.Number, Number: f} }
 
-// setVarint gives a value what a varint means. One of 32 bits is cut to them, as all readers do.
+// setVarint sets a value from a varint. A 32-bit field takes the low 32 bits, as in all readers.
 func (f *field) setVarint(v *mapping.Value, u uint64) {
 	switch f.as {
 	case asInt32:

@@ -7,15 +7,15 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// cells is the row read last, as a mapping.Source: the text at a path is the cell of its column. A cell is missing if
+// cells presents the last row as a mapping.Source: the text at a path is the cell of its column. A cell is missing if
 // it is empty or NA.
 type cells struct {
-	columns []int // of each path; −1: the place behind the last coordinate, which no row has
+	columns []int // column of each path; −1: the element after the last coordinate, which no row has
 	row     []string
 	texts   []byte
 }
 
-// Fill reads the row; the record is not looked at.
+// Fill reads the row and ignores the record.
 func (c *cells) Fill(values []mapping.Value, _ []byte) schemas.Code {
 	c.texts = c.texts[:0]
 	for i, column := range c.columns {
@@ -33,7 +33,7 @@ func (c *cells) Fill(values []mapping.Value, _ []byte) schemas.Code {
 	return schemas.OK
 }
 
-// column is the one of a path: its name, or, of a vector with one coordinate, the name in front of its place.
+// column returns the column of a path: its name or, for a vector with one coordinate, the name before the index.
 func column(p mapping.Path, columns map[string]int) (k int, found bool) {
 	k, found = columns[p[0]]
 	switch {
@@ -45,7 +45,7 @@ func column(p mapping.Path, columns map[string]int) (k int, found bool) {
 	return k, false
 }
 
-// whole prints a row as an object of its cells, without those that are missing.
+// whole appends a row as an object of its cells, without missing ones.
 func (s *source) whole(dst []byte, row []string) ([]byte, bool) {
 	dst = append(dst, '{')
 	for k, text := range row {

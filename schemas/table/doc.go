@@ -1,20 +1,20 @@
 // Package table turns CSV rows into the JSON events of package schemas.
 //
-// A row is a record of package mapping, whose texts and documents say what becomes of it: a path is a column, or a JSON
-// pointer of one name, and every value is a text. Beside them stand, of rows alone:
+// A row is a record of package mapping, whose texts and documents define the event: a path is a column, or a JSON
+// pointer of one name, and every value is a text. Rows also have:
 //
 //	partition_by origin            the cell decides the partition
 //	key          tailnum           the cell is the record key
 //	sort         year, month       ascending and stable: rows that are equal stay in file order
 //
-// A cell is missing if it is empty or NA. A missing feature is left out of the event and a missing key is no key. A
-// missing label is an error, and so is that of another member that is not optional: exclude such rows by where. A
-// missing cell sorts last; a column sorts as numbers if all its cells that are not missing are numbers.
+// A cell is missing if it is empty or NA. A missing feature is left out of the event, and a missing key gives no key. A
+// missing label, or other required member, is an error: exclude such rows by where. A missing cell sorts last; a column
+// sorts as numbers if all its other cells are numbers.
 //
-// Without a Body events have features and a label. With one, features and label go where the body has them, under its
-// names, and every member that is not optional is given.
+// Without a Body, events have features and a label. With one, features and label take the names that the body has for
+// them, and every required member must be given.
 //
-// Without sort rows are streamed; with sort all events are held in memory, a few hundred bytes a row. Errors name the
+// Without sort, rows are streamed. With sort, all events are held in memory, a few hundred bytes a row. Errors name the
 // line, the member, the column and the rule, and never a cell.
 //
 //	m := table.Mapping{

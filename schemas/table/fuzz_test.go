@@ -9,8 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// FuzzTable: no panic; and what comes out are events that the decoder takes (a name may be hashed to an overflow, so
-// squares stay out).
+// FuzzTable checks that nothing panics, and that the decoder accepts the resulting events. Squares are left out,
+// because hashing can make a feature overflow.
 func FuzzTable(f *testing.F) {
 	f.Add("a,b\n1,2\n", "a!=NA", "b>1", "a", "b")
 	f.Add("a,b\n\"x\n\",NA\n", "", "b", "a:number", "")

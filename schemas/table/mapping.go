@@ -10,26 +10,26 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Mapping says how rows become events. Its texts are the short forms of package mapping, in which a path is a column of
-// the first line; case counts.
+// Mapping defines how rows become events. Its texts are the short forms of package mapping, in which a path is a column
+// of the first line; case counts.
 type Mapping struct {
 	Where       string   // comparison; empty: every row
 	Label       string   // comparison or column. Required without Body.
-	Features    []string // no column twice; at least one without Body
+	Features    []string // columns, all different; at least one without Body
 	Members     []string // member=column, or member=column,column,… for a vector. They need a Body.
 	PartitionBy string   // column; empty: Row.Partition is empty
 	Key         string   // column; empty: Row.Key is nil
 	Sort        []string // columns; none: file order
 
-	Document *mapping.Mapping // in place of all texts above; nil: none
+	Document *mapping.Mapping // replaces all texts above; nil: none
 
-	// Whole makes each row an object of its cells, texts by the names of their columns, in place of an event: for a
-	// mapping that reads such records. It stands alone but for Where, PartitionBy, Key and Sort.
+	// Whole makes each row an object of its cells, as texts under the names of their columns, instead of an event. It
+	// is for a mapping that reads such records. It may be combined only with Where, PartitionBy, Key and Sort.
 	Whole bool
 
-	Body   schemas.Body               // of the events; the zero value is features and label of any loss on them
+	Body   schemas.Body               // body of the events; the zero value is a body with features and any label
 	Comma  rune                       // between cells; 0: a comma
-	Called func(member string) string // how messages name where, label, …; nil: as a mapping file does
+	Called func(member string) string // name of where, label, … in messages; nil: as in a mapping
 }
 
 func (m Mapping) called(member string) string {
@@ -39,16 +39,16 @@ func (m Mapping) called(member string) string {
 	return m.Called(member)
 }
 
-// Validate reports every problem at once. Whether the columns exist is found by Open.
+// Validate reports every problem at once. Open checks whether the columns exist.
 func (m Mapping) Validate() error {
 	_, err := m.compile()
 	return err
 }
 
-// plan is a mapping that is ready for rows.
+// plan is a mapping compiled for rows.
 type plan struct {
 	mapping.Rows
-	where  []mapping.Comparison // of whole rows
+	where  []mapping.Comparison // comparisons for whole rows
 	events *mapping.Plan        // nil: rows are whole
 }
 
@@ -78,7 +78,7 @@ func (m Mapping) compile() (plan, error) {
 		seen[column] = true
 	}
 	switch {
-	case err != nil: // what is compiled would lack it
+	case err != nil: // the compiled plan would lack it
 	case m.Whole:
 		for _, x := range []struct {
 			member string
@@ -102,13 +102,13 @@ func (m Mapping) compile() (plan, error) {
 	return p, errors.Join(errs...)
 }
 
-// config is that of the events, as far as printing them asks.
+// config returns the configuration of the events, as far as printing needs it.
 func (m Mapping) config(document *mapping.Mapping) schemas.EventConfig {
 	c := schemas.EventConfig{
 		Body: m.Body, Dimension: dimension, MaxBytes: 1, Features: schemas.FeatureConfig{Norm: "none"},
 	}
 	vector, _ := m.Body.Vector()
-	for _, item := range document.Members { // a vector has as many coordinates as it is given columns
+	for _, item := range document.Members { // a vector has as many coordinates as columns are given for it
 		if item.Name == vector.Name || vector.Also != "" && item.Name == vector.Also {
 			c.Dimension = max(len(item.From), 1)
 		}
@@ -129,8 +129,8 @@ func (m Mapping) config(document *mapping.Mapping) schemas.EventConfig {
 	return c
 }
 
-// printed is the kind that a member has in a table, which prints numbers that its events may not have: a decoder tells
-// which line is no event.
+// printed returns the kind of a member in a table. A table prints numbers without checking the bounds of its events; a
+// decoder finds the lines that are not valid events.
 func printed(k schemas.Kind, label *mapping.Item) schemas.Kind {
 	switch {
 	case k == schemas.KindClass && (label == nil || label.Compare == nil):
@@ -143,5 +143,5 @@ func printed(k schemas.Kind, label *mapping.Item) schemas.Kind {
 	return k
 }
 
-// dimension is that of vectors of features, which are hashed only to be checked.
+// dimension is the dimension of feature vectors, which are hashed only for checking.
 const dimension = 1 << 12

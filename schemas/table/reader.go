@@ -13,7 +13,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Row is one event. Its slices are valid until the next Next.
+// Row is one event. Its slices are valid until the next call of Next.
 type Row struct {
 	Partition string // cell of PartitionBy; empty without
 	Key       []byte // cell of Key; nil without, or if missing
@@ -27,8 +27,8 @@ type Reader struct {
 	event  []byte
 }
 
-// Open reads the first line, which names the columns, and, if the mapping sorts, all the rest. A byte order mark in
-// front is skipped.
+// Open reads the first line, which names the columns, and, if the mapping sorts, all the rest. It skips a byte order
+// mark at the start.
 func (m Mapping) Open(r io.Reader) (*Reader, error) {
 	p, err := m.compile()
 	if err != nil {
@@ -47,7 +47,7 @@ func (m Mapping) Open(r io.Reader) (*Reader, error) {
 	return reader, nil
 }
 
-// Next returns the next row that where keeps, or io.EOF. After another error the reader is of no use.
+// Next returns the next row for which where holds, or io.EOF. After any other error the reader must not be used.
 func (r *Reader) Next() (Row, error) {
 	if r.sorted != nil {
 		return r.sorted.next()
@@ -64,7 +64,7 @@ func (r *Reader) Next() (Row, error) {
 	return next, nil
 }
 
-// source reads the lines that where keeps. A column that the mapping does not use is −1.
+// source reads the lines for which where holds. A column that the mapping does not use is −1.
 type source struct {
 	csv       *csv.Reader
 	header    []string
@@ -78,7 +78,7 @@ type source struct {
 	sort      []int
 }
 
-// mostListed is how many columns a message names.
+// mostListed bounds the columns that a message names.
 const mostListed = 50
 
 // listed names the columns of a table.
@@ -119,7 +119,7 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 	return s, s.find(m)
 }
 
-// find looks for the columns that the mapping names.
+// find finds the columns that the mapping names.
 func (s *source) find(m Mapping) error {
 	columns, twice := map[string]int{}, map[string]bool{}
 	for k, name := range s.header {
@@ -174,7 +174,8 @@ func (s *source) find(m Mapping) error {
 	return errors.Join(errs...)
 }
 
-// next appends the event of the next line that where keeps, and returns its cells, which are valid until the next call.
+// next appends the event of the next line for which where holds, and returns its cells, which are valid until the next
+// call.
 func (s *source) next(dst []byte) (event []byte, row []string, err error) {
 	for {
 		row, err := s.csv.Read()
@@ -205,10 +206,10 @@ func (s *source) next(dst []byte) (event []byte, row []string, err error) {
 	}
 }
 
-// oneByte stands for a record whose bytes nobody reads.
+// oneByte is a record whose bytes are never read.
 var oneByte = []byte{'\n'}
 
-// keeps says whether where holds for a whole row.
+// keeps reports whether where holds for a whole row.
 func (s *source) keeps(row []string) bool {
 	for i, column := range s.where {
 		v := mapping.Value{Kind: mapping.Text, Text: []byte(row[column])}
@@ -219,7 +220,7 @@ func (s *source) keeps(row []string) bool {
 	return true
 }
 
-// lineError names the line read last and what is wrong with it, never what is in it.
+// lineError names the last line and the rule that it breaks, never its content.
 func (s *source) lineError(fault string) error {
 	line, _ := s.csv.FieldPos(0)
 	return fmt.Errorf("table: line %d: %s", line, fault)
@@ -232,7 +233,8 @@ func cell(row []string, column int) string {
 	return row[column]
 }
 
-// csvError puts the place and our own words in place of those of encoding/csv; an error of the file itself stays.
+// csvError replaces the text of an error of encoding/csv by the position and a text of this package; an error of the
+// file itself is unchanged.
 func csvError(err error) error {
 	var parse *csv.ParseError
 	if !errors.As(err, &parse) {

@@ -10,7 +10,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// sorted holds the events of a table in their order. Texts lie in one arena: a million small allocations would cost
+// sorted holds the sorted events of a table. Texts are in one arena, because a million small allocations would cost
 // more than the sort.
 type sorted struct {
 	arena []byte
@@ -19,22 +19,22 @@ type sorted struct {
 	keys  []sortKey
 }
 
-// sortedRow holds the places in the arena where its parts end; each starts where the one before ends.
+// sortedRow holds the positions in the arena where its parts end; each part starts where the one before ends.
 type sortedRow struct {
 	start, event, partition, key int
 	hasKey                       bool
-	index                        int // in the file, and in the columns of sort keys
+	index                        int // position in the file, and in the columns of sort keys
 }
 
-// sortKey is a column of sort cells, by index of the row.
+// sortKey holds the cells of one sort column, by index of the row.
 type sortKey struct {
 	texts   []string
-	numbers []float64 // as long as texts if all cells that are not missing are numbers
+	numbers []float64 // complete if all cells that are not missing are numbers
 }
 
 func readSorted(s *source) (*sorted, error) {
 	t := &sorted{keys: make([]sortKey, len(s.sort))}
-	interned := map[string]string{} // sort cells repeat: months, days, hours
+	interned := map[string]string{} // because sort cells repeat: months, days, hours
 	for {
 		row := sortedRow{start: len(t.arena), index: len(t.rows)}
 		event, cells, err := s.next(t.arena)
@@ -67,7 +67,7 @@ const maxInterned = 1 << 16
 func (k *sortKey) add(text string, interned map[string]string) {
 	kept, found := interned[text]
 	if !found {
-		kept = string([]byte(text)) // the cells of a line share one buffer, which is then free to go
+		kept = string([]byte(text)) // a copy, because the cells of a line share one buffer, which can then be freed
 		if len(interned) < maxInterned {
 			interned[kept] = kept
 		}
@@ -81,7 +81,7 @@ func (k *sortKey) add(text string, interned map[string]string) {
 	k.texts = append(k.texts, kept)
 }
 
-// compare orders by the sort columns, then by place in the file, so that any sort is stable.
+// compare orders by the sort columns, then by position in the file, so that any sort is stable.
 func (t *sorted) compare(a, b sortedRow) int {
 	for i := range t.keys {
 		k := &t.keys[i]

@@ -173,8 +173,7 @@ func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
 		`key: no column "k"`, `partition_by: no column "p"`, `where: no column "w"`)
 }
 
-// TestFlights maps real lines as the README does and compares with a slow twin; every event is one that the decoder
-// takes.
+// TestFlights maps real lines as the README does and compares with a slow twin. The decoder must accept every event.
 func TestFlights(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "flights.csv"))
 	if err != nil {
@@ -244,7 +243,7 @@ func TestFlights(t *testing.T) {
 	}
 }
 
-// eventBody has features and a label of the kind.
+// eventBody returns a body with features and a label of the kind.
 func eventBody(label schemas.Kind) schemas.Body {
 	return schemas.Body{Name: "test", Members: []schemas.Member{
 		{Name: "features", Kind: schemas.KindFeatures}, {Name: "label", Kind: label},
@@ -259,7 +258,7 @@ var playBody = schemas.Body{Name: "play", Members: []schemas.Member{
 	{Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1},
 }}
 
-// TestMembersOfABodyBecomeEvents that its decoder takes.
+// TestMembersOfABodyBecomeEvents checks that the decoder of the body accepts the events.
 func TestMembersOfABodyBecomeEvents(t *testing.T) {
 	const text = "where,paid,n,x,y,play,w\nnorth,0.25,3.0,1,-2e3,p1,2\n\"so\"\"uth\",1,NA,0,+.5,p2,\n"
 	m := Mapping{
@@ -289,7 +288,7 @@ func TestMembersOfABodyBecomeEvents(t *testing.T) {
 	}
 }
 
-// TestVectorOfOneColumn has one coordinate. A cell has nothing in it that a path could go to.
+// TestVectorOfOneColumn checks a vector with one coordinate. A path cannot go below a cell.
 func TestVectorOfOneColumn(t *testing.T) {
 	m := Mapping{Body: playBody, Members: []string{"arm=a", "reward=r", "context=x"}}
 	rows, err := readAll(m, "a,r,x\nnorth,1,7\n")
@@ -302,7 +301,7 @@ func TestVectorOfOneColumn(t *testing.T) {
 	}
 }
 
-// TestFormsOfADocument: a table has what a document says, its long forms and its rows.
+// TestFormsOfADocument checks that a table accepts the long forms and the row members of a mapping document.
 func TestFormsOfADocument(t *testing.T) {
 	document, err := mapping.Parse([]byte(`{"where":["n>=0","on!="],"label":"delay>15","features":["name",
 		{"name":"hour","from":"at","as":"hour","zone":"+02:00"},{"name":"k","from":"n","scale":0.5}],"partition_by":"on","key":"name","sort":["n"]}`))
@@ -317,7 +316,7 @@ func TestFormsOfADocument(t *testing.T) {
 	}
 }
 
-// TestWholeRows are objects of their cells.
+// TestWholeRows checks that whole rows are objects of their cells.
 func TestWholeRows(t *testing.T) {
 	m := Mapping{Whole: true, Where: "b!=NA", Key: "a"}
 	rows, err := readAll(m, "a,\"b\"\"c\",b\n1,,x\nNA,\"q\"\"\",0\n,1,NA\n")
@@ -330,7 +329,7 @@ func TestWholeRows(t *testing.T) {
 	}
 }
 
-// TestLabelAndFeaturesGoWhereTheBodyHasThem, whatever they are called there.
+// TestLabelAndFeaturesGoWhereTheBodyHasThem checks that label and features take the names that the body has for them.
 func TestLabelAndFeaturesGoWhereTheBodyHasThem(t *testing.T) {
 	body := schemas.Body{Name: "click", Members: []schemas.Member{
 		{Name: "page", Kind: schemas.KindFeatures},

@@ -4,5 +4,5 @@ package local
 
 import "golang.org/x/sys/unix"
 
-// access tells whether this process may make files in a directory.
+// access returns an error unless this process may create files in a directory.
 func access(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }

@@ -16,7 +16,7 @@ import (
 	"oriel/state"
 )
 
-// follow writes calls with numbers up to last; the two records of a partition always come from one call.
+// follow makes numbered calls of Follow, from first to last; the two records of a partition always come from one call.
 func follow(t *testing.T, s *Store, first, last int) {
 	t.Helper()
 	for n := first; n <= last; n++ {
@@ -27,7 +27,7 @@ func follow(t *testing.T, s *Store, first, last int) {
 	}
 }
 
-// number returns which call a partition is left at, and 0 for none.
+// number returns the number of the call that wrote a partition's records, and 0 for none.
 func number(t *testing.T, s *Store, partition int32) int {
 	t.Helper()
 	records, err := s.Load(partition)
@@ -48,8 +48,8 @@ func number(t *testing.T, s *Store, partition int32) int {
 	return n
 }
 
-// TestCrashLosesTheLastCallsOnly: a machine that stops forgets writes that were not synced. Each partition is as
-// some earlier call left it, and calls are lost from the end.
+// TestCrashLosesTheLastCallsOnly simulates a machine that stops and loses writes that were not synced. Each partition
+// must be as after some earlier call, and only the last calls may be lost.
 func TestCrashLosesTheLastCallsOnly(t *testing.T) {
 	source := rand.New(rand.NewPCG(5, 6))
 	for _, percent := range []int{0, 10, 50, 90, 100} {
@@ -69,13 +69,13 @@ func TestCrashLosesTheLastCallsOnly(t *testing.T) {
 			if max(even, odd) > last || max(even, odd)-min(even, odd) > 1 {
 				t.Errorf("%d%%: partitions at calls %d and %d of %d", percent, even, odd, last)
 			}
-			follow(t, s, last+1, last+2) // and it goes on
+			follow(t, s, last+1, last+2) // the store still works
 			closeStore(t, s)
 		}
 	}
 }
 
-// TestCloseWritesEverything: what was closed is whole even if the machine stops right after.
+// TestCloseWritesEverything checks that after Close nothing is lost even if the machine stops immediately.
 func TestCloseWritesEverything(t *testing.T) {
 	disk := vfs.NewCrashableMem()
 	s := openMem(t, disk)
@@ -90,7 +90,7 @@ func TestCloseWritesEverything(t *testing.T) {
 
 const childDir = "STATE_TEST_CHILD_DIR"
 
-// TestChild is the other process of the tests below.
+// TestChild is the child process of the tests below.
 func TestChild(t *testing.T) {
 	dir := os.Getenv(childDir)
 	if dir == "" {
@@ -132,7 +132,8 @@ func TestAnotherProcessIsLockedOut(t *testing.T) {
 	}
 }
 
-// TestKillKeepsWholeCalls: kill -9 loses at most what Pebble had not yet handed to the system.
+// TestKillKeepsWholeCalls checks that kill -9 loses at most the writes that Pebble had not yet passed to the operating
+// system.
 func TestKillKeepsWholeCalls(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	c := child(t, dir)

@@ -7,13 +7,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// disk is a file system that stays as it is from the first write that fails on, as if the machine had crashed there:
-// later writes go to memory, and Pebble hears of none of it. It would panic over most write errors, in goroutines of
-// its own or with its locks in a state in which the process ends. Until opened is set, an error is an error.
+// disk is a file system that stays unchanged from the first failed write on, as if the machine had crashed there. Later
+// writes go to memory, and Pebble gets no error. Pebble would panic on most write errors, in its own goroutines or with
+// locks held, which ends the process. Until opened is set, an error is returned as an error.
 type disk struct {
 	vfs.FS
 	memory *vfs.MemFS // files made after the failure
-	wrote  func()     // hears of each write that went through
+	wrote  func()     // called for each successful write
 	opened atomic.Bool
 	failed atomic.Pointer[error]
 }
@@ -28,7 +28,7 @@ func (d *disk) lost() error {
 	return nil
 }
 
-// noteError takes a write error over, and returns it while the store is being opened.
+// noteError records a write error. It returns the error while the store is being opened, and nil later.
 func (d *disk) noteError(err error) error {
 	if err == nil || !d.opened.Load() {
 		return err
@@ -37,7 +37,7 @@ func (d *disk) noteError(err error) error {
 	return nil
 }
 
-// change does what changes the directory, or nothing once the disk is lost.
+// change runs do, which changes the directory, or does nothing once the disk is lost.
 func (d *disk) change(do func() error) error {
 	if d.lost() != nil {
 		return nil
@@ -45,7 +45,8 @@ func (d *disk) change(do func() error) error {
 	return d.noteError(do())
 }
 
-// attempt does what Pebble can do without: to reserve space, which some file systems cannot, and to delete.
+// attempt runs an operation whose failure Pebble can tolerate: reserving space, which some file systems cannot do, and
+// deleting.
 func (d *disk) attempt(do func() error) error {
 	if d.lost() != nil {
 		return nil
@@ -53,7 +54,7 @@ func (d *disk) attempt(do func() error) error {
 	return do()
 }
 
-// make opens a file for writing, in memory if the disk is lost or is by this.
+// make opens a file for writing. The file is in memory if the disk is already lost, or is lost by this call.
 func (d *disk) make(name string, open func() (vfs.File, error)) (vfs.File, error) {
 	if d.lost() == nil {
 		f, err := open()
@@ -119,7 +120,7 @@ func (d *disk) MkdirAll(name string, mode os.FileMode) error {
 
 func (d *disk) Unwrap() vfs.FS { return d.FS }
 
-// file is a file on a disk that may get lost.
+// file is a file on a disk that may become lost.
 type file struct {
 	vfs.File
 	disk *disk

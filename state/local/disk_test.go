@@ -8,13 +8,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// refusing is a file that refuses to reserve space, as those of some file systems do.
+// refusing is a file that refuses to reserve space, as on some file systems.
 type refusing struct{ vfs.File }
 
 func (refusing) Preallocate(_, _ int64) error { return syscall.EOPNOTSUPP }
 
-// TestOnlyFailedWritesLoseTheDisk: space that cannot be reserved and files that cannot be deleted are no loss; a failed
-// write is, and is not told.
+// TestOnlyFailedWritesLoseTheDisk checks that a failure to reserve space or to delete a file does not lose the disk. A
+// failed write does, and Pebble does not get its error.
 func TestOnlyFailedWritesLoseTheDisk(t *testing.T) {
 	_, failing, fail := failingDisk(syscall.EIO)
 	d := newDisk(failing, func() {})

@@ -13,7 +13,7 @@ import (
 	"oriel/state"
 )
 
-// Found is what Look finds in a directory.
+// Found describes the store that Look finds in a directory.
 type Found struct {
 	Begun   bool   // a store is there
 	Held    bool   // a process has it open, so that nobody can tell whose it is
@@ -21,11 +21,11 @@ type Found struct {
 	Free    uint64 // bytes that the disk has left for it
 }
 
-// ErrSpace reports a disk on which a store could not go on.
+// ErrSpace reports a disk without enough room for a store.
 var ErrSpace = errors.New("state: the disk has no room")
 
-// Look finds out whether Open would succeed. It makes no directory and writes no file. It takes the lock of a
-// store that nobody has open for a moment.
+// Look checks whether Open would succeed. It creates no directory and writes no file. If no process has the store open,
+// it holds the store's lock for a moment.
 func (o Options) Look(dir string, id state.Identity) (Found, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
@@ -64,7 +64,7 @@ func (o Options) Look(dir string, id state.Identity) (Found, error) {
 	return found, errors.Join(err, lock.Close())
 }
 
-// compare reads whose store it is that a locked directory has.
+// compare checks which deployment owns the store in a directory that this process has locked.
 func (o Options) compare(found *Found, dir string, id state.Identity) error {
 	files := o.FS.PathJoin(dir, storeName)
 	if _, err := o.FS.Stat(files); errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +98,7 @@ func (o Options) compare(found *Found, dir string, id state.Identity) error {
 	return closed
 }
 
-// mayWrite returns the directory itself, or the closest one above it that exists, where this process may make files.
+// mayWrite returns the directory, or its closest existing parent, if this process may create files there.
 func mayWrite(disk vfs.FS, dir string) (exists string, err error) {
 	for exists = dir; ; exists = disk.PathDir(exists) {
 		info, err := disk.Stat(exists)

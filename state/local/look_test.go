@@ -14,7 +14,7 @@ import (
 	"oriel/state"
 )
 
-// files lists everything below a directory with its mode, size and time, but for the times of lock files.
+// files lists everything below a directory with mode, size and time, except the times of lock files.
 func files(t *testing.T, dir string) string {
 	t.Helper()
 	var text strings.Builder
@@ -39,7 +39,8 @@ func files(t *testing.T, dir string) string {
 	return text.String()
 }
 
-// TestLookChangesNothing: what is there, whose it is, and no file or time that is another afterwards.
+// TestLookChangesNothing checks the store and its owner that Look reports, and that no file or time has changed
+// afterwards.
 func TestLookChangesNothing(t *testing.T) {
 	t.Parallel()
 	parent := t.TempDir()
@@ -83,7 +84,7 @@ func TestLookChangesNothing(t *testing.T) {
 	}
 }
 
-// TestLookFindsTheDiskFull, as a store would.
+// TestLookFindsTheDiskFull checks that Look reports a full disk as a store would.
 func TestLookFindsTheDiskFull(t *testing.T) {
 	disk := vfs.NewMem()
 	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: minimumSpace - 1, TotalBytes: 1 << 40})

@@ -14,34 +14,34 @@ import (
 	"oriel/state"
 )
 
-// Options are the settings of a Store. The zero value is what the service uses.
+// Options are the settings of a Store. The service uses the zero value.
 type Options struct {
-	FS vfs.FS // where the files are; nil is the machine's file system
+	FS vfs.FS // file system of the store; nil is the machine's
 
-	// DiskFull is told when writes start to wait for space, now and then while they do, and when one went through; nil is
-	// nobody.
+	// DiskFull is called with true when writes start to wait for space, and repeatedly while they wait. It is called
+	// with false when a write succeeds again. It may be nil.
 	DiskFull func(full bool)
 }
 
-// storeName is the directory of the files within the one that is given. The given one may be a mounted volume,
-// which cannot be renamed when its files are set aside.
+// storeName is the directory of the files within the given one. The given directory may be a mounted volume, which
+// cannot be renamed when its files are set aside.
 const storeName = "store"
 
 // lockName is the file within the given directory that a process locks before it opens the store.
 const lockName = "LOCK"
 
-// Open opens the local store in dir, or begins one, as the service does: Options{}.Open.
+// Open opens or creates the local store in dir with the service's options: Options{}.Open.
 func Open(dir string, id state.Identity) (*Store, error) { return Options{}.Open(dir, id) }
 
-// Open opens the local store in dir, or begins one, for the deployment id. Files of a deployment that differs are not
-// touched (ErrForeign), nor those that someone has open (ErrLocked). Files that are damaged are renamed within dir, see
-// Store.SetAside, and an empty store begins: all it had is in the changelog. Every block is read once, so that damage
-// is found here and not in the middle of the work. An error of the operating system is returned as such.
+// Open opens the local store in dir, or creates it, for the deployment id. It does not touch files of another
+// deployment (ErrForeign), or files in use (ErrLocked). It renames damaged files within dir, see Store.SetAside, and
+// starts with an empty store, because the changelog has all of its content. It reads every block once, so that damage
+// is found now and not later. An error of the operating system is returned unchanged.
 func (o Options) Open(dir string, id state.Identity) (*Store, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
 		if absolute, err := filepath.Abs(dir); err == nil {
-			dir = absolute // the lock within a process goes by name
+			dir = absolute // because the lock within a process goes by name
 		}
 	}
 	if err := makeDirectory(o.FS, dir); err != nil {
@@ -59,20 +59,21 @@ func (o Options) Open(dir string, id state.Identity) (*Store, error) {
 	return s, nil
 }
 
-// makeDirectory makes dir for the owner only, and its name durable where the parent allows: Pebble syncs what is in it.
+// makeDirectory creates dir for its owner only, and makes its name durable if the parent allows it. Pebble syncs the
+// files in it.
 func makeDirectory(disk vfs.FS, dir string) error {
 	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("state: directory %s: %w", dir, osError(err))
 	}
 	parent, err := disk.OpenDir(disk.PathDir(dir))
 	if err != nil {
-		return nil // not ours to read; a crash may cost the directory, and the changelog restores it
+		return nil // the directory's parent is not readable; a crash may lose the directory, which the changelog restores
 	}
-	_ = parent.Sync() // the same
+	_ = parent.Sync() // ignored for the same reason
 	return parent.Close()
 }
 
-// lockDirectory takes the lock under which the files may be renamed; Pebble's own moves with them.
+// lockDirectory takes the lock under which the files may be renamed; Pebble's own lock is renamed with them.
 func lockDirectory(disk vfs.FS, dir string) (io.Closer, error) {
 	lock, err := disk.Lock(disk.PathJoin(dir, lockName))
 	var path *fs.PathError
@@ -81,7 +82,7 @@ func lockDirectory(disk vfs.FS, dir string) (io.Closer, error) {
 	case err == nil:
 		return lock, nil
 	case errors.As(err, &path), // the file cannot be made
-		errors.As(err, &number) && number != syscall.EAGAIN && number != syscall.EACCES: // or not be locked at all
+		errors.As(err, &number) && number != syscall.EAGAIN && number != syscall.EACCES: // or cannot be locked at all
 		return nil, fmt.Errorf("state: lock in directory %s: %w", dir, osError(err))
 	}
 	return nil, fmt.Errorf("%w: %s; stop the other process, or give this one a directory of its own", state.ErrLocked, dir)
@@ -107,7 +108,7 @@ func (o Options) openLocked(dir string, id state.Identity) (*Store, error) {
 	return s, nil
 }
 
-// errDamaged asks for the files to be set aside.
+// errDamaged means that the files must be set aside.
 var errDamaged = errors.New("state: damaged files")
 
 func (o Options) openFiles(dir, files string, id state.Identity) (*Store, error) {
@@ -128,8 +129,8 @@ func (o Options) openFiles(dir, files string, id state.Identity) (*Store, error)
 	return &Store{db: db, disk: lasting, space: space}, nil
 }
 
-// openPebble turns panics into damage, because Pebble asserts over bytes that it has read from the disk; but for
-// our own, which says that something cannot be written.
+// openPebble turns panics into errDamaged, because Pebble panics on invalid bytes that it has read from the disk. The
+// exception is our own panic, which means that something cannot be written.
 func openPebble(files string, o *pebble.Options) (db *pebble.DB, err error) {
 	defer func() {
 		switch r := recover(); r {
@@ -150,8 +151,8 @@ func closePebble(db *pebble.DB) error {
 	return nil
 }
 
-// damagedOr tells an error of the operating system, where nothing is wrong with the files, from one about what they
-// hold. A file that is missing is one of the latter.
+// damagedOr returns an error of the operating system, with which the files are intact, unchanged, and any other error
+// as damage. A missing file counts as damage.
 func damagedOr(dir string, err error) error {
 	if errors.Is(err, state.ErrFailed) {
 		return fmt.Errorf("%w: directory %s cannot be written", state.ErrFailed, dir)
@@ -163,7 +164,7 @@ func damagedOr(dir string, err error) error {
 	return errDamaged
 }
 
-// checkFiles reads every block, compares the identity or, in an empty store, writes it.
+// checkFiles reads every block and compares the identity. In an empty store it writes the identity.
 func checkFiles(db *pebble.DB, dir string, id state.Identity) error {
 	it, err := db.NewIter(nil)
 	if err != nil {
@@ -193,7 +194,8 @@ func checkFiles(db *pebble.DB, dir string, id state.Identity) error {
 	return owner.Compare(id, dir)
 }
 
-// maxAside stops a failing disk from being filled with damaged copies, one for each start.
+// maxAside bounds the number of damaged copies, because a failing disk could otherwise be filled with one for each
+// start.
 const maxAside = 9
 
 // setAside renames the files to the first free name.
@@ -215,7 +217,7 @@ func setAside(disk vfs.FS, dir, files string) (*SetAside, error) {
 		state.ErrFailed, dir, maxAside+1, files)
 }
 
-// osError keeps the operating system's error and drops the stack of frames that Pebble wraps around it.
+// osError returns the operating system's error without the stack trace that Pebble wraps around it.
 func osError(err error) error {
 	var number syscall.Errno
 	if errors.As(err, &number) {

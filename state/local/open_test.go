@@ -17,7 +17,7 @@ import (
 	"oriel/state"
 )
 
-// filled makes a directory with a table, a log and a manifest that hold something.
+// filled makes a directory with a table, a log and a manifest, none of them empty.
 func filled(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -38,7 +38,7 @@ func filled(t *testing.T) string {
 	return dir
 }
 
-// TestDamagedFilesAreSetAside: each kind of file, emptied, filled with noise, or missing.
+// TestDamagedFilesAreSetAside damages each kind of file: emptied, filled with noise, or missing.
 func TestDamagedFilesAreSetAside(t *testing.T) {
 	noise := make([]byte, 4000)
 	source := rand.New(rand.NewPCG(1, 2))
@@ -54,7 +54,7 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 			"missing": os.Remove,
 		} {
 			if c.name == "format" && how != "missing" {
-				continue // the name is the content
+				continue // this file's name is its content
 			}
 			dir := filled(t)
 			paths, err := filepath.Glob(filepath.Join(dir, storeName, c.files))
@@ -83,8 +83,8 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 	}
 }
 
-// TestNoFlippedBitIsBelieved: whatever bit of whatever file flips, each partition is empty, refused, or as a call
-// left it, and the process lives.
+// TestNoFlippedBitIsBelieved flips bits of every file. Each partition must then be empty, refused, or as a call left
+// it, and the process must not crash.
 func TestNoFlippedBitIsBelieved(t *testing.T) {
 	source := rand.New(rand.NewPCG(3, 4))
 	big := strings.Repeat("x", 9000)
@@ -139,7 +139,7 @@ func TestFilesWithoutAnIdentityAreSetAside(t *testing.T) {
 	}
 }
 
-// TestAFailingDiskIsNotFilledWithCopies: a service that restarts for ever must not.
+// TestAFailingDiskIsNotFilledWithCopies checks that a service that restarts again and again does not fill the disk.
 func TestAFailingDiskIsNotFilledWithCopies(t *testing.T) {
 	disk := vfs.NewMem()
 	for n := range maxAside + 1 {
@@ -158,7 +158,7 @@ func TestAFailingDiskIsNotFilledWithCopies(t *testing.T) {
 	}
 }
 
-// TestErrorsOfTheSystemSetNothingAside: files that cannot be read are not damaged.
+// TestErrorsOfTheSystemSetNothingAside checks that files that cannot be read do not count as damaged.
 func TestErrorsOfTheSystemSetNothingAside(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -195,7 +195,8 @@ func TestDirectoriesAreForTheOwnerOnly(t *testing.T) {
 	}
 }
 
-// TestSealedRecordsLeaveNoClearTextOnDisk: neither state, nor seal key, nor the name of the stream.
+// TestSealedRecordsLeaveNoClearTextOnDisk checks that neither state, nor seal key, nor the name of the stream is on
+// disk.
 func TestSealedRecordsLeaveNoClearTextOnDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	store, err := Open(dir, testIdentity())
@@ -229,7 +230,7 @@ func TestSealedRecordsLeaveNoClearTextOnDisk(t *testing.T) {
 	}
 }
 
-// TestStoreIsQuiet: Pebble's own logger writes to standard error.
+// TestStoreIsQuiet checks that nothing is written to standard error, as Pebble's own logger would.
 func TestStoreIsQuiet(t *testing.T) {
 	read, write, err := os.Pipe()
 	if err != nil {

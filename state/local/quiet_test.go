@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// TestTheStoreCompressesNothing: a table of compressible values is longer than the values. Pebble compresses by another
-// library where a C compiler was present at the build, so a store that compressed would have other files then.
+// TestTheStoreCompressesNothing checks that a table of compressible values is longer than the values. Pebble would
+// compress with another library if a C compiler was present at the build, so the files would depend on the build.
 func TestTheStoreCompressesNothing(t *testing.T) {
 	const values, length = 16, 1 << 16
 	disk := vfs.NewMem()

@@ -8,21 +8,21 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// minimumSpace must be free before writes go on after the disk was full: flushed tables and the log beside them. On a
-// disk where that is much, a sixteenth of the disk.
+// minimumSpace must be free before writes continue after the disk was full: for flushed tables and the log beside them.
+// On a small disk it is a sixteenth of the disk.
 const minimumSpace = 64 << 20
 
-// enough is how many bytes of a disk must be free.
+// enough returns how many bytes of a disk must be free.
 func enough(disk vfs.DiskUsage) uint64 { return min(minimumSpace, disk.TotalBytes/16) }
 
-// A full disk is looked at each pollSpace, and whoever is told hears of it again each remindSpace.
+// A full disk is checked every pollSpace, and DiskFull is called again every remindSpace.
 const (
 	pollSpace   = 200 * time.Millisecond
 	remindSpace = 10 * time.Second
 )
 
-// space makes writes wait while the disk is full. Pebble would take the error as fatal, and a full disk is not: the
-// pipeline stops fetching while Follow waits, and goes on when someone has made room. While the store is being opened
+// space makes writes wait while the disk is full. Pebble would treat the error as fatal, but a full disk is not: the
+// pipeline stops fetching while Follow waits, and continues when there is room again. While the store is being opened
 // nothing waits: Open returns the error, and its caller decides.
 type space struct {
 	disk   vfs.FS
@@ -33,7 +33,7 @@ type space struct {
 	once   sync.Once
 
 	waiting atomic.Bool // a write waits
-	full    atomic.Bool // the last write that found no space has not gone through, nor any after it
+	full    atomic.Bool // the last write that found no space has not succeeded, nor any after it
 }
 
 func newSpace(disk vfs.FS, path string, tell func(bool)) *space {
@@ -43,7 +43,7 @@ func newSpace(disk vfs.FS, path string, tell func(bool)) *space {
 	return &space{disk: disk, path: path, notify: tell, ended: make(chan struct{})}
 }
 
-// wait is called when a write found no space; when it returns, the write is tried once more.
+// wait is called when a write finds no space. When it returns, the write is tried once more.
 func (s *space) wait() {
 	if !s.opened.Load() {
 		return
@@ -75,12 +75,12 @@ func (s *space) wait() {
 	}
 }
 
-// wrote is called when a write went through. One that began before the disk was full says nothing.
+// wrote is called when a write succeeds. A write that began before the disk was full does not count.
 func (s *space) wrote() {
 	if s.full.Load() && !s.waiting.Load() && s.full.CompareAndSwap(true, false) {
 		s.notify(false)
 	}
 }
 
-// giveUp ends the wait: the write fails.
+// giveUp ends the wait, so that the write fails.
 func (s *space) giveUp() { s.once.Do(func() { close(s.ended) }) }

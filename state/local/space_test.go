@@ -28,7 +28,7 @@ func failingDisk(number syscall.Errno) (memory *vfs.MemFS, disk vfs.FS, fail *at
 	})), fail
 }
 
-// TestAFullDiskIsWaitedFor: no error, no loss, and someone is told.
+// TestAFullDiskIsWaitedFor checks that a full disk causes neither error nor loss, and that DiskFull is called.
 func TestAFullDiskIsWaitedFor(t *testing.T) {
 	memory, disk, fail := failingDisk(syscall.ENOSPC)
 	told := make(chan bool, 100)
@@ -42,7 +42,7 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		follow(t, s, 11, 4000) // 12 MB: more than the log's buffers take
+		follow(t, s, 11, 4000) // 12 MB, more than the log's buffers hold
 	}()
 	if full := <-told; !full {
 		t.Error("told that there is space")
@@ -64,14 +64,14 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestAStoreThatCannotBeWrittenFails: with an error, in the calls, and it stays so.
+// TestAStoreThatCannotBeWrittenFails checks that calls return an error, and keep returning it.
 func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
 	_, disk, fail := failingDisk(syscall.EIO)
 	s, err := Options{FS: disk}.Open("data", testIdentity())
 	if err != nil {
 		t.Fatal(err)
 	}
-	follow(t, s, 1, 3000) // some of it in tables
+	follow(t, s, 1, 3000) // so that some of it is in tables
 	fail.Store(true)
 	var writers sync.WaitGroup
 	for p := range int32(4) {
@@ -109,7 +109,7 @@ func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestCloseEndsTheWaitForSpace: a service must be able to stop.
+// TestCloseEndsTheWaitForSpace checks that a service can stop while a write waits for space.
 func TestCloseEndsTheWaitForSpace(t *testing.T) {
 	waiting := make(chan struct{}, 100)
 	memory := vfs.NewMem()
@@ -119,7 +119,7 @@ func TestCloseEndsTheWaitForSpace(t *testing.T) {
 			waiting <- struct{}{}
 		}
 	})
-	s.wait() // not yet opened: returns
+	s.wait() // returns, because the store is not yet opened
 	s.opened.Store(true)
 	done := make(chan struct{})
 	go func() { s.wait(); close(done) }()
@@ -130,7 +130,7 @@ func TestCloseEndsTheWaitForSpace(t *testing.T) {
 	s.wait()
 }
 
-// TestAFullDiskAtOpenIsAnError: nothing waits, nothing is set aside.
+// TestAFullDiskAtOpenIsAnError checks that Open neither waits nor sets files aside.
 func TestAFullDiskAtOpenIsAnError(t *testing.T) {
 	for _, number := range []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EROFS} {
 		memory, disk, fail := failingDisk(number)
@@ -152,8 +152,8 @@ func TestAFullDiskAtOpenIsAnError(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsToldUntilAWriteGoesThrough: again and again while a write waits, and room that is seen is not yet a
-// write.
+// TestAFullDiskIsToldUntilAWriteGoesThrough checks that DiskFull is called repeatedly while a write waits. Free space
+// alone does not end this; only a successful write does.
 func TestAFullDiskIsToldUntilAWriteGoesThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := vfs.NewMem()
@@ -173,7 +173,7 @@ func TestAFullDiskIsToldUntilAWriteGoesThrough(t *testing.T) {
 		s.opened.Store(true)
 		go s.wait()
 		time.Sleep(2*remindSpace + remindSpace/2)
-		s.wrote() // one that began before the disk was full
+		s.wrote() // a write that began before the disk was full
 		if want := []bool{true, true, true}; !slices.Equal(told(), want) {
 			t.Errorf("told %v while a write waits, want %v", told(), want)
 		}

@@ -14,11 +14,11 @@ import (
 	"oriel/state"
 )
 
-// Store is the local copy of what the changelog holds for the partitions that this process owns, or owned: a
-// restart reads it instead of the topic. Writes are not synced. A crash of the machine takes the last of them, whole
-// calls only and in order, so that a partition is always as some call left it.
+// Store is the local copy of the changelog's records for the partitions that this process owns, or owned: a restart
+// reads it instead of the topic. Writes are not synced. A crash of the machine loses the last writes, but only whole
+// calls and in order, so that a partition is always as some call left it.
 //
-// Methods may run at the same time for different partitions. Close comes after all of them.
+// Methods may run concurrently for different partitions. Close must come after all of them.
 type Store struct {
 	db    *pebble.DB
 	disk  *disk
@@ -28,7 +28,7 @@ type Store struct {
 }
 
 // Keys in Pebble: the identity, and for each record recordKey ‖ partition u32 big-endian ‖ Record.Key. Values in
-// Pebble: Record.Value ‖ CRC-32C u32 of Pebble's key and the value, so that values in each other's place are found.
+// Pebble: Record.Value ‖ CRC-32C u32 of Pebble's key and the value, so that swapped values are detected.
 const (
 	identityKey  = 1
 	recordKey    = 2
@@ -45,7 +45,7 @@ func prefix(partition int32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{recordKey}, uint32(partition))
 }
 
-// prefixEnd returns the key behind all those of the partition; partitions are below 1<<31, so it does not wrap.
+// prefixEnd returns the first key after all keys of the partition. Partitions are below 1<<31, so it does not wrap.
 func prefixEnd(partition int32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{recordKey}, uint32(partition)+1)
 }
@@ -54,9 +54,9 @@ func valueChecksum(key, value []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
 }
 
-// Load returns the partition's records, sorted by key; none if there are none. On ErrCorrupt the partition cannot
-// be used, and the caller restores it from the changelog with Replace. Whether the records are the newest is for
-// the caller to check, against the changelog's position.
+// Load returns the partition's records, sorted by key; none if there are none. After ErrCorrupt the partition cannot be
+// used, and the caller must restore it from the changelog with Replace. The caller must also check, against the
+// changelog's position, that the records are the newest.
 func (s *Store) Load(partition int32) ([]state.Record, error) {
 	if err := s.disk.lost(); err != nil {
 		return nil, own("read", err)
@@ -84,14 +84,14 @@ func (s *Store) Load(partition int32) ([]state.Record, error) {
 	return records, nil
 }
 
-// Follow writes records over those of equal key, all or none. It comes AFTER the commit of the transaction that
-// holds them. While the disk is full it waits, until there is space or StopWaiting; on ErrFailed the process goes on
-// without a local copy or starts again, the changelog has everything.
+// Follow writes records, replacing those of equal key, all or none. It must come AFTER the commit of the transaction
+// that contains them. While the disk is full it waits, until there is space or StopWaiting is called. After ErrFailed
+// the process may continue without a local copy, or restart, because the changelog has everything.
 func (s *Store) Follow(partition int32, records []state.Record) error {
 	return s.write(partition, records, false)
 }
 
-// Replace drops what the partition has and writes the given records, all or none.
+// Replace replaces all records of the partition by the given ones, all or none.
 func (s *Store) Replace(partition int32, records []state.Record) error {
 	return s.write(partition, records, true)
 }
@@ -119,7 +119,7 @@ func (s *Store) write(partition int32, records []state.Record, drop bool) error 
 	return b.Close()
 }
 
-// commit writes a batch, unless a write to the disk has failed: that one or any before it.
+// commit writes a batch. It fails if this write to the disk, or any before it, has failed.
 func (s *Store) commit(b *pebble.Batch) error {
 	err := s.disk.lost()
 	if err == nil {
@@ -134,8 +134,8 @@ func (s *Store) commit(b *pebble.Batch) error {
 	return nil
 }
 
-// StopWaiting ends the wait of writes for space on a full disk, and lets later ones fail at once: for a service that is
-// told to end. The changelog has what they would have written.
+// StopWaiting ends the wait of writes for space on a full disk, and makes later ones fail at once. It is for a service
+// that must stop. The changelog has the records that were not written.
 func (s *Store) StopWaiting() { s.space.giveUp() }
 
 // Close writes everything to the disk and releases the directory.
@@ -151,16 +151,18 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.lock.Close())
 }
 
-// SetAside tells what Open did with files that it could not use.
+// SetAside describes the files that Open could not use and renamed.
 type SetAside struct {
-	Path   string // where they are, for whoever wants to look; may be deleted
+	Path   string // path of the files, for inspection; they may be deleted
 	Reason string
 }
 
-// SetAside returns what Open set aside, or nil. The caller logs it: the start takes longer, and a disk may be failing.
+// SetAside returns the files that Open set aside, or nil. The caller should log it, because the start takes longer, and
+// a disk may be failing.
 func (s *Store) SetAside() *SetAside { return s.aside }
 
-// own replaces Pebble's error, whose text may quote keys, by ours; the operating system's error number stays.
+// own replaces Pebble's error, whose text may quote keys, by one of this package; the operating system's error number
+// is kept.
 func own(doing string, err error) error {
 	var number syscall.Errno
 	if errors.As(err, &number) {

@@ -1,15 +1,14 @@
-// Package users keeps the accepted events of one user apart: the state behind user-level privacy.
+// Package users enforces a minimum distance between the accepted events of one user: the state for user-level privacy.
 //
 //	s  separation, steps      B  events a step      t  step, from 1
 //
-// An event is accepted when its user's last accepted event lies at least s steps back; otherwise it takes its place as
-// a null event. So a user has at most ⌈W/s⌉ accepted events among any W steps, which is what mechanisms/PROOF.md
-// counts. Acceptance is a function of user and step alone: what the event says, and whether it says anything, changes
-// nothing.
+// An event is accepted if its user's last accepted event is at least s steps back. Otherwise it takes its place as a
+// null event. So a user has at most ⌈W/s⌉ accepted events among any W steps, the number in mechanisms/PROOF.md.
+// Acceptance is a function of user and step alone; the event's content, and whether it is valid, have no effect.
 //
-// Users are remembered for s steps as 128 bits of HMAC-SHA-256 under a secret of the deployment, B·s of them at most,
-// and stored in a state of constant length: private, for sealing only. Two users with one hash would share a place,
-// which loses events and no privacy.
+// Users are remembered for s steps as 128 bits of HMAC-SHA-256 under a secret of the deployment. There are at most B·s
+// of them, in a state of constant length, which is private and must be sealed. Two users with the same hash would be
+// treated as one, which loses events but no privacy.
 //
 //	limiter, err := users.New(s, batch, key)
 //	if !limiter.Admit(step, limiter.ID(user)) { null event }

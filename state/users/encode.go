@@ -18,7 +18,7 @@ const (
 // StateLen returns the length of every state of this limiter.
 func (l *Limiter) StateLen() int { return stateHead + entryLen*len(l.remembered) }
 
-// AppendState appends the state. It is private: it says who was active.
+// AppendState appends the state. It is private, because it shows which users were active.
 func (l *Limiter) AppendState(dst []byte) []byte {
 	dst = append(append(dst, stateVersion), l.key[:]...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(l.len))
@@ -33,7 +33,7 @@ func (l *Limiter) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// Restore makes the limiter the one whose AppendState wrote state, key included. After an error it is unchanged.
+// Restore restores a state that AppendState wrote, including its key. After an error the limiter is unchanged.
 func (l *Limiter) Restore(state []byte) error {
 	if len(state) != l.StateLen() {
 		return fmt.Errorf("users: state: %d bytes, want %d", len(state), l.StateLen())

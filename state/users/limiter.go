@@ -9,10 +9,10 @@ import (
 	"math/bits"
 )
 
-// MaxRemembered bounds B·s: a state of 3 MiB, below the largest record that changelogs take.
+// MaxRemembered bounds B·s, so that a state has at most 3 MiB, below the largest record of changelogs.
 const MaxRemembered = 1 << 17
 
-// ID is a user as Oriel remembers it.
+// ID is the hash by which Oriel remembers a user.
 type ID [16]byte
 
 // entry is the last accepted event of a user.
@@ -21,7 +21,7 @@ type entry struct {
 	step uint64
 }
 
-// Limiter is not safe for concurrent use.
+// Limiter decides which events of users are accepted. It is not safe for concurrent use.
 //
 // Invariant: remembered has one entry for each user accepted in the last s steps, in order of acceptance, and last has
 // their steps.
@@ -48,7 +48,7 @@ func Validate(separation, batch uint64) error {
 	return nil
 }
 
-// New returns a limiter that has seen nobody. Limiters with one key give a user one ID.
+// New returns a limiter that remembers no user. Limiters with the same key give a user the same ID.
 func New(separation, batch uint64, key [32]byte) (*Limiter, error) {
 	if err := Validate(separation, batch); err != nil {
 		return nil, fmt.Errorf("users: %w", err)
@@ -74,7 +74,7 @@ func (l *Limiter) ID(user []byte) (id ID) {
 	return id
 }
 
-// Forget drops the users whose last accepted event lies s or more steps before step, and tells each to dropped.
+// Forget drops the users whose last accepted event is s or more steps before step, and calls dropped for each.
 func (l *Limiter) Forget(step uint64, dropped func(ID)) {
 	for l.len > 0 {
 		e := l.remembered[l.first]
@@ -88,8 +88,8 @@ func (l *Limiter) Forget(step uint64, dropped func(ID)) {
 	}
 }
 
-// Admit reports whether an event of a user in a step is accepted, and remembers it. Steps never go back, and a step has
-// at most B calls. BEFORE, Forget has been called with the step.
+// Admit reports whether an event of a user in a step is accepted, and remembers it if so. Steps must not go back, and a
+// step has at most B calls. Forget must have been called with the step BEFORE.
 func (l *Limiter) Admit(step uint64, id ID) bool {
 	if _, near := l.last[id]; near {
 		return false
@@ -103,7 +103,7 @@ func (l *Limiter) Admit(step uint64, id ID) bool {
 	return true
 }
 
-// Remembered lists the users of the last s steps.
+// Remembered iterates over the users of the last s steps.
 func (l *Limiter) Remembered() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for i := range l.len {

@@ -18,7 +18,7 @@ func open(t testing.TB, separation, batch uint64) *users.Limiter {
 	return l
 }
 
-// history runs random events of few users and asks again, of every event accepted, by the definition.
+// history runs random events of a few users, and checks every decision against the definition.
 func history(t *testing.T, separation, batch, steps uint64, people int, restart func(*users.Limiter) *users.Limiter) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(separation, batch))
@@ -68,8 +68,8 @@ func TestAcceptanceIsThatOfTheDefinition(t *testing.T) {
 	}
 }
 
-// The state is all there is: a limiter of another key, restored before every event, decides alike, and writes states of
-// one length.
+// TestRestoreAtEveryEventDecidesAlike checks that the state is complete: a limiter with another key, restored before
+// every event, decides the same, and writes states of one length.
 func TestRestoreAtEveryEventDecidesAlike(t *testing.T) {
 	for _, separation := range []uint64{1, 2, 5} {
 		history(t, separation, 3, 40, 9, func(l *users.Limiter) *users.Limiter {
@@ -92,7 +92,7 @@ func TestRestoreAtEveryEventDecidesAlike(t *testing.T) {
 	}
 }
 
-// A state that no limiter writes is refused, and changes nothing.
+// TestRestoreRefusesWhatItDidNotWrite checks that an impossible state is refused, and changes nothing.
 func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
 	l := open(t, 3, 1)
 	l.Admit(1, users.ID{1})
@@ -101,7 +101,7 @@ func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
 	if err := l.Restore(state); err != nil {
 		t.Fatal(err)
 	}
-	const count, entries, length = 33, 37, 24 // places in the state, and the length of an entry
+	const count, entries, length = 33, 37, 24 // positions in the state, and the length of an entry
 	for what, at := range map[string]struct {
 		place int
 		value byte
@@ -124,7 +124,8 @@ func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
 	}
 }
 
-// Users are remembered under the key: without it, states of two deployments cannot be compared.
+// TestIDDependsOnTheKey checks that ids depend on the key, so that states of two deployments cannot be compared without
+// it.
 func TestIDDependsOnTheKey(t *testing.T) {
 	a, b := open(t, 1, 1), open(t, 1, 1)
 	if c, _ := users.New(1, 1, [32]byte{8}); a.ID([]byte("u")) == c.ID([]byte("u")) {
@@ -151,7 +152,7 @@ func TestLimitsAreNamed(t *testing.T) {
 	}
 }
 
-// FuzzRestore: what is accepted is written back to the byte, and what is refused changes nothing.
+// FuzzRestore checks that an accepted state is written back byte for byte, and that a refused one changes nothing.
 func FuzzRestore(f *testing.F) {
 	l := open(f, 3, 2)
 	f.Add(l.AppendState(nil))
@@ -198,5 +199,5 @@ func BenchmarkAdmit(b *testing.B) {
 	}
 }
 
-// golden pins how users are hashed: stored states compare with it.
+// golden pins the hash of a user, because stored states contain such hashes.
 const golden = "f4e995125c6e3f3090b504fcb32a5504"

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Lower returns the lower Clopper-Pearson limit at confidence 1 − α of a rate of which k of n trials came out: the p
-// with P(Binomial(n, p) ≥ k) = α, that is I_p(k, n−k+1) = α, rounded down. It also holds for trials whose rates, given
-// the trials before, are p at most. 0 ≤ k ≤ n.
+// Lower returns the lower Clopper-Pearson limit, at confidence 1 − α, of a success rate after k successes in n trials:
+// the p with P(Binomial(n, p) ≥ k) = α, that is I_p(k, n−k+1) = α, rounded down. It also holds for dependent trials
+// whose success probabilities, given the trials before, are at most p. 0 ≤ k ≤ n.
 func Lower(k, n int, alpha float64) float64 {
 	switch {
 	case k <= 0 || n <= 0:
@@ -18,25 +18,25 @@ func Lower(k, n int, alpha float64) float64 {
 		return math.Pow(alpha, 1/float64(n)) * (1 - 0x1p-40)
 	}
 	low, high := 0.0, 1.0
-	for range 70 { // gonum's own quantile is far off in the tails
+	for range 70 { // because gonum's own quantile is inaccurate in the tails
 		if middle := (low + high) / 2; mathext.RegIncBeta(float64(k), float64(n-k+1), middle) < alpha {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	return low * (1 - 0x1p-30) // the incomplete beta function is good to some 1e-11
+	return low * (1 - 0x1p-30) // the incomplete beta function is accurate to some 1e-11
 }
 
-// Mu returns the largest µ that k right guesses of n fair coins refute at confidence 1 − α: any guess of a µ-GDP
-// mechanism's coin is right with probability Φ(µ/2) at most.
+// Mu returns the largest µ that k right guesses of n fair coins refute at confidence 1 − α, because a guess of the coin
+// of a µ-GDP mechanism is right with probability at most Φ(µ/2).
 func Mu(k, n int, alpha float64) float64 {
 	return max(0, 2*distuv.UnitNormal.Quantile(Lower(k, n, alpha)))
 }
 
-// Epsilon returns the largest ε that k right ones of r guesses in n runs refute at confidence 1 − α. Under (ε, δ)-DP at
-// most T of the runs tell their coin, T ~ Binomial(n, δ), and all other guesses are right with probability e^ε/(1 +
-// e^ε) at most. A tenth of α is for T to be larger than what is taken off k here.
+// Epsilon returns the largest ε that k right guesses out of r, in n runs, refute at confidence 1 − α. Under (ε, δ)-DP
+// at most T of the runs reveal their coin, T ~ Binomial(n, δ), and every other guess is right with probability at most
+// e^ε/(1 + e^ε). A tenth of α is spent on the event that T exceeds the number that is subtracted from k here.
 func Epsilon(k, r, n int, delta, alpha float64) float64 {
 	told, alpha := untold(n, delta, alpha)
 	p := Lower(k-told, r, alpha)
@@ -44,7 +44,8 @@ func Epsilon(k, r, n int, delta, alpha float64) float64 {
 }
 
 // EpsilonAbove reports whether Epsilon is above a bound of at least 0, up to rounding. It is much cheaper than Epsilon,
-// for a search that Epsilon's last digits do not matter to: one tail, which is below α if e^ε/(1 + e^ε) is refuted.
+// because it computes a single tail, which is below α if e^ε/(1 + e^ε) is refuted. It is meant for searches in which
+// the last digits of Epsilon do not matter.
 func EpsilonAbove(epsilon float64, k, r, n int, delta, alpha float64) bool {
 	told, alpha := untold(n, delta, alpha)
 	if k -= told; k <= 0 || r <= 0 {
@@ -53,7 +54,7 @@ func EpsilonAbove(epsilon float64, k, r, n int, delta, alpha float64) bool {
 	return mathext.RegIncBeta(float64(k), float64(r-k+1), 1/(1+math.Exp(-epsilon))) < alpha
 }
 
-// untold returns how many of n runs Epsilon takes for told, and what is left of α.
+// untold returns how many of n runs Epsilon assumes to have revealed their coin, and the rest of α.
 func untold(n int, delta, alpha float64) (told int, left float64) {
 	if delta == 0 {
 		return 0, alpha

@@ -19,7 +19,8 @@ func binomialTail(k, n int, p float64) float64 {
 	return sum
 }
 
-// Clopper and Pearson 1934: the limit is where the tail is α; a limit is never above it.
+// TestLowerIsTheExactLimit checks that the tail at the limit is α (Clopper and Pearson 1934), and that the limit is
+// never above the exact one.
 func TestLowerIsTheExactLimit(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 50, 1000, 20_000} {
 		for _, k := range []int{1, n/3 + 1, n / 2, n - 1, n} {
@@ -34,7 +35,7 @@ func TestLowerIsTheExactLimit(t *testing.T) {
 			}
 		}
 	}
-	// Their table: 10 of 10 at 0.025.
+	// From the paper's table: 10 successes of 10 at 0.025.
 	if p := Lower(10, 10, 0.025); math.Abs(p-0.6915) > 5e-5 {
 		t.Errorf("10 of 10 at 0.025: %g", p)
 	}
@@ -48,7 +49,7 @@ func TestLowerIsTheExactLimit(t *testing.T) {
 	}
 }
 
-// The probability that a limit is above the true rate, summed over all outcomes, is at most α.
+// TestLowerCovers checks that the probability of a limit above the true rate, summed over all outcomes, is at most α.
 func TestLowerCovers(t *testing.T) {
 	for _, n := range []int{5, 40, 300} {
 		for _, p := range []float64{0.01, 0.3, 0.5, 0.731, 0.99} {
@@ -68,8 +69,8 @@ func TestLowerCovers(t *testing.T) {
 	}
 }
 
-// MuBound: with the best guess of a µ-GDP mechanism, right at Φ(µ/2), it is above µ with probability α at most, and
-// tends to µ.
+// TestMuBoundIsOfTheTradeOffCurve feeds Mu the best guesses against a µ-GDP mechanism, which are right with probability
+// Φ(µ/2). The bound must exceed µ with probability at most α, and tend to µ.
 func TestMuBoundIsOfTheTradeOffCurve(t *testing.T) {
 	for _, mu := range []float64{0.2, 1, 3} {
 		const n = 1_000_000
@@ -83,8 +84,8 @@ func TestMuBoundIsOfTheTradeOffCurve(t *testing.T) {
 	}
 }
 
-// epsilonDeltaGuess is the best there is under (ε, δ): with probability δ the coin is told, else it is randomised
-// response.
+// epsilonDeltaGuess makes the best guess possible under (ε, δ): with probability δ it knows the coin, otherwise it sees
+// randomised response.
 func TestEpsilonBoundAllowsWhatDeltaTells(t *testing.T) {
 	const n, alpha = 200, 0.01
 	for _, epsilon := range []float64{0.5, 1, 3} {
@@ -111,7 +112,8 @@ func TestEpsilonBoundAllowsWhatDeltaTells(t *testing.T) {
 	}
 }
 
-// One tail decides what the bisection finds, but for the 2⁻³⁰ that a limit is rounded down by.
+// TestEpsilonAboveIsOfEpsilon checks that the single tail decides as the bisection does, except for the 2⁻³⁰ by which a
+// limit is rounded down.
 func TestEpsilonAboveIsOfEpsilon(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6, 0.01} {
 		for _, r := range []int{1, 30, 400, 20_000} {

@@ -10,9 +10,9 @@ import (
 	"oriel/mechanisms/blt"
 )
 
-// At position p of a block a release shows the nodes of p's binary digits, and after the first block those of W − p's
-// beside them; each node is shown in releases that follow one another, and every step brings one node that no release
-// before has.
+// TestForest checks the nodes in each release. At position p of a block, a release contains the nodes of p's binary
+// digits, and after the first block also the nodes of W − p. The releases of a node are consecutive, and every step
+// brings one node that no earlier release contains.
 func TestForest(t *testing.T) {
 	for _, window := range []uint64{1, 2, 8, 64} {
 		f := definition.NewForest(window, 200)
@@ -42,7 +42,7 @@ func TestForest(t *testing.T) {
 		if f.Nodes != seen {
 			t.Errorf("W = %d: %d nodes, counted %d", window, f.Nodes, seen)
 		}
-		for step, active := range f.Active { // p and W end with single nodes of their own
+		for step, active := range f.Active { // p and W end with their own single nodes
 			if p := uint64(step)%window + 1; p == window && len(active) != 1 || slices.Contains(active, -1) {
 				t.Errorf("W = %d, step %d: %v", window, step+1, active)
 			}
@@ -50,7 +50,7 @@ func TestForest(t *testing.T) {
 	}
 }
 
-// The carry is the sum of b_j·n_{t−j} from the definition of b.
+// TestFilterCarriesItsResponse compares the carry with the sum of b_j·n_{t−j}, computed from the definition of b.
 func TestFilterCarriesItsResponse(t *testing.T) {
 	dyadics, err := blt.Fit(64, 0.3, 3)
 	if err != nil {

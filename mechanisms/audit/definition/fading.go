@@ -5,15 +5,15 @@ import (
 	"oriel/mechanisms/decay"
 )
 
-// Decaying is e of package decay in floating point, under sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0} e_j·n_{t−j},
-// where draws up to the last reset before step t are not there any more. Resets follow steps that Period divides.
+// Decaying is the filter e of package decay in floating point, for sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0}
+// e_j·n_{t−j}, without the draws up to the last reset before step t. Resets follow the steps that Period divides.
 type Decaying struct {
 	Filter
 	Decay  float64 // γ
 	Period uint64  // P
 }
 
-// NewFading returns the filter of these dyadics, whose residues count against the draws.
+// NewFading returns the filter with these dyadic coefficients, whose residues are subtracted from the draws.
 func NewFading(f decay.Filter) Decaying {
 	out := Decaying{Decay: float64(decay.Decay(f.Memory)) / (1 << 30), Period: decay.Period(f.Memory)}
 	for k := range f.Count {
@@ -23,8 +23,8 @@ func NewFading(f decay.Filter) Decaying {
 	return out
 }
 
-// Kept returns how much of the release before a release has: all of it in prefix sums, γ of it in sums that decay,
-// nothing in single steps.
+// Kept returns the share of a release that the next release keeps: 1 for prefix sums, γ for sums that decay, 0 for
+// single steps.
 func Kept(p mechanisms.Calibration) float64 {
 	facts, _ := mechanisms.FactsOf(p.Name)
 	switch {

@@ -2,10 +2,10 @@ package definition
 
 import "oriel/mechanisms/blt"
 
-// Filter is b of blt in floating point. Σ_{j≥1} b_j·n_{t−j} is ΣR_k·s_k with s_k ← q_k·s_k + n_t.
+// Filter is the filter b of blt in floating point. Σ_{j≥1} b_j·n_{t−j} is ΣR_k·s_k with s_k ← q_k·s_k + n_t.
 type Filter struct{ Poles, Residues []float64 }
 
-// NewFilter returns the filter of these dyadics.
+// NewFilter returns the filter with these dyadic coefficients.
 func NewFilter(f blt.Filter) Filter {
 	var out Filter
 	for k := range f.Count {
@@ -24,7 +24,7 @@ func (f Filter) Carry(states []float64) float64 {
 	return carry
 }
 
-// Take moves the states on by n_t.
+// Take updates the states with the draw n_t.
 func (f Filter) Take(states []float64, n float64) {
 	for k, q := range f.Poles {
 		states[k] = q*states[k] + n

@@ -2,14 +2,14 @@ package definition
 
 import "math/bits"
 
-// Forest is the nodes of a window tree that each release shows.
+// Forest lists the nodes of a window tree that each release contains.
 type Forest struct {
-	Active [][]int32 // by release, numbers of nodes; a node is active in releases that follow one another
+	Active [][]int32 // numbers of nodes by release; the releases of a node are consecutive
 	Nodes  int
 }
 
-// NewForest numbers the nodes of the definition ([WDP] §3): at position p of block k, the dyadic prefix of [1, p] in k
-// and the dyadic suffix of [p+1, W] in k−1.
+// NewForest numbers the nodes by the definition ([WDP] §3): the release at position p of block k contains the dyadic
+// prefix of [1, p] in k and the dyadic suffix of [p+1, W] in k−1.
 func NewForest(window uint64, releases int) Forest {
 	type node struct{ block, level, index uint64 }
 	f, known := Forest{Active: make([][]int32, releases)}, map[node]int32{}

@@ -2,9 +2,9 @@ package definition
 
 import "oriel/mechanisms"
 
-// NoiseWeights returns what releases 1 … steps hold of noise all of whose draws are 1: 1 of single steps, the nodes
-// that a tree shows, Σ_{j<t} b_j of blt, and with a memory the same of e since the last reset and what is left of the
-// release before.
+// NoiseWeights returns the noise in releases 1 … steps if every draw is 1: 1 for single steps, the number of active
+// nodes for a tree, Σ_{j<t} b_j for blt. With a memory it is the sum of e since the last reset, plus the decayed noise
+// of the release before.
 func NoiseWeights(c mechanisms.Config, p mechanisms.Calibration, steps int) []float64 {
 	held := make([]float64, steps)
 	facts, _ := mechanisms.FactsOf(p.Name)

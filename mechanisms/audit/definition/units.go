@@ -8,15 +8,15 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Component is a part of a contribution as its noise is: the coordinates From … To−1 of all, each with noise of Scale
-// in integers.
+// Component is a part of a contribution with its own noise: the coordinates From … To−1, with noise of Scale in
+// integers.
 type Component struct {
 	From, To int
 	Grid     lattice.Grid
 	Scale    noise.Scale
 }
 
-// Components returns the parts of a plan of the configuration.
+// Components returns the components of the configuration under a plan.
 func Components(c mechanisms.Config, p mechanisms.Calibration) []Component {
 	var parts []Component
 	at := 0
@@ -28,7 +28,7 @@ func Components(c mechanisms.Config, p mechanisms.Calibration) []Component {
 	return parts
 }
 
-// Integers returns what one integer of each coordinate is in loss units: √k·q.
+// Integers returns the size of one integer at each coordinate in loss units: √k·q.
 func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := make([]float64, 0, c.Dimension())
 	for i, part := range Components(c, p) {
@@ -44,8 +44,8 @@ func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	return out
 }
 
-// Scales returns the noise scale of a node or a step at each coordinate, loss units: √k·q·s. Measured in it, noise of
-// all components has one law.
+// Scales returns the noise scale of a node or a step at each coordinate, in loss units: √k·q·s. Divided by it, the
+// noise of all components has the same law.
 func Scales(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := Integers(c, p)
 	for _, part := range Components(c, p) {

@@ -5,29 +5,30 @@ import (
 	"slices"
 )
 
-// Battery adds up runs.
+// Battery accumulates statistics over runs.
 type Battery struct {
 	noise *Noise
 	runs  uint64
 
 	total      Run         // sums over runs
-	lags       []int       // of steps
+	lags       []int       // distances of steps
 	apart      []int       // distances of coordinates
 	bySteps    []agreement // by lag
 	byDistance []agreement
 	byRuns     agreement
 	before     *Run
-	louder     [quarters]uint64 // runs whose later releases have larger squares than their twin's
+	louder     [quarters]uint64 // runs whose later releases have larger squares than the reference model's
 	repeats    repeatTest
 }
 
-// agreement counts pairs of fair coins, of signs and of sizes, and those that differ.
+// agreement counts pairs of draws, and how many of them differ in sign or in size (above or below the median). For true
+// noise both are fair coins.
 type agreement struct{ pairs, signs, sizes uint64 }
 
-// nearSteps and nearCoordinates are the distances all of which are looked at.
+// nearSteps and nearCoordinates are the distances up to which every distance is compared.
 const nearSteps, nearCoordinates = 64, 64
 
-// NewBattery returns the battery before its first run.
+// NewBattery returns a battery without runs.
 func NewBattery(x *Noise) *Battery {
 	compared := min(x.n, most)
 	b := &Battery{noise: x}
@@ -43,7 +44,7 @@ func NewBattery(x *Noise) *Battery {
 	return b
 }
 
-// Add takes the next run. Equal runs in equal order give equal figures.
+// Add adds the next run. Equal runs in equal order give equal figures.
 func (b *Battery) Add(r *Run) {
 	t := &b.total
 	t.draws += r.draws
@@ -97,11 +98,11 @@ func plus(dst, x []float64) {
 	}
 }
 
-// Runs is how many were added.
+// Runs returns the number of added runs.
 func (b *Battery) Runs() uint64 { return b.runs }
 
-// distances returns which distances of two of n things are looked at: all up to near, powers of two and their
-// neighbours, and the given ones.
+// distances returns the distances to compare between n positions: all up to near, powers of two and their neighbours,
+// and the given ones.
 func distances(n, near int, more ...int) []int {
 	var out []int
 	for d := 1; d <= near; d++ {

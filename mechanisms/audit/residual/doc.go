@@ -1,25 +1,25 @@
-// Package residual rebuilds the noise of a stream from its releases and from contributions that the auditor knows, and
-// asks whether it is that of the plan: every draw, in law, tails and independence. Where package audit bounds what one
-// canary shows, this one sees any departure from the plan's noise, whoever it endangers.
+// Package residual rebuilds the noise of a stream from its releases and from contributions that the auditor knows. It
+// tests whether this is the plan's noise: every draw, in law, tails and independence. Package audit bounds the loss
+// that one canary shows; this package sees any departure from the plan's noise, whichever event it exposes.
 //
 //	y_t  release     G_t  what it should be without noise: prefix sum, or the step's own     n  coordinates     T  releases
 //	σ, θ  noise scale of a node or a step     z  rebuilt noise, standardised     W  window, steps
 //
-// Rebuilding (package definition says which noise a release shows, none of the code here is the mechanisms'):
+// Rebuilding (package definition computes which noise a release contains, and none of its code is the mechanisms'):
 //
 //	once     z = (y_t − G_t)/σ
 //	blt      y − G = b∗n, and b∗ has an inverse: z = β∗(y − G)/σ, but for the lattice's rounding
 //	         with a memory y_t − γy_{t−1} is what a step adds, and the same of e from reset to reset
 //	tree     in the first block release p shows one node that no release before it did: differences are single nodes.
-//	         Later there are two new nodes a step, and no release tells them apart: z is the innovation, what release t
+//	         Later there are two new nodes a step, and no release separates them: z is the innovation, what release t
 //	         adds to its best forecast from those before (Kalman 1960), over its standard deviation
 //	Laplace, Gamma
 //	         single nodes only, mapped to normals by their distribution functions (Rosenblatt 1952): of a Gamma vector
 //	         its norm, with the sign of the first entry, and each entry over the length of those before it
 //
-// If the plan's noise is true, all z are independent standard normals, given all contributions, also contributions that
-// adapt to releases: for each test that is all there is to assume. Innovations of pure noise are uncorrelated and not
-// normal; they are compared with those of a twin, drawn by the definition, run by run.
+// If the plan's noise is true, all z are independent standard normals given all contributions, even contributions that
+// adapt to releases. No test assumes more than this. Innovations of pure noise are uncorrelated and not normal; they
+// are compared, run by run, with innovations of a reference model drawn by the definition.
 //
 // Tests. Every p-value is an upper bound of the true probability at any number of draws: exact normal tails, or
 // Chernoff's bound (1952) of a binomial count or a chi-square sum, or Markov's inequality, times the number of places
@@ -34,9 +34,9 @@
 //	repeats        pairs of neighbouring draws that return elsewhere
 //	later blocks   innovations of pure noise, beside those of their twin
 //
-// What it cannot show: tails beyond what the number of draws reaches (Reach); dependence of draws far apart, or of
-// coordinates beyond 1024, that leaves signs and sizes of the compared pairs fair; anything where the scale is below
-// 2¹² lattice units (New refuses).
+// Limits. The tests cannot show tails beyond the reach of the number of draws (Reach). They cannot show a dependence of
+// draws far apart, or of coordinates beyond 1024, that leaves signs and sizes of the compared pairs fair. They show
+// nothing if the scale is below 2¹² lattice units (New refuses).
 //
 // References: Chernoff, "A measure of asymptotic efficiency for tests of a hypothesis" (1952); Kalman, "A new approach
 // to linear filtering and prediction problems" (1960); Rosenblatt, "Remarks on a multivariate transformation" (1952).

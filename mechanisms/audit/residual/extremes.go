@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Tails counts draws, and how many of them are beyond each level, in size.
+// Tails counts draws, and how many of them exceed each level in absolute value.
 type Tails struct {
 	Draws  uint64
 	beyond [len(levels)]uint64
@@ -25,7 +25,7 @@ func (t *Tails) Add(z []float64) {
 	}
 }
 
-// Merge adds what another one counted.
+// Merge adds the counts of other.
 func (t *Tails) Merge(other Tails) {
 	t.Draws += other.Draws
 	for k, count := range other.beyond {
@@ -33,7 +33,7 @@ func (t *Tails) Merge(other Tails) {
 	}
 }
 
-// Test asks at each level whether there are too few, as when draws are clamped, or too many.
+// Test checks at each level whether there are too few draws beyond it, as when draws are clamped, or too many.
 func (t Tails) Test(name string) Test {
 	f := newFinder(name, fmt.Sprintf("draws beyond %.1f … %.1f of their scale", levels[0], levels[len(levels)-1]), t.Draws)
 	for k, level := range levels {
@@ -43,8 +43,8 @@ func (t Tails) Test(name string) Test {
 	return f.test()
 }
 
-// Reach returns the largest clamp, in scales, that so many draws show at level p: above it, nothing beyond it is no
-// surprise.
+// Reach returns the largest clamp, in scales, that this many draws reveal at level p. Above it, having no draw beyond
+// the clamp is no surprise.
 func (t Tails) Reach(p float64) float64 {
 	low, high := 0.0, 40.0
 	for range 60 {

@@ -7,20 +7,21 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// forecast is how the noise of release t is foretold from those before, the same for every coordinate: the nodes that
-// it shows are independent of variance 1, known so far with some covariance P, and with 1 the vector of ones
+// forecast describes how the noise of release t is predicted from the releases before, the same for every coordinate.
+// The nodes in the release are independent of variance 1, known so far with some covariance P, and with 1 the vector of
+// ones
 //
 //	spread² = 1ᵀP1,   gain = P1/spread²,   P ← P − gain·gainᵀ·spread²
 //
-// (Kalman 1960). A node that is not shown any more is forgotten: no later release shows it.
+// (Kalman 1960). A node that has left is dropped, because no later release contains it.
 type forecast struct {
-	retired []int // slots of nodes that the last release showed and this one does not
+	retired []int // slots of nodes that the last release contained and this one does not
 	active  []int
-	gains   []float64 // by active
+	gains   []float64 // by active node
 	spread  float64
 }
 
-// certain is the variance below which a node is known: what is left by rounding where it is known exactly.
+// certain is the variance below which a node counts as known exactly: rounding leaves this much.
 const certain = 1e-12
 
 func newForecasts(f definition.Forest) []forecast {
@@ -57,7 +58,7 @@ func newForecasts(f definition.Forest) []forecast {
 	return out
 }
 
-// renew gives a slot to a node of which nothing is known.
+// renew gives a slot to a new node, of which nothing is known yet.
 func renew(covariance *[][]float64, at int) {
 	c := *covariance
 	for i := range c {
@@ -93,7 +94,7 @@ func (f *forecast) learn(covariance [][]float64) {
 	}
 }
 
-// slots is how many nodes are active at once.
+// slots returns the largest number of nodes active at once.
 func slots(forecasts []forecast) int {
 	most := 0
 	for _, f := range forecasts {
@@ -104,11 +105,11 @@ func slots(forecasts []forecast) int {
 	return most
 }
 
-// treeRebuilder is what is known of the active nodes.
+// treeRebuilder holds the current estimates of the active nodes.
 type treeRebuilder struct {
 	forecasts []forecast
 	step      int
-	known     [][]float64 // by slot and coordinate
+	known     [][]float64 // estimates by slot and coordinate
 }
 
 func (f *treeRebuilder) start() {

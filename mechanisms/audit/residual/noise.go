@@ -12,10 +12,11 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// leastScale, lattice units: below it rounding is not small beside the noise, and a draw is no normal.
+// leastScale is the smallest scale, in lattice units, that the tests accept. Below it rounding is not small beside the
+// noise, and a draw is not normal.
 const leastScale = 1 << 12
 
-// MaxSteps bounds what is remembered of the forecasts of a tree.
+// MaxSteps bounds the memory for the forecasts of a tree.
 const MaxSteps = 1 << 18
 
 // Noise is the noise that a plan claims, in releases 1 … T of n coordinates.
@@ -25,21 +26,21 @@ type Noise struct {
 	components []definition.Component
 	n          int
 	steps      int
-	before     uint64    // steps before the first release, of whose noise it holds nothing
-	perStep    int       // releases from the first on whose z are single draws, mapped to normals; T for Gaussian noise
+	before     uint64    // steps before the first release, whose noise the stream does not hold
+	perStep    int       // first releases whose z are single draws, mapped to normals; T for Gaussian noise
 	scales     []float64 // σ or θ at each coordinate, loss units
-	least      float64   // of the parts' scales, lattice units
-	retained   float64   // what a release has of the one before
+	least      float64   // smallest scale of the components, lattice units
+	retained   float64   // share of a release that the next one keeps
 
-	forecasts []forecast // of a tree
+	forecasts []forecast // for a tree
 	filter    *definition.Filter
-	fading    *definition.Decaying // of a filter with memory
+	fading    *definition.Decaying // for a filter with memory
 	forest    definition.Forest
-	normal    []func(x []float64) // by part: draws in units of θ to standard normals; nil for Gaussian noise
+	normal    []func(x []float64) // by component: maps draws in units of θ to standard normals; nil for Gaussian noise
 }
 
-// After returns the noise of as many releases of a stream with a memory after so many steps, if the stream holds
-// nothing of these: resets come where they are due.
+// After returns the same number of releases of a stream with a memory, starting after the given number of steps, if the
+// stream holds nothing from these steps. Resets come at their regular steps.
 func (x *Noise) After(before uint64) *Noise {
 	y := *x
 	y.before = before
@@ -71,7 +72,7 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 			x.normal = append(x.normal, gammaNormals(part.To-part.From))
 		case mechanisms.Laplace:
 			x.normal = append(x.normal, laplaceNormals)
-		case mechanisms.Gumbel: // of draws, which have no definition here
+		case mechanisms.Gumbel: // draws of elements, which have no definition here
 		}
 	}
 	switch {
@@ -94,14 +95,14 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 	return x, nil
 }
 
-// Steps is T.
+// Steps returns T, the number of releases.
 func (x *Noise) Steps() int { return x.steps }
 
-// PerStep is how many releases, from the first on, give single draws or, of Gaussian noise, independent normals.
+// PerStep returns how many releases, from the first on, give single draws or, for Gaussian noise, independent normals.
 func (x *Noise) PerStep() int { return x.perStep }
 
-// starts is how far apart coordinates of equal places in two components are, among those that are compared: components
-// that share noise by mistake agree there.
+// starts returns the distances between equal positions of two components, among the compared coordinates. Components
+// that share noise by mistake agree at these distances.
 func (x *Noise) starts() []int {
 	var out []int
 	for i, part := range x.components {
@@ -112,7 +113,7 @@ func (x *Noise) starts() []int {
 	return out
 }
 
-// ofTail returns the normal of the given sign that is larger in size with twice this probability.
+// ofTail returns the normal quantile z of the given sign with P(|Z| > |z|) = 2·tail.
 func ofTail(tail, sign float64) float64 {
 	return math.Copysign(distuv.UnitNormal.Quantile(max(tail, 1e-300)), sign)
 }
@@ -124,9 +125,9 @@ func laplaceNormals(x []float64) {
 	}
 }
 
-// gammaNormals maps a vector of density ∝ e^{−‖x‖₂} to independent normals: the norm has the law Gamma(n), the
-// direction is uniform and independent of it, and so x_i over the length of x_1 … x_{i−1} is Student's of i − 1 degrees
-// of freedom, up to √(i−1), and independent of all before.
+// gammaNormals maps a vector of density ∝ e^{−‖x‖₂} to independent normals. The norm has the law Gamma(n), and the
+// direction is uniform and independent of it. So x_i over the length of x_1 … x_{i−1} has Student's law with i − 1
+// degrees of freedom, up to √(i−1), and is independent of all before.
 func gammaNormals(n int) func(x []float64) {
 	return func(x []float64) {
 		length := x[0] * x[0] // squared

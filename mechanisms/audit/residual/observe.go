@@ -6,22 +6,23 @@ import (
 	"slices"
 )
 
-// most coordinates are compared with one another: the first and the last half of so many.
+// most is the number of coordinates that are compared with one another: half of them from the front, half from the end.
 const most = 1024
 
-// Cells of the law: a quarter wide each, from −edge to edge.
+// Cells of the histogram of the law: each a quarter wide, from −edge to edge.
 const (
 	cells = 32
 	edge  = 4.0
 )
 
-// levels of the tails: just beyond numbers at which one would clamp, where rounding does not lift what is clamped.
+// levels are the levels of the tails, just above the round numbers at which one would clamp, so that rounding does not
+// lift a clamped draw over them.
 var levels = [...]float64{3.501, 4.001, 4.501, 5.001, 5.501, 6.001, 6.501, 7.001}
 
-// median of |Z|.
+// median is the median of |Z|.
 const median = 0.67448975019608171
 
-// Run is what a battery keeps of a run.
+// Run is the part of a run that a battery keeps.
 type Run struct {
 	draws             uint64
 	sum, square       []float64 // by step
@@ -29,28 +30,30 @@ type Run struct {
 	cells             [cells]uint64
 	tails             Tails
 	signs, sizes      signTest
-	along             float64 // Σ of z along the leaves
+	along             float64 // Σ of z along the contributions
 	contributions     uint64
-	alongAt           []float64   // by coordinate, Σ of z·w, where w is the leaf there over its part's length
+	alongAt           []float64   // by coordinate, Σ of z·w; w is the contribution there over its component's length
 	weightAt          []float64   // Σw²
-	kept              [][]float64 // z of the first steps, where repeats are looked for
+	kept              [][]float64 // z of the first steps, for the search for repeats
 	later, laterOfRef [quarters]float64
 }
 
-// quarters of the releases after the single draws, whose squares are compared with a twin's.
+// quarters is the number of parts of the releases after the single draws, whose sums of squares are compared with the
+// reference model's.
 const quarters = 4
 
-// Observer takes the releases of one run after the other. It belongs to one goroutine; a Noise may have many.
+// Observer takes the releases of one run after another. It belongs to one goroutine, but a Noise may have many
+// observers.
 type Observer struct {
 	noise    *Noise
 	rebuild  *Rebuilder
-	twin     *simulated // of pure noise that has later blocks, else nil
+	twin     *simulated // reference model of pure noise with later blocks, else nil
 	z        []float64
-	compared []int // coordinates
+	compared []int // coordinates that are compared
 	run      *Run
 }
 
-// Observe returns an observer before its first release.
+// Observe returns an observer that has seen no release yet.
 func (x *Noise) Observe() *Observer {
 	o := &Observer{noise: x, rebuild: x.Rebuilder(), z: make([]float64, x.n)}
 	for i := range x.n {
@@ -76,7 +79,7 @@ func (o *Observer) start() {
 	}
 }
 
-// Release takes the next release of the run and what its step's leaves add up to, loss units.
+// Release takes the next release of the run and the sum of its step's contributions, in loss units.
 func (o *Observer) Release(release, leaf []float64) {
 	x, r, t := o.noise, o.run, o.rebuild.step
 	o.rebuild.Next(o.z, release, leaf)
@@ -109,8 +112,9 @@ func (o *Observer) Release(release, leaf []float64) {
 	o.contribution(leaf)
 }
 
-// contribution adds z along the step's contribution, and at each of its coordinates: the contribution is known before
-// the step's noise, so this is a standard normal whatever it depends on, and at a coordinate one of variance w².
+// contribution adds z along the step's contribution, and at each of its coordinates. The contribution is known before
+// the step's noise, so the former is a standard normal however the contribution was chosen. At a coordinate it is a
+// normal of variance w².
 func (o *Observer) contribution(leaf []float64) {
 	x, sum, length := o.noise, 0.0, 0.0
 	for _, part := range x.components {
@@ -136,8 +140,8 @@ func (o *Observer) contribution(leaf []float64) {
 	}
 }
 
-// Result returns the run that has ended, and makes the observer ready for the next. number decides the draws of the
-// twin.
+// Result returns the finished run and makes the observer ready for the next one. number seeds the draws of the
+// reference model.
 func (o *Observer) Result(number uint64) *Run {
 	r := o.run
 	if o.twin != nil {
@@ -147,7 +151,7 @@ func (o *Observer) Result(number uint64) *Run {
 	return r
 }
 
-// quarter of the later releases that release t, from 0, is in.
+// quarter returns which quarter of the later releases holds release t, counted from 0.
 func (x *Noise) quarter(t int) int { return (t - x.perStep) * quarters / (x.steps - x.perStep) }
 
 func squares(x []float64) float64 {
@@ -158,13 +162,13 @@ func squares(x []float64) float64 {
 	return sum
 }
 
-// signTest is the fair coins of a run: of each coordinate a bit a step. Signs of independent normals are some, and
-// sizes above their median others. Whether two of them agree is a fair coin again; and so are, independently, all
-// pairs of one distance, since each brings a coin that no earlier pair had.
+// signTest holds the fair coins of a run: one bit for each coordinate and step. The signs of independent normals are
+// such coins, and so is whether their sizes exceed the median. Whether two coins agree is again a fair coin. All pairs
+// at one distance are independent, because each pair brings a coin that no earlier pair had.
 type signTest struct {
 	words int
 	steps int
-	of    [][]uint64 // by coordinate
+	of    [][]uint64 // bits by coordinate
 }
 
 func newFair(coordinates, steps int) signTest {

@@ -7,7 +7,8 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// Rebuilder rebuilds the noise of one run after the other. It belongs to one goroutine; a Noise may have many.
+// Rebuilder rebuilds the noise of one run after another. It belongs to one goroutine, but a Noise may have many
+// rebuilders.
 type Rebuilder struct {
 	noise      *Noise
 	components noiseRebuilder
@@ -15,15 +16,15 @@ type Rebuilder struct {
 	clean      []float64 // G_t, loss units
 }
 
-// components is what releases so far say of the noise of later ones, all of it in units of σ.
+// noiseRebuilder predicts the noise of later releases from the releases so far, in units of σ.
 type noiseRebuilder interface {
 	start()
-	// next turns the noise of the next release into what it adds to the forecast, and returns that one's standard
-	// deviation, in units of a node's.
+	// next replaces the noise of the next release by its innovation, the difference from the forecast. It returns the
+	// innovation's standard deviation, in units of a node's.
 	next(rest []float64) (spread float64)
 }
 
-// Rebuilder returns one before a first release.
+// Rebuilder returns a rebuilder before the first release.
 func (x *Noise) Rebuilder() *Rebuilder {
 	r := &Rebuilder{noise: x, clean: make([]float64, x.n)}
 	switch {
@@ -43,18 +44,18 @@ func (x *Noise) Rebuilder() *Rebuilder {
 	return r
 }
 
-// Start begins another run.
+// Start begins a new run.
 func (r *Rebuilder) Start() {
 	r.step = 0
 	clear(r.clean)
 	r.components.start()
 }
 
-// absurd is in the place of a draw that no noise has, or that is not a number.
+// absurd replaces a draw that is not a number or is larger than any noise.
 const absurd = 1e6
 
-// Next writes z of the next release to dst. contribution is what the step's leaves add up to, loss units. It panics
-// beyond the last release.
+// Next writes z of the next release to dst. leaf is the sum of the step's contributions, in loss units. It panics after
+// the last release.
 func (r *Rebuilder) Next(dst, release, leaf []float64) {
 	x := r.noise
 	if r.step == x.steps || len(dst) != x.n || len(release) != x.n || len(leaf) != x.n {
@@ -82,14 +83,14 @@ func (r *Rebuilder) Next(dst, release, leaf []float64) {
 	r.step++
 }
 
-// whiteRebuilder is releases that share no noise.
+// whiteRebuilder is for releases that share no noise.
 type whiteRebuilder struct{}
 
 func (whiteRebuilder) start() {}
 
 func (whiteRebuilder) next([]float64) float64 { return 1 }
 
-// filteredRebuilder is the inverse of b∗.
+// filteredRebuilder inverts b∗.
 type filteredRebuilder struct {
 	filter *definition.Filter
 	states [][]float64 // by pole and coordinate
@@ -117,13 +118,13 @@ func (f *filteredRebuilder) next(rest []float64) float64 {
 	return 1
 }
 
-// decayingRebuilder is the inverse of what decays, and of e∗ from reset to reset.
+// decayingRebuilder inverts the decaying sum, and e∗ from reset to reset.
 type decayingRebuilder struct {
 	*filteredRebuilder
 	fading *definition.Decaying
 	first  uint64 // steps before the first release
 	step   uint64
-	before []float64 // the last release's noise
+	before []float64 // noise of the last release
 }
 
 func (f *decayingRebuilder) start() {

@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// recorder keeps what a sampler draws.
+// recorder records the draws of a sampler.
 type recorder struct {
 	noise.Sampler
 	drawn [][]int64
@@ -25,8 +25,8 @@ func (r *recorder) Fill(dst []int64, seed noise.Seed) {
 	r.drawn = append(r.drawn, slices.Clone(dst))
 }
 
-// Releases and contributions give back the integers that were drawn, each but for a few units: of once and blt always,
-// of a tree in its first block.
+// TestDrawsAreRebuilt recovers the drawn integers from releases and contributions, each to within a few units: for once
+// and blt always, for a tree in its first block.
 func TestDrawsAreRebuilt(t *testing.T) {
 	for _, name := range []string{"once-gaussian", "blt", "tree-gaussian"} {
 		c := config(name, 3, 64)
@@ -50,8 +50,8 @@ func TestDrawsAreRebuilt(t *testing.T) {
 	}
 }
 
-// What a tree's release adds to its forecast is L⁻¹ν of the covariance LLᵀ of releases: by a dense solution, with any
-// nodes.
+// TestForecastsAreThoseOfTheCovariance compares a tree's innovations with L⁻¹ν, where LLᵀ is the covariance of
+// releases. The reference uses a dense solver, with arbitrary nodes.
 func TestForecastsAreThoseOfTheCovariance(t *testing.T) {
 	for _, window := range []uint64{1, 2, 4, 16, 32} {
 		const steps = 90
@@ -115,7 +115,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Releases that are absurd, or no numbers, are so in z, and fail a test.
+// TestAbsurdReleases checks that releases that are absurdly large or not numbers give absurd z, and fail a test.
 func TestAbsurdReleases(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(-1), 1e300} {
 		c := config("blt", 2, 8)
@@ -131,7 +131,7 @@ func TestAbsurdReleases(t *testing.T) {
 	}
 }
 
-// The figures of a battery are those of its runs, in whatever goroutine they were observed.
+// TestBatteryCounts checks that the figures of a battery depend only on its runs, whichever goroutines observed them.
 func TestBatteryCounts(t *testing.T) {
 	c := config("blt", 70, 8)
 	x := newNoise(t, c, mechtest.Plan(t, c), 130)

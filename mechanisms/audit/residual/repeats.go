@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// What is kept to look for repeats: of the first runs, so many draws each.
+// Limits of the search for repeats: how many draws of the first runs are kept.
 const (
 	keptRuns        = 4
 	keptDraws       = 4096
 	keptCoordinates = 1024
 )
 
-// keptSteps of a run are kept: two at least, to have pairs in time.
+// keptSteps returns how many steps of a run are kept: at least two, to have pairs in time.
 func keptSteps(n int) int { return max(2, keptDraws/min(n, keptCoordinates)) }
 
-// pair is two draws beside each other, in time at one coordinate or in coordinates at one step: shared noise brings a
-// pair back elsewhere.
+// pair is two neighbouring draws: at one coordinate in successive steps, or in one step at successive coordinates. If
+// noise is shared, a pair occurs again elsewhere.
 type pair struct{ first, second float64 }
 
 type repeatTest struct {
@@ -42,7 +42,7 @@ func (r *repeatTest) add(kept [][]float64) {
 	}
 }
 
-// found counts pairs of pairs, each taken once in sorted order, that are equal to within the tolerance.
+// found counts the pairs that equal another pair within the tolerance, each counted once in sorted order.
 func found(pairs []pair, tolerance float64) (count int) {
 	slices.SortFunc(pairs, func(x, y pair) int {
 		return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.second, y.second))
@@ -61,9 +61,9 @@ func found(pairs []pair, tolerance float64) (count int) {
 	return count
 }
 
-// test: a normal is within the tolerance of a given number with probability 2·tolerance·φ(0) at most, so two
-// independent pairs are equal with the square of that, and the expected number of such pairs of pairs is λ at most; k
-// or more have probability λ/k at most (Markov).
+// test bounds the probability of the repeats found. A normal is within the tolerance of a given number with probability
+// at most 2·tolerance·φ(0), so two independent pairs are equal with at most the square of that. Let λ be the resulting
+// bound on the expected number of equal pairs: then k or more have probability at most λ/k (Markov).
 func (r *repeatTest) test(tolerance float64) Test {
 	f := newFinder("repeats", "pairs of neighbouring draws that come again", uint64(len(r.inTime)+len(r.side)))
 	p := min(1, 2*tolerance/math.Sqrt(2*math.Pi))

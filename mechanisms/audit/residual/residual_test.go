@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// alpha of each battery here. Seeds are fixed: what is green stays green.
+// alpha is the error probability of each battery here. Seeds are fixed, so results do not change between runs.
 const alpha = 1e-4
 
 func config(name string, n int, window uint64) mechanisms.Config {
@@ -33,8 +33,7 @@ func newNoise(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, steps
 	return x
 }
 
-// play adds runs of a stream whose contributions follow its releases: the sign of the last release decides the next
-// contribution.
+// play adds runs of a stream with adaptive contributions: the sign of the last release decides the next contribution.
 func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) *residual.Battery {
 	t.Helper()
 	battery, observer := residual.NewBattery(x), x.Observe()

@@ -2,7 +2,7 @@ package residual
 
 import "math"
 
-// Upper bounds of p-values, two-sided but for AtLeast.
+// Upper bounds of p-values, two-sided except for AtLeast.
 
 // normalTail returns P(|Z| ≥ |x|).
 func normalTail(x float64) float64 { return math.Erfc(math.Abs(x) / math.Sqrt2) }
@@ -10,7 +10,7 @@ func normalTail(x float64) float64 { return math.Erfc(math.Abs(x) / math.Sqrt2) 
 // beyond returns P(|Z| > k).
 func beyond(k float64) float64 { return normalTail(k) }
 
-// binomialTail bounds the probability that a Binomial(n, p) is as far from np as k is, on either side:
+// binomialTail bounds the probability that a Binomial(n, p) is at least as far from np as k, on either side:
 // 2e^{−n·KL(k/n‖p)} (Chernoff 1952).
 func binomialTail(k, n uint64, p float64) float64 {
 	if n == 0 {
@@ -20,7 +20,7 @@ func binomialTail(k, n uint64, p float64) float64 {
 	return min(1, 2*math.Exp(-float64(n)*divergence(q, p)))
 }
 
-// AtLeast bounds the probability that k or more of n come out that have probability p each, given those before.
+// AtLeast bounds the probability of k or more successes in n trials, each of probability p given the trials before.
 func AtLeast(k, n uint64, p float64) float64 {
 	if q := float64(k) / float64(n); n > 0 && q > p {
 		return math.Exp(-float64(n) * divergence(q, p))
@@ -28,7 +28,7 @@ func AtLeast(k, n uint64, p float64) float64 {
 	return 1
 }
 
-// divergence is q·ln(q/p) + (1−q)·ln((1−q)/(1−p)), rounded towards 0 where its two terms nearly cancel.
+// divergence returns q·ln(q/p) + (1−q)·ln((1−q)/(1−p)), rounded towards 0 where its two terms nearly cancel.
 func divergence(q, p float64) float64 {
 	term := func(q, p float64) float64 {
 		if q == 0 {
@@ -40,8 +40,8 @@ func divergence(q, p float64) float64 {
 	return max(0, a+b-1e-15*(math.Abs(a)+math.Abs(b)))
 }
 
-// squaresTail bounds the probability that a chi-square of n degrees of freedom is as far from n as x is, on either
-// side: with r = x/n, 2(r·e^{1−r})^{n/2}.
+// squaresTail bounds the probability that a chi-square of n degrees of freedom is at least as far from n as x, on
+// either side: with r = x/n, 2(r·e^{1−r})^{n/2}.
 func squaresTail(x float64, n uint64) float64 {
 	if n == 0 {
 		return 1

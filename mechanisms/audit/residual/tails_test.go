@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The bound of a binomial tail is above the exact one, and not by much more than what Chernoff's is.
+// TestBinomialTailIsAbove checks that the bound is above the exact tail, and not looser than Chernoff's bound explains.
 func TestBinomialTailIsAbove(t *testing.T) {
 	for _, c := range []struct {
 		n uint64
@@ -48,7 +48,7 @@ func TestBinomialTailIsAbove(t *testing.T) {
 			}
 		}
 	}
-	// Near the mean of very many nothing is lost by rounding.
+	// For very large n, rounding must not lose anything near the mean.
 	n := uint64(1e10)
 	if p := binomialTail(n/2+5*50_000, n, 0.5); math.Abs(math.Log(p)-math.Log(2)+12.5) > 0.01 {
 		t.Errorf("five standard deviations of 10^10 coins: %g", p)
@@ -64,10 +64,11 @@ func TestBinomialTailIsAbove(t *testing.T) {
 	}
 }
 
-// The bound of a chi-square's tail is above the frequency of normals' squares, and near its logarithm far out.
+// TestSquaresTailIsAbove checks that the bound is above the measured frequency for squares of normals, and that its
+// logarithm is nearly exact far out.
 func TestSquaresTailIsAbove(t *testing.T) {
 	for _, n := range []uint64{1, 2, 10, 1e6} {
-		// Of two degrees of freedom the upper tail is e^{−x/2}.
+		// For two degrees of freedom the upper tail is e^{−x/2}.
 		if n == 2 {
 			for _, x := range []float64{3, 10, 40, 100} {
 				if p := squaresTail(x, 2); p < math.Exp(-x/2) || p > 2*math.E*x*math.Exp(-x/2) {
@@ -105,12 +106,13 @@ func TestSquaresTailIsAbove(t *testing.T) {
 	}
 }
 
-// Draws of Gamma and Laplace noise become independent normals: mean, square and products, 6.11 standard errors.
+// TestNormalsOfPureNoise checks that draws of Gamma and Laplace noise become independent normals: mean, square and
+// products, within 6.11 standard errors.
 func TestNormalsOfPureNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 2, 5} {
 		for name, draw := range map[string]func(x []float64){
-			"gamma": func(x []float64) { // the norm is a sum of n exponentials, the direction that of normals
+			"gamma": func(x []float64) { // the norm is a sum of n exponentials, the direction is a normalised normal vector
 				radius, square := 0.0, 0.0
 				for i := range x {
 					x[i] = rng.NormFloat64()
@@ -151,14 +153,14 @@ func TestNormalsOfPureNoise(t *testing.T) {
 			near("mean", sum, 0, 1)
 			near("square", square, 1, math.Sqrt(2))
 			near("fourth power", fourth, 3, math.Sqrt(96))
-			if n > 2 { // each square is in two products: the deviation is below that of independent ones, √8, times √2
+			if n > 2 { // each square is in two products, so the deviation is below √8·√2
 				near("product of squares", product, 1, 4)
 			}
 		}
 	}
 }
 
-// Fair coins that differ are counted at any distance, across the borders of words.
+// TestFairCounts checks that differing coins are counted at any distance, across the borders of words.
 func TestFairCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, steps := range []int{1, 63, 64, 65, 200} {

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// Test is what one test found.
+// Test is the result of one test.
 type Test struct {
 	Name   string  `json:"test"`
 	Looked string  `json:"looked_at"`
-	Count  uint64  `json:"count"` // of what was looked at
-	P      float64 `json:"p"`     // of something as far off as what was found, or farther, at most
-	Worst  string  `json:"worst"` // what is farthest off
+	Count  uint64  `json:"count"` // number of draws or pairs that the test used
+	P      float64 `json:"p"`     // upper bound of the p-value
+	Worst  string  `json:"worst"` // the place that deviates most
 }
 
-// finder keeps the worst of several places, each of which may raise a false alarm.
+// finder keeps the smallest p-value of several places, each of which may raise a false alarm.
 type finder struct {
 	out    Test
 	places float64
@@ -24,7 +24,7 @@ func newFinder(name, looked string, count uint64) *finder {
 	return &finder{out: Test{Name: name, Looked: looked, Count: count, P: 2}}
 }
 
-// look takes the p-value of one place.
+// look adds the p-value of one place.
 func (f *finder) look(p float64, format string, args ...any) {
 	f.places++
 	if !(p >= f.out.P) {
@@ -32,14 +32,14 @@ func (f *finder) look(p float64, format string, args ...any) {
 	}
 }
 
-// test returns the worst p-value times the number of places (Bonferroni).
+// test returns the smallest p-value times the number of places (Bonferroni).
 func (f *finder) test() Test {
 	t := f.out
 	t.P = min(1, t.P*max(1, f.places))
 	return t
 }
 
-// Normals asks of independent standard normals whether one of them, or their sum, is too far off.
+// Normals tests whether any of some independent standard normals, or their sum, is too large.
 func Normals(name, looked, place string, z []float64) Test {
 	f := newFinder(name, looked, uint64(len(z)))
 	sum := 0.0
@@ -52,7 +52,7 @@ func Normals(name, looked, place string, z []float64) Test {
 	return f.test()
 }
 
-// Tests returns what the runs so far show.
+// Tests returns the results for the runs so far.
 func (b *Battery) Tests() []Test {
 	out := []Test{b.mean(), b.scale(), b.law(), b.total.tails.Test("tails"), b.contributions()}
 	if len(b.lags) > 0 {
@@ -68,7 +68,7 @@ func (b *Battery) Tests() []Test {
 	return out
 }
 
-// tolerance is how far rounding may take equal draws apart: some lattice units.
+// tolerance returns how far apart rounding may move equal draws: some lattice units.
 func (x *Noise) tolerance() float64 { return 16 / x.least }
 
 func (b *Battery) mean() Test {
@@ -93,7 +93,7 @@ func (b *Battery) scale() Test {
 	return f.test()
 }
 
-// each calls do for each step and each coordinate, with how many draws it has.
+// each calls do for each step and each coordinate, with the number of its draws.
 func (b *Battery) each(bySteps, byCoordinate []float64, do func(sum float64, n uint64, what string, at int)) {
 	for t, sum := range bySteps {
 		do(sum, b.runs*uint64(b.noise.n), "step", t+1)
@@ -153,7 +153,7 @@ func (b *Battery) acrossRuns() Test {
 	return f.test()
 }
 
-// fair looks at two kinds of coins.
+// fair tests the two kinds of coins, signs and sizes.
 func (f *finder) fair(a agreement, where string, args ...any) {
 	f.out.Count += a.pairs
 	say := func(what string, differ uint64) {

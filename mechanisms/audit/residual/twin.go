@@ -7,12 +7,12 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// simulated draws the noise of a tree by its definition, node by node, under public seeds. It draws by the sampler of
-// the plan: that one's law is for the single draws to show.
+// simulated draws the noise of a tree by its definition, node by node, under public seeds. It uses the plan's sampler,
+// because the law of single draws is tested elsewhere.
 type simulated struct {
 	noise    *Noise
 	rebuild  *Rebuilder
-	samplers []noise.Sampler     // by part
+	samplers []noise.Sampler     // by component
 	nodes    map[int32][]float64 // loss units
 	drawn    []int64
 	release  []float64
@@ -42,7 +42,7 @@ func newTwin(x *Noise) *simulated {
 	return t
 }
 
-// play returns the squares of a run's later releases.
+// play returns the sums of squares of a run's later releases.
 func (t *simulated) play(run uint64) (later [quarters]float64) {
 	t.rebuild.Start()
 	clear(t.nodes)

@@ -1,4 +1,4 @@
-// Package goldentest compares lines that a test makes with those that testdata/golden.txt has kept since a format was
-// fixed. -rewrite writes them anew: a reviewed change, since stored bytes are for ever. It imports no package of ours,
-// so that every package's own tests can use it.
+// Package goldentest compares lines that a test makes with the lines in testdata/golden.txt, stored since a format was
+// fixed. -rewrite replaces them. Such a change must be reviewed, because stored bytes stay for ever. The package
+// imports no other package of this module, so that every package's own tests can use it.
 package goldentest

@@ -10,13 +10,13 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write golden files of testdata")
 
-// Check fails t for each line that differs from the stored one, and if there are more or fewer.
+// Check fails t for each line that differs from the stored one, and if lines are missing or added.
 func Check(t testing.TB, lines []string) {
 	t.Helper()
 	CheckFile(t, "golden.txt", lines)
 }
 
-// CheckFile is Check against a file of testdata, in the folder of the test's own package.
+// CheckFile is Check with the named file of testdata, in the folder of the test's own package.
 func CheckFile(t testing.TB, name string, lines []string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Carried is Σ_{j≥1} e_j·n_{t−j} with e_j = Σ_k r_k·q_k^{j−1}, by its definition, exactly: the slow twin of a carry.
+// Carried is Σ_{j≥1} e_j·n_{t−j} with e_j = Σ_k r_k·q_k^{j−1}, exactly and by its definition: the slow twin of a carry.
 // Poles q and residues r are dyadics of buffer.FractionBits.
 type Carried struct {
 	poles    []uint32
@@ -26,7 +26,7 @@ func NewCarried(poles []uint32, residue func(k int) int64) *Carried {
 	return c
 }
 
-// Next returns the sum, and takes n_t.
+// Next returns the sum, and then adds n_t.
 func (c *Carried) Next(n int64) *big.Rat {
 	const unit = 1 << buffer.FractionBits
 	m := new(big.Rat)
@@ -37,15 +37,15 @@ func (c *Carried) Next(n int64) *big.Rat {
 	return m
 }
 
-// Disturb adds x to what each pole has summed: hidden state, which a test wants to be found.
+// Disturb adds x to the state of each pole: hidden state, which a test must detect.
 func (c *Carried) Disturb(x *big.Rat) {
 	for _, sum := range c.sums {
 		sum.Add(sum, x)
 	}
 }
 
-// CarryIsWithin plays draws on a carry before its first step and on its definition. It fails where the two are more
-// than eta apart, and returns the largest distance in units of eta.
+// CarryIsWithin plays draws on a carry, before its first step, and on its definition. It fails if the two are more than
+// eta apart, and returns the largest distance in units of eta.
 func CarryIsWithin(
 	t testing.TB, carry func(n int64) lattice.Int128, slow *Carried, eta *big.Rat, draws []int64,
 ) (worst float64) {
@@ -62,7 +62,7 @@ func CarryIsWithin(
 	return worst
 }
 
-// Extremes are sequences of draws at ±top, small, constant, alternating and random, each as long as asked.
+// Extremes returns sequences of draws of the given length: at ±top, small, constant, alternating and random.
 func Extremes(rng *rand.Rand, top int64, length int) (all [][]int64) {
 	for _, draw := range []func(i int) int64{
 		func(int) int64 { return top },

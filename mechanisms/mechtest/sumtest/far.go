@@ -10,9 +10,9 @@ import (
 // FarDimension is the number of coordinates of far vectors.
 const FarDimension = 1 << 16
 
-// FarKey returns a chain key that was searched for: a normal vector of the node has an entry beyond 6 standard
-// deviations, if the node is activated in step 1 after a null record of the zero identity. Nodes are the first of a
-// tree, and those of step 1 of blt and once.
+// FarKey returns a chain key found by search: the node's normal vector has an entry beyond 6 standard deviations, if
+// the node is activated in step 1 after a null record of the zero identity. The nodes are the first node of a tree, and
+// the nodes of step 1 of blt and once.
 func FarKey(t testing.TB, node noise.NodeID) (key [32]byte) {
 	t.Helper()
 	number, known := map[noise.NodeID]uint32{{}: 22563, {Block: 1}: 5091}[node]
@@ -23,7 +23,7 @@ func FarKey(t testing.TB, node noise.NodeID) (key [32]byte) {
 	return key
 }
 
-// FarVector returns what the sampler draws for a node under its far key, and the chain.
+// FarVector returns the vector that the sampler draws for a node under its far key, and the chain.
 func FarVector(t testing.TB, node noise.NodeID, sampler noise.Sampler) ([]int64, *noise.Chain) {
 	t.Helper()
 	chain, drawn := noise.NewChain(FarKey(t, node)), make([]int64, FarDimension)
@@ -32,8 +32,8 @@ func FarVector(t testing.TB, node noise.NodeID, sampler noise.Sampler) ([]int64,
 	return drawn, chain
 }
 
-// FarDrawsReachTheRelease wants the first release of a sum of FarDimension coordinates over the true sampler, which a
-// script is not, to be what the sampler draws, to beyond 6 standard deviations.
+// FarDrawsReachTheRelease checks a sum of FarDimension coordinates with the true sampler instead of a script. The first
+// release must equal the sampler's draws, which reach beyond 6 standard deviations.
 func FarDrawsReachTheRelease(t testing.TB, node noise.NodeID, newSum func(n int, sampler noise.Sampler) Sum) {
 	t.Helper()
 	const scale = 1 << 40

@@ -7,17 +7,18 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// Histories is an enumerated law of releases under two neighbours, with the shifts that make the one of the other.
+// Histories is the enumerated law of releases under two neighbouring streams, with the shifts of the noise between
+// them.
 type Histories struct{ list []history }
 
 type history struct{ p, q, squares float64 }
 
-// Add counts a history of probability p here and q in the neighbour, whose shifts have Σα_t² = squares, in units of the
-// noise.
+// Add adds a history of probability p here and q in the neighbouring stream, whose shifts have Σα_t² = squares, in
+// units of the noise.
 func (h *Histories) Add(p, q, squares float64) { h.list = append(h.list, history{p, q, squares}) }
 
-// divergence returns H_s of here and there, s = e^ε. A closed history has one more step, whose shift makes Σα_t² the
-// same for all.
+// divergence returns H_s of here and there, s = e^ε. closed > 0 adds one more step to each history, whose shift makes
+// Σα_t² the same for all.
 func (h *Histories) divergence(epsilon float64, here, there func(history) float64, closed float64) (sum float64) {
 	for _, x := range h.list {
 		p, q := here(x), math.Exp(epsilon)*there(x)
@@ -26,14 +27,14 @@ func (h *Histories) divergence(epsilon float64, here, there func(history) float6
 			sum += max(0, p-q)
 			continue
 		}
-		// ∫ (p·φ(z) − q·φ(z − a))₊ dz: the integrand is positive below c.
+		// ∫ (p·φ(z) − q·φ(z − a))₊ dz, where the integrand is positive below c.
 		c := math.Log(p/q)/a + a/2
 		sum += p*math.Erfc(-c/math.Sqrt2)/2 - q*math.Erfc((a-c)/math.Sqrt2)/2
 	}
 	return sum
 }
 
-// largest returns µ*: √Σα_t² of the history where it is largest.
+// largest returns µ*, the largest √Σα_t² of all histories.
 func (h *Histories) largest() float64 {
 	worst := 0.0
 	for _, x := range h.list {
@@ -49,9 +50,9 @@ var (
 	epsilons = []float64{0, 0.1, 0.5, 1, 2, 4}
 )
 
-// AreWithin fails unless all that dp/PROOF.md, Lemma 5 says of shifts that depend on releases holds: no history has
-// √Σα_t² above the claim, and δ(ε) is at most that of the largest, µ*, in both orders. It reports whether the mean of
-// Σα_t² over histories would have been too small in the place of the largest.
+// AreWithin checks dp/PROOF.md, Lemma 5 for shifts that depend on releases: no history has √Σα_t² above the claim, and
+// δ(ε) is at most the δ(ε) of the largest, µ*, in both orders. It reports whether the mean of Σα_t² over histories,
+// used instead of the largest, would be too small.
 func (h *Histories) AreWithin(t testing.TB, what string, claim float64) (meanIsShort bool) {
 	t.Helper()
 	worst, mean := h.largest(), 0.0
@@ -71,8 +72,8 @@ func (h *Histories) AreWithin(t testing.TB, what string, claim float64) (meanIsS
 	return meanIsShort
 }
 
-// AreNormalWithOneMoreStep fails unless one more step, whose shift uses up on every history what it leaves of µ*²,
-// makes δ(ε) that of µ* but for a share: the proof's own step, exact for continuous noise. Noise of integers has the
+// AreNormalWithOneMoreStep checks the step of the proof that is exact for continuous noise. One more step, whose shift
+// brings every history up to µ*², must make δ(ε) equal to the δ(ε) of µ*, up to a share. Noise of integers has the
 // variance s² + 1/12.
 func (h *Histories) AreNormalWithOneMoreStep(t testing.TB, what string, share float64) {
 	t.Helper()

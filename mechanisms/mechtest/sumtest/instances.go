@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// seedsOf is a sampler that takes note of the seeds it is asked for, in order, and draws nothing.
+// seedsOf is a sampler that records the seeds it is called with, in order, and draws nothing.
 type seedsOf struct{ seeds []noise.Seed }
 
 func (s *seedsOf) Fill(dst []int64, seed noise.Seed) {
@@ -14,9 +14,9 @@ func (s *seedsOf) Fill(dst []int64, seed noise.Seed) {
 	clear(dst)
 }
 
-// InstancesAreApart plays one history on two instances of a mechanism. All noise vectors must have seeds of their own,
-// those of one instance and those of the other: parts of a stream share a chain, and a difference of two components
-// with one noise would show a clean difference of their contributions.
+// InstancesAreApart plays one history on two instances of a mechanism. All noise vectors of both instances must have
+// different seeds. Components of a stream share a chain, and if two had the same noise, the difference of their sums
+// would reveal the exact difference of their contributions.
 func InstancesAreApart(t testing.TB, steps int, newSum func(sampler noise.Sampler, instance uint16) Sum) {
 	t.Helper()
 	of := map[noise.Seed]uint16{}

@@ -8,7 +8,8 @@ import (
 	"oriel/mechanisms/mechtest/sumtest"
 )
 
-// Rates of a Gaussian shift, counts as expected, come to a little less than it.
+// TestRefutedMuIsBelowTheShift checks that the expected counts for a Gaussian shift refute a little less than the
+// shift.
 func TestRefutedMuIsBelowTheShift(t *testing.T) {
 	const n, mu = 100_000, 2.0
 	hit := int(n * distuv.UnitNormal.CDF(mu/2))

@@ -2,7 +2,7 @@ package sumtest
 
 import "oriel/mechanisms/noise"
 
-// Script is a sampler of given integers, repeated for ever; the seed is ignored.
+// Script is a sampler of given integers, repeated for ever. It ignores the seed.
 type Script struct {
 	Values []int64
 	next   int
@@ -16,8 +16,8 @@ func (s *Script) Fill(dst []int64, _ noise.Seed) {
 	}
 }
 
-// Tails returns integers all over ±reach·scale: k times the scale, the integers beside it and others that no power of
-// two divides, for each k up to reach.
+// Tails returns integers spread over ±reach·scale: for each k up to reach, k times the scale, its neighbours, and
+// integers that no power of two divides.
 func Tails(reach, scale int64) []int64 {
 	var out []int64
 	for k := int64(1); k <= reach; k++ {
@@ -30,20 +30,20 @@ func Tails(reach, scale int64) []int64 {
 	return append(out, 0, 1, -1)
 }
 
-// Contribution writes a small contribution for a step.
+// Contribution writes a small contribution that depends on the step.
 func Contribution(dst []int64, step int) {
 	for i := range dst {
 		dst[i] = int64((step+1)*(i+3)%7) - 3
 	}
 }
 
-// bySeed gives each new seed the next vector of a script and each old one its own again, as a sampler does that a
-// restored sum asks.
+// bySeed is a sampler over a script. It gives each new seed the next vector, and a known seed its vector again, so that
+// a restored sum gets the same draws.
 type bySeed struct {
 	script Script
 	drawn  map[noise.Seed][]int64
-	fresh  []int64 // Σ of the vectors of new seeds since it was cleared
-	silent bool    // new seeds get zeros, and are forgotten
+	fresh  []int64 // sum of the vectors for new seeds since the last clear
+	silent bool    // new seeds get zeros, and are not remembered
 }
 
 func (b *bySeed) Fill(dst []int64, seed noise.Seed) {

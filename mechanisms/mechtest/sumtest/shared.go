@@ -26,8 +26,8 @@ func Step(sum Sum, chain *noise.Chain, dst []float64, leaf ...int64) {
 	sum.Add(dst, leaf, chain)
 }
 
-// AddAllocatesOnlyTheCipher wants a step to allocate one block cipher, where the processor does not make it without,
-// and nothing else, on the mean of some steps. newSum makes a sum of n coordinates.
+// AddAllocatesOnlyTheCipher checks that a step allocates at most one block cipher (none if the processor has AES
+// instructions), on average over some steps. newSum makes a sum of n coordinates.
 func AddAllocatesOnlyTheCipher(t testing.TB, steps int, newSum func(n int, sampler noise.Sampler) Sum) {
 	t.Helper()
 	sampler := Gaussian(t, 1<<30)
@@ -49,9 +49,9 @@ func AddAllocatesOnlyTheCipher(t testing.TB, steps int, newSum func(n int, sampl
 	}
 }
 
-// RestoreGivesTheSameBytes plays steps of three coordinates on sum, and each of them on again as well, restored from
-// the state before it: releases and states are the same. Before that, again plays another step of another history, so
-// that whatever a restore leaves of it shows.
+// RestoreGivesTheSameBytes plays steps of three coordinates on sum. It repeats each step on again, restored from the
+// state before it, and compares releases and states. Before each restore, again plays a step of another history, so
+// that any remains of it would show.
 func RestoreGivesTheSameBytes(t testing.TB, what string, steps int, sum, again Sum) {
 	t.Helper()
 	chain, dst, twice := noise.NewChain([32]byte{7}), make([]float64, 3), make([]float64, 3)
@@ -75,7 +75,7 @@ func RestoreGivesTheSameBytes(t testing.TB, what string, steps int, sum, again S
 	}
 }
 
-// RefusesState wants sum to refuse a state, and to be as it was before.
+// RefusesState checks that sum refuses a state, and stays unchanged.
 func RefusesState(t testing.TB, sum Sum, what string, bad []byte) {
 	t.Helper()
 	before := sum.AppendState(nil)
@@ -94,7 +94,7 @@ func Flipped(state []byte, i int, flip byte) []byte {
 	return bad
 }
 
-// WritesBack wants a state that sum restores to be written as it was.
+// WritesBack checks that sum, restored from a state, writes the same state.
 func WritesBack(t testing.TB, sum Sum, state []byte) {
 	t.Helper()
 	if sum.Restore(state) == nil && !bytes.Equal(sum.AppendState(nil), state) {
@@ -102,7 +102,7 @@ func WritesBack(t testing.TB, sum Sum, state []byte) {
 	}
 }
 
-// Integer returns x in unbounded integers.
+// Integer returns x as a big integer.
 func Integer(x lattice.Int128) *big.Int {
 	z := new(big.Int).Lsh(big.NewInt(x.Hi), 64)
 	return z.Add(z, new(big.Int).SetUint64(x.Lo))

@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Sum is mechanisms.Sum, over a lattice of unit 1: its releases are integers.
+// Sum is mechanisms.Sum over a lattice of unit 1, so that its releases are integers.
 type Sum interface {
 	Add(dst []float64, v []int64, chain *noise.Chain)
 	Steps() uint64
@@ -15,13 +15,13 @@ type Sum interface {
 	Restore(state []byte) error
 }
 
-// DrawsReachTheRelease plays sums of n coordinates over a script of Tails(reach, scale). At every step, the same record
-// is played from the same state with the step's draws and with zeros in their place: the two releases differ by exactly
-// what was drawn in the step, so that a release is the total, what earlier steps carry, and the draw. Releases must
-// stay within 2⁵³, and newSum makes sums of one kind.
+// DrawsReachTheRelease plays sums of n coordinates over a script of Tails(reach, scale). It plays each record twice
+// from the same state, with the step's draws and with zeros instead. The two releases must differ by exactly these
+// draws, so a release is the total, the carry of earlier steps, and the draw. Releases must stay within 2⁵³. All sums
+// that newSum makes must be of one kind.
 func DrawsReachTheRelease(t testing.TB, reach, scale int64, n int, newSum func(sampler noise.Sampler) Sum) {
 	t.Helper()
-	const rounds = 4 // of the script in each coordinate
+	const rounds = 4 // passes through the script in each coordinate
 	values := Tails(reach, scale)
 	if len(values)%2 == 0 || len(values)%n == 0 {
 		t.Fatalf("BUG: sumtest: %d values: the same ones would meet the same nodes and coordinates again", len(values))

@@ -5,11 +5,11 @@
 //	.ci/run         the same, and what needs a broker, a detector or another build; the limit is an hour
 //	.ci/long        every claim in its long form, fuzzing, soaks: hours, once an issue
 //
-// A test must not skip what only its long form does, because a claim would then lose its test in the first tier: Runs
-// takes both forms, and Slow the name of the test that is the short form. The lint refuses any other way, such as
-// testing.Short.
+// A test must not skip a claim that only its long form checks, because that claim would then have no test in the first
+// tier. Runs takes both forms, and Slow the name of the test that is the short form. The lint refuses any other way,
+// such as testing.Short.
 //
 // The short form of a statistical test draws less often. It must derive its tolerance from the number of draws, so that
 // a false alarm stays as improbable as in the long form. The short form of a matrix must still meet each of its rows
-// and columns. Package tiertest imports no package of ours, so that every package's own tests can use it.
+// and columns. Package tiertest imports no other package of this module, so that every package's own tests can use it.
 package tiertest

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Runs returns what the tier of this run takes: a number of draws, a horizon, a list of cases.
+// Runs returns short or long, by the tier of this run: for example a number of draws, a horizon, or a list of cases.
 func Runs[T any](short, long T) T {
 	if os.Getenv("TEST_LONG") == "1" {
 		return long
@@ -13,7 +13,7 @@ func Runs[T any](short, long T) T {
 	return short
 }
 
-// Slow leaves a test to the long tier. The test named short, of the same package, is its short form.
+// Slow skips a test outside the long tier. short names the test of the same package that is its short form.
 func Slow(t testing.TB, short string) {
 	t.Helper()
 	if !Runs(false, true) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DecayLoss is log Σb²·Σc² of e = Π(1 − p_i·x)/Π(1 − q_k·x), b = e/(1 − γx) and c = 1/e, γ = 1 − rate: the variance at
-// equal guarantee for life of a sum that forgets.
+// DecayLoss is log Σb²·Σc² of e = Π(1 − p_i·x)/Π(1 − q_k·x), b = e/(1 − γx) and c = 1/e, γ = 1 − rate: the logarithm of
+// the variance of a decaying sum at equal lifetime guarantee.
 func (r Rates) DecayLoss(rate float64) float64 {
 	var poles, zeros [most]float64
 	b := Rates{Poles: append(append(poles[:0], r.Poles...), rate), Zeros: append(append(zeros[:0], r.Zeros...), 1)}
@@ -15,7 +15,7 @@ func (r Rates) DecayLoss(rate float64) float64 {
 }
 
 // Decay minimises DecayLoss over m zeros and poles that alternate, a zero first, from several log-spaced starts. ok is
-// false when no start gave a finite loss.
+// false if no start gives a finite loss.
 func Decay(rate float64, m int) (best Rates, loss float64, ok bool) {
 	loss = math.Inf(1)
 	for _, slow := range []float64{1.5, 3} {

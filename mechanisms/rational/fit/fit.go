@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Rates are 1 − q_k and 1 − p_i of poles q and zeros p, all in (0, 1), both rising. There are at most seven of each.
+// Rates are 1 − q_k and 1 − p_i of poles q and zeros p, all in (0, 1), each rising. There are at most seven of each.
 type Rates struct {
 	Poles, Zeros []float64
 }
 
-// most is the largest number of poles: six of package decay, and the rate of DecayLoss. A fit computes ten thousands of
-// losses, whose work stays on the stack.
+// most is the largest number of poles: six of package decay, and the rate of DecayLoss. It keeps the arrays of a loss
+// on the stack, because a fit computes ten thousands of losses.
 const most = 7
 
-// Residues returns R_k of b = Π(z − p_i)/Π(z − q_k) = 1 + ΣR_k/(z − q_k), all positive when poles and zeros alternate,
-// a pole first.
+// Residues returns R_k of b = Π(z − p_i)/Π(z − q_k) = 1 + ΣR_k/(z − q_k). All are positive if poles and zeros
+// alternate, a pole first.
 func (r Rates) Residues() []float64 { return r.residues(nil) }
 
 // residues appends the residues to dst.
@@ -56,7 +56,7 @@ func (r Rates) inverse(dst []float64) []float64 {
 // energy returns Σb_j² of b = Π(1 − p_i·x)/Π(1 − q_k·x).
 func (r Rates) energy() float64 {
 	var buffer [most]float64
-	var lengths [most][most]float64 // of pairs of poles, which are symmetric
+	var lengths [most][most]float64 // distances of pairs of poles, which are symmetric
 	sum := 1.0
 	residues := r.residues(buffer[:0])
 	for k, a := range r.Poles {
@@ -73,12 +73,12 @@ func (r Rates) energy() float64 {
 	return sum
 }
 
-// late is the part of the age weight that looks at a hundred windows: the loss of ten is flat in the slowest pole, and
-// without it µ(100W) is 5 % larger for 0.2 % of variance.
+// late is the part of the age weight for a hundred windows. The loss of ten windows is flat in the slowest pole, and
+// without this part µ(100W) is 5 % larger for 0.2 % of variance.
 const late = 0.04
 
-// Loss is log Σb² + (1−w)·log Σ_{j<W}d² + w·((1−late)·log Σ_{j<10W}d² + late·log Σ_{j<100W}d²): the variance at equal
-// guarantee of one window for w = 0, of some ten for w = 1.
+// Loss is log Σb² + (1−w)·log Σ_{j<W}d² + w·((1−late)·log Σ_{j<10W}d² + late·log Σ_{j<100W}d²): the logarithm of the
+// variance at equal guarantee of one window for w = 0, of some ten for w = 1.
 func (r Rates) Loss(window, weight float64) float64 {
 	loss := math.Log(r.energy())
 	var a ages
@@ -90,8 +90,8 @@ func (r Rates) Loss(window, weight float64) float64 {
 	return loss
 }
 
-// ages is what energies of d by age share: the weights D, and log(p_i·p_k) and 1 − p_i·p_k of pairs of zeros, k ≤ i,
-// with p_0 = 1.
+// ages holds the part that energies of d by age share: the weights D, and log(p_i·p_k) and 1 − p_i·p_k of pairs of
+// zeros, k ≤ i, with p_0 = 1.
 type ages struct {
 	n       int
 	weights [most + 1]float64
@@ -113,7 +113,7 @@ func (a *ages) prepare(r Rates) {
 	}
 }
 
-// energy returns the sum of so many terms d_j².
+// energy returns the sum of the first terms d_j².
 func (a *ages) energy(terms float64) float64 {
 	var lengths [most + 1][most + 1]float64
 	for i := range a.n {
@@ -134,21 +134,21 @@ func (a *ages) energy(terms float64) float64 {
 	return sum
 }
 
-// order is a row of poles, P, and zeros, Z, by rising rate.
+// order is a sequence of poles, P, and zeros, Z, by rising rate.
 type order string
 
 // decoder turns coordinates of the search into rates of an order. It keeps the exponentials of the last point, because
-// the next one of a difference has most coordinates in common.
+// in a finite difference the next point has most coordinates in common.
 type decoder struct {
 	order        order
 	x, steps     [2 * most]float64 // coordinates, and e^x of all but the first
 	odds, rates  [2 * most]float64
 	poles, zeros [most]float64
-	known        int // how many entries hold a point
+	known        int // how many entries are valid for the last point
 }
 
-// decode reads the coordinates: the logarithm of the odds of the smallest rate, then the logarithms of the steps, in
-// log-odds, to the next. Every point has the order. The next call overwrites the rates.
+// decode returns the rates of a point: its coordinates are the log-odds of the smallest rate, then the logarithms of
+// the steps, in log-odds, to the next. Every point gives rates in this order. The next call overwrites the rates.
 func (d *decoder) decode(x []float64) Rates {
 	r := Rates{Poles: d.poles[:0], Zeros: d.zeros[:0]}
 	odds := 0.0
@@ -174,7 +174,7 @@ func (d *decoder) decode(x []float64) Rates {
 	return r
 }
 
-// spread returns log-spaced rates from low to high.
+// spread returns m log-spaced rates from low to high.
 func spread(low, high float64, m int) []float64 {
 	x := make([]float64, 2*m)
 	step := (math.Log(high/(1-high)) - math.Log(low/(1-low))) / float64(2*m-1)
@@ -186,7 +186,7 @@ func spread(low, high float64, m int) []float64 {
 }
 
 // Fit minimises Loss over m poles and zeros that alternate, a pole first, from several log-spaced starts. ok is false
-// when no start gave a finite loss.
+// if no start gives a finite loss.
 func Fit(window, weight float64, m int) (best Rates, loss float64, ok bool) {
 	loss = math.Inf(1)
 	for _, slow := range []float64{1, 0.1} {
@@ -206,9 +206,9 @@ const (
 	longest = 512
 )
 
-// Mixed minimises Loss at weight 0 over poles and zeros that do not alternate, and give residues of both signs. d then
-// falls below its limit at the end of the window, which makes the variance up to 1 % smaller, and rises after it. ok is
-// false when that gains nothing.
+// Mixed minimises Loss at weight 0 over poles and zeros that do not alternate, which gives residues of both signs. d
+// then falls below its limit at the end of the window and rises after it, which makes the variance up to 1 % smaller.
+// ok is false if that gains nothing.
 func Mixed(window float64) (best Rates, loss float64, ok bool) {
 	if window < 2 || window > longest {
 		return best, loss, false
@@ -222,7 +222,7 @@ func Mixed(window float64) (best Rates, loss float64, ok bool) {
 	return best, loss, loss < math.Inf(1)
 }
 
-// search minimises price over the rates of an order, from log-spaced ones between slow/window and 0.7.
+// search minimises price over the rates of an order, starting from log-spaced ones between slow/window and 0.7.
 func (o order) search(window, slow float64, price func(Rates) float64) Rates {
 	m, d := len(o)/2, decoder{order: o}
 	x, _ := minimise(func(x []float64) float64 {
@@ -238,8 +238,8 @@ func (o order) search(window, slow float64, price func(Rates) float64) Rates {
 	return d.decode(x)
 }
 
-// crowding is a small price of what Loss alone does not see in Mixed: their poles and zeros would meet in one, with
-// infinite residues, or the last zero leave (0, 1). It costs some 10⁻⁴ of loss.
+// crowding is a small penalty in Mixed against degenerate rates, which Loss alone would accept: poles and zeros that
+// meet, with infinite residues, or a last zero that leaves (0, 1). It costs some 10⁻⁴ of loss.
 func crowding(r Rates) float64 {
 	price := 0x1p-20 / (1 - r.Zeros[len(r.Zeros)-1])
 	var buffer [most + 1]float64
@@ -252,7 +252,7 @@ func crowding(r Rates) float64 {
 	return price
 }
 
-// Bounds of the rates, which dyadics of 30 bits keep: the slowest pole stays below 1, the last zero above 0.
+// Bounds of the rates, such that dyadics of 30 bits keep the slowest pole below 1 and the last zero above 0.
 const (
 	slowest = 0x1p-27
 	fastest = 1 - 0x1p-8

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The classic valley of Rosenbrock 1960, and a border at which the function is infinite.
+// TestMinimise uses the classic valley of Rosenbrock 1960, and a border at which the function is infinite.
 func TestMinimise(t *testing.T) {
 	x, y := minimise(func(x []float64) float64 {
 		a, b := 1-x[0], x[1]-x[0]*x[0]
@@ -28,7 +28,8 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
-// b and d from residues against the recurrences of b = Π(1−p_i·x)/Π(1−q_k·x); Loss is made of sums of their squares.
+// TestLossIsThatOfTheSeries compares b and d from residues with the recurrences of b = Π(1−p_i·x)/Π(1−q_k·x), and Loss
+// with the sums of their squares.
 func TestLossIsThatOfTheSeries(t *testing.T) {
 	r := Rates{Poles: []float64{0.02, 0.3, 0.8}, Zeros: []float64{0.1, 0.6, 0.9}}
 	const window, terms = 20, 20_000
@@ -72,7 +73,8 @@ func TestLossIsThatOfTheSeries(t *testing.T) {
 	}
 }
 
-// A decoder keeps exponentials of the last point. A point must give the same bits after any other point.
+// TestRatesDependOnThePointAlone checks that a point gives the same bits after any other point, although a decoder
+// keeps exponentials of the last one.
 func TestRatesDependOnThePointAlone(t *testing.T) {
 	x := spread(1e-3, 0.7, 3)
 	last := decoder{order: "PZPZPZ"}
@@ -90,7 +92,7 @@ func TestRatesDependOnThePointAlone(t *testing.T) {
 	}
 }
 
-// Poles and zeros have their order, whatever the window.
+// TestOrderOfPolesAndZeros checks that poles and zeros keep their order, whatever the window.
 func TestOrderOfPolesAndZeros(t *testing.T) {
 	f := func(what, want string, r Rates, _ float64, ok bool) {
 		t.Helper()

@@ -9,13 +9,13 @@ import (
 
 const (
 	iterations = 100
-	h          = 1e-4 // of differences: leaves 1e-8 of a second derivative, 1e-12 of a first
+	h          = 1e-4 // step of differences: error 1e-8 for a second derivative, 1e-12 for a first
 	converged  = 1e-12
 )
 
-// minimise is Newton's method with differences for derivatives and Levenberg's damping (Nocedal and Wright 2006,
-// §10.3): a step that does not fall is tried again shorter. In at most 8 dimensions an iteration is some 150 calls of
-// f.
+// minimise is Newton's method with finite differences as derivatives and Levenberg's damping (Nocedal and Wright 2006,
+// §10.3): a step that does not lower f is tried again shorter. In at most 8 dimensions an iteration takes some 150
+// calls of f.
 func minimise(f func([]float64) float64, x []float64) ([]float64, float64) {
 	n, y, damping := len(x), f(x), 1.0
 	for range iterations {
@@ -64,7 +64,7 @@ func derivatives(f func([]float64) float64, x []float64, y float64) (*mat.VecDen
 		if !math.IsInf(z, 1) {
 			return z
 		}
-		return y // at the border: flat
+		return y // at the border f counts as flat
 	}
 	for i := range n {
 		above, below := at(i, h, i, 0), at(i, -h, i, 0)

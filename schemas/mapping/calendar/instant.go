@@ -12,16 +12,16 @@ const (
 	Latest   = 253402300800 // 10000-01-01T00:00:00Z
 )
 
-// Instant is a time as a text of ISO 8601 has it.
+// Instant is a time parsed from a text of ISO 8601.
 type Instant struct {
 	Seconds  int64   // since 1970-01-01 on the clock that the text shows
 	Fraction float64 // of a second
 	Offset   int64   // of that clock from UTC, seconds
-	Local    bool    // the text says no offset
+	Local    bool    // the text has no offset
 }
 
-// ParseInstant reads YYYY-MM-DD, then, behind T or a space, hh:mm, :ss and a fraction, then Z, ±hh, ±hhmm or ±hh:mm.
-// What stands behind the date may be left out from the right, but for the minutes of an hour.
+// ParseInstant reads YYYY-MM-DD, then, after T or a space, hh:mm, :ss and a fraction, then Z, ±hh, ±hhmm or ±hh:mm.
+// Parts after the date may be left out from the right, except for the minutes of an hour.
 func ParseInstant(b []byte) (at Instant, ok bool) {
 	r := reader{b: b, ok: true}
 	year := r.digits(4, 1, 9999)
@@ -43,7 +43,7 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 	r.byte(':')
 	at.Seconds += r.digits(2, 0, 59) * minute
 	if r.skip(':') {
-		at.Seconds += r.digits(2, 0, 60) // a leap second is the first of the next minute
+		at.Seconds += r.digits(2, 0, 60) // a leap second becomes the first second of the next minute
 		if r.skip('.') || r.skip(',') {
 			at.Fraction = r.fraction()
 		}
@@ -70,10 +70,10 @@ func ParseInstant(b []byte) (at Instant, ok bool) {
 	return at, r.ok && r.end()
 }
 
-// reader takes a text apart from the left.
+// reader reads the parts of a text from the left.
 type reader struct {
 	b  []byte
-	ok bool // so far
+	ok bool // no fault so far
 }
 
 func (r *reader) end() bool { return len(r.b) == 0 }
@@ -103,7 +103,7 @@ func (r *reader) digits(n int, least, most int64) (v int64) {
 	return v
 }
 
-// fraction reads digits behind a point, to the nanosecond.
+// fraction reads digits after a point, to the nanosecond.
 func (r *reader) fraction() float64 {
 	n, unit, some := 0, 100_000_000, false
 	for ; !r.end() && r.b[0]-'0' < 10; r.b = r.b[1:] {
@@ -133,7 +133,7 @@ func daysIn(year, month int64) int64 {
 }
 
 // daysOf counts the days from 1970-01-01 to a date of the Gregorian calendar: Hinnant, "chrono-compatible low-level
-// date algorithms", days_from_civil. Years begin in March there, so that a leap day is the last.
+// date algorithms", days_from_civil. There years begin in March, so that a leap day is the last.
 func daysOf(year, month, date int64) int64 {
 	if month <= 2 {
 		year--
@@ -144,7 +144,7 @@ func daysOf(year, month, date int64) int64 {
 	return era*146097 + inEra*365 + inEra/4 - inEra/100 + ofYear - 719468
 }
 
-// civil is the date of a day, the inverse of daysOf: civil_from_days, there.
+// civil returns the date of a day, the inverse of daysOf: civil_from_days, there.
 func civil(days int64) (year, month, date int64) {
 	days += 719468
 	era := floorDiv(days, 146097)
@@ -161,7 +161,7 @@ func civil(days int64) (year, month, date int64) {
 	return year, month, date
 }
 
-// Clock is what clocks show.
+// Clock is the date and time that a clock shows.
 type Clock struct {
 	Hour    int64 // 0 to 23
 	Weekday int64 // 1, Monday, to 7
@@ -169,7 +169,7 @@ type Clock struct {
 	Month   int64 // 1 to 12
 }
 
-// ClockAt is what the clocks show that are so many seconds behind their 1970-01-01T00:00:00.
+// ClockAt returns what a clock shows wall seconds after its own 1970-01-01T00:00:00.
 func ClockAt(wall int64) Clock {
 	days := floorDiv(wall, day)
 	_, month, date := civil(days)

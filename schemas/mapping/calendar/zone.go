@@ -7,16 +7,16 @@ import (
 	"oriel/schemas"
 )
 
-// Zone is a rule of clocks: an offset from UTC, and with summer time the days on which it begins and ends. It is a
-// function of its text. Zones by name (Europe/Berlin) are not: laws change, and with each change of the table of names
-// a replay would read other hours. The zero Zone is UTC.
+// Zone is an offset from UTC, and with summer time the days on which it begins and ends. It is a function of its text.
+// Zones by name (Europe/Berlin) are not supported: laws change, and after a change of the table of names a replay would
+// read other hours. The zero Zone is UTC.
 type Zone struct {
 	standard, summer int64 // offsets from UTC, seconds east
 	changes          bool  // summer time exists
 	begins, ends     change
 }
 
-// change is a day of every year: the week-th weekday of a month (5: the last), at seconds behind its midnight.
+// change is a day of every year: the week-th weekday of a month (5: the last), at some seconds after its midnight.
 type change struct {
 	month, week, weekday int64 // weekday from 0, Sunday
 	at                   int64
@@ -50,7 +50,7 @@ func ParseZone(text string) (z Zone, err error) {
 	return z, nil
 }
 
-// abbreviation passes over three letters or more, or anything in <>.
+// abbreviation skips three or more letters, or any text in <>.
 func (r *reader) abbreviation() {
 	n := 0
 	if r.skip('<') {
@@ -112,10 +112,10 @@ func (r *reader) change() (c change) {
 	return c
 }
 
-// Standard is the offset from UTC where there is no summer time, seconds east.
+// Standard returns the offset from UTC without summer time, in seconds east.
 func (z *Zone) Standard() int64 { return z.standard }
 
-// Offset of the zone's clocks from UTC at an instant, seconds east.
+// Offset returns the offset of the zone's clocks from UTC at an instant, in seconds east.
 func (z *Zone) Offset(utc int64) int64 {
 	if !z.changes {
 		return z.standard
@@ -132,7 +132,7 @@ func (z *Zone) Offset(utc int64) int64 {
 	return z.standard
 }
 
-// in is the instant of a change in a year, on the clocks before it.
+// in returns the instant of a change in a year, on the clocks before it.
 func (c *change) in(year int64) int64 {
 	first := daysOf(year, c.month, 1)
 	date := 1 + floorMod(c.weekday-floorMod(first+4, 7), 7) + 7*(c.week-1) // 1970-01-01 was a Thursday, 4

@@ -1,3 +1,3 @@
-// Package mappingtest holds what tests of several encodings share: paths from texts, drawn damage, and checks of a
-// mapping.Source against the values of another reader.
+// Package mappingtest holds the common parts of tests of several encodings: paths from texts, random damage, and checks
+// of a mapping.Source against the values of another reader.
 package mappingtest

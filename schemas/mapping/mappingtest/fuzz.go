@@ -2,14 +2,14 @@ package mappingtest
 
 import "oriel/schemas/mapping"
 
-// Bounds of a fuzz target for tiertest.Allocates, in bytes. The engine beside it allocates too, so Nothing is not 0.
+// Bounds for tiertest.Allocates in a fuzz target, in bytes. The fuzzing engine also allocates, so Nothing is not 0.
 const (
-	MostSchema = 64 << 20 // of a schema that is read and compiled
-	Nothing    = 64 << 10 // of a record
+	MostSchema = 64 << 20 // for reading and compiling a schema
+	Nothing    = 64 << 10 // for reading a record
 )
 
-// Reach returns at most so many paths that a schema has, by the names of the fields of the record at a path: those of
-// records in lists and maps among them. It walks no deeper than four names.
+// Reach returns at most most paths of a schema, including those of records in lists and maps. names returns the names
+// of the fields of the record at a path. It walks no deeper than four names.
 func Reach(most int, names func(mapping.Path) []string) []mapping.Path {
 	var paths []mapping.Path
 	for at := []mapping.Path{{}}; len(at) > 0 && len(paths) < most; at = at[1:] {

@@ -11,7 +11,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Paths reads the texts of paths.
+// Paths parses the texts of paths.
 func Paths(t testing.TB, texts ...string) (paths []mapping.Path) {
 	t.Helper()
 	for _, text := range texts {
@@ -24,18 +24,19 @@ func Paths(t testing.TB, texts ...string) (paths []mapping.Path) {
 	return paths
 }
 
-// Distinct sorts paths and drops those that come again.
+// Distinct sorts paths and removes duplicates.
 func Distinct(paths []mapping.Path) []mapping.Path {
 	slices.SortFunc(paths, slices.Compare)
 	return slices.CompactFunc(paths, slices.Equal)
 }
 
-// Left are values as a record before may have left them, which Fill must overwrite.
+// Left returns values such as a previous record may have left, which Fill must overwrite.
 func Left(n int) []mapping.Value {
 	return slices.Repeat([]mapping.Value{{Kind: mapping.Time, Nanos: 5, Number: 4, Seconds: 3, Text: []byte("left")}}, n)
 }
 
-// Same fails the test unless the values at the paths of a record are those of another reader, to the bit; NaN is NaN.
+// Same fails the test unless the values at the paths of a record equal those of another reader, to the bit. NaN equals
+// NaN.
 func Same(t testing.TB, record []byte, paths []mapping.Path, got, want []mapping.Value) {
 	t.Helper()
 	for i := range paths {
@@ -66,8 +67,8 @@ func Damage(r *rand.Rand, record []byte) []byte {
 	}
 }
 
-// ReadDamaged reads 2000 damaged copies of records: up to three bytes are changed and up to three are cut off. It fails
-// the test if the source allocates, in a second round as well: the runtime may allocate meanwhile.
+// ReadDamaged reads 2000 damaged copies of records, with up to three bytes changed and up to three cut off. It fails
+// the test if the source allocates in both of two rounds, because the runtime may allocate in one.
 func ReadDamaged(t testing.TB, r *rand.Rand, source mapping.Source, paths []mapping.Path, records [][]byte) {
 	t.Helper()
 	values, damaged := make([]mapping.Value, len(paths)), make([]byte, 0, 1<<16)

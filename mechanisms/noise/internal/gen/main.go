@@ -1,10 +1,10 @@
 // Command gen writes the tables of package tables: gaussian.go, laplace.go, their coarse_…go and constant.go in the
-// current directory. It uses integer and big-float arithmetic only, so every machine writes the same bytes:
+// current directory. It uses only integer and big-float arithmetic, so every machine writes the same bytes:
 //
 //	cd mechanisms/noise/internal/tables && go generate
 //
-// The product trusts nothing here: TestSegmentErrorBounds of package noise proves the error of every segment by another
-// method.
+// The product does not trust the generator: TestSegmentErrorBounds of package noise proves the error of every segment
+// by another method.
 package main
 
 import (
@@ -29,7 +29,8 @@ type layout struct {
 }
 
 // The points are (1 − cos((2i+1)π/2n))/2 of [0,1], the Chebyshev points: interpolation there is almost the best fit of
-// degree n−1. Any points near them do, so rounded decimals are enough, and they are the same on every machine.
+// degree n−1. Any points near them work as well, so rounded decimals are enough, and they are the same on every
+// machine.
 var (
 	fine = layout{octaves: 24, degree: 7, guard: 9, points: []string{
 		"0.00960735979838", "0.0842651938487", "0.222214883490", "0.402454838992",
@@ -41,16 +42,16 @@ var (
 	}}
 )
 
-// uniform are thirteen points: the low coefficients of the interpolation there are the Taylor coefficients at 0, but
-// for terms that are far below an ulp. Cut at the degree they serve where the best fit has a negative coefficient,
-// beside v = 1/2, where the even derivatives vanish.
+// uniform are thirteen points. The low coefficients of the interpolation there are the Taylor coefficients at 0, up to
+// terms far below an ulp. Cut at the degree, they are used if the best fit has a negative coefficient: next to v = 1/2,
+// where the even derivatives vanish.
 var uniform = []string{
 	"0", "0.0833", "0.1667", "0.25", "0.3333", "0.4167", "0.5", "0.5833", "0.6667", "0.75", "0.8333", "0.9167", "1",
 }
 
 // shape is one curve x(v), v in (0, 1/2]: decreasing, convex, x(1/2) = 0.
 type shape struct {
-	name string // of the Go variables and, in small letters, of the file
+	name string // name of the Go variables, and in lower case of the file
 	what string // first words of the comment
 	frac uint   // fraction bits of x
 	tail func(x *big.Float) (survival, density *big.Float)
@@ -101,8 +102,8 @@ func write(name string, content []byte) {
 	}
 }
 
-// octave fits the segments of an octave, the last first, from an x left of every value. ends has x at the far end of
-// each, t = 1.
+// octave fits the segments of an octave, the last one first, starting from an x left of every value. ends holds x at
+// the far end of each, t = 1.
 func (s shape) octave(l layout, octave int, x *big.Float) (rows [segments][]uint64, ends [segments]*big.Float) {
 	for segment := segments - 1; segment >= 0; segment-- {
 		row := s.fit(l, octave, segment, l.points, x)
@@ -125,7 +126,7 @@ func (s shape) slope(x *big.Float, exp int) *big.Float {
 	return y.SetMantExp(y, int(s.frac)+exp)
 }
 
-// fine makes the fine table, by octave and segment, and bounds the error by octave.
+// fine makes the fine table, by octave and segment, and bounds its error for each octave.
 func (s shape) fine() []byte {
 	var b bytes.Buffer
 	x := num(0)
@@ -160,8 +161,8 @@ func (s shape) coarse() []byte {
 		x = ends[0]
 		copy(table[(coarse.octaves-1-octave)*segments:], rows[:])
 		for segment, row := range rows {
-			// The derivative of degree + 1 rises: interpolation is worst at t = 1. Then the floors, and the slope times the
-			// rounding of v to a float64, an ulp whatever the rounding, and its cell.
+			// The derivative of degree + 1 increases, so interpolation is worst at t = 1. Add the floors, and the slope
+			// times the sum of the rounding of v to a float64 (an ulp, whatever the rounding) and its cell.
 			off := new(big.Float).SetMantExp(ends[segment], int(s.frac))
 			for _, c := range row {
 				off = sub(off, new(big.Float).SetPrec(prec).SetUint64(c))
@@ -203,7 +204,7 @@ func place(octave, segment int, t *big.Float) *big.Float {
 	return v.SetMantExp(v, -(octave+1)-7)
 }
 
-// fit interpolates one segment at the given points, from an x left of every value, and quantises.
+// fit interpolates one segment at the given points, starting from an x left of every value, and quantises.
 func (s shape) fit(l layout, octave, segment int, points []string, x *big.Float) []uint64 {
 	var ts, xs []*big.Float
 	for _, text := range points {
@@ -217,7 +218,7 @@ func (s shape) fit(l layout, octave, segment int, points []string, x *big.Float)
 	return s.quantise(l, interpolate(ts, xs)[:l.degree+1])
 }
 
-// negative marks a coefficient below zero; no real one comes near it.
+// negative marks a coefficient below zero; no valid coefficient comes near it.
 const negative = 1<<64 - 1
 
 // quantise turns the fitted coefficients into the stored integers: c0 with frac fraction bits and a bias that centres
@@ -239,7 +240,7 @@ func (s shape) quantise(l layout, c []*big.Float) []uint64 {
 		case n.Sign() >= 0 && n.IsUint64():
 			row[j] = n.Uint64()
 		case n.Sign() < 0 && n.CmpAbs(big.NewInt(8)) <= 0:
-			// Rounding beside v = 1/2, at most a 64th of an ulp of x: zero is as good.
+			// A rounding error next to v = 1/2, at most a 64th of an ulp of x, so zero is as good.
 		case n.Sign() < 0:
 			row[j] = negative
 		default:

@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// solve returns x with tail(x) = v by Newton's method from an x left of the root: the tail is convex and decreasing, so
+// solve returns x with tail(x) = v by Newton's method from an x left of the root. The tail is convex and decreasing, so
 // the iterates rise to the root.
 func (s shape) solve(v, from *big.Float) *big.Float {
 	x := from
@@ -14,7 +14,7 @@ func (s shape) solve(v, from *big.Float) *big.Float {
 		step := quo(sub(survival, v), density)
 		x = add(x, step)
 		if step.Sign() == 0 || step.MantExp(nil) < -70 {
-			return x // the next step would be of the order of this one squared
+			return x // the next step would be of the order of this one's square
 		}
 	}
 	log.Fatalf("%s: no convergence", s.name)

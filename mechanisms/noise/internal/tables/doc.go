@@ -1,15 +1,16 @@
 // Package tables has the curves x(v) = −F⁻¹(v) of the two laws that package noise draws from, v in (0, 1/2), as
-// integers that internal/gen makes. Each curve has two tables, and package noise has their evaluation.
+// integers made by internal/gen. Each curve has two tables; package noise evaluates them.
 //
-// A lower-tail value v with lz leading zero bits is in octave lz−1; the six bits after its leading one are its segment;
-// what follows is its place h in [0,1) in the segment. With t = 1 − h the curve is a polynomial in t,
+// A lower-tail value v with lz leading zero bits is in octave lz−1. The six bits after its leading one are its segment,
+// and the rest is its place h in [0,1) in the segment. With t = 1 − h the curve is a polynomial in t,
 //
 //	x(v) = c0 + c1·t + … + c7·t^7,   every c ≥ 0,
 //
 // in unsigned fixed point. In the fine table, c0 and x have 61 (Gaussian) or 59 (Laplace) fraction bits, the other
-// coefficients Guard more. 24 octaves leave a draw in 2^23 to the slow path; one octave more or less changes nothing
-// that can be measured. A row is one cache line.
+// coefficients Guard more. 24 octaves leave a draw in 2^23 to the slow path; one octave more or less has no measurable
+// effect. A row is one cache line.
 //
 // The coarse table has eight octaves of the fine one's segments with polynomials of degree 5, whose coefficients all
-// have the fraction bits of x. Its bound decides nearly every draw, and the fine table is for what it leaves in doubt.
+// have the fraction bits of x. Its bound decides nearly every draw; the fine table is for the draws that it leaves in
+// doubt.
 package tables

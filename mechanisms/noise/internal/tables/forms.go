@@ -2,7 +2,7 @@ package tables
 
 //go:generate go run ../gen
 
-// The forms of the two tables; both have Segments in an octave.
+// The sizes of the two tables; both have Segments in an octave.
 const (
 	Octaves  = 24
 	Segments = 64
