@@ -81,6 +81,31 @@ func TestExperimentInChromium(t *testing.T) {
 	checkQuiet(b, address)
 }
 
+// banded is a model with a band around predictions of a number.
+var banded = map[string]string{
+	"ORIEL_OPERATOR": "coco", "ORIEL_LOSS": "squared", "ORIEL_UPDATE": "projection", "ORIEL_SET": "l2-ball",
+	"ORIEL_RADIUS": "4", "ORIEL_DIMENSION": "8", "ORIEL_CLIP": "4", "ORIEL_STRONG_CONVEXITY": "0.01",
+	"ORIEL_BAND": "0.9", "ORIEL_BAND_RANGE": "-60:180",
+	"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "1024", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6",
+}
+
+// TestBandInChromium: the page has the band of a model in words, also where it is narrow.
+func TestBandInChromium(t *testing.T) {
+	address, stop := serveLive(t, banded, func(random *rand.Rand) string {
+		return fmt.Sprintf(`{"features":{"carrier":"%c"},"label":%.0f}`, "ABC"[random.IntN(3)], 5+20*random.NormFloat64())
+	})
+	defer stop()
+	b := newBrowser(t)
+	b.open(address, 390, "light")
+	b.await("the band", "/must hold the labels of 90 % of all events/.test(document.getElementById('band-says')?.textContent) && "+
+		"!/band/.test(document.getElementById('members').textContent)")
+	var over int
+	if b.evaluate("document.documentElement.scrollWidth - innerWidth", &over); over > 0 {
+		t.Errorf("the page is %d px too wide", over)
+	}
+	checkQuiet(b, address)
+}
+
 // checkLooks takes pictures in two widths and schemes, in each of which the conditions come true.
 func checkLooks(b *browser, address, name string, conditions ...string) {
 	b.t.Helper()
