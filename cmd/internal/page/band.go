@@ -14,8 +14,8 @@ func bandSays(b *score.Band, predicts string) string {
 	text := "A band from prediction " + signed(b.Low) + " to prediction " + signed(b.High) + " must hold the labels of " +
 		level + " of all events in the long run. "
 	if predicts == score.LogOdds {
-		text = "A set of labels must hold the label of " + level + " of all events in the long run. It has each label to which " +
-			"the model gives a probability of at least " + figure.Digits(1-b.High) + ". "
+		text = "A set of labels must hold the label of " + level + " of all events in the long run. It has each label to " +
+			"which the model gives a probability of at least " + figure.Digits(1-b.High) + ". "
 	}
 	if b.ErrorMost >= max(b.Level, 1-b.Level) {
 		text += "There are too few events yet to bound the share that was within"

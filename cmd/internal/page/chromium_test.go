@@ -86,7 +86,8 @@ var banded = map[string]string{
 	"ORIEL_OPERATOR": "coco", "ORIEL_LOSS": "squared", "ORIEL_UPDATE": "projection", "ORIEL_SET": "l2-ball",
 	"ORIEL_RADIUS": "4", "ORIEL_DIMENSION": "8", "ORIEL_CLIP": "4", "ORIEL_STRONG_CONVEXITY": "0.01",
 	"ORIEL_BAND": "0.9", "ORIEL_BAND_RANGE": "-60:180",
-	"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "1024", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6",
+	"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "1024", "ORIEL_EPSILON": "1",
+	"ORIEL_DELTA": "1e-6",
 }
 
 // TestBandInChromium: the page has the band of a model in words, also where it is narrow.
