@@ -2,8 +2,10 @@ package coco
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
 	"oriel/schemas"
@@ -95,5 +97,31 @@ func TestMeansOfABandFollow(t *testing.T) {
 	// z falls by ηs a step, and its mean is (1 − κ)/κ steps behind.
 	if behind, want := b.means[0]-b.ends[0], b.rule.rate*b.rule.share*(1-b.pace)/b.pace; math.Abs(behind/want-1) > 0.5 {
 		t.Errorf("a mean is %g behind, want %g", behind, want)
+	}
+}
+
+// bandedOrNot is a learner of 32 coordinates for life, with a band unless level is 0, and its mechanism.
+func bandedOrNot(t testing.TB, name string, level float64) (Config, mechanisms.Config) {
+	t.Helper()
+	c := sample(t, "l2-ball", 32)
+	c.Loss, c.FeaturesMax, c.StartRegularizer = mustLoss(t, name), 1, 50
+	if level > 0 {
+		c.Band = Band{Level: level, Weight: 0.3, Step: 0.002}
+		if !c.predictsSets() {
+			c.Band.Labels = operators.Range{Low: -2, High: 2}
+		}
+	}
+	return c, required(t, c, remembering(c, 65_536, 1))
+}
+
+func TestAddWithABandDoesNotAllocate(t *testing.T) {
+	for _, name := range []string{"squared", "logistic"} {
+		c, m := bandedOrNot(t, name, 0.9)
+		machine := open(t, c, m, 1)
+		e := schemas.Event{Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
+		dst, i := make([]operators.Decision, 0, 1), 0
+		if n := testing.AllocsPerRun(512, func() { dst = machine.Add(dst[:0], record(i, e)); i++ }); n != 0 {
+			t.Errorf("%s: %g allocations, want 0", name, n)
+		}
 	}
 }

@@ -49,6 +49,14 @@ func BenchmarkAdd(b *testing.B) {
 			benchmark(b, open(b, config, m, 1))
 		})
 	}
+	for _, loss := range []string{"squared", "logistic"} { // two columns, and one
+		for _, level := range []float64{0, 0.9} {
+			b.Run(fmt.Sprintf("loss=%s/H=65536/band=%g/d=32", loss, level), func(b *testing.B) {
+				config, m := bandedOrNot(b, loss, level)
+				benchmark(b, open(b, config, m, 1))
+			})
+		}
+	}
 	b.Run("noise=none/update=projection/set=l2-ball/d=32", func(b *testing.B) {
 		config := sample(b, "l2-ball", 32)
 		config.Loss = mustLoss(b, "logistic")

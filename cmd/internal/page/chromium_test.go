@@ -48,7 +48,8 @@ var variants = map[string]string{
 // TestPageInChromium looks at the page of a service that takes live events.
 func TestPageInChromium(t *testing.T) {
 	address, stop := serveLive(t, delays, event)
-	defer stop() // before the context of the test ends
+	defer stop()                // before the context of the test ends
+	time.Sleep(8 * time.Second) // so that there is a course to see
 	b := newBrowser(t)
 	checkLooks(b, address, "page", "document.querySelectorAll('#rows svg.band').length > 20",
 		"document.querySelector('#course-chart canvas') && document.querySelector('#lag-chart canvas')",
@@ -71,6 +72,7 @@ func TestPageInChromium(t *testing.T) {
 func TestExperimentInChromium(t *testing.T) {
 	address, stop := serveLive(t, variants, conversion)
 	defer stop()
+	time.Sleep(8 * time.Second) // so that there is a course to see
 	b := newBrowser(t)
 	checkLooks(b, address, "experiment", "/^B is better than A\\.$/.test(document.getElementById('verdict')?.textContent)",
 		"document.querySelectorAll('#arms tr').length === 3 && /B, better/.test(document.getElementById('arms').textContent)",
@@ -78,6 +80,32 @@ func TestExperimentInChromium(t *testing.T) {
 		"/95 %/.test(document.getElementById('experiment-reads').textContent)")
 	b.evaluate("window.before = document.getElementById('experiment-events').textContent; true", nil)
 	b.await("the next look", "document.getElementById('experiment-events').textContent !== window.before")
+	checkQuiet(b, address)
+}
+
+// banded is a model with a band around predictions of a number.
+var banded = map[string]string{
+	"ORIEL_OPERATOR": "coco", "ORIEL_LOSS": "squared", "ORIEL_UPDATE": "projection", "ORIEL_SET": "l2-ball",
+	"ORIEL_RADIUS": "4", "ORIEL_DIMENSION": "8", "ORIEL_CLIP": "4", "ORIEL_STRONG_CONVEXITY": "0.01",
+	"ORIEL_BAND": "0.9", "ORIEL_BAND_RANGE": "-60:180",
+	"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "1024", "ORIEL_EPSILON": "1",
+	"ORIEL_DELTA": "1e-6",
+}
+
+// TestBandInChromium: the page has the band of a model in words, also where it is narrow.
+func TestBandInChromium(t *testing.T) {
+	address, stop := serveLive(t, banded, func(random *rand.Rand) string {
+		return fmt.Sprintf(`{"features":{"carrier":"%c"},"label":%.0f}`, "ABC"[random.IntN(3)], 5+20*random.NormFloat64())
+	})
+	defer stop()
+	b := newBrowser(t)
+	b.open(address, 390, "light")
+	b.await("the band", "/must hold the labels of 90 % of all events/.test(document.getElementById('band-says')?.textContent) && "+
+		"!/band/.test(document.getElementById('members').textContent)")
+	var over int
+	if b.evaluate("document.documentElement.scrollWidth - innerWidth", &over); over > 0 {
+		t.Errorf("the page is %d px too wide", over)
+	}
 	checkQuiet(b, address)
 }
 
@@ -153,7 +181,6 @@ func serveLive(t *testing.T, env map[string]string, event func(*rand.Rand) strin
 		}
 	}()
 	f.Await(30*time.Second, "the stream", func() bool { return strings.Contains(p.Output(), "state=running") })
-	time.Sleep(8 * time.Second) // so that there is a course to see
 	return f.PageAddress(p) + "/", func() {
 		cancel()
 		<-done

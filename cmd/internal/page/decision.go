@@ -43,6 +43,7 @@ type decision struct {
 	set         []string
 	members     []member
 	experiment  *experiment // nil: none
+	band        string      // where labels are to be, in words; "": there is no band
 }
 
 // member is a number that a decision says beside its coordinates.
@@ -87,6 +88,10 @@ func text(x schemas.ExtraMember) (s string) {
 
 func (p *Page) newDecision(d schemas.Decision) *decision {
 	v := &decision{kind: kindWeights, stream: d.Stream, index: d.Index, step: d.Step, dimension: len(d.Point)}
+	band, err := score.BandOf(d.Extras)
+	if err == nil && band != nil {
+		v.band = bandSays(band, p.about.Vectors.Predicts)
+	}
 	lists := map[string][]float64{}
 	for _, x := range d.Extras {
 		var list []float64
@@ -94,6 +99,7 @@ func (p *Page) newDecision(d schemas.Decision) *decision {
 			switch {
 			case x.Name == "time":
 				v.until = int64(value)
+			case v.band != "" && slices.Contains(bandMembers, x.Name):
 			case !p.promised[x.Name] && (p.about.Experiment == nil || !slices.Contains(shownOnExperiments, x.Name)):
 				v.members = append(v.members, member{x.Name, shown(value)})
 			}

@@ -85,6 +85,7 @@ type decided struct {
 	Members   []member `json:"members,omitempty"`
 
 	Experiment *experiment `json:"experiment,omitempty"`
+	Band       string      `json:"band,omitempty"` // in words
 }
 
 // sections of deploy/RUNBOOK.md by the reason that a process waits for.
@@ -155,7 +156,7 @@ func (p *Page) nowFrame() []byte {
 			room -= len(d.at)
 			f.Decisions = append(f.Decisions, decided{
 				id, d.kind, d.stream, d.index, d.step, d.until, d.dimension, d.at, d.names, d.values, d.low, d.high, d.set,
-				part.choices.shares(), d.members, d.experiment,
+				part.choices.shares(), d.members, d.experiment, d.band,
 			})
 		}
 	}

@@ -12,14 +12,17 @@ import (
 type Band struct {
 	Low, High float64 // relative to a prediction; of a set High bounds 1 minus the probability of a label
 	Level     float64 // the share of all events that is to be within in the long run
+	ErrorMost float64 // bound of how far the share of all events so far is from Level
 }
 
-// bandOf returns the band of a decision's members, nil where there is none.
-func bandOf(members []schemas.ExtraMember) (*Band, error) {
+// BandOf returns the band of a decision's members, nil where there is none.
+func BandOf(members []schemas.ExtraMember) (*Band, error) {
 	var b Band
 	found := 0
 	for _, member := range members {
-		at := map[string]*float64{"band_low": &b.Low, "band_high": &b.High, "band_level": &b.Level}[member.Name]
+		at := map[string]*float64{
+			"band_low": &b.Low, "band_high": &b.High, "band_level": &b.Level, "band_error_most": &b.ErrorMost,
+		}[member.Name]
 		if at == nil {
 			continue
 		}
@@ -28,7 +31,7 @@ func bandOf(members []schemas.ExtraMember) (*Band, error) {
 		}
 		found++
 	}
-	if found < 3 {
+	if found < 4 {
 		return nil, nil
 	}
 	return &b, nil

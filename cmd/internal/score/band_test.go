@@ -13,10 +13,11 @@ func TestAnswersHaveTheBand(t *testing.T) {
 	members := func(low, high string) []schemas.ExtraMember {
 		return []schemas.ExtraMember{
 			member("memory", "64"), member("band_low", low), member("band_high", high), member("band_level", "0.9"),
+			member("band_error_most", "0.01"),
 		}
 	}
 	answer := func(predicts string, members []schemas.ExtraMember) string {
-		b, err := bandOf(members)
+		b, err := BandOf(members)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func TestAnswersHaveTheBand(t *testing.T) {
 			t.Errorf("%s: %s, want %s", x.predicts, got, x.want)
 		}
 	}
-	if _, err := bandOf(members("-1", `"x"`)); err == nil {
+	if _, err := BandOf(members("-1", `"x"`)); err == nil {
 		t.Error("a band that is no number is taken")
 	}
 }

@@ -66,7 +66,7 @@ func (m *Models) Take(partition int32, recorded int64, value []byte) error {
 	if m.Descriptor.Noise != nil {
 		model.Noise = m.Descriptor.Noise.At(d.Step)
 	}
-	if model.Band, err = bandOf(d.Extras); err != nil {
+	if model.Band, err = BandOf(d.Extras); err != nil {
 		return fmt.Errorf("decision %d of stream %s: %w", d.Index, d.Stream, err)
 	}
 	for _, x := range d.Extras {

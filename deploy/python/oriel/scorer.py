@@ -28,6 +28,8 @@ class Model:
     noise: float | None  # standard deviation of noise in each weight, independent from weight to weight
     deviations: Floats | None  # of noise in each weight, of a decision that says it
     partition: int | None
+    band: tuple[float, float] | None = None  # ends relative to a prediction; of log-odds the second bounds 1 minus a probability
+    band_level: float | None = None  # share of all events that is to be within in the long run
 
     @property
     def age(self) -> float | None:
@@ -82,7 +84,8 @@ class Scorer:
         deviations = d.get("deviation")
         self.models[d["stream"]] = Model(
             d["stream"], d["step"], weights, d["time"] / 1000 if "time" in d else recorded, "time" in d,
-            self.descriptor.noise(d["step"]), None if deviations is None else np.array(deviations, np.float64), partition)
+            self.descriptor.noise(d["step"]), None if deviations is None else np.array(deviations, np.float64), partition,
+            (d["band_low"], d["band_high"]) if "band_low" in d else None, d.get("band_level"))
 
     def latest(self, stream: str | None = None) -> Model:
         """Gives the newest model, of what was published until now. LookupError: there is none, or there are several and
@@ -131,6 +134,29 @@ class Scorer:
     def predict(self, rows: Any, model: Model | None = None) -> NDArray[Any]:
         """Gives labels (0 and 1; of class −1 and 1), or values, or of arms the place of the best one."""
         return self.labels(self.decision_function(rows, model))
+
+    def band(self, rows: Any, model: Model | None = None) -> Floats:
+        """Gives the lower and the upper end of the band for the label of each row, of a model that predicts a number. Of all
+        events model.band_level are to be within in the long run. LookupError: the decision has no band.
+        """
+        model, (low, high) = self._banded(model, of_labels=False)
+        value = self.decision_function(rows, model)
+        return np.stack([value + low, value + high], axis=1)
+
+    def label_set(self, rows: Any, model: Model | None = None) -> NDArray[np.bool_]:
+        """Tells whether the labels 0 and 1 are in the set of labels of each row, of a model that predicts log-odds: a column
+        each; neither is for a row that overflows. LookupError: the decision has no set.
+        """
+        model, (_, high) = self._banded(model, of_labels=True)
+        return np.asarray(probabilities(self.decision_function(rows, model))[:, ::-1] <= high)
+
+    def _banded(self, model: Model | None, of_labels: bool) -> tuple[Model, tuple[float, float]]:
+        if (self.descriptor.predicts == "log-odds") != of_labels:
+            raise AttributeError(f"this model predicts {self.descriptor.predicts}: band is for numbers, label_set for log-odds")
+        model = model or self.latest()
+        if model.band is None:
+            raise LookupError("the decision has no band")
+        return model, model.band
 
     def labels(self, scores: Floats) -> NDArray[Any]:
         """Gives what predict makes of decision_function."""

@@ -83,6 +83,22 @@ class Scores(unittest.TestCase):
                     self.assertEqual(scorer.predict(ROWS).tolist(), np.argmax(want, axis=1).tolist())
         self.assertIsNone(scorer.latest().age)
 
+    def test_bands_are_those_of_go(self) -> None:
+        members = {"band_low": -1.5, "band_high": 0.56, "band_level": 0.9, "band_error_most": 0.01}
+        file = deployment(self.folder, predicts="mean", offset=2.5, extras=dict(members))
+        scorer = Scorer.from_file(file)
+        np.testing.assert_allclose(scorer.band(ROWS), [a["band"] for a in asked(file, ROWS)], rtol=1e-12)
+        self.assertEqual(scorer.latest().band_level, 0.9)
+        self.assertRaises(AttributeError, scorer.label_set, ROWS)
+        file = deployment(self.folder, predicts="log-odds", extras=dict(members))
+        scorer = Scorer.from_file(file)
+        got = [[label for label, has in zip((-1, 1), row) if has] for row in scorer.label_set(ROWS).tolist()]
+        self.assertEqual(got, [a["labels"] for a in asked(file, ROWS)])
+        self.assertTrue({1, 2} <= {len(labels) for labels in got}, "rows do not tell sets apart")
+        self.assertRaises(AttributeError, scorer.band, ROWS)
+        scorer = Scorer.from_file(deployment(self.folder, predicts="mean"))
+        self.assertRaises(LookupError, scorer.band, ROWS)
+
     def test_every_form_of_rows_has_the_same_scores(self) -> None:
         scorer = Scorer.from_file(deployment(self.folder, predicts="log-odds", noise=NOISE))
         want = scorer.predict_proba(ROWS)

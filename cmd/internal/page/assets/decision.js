@@ -91,6 +91,8 @@ function show() {
   write(get("newest"), "Decision " + count(shown.index) + " after step " + count(shown.step) + ", " + count(size) + " " + kinds[shown.kind] +
     (shown.until ? ", events until " + new Date(shown.until).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "") +
     (shown.kind === "plays" ? "; shares are of the newest of each of the last " + count((shown.shares || []).reduce((sum, s) => sum + s.count, 0)) + " commits" : ""));
+  get("band-says").hidden = !shown.band;
+  write(get("band-says"), shown.band || "");
   get("members").replaceChildren(...(shown.members || []).map((m) =>
     element("div", {}, element("dt", {}, m.name.replaceAll("_", " ")), element("dd", {}, number(m.value)))));
   if (shown.set) get("set").replaceChildren(...shown.set.map((name) => element("li", {}, name)));

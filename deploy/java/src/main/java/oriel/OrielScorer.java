@@ -22,16 +22,25 @@ public final class OrielScorer {
    * predicted. prediction is what it means: the probability of label 1, the class -1 or 1, or the value within its
    * bounds. deviation is the standard deviation of privacy's noise in value, NaN where it is not known; of a decision
    * with a deviation for each weight it takes their noise to be independent. time is milliseconds since 1970, -1 where
-   * the decision does not say the greatest timestamp of its events.
+   * the decision does not say the greatest timestamp of its events. band is where the label is to be, null where the
+   * decision has no band.
    */
-  public record Score(String stream, long step, long time, double value, double prediction, double deviation) {}
+  public record Score(
+      String stream, long step, long time, double value, double prediction, double deviation, Band band) {}
+
+  /**
+   * Where the label is to be, for a share of all events in the long run, level. Of log-odds labels has those of -1 and 1
+   * that are in the set, and the ends are NaN; else low and high are the ends, and labels is null.
+   */
+  public record Band(double low, double high, List<Integer> labels, double level) {}
 
   /** A sparse vector: distinct indices in the order in which they first appear. */
   public record Vector(int[] indices, double[] values) {}
 
   private record Range(double low, double high, boolean cyclic, byte[] sine, byte[] cosine) {}
 
-  private record Model(String stream, long step, long time, double[] weights, double[] deviations, double noise) {}
+  private record Model(String stream, long step, long time, double[] weights, double[] deviations, double noise,
+      Band band) {}
 
   private final int dimension;
   private final boolean bias;
@@ -82,7 +91,9 @@ public final class OrielScorer {
     long step = ((Double) d.get("step")).longValue();
     String stream = (String) d.get("stream");
     models.put(stream, new Model(stream, step, ((Double) d.getOrDefault("time", -1.0)).longValue(), weights,
-        d.containsKey("deviation") ? numbers(d.get("deviation")) : null, noise(step)));
+        d.containsKey("deviation") ? numbers(d.get("deviation")) : null, noise(step),
+        d.containsKey("band_low") ? new Band((Double) d.get("band_low"), (Double) d.get("band_high"), null,
+            (Double) d.get("band_level")) : null));
   }
 
   /** The streams that have published a decision. */
@@ -127,7 +138,24 @@ public final class OrielScorer {
       case "class" -> value >= 0 ? 1 : -1;
       default -> bounds == null ? value : Math.max(bounds[0], Math.min(bounds[1], value));
     };
-    return new Score(m.stream, m.step, m.time, value, means, Math.sqrt(squares));
+    return new Score(m.stream, m.step, m.time, value, means, Math.sqrt(squares), band(m.band, value));
+  }
+
+  /** Where the label is to be for a value, by a band whose ends are relative to it. */
+  private Band band(Band b, double value) {
+    if (b == null) {
+      return null;
+    }
+    if (!"log-odds".equals(predicts)) {
+      return new Band(value + b.low, value + b.high, null, b.level);
+    }
+    List<Integer> labels = new ArrayList<>();
+    for (int label : new int[] {-1, 1}) {
+      if (1 / (1 + Math.exp(label * value)) <= b.high) {
+        labels.add(label);
+      }
+    }
+    return new Band(Double.NaN, Double.NaN, labels, b.level);
   }
 
   /** The vector that Oriel learns from, to the bit. */

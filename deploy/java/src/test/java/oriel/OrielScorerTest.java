@@ -81,6 +81,24 @@ class OrielScorerTest {
     assertThrows(IllegalArgumentException.class, () -> scorer.take(decision(3, 1)));
   }
 
+  /** A band is around the value; of log-odds it is the labels that are likely enough, as Go has them (cmd/internal/score). */
+  @Test
+  void bands() {
+    String vector = "{\"vector\":{\"version\":1,\"dimension\":1,\"bias\":true,\"norm\":\"none\"},\"predicts\":";
+    // The bias has the sign -1, so that the value is 2.
+    String ends = "{\"stream\":\"trips\",\"step\":3,\"decision\":[-2],\"band_low\":-1.5,\"band_high\":%s,\"band_level\":0.9}";
+    OrielScorer mean = new OrielScorer(vector + "\"mean\"}");
+    mean.take(String.format(ends, "4"));
+    assertEquals(new OrielScorer.Band(0.5, 6, null, 0.9), mean.score("trips", Map.of()).band());
+    OrielScorer classes = new OrielScorer(vector + "\"log-odds\"}");
+    classes.take(String.format(ends, "0.5"));
+    assertEquals(List.of(1), classes.score("trips", Map.of()).band().labels());
+    classes.take(String.format(ends, "0.9"));
+    assertEquals(List.of(-1, 1), classes.score("trips", Map.of()).band().labels());
+    classes.take(decision(4, 2));
+    assertNull(classes.score("trips", Map.of()).band());
+  }
+
   /** A Kafka Streams topology scores events as they come, each with the decision that is newest then. */
   @Test
   void aTopologyScoresLive() {

@@ -1,0 +1,34 @@
+package page
+
+import (
+	"oriel/cmd/internal/figure"
+	"oriel/cmd/internal/score"
+)
+
+// bandMembers are the members that bandSays puts into words.
+var bandMembers = []string{"band_low", "band_high", "band_level", "band_error_most"}
+
+// bandSays says in words where labels are to be by a decision, and what is promised of all events so far.
+func bandSays(b *score.Band, predicts string) string {
+	level := figure.Digits(100*b.Level) + " %"
+	text := "A band from prediction " + signed(b.Low) + " to prediction " + signed(b.High) + " must hold the labels of " +
+		level + " of all events in the long run. "
+	if predicts == score.LogOdds {
+		text = "A set of labels must hold the label of " + level + " of all events in the long run. It has each label to " +
+			"which the model gives a probability of at least " + figure.Digits(1-b.High) + ". "
+	}
+	if b.ErrorMost >= max(b.Level, 1-b.Level) {
+		text += "There are too few events yet to bound the share that was within"
+	} else {
+		text += "The share of all events so far that was within differs from " + level + " by at most " +
+			figure.Upper(100*b.ErrorMost) + " percentage points, whatever the events were, with probability 95 % over the noise"
+	}
+	return text + ". This is not a probability for one event."
+}
+
+func signed(x float64) string {
+	if x < 0 {
+		return "− " + figure.Digits(-x)
+	}
+	return "+ " + figure.Digits(x)
+}
