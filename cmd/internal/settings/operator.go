@@ -15,8 +15,8 @@ import (
 )
 
 // readOperator reads the settings of the chosen operator and returns its definition. If no operator is named and none
-// is needed, events are decoded as the table's first operator decodes them, and the zero Definition is returned for
-// settings that know no operator.
+// is needed, it returns the table's first operator, whose events are then decoded. If the name is unknown, it reports a
+// problem where an operator is needed, and returns the zero Definition.
 func (s *Settings) readOperator(
 	p *operators.Problems, table registry.Table, given map[string]string, needs []Need,
 ) operators.Definition {
