@@ -61,7 +61,7 @@ func TestFaultsStand(t *testing.T) {
 	}
 }
 
-// exists reports whether the folder declares the test, and whether the test names the machine.
+// exists reports whether the folder declares the test and, for a mode of the audit, the machine.
 func (k killer) exists(t *testing.T) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, k.folder, "*_test.go"))

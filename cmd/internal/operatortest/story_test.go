@@ -23,8 +23,8 @@ func stories(operator string) string {
 }
 
 // TestOperatorStoriesInEveryEncoding checks that stories stay the same if decisions have another encoding or name a
-// schema. The short form takes two operators: linucb has record keys of its own in a second topic, and aggregate has
-// the most members.
+// schema. The short form takes one operator for each encoding: linucb has record keys of its own in a second topic, and
+// aggregate has the most members.
 func TestOperatorStoriesInEveryEncoding(t *testing.T) {
 	short := map[string]string{"protobuf": "linucb", "avro": "aggregate"}
 	for _, encoding := range schemas.Encodings[schemas.Protobuf:] {

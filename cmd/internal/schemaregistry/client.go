@@ -129,7 +129,7 @@ func (c *Client) Register(ctx context.Context, subject, kind, text string) (uint
 	return uint32(id), nil
 }
 
-// references appends the schemas that a schema references. path has the subjects that led to it. A reference's own
+// references appends the schemas that a schema references. below has the subjects that led to it. A reference's own
 // references come before it, and each name comes once.
 func (c *Client) references(
 	ctx context.Context, named []sr.SchemaReference, below []string, found []state.SchemaReference,

@@ -108,7 +108,7 @@ func isIdentifier(f mapping.Item) bool {
 	return slices.ContainsFunc(names, IsIdentifier)
 }
 
-// IsIdentifier reports whether a last word of a name, as LastWord returns it, is typical of identifiers.
+// IsIdentifier reports whether a name looks like the name of an identifier, by its last word.
 func IsIdentifier(name string) bool { return slices.Contains(identifiers, LastWord(name)) }
 
 // LastWord returns the last word of a name: id for user_id, userId and user-ID.
