@@ -224,7 +224,7 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 	}
 }
 
-// small returns an input with small batches of this many records.
+// small returns an input of one partition, with batches of this many records and short transactions.
 func small(batch, burst int) neighbour {
 	return neighbour{
 		partitions: 1, burst: burst, framing: framing{batch: batch},

@@ -136,7 +136,7 @@ func only(burst, at int) func(n, i int) string {
 	return func(n, i int) string { return either(n == burst && i == at, validEvent) }
 }
 
-// mixed returns an input in which every other event breaks a rule, each time another.
+// mixed returns the i-th event of burst n: in four of five places a malformed one, of each rule in turn.
 func mixed(n, i int) string {
 	codes := slices.Sorted(maps.Keys(malformed))
 	if at := 6*n + i; at%5 != 0 {

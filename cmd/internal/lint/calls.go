@@ -41,7 +41,7 @@ var reserved = []struct {
 	{"fmt", []string{"Print", "Printf", "Println"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd prints"},
 }
 
-// These are reasons for rules about this module's own names.
+// These are the reasons for the rows of scarce.
 const (
 	namesMembers   = "it names members of events, for people who may read the input"
 	printsOfPapers = "no service has what papers print"
