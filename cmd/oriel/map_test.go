@@ -12,8 +12,8 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// Records that a mapping reads are the events that somebody has converted by hand: eval and features make the same of
-// them, from lines and from a table.
+// TestAMappingStandsForAConverter compares records that a mapping reads with the same events converted by hand. eval
+// and features must give the same output for both, from lines and from a table.
 func TestAMappingStandsForAConverter(t *testing.T) {
 	t.Parallel()
 	var own, nested, csv strings.Builder
@@ -58,7 +58,8 @@ func TestAMappingStandsForAConverter(t *testing.T) {
 	}
 }
 
-// What a mapping cannot read is named by its member, its path and its rule, and never by what it says.
+// TestProblemsOfMappedRecords checks that an error of a mapped record names its member, path and rule, and never its
+// value.
 func TestProblemsOfMappedRecords(t *testing.T) {
 	t.Parallel()
 	f := offline(t, map[string]string{
@@ -102,8 +103,8 @@ func TestProblemsOfMappedRecords(t *testing.T) {
 	f.Fails("--label: ORIEL_MAP says", "produce", "--stdout", "--csv", rows, "--label", "late>1")
 }
 
-// The schema of mapped records takes those that become events, whatever else they have, and names what each place is
-// for.
+// TestSchemaOfMappedRecords checks that the schema of mapped records accepts all records that become events, whatever
+// else they contain, and that it describes the use of each place.
 func TestSchemaOfMappedRecords(t *testing.T) {
 	environ := []string{"ORIEL_OPERATOR=coco", "ORIEL_LOSS=logistic", "ORIEL_DIMENSION=8", `ORIEL_MAP={"where":"s!=no","label":"/o/late>15",
 		"features":["/o/l/2/n:number",{"name":"hour","from":"at","as":"hour"},{"name":"day","from":"at","as":"weekday"}]}`}

@@ -17,7 +17,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestNumbersOfAFile: rows by the hour of the zone, with marginals; wrong flags name themselves.
+// TestNumbersOfAFile checks rows by hour of a time zone, with marginals. An error of a wrong flag must name the flag.
 func TestNumbersOfAFile(t *testing.T) {
 	dir := t.TempDir()
 	names, input := filepath.Join(dir, "names.json"), filepath.Join(dir, "decisions.json")

@@ -16,9 +16,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestPythonOrdersPerHour: orders per hour by country and in all, from a topic of others that `oriel init` has looked
-// at. A script of numpy reads the committed decisions itself and computes numbers, marginals and intervals of its own:
-// `oriel numbers` has the same in each format.
+// TestPythonOrdersPerHour counts orders per hour, by country and in all, from a foreign topic that `oriel init` has
+// examined. A numpy script reads the committed decisions itself and computes numbers, marginals and intervals on its
+// own. `oriel numbers` must give the same in each format.
 func TestPythonOrdersPerHour(t *testing.T) {
 	t.Parallel()
 	const orders, partitions = 2400, 3

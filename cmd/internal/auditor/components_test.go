@@ -148,7 +148,7 @@ func (t *variedTwin) Canary(u []float64, factor float64) (with, without operator
 
 func (t *variedTwin) Tangent(u []float64) {}
 
-// lawOfDraws gives scores a sensitivity of 10 at most, small enough that every index is drawn sometimes.
+// lawOfDraws is the exponential mechanism of the draws. Scores are within ±10, so that every index is drawn sometimes.
 var lawOfDraws = mechanisms.Exponential{
 	Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 4, Den: 1},
 }
@@ -318,7 +318,8 @@ func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	}
 }
 
-// TestAuditOfAPartThatIsNotThere checks that a single existing component can be audited, with its share as the claim.
+// TestAuditOfAPartThatIsNotThere checks that a component that does not exist cannot be audited, and that the squares of
+// the components' µ sum to the square of the whole µ.
 func TestAuditOfAPartThatIsNotThere(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6},
