@@ -22,7 +22,7 @@ func (e mergedEvents) Totals() []int64 {
 	return []int64{total}
 }
 
-// Each reads all partitions in parallel. Offsets are those of the merged stream.
+// Each merges all partitions by the timestamps of their records. It calls f with offsets of the merged stream.
 func (e mergedEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	heads := make([]*head, len(e.bounds))
 	for p, bounds := range e.bounds {

@@ -22,15 +22,15 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// cluster is a Kafka cluster of brokers that are their own controllers.
+// cluster is a Kafka cluster whose brokers are also its controllers.
 type cluster struct {
 	jars    string
 	brokers []*broker
 	client  *kafka.Client // past the proxies
 }
 
-// broker is one of them. It has a listener for each process under test, whose advertised address is that process's
-// proxy.
+// broker is a broker of the cluster. It has a listener for each process under test, which advertises the address of
+// that process's proxy.
 type broker struct {
 	*process
 	id    int
@@ -41,7 +41,7 @@ type broker struct {
 
 const template = ".ci/kafka/server.properties"
 
-// newCluster formats n brokers below dir. proxied[b][s] is where the proxy of process s before broker b will be.
+// newCluster formats n brokers below dir. proxied[b][s] is the address of the proxy between broker b and process s.
 func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string, ports *ports) (*cluster, error) {
 	text, err := os.ReadFile(template)
 	if err != nil {
@@ -86,8 +86,8 @@ func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string
 	return c, err
 }
 
-// properties fills the template of continuous integration in, and adds what differs; of two equal names the last
-// counts.
+// properties fills in the configuration template of continuous integration, and appends the differences. If a name
+// appears twice, the last one counts.
 func (b *broker) properties(text, controller string, voters, proxied []string, ports *ports) string {
 	more := []string{
 		"node.id=" + strconv.Itoa(b.id), "controller.quorum.bootstrap.servers=",
@@ -119,8 +119,8 @@ func (b *broker) properties(text, controller string, voters, proxied []string, p
 	return text + "\n" + strings.Join(more, "\n") + "\n"
 }
 
-// start starts all brokers and waits until they are one cluster. One that ends over a port that somebody else holds for
-// a moment is started again.
+// start starts all brokers and waits until they form a cluster. If a broker ends because another program holds its port
+// for a moment, it is started again.
 func (c *cluster) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -139,10 +139,10 @@ func (c *cluster) start(ctx context.Context) error {
 	}
 }
 
-// startLimit is ten times what three brokers take to start on two idle cores.
+// startLimit is ten times the time that three brokers take to start on two idle cores.
 const startLimit = 2 * time.Minute
 
-// whole waits until every broker is there.
+// whole waits until every broker is in the cluster.
 func (c *cluster) whole(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
