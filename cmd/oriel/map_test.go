@@ -145,7 +145,7 @@ func TestSchemaOfMappedRecords(t *testing.T) {
 	}
 }
 
-// says runs a command within the test and returns what it writes to standard output and to standard error.
+// says runs a command inside the test and returns its standard output and standard error.
 func says(t *testing.T, args ...string) (out, notes string, err error) {
 	t.Helper()
 	var o, n strings.Builder
@@ -158,7 +158,7 @@ func says(t *testing.T, args ...string) (out, notes string, err error) {
 	return o.String(), n.String(), err
 }
 
-// orders are lines of nested JSON with members that nobody asks for, each within front and back.
+// orders returns n lines of nested JSON with members that no setting asks for, each line between front and back.
 func orders(n int, front, back string) []byte {
 	var lines strings.Builder
 	for i := range n {
@@ -169,7 +169,8 @@ func orders(n int, front, back string) []byte {
 	return []byte(lines.String())
 }
 
-// A proposal tells features, times, identifiers and free text apart, and shows contents in the first events alone.
+// TestAMappingIsProposed checks that a proposal distinguishes features, times, identifiers and free text. It may show
+// contents only in the first events.
 func TestAMappingIsProposed(t *testing.T) {
 	t.Parallel()
 	const document = `{

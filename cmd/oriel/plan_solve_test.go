@@ -222,7 +222,7 @@ func TestSolvedBatchLeavesRoundsOut(t *testing.T) {
 	}
 }
 
-// experimentShell is the environment of an experiment of 1000 looks, with changes.
+// experimentShell returns the environment of an experiment with 1000 looks, with changes.
 func experimentShell(changes ...string) []string {
 	return append([]string{
 		"ORIEL_NAME=ab", "ORIEL_INPUT_TOPIC=visits", "ORIEL_OPERATOR=aggregate", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",

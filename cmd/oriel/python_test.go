@@ -64,7 +64,7 @@ func TestPythonOrdersPerHour(t *testing.T) {
 	t.Log(string(said))
 }
 
-// python runs a script by the interpreter of ORIEL_TEST_PYTHON, where deploy/python is installed.
+// python runs a script with the interpreter in ORIEL_TEST_PYTHON, in which deploy/python is installed.
 func python(t *testing.T, script string) string {
 	t.Helper()
 	interpreter := os.Getenv("ORIEL_TEST_PYTHON")
@@ -80,8 +80,8 @@ func python(t *testing.T, script string) string {
 	return strings.TrimSpace(string(said))
 }
 
-// TestPythonScoresATopic: README's lines, and scores that are those of `oriel score`, of decisions in each format and
-// of the newest one that is committed.
+// TestPythonScoresATopic runs the lines in the README of the Python package. Their scores must equal `oriel score`, for
+// decisions in each format and for the newest committed decision.
 func TestPythonScoresATopic(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"json", "protobuf", "avro"} {

@@ -194,7 +194,7 @@ func (c *cluster) described(ctx context.Context, topic string, except *broker) (
 	return all, nil
 }
 
-// leader asks the brokers other than one, if given, who leads a partition.
+// leader returns the leader of a partition, from any broker but except, if given.
 func (c *cluster) leader(ctx context.Context, topic string, partition int, except *broker) (int, error) {
 	all, err := c.described(ctx, topic, except)
 	if err != nil {
@@ -224,7 +224,7 @@ func (c *cluster) isInSync(ctx context.Context) bool {
 		!slices.ContainsFunc(all, func(p led) bool { return p.Leader < 1 || len(p.Isrs) < len(p.Replicas) })
 }
 
-// stop ends what runs. A frozen broker must be woken to hear it.
+// stop ends all running brokers. It wakes frozen ones, because they would not receive the signal.
 func (c *cluster) stop() {
 	for _, b := range c.brokers {
 		b.signal(syscall.SIGCONT)

@@ -291,7 +291,7 @@ func (in *injector) waitInSync(ctx context.Context) {
 	}
 }
 
-// electionLimit is how long a cluster may take to elect another leader.
+// electionLimit is the longest allowed time until a cluster has elected another leader.
 const electionLimit = 30 * time.Second
 
 // stale freezes the leader of a partition until another broker leads, and wakes it.

@@ -118,7 +118,7 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 // drainLimit is the longest allowed time from the last fault until a topic is consumed to its end.
 const drainLimit = time.Minute
 
-// kinds are the faults that this cluster and this machine allow.
+// kinds returns the kinds of faults that this cluster and this machine allow.
 func (d *deployment) kinds(o options, r *report) [][]weight {
 	if o.only != "" {
 		return [][]weight{{{kind(o.only), 1}}}
