@@ -232,7 +232,8 @@ func experimentShell(changes ...string) []string {
 	}, changes...)
 }
 
-// One look takes (1.96 + 0.84)²·v/d² events, looking at any time about 1.65 times as many, and privacy a tenth more.
+// TestPlanOfAnEffect checks the planned number of events. A single look needs (1.96 + 0.84)²·v/d² events. Looking at
+// any time needs about 1.65 times as many, and privacy a tenth more.
 func TestPlanOfAnEffect(t *testing.T) {
 	var out bytes.Buffer
 	if err := runPlan(&out, experimentShell(), planOptions{effect: 0.01, power: 0.8, json: true}); err != nil {

@@ -112,7 +112,7 @@ func (b *broker) properties(text, controller string, voters, proxied []string, p
 		}
 		more = append(more, "transaction.state.log.min.isr=2", "share.coordinator.state.topic.min.isr=2",
 			"min.insync.replicas=2",
-			// A broker is given up after as long as a process is: 9 s are Kafka's default.
+			// The cluster gives up a broker as quickly as the group gives up a process. Kafka's default is 9 s.
 			"broker.session.timeout.ms=6000")
 	}
 	text = strings.NewReplacer("@DIR@", b.dir, "@BROKER_PORT@", "0", "@CONTROLLER_PORT@", "0").Replace(text)
@@ -157,14 +157,14 @@ func (c *cluster) whole(ctx context.Context) error {
 	}
 }
 
-// led is a partition of any topic, as brokers describe it.
+// led is a partition of any topic, in the brokers' description.
 type led struct {
 	Partition, Leader int
 	Replicas          []struct{}
 	Isrs              []struct{ ID int }
 }
 
-// described asks the brokers other than one, if given, about a topic's partitions; "" means those of all topics.
+// described returns the partitions of a topic, from any broker but except, if given; "" stands for all topics.
 func (c *cluster) described(ctx context.Context, topic string, except *broker) (all []led, err error) {
 	var addresses []string
 	for _, b := range c.brokers {
@@ -208,7 +208,7 @@ func (c *cluster) leader(ctx context.Context, topic string, partition int, excep
 	return -1, errors.New("kcat: no such partition")
 }
 
-// isElsewhere reports whether the other brokers count on one for nothing: it leads no partition, and nobody waits for
+// isElsewhere reports whether the other brokers no longer depend on b: it leads no partition, and no leader waits for
 // it to acknowledge a record.
 func (c *cluster) isElsewhere(ctx context.Context, b *broker) bool {
 	all, err := c.described(ctx, "", b)
@@ -217,7 +217,7 @@ func (c *cluster) isElsewhere(ctx context.Context, b *broker) bool {
 	})
 }
 
-// isInSync reports whether every replica is in sync: with two of three away, no broker takes a record.
+// isInSync reports whether every replica is in sync. With two of three replicas away, no broker accepts a record.
 func (c *cluster) isInSync(ctx context.Context) bool {
 	all, err := c.described(ctx, "", nil)
 	return err == nil && len(all) > 0 &&

@@ -263,7 +263,8 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	return from, nil
 }
 
-// elected reports how long the other brokers count on one that is away. Until then nobody can get over its end.
+// elected reports how long the other brokers still depend on a broker that is away. The service cannot recover before
+// that. The returned channel is closed at the end.
 func (in *injector) elected(ctx context.Context, killed *broker, from time.Time) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -282,7 +283,7 @@ func (in *injector) elected(ctx context.Context, killed *broker, from time.Time)
 	return done
 }
 
-// waitInSync waits until all replicas are in sync, so that one broker at a time is away.
+// waitInSync waits until all replicas are in sync, so that only one broker at a time is away.
 func (in *injector) waitInSync(ctx context.Context) {
 	for end := time.Now().Add(recoveryLimit); len(in.cluster.brokers) > 1 && time.Now().Before(end); {
 		if in.cluster.isInSync(ctx) || kafka.Pause(ctx, 200*time.Millisecond) != nil {

@@ -57,9 +57,9 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	return overpaid
 }
 
-// marked reports whether a component has columns of marks. Its sensitivity is exact, because any two events with
-// different marks attain it. At the start of a stream there may be none: for example, the first set of a band holds
-// both classes.
+// marked reports whether a component has columns of marks (of a prediction band). Its sensitivity is exact, because any
+// two events with different marks attain it. At the start of a stream there may be no such events. For example, the
+// first set of labels of a band holds both classes.
 func (a *Subject) marked(i int) bool {
 	_, marks := a.mechanism.Contribution.Components[i].Quantiser.(contribution.Marks)
 	return marks
