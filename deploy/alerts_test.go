@@ -14,12 +14,12 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// played are the series of one process as it exports them, by name and labels, in promtool's notation: "1x60" is 1 for
-// half an hour.
+// played has the series of one process as it exports them, by name and labels, in promtool's notation: "1x60" is the
+// value 1 for half an hour.
 type played map[string]string
 
-// wellProcess is a process of a deployment that is well and owns partitions 0 and 1. outage_test.go has the states of a
-// real one.
+// wellProcess returns the series of a healthy process that owns partitions 0 and 1. outage_test.go tests real
+// processes.
 func wellProcess(deployment, instance string) played {
 	p := played{fmt.Sprintf("up{job=%q, instance=%q, deployment=%q}", "oriel", instance, deployment): "1x60"}
 	set := func(name, values string, labels ...string) {
@@ -55,7 +55,8 @@ func wellProcess(deployment, instance string) played {
 	return p
 }
 
-// with gives the process other values for all series of a name that have all the labels; no values take them away.
+// with returns the process with other values for all series of a name that have all the labels. Empty values remove the
+// series.
 func (p played) with(values, name string, labels ...string) played {
 	p = maps.Clone(p)
 	for series := range p {
@@ -71,7 +72,7 @@ func (p played) with(values, name string, labels ...string) played {
 	return p
 }
 
-// in puts a partition's task into a state, in which it takes nothing.
+// in returns the process with a partition's task in a state in which it consumes nothing.
 func (p played) in(state, partition string) played {
 	on := fmt.Sprintf("partition=%q", partition)
 	return p.with("0x60", "oriel_task_state", on).with("1x60", "oriel_task_state", on, state).with("7x60",
@@ -79,7 +80,8 @@ func (p played) in(state, partition string) played {
 		with("1x60", "oriel_waiting", "partitions").with("0x60", "oriel_ready")
 }
 
-// TestEachFaultRaisesItsOwnAlert: and no other, in the one deployment that has it; a second one beside it stays silent.
+// TestEachFaultRaisesItsOwnAlert checks that each fault raises its own alert and no other, in the one deployment that
+// has the fault. A second deployment beside it must raise none.
 func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 	well := wellProcess("late", "a")
 	for alert, processes := range map[string][]played{
@@ -119,7 +121,8 @@ func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 	}
 }
 
-// TestWindowAsTime: 36 000 steps at 10 a second are an hour, in each deployment by itself.
+// TestWindowAsTime checks that a window of 36 000 steps at 10 a second is an hour, computed for each deployment
+// separately.
 func TestWindowAsTime(t *testing.T) {
 	samples := []map[string]any{}
 	for deployment, seconds := range map[string]int{"late": 3600, "other": 7200} {

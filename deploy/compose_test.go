@@ -11,7 +11,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// nonroot is the user of distroless images.
+// nonroot is the user id in distroless images.
 const nonroot = "65532"
 
 func project(t *testing.T, example string) *types.Project {
@@ -32,7 +32,7 @@ func projectWith(t *testing.T, more ...cli.ProjectOptionsFn) *types.Project {
 	return loaded
 }
 
-// TestComposeRunsEveryExample loads the project with each example and checks what the service cannot do without.
+// TestComposeRunsEveryExample loads the compose project with each example and checks everything that the service needs.
 func TestComposeRunsEveryExample(t *testing.T) {
 	files, err := filepath.Glob("examples/*.env")
 	if err != nil || len(files) == 0 {
@@ -100,7 +100,7 @@ func checkOriel(t *testing.T, p *types.Project, service types.ServiceConfig) {
 	}
 }
 
-// checkScrape holds Prometheus's configuration in the project to the one beside it, with the example's deployment.
+// checkScrape compares Prometheus's configuration in the project with the file beside it, for the example's deployment.
 func checkScrape(t *testing.T, p *types.Project, example string) {
 	t.Helper()
 	name := *p.Services["oriel"].Environment["ORIEL_NAME"]
@@ -124,7 +124,7 @@ func checkScrape(t *testing.T, p *types.Project, example string) {
 	t.Error("Prometheus is not given its configuration")
 }
 
-// hasFile tells whether a service finds a file of this folder under the same path.
+// hasFile reports whether a service's container has a file of this folder at the same path.
 func hasFile(p *types.Project, service types.ServiceConfig, path string) bool {
 	for _, config := range service.Configs {
 		file, err := filepath.Rel(p.WorkingDir, p.Configs[config.Source].File)
@@ -135,7 +135,8 @@ func hasFile(p *types.Project, service types.ServiceConfig, path string) bool {
 	return false
 }
 
-// TestComposeOrder: Kafka healthy, then the input topic, then our topics checked, then the service.
+// TestComposeOrder checks the order of start: Kafka is healthy, then the input topic is created, then Oriel's topics
+// are checked, then the service starts.
 func TestComposeOrder(t *testing.T) {
 	p := project(t, "flights")
 	for _, c := range []struct{ service, after, condition string }{
@@ -151,8 +152,8 @@ func TestComposeOrder(t *testing.T) {
 	}
 }
 
-// TestComposeIsLocalAndPinned: ports on loopback, images with a version, a health check where one is waited for, mounts
-// that exist.
+// TestComposeIsLocalAndPinned checks that ports are on loopback, images have a version, containers that others wait for
+// have a health check, and mounts exist.
 func TestComposeIsLocalAndPinned(t *testing.T) {
 	p := project(t, "flights")
 	pinned := regexp.MustCompile(`:v?[0-9]+\.[0-9]+\.[0-9]+$`)
@@ -181,8 +182,8 @@ func TestComposeIsLocalAndPinned(t *testing.T) {
 	}
 }
 
-// TestTheImageKnowsItsVersion: git is not in the build's context, so the version is an argument, which the linker gives
-// to a variable of the command.
+// TestTheImageKnowsItsVersion checks that the linker sets the command's version from a build argument, because the
+// build context has no git.
 func TestTheImageKnowsItsVersion(t *testing.T) {
 	dockerfile := read(t, "Dockerfile")
 	given := regexp.MustCompile(`-X main\.([a-z]+)=\$\{VERSION\}`).FindStringSubmatch(dockerfile)
@@ -197,8 +198,8 @@ func TestTheImageKnowsItsVersion(t *testing.T) {
 	}
 }
 
-// TestDockerfileMatchesModule: the builder has exactly the Go version of go.mod, and the last stage is static and not
-// root.
+// TestDockerfileMatchesModule checks that the builder has exactly the Go version of go.mod, and that the last stage is
+// static and does not run as root.
 func TestDockerfileMatchesModule(t *testing.T) {
 	module := read(t, "../go.mod")
 	version := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(module)

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// published is what the tests read of a decision themselves.
+// published is the part of a decision that the tests read themselves.
 type published struct {
 	Stream     string
 	Step       int
@@ -30,7 +30,7 @@ type published struct {
 	WindowSD   []float64 `json:"window_deviation"`
 }
 
-// numbers is a service of numbers over flights in two partitions, whose decisions are all there.
+// numbers is a service that publishes numbers about flights in two partitions, with all its decisions.
 type numbers struct {
 	t         *testing.T
 	names     string // a file
@@ -115,7 +115,7 @@ func serveNumbers(t *testing.T) *numbers {
 	return n
 }
 
-// python runs an example over the decisions, and returns its rows.
+// python runs an example script over the decisions, and returns its output rows.
 func (n *numbers) python(script string, args ...string) [][]string {
 	n.t.Helper()
 	cmd := exec.Command("python3", append([]string{filepath.Join("examples", script), n.names}, args...)...)
@@ -140,7 +140,7 @@ func (n *numbers) equal(what, text string, want float64) {
 	}
 }
 
-// last is the newest decision of a stream.
+// last returns the newest decision of a stream.
 func (n *numbers) last(stream string) (d published) {
 	for _, x := range n.decisions {
 		if x.Stream == stream {
@@ -150,7 +150,8 @@ func (n *numbers) last(stream string) (d published) {
 	return d
 }
 
-// TestExamplesOfNumbers runs the examples over decisions of a real service, against sums that are made here.
+// TestExamplesOfNumbers runs the example scripts over decisions of a real service, and compares them with sums that are
+// computed here.
 func TestExamplesOfNumbers(t *testing.T) {
 	n := serveNumbers(t)
 	t.Run("numbers.py", n.shows)
@@ -159,8 +160,8 @@ func TestExamplesOfNumbers(t *testing.T) {
 	t.Run("hours", n.byTheClock)
 }
 
-// shows: every number of every decision in its interval, with a dash for a number that the decision marks with 0. The
-// code is of 21 lines at most.
+// shows checks numbers.py. It must print every number of every decision with its interval, and a dash for a number that
+// the decision marks with 0. Its code may have 21 lines at most.
 func (n *numbers) shows(t *testing.T) {
 	code := read(t, "examples/numbers.py")
 	code = code[strings.LastIndex(code, `"""`)+4:]
@@ -206,8 +207,8 @@ func (n *numbers) shows(t *testing.T) {
 	}
 }
 
-// sums: windows of the last steps have what was released in them, the noise that the table says, and the truth within
-// seven standard deviations of it, which a normal deviate leaves once in 10¹¹.
+// sums checks windows of the last steps. They must have the sums of the released values and the noise that the table
+// states. The true value must be within seven standard deviations, which a normal deviate exceeds once in 10¹¹.
 func (n *numbers) sums(t *testing.T) {
 	for steps, noise := range map[int]func(table []float64) float64{
 		1:   func(table []float64) float64 { return table[0] },
@@ -240,7 +241,7 @@ func (n *numbers) sums(t *testing.T) {
 	}
 }
 
-// truth is the number and the sum of a cell's events among the last steps of a partition.
+// truth returns the number and the sum of a cell's events in the last steps of a partition.
 func (n *numbers) truth(p, cell, steps int) (count, total float64) {
 	seen := 0
 	for step, c := range n.cells[p] {
@@ -255,7 +256,7 @@ func (n *numbers) truth(p, cell, steps int) (count, total float64) {
 	return count, total
 }
 
-// adds: both values and variances, of the newest decision of each stream.
+// adds checks the example that adds streams: it must add both values and variances of each stream's newest decision.
 func (n *numbers) adds(t *testing.T) {
 	rows := n.python("totals.py")
 	a, b := n.last("0"), n.last("1")
@@ -282,7 +283,7 @@ func (n *numbers) adds(t *testing.T) {
 	}
 }
 
-// byTheClock wants of DuckDB and pandas what `oriel numbers` prints.
+// byTheClock checks that DuckDB and pandas give the output of `oriel numbers`.
 func (n *numbers) byTheClock(t *testing.T) {
 	const every = "1000"
 	venv := exec.Command("../.ci/venv", filepath.Join(os.TempDir(), "oriel-ci"), "examples/requirements.txt")

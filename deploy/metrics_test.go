@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/metrics"
 )
 
-// exported collects what pipeline/metrics registers: metric name to label names.
+// exported maps the name of each metric that pipeline/metrics registers to its label names.
 type exported map[string][]string
 
 var (
@@ -25,7 +25,8 @@ var (
 	constLabels = regexp.MustCompile(`([a-z_]+)="`)
 )
 
-// service collects what the service registers, of an operator whose decisions are numbers and of any other.
+// service collects the metrics that the service registers, for an operator whose decisions are numbers and for any
+// other.
 func (e exported) service() {
 	for _, numbers := range []*metrics.Numbers{nil, {}} {
 		metrics.New(e, protection.Guarantee{Terms: protection.Terms{Scope: protection.Window{Steps: 8}}}, metrics.Process{
@@ -56,8 +57,8 @@ func (e exported) MustRegister(collectors ...prometheus.Collector) {
 
 func (e exported) Unregister(prometheus.Collector) bool { return false }
 
-// exportedMetrics are the metrics of the service, a histogram also under the names its samples have, and Prometheus's
-// own up.
+// exportedMetrics returns the metrics of the service and Prometheus's own metric up. Histograms are also listed under
+// the names of their samples.
 func exportedMetrics() exported {
 	e := exported{}
 	e.service()
@@ -73,8 +74,9 @@ func exportedMetrics() exported {
 	return e
 }
 
-// The grammar of PromQL as far as names go: strings, durations and numbers are dropped, then what is left is a function
-// (followed by a parenthesis), a keyword, a label (between braces, or after by, without, on) or a metric.
+// These patterns are a rough grammar of names in PromQL. After strings, durations and numbers are removed, each
+// remaining name is a function (followed by a parenthesis), a keyword, a label (between braces, or after by, without,
+// on) or a metric.
 var (
 	literals = regexp.MustCompile(`"[^"]*"|\$__rate_interval|\$__range|\[[^\]]*\]|\b[0-9][0-9a-z.e]*\b`)
 	matchers = regexp.MustCompile(`([a-z_:]+)\s*\{([^}]*)\}`)
@@ -86,7 +88,7 @@ var (
 	}
 )
 
-// queryProblems finds metrics that are not exported and labels that no metric of the query has.
+// queryProblems returns the metrics of a query that are not exported, and the labels that no metric of the query has.
 func queryProblems(e exported, query string) (problems []string) {
 	rest := literals.ReplaceAllString(query, "")
 	labels := map[string]string{} // label to the metric it is matched on, or "" if it groups
@@ -181,7 +183,7 @@ func TestDashboardShowsExportedMetrics(t *testing.T) {
 	}
 }
 
-// exportedOnly are the metrics under the names they are registered with.
+// exportedOnly returns the metrics under the names that they are registered with.
 func exportedOnly() exported {
 	e := exported{}
 	e.service()
@@ -279,7 +281,7 @@ func TestRulesUseExportedMetrics(t *testing.T) {
 	}
 }
 
-// anchors are those that a page of headings gives them: the heading in lower case.
+// anchors returns the anchors of a page's headings: each heading in lower case.
 func anchors(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		if heading, ok := strings.CutPrefix(line, "### "); ok {
@@ -289,7 +291,7 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// TestCommentsOfRulesNameWhatThereIs: each file and folder that the comments of rules name exists.
+// TestCommentsOfRulesNameWhatThereIs checks that each file and folder named in a comment of the rules exists.
 func TestCommentsOfRulesNameWhatThereIs(t *testing.T) {
 	names := regexp.MustCompile(`[A-Za-z_./]+\.(go|md|yml)\b`)
 	found := 0
@@ -308,7 +310,7 @@ func TestCommentsOfRulesNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// scrape is how Prometheus scrapes the service.
+// scrape is the part of Prometheus's configuration that describes how it scrapes the service.
 type scrape struct {
 	JobName       string `yaml:"job_name"`
 	HonorLabels   bool   `yaml:"honor_labels"`
@@ -332,7 +334,7 @@ func loadScrape(t *testing.T) scrape {
 }
 
 // TestPrometheusScrapesTheService compares the scrape targets with the compose file's services and the settings' port.
-// Each target has the deployment as a label, which does not hide the one that a process says itself.
+// Each target has the deployment as a label, which must not hide the label that a process exports itself.
 func TestPrometheusScrapesTheService(t *testing.T) {
 	config, p := loadScrape(t), project(t, "flights")
 	if !config.HonorLabels || len(config.StaticConfigs) == 0 {
@@ -351,7 +353,7 @@ func TestPrometheusScrapesTheService(t *testing.T) {
 	}
 }
 
-// TestCheckQueryFindsFaults keeps the query reader honest.
+// TestQueryProblemsFindsFaults checks that queryProblems finds planted faults.
 func TestQueryProblemsFindsFaults(t *testing.T) {
 	e := exported{"oriel_a_total": {"partition"}, "up": {"job"}}
 	for query, good := range map[string]bool{

@@ -39,8 +39,8 @@ type outage struct {
 	services   []service // that Prometheus scrapes
 }
 
-// TestAlertsOfARealOutage kills what can be killed and asks a real Prometheus which alerts fire: each fault its own, of
-// its own deployment. The rules are those of rules.yml with all times divided by twenty.
+// TestAlertsOfARealOutage causes real faults and queries a real Prometheus for the firing alerts. Each fault must raise
+// its own alert, for its own deployment. The rules are rules.yml with all times divided by twenty.
 func TestAlertsOfARealOutage(t *testing.T) {
 	o := newOutage(t)
 	o.topic("events", 2)
@@ -89,7 +89,7 @@ func TestAlertsOfARealOutage(t *testing.T) {
 	o.fires("a member states other privacy", "OrielMembersDisagree other")
 }
 
-// fullDisk leaves no room under the state directory of a deployment, and then makes room.
+// fullDisk fills the disk of a deployment's state directory, and later frees it.
 func (o *outage) fullDisk(settings func(string, ...string) []string) {
 	o.t.Helper()
 	dir := filepath.Join(o.dir, "disk")
@@ -122,7 +122,7 @@ func (o *outage) fullDisk(settings func(string, ...string) []string) {
 	o.forget(process)
 }
 
-// restoringForLong leaves a transaction of another program open on a changelog, whose end the service waits for.
+// restoringForLong leaves a transaction of another program open on a changelog, so that the service waits for its end.
 func (o *outage) restoringForLong(settings func(string, ...string) []string) {
 	o.t.Helper()
 	environ := settings("slow")
@@ -163,7 +163,7 @@ func newOutage(t *testing.T) *outage {
 	return o
 }
 
-// open starts the broker on its port and data, as it was.
+// open restarts the broker on the same port and data.
 func (o *outage) open() {
 	o.t.Helper()
 	var err error
@@ -199,7 +199,7 @@ func (o *outage) topic(name string, partitions int) {
 	}
 }
 
-// group puts the offset of a group that has no members.
+// group sets the offset of a group that has no members.
 func (o *outage) group(id string, partition int32, offset int64) {
 	o.t.Helper()
 	p, err := produce.New(o.t.Context(), o.client(), "reset", time.Minute)
@@ -217,7 +217,8 @@ func (o *outage) group(id string, partition int32, offset int64) {
 	}
 }
 
-// feed sends an event to each partition, ten times a second, until the test ends; what cannot be sent is sent later.
+// feed sends an event to each partition, ten times a second, until the test ends. Events that cannot be sent are sent
+// later.
 func (o *outage) feed() {
 	client := o.client()
 	ctx, end := context.WithCancel(context.Background())
@@ -241,7 +242,7 @@ func (o *outage) feed() {
 	o.t.Cleanup(func() { end(); <-done })
 }
 
-// run runs a command to its good end.
+// run runs a command and checks that it succeeds.
 func (o *outage) run(environ []string, args ...string) {
 	o.t.Helper()
 	cmd := exec.Command(o.oriel, args...)
@@ -251,14 +252,14 @@ func (o *outage) run(environ []string, args ...string) {
 	}
 }
 
-// service is a running process and where it is scraped.
+// service is a running process and the address at which it is scraped.
 type service struct {
 	cmd        *exec.Cmd
 	target     string
 	deployment string
 }
 
-// start runs the service, after other commands if there are any, and lets Prometheus scrape it.
+// start runs the commands in before, then the service, and adds the service to Prometheus's targets.
 func (o *outage) start(environ []string, before ...string) service {
 	o.t.Helper()
 	for _, command := range before {
@@ -302,13 +303,13 @@ func (o *outage) stop(s service, signal syscall.Signal) {
 	_ = s.cmd.Wait()
 }
 
-// forget takes a process off the list of those that should be there.
+// forget removes a process from the targets.
 func (o *outage) forget(s service) {
 	o.services = slices.DeleteFunc(o.services, func(other service) bool { return other.target == s.target })
 	o.scrape()
 }
 
-// scrape tells Prometheus the targets: it looks at the file again when it changes.
+// scrape writes the file of targets, which Prometheus reloads when it changes.
 func (o *outage) scrape() {
 	o.t.Helper()
 	list := []map[string]any{}
@@ -330,7 +331,7 @@ func (o *outage) scrape() {
 	}
 }
 
-// faster divides the times of the rules: for, and ranges.
+// faster divides the times in the rules: "for" and ranges.
 const faster = 20
 
 var times = regexp.MustCompile(`(for: |\[)(\d+)(m|s)\b`)
@@ -366,7 +367,8 @@ func (o *outage) watch() {
 	})
 }
 
-// fires waits until exactly these alerts fire, as "name deployment", and then for some time that no other joins them.
+// fires waits until exactly these alerts fire, as "name deployment", and then checks for some time that no other one
+// joins them.
 func (o *outage) fires(what string, want ...string) {
 	o.t.Helper()
 	slices.Sort(want)
@@ -388,7 +390,7 @@ func (o *outage) fires(what string, want ...string) {
 	o.t.Fatalf("%s: %q fire, want %q", what, got, want)
 }
 
-// firing asks Prometheus which alerts fire.
+// firing returns the alerts that fire, from Prometheus.
 func (o *outage) firing() []string {
 	answer, err := http.Get("http://" + o.prometheus + "/api/v1/alerts")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPythonReaderTellsWhatToPlay: deploy/python/oriel/decisions.py, which the text for loops names, plays answers to
-// contexts alone. It reads decisions that machines have made.
+// TestPythonReaderTellsWhatToPlay checks deploy/python/oriel/decisions.py, which the text about feedback loops names.
+// It must return an action to carry out only for answers to contexts. The test reads decisions that machines have made.
 func TestPythonReaderTellsWhatToPlay(t *testing.T) {
 	const script = `
 import json, sys
@@ -33,7 +33,8 @@ print(to_play({"decision": [-1], "answers": "context"}), to_play({"decision": [2
 	}
 }
 
-// TestPythonReaderReadsEveryEncoding: of each vector it gives what json.loads gives of the JSON before it.
+// TestPythonReaderReadsEveryEncoding checks that, for each test vector, the reader returns what json.loads returns for
+// the decision in JSON.
 func TestPythonReaderReadsEveryEncoding(t *testing.T) {
 	const script = `
 import json, sys
@@ -62,8 +63,8 @@ print(seen)
 	}
 }
 
-// TestExamplesSayWhatIsMissing: a call without names.json, or with a file that holds none, ends in one line that says
-// how to make it, and in no trace of Python's.
+// TestExamplesSayWhatIsMissing checks that a call without names.json, or with a file without names, ends with one line
+// that says how to make the file, and without a Python traceback.
 func TestExamplesSayWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"empty": "", "text": "no JSON\n", "list": "[1]\n", "other": "{}\n"} {

@@ -13,7 +13,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// promtool runs Prometheus's own checker. With the tag and without the program the tests fail, they never skip.
+// promtool runs Prometheus's own checker. With the build tag and without the program, the tests must fail and never
+// skip.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
 	out, err := exec.Command("promtool", args...).CombinedOutput()
@@ -26,8 +27,8 @@ func TestPromtoolAcceptsConfiguration(t *testing.T) {
 	promtool(t, "check", "config", "prometheus/prometheus.yml")
 }
 
-// TestPromtoolParsesDashboard lets promtool read the dashboard's queries as recording rules, Grafana's variables filled
-// in.
+// TestPromtoolParsesDashboard lets promtool parse the dashboard's queries as recording rules, with values for Grafana's
+// variables.
 func TestPromtoolParsesDashboard(t *testing.T) {
 	type rule struct{ Record, Expr string }
 	var rules []rule

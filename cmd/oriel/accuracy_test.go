@@ -21,7 +21,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// figures are the numbers of a text, and the unit of the last digit of each.
+// figures returns the numbers in a text, and for each the unit of its last digit.
 func figures(t *testing.T, text string) (values, units []float64) {
 	t.Helper()
 	for _, number := range regexp.MustCompile(`\d+(?:\.\d+)?`).FindAllString(text, -1) {
@@ -35,8 +35,8 @@ func figures(t *testing.T, text string) (values, units []float64) {
 	return values, units
 }
 
-// evalOfReadme runs the last of an example's commands, `oriel eval`, with its settings and no other, over the first
-// flights, or all for 0, and reads what it says. Files that it makes are in home.
+// evalOfReadme runs the last of an example's commands, `oriel eval`, with exactly its settings, over the first flights,
+// or all for 0. It decodes the output into report. Files that the command writes are in home.
 func evalOfReadme(t *testing.T, env map[string]string, commands string, flights int, report any) (home string) {
 	t.Helper()
 	_, words, found := strings.Cut(commands, "./oriel eval ")
@@ -61,7 +61,7 @@ func evalOfReadme(t *testing.T, env map[string]string, commands string, flights 
 	return home
 }
 
-// keepFirst leaves a table its header and so many lines.
+// keepFirst cuts a table to its header and this many lines.
 func keepFirst(t *testing.T, file string, lines int) {
 	t.Helper()
 	table, err := os.ReadFile(file)
@@ -74,8 +74,8 @@ func keepFirst(t *testing.T, file string, lines int) {
 	}
 }
 
-// decidesSeldom makes one of so many steps decide in the short form: of every 8, a model is 7 events old at most, of
-// tens of thousands.
+// decidesSeldom makes the short form publish a decision only every so many steps. With every 8, a model is at most 7
+// events old, among tens of thousands.
 func decidesSeldom(env map[string]string, every string) map[string]string {
 	if every = tiertest.Runs(every, ""); every != "" {
 		env["ORIEL_EMIT_EVERY"] = every
@@ -83,12 +83,12 @@ func decidesSeldom(env map[string]string, every string) map[string]string {
 	return env
 }
 
-// gained are figures of a row of an example, and how far off one seed of three may be.
+// gained has the figures of a row of an example, and the tolerances for one seed instead of three.
 type gained struct{ r2, gain, r2Within, gainWithin float64 }
 
-// gainsOfReadme evaluates the example of an operator with one seed of three and wants its rows to give the figures. The
-// section must show those of all flights: the long form computes them. The short form has figures of its own, of the
-// first 40 000 flights: means of eight seeds, and 6.11 of their standard deviations.
+// gainsOfReadme evaluates the example of an operator with one seed instead of three, and checks the figures of its
+// rows. The page must show the figures of all flights, which the long form computes. The short form has its own
+// figures, for the first 40 000 flights: means of eight seeds, with a tolerance of 6.11 of their standard deviations.
 func gainsOfReadme(t *testing.T, operator, epsilons, said string, shown []float64, want ...gained) {
 	t.Helper()
 	text, commands := repotest.Operator(t, operator)
@@ -110,13 +110,13 @@ func gainsOfReadme(t *testing.T, operator, epsilons, said string, shown []float6
 	}
 }
 
-// shown is a figure of a table, and how far off it may be.
+// shown is a figure of a table with its tolerance.
 type shown struct{ value, within float64 }
 
-// TestAccuracyOfTheReadme: the command of coco's page, in the shell of its worked example, gives its table. A figure
-// may be one off in its last digit: another processor fits another filter. The short form plays one seed over the
-// first 40 000 flights, and has figures of its own: means of eight seeds, by which one seed of others misses by 6.11
-// standard deviations of their difference at most (a false alarm in 1e9).
+// TestAccuracyOfTheReadme checks that the command of coco's page, in the shell of its worked example, gives the page's
+// table. A figure may differ by one in its last digit, because another processor fits another filter. The short form
+// runs one seed over the first 40 000 flights and has its own figures: means of eight seeds. A single other seed
+// differs from such a mean by at most 6.11 standard deviations of their difference, except once in 10⁹.
 func TestAccuracyOfTheReadme(t *testing.T) {
 	t.Parallel()
 	text, commands := repotest.Operator(t, "coco")
@@ -139,7 +139,7 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 			}
 		}
 	}
-	// in is what a cell of the table shows.
+	// in returns the figures in a cell of the table.
 	in := func(cell string) (all []shown) {
 		values, units := figures(t, cell)
 		for i, v := range values {
@@ -190,8 +190,8 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 	check("base rate, AUC", tiertest.Runs(in("0.498"), in(cells[1])), base.LateAUC.Mean)
 }
 
-// TestRidgeOfTheReadme: the page's command gives its figures; with one seed of three, so that R² may be 0.003 off and
-// a gain 5 %. The short form plays ε = 4, because nothing is gained from so few flights at ε = 1.
+// TestRidgeOfTheReadme checks that the page's command gives its figures. It runs one seed instead of three, so R² may
+// differ by 0.003 and a gain by 5 %. The short form runs ε = 4, because so few flights give no gain at ε = 1.
 func TestRidgeOfTheReadme(t *testing.T) {
 	t.Parallel()
 	shown := []float64{0.039, 0.054, 67, 92}
@@ -202,8 +202,8 @@ func TestRidgeOfTheReadme(t *testing.T) {
 		)...)
 }
 
-// TestSubmodularOfTheReadme: the page's command, with its settings, gives its figures; with one seed of three, so that
-// a gain may be 5 % off.
+// TestSubmodularOfTheReadme checks that the page's command, with its settings, gives its figures. It runs one seed
+// instead of three, so a gain may differ by 5 %.
 func TestSubmodularOfTheReadme(t *testing.T) {
 	t.Parallel()
 	shown := []float64{100, 93}
@@ -213,12 +213,12 @@ func TestSubmodularOfTheReadme(t *testing.T) {
 	)...)
 }
 
-// TestNumbersOfTheReadme: the command of aggregate's page in the shell of its specification gives its table of
-// intervals, and a plot. A figure may be one off in its last digit: another processor fits another filter. The short
-// form plays one seed over the first 40 000 flights, where every 256th step decides, and has figures of its own. What
-// half an interval of a count is, no event moves. Other figures are means of eight seeds, and 6.11 standard deviations
-// of what one seed of others differs by: 0.75 % and 1.2 % of half an interval of a mean, 0.6 points of the share of
-// covered truths.
+// TestNumbersOfTheReadme checks that the command of aggregate's page, in the shell of its specification, gives the
+// page's table of intervals, and a plot. A figure may differ by one in its last digit, because another processor fits
+// another filter. The short form runs one seed over the first 40 000 flights, publishes every 256th step, and has its
+// own figures. Half an interval of a count does not depend on events. Other figures are means of eight seeds. Their
+// tolerance is 6.11 standard deviations of the difference from a single other seed: 0.75 % and 1.2 % of half an
+// interval of a mean, and 0.6 points of the share of intervals with the true value.
 func TestNumbersOfTheReadme(t *testing.T) {
 	t.Parallel()
 	text, commands := repotest.Operator(t, "aggregate")

@@ -19,7 +19,7 @@ import (
 	"oriel/state"
 )
 
-// auditOptions are the flags of `oriel audit`.
+// auditOptions has the flags of `oriel audit`.
 type auditOptions struct {
 	runs     int
 	time     time.Duration
@@ -131,8 +131,9 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 	return errors.Join(err, result.Verdict())
 }
 
-// progressOn shows the progress of one part after the other: a bar on a terminal, and elsewhere a line with the seconds
-// so far when a part begins. How many runs a time allows is not known: no total.
+// progressOn shows the progress of one part after another. On a terminal it is a bar, and elsewhere a line at the start
+// of each part with the seconds so far. There is no total, because the number of runs that fit into a time is not
+// known.
 func progressOn(w io.Writer) auditor.Progress {
 	start := time.Now()
 	return func(what string, total int) (set func(int), finish func()) {

@@ -20,7 +20,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// auditEnv is a small deployment at ε = 20: µ is 3.2, and some thousand runs bound it to a tenth.
+// auditEnv returns a small deployment at ε = 20. Its µ is 3.2, which some thousand runs bound to within a tenth.
 func auditEnv(more ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
@@ -62,8 +62,8 @@ type auditJSON struct {
 	Verdict string
 }
 
-// An honest machine comes to nine tenths of its claim and not beyond, in words, in JSON, and in the scores that other
-// auditors read; a seed repeats every figure.
+// TestAuditCommand checks that a correct machine reaches nine tenths of its claim and does not exceed it: in words, in
+// JSON, and in the scores that other auditors read. The same seed must repeat every figure.
 func TestAuditCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scores.csv")
 	runs := tiertest.Runs(1000, 5000)
@@ -117,7 +117,7 @@ func TestAuditStopsInTime(t *testing.T) {
 	}
 }
 
-// A part that begins is a line, where no terminal shows a bar.
+// TestAuditSaysWhatItDoes checks that each part prints a line when it begins, where no terminal shows a bar.
 func TestAuditSaysWhatItDoes(t *testing.T) {
 	var out bytes.Buffer
 	progress := progressOn(&out)
@@ -155,8 +155,8 @@ func TestAuditRefusesBadFlags(t *testing.T) {
 	}
 }
 
-// TestAggregateOfUsers: at user level, with a window and with a memory, the plan speaks of users, and no attack of the
-// audit on whole trains of events refutes it.
+// TestAggregateOfUsers checks user-level privacy, with a window and with a memory. The plan must describe the
+// protection of users, and the audit, which attacks all events of a user together, must not refute it.
 func TestAggregateOfUsers(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"total": {"ORIEL_WINDOW": "64"},

@@ -14,8 +14,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// TestBandsOfTheReadme: the commands of coco's page that make a band give its table. The short form plays one seed over
-// the first 8 000 flights, whose share is near the level by then, within 0.05.
+// TestBandsOfTheReadme checks that the commands of coco's page that make a prediction band give the page's table. The
+// short form runs one seed over the first 8 000 flights, after which the covered share is within 0.05 of the level.
 func TestBandsOfTheReadme(t *testing.T) {
 	t.Parallel()
 	commands := repotest.Block(t, cocoPage, "export ORIEL_BAND=")

@@ -50,7 +50,7 @@ func configCommand() *cobra.Command {
 	}
 }
 
-// membersText writes what decisions state behind the window.
+// membersText formats the members of decisions that state the guarantee beside the window.
 func membersText(members []protection.Member) string {
 	text := ""
 	for _, m := range members {
@@ -59,8 +59,8 @@ func membersText(members []protection.Member) string {
 	return text
 }
 
-// printSettings prints a line a variable; what was not given stands behind #, with its default. Of operators it shows
-// the settings of the one that is named.
+// printSettings prints each variable on a line. A variable that is not set follows a # with its default. Only the named
+// operator's settings are shown.
 func printSettings(out io.Writer, environ []string) {
 	given := map[string]string{}
 	for _, line := range environ {

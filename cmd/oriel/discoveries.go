@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// discoveriesOptions are the flags of `oriel discoveries`.
+// discoveriesOptions has the flags of `oriel discoveries`.
 type discoveriesOptions struct {
 	rate float64
 	look uint64
@@ -41,7 +41,7 @@ func discoveriesCommand() *cobra.Command {
 	return cmd
 }
 
-// question is whether an arm has an effect on a metric.
+// question asks whether an arm has an effect on a metric.
 type question struct {
 	metric, stream          string
 	arm                     int // 1 for the control
@@ -104,7 +104,8 @@ func writeDiscoveries(out io.Writer, all []question, found []bool, by string, ra
 
 const maxDecisionLine = 64 << 20
 
-// questionsOf reads those of a file: of every stream the decision of a look, or the newest.
+// questionsOf reads the questions of a file. From every stream it takes the decision of the given look, or the newest
+// decision.
 func questionsOf(metric, file string, look uint64) ([]question, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -148,7 +149,7 @@ func questionsOf(metric, file string, look uint64) ([]question, error) {
 	return all, nil
 }
 
-// questionsIn reads the members of an experiment.
+// questionsIn reads the members of a decision that belong to an experiment.
 func questionsIn(metric string, d schemas.Decision) (all []question, looks float64, err error) {
 	members := map[string]json.RawMessage{}
 	for _, x := range d.Extras {

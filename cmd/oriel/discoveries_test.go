@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// Of two metrics and two arms: at any time by p-values of all looks, of which two are small enough for four questions,
-// at a look by its e-values. Arms that are not drawn as said answer nothing, and help no other.
+// TestDiscoveriesOfFiles checks the answers to four questions: two metrics, two arms. At any time it uses p-values over
+// all looks, of which two are small enough for four questions. At a fixed look it uses the look's e-values. Arms whose
+// observed shares contradict their stated probabilities must give no answer, and must not make another answer easier.
 func TestDiscoveriesOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, lines ...string) string {

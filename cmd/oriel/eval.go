@@ -21,7 +21,7 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// evalOptions are the flags of `oriel eval`.
+// evalOptions has the flags of `oriel eval`.
 type evalOptions struct {
 	ndjson     string
 	topic      string
@@ -129,7 +129,7 @@ func runEval(cmd *cobra.Command, o evalOptions) error {
 	return o.show(cmd, in, source)
 }
 
-// show runs, draws and prints.
+// show runs the evaluation, draws the plot and prints the report.
 func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source) error {
 	total := int64(0)
 	for _, n := range source.Totals() {
@@ -163,17 +163,17 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 	return encoder.Encode(report.printed)
 }
 
-// evalReport is printed as text or JSON, and drawn.
+// evalReport can be printed as text or JSON, and drawn as a plot.
 type evalReport struct {
 	printed interface{ Print(io.Writer) error }
 	slide   *figure.Slide
 }
 
-// Print prints the text.
+// Print prints the report as text.
 func (r evalReport) Print(out io.Writer) error { return r.printed.Print(out) }
 
-// report scores decisions on the events that follow them, or holds published numbers beside the truth, as the
-// operator's decisions are.
+// report scores decisions on the events that follow them or, for an operator of published numbers, compares these with
+// the true numbers.
 func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Source) (evalReport, error) {
 	numbers, err := eval.Publishes(in.Settings[0])
 	if err != nil {
@@ -206,8 +206,8 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 	return evalReport{report, report.Slide()}, nil
 }
 
-// rows are the settings of each ε, window and memory: the environment with one of each list in the place of what it
-// says.
+// rows returns the settings of each combination of ε, window and memory: the environment, with a value of each list in
+// the place of its own.
 func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
 	lengths := [][]string{nil}
 	if len(o.windows)+len(o.memories) > 0 {

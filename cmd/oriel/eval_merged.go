@@ -9,11 +9,11 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// mergedEvents are those of a topic as one stream. The order of a service is in its order log, and says which events
-// were there first; here the times of records say it, so that no deployment is needed. Equal times go by partition.
+// mergedEvents has the events of a topic as one stream. A service takes the order of events from its order log. Here
+// the records' timestamps decide it, so that no deployment is needed; equal times are ordered by partition.
 type mergedEvents struct{ *topicEvents }
 
-// Totals is one stream.
+// Totals returns the length of a single stream.
 func (e mergedEvents) Totals() []int64 {
 	total := int64(0)
 	for _, n := range e.totals {
@@ -22,7 +22,7 @@ func (e mergedEvents) Totals() []int64 {
 	return []int64{total}
 }
 
-// Each reads all partitions beside each other. Offsets are those of the merged stream.
+// Each merges all partitions by the timestamps of their records. It calls f with offsets of the merged stream.
 func (e mergedEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	heads := make([]*head, len(e.bounds))
 	for p, bounds := range e.bounds {
@@ -56,7 +56,7 @@ func (e mergedEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	}
 }
 
-// head is the next record of a partition.
+// head holds the next record of a partition.
 type head struct {
 	reader    *fetch.Reader
 	batch     *fetch.Batch
@@ -66,7 +66,7 @@ type head struct {
 	unit      string
 }
 
-// advance goes to the next record, until all before the end were met.
+// advance moves to the next record, until the partition's end.
 func (h *head) advance(ctx context.Context) error {
 	h.record = nil
 	for len(h.rest) == 0 {

@@ -16,7 +16,7 @@ import (
 	"oriel/schemas"
 )
 
-// besideTruth is what the tests read of `oriel eval --json`; null stands for a truth that there is not.
+// besideTruth is the part of `oriel eval --json` that the tests read; null stands for a true value that does not exist.
 type besideTruth struct {
 	Events int
 	Null   int `json:"null_events"`
@@ -41,7 +41,7 @@ func (f *fixture) showsTruth(args ...string) (r besideTruth) {
 	return r
 }
 
-// counted is a deployment of numbers over a CSV file, and the mapping of its columns.
+// counted returns a deployment of numbers over a CSV file, and the mapping of the file's columns.
 func counted(t *testing.T, rows int, more ...string) (f *fixture, mapping []string) {
 	t.Helper()
 	f = unserved(t, map[string]string{
@@ -64,13 +64,13 @@ func counted(t *testing.T, rows int, more ...string) (f *fixture, mapping []stri
 	}
 }
 
-// airlineOf is of the i-th row; no row is of HA.
+// airlineOf returns the airline and delay of the i-th row; no row has the airline HA.
 func airlineOf(i int) (airline string, delay int) {
 	return []string{"UA", "AA", "B6"}[i%3], i*i%300 - 80
 }
 
-// TestEvalShowsNumbersBesideTheTruth: the truth is what the rows say, computed here without any part of Oriel; the
-// private numbers are those that a replay with the seed's secret publishes.
+// TestEvalShowsNumbersBesideTheTruth compares the true numbers with a computation here that uses no part of Oriel. The
+// private numbers must be the ones that a replay with the seed's secret publishes.
 func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
 	const rows = 600
 	f, mapping := counted(t, rows)
@@ -151,7 +151,7 @@ func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
 	f.Fails("--delay", append([]string{"eval", "--delay", "5"}, mapping...)...)
 }
 
-// TestEvalShowsDecayedNumbers: each memory has a truth of its own, and so has a tumbling window.
+// TestEvalShowsDecayedNumbers checks that each memory has a true value of its own, and so has a tumbling window.
 func TestEvalShowsDecayedNumbers(t *testing.T) {
 	const rows = 300
 	f, mapping := counted(t, rows, "WINDOW=lifetime", "MEMORY=64", "MEMORIES=16,64", "BATCH=1", "STATISTICS=count,mean")
@@ -183,7 +183,8 @@ func TestEvalShowsDecayedNumbers(t *testing.T) {
 	}
 }
 
-// TestEvalShowsDifferences of an experiment's arms: of means, and of the shares of an arm's events that are in a cell.
+// TestEvalShowsDifferences checks differences between an experiment's arms: of means, and of the share of an arm's
+// events in a cell.
 func TestEvalShowsDifferences(t *testing.T) {
 	const rows = 600
 	f, mapping := counted(t, rows, "CELLS=carrier=UA|AA,hour=0:24:2", "ARMS=carrier", "STATISTICS=count,mean")

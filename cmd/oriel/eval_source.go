@@ -24,7 +24,7 @@ import (
 	"oriel/schemas"
 )
 
-// fileEvents are those of an NDJSON or CSV file, in one stream or spread over several.
+// fileEvents has the events of an NDJSON or CSV file, in one stream or spread over several.
 type fileEvents struct {
 	name   string
 	model  streams.Model
@@ -33,7 +33,7 @@ type fileEvents struct {
 	totals []int64
 }
 
-// newFileEvents counts the records, and so reads the file once.
+// newFileEvents counts the records, for which it reads the file once.
 func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fileEvents, error) {
 	model, err := s.Model()
 	if err != nil {
@@ -61,7 +61,7 @@ func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fil
 	return e, err
 }
 
-// rows are the records of a CSV file.
+// rows returns a function that reads the records of a CSV file.
 func (e *fileEvents) rows(mapping tableMapping) func(io.Reader, func(records.Record, []byte) error) error {
 	return func(in io.Reader, f func(records.Record, []byte) error) error {
 		return mapping.each(in, func(o outgoing) error {
@@ -78,7 +78,8 @@ func (e *fileEvents) rows(mapping tableMapping) func(io.Reader, func(records.Rec
 	}
 }
 
-// lines are the records of an NDJSON file. A line that is too long becomes a null event, as the service would have it.
+// lines returns a function that reads the records of an NDJSON file. A line that is too long becomes a null event, as
+// in the service.
 func (e *fileEvents) lines(separator string, maxBytes int) func(io.Reader, func(records.Record, []byte) error) error {
 	if separator != "" {
 		maxBytes += replay.KeyBytes
@@ -97,7 +98,7 @@ func (e *fileEvents) lines(separator string, maxBytes int) func(io.Reader, func(
 	}
 }
 
-// Totals counts the records of each stream.
+// Totals returns the number of records of each stream.
 func (e *fileEvents) Totals() []int64 { return e.totals }
 
 // Each reads the file.
@@ -126,13 +127,13 @@ func (e *fileEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	return nil
 }
 
-// owned copies what a reader will overwrite.
+// owned copies the slices of a record that the reader will overwrite.
 func owned(r records.Record) records.Record {
 	r.Key, r.Value, r.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), r.Headers.Clone()
 	return r
 }
 
-// topicEvents are those that the partitions of a topic have when it is opened.
+// topicEvents has the events that the partitions of a topic contain when it is opened.
 type topicEvents struct {
 	client *kafka.Client
 	topic  string
@@ -156,10 +157,10 @@ func newTopicEvents(ctx context.Context, client *kafka.Client, name string) (*to
 	return e, nil
 }
 
-// Totals are offsets: some of them may hold no record.
+// Totals returns numbers of offsets; some of them may have no record.
 func (e *topicEvents) Totals() []int64 { return e.totals }
 
-// Each reads partition by partition.
+// Each reads one partition after another.
 func (e *topicEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	for p, bounds := range e.bounds {
 		reader := fetch.NewReader(e.client, e.topic, int32(p), bounds.Start, fetch.Options{MaxBytes: 4 << 20})
@@ -183,13 +184,13 @@ func (e *topicEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 	return nil
 }
 
-// watched shows the records of a source to a Watch.
+// watched passes the records of a source to a Watch as well.
 type watched struct {
 	eval.Source
 	watch *traps.Watch
 }
 
-// Each calls f for each record.
+// Each calls f with each record.
 func (w watched) Each(ctx context.Context, f func(eval.Item) error) error {
 	return w.Source.Each(ctx, func(i eval.Item) error {
 		if !i.Record.Unreadable {

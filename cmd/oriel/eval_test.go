@@ -18,7 +18,7 @@ import (
 	"oriel/schemas"
 )
 
-// evalEvents are lines of two classes with the features' vectors and labels, one of them broken.
+// evalEvents returns n lines of two classes, one of them malformed, with the features' vectors and the labels.
 func evalEvents(n int) (lines string, xs [][6]float64, ys []float64) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	var b strings.Builder
@@ -37,8 +37,8 @@ func evalEvents(n int) (lines string, xs [][6]float64, ys []float64) {
 	return b.String(), xs, ys
 }
 
-// documentIn reads the JSON in what a command said, its log before it. In a report, null stands for figures that there
-// are not.
+// documentIn decodes the JSON in a command's output, after its log lines. In a report, null stands for figures that do
+// not exist.
 func documentIn(t *testing.T, said string, into any) {
 	t.Helper()
 	document := said[strings.IndexByte(said, '{') : strings.LastIndexByte(said, '}')+1]
@@ -55,8 +55,8 @@ func (f *fixture) evaluates(args ...string) eval.Report {
 	return r
 }
 
-// TestEvalScoresTheDecisionsOfReplay: the loss is that of the decisions which a replay with the seed's secret
-// publishes, each on the event after it, delayed or not.
+// TestEvalScoresTheDecisionsOfReplay checks the loss. It must be computed from the decisions that a replay with the
+// seed's secret publishes, each on the next event, with a delay and without.
 func TestEvalScoresTheDecisionsOfReplay(t *testing.T) {
 	for form, encoding := range map[string]string{"dense": "json", "sparse": "avro"} {
 		t.Run(form, func(t *testing.T) { scoresReplay(t, form, encoding) })
@@ -97,7 +97,8 @@ func scoresReplay(t *testing.T, form, encoding string) {
 	}
 }
 
-// TestEvalComparesInOnePass: a row for each ε and window, a slide, the same figures from CSV and from a topic.
+// TestEvalComparesInOnePass checks that one pass gives a row for each ε and window, a plot, and the same figures from
+// CSV and from a topic.
 func TestEvalComparesInOnePass(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, map[string]string{"ORIEL_DIMENSION": "6"})
@@ -163,8 +164,8 @@ func TestEvalRefusesBadFlags(t *testing.T) {
 	}
 }
 
-// TestEvalNamesTheLineThatIsNoEvent: a line is counted as every command counts it, from 1, in whichever stream it is;
-// and the member is named.
+// TestEvalNamesTheLineThatIsNoEvent checks that the number of a malformed line counts from 1, as in every command and
+// for every stream, and that the wrong member is named.
 func TestEvalNamesTheLineThatIsNoEvent(t *testing.T) {
 	f := offline(t, nil)
 	lines := strings.Repeat(`{"features":[1,0,0,0,0,0],"label":1}`+"\n", 40)

@@ -13,7 +13,8 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestExitCodes: 2 for a wrong call or wrong settings, 1 for what fails while working, 0 for what is done.
+// TestExitCodes checks the exit codes: 2 for a wrong call or wrong settings, 1 for a failure during work, 0 for
+// success.
 func TestExitCodes(t *testing.T) {
 	f := offline(t, nil)
 	file := servicetest.WriteFile(t, "events.ndjson", append(servicetest.Event(1).Value, '\n'))
@@ -47,8 +48,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestTwoSignalsAtOnceAreOne: users of timeout(1) and of supervisors that signal a process and its group lost the clean
-// end.
+// TestTwoSignalsAtOnceAreOne checks that two signals in quick succession count as one. Users of timeout(1) and of
+// supervisors, which signal a process and then its group, once lost the orderly stop.
 func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
@@ -68,7 +69,8 @@ func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 	}
 }
 
-// TestMasterKeyIsNeverOverwritten: a second `oriel key` fails, and the key stays; nobody else can read it.
+// TestMasterKeyIsNeverOverwritten checks that a second `oriel key` fails and the key stays, and that no other user can
+// read the file.
 func TestMasterKeyIsNeverOverwritten(t *testing.T) {
 	f := unserved(t, nil)
 	file := filepath.Join(t.TempDir(), "master.key")
@@ -93,7 +95,8 @@ func TestMasterKeyIsNeverOverwritten(t *testing.T) {
 	}
 }
 
-// TestSettingsFromAFile: what the environment has counts, the rest comes from the file, and config shows both.
+// TestSettingsFromAFile checks that the environment has precedence over the file of settings, and that `oriel config`
+// shows both.
 func TestSettingsFromAFile(t *testing.T) {
 	f := offline(t, nil)
 	var lines []string
@@ -122,7 +125,8 @@ func TestSettingsFromAFile(t *testing.T) {
 		"config", "--env-file", servicetest.WriteFile(t, "unknown", []byte("ORIEL_NAMES=a\n")))
 }
 
-// TestUntrustedBrokerEndsTheCommand: what no repetition mends is not repeated, and the words name the setting.
+// TestUntrustedBrokerEndsTheCommand checks that an error that a retry cannot fix is not retried, and that the message
+// names the setting.
 func TestUntrustedBrokerEndsTheCommand(t *testing.T) {
 	listener := httptest.NewTLSServer(nil) // its certificate is of no authority that a machine trusts
 	defer listener.Close()
@@ -134,7 +138,8 @@ func TestUntrustedBrokerEndsTheCommand(t *testing.T) {
 	}
 }
 
-// TestPasswordFileOfAllIsRefused, as the master key's.
+// TestPasswordFileOfAllIsRefused checks that a password file that other users may read is refused, like such a master
+// key file.
 func TestPasswordFileOfAllIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(file, []byte("secret\n"), 0o644); err != nil {

@@ -20,7 +20,7 @@ import (
 
 const aggregatePage = "operators/aggregate/README.md"
 
-// pageOfExperiments is what aggregate's page says of experiments, on one line.
+// pageOfExperiments returns the section about experiments of aggregate's page, on one line.
 func pageOfExperiments(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile(repotest.Path(aggregatePage))
@@ -31,9 +31,10 @@ func pageOfExperiments(t *testing.T) string {
 	return repotest.OnOneLine(text)
 }
 
-// TestExperimentOfTheReadme: the commands of aggregate's page draw arms for real flights, plan, and find B, as the page
-// shows. The short form has the first 40 000 flights with one seed, by which B is found too. A figure may be one off in
-// its last digit, and a look in the number of events: another processor fits another filter.
+// TestExperimentOfTheReadme checks that the commands of aggregate's page draw arms for real flights, plan, and find
+// that B is better, as the page shows. The short form uses the first 40 000 flights with one seed, which also find B. A
+// figure may differ by one in its last digit, and the time of a look by one event, because another processor fits
+// another filter.
 func TestExperimentOfTheReadme(t *testing.T) {
 	t.Parallel()
 	commands := repotest.Block(t, aggregatePage, "awk -F,")
@@ -99,7 +100,8 @@ func TestExperimentOfTheReadme(t *testing.T) {
 	}
 }
 
-// TestAssociationOfTheReadme: the difference between airlines that the page shows, and that nothing more is made of it.
+// TestAssociationOfTheReadme checks the difference between airlines that the page shows, and that the page claims no
+// more than an association.
 func TestAssociationOfTheReadme(t *testing.T) {
 	tiertest.Slow(t, "TestNumbersOfTheReadme")
 	_, commands := repotest.Operator(t, "aggregate")

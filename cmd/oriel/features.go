@@ -87,8 +87,8 @@ func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) err
 	}
 }
 
-// appendVector prints what an event is learned as: numbers are those behind vector, label and weight, in the body's
-// order, a choice by its position.
+// appendVector appends what is learned from an event: vector, label and weight, then the body's numbers in its order. A
+// choice is printed as its index.
 func appendVector(dst []byte, e schemas.Event, labelled bool) []byte {
 	dst = append(dst, '{')
 	if e.Vector.Indices != nil {

@@ -22,8 +22,8 @@ func scoring(t *testing.T) settings.Settings {
 	return s
 }
 
-// TestFeaturesAnswersWhileItsInputIsOpen: a service writes a line and reads its vector, and then the next. It once
-// answered at the end only.
+// TestFeaturesAnswersWhileItsInputIsOpen checks that a program can write a line, read its vector, and then write the
+// next. Answers once came only at the end of the input.
 func TestFeaturesAnswersWhileItsInputIsOpen(t *testing.T) {
 	lines, in := io.Pipe()
 	answers, out := io.Pipe()
@@ -51,8 +51,8 @@ func TestFeaturesAnswersWhileItsInputIsOpen(t *testing.T) {
 	}
 }
 
-// TestFeaturesNamesProblemsAside: each line has one answer; what is wrong goes to the other stream, with the
-// name of a member and without a value.
+// TestFeaturesNamesProblemsAside checks that each line has one answer. Problems must go to standard error, with the
+// name of the member and without a value.
 func TestFeaturesNamesProblemsAside(t *testing.T) {
 	var out, problems bytes.Buffer
 	in := `{"features":{"a":1},"label":1}
@@ -92,7 +92,7 @@ func TestFeaturesNamesProblemsAside(t *testing.T) {
 	}
 }
 
-// TestFeaturesPrintsEveryPartOfAnEvent, whatever its body has.
+// TestFeaturesPrintsEveryPartOfAnEvent checks the output for every kind of event body.
 func TestFeaturesPrintsEveryPartOfAnEvent(t *testing.T) {
 	f := func(e schemas.Event, labelled bool, want string) {
 		t.Helper()

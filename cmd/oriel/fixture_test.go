@@ -12,7 +12,7 @@ func TestMain(m *testing.M) {
 	servicetest.Main(m, func(ctx context.Context) int { return program.Execute(ctx, root()) })
 }
 
-// fixture is a deployment and what the tests of this package ask of it.
+// fixture is a deployment with the methods that the tests of this package need.
 type fixture struct{ *servicetest.Fixture }
 
 func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
@@ -20,12 +20,12 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 	return &fixture{servicetest.New(t, partitions, more)}
 }
 
-// unserved is a fixture of commands that need no deployment.
+// unserved returns a fixture for commands that need no deployment.
 func unserved(t *testing.T, env map[string]string) *fixture {
 	return &fixture{&servicetest.Fixture{T: t, Env: env}}
 }
 
-// offline is the command with the settings of a replay and no broker.
+// offline returns a fixture with the settings of a replay and no broker.
 func offline(t *testing.T, more map[string]string) *fixture {
 	t.Helper()
 	env := map[string]string{
@@ -39,5 +39,5 @@ func offline(t *testing.T, more map[string]string) *fixture {
 	return unserved(t, env)
 }
 
-// cocoPage has the worked example.
+// cocoPage is the page with the worked example.
 const cocoPage = "operators/coco/README.md"

@@ -12,8 +12,8 @@ import (
 	"oriel/cmd/internal/program"
 )
 
-// TestNoCommandCanBeDumped: a core dump holds keys and events. `run` and `letters` alone forbade one, by a limit that
-// the kernel does not look at where it pipes dumps to a program.
+// TestNoCommandCanBeDumped checks that no command leaves a core dump, because it would contain keys and events. Only
+// `run` and `letters` once forbade it, by a limit that the kernel ignores when it pipes dumps to a program.
 func TestNoCommandCanBeDumped(t *testing.T) {
 	var paths []string
 	var walk func(cmd *cobra.Command, path string)

@@ -20,12 +20,12 @@ import (
 	"oriel/cmd/internal/setup/dialogue"
 )
 
-// lines are records, one of each line.
+// lines returns the lines of a text as records.
 func lines(content []byte) (records []string) {
 	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 }
 
-// avroVersions are two versions of one schema: the newer one has a field more, and total as a double.
+// avroVersions are two versions of one schema: the newer one has one more field, and total as a double.
 var avroVersions = []string{
 	`{"type":"record","name":"Order","fields":[{"name":"order_id","type":"string"},
 	{"name":"total","type":"long"},{"name":"refunded","type":"boolean"}]}`,
@@ -35,7 +35,7 @@ var avroVersions = []string{
 	{"name":"country","type":"string"}]}],"default":null}]}`,
 }
 
-// avroOrders are records of both versions in Confluent's framing, of ids 7 and 9.
+// avroOrders returns records of both versions in Confluent's framing, with ids 7 and 9.
 func avroOrders(n int) (records []string) {
 	text := func(s string) string { return string(binary.AppendVarint(nil, int64(len(s)))) + s }
 	for i := range n {
@@ -67,7 +67,7 @@ message Order {
 }
 `
 
-// protobufOrders are records in Confluent's framing, of the third message type of id 3.
+// protobufOrders returns records in Confluent's framing, of the third message type of id 3.
 func protobufOrders(n int) (records []string) {
 	for i := range n {
 		text := func(b []byte, field protowire.Number, s string) []byte {
@@ -89,7 +89,8 @@ func protobufOrders(n int) (records []string) {
 	return records
 }
 
-// From a topic of each of four shapes and a few answers to the first decision that all records are events of.
+// TestInitOnFourShapes goes from a topic of each of four record formats, by a few answers, to the first decision. All
+// records must be valid events.
 func TestInitOnFourShapes(t *testing.T) {
 	registry := srfake.New()
 	t.Cleanup(registry.Close)
@@ -186,7 +187,7 @@ func TestInitOnFourShapes(t *testing.T) {
 	}
 }
 
-// settingsOf reads a file of settings.
+// settingsOf parses a file of settings.
 func settingsOf(t *testing.T, name string) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile(name)
@@ -204,7 +205,8 @@ func settingsOf(t *testing.T, name string) map[string]string {
 	return given
 }
 
-// Scripts answer by flags, and get what cannot work refused; files hold names of members and confirmed ranges alone.
+// TestInitInAScript checks that scripts answer by flags, and that impossible answers are refused. Files must contain
+// names of members and confirmed ranges alone.
 func TestInitInAScript(t *testing.T) {
 	t.Parallel()
 	sample := servicetest.WriteFile(t, "orders", orders(60, "", ""))

@@ -31,7 +31,7 @@ func keyCommand() *cobra.Command {
 	return cmd
 }
 
-// writeKeyFile makes the file.
+// writeKeyFile creates a file with a new key.
 func writeKeyFile(path string) error {
 	err := setup.WriteNew(path, setup.NewKey(), 0o400)
 	if errors.Is(err, fs.ErrExist) {

@@ -53,11 +53,10 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// release is the version that a build without git is given: -ldflags "-X main.release=v1.2.3", as deploy/Dockerfile
-// does.
+// release is the version for builds without git: -ldflags "-X main.release=v1.2.3", as in deploy/Dockerfile.
 var release string
 
-// version is the release, or what the build says of itself.
+// version returns the release, or else the version in the build information.
 func version() string {
 	if release != "" {
 		return release

@@ -11,10 +11,10 @@ import (
 	"oriel/cmd/internal/setup"
 )
 
-// howMany records of a topic or lines of a file are a sample, and how many of them are shown.
+// howMany is the number of records or lines in a sample, and firstFew the number of them that are shown.
 const howMany, firstFew = 1000, 3
 
-// requestFlags are the flags of `oriel map` and `oriel init` that say where a sample is and how it is encoded.
+// requestFlags adds the flags of `oriel map` and `oriel init` for the source of a sample and its encoding.
 func requestFlags(cmd *cobra.Command, r *setup.Request) {
 	f := cmd.Flags()
 	f.StringArrayVar(&r.Files, "sample", nil, "lines of JSON, or one record of another format; may be given again")

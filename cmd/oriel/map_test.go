@@ -12,8 +12,8 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// Records that a mapping reads are the events that somebody has converted by hand: eval and features make the same of
-// them, from lines and from a table.
+// TestAMappingStandsForAConverter compares records that a mapping reads with the same events converted by hand. eval
+// and features must give the same output for both, from lines and from a table.
 func TestAMappingStandsForAConverter(t *testing.T) {
 	t.Parallel()
 	var own, nested, csv strings.Builder
@@ -58,7 +58,8 @@ func TestAMappingStandsForAConverter(t *testing.T) {
 	}
 }
 
-// What a mapping cannot read is named by its member, its path and its rule, and never by what it says.
+// TestProblemsOfMappedRecords checks that an error of a mapped record names its member, path and rule, and never its
+// value.
 func TestProblemsOfMappedRecords(t *testing.T) {
 	t.Parallel()
 	f := offline(t, map[string]string{
@@ -102,8 +103,8 @@ func TestProblemsOfMappedRecords(t *testing.T) {
 	f.Fails("--label: ORIEL_MAP says", "produce", "--stdout", "--csv", rows, "--label", "late>1")
 }
 
-// The schema of mapped records takes those that become events, whatever else they have, and names what each place is
-// for.
+// TestSchemaOfMappedRecords checks that the schema of mapped records accepts all records that become events, whatever
+// else they contain, and that it describes the use of each place.
 func TestSchemaOfMappedRecords(t *testing.T) {
 	environ := []string{"ORIEL_OPERATOR=coco", "ORIEL_LOSS=logistic", "ORIEL_DIMENSION=8", `ORIEL_MAP={"where":"s!=no","label":"/o/late>15",
 		"features":["/o/l/2/n:number",{"name":"hour","from":"at","as":"hour"},{"name":"day","from":"at","as":"weekday"}]}`}
@@ -144,7 +145,7 @@ func TestSchemaOfMappedRecords(t *testing.T) {
 	}
 }
 
-// says runs a command within the test and returns what it writes to standard output and to standard error.
+// says runs a command inside the test and returns its standard output and standard error.
 func says(t *testing.T, args ...string) (out, notes string, err error) {
 	t.Helper()
 	var o, n strings.Builder
@@ -157,7 +158,7 @@ func says(t *testing.T, args ...string) (out, notes string, err error) {
 	return o.String(), n.String(), err
 }
 
-// orders are lines of nested JSON with members that nobody asks for, each within front and back.
+// orders returns n lines of nested JSON with members that no setting asks for, each line between front and back.
 func orders(n int, front, back string) []byte {
 	var lines strings.Builder
 	for i := range n {
@@ -168,7 +169,8 @@ func orders(n int, front, back string) []byte {
 	return []byte(lines.String())
 }
 
-// A proposal tells features, times, identifiers and free text apart, and shows contents in the first events alone.
+// TestAMappingIsProposed checks that a proposal distinguishes features, times, identifiers and free text. It may show
+// contents only in the first events.
 func TestAMappingIsProposed(t *testing.T) {
 	t.Parallel()
 	const document = `{

@@ -24,7 +24,7 @@ import (
 	"oriel/schemas"
 )
 
-// numbersOptions are the flags of `oriel numbers`.
+// numbersOptions has the flags of `oriel numbers`.
 type numbersOptions struct {
 	topic, descriptor, input, names, from, to, timezone, format, output string
 	every, last                                                         time.Duration
@@ -72,7 +72,7 @@ func numbersCommand() *cobra.Command {
 	return cmd
 }
 
-// query reads the flags that say which rows there are.
+// query parses the flags that choose the rows.
 func (o numbersOptions) query() (q numbers.Query, clock numbers.Clock, err error) {
 	zone, err := time.Parse("Z07:00", o.timezone)
 	if err != nil {
@@ -164,7 +164,7 @@ func runNumbers(cmd *cobra.Command, o numbersOptions) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// fromFile takes decisions of a file, with the descriptor of another or of the settings.
+// fromFile reads decisions from a file, with a descriptor from another file or from the settings.
 func (o numbersOptions) fromFile(cmd *cobra.Command, take func([]byte, func(collector) error) error) error {
 	descriptor, err := o.described()
 	if err != nil {
@@ -189,7 +189,7 @@ func addLines(c collector, name string, in io.Reader) error {
 	return nil
 }
 
-// described is the descriptor of --names, or of the settings.
+// described returns the descriptor in --names, or the settings' descriptor.
 func (o numbersOptions) described() ([]byte, error) {
 	if o.names != "" {
 		return os.ReadFile(o.names)
@@ -205,7 +205,7 @@ func (o numbersOptions) described() ([]byte, error) {
 	return operators.DescriptorOf(learner.Operator()), nil
 }
 
-// published is the newest descriptor of the topic beside that of decisions, or of --names.
+// published returns the newest descriptor in the descriptor topic, or the one in --names.
 func (o numbersOptions) published(ctx context.Context, client *kafka.Client) (newest []byte, err error) {
 	if o.names != "" {
 		return os.ReadFile(o.names)
@@ -228,8 +228,8 @@ func (o numbersOptions) published(ctx context.Context, client *kafka.Client) (ne
 	return newest, err
 }
 
-// fromTopic takes the committed decisions of a topic. One without a time has the timestamp of its record, which is that
-// of the commit.
+// fromTopic reads the committed decisions of a topic. A decision without a time gets the timestamp of its record, which
+// is the time of the commit.
 func fromTopic(ctx context.Context, client *kafka.Client, name string, c collector, problems io.Writer) error {
 	told := false
 	return readTopic(ctx, client, name, func(value []byte, timestamp int64) error {
@@ -248,7 +248,7 @@ func fromTopic(ctx context.Context, client *kafka.Client, name string, c collect
 	})
 }
 
-// readTopic hands on all committed records that a topic has, partition by partition.
+// readTopic reads all committed records of a topic, one partition after another.
 func readTopic(
 	ctx context.Context, client *kafka.Client, name string, take func(value []byte, timestamp int64) error,
 ) error {

@@ -10,16 +10,16 @@ import (
 	"oriel/schemas"
 )
 
-// collector takes decisions.
+// collector consumes decisions.
 type collector interface {
 	Add(d schemas.Decision, ms int64) error
 	AddLines(r io.Reader) error
 }
 
-// ofExperiments are members of decisions that nobody can add up.
+// ofExperiments lists members of decisions that cannot be summed over partitions or time.
 var ofExperiments = []string{"effect", "lift", "verdict", "effect_e", "effect_p"}
 
-// checkEffects refuses flags that would make something else of a confidence sequence than it is.
+// checkEffects refuses flags that contradict a confidence sequence, for example sums of effects.
 func (o numbersOptions) checkEffects() error {
 	switch {
 	case !o.effects:
@@ -37,7 +37,7 @@ func (o numbersOptions) checkEffects() error {
 	return nil
 }
 
-// effectsOf reads effects, and returns what writes them.
+// effectsOf reads effects, and returns the function that writes them.
 func (o numbersOptions) effectsOf(
 	descriptor []byte, clock numbers.Clock, q numbers.Query, read func(collector) error,
 ) (write func(io.Writer) error, err error) {

@@ -17,7 +17,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestNumbersOfAFile: rows by the hour of the zone, with marginals; wrong flags name themselves.
+// TestNumbersOfAFile checks rows by hour of a time zone, with marginals. An error of a wrong flag must name the flag.
 func TestNumbersOfAFile(t *testing.T) {
 	dir := t.TempDir()
 	names, input := filepath.Join(dir, "names.json"), filepath.Join(dir, "decisions.json")
@@ -82,9 +82,9 @@ func TestNumbersOfAFile(t *testing.T) {
 	}
 }
 
-// TestNumbersOfATopic: a year of events, replayed from earliest in two partitions, falls into its own hours. The first
-// process dies with decisions that it has not committed, which do not count twice. Decisions of an earlier deployment
-// have no time: those of their records count, and it is said.
+// TestNumbersOfATopic checks that a year of events, consumed from the start in two partitions, is counted in its own
+// hours. The first process dies with uncommitted decisions, which must not count twice. Decisions of an earlier
+// deployment have no time: the timestamps of their records count, and the output says so.
 func TestNumbersOfATopic(t *testing.T) {
 	t.Parallel()
 	const each, apart = 60, 73 * time.Hour // half a year each

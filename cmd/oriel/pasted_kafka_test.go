@@ -22,10 +22,11 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// The texts are pasted as a person would, with kcat and curl, which .ci/run has. Users saw an example that printed
-// nothing because kcat had left before the commit, and one that overwrote their master key when they pasted it again.
+// Tests run the texts' commands as a person would paste them, with kcat and curl, which .ci/run installs. Users saw an
+// example that printed nothing because kcat had left before the commit, and an example that overwrote their master key
+// when they pasted it again.
 
-// shell is a person's shell in an empty home, with the command as ./oriel.
+// shell is a shell in an empty home folder, with the command as ./oriel.
 type shell struct {
 	t    *testing.T
 	home string
@@ -55,7 +56,7 @@ func newShell(t *testing.T) *shell {
 	return s
 }
 
-// paste gives what the commands print, and fails where the last one does.
+// paste runs the commands and returns their output. It fails if the last command fails.
 func (s *shell) paste(text string) string {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
@@ -70,8 +71,8 @@ func (s *shell) paste(text string) string {
 	return said.String()
 }
 
-// TestExampleTwice: the worked example of coco's page prints the first decision, at the second time as well, and the
-// file of flights behind it goes where it says.
+// TestExampleTwice runs the worked example of coco's page twice. Both times it must print the first decision, and the
+// file of flights must be where the page says.
 func TestExampleTwice(t *testing.T) {
 	f, s := newFixture(t, 1, nil), newShell(t)
 	example := repotest.Block(t, cocoPage, "topics --input-partitions")
@@ -87,8 +88,8 @@ func TestExampleTwice(t *testing.T) {
 		if !strings.Contains(said, `"step":1,"decision":[`) {
 			t.Fatalf("paste %d printed no decision: %s", i+1, said)
 		}
-		// The second time kcat leaves with the first decision, and the service may be told to end before the second event is
-		// put in order: then the next start takes it.
+		// The second time kcat leaves after the first decision. The service may then be told to stop before the second
+		// event is put in order, and the next start consumes it.
 		if n := len(f.Read(f.Name+".late.decisions", 0, false)); n < 1 || n > i+1 {
 			t.Errorf("after paste %d: %d decisions", i+1, n)
 		}
@@ -107,7 +108,7 @@ func TestExampleTwice(t *testing.T) {
 	}
 }
 
-// TestFourCommands: those of README.md lead from a topic to a decision.
+// TestFourCommands checks that the four commands of README.md lead from a topic to a decision.
 func TestFourCommands(t *testing.T) {
 	f, s := newFixture(t, 1, nil), newShell(t)
 	topic := f.Topic("orders")
@@ -127,7 +128,7 @@ kill -TERM $run; wait $run
 	}
 }
 
-// TestPlansOfThePages: the examples of operators that end with a plan have all settings that it needs.
+// TestPlansOfThePages checks that the examples of operators that end with a plan have all settings that it needs.
 func TestPlansOfThePages(t *testing.T) {
 	for _, operator := range []string{"arms", "bandit", "linucb", "sets"} {
 		_, commands := repotest.Operator(t, operator)
@@ -148,7 +149,8 @@ func mustAbs(t *testing.T, path string) string {
 	return abs
 }
 
-// TestCommandsOfTheDemo: what `oriel demo --keep` prints at its end shows five decisions, in any directory, and ends.
+// TestCommandsOfTheDemo checks that the commands printed at the end of `oriel demo --keep` show five decisions, in any
+// directory, and end.
 func TestCommandsOfTheDemo(t *testing.T) {
 	all, err := readDemoFlights()
 	if err != nil {

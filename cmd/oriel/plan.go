@@ -27,7 +27,7 @@ import (
 	"oriel/state"
 )
 
-// planOptions are the flags of `oriel plan`.
+// planOptions has the flags of `oriel plan`.
 type planOptions struct {
 	json     bool
 	plot     string
@@ -47,7 +47,7 @@ type planOptions struct {
 	problems io.Writer      // takes warnings; nil: none are printed
 }
 
-// measureFor bounds what --measure takes, all mechanisms together.
+// measureFor bounds the time of --measure for all mechanisms together.
 const measureFor = 200 * time.Millisecond
 
 func planCommand() *cobra.Command {
@@ -163,7 +163,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 	return o.print(out, answer)
 }
 
-// print writes an answer as JSON, or for a person.
+// print writes an answer as JSON or as text.
 func (o planOptions) print(out io.Writer, answer interface{ Print(io.Writer) error }) error {
 	if o.json {
 		encoder := json.NewEncoder(out)
@@ -174,7 +174,7 @@ func (o planOptions) print(out io.Writer, answer interface{ Print(io.Writer) err
 	return answer.Print(out)
 }
 
-// planEffect answers --want-effect.
+// planEffect answers --want-effect: how many events an experiment needs to show an effect.
 func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 	if !(math.Abs(o.effect) <= math.MaxFloat64) || !(o.power > 0 && o.power < 1) {
 		return exit.WrongUse("--want-effect, --power: not a finite effect, and a probability between 0 and 1")
@@ -191,7 +191,7 @@ func planEffect(out io.Writer, s settings.Settings, o planOptions) error {
 	return o.print(out, answer)
 }
 
-// planShown is a report or a frontier.
+// planShown is a report or a comparison of settings.
 type planShown interface {
 	Slide() *figure.Slide
 	Print(io.Writer) error
@@ -244,7 +244,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	return plan.New(in)
 }
 
-// costRange is that of --costs, nil where it is not given.
+// costRange returns the range of --costs, or nil if it is not given.
 func (o planOptions) costRange(operator operators.Operator) (*operators.Range, error) {
 	if o.costs == "" {
 		return nil, nil
@@ -260,7 +260,7 @@ func (o planOptions) costRange(operator operators.Operator) (*operators.Range, e
 	return &r, nil
 }
 
-// compare sets the lists beside each other; a list that is not given is what is configured.
+// compare compares all combinations of the flags' lists. A list that is not given has the configured value.
 func compare(in plan.Input, o planOptions) (planShown, error) {
 	if in.Configured.Scope.ForLife() {
 		return nil, exit.WrongUse("--epsilon, --window: a comparison is of windows, and ORIEL_WINDOW asks for a whole life")
@@ -278,7 +278,7 @@ func compare(in plan.Input, o planOptions) (planShown, error) {
 	return answer, nil
 }
 
-// compared are the settings that the lists of flags ask for.
+// compared returns the settings for the lists of the flags.
 func (o planOptions) compared(s settings.Settings) []settings.Settings {
 	epsilons, windows := o.epsilons, []string{s.Window}
 	if len(epsilons) == 0 {
@@ -299,7 +299,7 @@ func (o planOptions) compared(s settings.Settings) []settings.Settings {
 	return all
 }
 
-// windowList is a flag of numbers of steps.
+// windowList is a flag with a list of numbers of steps.
 type windowList struct{ steps *[]uint64 }
 
 func (l *windowList) Set(text string) error {
@@ -316,8 +316,9 @@ func (l *windowList) Set(text string) error {
 func (l *windowList) String() string { return "" }
 func (l *windowList) Type() string   { return "steps,…" }
 
-// firstStream opens a stream of the model. It returns the length of every sealed state, by sealing the first, the loss
-// of its draws, and the sizes of its decisions. seen is false where the first decision comes too late to be measured.
+// firstStream opens a stream of the model. It returns the length of a sealed state, the loss of its draws, and the
+// sizes of its decisions. All sealed states have one length, so it seals only the first. seen is false if the first
+// decision comes too late to be measured.
 func firstStream(model streams.Model) (
 	sealed int, draws dp.Draws, published plan.Published, seen bool, err error,
 ) {
@@ -343,14 +344,14 @@ func firstStream(model streams.Model) (
 	return sealed, stream.Guarantee().Draws, published, seen, err
 }
 
-// mostPlanned is how many events plan steps over to see a decision, and for how long.
+// These limits bound the events that plan steps over to see a decision, and the time.
 const (
 	mostPlanned = 1 << 17
 	planFor     = 2 * time.Second
 )
 
-// seldom is Published where decisions of the first topic are far apart: the size of one by the operator that publishes
-// every decision, beside the sizes of the second topic that were measured.
+// seldom returns the published sizes if decisions of the first topic are far apart. It measures one with an operator
+// that publishes every decision, and adds the measured sizes of the second topic.
 func seldom(s settings.Settings, actions plan.Published) (published plan.Published, err error) {
 	apart := s.Batch * max(1, s.EmitEvery())
 	model, err := s.EmitAll().Model()
@@ -369,8 +370,8 @@ func seldom(s settings.Settings, actions plan.Published) (published plan.Publish
 	}, nil
 }
 
-// publishes steps over events of no content until a step has published, and says what. seen is false where none has
-// that is of the first topic.
+// publishes steps over empty events until a step publishes, and returns the sizes. seen is false if no step has
+// published to the first topic.
 func publishes(stream *streams.Stream) (published plan.Published, seen bool, err error) {
 	walk := &streams.Walk{
 		Stream: stream,

@@ -18,7 +18,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// plannedSizes are what `oriel plan` says of decisions' sizes.
+// plannedSizes returns the sizes of decisions that `oriel plan` states.
 func plannedSizes(t *testing.T, s settings.Settings) plan.Setting {
 	t.Helper()
 	answer, err := planAnswer(s, planOptions{rate: 2})
@@ -28,8 +28,8 @@ func plannedSizes(t *testing.T, s settings.Settings) plan.Setting {
 	return answer.(*plan.Report).Setting
 }
 
-// TestPlanSaysWhatIsPublished: of every operator, the bytes of decisions for an event are those that a replay of real
-// events publishes after its opening.
+// TestPlanSaysWhatIsPublished compares the planned bytes of decisions for each event, for every operator, with the
+// bytes that a replay of real events publishes after its opening.
 func TestPlanSaysWhatIsPublished(t *testing.T) {
 	t.Parallel()
 	for i, c := range decisiontest.Cases(t) {
@@ -65,8 +65,9 @@ func TestPlanSaysWhatIsPublished(t *testing.T) {
 	}
 }
 
-// TestPlanSaysSizesOfRareDecisions: a decision each billion events has a size, too, and actions beside it keep theirs.
-// Where a single step has more events than plan steps over, it says so.
+// TestPlanSaysSizesOfRareDecisions checks that a decision every billion events has a planned size, too, and that the
+// sizes of actions stay the same beside it. If a single step has more events than plan steps over, the output must say
+// so.
 func TestPlanSaysSizesOfRareDecisions(t *testing.T) {
 	t.Parallel()
 	for _, of := range decisiontest.Inputs {
@@ -98,8 +99,8 @@ func TestPlanSaysSizesOfRareDecisions(t *testing.T) {
 	}
 }
 
-// TestAggregateOfTheReadme: the specification of aggregate's page is one without any other setting, in each of the
-// modes that operators/aggregate has.
+// TestAggregateOfTheReadme checks that the specification on aggregate's page needs no other setting, in each of the
+// operator's modes.
 func TestAggregateOfTheReadme(t *testing.T) {
 	_, commands := repotest.Operator(t, "aggregate")
 	for name, change := range map[string]map[string]string{
@@ -122,8 +123,8 @@ func TestAggregateOfTheReadme(t *testing.T) {
 	}
 }
 
-// TestChoosingShowsWhatPlanSays: the figures of deploy/CHOOSING.md are those of its own commands, and its beliefs those
-// of its own formula.
+// TestChoosingShowsWhatPlanSays checks that the figures in deploy/CHOOSING.md come from its own commands, and its
+// posterior beliefs from its own formula.
 func TestChoosingShowsWhatPlanSays(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(repotest.Path("deploy/CHOOSING.md"))

@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// wantOptions are the flags of `oriel plan` that say what error is wanted, and what may change for it.
+// wantOptions has the flags of `oriel plan` that set a wanted error, and the setting that may change for it.
 type wantOptions struct {
 	halves map[string]*string // ± by statistic; of a quantile with its name
 	near   float64
@@ -23,13 +23,13 @@ type wantOptions struct {
 	solve  string
 }
 
-// wantable are the statistics with a flag.
+// wantable lists the statistics with a flag.
 var wantable = []string{"count", "sum", "mean", "variance", quantile}
 
-// quantile has ± in points of rank, and names one: p90=2.
+// quantile is the statistic whose error is in points of rank; its flag names the quantile: p90=2.
 const quantile = "quantile"
 
-// flags adds them to the command.
+// flags adds the flags to the command.
 func (o *wantOptions) flags(cmd *cobra.Command) {
 	o.halves = map[string]*string{}
 	f := cmd.Flags()
@@ -56,7 +56,7 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 	}
 }
 
-// want is the one that flags say; ok is false if they say none.
+// want returns the wanted error of the flags; ok is false if no flag sets one.
 func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 	for _, statistic := range wantable {
 		if o.halves[statistic] == nil || *o.halves[statistic] == "" {
@@ -87,7 +87,7 @@ func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 // mostBatch is the largest batch, events, and mostSteps the longest memory or horizon.
 const mostBatch, mostSteps = 1 << 31, 1 << 22
 
-// solved returns the environment with the setting at which the want holds.
+// solved returns the environment with the setting that reaches the wanted error.
 func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Solution, error) {
 	given, err := settings.Load(environ, settings.Events, settings.Operator)
 	if given.Batch == 0 || given.Batch > mostBatch || given.Mechanism == "" { // there is nothing to start from
@@ -108,7 +108,7 @@ func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Sol
 		k.Values, k.Text = plan.Epsilons()
 	case "memory":
 		k.Values, k.Text = 1<<20-1, func(i int) string { return strconv.Itoa(i + 2) }
-		// a cell has more events of a longer memory
+		// With a longer memory, a cell has more events.
 		k.Greater = w.After == 0 && w.Statistic != "count" && w.Statistic != "sum"
 	case "batch":
 		k.Values, k.Text = mostBatch, whole
@@ -144,9 +144,9 @@ func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Sol
 	return append(environ[:len(environ):len(environ)], with(solution.Value)...), solution, nil
 }
 
-// steps is the setting that says how many steps are counted together, and how many they are: of a memory, or of a
-// stream that ends. Windows that slide have none, since their totals go on, and neither have tumbling ones, whose
-// steps stand alone.
+// steps returns the setting that decides how many steps are counted together, and its value: a memory, or the length of
+// a stream that ends. Sliding windows have no such setting, because their totals go on. Neither have tumbling windows,
+// because each of their steps stands alone.
 func (o wantOptions) steps(s settings.Settings) (name string, steps uint64) {
 	scope := s.Terms().Scope
 	if memory, decays := scope.Memory(); decays {
@@ -158,7 +158,7 @@ func (o wantOptions) steps(s settings.Settings) (name string, steps uint64) {
 	return "", 0
 }
 
-// events is how many events are counted together.
+// events returns how many events are counted together.
 func (o wantOptions) events(s settings.Settings) uint64 {
 	if o.over > 0 {
 		return o.over
@@ -167,7 +167,8 @@ func (o wantOptions) events(s settings.Settings) uint64 {
 	return min(steps, mostSteps) * s.Batch
 }
 
-// fixed are settings that follow from --over and hold while another is solved for, and the setting of steps.
+// fixed returns the settings that follow from --over and that stay fixed while another setting is solved for. It also
+// returns the name of the setting of steps.
 func (o wantOptions) fixed(s settings.Settings) (fixed []string, span string, err error) {
 	span, _ = o.steps(s)
 	windowed := !s.Terms().Scope.ForLife()

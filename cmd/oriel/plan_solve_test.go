@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// numbersShell is the environment of aggregate's page, with changes.
+// numbersShell returns the environment of aggregate's page, with changes.
 func numbersShell(changes ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=aggregate", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24",
@@ -23,7 +23,7 @@ func numbersShell(changes ...string) []string {
 	}, changes...)
 }
 
-// numbersFixture starts commands with an environment, whose later lines count.
+// numbersFixture returns a fixture that starts commands with an environment, whose later lines have precedence.
 func numbersFixture(t *testing.T, environ []string) *fixture {
 	t.Helper()
 	f := unserved(t, map[string]string{})
@@ -34,7 +34,7 @@ func numbersFixture(t *testing.T, environ []string) *fixture {
 	return f
 }
 
-// solvedReport is what of `oriel plan --json` tells of a solution.
+// solvedReport is the part of `oriel plan --json` about a solution.
 type solvedReport struct {
 	Setting struct {
 		Memory uint64 `json:"memory_steps"`
@@ -61,7 +61,7 @@ type solvedReport struct {
 	} `json:"numbers"`
 }
 
-// A solution put back into the environment has the wanted error in the report of an ordinary plan.
+// TestPlanSolves checks that an ordinary plan with the solved setting has the wanted error.
 func TestPlanSolves(t *testing.T) {
 	t.Parallel()
 	plans := func(environ []string, args ...string) (r solvedReport) {
@@ -126,7 +126,8 @@ func TestPlanSolves(t *testing.T) {
 	}
 }
 
-// The least tumbling window whose cells have a mean to ± 5 is found, and shapes that are refused say what to take.
+// TestPlanSolvesForBatches checks that plan finds the shortest tumbling window whose cells have a mean to ± 5. Refused
+// combinations must name an alternative.
 func TestPlanSolvesForBatches(t *testing.T) {
 	tumbling := numbersShell("ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY=")
 	said := numbersFixture(t, tumbling).Must("plan", "--want-mean", "5", "--solve", "batch")
@@ -144,8 +145,8 @@ func TestPlanSolvesForBatches(t *testing.T) {
 	}
 }
 
-// TestSolvedOfTheReadme: the want of aggregate's page has the solution that it prints, but for the last digits:
-// another processor fits another filter.
+// TestSolvedOfTheReadme checks that the request on aggregate's page has the solution that the page prints. The last
+// digits may differ, because another processor fits another filter.
 func TestSolvedOfTheReadme(t *testing.T) {
 	text, commands := repotest.Operator(t, "aggregate")
 	command := regexp.MustCompile(`\./oriel (plan --want[^\n]+)`).FindStringSubmatch(commands)
@@ -203,7 +204,8 @@ func TestPlanRefusesWants(t *testing.T) {
 	f(numbersShell("ORIEL_EPSILON=x"), "ORIEL_EPSILON", "--want-count", "50", "--solve", "memory")
 }
 
-// A batch is solved for where ORIEL_ROUNDS repeats the horizon, which changes with the batch.
+// TestSolvedBatchLeavesRoundsOut checks that a batch can be solved for although ORIEL_ROUNDS repeats the horizon, which
+// changes with the batch.
 func TestSolvedBatchLeavesRoundsOut(t *testing.T) {
 	environ := []string{
 		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=AA|DL", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=horizon",
@@ -220,7 +222,7 @@ func TestSolvedBatchLeavesRoundsOut(t *testing.T) {
 	}
 }
 
-// experimentShell is the environment of an experiment of 1000 looks, with changes.
+// experimentShell returns the environment of an experiment with 1000 looks, with changes.
 func experimentShell(changes ...string) []string {
 	return append([]string{
 		"ORIEL_NAME=ab", "ORIEL_INPUT_TOPIC=visits", "ORIEL_OPERATOR=aggregate", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",
@@ -230,7 +232,8 @@ func experimentShell(changes ...string) []string {
 	}, changes...)
 }
 
-// One look takes (1.96 + 0.84)²·v/d² events, looking at any time about 1.65 times as many, and privacy a tenth more.
+// TestPlanOfAnEffect checks the planned number of events. A single look needs (1.96 + 0.84)²·v/d² events. Looking at
+// any time needs about 1.65 times as many, and privacy a tenth more.
 func TestPlanOfAnEffect(t *testing.T) {
 	var out bytes.Buffer
 	if err := runPlan(&out, experimentShell(), planOptions{effect: 0.01, power: 0.8, json: true}); err != nil {

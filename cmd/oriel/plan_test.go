@@ -17,7 +17,7 @@ import (
 	"oriel/state"
 )
 
-// planEnviron is what `oriel plan` needs, with changes.
+// planEnviron returns the environment that `oriel plan` needs, with changes.
 func planEnviron(changes ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
@@ -91,7 +91,8 @@ func TestPlanTakesSettingsAndFlags(t *testing.T) {
 	}
 }
 
-// The sealed state is as long as what the changelog holds: the machine's state, the users', and the seal.
+// TestPlanSealedState checks that the planned length of a sealed state equals the length in the changelog: the
+// machine's state, the user index, and the seal.
 func TestPlanSealedState(t *testing.T) {
 	f := func(changes ...string) {
 		t.Helper()
@@ -206,7 +207,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// TestPlanCompares: every ε with every window, each row that of a plan of its own; a bad list is a wrong call.
+// TestPlanCompares checks that every ε is combined with every window, with the figures of a single plan in each row. A
+// malformed list must be a usage error.
 func TestPlanCompares(t *testing.T) {
 	type row struct {
 		Epsilon float64  `json:"epsilon"`
@@ -265,8 +267,9 @@ func TestPlanCompares(t *testing.T) {
 	f.Fails("window 9", "plan", "--window", "9") // no power of two
 }
 
-// What plan says of costs: the directions, and of a range which clip shortens none. On two layers of two vertices all
-// paths have three edges, so that nothing is left of equal costs: h√n = ½√8.
+// TestPlanOfCosts checks the plan's statements about costs: the directions, and a range of costs that the clip does not
+// shorten. On two layers of two vertices all paths have three edges, so equal costs contribute nothing after centring:
+// h√n = ½√8.
 func TestPlanOfCosts(t *testing.T) {
 	edges := filepath.Join(t.TempDir(), "edges")
 	if err := os.WriteFile(edges, []byte("s>a\ns>b\na>c\na>d\nb>c\nb>d\nc>t\nd>t\n"), 0o600); err != nil {
@@ -317,7 +320,8 @@ func TestPlanOfCosts(t *testing.T) {
 	}
 }
 
-// TestPlanComparesStreams: --partitions makes --rate that of the whole input, whatever is one stream of it.
+// TestPlanComparesStreams checks that with --partitions, --rate is the rate of the whole input, whether the input is
+// one stream or several.
 func TestPlanComparesStreams(t *testing.T) {
 	for _, c := range []struct{ stream, want string }{
 		{"", "W = 64 steps (2 min 8 s)"}, {"topic", "W = 64 steps (32 s)"},

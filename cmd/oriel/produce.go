@@ -24,7 +24,7 @@ import (
 	"oriel/schemas"
 )
 
-// produceOptions are the flags of `oriel produce`.
+// produceOptions has the flags of `oriel produce`.
 type produceOptions struct {
 	topic     string
 	ndjson    string
@@ -105,7 +105,7 @@ func produceRecords(cmd *cobra.Command, o produceOptions) error {
 		each = decoded(each, decoder, unit)
 	}
 	o.watch = newWatch(os.Environ())
-	// a machine that only sends may have no settings of the operator
+	// a machine that only sends events may lack the settings of the operator
 	if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil {
 		if o.topic != "" && !s.IsText() {
 			return exit.WrongUse("--topic: produce sends lines of JSON, and ORIEL_FORMAT or ORIEL_FRAMING says that records are no such lines")
@@ -139,12 +139,13 @@ type outgoing struct {
 	place      []byte // decides the partition; nil: the fixed one, or the next in turn
 }
 
-// eachRecord calls f for each record of a file, in order.
+// eachRecord is a function that calls f for each record of a file, in order.
 type eachRecord func(in io.Reader, f func(outgoing) error) error
 
 func (o produceOptions) file() string { return o.ndjson + o.table.file }
 
-// read goes through the file. It is opened anew each time: what is checked first and sent then must be read twice.
+// read reads the file. It opens the file anew at each call, because a file that is checked before it is sent must be
+// read twice.
 func (o produceOptions) read(
 	ctx context.Context, total int64, progress io.Writer, each eachRecord, f func(outgoing) error,
 ) error {
@@ -164,8 +165,8 @@ func (o produceOptions) read(
 	return nil
 }
 
-// check reads the whole file, so that a broken line is found before anything is sent, and returns its records' number
-// and the first one. It warns about what the records look like.
+// check reads the whole file, so that a malformed line is found before anything is sent. It returns the number of
+// records and the first one, and warns about suspicious records.
 func (o produceOptions) check(cmd *cobra.Command, each eachRecord) (count int, first string, err error) {
 	err = o.read(cmd.Context(), -1, io.Discard, each, func(e outgoing) error {
 		if count++; count == 1 {
@@ -207,7 +208,7 @@ func (o produceOptions) send(cmd *cobra.Command, client *kafka.Client, each each
 	return err
 }
 
-// lines are the records of an NDJSON file.
+// lines reads the records of an NDJSON file.
 func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
 	for line, err := range schemas.NewLines(in, o.maxBytes).All() {
 		if err != nil {
@@ -226,7 +227,7 @@ func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
 
 const keySeparatorHelp = "each line is a record key, this text, and an event, as kcat -K has it; without the text, the line has no key"
 
-// withKey returns a record key and its separator before a value.
+// withKey returns a record key with the separator that stands before a value.
 func withKey(key []byte, separator string) []byte {
 	if key == nil || separator == "" {
 		return nil

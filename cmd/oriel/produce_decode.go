@@ -10,10 +10,10 @@ import (
 	"oriel/schemas"
 )
 
-// decodesAsFirst says what commands do that decode events and step over none.
+// decodesAsFirst is a help text of commands that only decode events.
 var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + registry.All[0].Name + "."
 
-// configuredEvents are the events of the environment's operator, as lines.
+// configuredEvents returns the decoder configuration for lines with events of the environment's operator.
 func configuredEvents() (schemas.EventConfig, error) {
 	s, err := settings.Load(os.Environ(), settings.Events)
 	if err != nil {
@@ -35,8 +35,8 @@ func configuredDecoder() (schemas.EventDecoder, error) {
 	return schemas.OpenDecoder(c)
 }
 
-// decoded stops at the first record that the service would take as a null event. The error names its place, the member
-// and the rule, and no value. A record is a line of a file of lines, or a row that was kept.
+// decoded stops at the first record that the service would treat as a null event. The error names its place, the member
+// and the rule, and no value. record is the word for a record: a line of a file, or a kept row.
 func decoded(each eachRecord, decoder schemas.EventDecoder, record string) eachRecord {
 	return func(in io.Reader, f func(outgoing) error) error {
 		var event schemas.Event

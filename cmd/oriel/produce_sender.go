@@ -9,7 +9,7 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// sender fills a batch for each partition and sends full ones, not faster than its rate.
+// sender fills a batch for each partition and sends the full ones, no faster than its rate.
 type sender struct {
 	client   *produce.Producer
 	topic    string
@@ -47,7 +47,7 @@ func (s *sender) send(ctx context.Context, e outgoing) error {
 	return s.keepRate(ctx)
 }
 
-// partition is the fixed one, that of a place, or the next in turn.
+// partition returns the fixed partition, or the partition of a place, or the next one in turn.
 func (s *sender) partition(place []byte) int32 {
 	switch {
 	case s.fixed >= 0:
@@ -60,7 +60,7 @@ func (s *sender) partition(place []byte) int32 {
 	return p
 }
 
-// keepRate sends what is taken and waits, once the sender is ahead of its rate by a pause.
+// keepRate sends the collected records and waits, once the sender is ahead of its rate by a pause.
 func (s *sender) keepRate(ctx context.Context) error {
 	if s.rate == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"oriel/schemas/table"
 )
 
-// tableOptions are the flags of `oriel produce` that map rows of a CSV file to events.
+// tableOptions has the flags of `oriel produce` that map rows of a CSV file to events.
 type tableOptions struct {
 	file      string
 	delimiter string
@@ -23,7 +23,7 @@ type tableOptions struct {
 	mapping   table.Mapping
 }
 
-// mappingFlags are the flags that --map stands in place of.
+// mappingFlags lists the flags that --map replaces.
 var mappingFlags = []string{"where", "label", "feature", "member", "partition-by", "key", "sort"}
 
 func (o *tableOptions) flags(f *pflag.FlagSet) {
@@ -39,7 +39,7 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.mapping.Sort, "sort", nil, "columns to sort by before sending; ties keep the file's order")
 }
 
-// resolve checks the mapping of the flags, or reads that of a file. body is asked when members are mapped.
+// resolve checks the flags' mapping, or reads it from a file. It calls body only if members are mapped.
 func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping, error) {
 	m := tableMapping{o.mapping}
 	if o.mapFile != "" {
@@ -82,7 +82,7 @@ func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping,
 	return m, nil
 }
 
-// flagOf is the flag that gives a rule of the mapping.
+// flagOf returns the flag that sets a rule of the mapping.
 func flagOf(rule string) string {
 	switch rule {
 	case "features":
@@ -100,12 +100,12 @@ func flagOf(rule string) string {
 // tableMapping reads the records of a CSV file.
 type tableMapping struct{ table.Mapping }
 
-// hasMembers says whether members of the configured operator's events are mapped.
+// hasMembers reports whether members of the configured operator's events are mapped.
 func (m tableMapping) hasMembers() bool {
 	return len(m.Members) > 0 || m.Document != nil && len(m.Document.Members) > 0
 }
 
-// partitions says whether a column decides the partition.
+// partitions reports whether a column decides the partition.
 func (m tableMapping) partitions() bool {
 	return m.PartitionBy != "" || m.Document != nil && m.Document.Rows.PartitionBy != ""
 }

@@ -24,8 +24,8 @@ func TestProduceRefusesFlagsItWouldNotUse(t *testing.T) {
 		"--partition", "0", "--partition-by", "a")
 }
 
-// TestProduceSendsEachLineOnce: lines in their order, empty ones and one without end among them, to one partition or in
-// turn.
+// TestProduceSendsEachLineOnce checks that lines are sent in order, to one partition or in turn. Empty lines and a last
+// line without an end are among them.
 func TestProduceSendsEachLineOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, nil)
@@ -70,7 +70,7 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 	}
 }
 
-// TestProduceMapsAsItsFlagsDo: a mapping file gives the records of the flags that it stands for, keys included.
+// TestProduceMapsAsItsFlagsDo checks that a mapping file gives the same records as the equivalent flags, keys included.
 func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, nil)
@@ -105,7 +105,7 @@ func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 	}
 }
 
-// TestProduceChecksTheFileFirst: a line that breaks a rule, wherever it stands, leaves the topic empty, and the message
+// TestProduceChecksTheFileFirst checks that nothing is sent if any line of the file breaks a rule, and that the message
 // names the flag.
 func TestProduceChecksTheFileFirst(t *testing.T) {
 	t.Parallel()
@@ -131,8 +131,8 @@ func TestProduceChecksTheFileFirst(t *testing.T) {
 	}
 }
 
-// TestProduceWithoutBrokers: --dry-run counts and shows the first event, --stdout prints what would be sent, keys
-// included.
+// TestProduceWithoutBrokers checks that --dry-run prints the count and the first event, and --stdout everything that
+// would be sent, keys included.
 func TestProduceWithoutBrokers(t *testing.T) {
 	f := unserved(t, nil)
 	file := servicetest.WriteFile(t, "file.csv", []byte("a;b;k\n1;2;x\n3;4;\n"))
@@ -154,7 +154,7 @@ func TestProduceWithoutBrokers(t *testing.T) {
 	f.Fails("topic", flags...)
 }
 
-// TestProduceKeepsItsRate: 30 records at 100 a second take at least 0.2 s, and all arrive.
+// TestProduceKeepsItsRate checks that 30 records at 100 a second take at least 0.2 s, and that all arrive.
 func TestProduceKeepsItsRate(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	file := servicetest.WriteFile(t, "lines", []byte(strings.Repeat("{}\n", 30)))
@@ -168,7 +168,8 @@ func TestProduceKeepsItsRate(t *testing.T) {
 	}
 }
 
-// TestProduceMapsColumnsToMembersOfTheConfiguredEvents, and checks what they say by the decoder of the service.
+// TestProduceMapsColumnsToMembersOfTheConfiguredEvents checks that columns become members of the operator's events, and
+// that the service's decoder checks their values.
 func TestProduceMapsColumnsToMembersOfTheConfiguredEvents(t *testing.T) {
 	f := offline(t, map[string]string{"ORIEL_LOSS": "portfolio", "ORIEL_SET": "simplex", "ORIEL_DIMENSION": "2"})
 	file := servicetest.WriteFile(t, "prices.csv", []byte("a,b,w,day\n1.5,0.5,2,mon\n1,2,,tue\n"))

@@ -16,9 +16,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestPythonOrdersPerHour: orders per hour by country and in all, from a topic of others that `oriel init` has looked
-// at. A script of numpy reads the committed decisions itself and computes numbers, marginals and intervals of its own:
-// `oriel numbers` has the same in each format.
+// TestPythonOrdersPerHour counts orders per hour, by country and in all, from a foreign topic that `oriel init` has
+// examined. A numpy script reads the committed decisions itself and computes numbers, marginals and intervals on its
+// own. `oriel numbers` must give the same in each format.
 func TestPythonOrdersPerHour(t *testing.T) {
 	t.Parallel()
 	const orders, partitions = 2400, 3
@@ -64,7 +64,7 @@ func TestPythonOrdersPerHour(t *testing.T) {
 	t.Log(string(said))
 }
 
-// python runs a script by the interpreter of ORIEL_TEST_PYTHON, where deploy/python is installed.
+// python runs a script with the interpreter in ORIEL_TEST_PYTHON, in which deploy/python is installed.
 func python(t *testing.T, script string) string {
 	t.Helper()
 	interpreter := os.Getenv("ORIEL_TEST_PYTHON")
@@ -80,8 +80,8 @@ func python(t *testing.T, script string) string {
 	return strings.TrimSpace(string(said))
 }
 
-// TestPythonScoresATopic: README's lines, and scores that are those of `oriel score`, of decisions in each format and
-// of the newest one that is committed.
+// TestPythonScoresATopic runs the lines in the README of the Python package. Their scores must equal `oriel score`, for
+// decisions in each format and for the newest committed decision.
 func TestPythonScoresATopic(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"json", "protobuf", "avro"} {

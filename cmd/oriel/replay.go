@@ -16,7 +16,7 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// replayOptions are the flags of `oriel replay`.
+// replayOptions has the flags of `oriel replay`.
 type replayOptions struct {
 	replay.Options
 

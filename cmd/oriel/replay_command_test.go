@@ -62,8 +62,8 @@ func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
 	}
 }
 
-// TestReplayTakesEachLine: an empty line and a last line without its end are a record each; an empty, a malformed and a
-// too long line are the null event, in the same place with the same bytes.
+// TestReplayTakesEachLine checks that an empty line and a last line without an end are each a record. An empty, a
+// malformed and a too long line are the null event in the same place, with the same bytes of decisions.
 func TestReplayTakesEachLine(t *testing.T) {
 	s := decisiontest.Load(t, "OPERATOR=coco", "UPDATE=projection", "LOSS=logistic", "SET=l2-ball", "RADIUS=5",
 		"DIMENSION=6", "STRONG_CONVEXITY=0.01",
@@ -98,7 +98,8 @@ func TestReplayTakesEachLine(t *testing.T) {
 	}
 }
 
-// TestFeaturesAreWhatIsLearned: events and the vectors that `oriel features` prints for them give the same decisions.
+// TestFeaturesAreWhatIsLearned checks that events and the vectors that `oriel features` prints for them give the same
+// decisions.
 func TestFeaturesAreWhatIsLearned(t *testing.T) {
 	f := offline(t, map[string]string{"ORIEL_FEATURES_RANGE": "hour:0:24:cyclic"})
 	var named []byte
@@ -128,7 +129,8 @@ func TestFeaturesAreWhatIsLearned(t *testing.T) {
 	}
 }
 
-// TestReplayKnowsUsers: a file with keys gives the bytes that the same file gives with its null events made by hand.
+// TestReplayKnowsUsers compares a file with user keys with the same file whose too-early events are made null events by
+// hand. The decisions must have the same bytes.
 func TestReplayKnowsUsers(t *testing.T) {
 	f := offline(t, servicetest.ByUser)
 	records := servicetest.Crowd(60)
@@ -165,7 +167,8 @@ func TestReplayKnowsUsers(t *testing.T) {
 	f.Fails("--key-separator", "replay", "--events", servicetest.WriteFile(t, "keyed", keyed))
 }
 
-// TestReplayEndsAtTheHorizon: the decisions of all steps are written, and a line behind them is an error.
+// TestReplayEndsAtTheHorizon checks that the decisions of all steps are written, and that a line after the last step is
+// an error.
 func TestReplayEndsAtTheHorizon(t *testing.T) {
 	f := offline(t, map[string]string{"ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "10", "ORIEL_BATCH": "2"})
 	var file []byte

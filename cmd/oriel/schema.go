@@ -60,7 +60,7 @@ func leaveOutFlag(f *pflag.FlagSet, ids *[]uint) {
 	f.UintSliceVar(ids, "leave-out", nil, "ids of the registry that are not frozen: their records are null events")
 }
 
-// schemaOf describes events or decisions.
+// schemaOf returns the JSON Schema of events or of decisions.
 func schemaOf(what string, environ []string) ([]byte, error) {
 	if what == "events" {
 		s, err := settings.Load(environ, settings.Events)

@@ -27,8 +27,8 @@ const (
 	examplesFolder = "../../schemas/examples/"
 )
 
-// publishedEvents are the settings whose events have each published schema. Where settings name members or what they
-// may say (columns, places, types), the schema is that of these.
+// publishedEvents maps each published schema of events to its settings. If settings name members or their allowed
+// values (columns, places, types), the schema is for these settings.
 func publishedEvents(t *testing.T) map[string][]string {
 	t.Helper()
 	types := servicetest.WriteFile(t, "types", []byte("family:1:0.25\nstudent:0:0.5\n"))
@@ -56,8 +56,7 @@ func publishedEvents(t *testing.T) map[string][]string {
 	}
 }
 
-// machineMade are the example decisions: what the real machine makes of a golden case, and which of the lines
-// that are shown there.
+// machineMade has the example decisions that a real machine makes of a golden case, with the lines that are used.
 var machineMade = map[string]struct {
 	golden string
 	line   int
@@ -82,7 +81,7 @@ var machineMade = map[string]struct {
 	"decision.submodular-shares":    {"gains-shares blt", 3},
 }
 
-// kept wants a file to have a content; -rewrite writes it.
+// kept checks the content of a file; -rewrite writes it.
 func kept(t *testing.T, file, content string) {
 	t.Helper()
 	if *rewriteSchemas {
@@ -95,7 +94,7 @@ func kept(t *testing.T, file, content string) {
 	}
 }
 
-// prefixed are settings as an environment.
+// prefixed returns settings as an environment with the prefix ORIEL_.
 func prefixed(env string) (environ []string) {
 	for _, setting := range strings.Fields(env) {
 		environ = append(environ, "ORIEL_"+setting)
@@ -103,7 +102,7 @@ func prefixed(env string) (environ []string) {
 	return environ
 }
 
-// TestSchemasArePublished: `oriel schema` prints each published schema of events for its settings.
+// TestSchemasArePublished checks that `oriel schema` prints each published schema of events for its settings.
 func TestSchemasArePublished(t *testing.T) {
 	for name, envs := range publishedEvents(t) {
 		for _, env := range envs {
@@ -141,7 +140,7 @@ func fits(schema *jsonschema.Schema, text []byte) error {
 	return schema.Validate(doc)
 }
 
-// decode is the verdict on an event under settings.
+// decode returns the code with which the settings' decoder accepts or rejects an event.
 func decode(t *testing.T, env string, event []byte) schemas.Code {
 	t.Helper()
 	s, err := settings.Load(prefixed(env), settings.Events)
@@ -160,8 +159,8 @@ func decode(t *testing.T, env string, event []byte) schemas.Code {
 	return decoder.Decode(&e, event)
 }
 
-// TestExamplesAgreeWithSchemaAndDecoder: schemas/examples has <schema>.<what it shows>.json, which schema and decoder
-// take, and invalid/<schema>.<what it shows>.<the rule that an event breaks>.json, which both refuse.
+// TestExamplesAgreeWithSchemaAndDecoder checks the files in schemas/examples. Schema and decoder must both accept
+// <schema>.<what it shows>.json, and both reject invalid/<schema>.<what it shows>.<the rule that an event breaks>.json.
 func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 	events := publishedEvents(t)
 	published, err := filepath.Glob(schemasFolder + "*.schema.json")
@@ -207,9 +206,9 @@ func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 	}
 }
 
-// TestExamplesAreWhole: each operator of a golden case has an example of an event and of a decision. Each example
-// belongs to a schema, and each decision among them is one that a machine has made, but for the one that shows members
-// that a reader does not know.
+// TestExamplesAreWhole checks that each operator with a golden case has an example of an event and of a decision. Each
+// example must belong to a schema. Each example decision must come from a machine, except the one that shows members
+// unknown to a reader.
 func TestExamplesAreWhole(t *testing.T) {
 	events, blocks := publishedEvents(t), decisiontest.Blocks(t)
 	said := strings.Join(slices.Concat(slices.Collect(maps.Values(events))...), " ") + " OPERATOR=coco"
@@ -250,8 +249,8 @@ func TestExamplesAreWhole(t *testing.T) {
 	}
 }
 
-// TestSchemasTakeWhatIsGolden: under the settings of each golden case the schema of events takes every event that the
-// decoder takes, and that of decisions every decision that is shown.
+// TestSchemasTakeWhatIsGolden checks that, under the settings of each golden case, the schema of events accepts every
+// event that the decoder accepts, and that the schema of decisions accepts every shown decision.
 func TestSchemasTakeWhatIsGolden(t *testing.T) {
 	blocks := decisiontest.Blocks(t)
 	for _, c := range decisiontest.Cases(t) {

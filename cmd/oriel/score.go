@@ -23,7 +23,7 @@ import (
 	"oriel/schemas"
 )
 
-// modelOptions are the flags of commands that read models.
+// modelOptions has the flags of commands that read models.
 type modelOptions struct{ topic, file, descriptor, stream string }
 
 func (o *modelOptions) flags(cmd *cobra.Command) {
@@ -36,7 +36,7 @@ func (o *modelOptions) flags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("topic", "decisions")
 }
 
-// models gives f the models, which stay the newest ones while f works.
+// models calls f with the models, which are kept up to date while f runs.
 func (o modelOptions) models(ctx context.Context, follow bool, f func(context.Context, *score.Models) error) error {
 	if o.file != "" {
 		m, err := o.read()
@@ -150,7 +150,7 @@ func scoreCommand() *cobra.Command {
 	return cmd
 }
 
-// scored is how events to score are decoded: by the environment's settings, or where it has none by the descriptor.
+// scored returns how events to score are decoded: by the environment's settings or, if it has none, by the descriptor.
 func scored(d score.Descriptor) (schemas.EventConfig, error) {
 	var c schemas.EventConfig
 	if os.Getenv("ORIEL_OPERATOR") != "" || os.Getenv("ORIEL_LOSS") != "" || os.Getenv("ORIEL_DIMENSION") != "" {

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// settingsWarnings are those of all settings, each once.
+// settingsWarnings returns the warnings about all settings, each once.
 func settingsWarnings(all []settings.Settings) (warnings []string) {
 	for _, s := range all {
 		for _, text := range traps.Settings(s) {
@@ -21,8 +21,8 @@ func settingsWarnings(all []settings.Settings) (warnings []string) {
 	return warnings
 }
 
-// newWatch returns a Watch for what `oriel produce` sends. It needs no settings: without those that decode events it
-// takes features to be where most operators have them.
+// newWatch returns a Watch for the records that `oriel produce` sends. It needs no settings: without settings that
+// decode events, it assumes that features are in the member that most operators use.
 func newWatch(environ []string) *traps.Watch {
 	if s, err := settings.Load(environ, settings.Events); err == nil {
 		if events, err := s.Lines().EventConfig(); err == nil {

@@ -18,7 +18,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// says runs a command to its end, and returns what it prints and what it says to standard error.
+// says runs a command to its end, and returns its standard output and standard error.
 func (f *fixture) says(args ...string) (prints, says string) {
 	f.T.Helper()
 	cmd := f.Child(nil, args...)
@@ -36,7 +36,7 @@ func (f *fixture) says(args ...string) (prints, says string) {
 	return out.String(), problems.String()
 }
 
-// prints runs a command to its successful end, and returns what it prints.
+// prints runs a command, checks that it succeeds, and returns its standard output.
 func (f *fixture) prints(args ...string) string {
 	f.T.Helper()
 	f.Must(args...)
@@ -44,7 +44,7 @@ func (f *fixture) prints(args ...string) string {
 	return prints
 }
 
-// warnings are the lines of standard error that warn.
+// warnings returns the warning lines of standard error.
 func warnings(said string) (all []string) {
 	for line := range strings.Lines(said) {
 		if text, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "warning: "); ok {
@@ -54,7 +54,7 @@ func warnings(said string) (all []string) {
 	return all
 }
 
-// trapped are events whose named features are traps, and what warns of them.
+// trapped returns events whose named features are traps, and the expected warnings.
 func trapped(n int) (lines []byte, want []string) {
 	for i := range n {
 		lines = fmt.Appendf(lines, `{"features":{"amount":%d.5,"user":"u%d","at":"2024-05-01","price":"12.5"},"label":%d}`+"\n",
@@ -63,9 +63,9 @@ func trapped(n int) (lines []byte, want []string) {
 	return lines, []string{`: "amount". A large`, `: "price". Each text`, `: "at". A date`, `: "user". Most of them`}
 }
 
-// TestOperatorsAreNotOverpaid: no golden case and no example in deploy has a component whose noise is for much more
-// than events move. For the examples, `oriel plan` is asked. The short form takes each golden operator with
-// one mechanism, and of the examples what plan would warn of.
+// TestOperatorsAreNotOverpaid checks that no golden case and no example in deploy has a component whose noise covers
+// much more than events can move. For the examples it runs `oriel plan`. The short form takes each golden operator with
+// one mechanism, and runs plan's check directly for the examples.
 func TestOperatorsAreNotOverpaid(t *testing.T) {
 	last := ""
 	for _, c := range decisiontest.Cases(t) {
@@ -109,8 +109,9 @@ func TestOperatorsAreNotOverpaid(t *testing.T) {
 	}
 }
 
-// TestSilentTrapsWarn: each command for the data's owner says on standard error what is allowed and seldom meant. It
-// succeeds all the same, and what it prints stays clean. Without a trap it says nothing.
+// TestSilentTrapsWarn checks that each command for the data's owner warns on standard error about choices that are
+// allowed but seldom meant. The command must still succeed, with a clean standard output. Without a trap it must not
+// warn.
 func TestSilentTrapsWarn(t *testing.T) {
 	lines, ofEvents := trapped(64)
 	events := servicetest.WriteFile(t, "events.ndjson", lines)

@@ -25,7 +25,7 @@ import (
 	"oriel/schemas"
 )
 
-// tailOptions are the flags of `oriel tail`.
+// tailOptions has the flags of `oriel tail`.
 type tailOptions struct {
 	topic     string
 	partition int32 // −1: all
@@ -82,7 +82,7 @@ func tail(cmd *cobra.Command, client *kafka.Client, o tailOptions) error {
 	return t.read(cmd.Context(), partitions)
 }
 
-// tailing shows the records of several partitions, each in its order.
+// tailing shows the records of several partitions, each partition in order.
 type tailing struct {
 	options  tailOptions
 	client   *kafka.Client
@@ -94,11 +94,10 @@ type tailing struct {
 	idle  int // partitions that have been read to their end
 }
 
-// errEnough ends the reading of all partitions.
+// errEnough is the internal error that ends the reading of all partitions.
 var errEnough = errors.New("as many decisions as asked for")
 
-// read goes through all partitions: one after the other where they end, beside each other where new decisions are
-// waited for.
+// read reads all partitions, one after another. If it follows new decisions, it reads them in parallel.
 func (t *tailing) read(ctx context.Context, partitions []int32) error {
 	if !t.options.follow {
 		for _, p := range partitions {
@@ -156,7 +155,7 @@ func (t *tailing) partition(ctx context.Context, p int32, of int) error {
 	return nil
 }
 
-// waiting tells a person once that the topic has nothing more for now.
+// waiting reports once that the topic has no more decisions for now.
 func (t *tailing) waiting(of int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,7 +199,8 @@ func show(out io.Writer, line []byte, raw bool) error {
 	return err
 }
 
-// further shows the members that not all operators' decisions have, each as name=value. What they say moves no cursor.
+// further returns the members that not all operators' decisions have, each as name=value. Their text cannot move the
+// terminal's cursor.
 func further(extras []schemas.ExtraMember) string {
 	const shown = 60 // characters of a value
 	text := ""
@@ -219,7 +219,7 @@ func further(extras []schemas.ExtraMember) string {
 	}, text)
 }
 
-// windowText writes W, in steps; 0 is a guarantee without one.
+// windowText formats W, in steps; 0 stands for a guarantee without a window.
 func windowText(window uint64) string {
 	if window == 0 {
 		return "life"
@@ -227,7 +227,7 @@ func windowText(window uint64) string {
 	return strconv.FormatUint(window, 10)
 }
 
-// marks are those by which a decision says which of its numbers are shown; none: all are.
+// marks returns a decision's marks of the numbers that are shown; none stands for all.
 func marks(extras []schemas.ExtraMember) []float64 {
 	var marks []float64
 	for _, x := range extras {
@@ -238,11 +238,11 @@ func marks(extras []schemas.ExtraMember) []float64 {
 	return marks
 }
 
-// differences is the end of the names of members whose marks stand behind the marks of the decision's own numbers.
+// differences is the suffix of members whose marks follow the marks of the decision's own numbers.
 const differences = "_difference"
 
-// dashed are the members of a decision, with a dash for each difference that is marked with 0. Marks are by view, then
-// member, and there are as many views as deviations of counts.
+// dashed returns the members of a decision, with a dash for each difference that is marked with 0. Marks are ordered by
+// view, then member. There are as many views as deviations of counts.
 func dashed(d schemas.Decision) []schemas.ExtraMember {
 	marks, views := marks(d.Extras), 0
 	var lists [][]json.Number // of differences, by member
@@ -285,7 +285,7 @@ func dashed(d schemas.Decision) []schemas.ExtraMember {
 	return extras
 }
 
-// abbreviate shows the first coordinates of a decision, and a dash for those that are marked with 0, because they are
+// abbreviate returns the first coordinates of a decision, with a dash for each one that is marked with 0, because it is
 // little more than noise.
 func abbreviate(point, marks []float64) string {
 	const shown = 6

@@ -14,8 +14,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestTailReadsAllPartitions: without --partition every partition is shown, each in its order; -n counts all of them;
-// and at the end it says that it waits.
+// TestTailReadsAllPartitions checks that without --partition every partition is shown, each in order. -n must count all
+// of them, and the command must report that it waits.
 func TestTailReadsAllPartitions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, nil)
@@ -40,7 +40,7 @@ func TestTailReadsAllPartitions(t *testing.T) {
 	}
 }
 
-// TestTailReadsEveryEncoding: the table and, with --raw, the JSON are those of the decision in JSON.
+// TestTailReadsEveryEncoding checks that the table and, with --raw, the JSON are the same as for a decision in JSON.
 func TestTailReadsEveryEncoding(t *testing.T) {
 	extras := []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "width", Kind: schemas.ExtraNumber}}
 	values := []schemas.ExtraValue{{Text: "north"}, {Number: 0.25}}
@@ -67,7 +67,7 @@ func TestTailReadsEveryEncoding(t *testing.T) {
 	}
 }
 
-// TestTailShowsExtraMembers: those of an operator, and those of a version that this one does not know.
+// TestTailShowsExtraMembers checks that an operator's members are shown, and members of a newer version, too.
 func TestTailShowsExtraMembers(t *testing.T) {
 	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
 	extras := []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "scores", Kind: schemas.ExtraNumbers}}
@@ -84,8 +84,8 @@ func TestTailShowsExtraMembers(t *testing.T) {
 	}
 }
 
-// TestTailMarksUnknownNumbers: a dash stands for a number that is little more than noise, and for such a
-// difference, wherever its member stands.
+// TestTailMarksUnknownNumbers checks that a dash replaces a number that is little more than noise, and such a
+// difference, wherever its member is.
 func TestTailMarksUnknownNumbers(t *testing.T) {
 	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
 	encoder := schemas.NewEncoder(config, []schemas.Extra{{Name: "shown", Kind: schemas.ExtraNumbers}})
@@ -115,7 +115,7 @@ func TestTailMarksUnknownNumbers(t *testing.T) {
 	}
 }
 
-// TestReplayOfNoEventsFails: a file of another kind is no success of zero events.
+// TestReplayOfNoEventsFails checks that a file without any event is an error, and not a success with zero events.
 func TestReplayOfNoEventsFails(t *testing.T) {
 	f := offline(t, nil)
 	f.Fails("none of 2 lines is an event; the first is line 1: not_object", "replay", "--events", servicetest.WriteFile(t, "file.csv", []byte("1,2\n3,4\n")), "--out", t.TempDir()+"/out")
@@ -124,8 +124,8 @@ func TestReplayOfNoEventsFails(t *testing.T) {
 	f.Must("replay", "--events", servicetest.WriteFile(t, "empty.ndjson", nil))
 }
 
-// TestSparseDecisionsAreTheDenseOnes: on each golden set, of one stream and one noise, to the bit, and as tail shows
-// them.
+// TestSparseDecisionsAreTheDenseOnes compares sparse with dense decisions on each golden set, with the same stream and
+// noise. They must agree to the bit, and as tail shows them.
 func TestSparseDecisionsAreTheDenseOnes(t *testing.T) {
 	events := decisiontest.Lines(t, "linear")
 	sets := 0

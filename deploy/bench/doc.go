@@ -1,20 +1,21 @@
-// Command bench measures the service end to end on a real broker: flights as named-feature JSON in, one window-private
-// decision an event out, exactly once.
+// Command bench measures the service end to end on a real broker: flights as named-feature JSON go in, and one
+// window-private decision for each event comes out, exactly once.
 //
 //	go run ./deploy/bench --brokers 127.0.0.1:9092 [--events 2000000] [--partitions 4] [--bombs 0] [--runs 3] [--against BINARY]
 //	    [--set ORIEL_NAME=VALUE …] [--against-set ORIEL_NAME=VALUE …]
 //
-// It fills an input topic once, then runs `oriel run` as one process a run, each time a new deployment, and prints the
-// events a second between the first fetch and the last commit, the most memory that the process ever had in RAM
-// (VmHWM), and the medians. With --bombs, so many records of 60 MiB, compressed to some kilobytes, lie among the events
-// of every partition. With --against, another binary takes turns with this one over the same input, and each goes first
-// as often; with --against-set, the same binary or the other one under other settings: sums for life beside those of a
-// window are
+// It fills an input topic once, then runs `oriel run` as one process for each run, each time as a new deployment. It
+// prints the events a second between the first fetch and the last commit, the most memory that the process ever had in
+// RAM (VmHWM), and the medians. With --bombs, this many records of 60 MiB, compressed to some kilobytes, are among the
+// events of every partition. With --against, another binary takes turns with this one over the same input, and each
+// goes first as often. With --against-set, the second contender has other settings. For example, this compares sums for
+// life with sums of a window:
 //
 //	go run ./deploy/bench --set ORIEL_MECHANISM=blt --set ORIEL_WINDOW=lifetime --set ORIEL_MEMORY=65536 \
 //	    --against-set ORIEL_MECHANISM=blt
 //
-// With an operator among them, settings are all that it has; events are rows of carrier and hour where it is aggregate:
+// If the settings name an operator, the operator has no other settings than these. For aggregate, events are rows of
+// carrier and hour:
 //
 //	go run ./deploy/bench --set ORIEL_OPERATOR=aggregate --set ORIEL_MECHANISM=once-gaussian --set ORIEL_BATCH=10000 \
 //	    --set 'ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24' --against-set ORIEL_MECHANISM=blt
@@ -25,5 +26,5 @@
 //	    --set ORIEL_DIMENSION=16 --set ORIEL_LABEL_RANGE=-60:180 --set ORIEL_MECHANISM=blt
 //
 // Topics of earlier runs stay on the broker: 2 M events are some GB a run. Client and broker share the machine.
-// RESULTS.md holds what was measured, where and when.
+// RESULTS.md has the measurements, with machine and date.
 package main

@@ -16,11 +16,11 @@ import (
 	"oriel/schemas/table"
 )
 
-// bombBytes is what the value of a bomb unpacks to: below the 64 MiB that the service reads a batch to, so that all of
-// it is unpacked.
+// bombBytes is the unpacked size of a bomb's value. It is below 64 MiB, the largest batch that the service reads, so
+// that all of it is unpacked.
 const bombBytes = 60 << 20
 
-// readEvents maps flights to events with named features, hashed by the service.
+// readEvents maps flights to events with named features, which the service hashes.
 func readEvents(path, label string) ([][]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,8 +51,8 @@ func readEvents(path, label string) ([][]byte, error) {
 	}
 }
 
-// fill makes the input topic and returns how many records each of its partitions has. key is that of a partition's
-// record, from 0; nil: none.
+// fill creates the input topic and returns the number of records in each partition. key returns the key of a
+// partition's i-th record, counted from 0; if it is nil, records have no key.
 func fill(
 	ctx context.Context, client *kafka.Client, input string, events func(all, i int) []byte, key func(i int) []byte,
 	o options,
@@ -95,12 +95,12 @@ func fill(
 	return ends, nil
 }
 
-// bombDue spreads bombs evenly behind the first of share events.
+// bombDue reports whether a bomb comes after the i-th of share events, so that bombs are spread evenly.
 func bombDue(i, share, bombs int) bool {
 	return i*bombs/share != (i-1)*bombs/share || i == 0 && bombs > 0
 }
 
-// bomb is a batch of one record of zeros, compressed.
+// bomb returns a compressed batch of one record of zeros.
 func bomb(i int) *records.Builder {
 	b := new(records.Builder)
 	b.Compress([...]records.Codec{records.Gzip, records.Zstd}[i%2])

@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// form is what records an operator takes.
+// form describes the records that an operator accepts.
 type form struct {
 	suffix string // of the input topic
 
-	// of makes the events of a topic from flights: that at a place among all, the i-th of its partition, both from 0.
+	// of returns a function that makes the events of a topic from flights. Its arguments are the event's place among
+	// all events and in its partition, both counted from 0.
 	of func(flights [][]byte) (func(all, i int) []byte, error)
 
 	key func(i int) []byte // of a partition's i-th record; nil: none
 }
 
-// form follows from the operator.
+// form returns the form of records of the settings' operator.
 func (s settings) form() form {
 	number := func(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
 	switch s.setting("ORIEL_OPERATOR") {
@@ -39,7 +40,7 @@ func (s settings) form() form {
 	return form{of: repeated}
 }
 
-// setting is the text of one that is given, "" where it is not.
+// setting returns the value of a setting, or "" if it is not given.
 func (s settings) setting(name string) string {
 	for _, entry := range slices.Backward(s) {
 		if text, found := strings.CutPrefix(entry, name+"="); found {
@@ -49,12 +50,12 @@ func (s settings) setting(name string) string {
 	return ""
 }
 
-// repeated are the flights, again and again.
+// repeated returns the flights over and over.
 func repeated(flights [][]byte) (func(all, i int) []byte, error) {
 	return func(all, _ int) []byte { return flights[all%len(flights)] }, nil
 }
 
-// flown is what of a flight other forms are made of.
+// flown is the part of a flight that other forms use.
 type flown struct {
 	Features struct {
 		Carrier json.RawMessage `json:"carrier"`
@@ -63,7 +64,7 @@ type flown struct {
 	} `json:"features"`
 }
 
-// changed makes an event of each flight.
+// changed makes an event of each flight with to.
 func changed(flights [][]byte, to func(f flown) ([]byte, error)) (func(all, i int) []byte, error) {
 	events := make([][]byte, len(flights))
 	for i, event := range flights {
@@ -79,21 +80,21 @@ func changed(flights [][]byte, to func(f flown) ([]byte, error)) (func(all, i in
 	return repeated(events)
 }
 
-// rows are carrier and hour, as columns.
+// rows makes events with carrier and hour, as columns.
 func rows(flights [][]byte) (func(all, i int) []byte, error) {
 	return changed(flights, func(f flown) ([]byte, error) {
 		return json.Marshal(map[string]json.RawMessage{"carrier": f.Features.Carrier, "hour": f.Features.Hour})
 	})
 }
 
-// places are destinations.
+// places makes events with the destination as their place.
 func places(flights [][]byte) (func(all, i int) []byte, error) {
 	return changed(flights, func(f flown) ([]byte, error) {
 		return json.Marshal(map[string]json.RawMessage{"place": f.Features.Dest})
 	})
 }
 
-// values are those of so many elements, two digits each.
+// values makes events with a value for each of this many elements, two digits each.
 func values(elements string) func([][]byte) (func(all, i int) []byte, error) {
 	return func([][]byte) (func(all, i int) []byte, error) {
 		n, err := strconv.Atoi(elements)
@@ -115,7 +116,7 @@ func values(elements string) func([][]byte) (func(all, i int) []byte, error) {
 	}
 }
 
-// answers are those of plays: what they say under a name.
+// answers makes feedback to actions, in a member of this name.
 func answers(name string) func([][]byte) (func(all, i int) []byte, error) {
 	return func([][]byte) (func(all, i int) []byte, error) {
 		all := make([][]byte, 1000)
@@ -126,8 +127,8 @@ func answers(name string) func([][]byte) (func(all, i int) []byte, error) {
 	}
 }
 
-// contexts are flights with an arm and a reward beside their features: where actions are served every other one is read
-// as a context, and the one behind it as its reward.
+// contexts makes events with an arm and a reward beside a flight's features. If actions are served, every other event
+// is read as a context, and the one after it as its reward.
 func contexts(flights [][]byte) (func(all, i int) []byte, error) {
 	events := make([][]byte, len(flights))
 	for i, event := range flights {

@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	brokers    string
 	flights    string
@@ -30,12 +30,12 @@ type options struct {
 	againstSet settings // of the second
 }
 
-// settings are NAME=VALUE, in the order given.
+// settings is a list of NAME=VALUE in the given order.
 type settings []string
 
 func (s *settings) String() string { return strings.Join(*s, " ") }
 
-// Set takes one more setting.
+// Set appends a setting.
 func (s *settings) Set(text string) error {
 	if name, _, found := strings.Cut(text, "="); !found || !strings.HasPrefix(name, "ORIEL_") {
 		return fmt.Errorf("%q: not ORIEL_NAME=VALUE", text)
@@ -44,7 +44,7 @@ func (s *settings) Set(text string) error {
 	return nil
 }
 
-// operator tells whether they name one.
+// operator reports whether the settings name an operator.
 func (s settings) operator() bool {
 	return slices.ContainsFunc(s, func(entry string) bool { return strings.HasPrefix(entry, "ORIEL_OPERATOR=") })
 }
@@ -68,7 +68,7 @@ func main() {
 	}
 }
 
-// contender is a binary and what its runs gave.
+// contender is a binary with the results of its runs.
 type contender struct {
 	name, binary string
 	input        string

@@ -22,7 +22,7 @@ type service struct {
 	set settings
 }
 
-// result is what one run took.
+// result is the time and memory of one run.
 type result struct {
 	took      time.Duration
 	processor time.Duration // of the service alone
@@ -51,7 +51,7 @@ func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
 }
 
 // measure runs the service over the whole input. The clock starts when the first partition's state is committed, which
-// is before the first fetch, and stops when the last offset is.
+// is before the first fetch, and stops when the last offset is committed.
 func (s *service) measure(ctx context.Context, client *kafka.Client, ends []int64) (r result, err error) {
 	if err := s.command(ctx, "topics").Run(); err != nil {
 		return r, err
@@ -85,7 +85,7 @@ func (s *service) measure(ctx context.Context, client *kafka.Client, ends []int6
 	return r, err
 }
 
-// peakMemory is the most that a process ever had in RAM, bytes: VmHWM of Linux.
+// peakMemory returns the most memory that a process ever had in RAM, bytes: VmHWM of Linux.
 func peakMemory(pid int) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// scaleLog is log₂ of the scale of all samplers, in lattice units: a plan's at ε about 1.
+// scaleLog is log₂ of the scale of all samplers, in lattice units, as in a calibration at ε about 1.
 const scaleLog = 29
 
-// Peers that scripts time; both versions are in requirements.txt.
+// These are the scripts that time the peers; requirements.txt has the versions of both.
 const (
 	opendpVersion = "0.16.0"
 	opendpDraws   = 300
 	osqpVersion   = "1.1.3"
 )
 
-// What is required of a draw, in times of NormFloat64 and of ours, and of a step.
+// These are the limits for a draw, in multiples of NormFloat64 and of Oriel's draw, and for a step.
 const (
 	drawLimit  = 1.25
 	peerFactor = 500
@@ -48,7 +48,7 @@ func run(ctx context.Context, python string, rounds int) error {
 	return errors.Join(steps(ctx, python, rounds), flows(ctx, python, rounds))
 }
 
-// steps measures draws, and steps of blt, which are made of them.
+// steps measures draws and the steps of blt that use them.
 func steps(ctx context.Context, python string, rounds int) error {
 	opendp := &peer{library: "OpenDP", version: opendpVersion, script: gaussian, args: []int{1 << scaleLog, opendpDraws}}
 	if err := opendp.start(ctx, python); err != nil {
@@ -101,7 +101,7 @@ func normal() *line {
 	}}
 }
 
-// exact fills vectors of n draws, each with a seed of its own.
+// exact returns a line that fills vectors of n draws, each with its own seed.
 func exact(n int) (*line, error) {
 	sampler, err := noise.NewGaussian(noise.Scale{Mant: 1, Exp: scaleLog})
 	if err != nil {
@@ -118,7 +118,8 @@ func exact(n int) (*line, error) {
 	}}, nil
 }
 
-// step adds records to a stream of blt with d = 32 and B = 1: quantise, absorb, seed, draw, carry, release.
+// step returns a line that adds records to a stream of blt with d = 32 and B = 1: quantise, absorb, seed, draw, carry,
+// release.
 func step(name string, scope protection.Scope, ageWeight float64) (*line, error) {
 	const d = 32
 	c := mechanisms.Config{

@@ -8,7 +8,7 @@ import (
 )
 
 // attempts is how often a claim must fail before it counts as broken. A step that is slow by itself is slow in every
-// attempt. A neighbour on the machine, or memory whose pages crowd one part of a cache, is not.
+// attempt. A busy neighbour on the machine, or memory whose pages crowd one part of a cache, slows some attempts only.
 const attempts = 3
 
 // line is one line of the table.
@@ -18,14 +18,14 @@ type line struct {
 	times []float64               // by round
 }
 
-// claim is a limit on the ratio of two lines. One of the limits is 0, for none.
+// claim is a limit on the ratio of two lines. A limit of 0 stands for none.
 type claim struct {
 	of, to          *line
 	atMost, atLeast float64
 }
 
-// hold measures lines and holds claims about them. It makes and measures them again, up to attempts times, while a
-// claim fails, so that neither one bad minute nor one bad place in memory decides.
+// hold measures lines and checks claims about them. While a claim fails, it makes and measures the lines again, up to
+// attempts times, so that neither one bad minute nor one bad place in memory decides.
 func hold(rounds int, make func() ([]*line, []claim, error)) error {
 	var broken error
 	for range attempts {
@@ -48,8 +48,8 @@ func hold(rounds int, make func() ([]*line, []claim, error)) error {
 	return fmt.Errorf("over a limit in each of %d attempts, the last: %w", attempts, broken)
 }
 
-// measure times every line in each round, in turn forwards and backwards, so that a machine which speeds up or slows
-// down favours no line. It prints the fastest time of each, and the ratio to the first line.
+// measure times every line in each round, alternately forwards and backwards, so that a machine whose speed changes
+// favours no line. It prints the fastest time of each line, and the ratio to the first line.
 func measure(lines []*line, rounds int) error {
 	for round := range rounds + 1 {
 		for i := range lines {
@@ -72,7 +72,7 @@ func measure(lines []*line, rounds int) error {
 	return nil
 }
 
-// fastest is the time of a line that others disturbed least.
+// fastest returns the shortest time of a line, which other programs disturbed least.
 func (l *line) fastest() float64 { return slices.Min(l.times) }
 
 // judge compares the ratio of the fastest times with the limits.
@@ -88,7 +88,7 @@ func (c claim) judge() error {
 	return nil
 }
 
-// perCall times count calls of f and returns ns for each of n draws of a call.
+// perCall times count calls of f and returns the time for each of the n draws in a call, ns.
 func perCall(count, n int, f func()) float64 {
 	start := time.Now()
 	for range count {

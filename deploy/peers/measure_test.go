@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// noisy is a line of a machine that others load: half of the rounds take up to three times as long.
+// noisy returns a line as on a busy machine: half of the rounds take up to three times as long.
 func noisy(name string, time float64, random *rand.Rand) *line {
 	return &line{name: name, time: func() (float64, error) {
 		if random.IntN(2) == 0 {

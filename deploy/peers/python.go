@@ -17,7 +17,7 @@ var gaussian string
 //go:embed projection.py
 var projection string
 
-// peer is a Python process that times a library when asked. Its first line is the library's version.
+// peer is a Python process that times a library on request. Its first output line is the library's version.
 type peer struct {
 	library, version string
 	script           string
@@ -28,7 +28,7 @@ type peer struct {
 	answers *bufio.Scanner
 }
 
-// start runs the peer, whose end is that of stop.
+// start starts the peer's process; stop must end it.
 func (p *peer) start(ctx context.Context, python string) error {
 	p.cmd = exec.CommandContext(ctx, python, "-c", p.script)
 	for _, arg := range p.args {
@@ -55,7 +55,7 @@ func (p *peer) start(ctx context.Context, python string) error {
 	return nil
 }
 
-// line times what the script does, of the library, as it says.
+// line returns a line that asks the script to time one of its tasks.
 func (p *peer) line(what string) *line {
 	return &line{name: p.library + " " + p.version + " " + what, time: func() (float64, error) {
 		if _, err := io.WriteString(p.ask, "\n"); err != nil {
@@ -68,7 +68,7 @@ func (p *peer) line(what string) *line {
 	}}
 }
 
-// stop ends the process, whose loop ends with its input.
+// stop ends the process by closing its input.
 func (p *peer) stop() {
 	_ = p.ask.Close()
 	_ = p.cmd.Wait()

@@ -22,15 +22,15 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// cluster is a Kafka cluster of brokers that are their own controllers.
+// cluster is a Kafka cluster whose brokers are also its controllers.
 type cluster struct {
 	jars    string
 	brokers []*broker
 	client  *kafka.Client // past the proxies
 }
 
-// broker is one of them. It has a listener for each process under test, whose advertised address is that process's
-// proxy.
+// broker is a broker of the cluster. It has a listener for each process under test, which advertises the address of
+// that process's proxy.
 type broker struct {
 	*process
 	id    int
@@ -41,7 +41,7 @@ type broker struct {
 
 const template = ".ci/kafka/server.properties"
 
-// newCluster formats n brokers below dir. proxied[b][s] is where the proxy of process s before broker b will be.
+// newCluster formats n brokers below dir. proxied[b][s] is the address of the proxy between broker b and process s.
 func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string, ports *ports) (*cluster, error) {
 	text, err := os.ReadFile(template)
 	if err != nil {
@@ -86,8 +86,8 @@ func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string
 	return c, err
 }
 
-// properties fills the template of continuous integration in, and adds what differs; of two equal names the last
-// counts.
+// properties fills in the configuration template of continuous integration, and appends the differences. If a name
+// appears twice, the last one counts.
 func (b *broker) properties(text, controller string, voters, proxied []string, ports *ports) string {
 	more := []string{
 		"node.id=" + strconv.Itoa(b.id), "controller.quorum.bootstrap.servers=",
@@ -112,15 +112,15 @@ func (b *broker) properties(text, controller string, voters, proxied []string, p
 		}
 		more = append(more, "transaction.state.log.min.isr=2", "share.coordinator.state.topic.min.isr=2",
 			"min.insync.replicas=2",
-			// A broker is given up after as long as a process is: 9 s are Kafka's default.
+			// The cluster gives up a broker as quickly as the group gives up a process. Kafka's default is 9 s.
 			"broker.session.timeout.ms=6000")
 	}
 	text = strings.NewReplacer("@DIR@", b.dir, "@BROKER_PORT@", "0", "@CONTROLLER_PORT@", "0").Replace(text)
 	return text + "\n" + strings.Join(more, "\n") + "\n"
 }
 
-// start starts all brokers and waits until they are one cluster. One that ends over a port that somebody else holds for
-// a moment is started again.
+// start starts all brokers and waits until they form a cluster. If a broker ends because another program holds its port
+// for a moment, it is started again.
 func (c *cluster) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -139,10 +139,10 @@ func (c *cluster) start(ctx context.Context) error {
 	}
 }
 
-// startLimit is ten times what three brokers take to start on two idle cores.
+// startLimit is ten times the time that three brokers take to start on two idle cores.
 const startLimit = 2 * time.Minute
 
-// whole waits until every broker is there.
+// whole waits until every broker is in the cluster.
 func (c *cluster) whole(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -157,14 +157,14 @@ func (c *cluster) whole(ctx context.Context) error {
 	}
 }
 
-// led is a partition of any topic, as brokers describe it.
+// led is a partition of any topic, in the brokers' description.
 type led struct {
 	Partition, Leader int
 	Replicas          []struct{}
 	Isrs              []struct{ ID int }
 }
 
-// described asks the brokers other than one, if given, about a topic's partitions; "" means those of all topics.
+// described returns the partitions of a topic, from any broker but except, if given; "" stands for all topics.
 func (c *cluster) described(ctx context.Context, topic string, except *broker) (all []led, err error) {
 	var addresses []string
 	for _, b := range c.brokers {
@@ -194,7 +194,7 @@ func (c *cluster) described(ctx context.Context, topic string, except *broker) (
 	return all, nil
 }
 
-// leader asks the brokers other than one, if given, who leads a partition.
+// leader returns the leader of a partition, from any broker but except, if given.
 func (c *cluster) leader(ctx context.Context, topic string, partition int, except *broker) (int, error) {
 	all, err := c.described(ctx, topic, except)
 	if err != nil {
@@ -208,7 +208,7 @@ func (c *cluster) leader(ctx context.Context, topic string, partition int, excep
 	return -1, errors.New("kcat: no such partition")
 }
 
-// isElsewhere reports whether the other brokers count on one for nothing: it leads no partition, and nobody waits for
+// isElsewhere reports whether the other brokers no longer depend on b: it leads no partition, and no leader waits for
 // it to acknowledge a record.
 func (c *cluster) isElsewhere(ctx context.Context, b *broker) bool {
 	all, err := c.described(ctx, "", b)
@@ -217,14 +217,14 @@ func (c *cluster) isElsewhere(ctx context.Context, b *broker) bool {
 	})
 }
 
-// isInSync reports whether every replica is in sync: with two of three away, no broker takes a record.
+// isInSync reports whether every replica is in sync. With two of three replicas away, no broker accepts a record.
 func (c *cluster) isInSync(ctx context.Context) bool {
 	all, err := c.described(ctx, "", nil)
 	return err == nil && len(all) > 0 &&
 		!slices.ContainsFunc(all, func(p led) bool { return p.Leader < 1 || len(p.Isrs) < len(p.Replicas) })
 }
 
-// stop ends what runs. A frozen broker must be woken to hear it.
+// stop ends all running brokers. It wakes frozen ones, because they would not receive the signal.
 func (c *cluster) stop() {
 	for _, b := range c.brokers {
 		b.signal(syscall.SIGCONT)

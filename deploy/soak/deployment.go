@@ -24,7 +24,7 @@ const (
 	inputTopic     = "soak-events"
 )
 
-// separation of a user's events, in the user-level configuration; check.py is told.
+// separation is the ORIEL_USER_SEPARATION of the user-level configuration, in steps; check.py gets it as an argument.
 const separation = 16
 
 // deployment is the service under test.
@@ -35,8 +35,9 @@ type deployment struct {
 	env     []string // of every process, without the broker's address and what is one process's own
 	slots   []*slot
 
-	// As many partitions as processes, so that each has one while all are well; or one stream of more partitions, whose
-	// owner is one process while the others stand by.
+	// With each partition a stream, there are as many partitions as processes, so that each process has one while all
+	// are healthy. With a whole topic as one stream, there are more partitions; one process owns the stream while the
+	// others stand by.
 	whole   bool // the input is one stream
 	inputs  int  // partitions of the input, which may be added
 	streams int  // partitions of the deployment's own topics
@@ -44,10 +45,10 @@ type deployment struct {
 	diskless error // why no process has a disk that can be filled
 }
 
-// copies is where older copies of state directories are kept.
+// copies returns the folder of older copies of state directories.
 func (d *deployment) copies() string { return filepath.Join(d.dir, "copies") }
 
-// Topics of the deployment, by their default names.
+// These are the topics of the deployment, under their default names.
 const (
 	decisions   = deploymentName + ".decisions"
 	changelog   = deploymentName + ".changelog"
@@ -56,7 +57,7 @@ const (
 	orderLog    = deploymentName + ".order" // of a whole topic
 )
 
-// leaderTopics are those whose leaders are worth freezing.
+// leaderTopics returns the topics whose leaders the fault "stale leader" may freeze.
 func (d *deployment) leaderTopics() []string {
 	all := []string{inputTopic, decisions, changelog, verdicts}
 	if d.whole {
@@ -65,7 +66,7 @@ func (d *deployment) leaderTopics() []string {
 	return all
 }
 
-// partitions of a topic.
+// partitions returns the number of partitions of a topic.
 func (d *deployment) partitions(topic string) int {
 	if topic == inputTopic {
 		return d.inputs
@@ -73,8 +74,8 @@ func (d *deployment) partitions(topic string) int {
 	return d.streams
 }
 
-// settings are those of all processes. Without users: a step's event can be read off the decisions, and the noise is
-// far below an event's smallest difference.
+// settings returns the settings of all processes. Without users, a step's event can be computed from the decisions, and
+// the noise is far below the smallest difference between events.
 func settings(o options) ([]string, error) {
 	key := filepath.Join(o.dir, "master.key")
 	if err := os.WriteFile(key, []byte(hex.EncodeToString(make([]byte, 32))), 0o600); err != nil {
@@ -100,7 +101,7 @@ func settings(o options) ([]string, error) {
 		"ORIEL_STRONG_CONVEXITY=1", "ORIEL_EPSILON=1e8"), nil
 }
 
-// place makes a slot. Its process sees the brokers at addresses, where its proxies will be.
+// place returns a slot. Its process connects to the brokers at addresses, where its proxies will listen.
 func (d *deployment) place(command string, addresses []string, ports *ports) (*slot, error) {
 	title := fmt.Sprintf("%s%d", command, len(d.slots))
 	s := &slot{dir: filepath.Join(d.dir, title), pages: ports.address(), letters: command == "letters"}
@@ -115,7 +116,7 @@ func (d *deployment) place(command string, addresses []string, ports *ports) (*s
 	return s, nil
 }
 
-// command runs a command of the binary to its end, past the proxies.
+// command runs a command of the binary to its end, without proxies.
 func (d *deployment) command(ctx context.Context, arguments ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // a partition that hangs hangs these, too
 	defer cancel()
@@ -144,7 +145,7 @@ func (d *deployment) opened(ctx context.Context) error {
 	return nil
 }
 
-// drained waits until a group has taken all that is committed in a topic.
+// drained waits until a group has consumed all committed records of a topic.
 func (d *deployment) drained(ctx context.Context, groupID, topic string) error {
 	ctx, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
@@ -166,7 +167,7 @@ func (d *deployment) drained(ctx context.Context, groupID, topic string) error {
 	return nil
 }
 
-// anyAfter tells whether a topic has a committed record from an offset on. Markers of transactions are none.
+// anyAfter reports whether a topic has a committed record at or after an offset. Transaction markers do not count.
 func (d *deployment) anyAfter(ctx context.Context, topic string, p int32, from int64) (bool, error) {
 	end, err := topics.BoundsOf(ctx, d.cluster.client, topic, p)
 	if err != nil {
@@ -192,7 +193,7 @@ func (d *deployment) checkpoint(p int) string {
 	return filepath.Join(d.dir, fmt.Sprintf("checkpoint%d", p))
 }
 
-// save keeps the state of every stream, for replay.
+// save saves the state of every stream, as the start of a replay.
 func (d *deployment) save(ctx context.Context) error {
 	for p := range d.streams {
 		if err := d.command(ctx, "replay", "--save", d.checkpoint(p), "--partition", fmt.Sprint(p)); err != nil {
@@ -202,7 +203,7 @@ func (d *deployment) save(ctx context.Context) error {
 	return nil
 }
 
-// replay recomputes every decision from the saved state on.
+// replay recomputes every decision after the saved state.
 func (d *deployment) replay(ctx context.Context, violation func(string, ...any)) {
 	for p := range d.streams {
 		if err := d.command(ctx, "replay", "--check", "--from", d.checkpoint(p), "--partition", fmt.Sprint(p)); err != nil {
@@ -211,7 +212,7 @@ func (d *deployment) replay(ctx context.Context, violation func(string, ...any))
 	}
 }
 
-// end tells all processes to end.
+// end tells all processes to stop.
 func (d *deployment) end(violation func(string, ...any)) {
 	var all sync.WaitGroup
 	for _, s := range d.slots {
@@ -220,7 +221,7 @@ func (d *deployment) end(violation func(string, ...any)) {
 	all.Wait()
 }
 
-// close ends everything, whatever state it is in.
+// close ends everything, in any state.
 func (d *deployment) close() {
 	for _, s := range d.slots {
 		s.kill()

@@ -14,10 +14,10 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// recoveryLimit is how long a fault that is waited for may take to be got over: several sessions.
+// recoveryLimit is the longest allowed recovery from a fault that is waited for: several sessions.
 const recoveryLimit = 45 * time.Second
 
-// injector does the faults of a schedule.
+// injector causes the faults of a schedule.
 type injector struct {
 	*deployment
 	random             *rand.Rand // of what a schedule does not say
@@ -27,7 +27,7 @@ type injector struct {
 	states             archive
 }
 
-// run does one fault after the other until the time is over, or so many were done; 0 is no such number.
+// run causes one fault after another until the time is over, or until there were most of them; 0 is no limit.
 func (in *injector) run(ctx context.Context, s *schedule, until time.Time, most int) error {
 	alone := true // no earlier fault is still to be got over
 	for n := 1; time.Now().Before(until) && (most == 0 || n <= most); n++ {
@@ -59,8 +59,8 @@ func (in *injector) run(ctx context.Context, s *schedule, until time.Time, most 
 	return nil
 }
 
-// settled waits until every partition has a decision and a letter that were made after a moment, and returns when the
-// last arrived.
+// settled waits until every partition has a decision and a dead letter that were made after from, and returns when the
+// last of them arrived.
 func (in *injector) settled(ctx context.Context, from time.Time) (decided, lettered time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, recoveryLimit)
 	defer cancel()
@@ -70,18 +70,20 @@ func (in *injector) settled(ctx context.Context, from time.Time) (decided, lette
 	return decided, lettered, err
 }
 
-// promise is how long the stream of a whole topic may rest when a process is lost: a session, and a take-over.
+// promise is the longest time that the stream of a whole topic may rest when a process is lost: a session, and a
+// take-over.
 const promise = 10 * time.Second
 
-// prompt looks whether a fault of processes was got over in time. Others last for as long as brokers or networks do.
+// prompt checks that the service recovered from a fault of processes in time. Other faults have no limit here, because
+// they last as long as brokers or networks are down.
 func (in *injector) prompt(n int, f fault, took time.Duration) {
 	if in.whole && ofProcess(f.kind) && took > promise {
 		in.report.violation("fault %d, %s: got over in %.1f s, more than %v", n, f.kind, took.Seconds(), promise)
 	}
 }
 
-// aim finds a fault's victim. Of a whole topic's processes one works and the others stand by: it is the victim in half
-// of the faults.
+// aim chooses a fault's victim. If one process owns the stream of a whole topic and the others stand by, the owner is
+// the victim of half of the faults.
 func (in *injector) aim(ctx context.Context, f *fault) {
 	owner := -1
 	if in.whole {
@@ -101,8 +103,8 @@ func (in *injector) aim(ctx context.Context, f *fault) {
 	}
 }
 
-// do does one fault and returns the moment from which getting over it counts: its begin, or the end of one that nobody
-// can get over before.
+// do causes one fault and returns the moment from which recovery counts. It is the start of the fault or, if the
+// service cannot recover before its end, the end.
 func (in *injector) do(ctx context.Context, n int, f fault) (time.Time, error) {
 	victim := in.slots[f.victim]
 	b := in.cluster.brokers[f.broker%len(in.cluster.brokers)]
@@ -131,7 +133,7 @@ func (in *injector) do(ctx context.Context, n int, f fault) (time.Time, error) {
 	}
 }
 
-// end ends a process or all of them, and starts them again.
+// end ends one process or all of them, and starts them again.
 func (in *injector) end(ctx context.Context, n int, f fault, victim *slot) (time.Time, error) {
 	victims, on := []*slot{victim}, victim.name
 	if f.kind == killAll {
@@ -171,16 +173,16 @@ func (in *injector) end(ctx context.Context, n int, f fault, victim *slot) (time
 	return from, nil
 }
 
-// Kafka's keys of the requests that aimed faults listen for.
+// These are Kafka's keys of the requests that trigger aimed faults.
 const (
 	produceAPI = 0
 	endTxnAPI  = 26
 )
 
-// aimLimit is how long an aimed fault waits for its moment; a process without partitions never has one.
+// aimLimit is how long an aimed fault waits for its request. A process without partitions never sends one.
 const aimLimit = 5 * time.Second
 
-// spring does something at the next such request or answer of some processes, or when there is none for a while, and
+// spring calls do at the next request or answer of this kind to or from some processes, or after a time without one. It
 // returns when.
 func (in *injector) spring(ctx context.Context, api uint16, answer bool, slots []*slot, do func(*proxy)) time.Time {
 	sprung := make(chan time.Time, 1)
@@ -202,7 +204,7 @@ func (in *injector) spring(ctx context.Context, api uint16, answer bool, slots [
 	return time.Now()
 }
 
-// fillDisk fills the disk of the process that has one of its own.
+// fillDisk fills the disk of the process that has its own disk.
 func (in *injector) fillDisk(ctx context.Context, n int, f fault) (time.Time, error) {
 	for _, s := range in.slots {
 		if s.disk {
@@ -221,7 +223,8 @@ func (in *injector) fillDisk(ctx context.Context, n int, f fault) (time.Time, er
 	return time.Now(), nil
 }
 
-// endBroker ends a broker and starts it again. With one broker, only its return can be got over.
+// endBroker ends a broker and starts it again. With a single broker, the service can only recover once the broker
+// returns.
 func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (time.Time, error) {
 	in.waitInSync(ctx)
 	in.report.fault(n, f, b.name)
@@ -260,7 +263,8 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	return from, nil
 }
 
-// elected reports how long the other brokers count on one that is away. Until then nobody can get over its end.
+// elected reports how long the other brokers still depend on a broker that is away. The service cannot recover before
+// that. The returned channel is closed at the end.
 func (in *injector) elected(ctx context.Context, killed *broker, from time.Time) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -279,7 +283,7 @@ func (in *injector) elected(ctx context.Context, killed *broker, from time.Time)
 	return done
 }
 
-// waitInSync waits until all replicas are in sync, so that one broker at a time is away.
+// waitInSync waits until all replicas are in sync, so that only one broker at a time is away.
 func (in *injector) waitInSync(ctx context.Context) {
 	for end := time.Now().Add(recoveryLimit); len(in.cluster.brokers) > 1 && time.Now().Before(end); {
 		if in.cluster.isInSync(ctx) || kafka.Pause(ctx, 200*time.Millisecond) != nil {
@@ -288,10 +292,10 @@ func (in *injector) waitInSync(ctx context.Context) {
 	}
 }
 
-// electionLimit is how long a cluster may take to elect another leader.
+// electionLimit is the longest allowed time until a cluster has elected another leader.
 const electionLimit = 30 * time.Second
 
-// stale freezes the leader of a partition until another one leads, and wakes it.
+// stale freezes the leader of a partition until another broker leads, and wakes it.
 func (in *injector) stale(ctx context.Context, n int, f fault) (time.Time, error) {
 	all := in.leaderTopics()
 	topic := all[f.topic%len(all)]
@@ -317,7 +321,7 @@ func (in *injector) stale(ctx context.Context, n int, f fault) (time.Time, error
 	return time.Now(), err
 }
 
-// disturb disturbs the network of a process or of all.
+// disturb disturbs the network of one process or of all.
 func (in *injector) disturb(ctx context.Context, n int, f fault, victim *slot) (time.Time, error) {
 	victims, on := []*slot{victim}, victim.name
 	if f.all {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	brokers int
 	whole   bool
@@ -67,7 +67,7 @@ func main() {
 	}
 }
 
-// soak does a whole run. An error means that it could not be done; what it found is in the report.
+// soak does a whole run. An error means that the run was not possible; the findings are in the report.
 func soak(ctx context.Context, o options) (r *report, err error) {
 	if o.brokers != 1 && o.brokers != 3 {
 		return nil, errors.New("--brokers: not 1 or 3")
@@ -108,7 +108,7 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 	return r, d.run(ctx, o, r)
 }
 
-// streamOf is the value of ORIEL_STREAM.
+// streamOf returns the value of ORIEL_STREAM.
 func streamOf(o options) string {
 	if o.whole {
 		return "topic"
@@ -116,7 +116,7 @@ func streamOf(o options) string {
 	return "partition"
 }
 
-// build lays brokers, proxies and processes out; nothing runs yet.
+// build prepares brokers, proxies and processes, and starts none of them.
 func build(ctx context.Context, o options) (*deployment, error) {
 	env, err := settings(o)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"net"
 )
 
-// ports gives addresses below Linux's range for outgoing connections, so that none is taken between this look and its
-// use.
+// ports returns free addresses below Linux's range for outgoing connections, so that no connection takes one between
+// the test and its use.
 type ports struct{ given map[int]bool }
 
 const firstPort, portCount = 20000, 12000

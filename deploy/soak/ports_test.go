@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPortsStayFree: an address is given once, and one that was drawn a second time is not held.
+// TestPortsStayFree checks that an address is returned only once, and that a rejected second draw is not kept open.
 func TestPortsStayFree(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would close a listener that was forgotten
 	p := ports{given: map[int]bool{}}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// process is a child that can be started again and again. Its output goes to one log.
+// process is a child process that can be restarted. The output of all its runs goes to one log.
 type process struct {
 	name string
 	log  string
@@ -32,7 +32,7 @@ func newProcess(name, log string, env []string, args ...string) *process {
 	return &process{name: name, log: log, env: env, args: args}
 }
 
-// start does nothing while a child runs.
+// start starts a child, unless one runs.
 func (p *process) start() error {
 	if p.running() {
 		return nil
@@ -63,7 +63,7 @@ func (p *process) start() error {
 	return nil
 }
 
-// child gives the end of the child that runs or ran last; nil before the first.
+// child returns a channel that is closed when the current or last child ends. It is nil before the first child.
 func (p *process) child() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,14 +79,15 @@ func (p *process) running() bool {
 	}
 }
 
-// outcome says how the last child ended and whether that was asked for.
+// outcome returns how the last child ended, and whether it was told to end.
 func (p *process) outcome() (err error, asked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err, p.asked
 }
 
-// signal is for the child that runs. One that ends it says so BEFORE, so that the end is not a surprise.
+// signal signals the running child. A caller that ends the child must announce it BEFORE, so that the end does not
+// count as unexpected.
 func (p *process) signal(s syscall.Signal) {
 	if !p.running() {
 		return
@@ -99,7 +100,7 @@ func (p *process) signal(s syscall.Signal) {
 	_ = p.cmd.Process.Signal(s)
 }
 
-// ends waits for the child's end.
+// ends waits for the child's end, and reports whether it came within the time.
 func (p *process) ends(within time.Duration) bool {
 	if p.child() == nil {
 		return true
@@ -119,7 +120,7 @@ func (p *process) kill() {
 	}
 }
 
-// measure notes the child's peak resident size so far.
+// measure records the child's peak resident size so far.
 func (p *process) measure() {
 	if !p.running() {
 		return

@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// shell is a slot whose process is a script; $0 is a path of its own.
+// shell returns a slot whose process runs a shell script; $0 is a path for the script's own use.
 func shell(t *testing.T, script string) *slot {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,7 +29,7 @@ func shell(t *testing.T, script string) *slot {
 	return s
 }
 
-// told gathers violations.
+// told collects violations.
 type told struct {
 	mu    sync.Mutex
 	texts []string

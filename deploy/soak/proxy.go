@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// disturbance is what a proxy does to the connections that it affects, until it is over.
+// disturbance describes how a proxy disturbs some of its connections, and for how long.
 type disturbance struct {
 	requests bool          // requests are held
 	answers  bool          // answers are held
@@ -24,7 +24,7 @@ type disturbance struct {
 	over     chan struct{}
 }
 
-// trap springs at one frame: an answer BEFORE it is delivered, a request AFTER the broker has it.
+// trap is triggered by one frame: an answer BEFORE it is delivered, a request AFTER the broker has it.
 type trap struct {
 	api    uint16
 	answer bool
@@ -32,8 +32,8 @@ type trap struct {
 	spring func(at *proxy)
 }
 
-// proxy stands between one process and one broker, and knows of the protocol only where a request or an answer ends,
-// and its kind.
+// proxy stands between one process and one broker. Of the protocol it knows only where a request or an answer ends, and
+// its kind.
 type proxy struct {
 	broker *broker
 	addr   string
@@ -74,7 +74,7 @@ func newProxy(b *broker, addr string, t *atomic.Pointer[trap]) (*proxy, error) {
 	return p, p.listen()
 }
 
-// listen opens the proxy's port, at the start and after it has refused connections.
+// listen opens the proxy's port, at the start and again after it has refused connections.
 func (p *proxy) listen() error {
 	listener, err := net.Listen("tcp", p.addr)
 	if err != nil {
@@ -119,7 +119,7 @@ func (p *proxy) open(client net.Conn) {
 	p.mu.Unlock()
 }
 
-// pump moves frames from one end of a link to the other.
+// pump copies frames from one end of a link to the other.
 func (p *proxy) pump(l *link, from, to net.Conn, answers bool) {
 	defer l.reset()
 	for {
@@ -140,7 +140,8 @@ func (p *proxy) pump(l *link, from, to net.Conn, answers bool) {
 	}
 }
 
-// Frames: length u32, then in requests api key u16, version u16, correlation id u32; in answers the correlation id.
+// Frames have a length u32. In requests an api key u16, a version u16 and a correlation id u32 follow; in answers the
+// correlation id.
 const (
 	maxFrame    = 128 << 20
 	requestHead = 12
@@ -164,7 +165,7 @@ func readFrame(r io.Reader) ([]byte, error) {
 	return frame, err
 }
 
-// api is what kind of request this is, or of which kind the request was that this answers.
+// api returns the kind of a request or, for an answer, the kind of its request.
 func (l *link) api(frame []byte, answer bool) uint16 {
 	be := binary.BigEndian
 	l.mu.Lock()
@@ -189,7 +190,7 @@ func (p *proxy) hear(api uint16, answer bool) {
 	}
 }
 
-// pass holds a frame as long as a disturbance asks for, and reports whether it is to be delivered.
+// pass holds a frame as long as a disturbance requires, and reports whether to deliver it.
 func (p *proxy) pass(l *link, answer bool) bool {
 	p.mu.Lock()
 	d := p.current
@@ -230,7 +231,7 @@ func (p *proxy) disturb(d *disturbance) {
 	}
 }
 
-// heal comes AFTER over is closed.
+// heal ends a disturbance. It must be called AFTER over is closed.
 func (p *proxy) heal(d *disturbance) error {
 	p.mu.Lock()
 	p.current = nil
@@ -241,7 +242,7 @@ func (p *proxy) heal(d *disturbance) error {
 	return nil
 }
 
-// reset resets the connections that are open.
+// reset resets the open connections, or every second one.
 func (p *proxy) reset(half bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// echo is a broker that answers every request with its correlation id.
+// echo starts a broker that answers every request with its correlation id.
 func echo(t *testing.T) (addr string, requests *atomic.Int32) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func echo(t *testing.T) (addr string, requests *atomic.Int32) {
 	return listener.Addr().String(), requests
 }
 
-// through starts a proxy before an echo.
+// through starts a proxy before an echo broker.
 func through(t *testing.T) (p *proxy, requests *atomic.Int32) {
 	t.Helper()
 	target, requests := echo(t)
@@ -82,7 +82,7 @@ func (c client) send(api uint16, id uint32) {
 	}
 }
 
-// answer is the correlation id of the next answer.
+// answer returns the correlation id of the next answer.
 func (c client) answer(within time.Duration) (uint32, error) {
 	_ = c.SetReadDeadline(time.Now().Add(within))
 	frame, err := readFrame(c)
@@ -204,7 +204,8 @@ func TestDelayDelaysEachWay(t *testing.T) {
 	healed(t, p, d)
 }
 
-// TestATrapAtAnAnswerSpringsBeforeItIsDelivered: a process that is killed there has not heard what it has done.
+// TestATrapAtAnAnswerSpringsBeforeItIsDelivered checks that a trap is triggered before its answer is delivered. A
+// process that is killed then has not learned the result of its request.
 func TestATrapAtAnAnswerSpringsBeforeItIsDelivered(t *testing.T) {
 	p, requests := through(t)
 	c := p.dial(t)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// report gathers what a run finds and prints it as it comes.
+// report collects the findings of a run and prints them as they come.
 type report struct {
 	out   io.Writer
 	title string
@@ -29,7 +29,7 @@ func newReport(out io.Writer, title string) *report {
 	return &report{out: out, title: title, counts: map[string]int{}, took: map[string][]time.Duration{}}
 }
 
-// fault counts and prints one that begins.
+// fault counts and prints a fault that begins.
 func (r *report) fault(n int, f fault, on string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,14 +65,14 @@ func (r *report) fact(format string, arguments ...any) {
 	r.facts = append(r.facts, fmt.Sprintf(format, arguments...))
 }
 
-// failed tells whether anything was violated.
+// failed reports whether there was any violation.
 func (r *report) failed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.violations) > 0
 }
 
-// markdown is the whole report.
+// markdown returns the whole report.
 func (r *report) markdown() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// run is a run from the start of the brokers to the judgement.
+// run does a run, from the start of the brokers to the final checks.
 func (d *deployment) run(ctx context.Context, o options, r *report) error {
 	if err := d.begin(ctx); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (d *deployment) run(ctx context.Context, o options, r *report) error {
 	return d.judge(ctx, o, r)
 }
 
-// begin starts brokers and processes, and keeps the first state of every partition.
+// begin starts brokers and processes, and saves the first state of every partition.
 func (d *deployment) begin(ctx context.Context) error {
 	if err := d.cluster.start(ctx); err != nil {
 		return err
@@ -57,8 +57,7 @@ func (d *deployment) begin(ctx context.Context) error {
 	return d.save(ctx)
 }
 
-// suffer makes events flow, makes faults, and waits until everything is got over and the input has been taken to its
-// end.
+// suffer sends events, causes faults, and waits until the service has recovered and has consumed the input to its end.
 func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	beside, cancel := context.WithCancel(ctx)
 	var besides sync.WaitGroup
@@ -116,10 +115,10 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	return nil
 }
 
-// drainLimit is how long the end of a topic may take to be reached after the last fault.
+// drainLimit is the longest allowed time from the last fault until a topic is consumed to its end.
 const drainLimit = time.Minute
 
-// kinds are the faults that this cluster and this machine allow.
+// kinds returns the kinds of faults that this cluster and this machine allow.
 func (d *deployment) kinds(o options, r *report) [][]weight {
 	if o.only != "" {
 		return [][]weight{{{kind(o.only), 1}}}
@@ -150,7 +149,7 @@ func (d *deployment) observe(ctx context.Context) {
 	}
 }
 
-// direct are the brokers' addresses past the proxies.
+// direct returns the brokers' addresses without proxies.
 func (d *deployment) direct() string {
 	var addresses []string
 	for _, b := range d.cluster.brokers {
@@ -176,13 +175,14 @@ func (d *deployment) feed(o options) (*process, error) {
 	return feeder, feeder.start()
 }
 
-// recorded is the file of what the input and the order log have ever held.
+// recorded returns the file with all records that the input and the order log have ever held.
 func (d *deployment) recorded() string { return filepath.Join(d.dir, "recorded") }
 
-// recordGroup is the group whose offsets say how far the recorder is.
+// recordGroup is the group whose offsets show the recorder's progress.
 const recordGroup = deploymentName + "-record"
 
-// record starts what writes input and order log down before they are trimmed. Where nothing is, it does nothing.
+// record starts the recorder, which saves the input and the order log before they are trimmed. It does nothing if
+// nothing is trimmed.
 func (d *deployment) record(o options) (*process, error) {
 	recorder := newProcess("recorder", filepath.Join(d.dir, "record.log"), os.Environ(), o.python, "-B",
 		"deploy/soak/record.py", "--brokers", d.direct(), "--group", recordGroup, "--to", d.recorded(),
@@ -193,7 +193,7 @@ func (d *deployment) record(o options) (*process, error) {
 	return recorder, recorder.start()
 }
 
-// judge hears what check.py says: lines of the report, and violations.
+// judge runs check.py and collects its output: lines of the report, and violations.
 func (d *deployment) judge(ctx context.Context, o options, r *report) error {
 	arguments := []string{
 		"-B", "deploy/soak/check.py", "--brokers", d.direct(), "--name", deploymentName, "--topic",

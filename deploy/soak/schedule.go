@@ -34,7 +34,7 @@ const (
 	trim         kind = "order trimmed"    // behind the state, together with the input
 )
 
-// role is what a process does.
+// role is the part that a process plays: it owns a stream, stands by, or writes dead letters.
 type role string
 
 const (
@@ -43,7 +43,7 @@ const (
 	hasLetters role = "letters" // it is `oriel letters`
 )
 
-// damage is what happens to a state directory while its process is down.
+// damage is the way in which a state directory is damaged while its process is down.
 type damage string
 
 const (
@@ -54,8 +54,8 @@ const (
 	cut     damage = "file cut"
 )
 
-// fault is one of the schedule. Every field is drawn for every fault, so that a kind's own needs move nothing behind
-// it.
+// fault is one fault of the schedule. Every field is drawn for every fault, so that a change to one kind does not
+// change the faults after it.
 type fault struct {
 	kind    kind
 	victim  int           // process, modulo those that there are; of a whole topic, the owner half of the time
@@ -77,7 +77,8 @@ type weight struct {
 	share int
 }
 
-// The shares of faults: of one broker, processes stand in front; of three, brokers.
+// These are the shares of the kinds of faults. With one broker most faults are of processes, and with three most are of
+// brokers.
 var (
 	ofProcesses = []weight{
 		{kill, 6}, {killReadable, 10}, {killEnding, 6}, {killAll, 5}, {zombie, 7}, {pause, 3}, {terminate, 6}, {leave, 6},
@@ -89,7 +90,7 @@ var (
 	ofTopics   = []weight{{grow, 4}, {trim, 5}}
 )
 
-// holds are the shortest and the longest time that a kind lasts.
+// holds has the shortest and the longest duration of each kind.
 var holds = map[kind][2]time.Duration{
 	zombie: {7 * time.Second, 12 * time.Second}, pause: {200 * time.Millisecond, 3 * time.Second},
 	leave: {time.Second, 6 * time.Second}, fullDisk: {8 * time.Second, 15 * time.Second},
@@ -99,7 +100,7 @@ var holds = map[kind][2]time.Duration{
 	answersLost: {time.Second, 10 * time.Second}, refuse: {time.Second, 10 * time.Second},
 }
 
-// schedule gives the faults of a seed, without end.
+// schedule yields the faults of a seed, without end.
 type schedule struct {
 	random *rand.Rand
 	kinds  []kind // each as often as its share
@@ -131,7 +132,7 @@ func (s *schedule) next() fault {
 	return f
 }
 
-// row is under what the report counts a fault.
+// row returns the row of the report in which a fault is counted.
 func (f fault) row() string {
 	if f.role == works {
 		return string(f.kind)
@@ -139,7 +140,7 @@ func (f fault) row() string {
 	return fmt.Sprintf("%s, %s", f.kind, f.role)
 }
 
-// ofProcess tells whether a fault is one of a single process, ofNetwork whether it may be.
+// ofProcess reports whether a fault concerns a single process. ofNetwork reports whether it may concern a single one.
 func ofProcess(k kind) bool {
 	switch k {
 	case kill, killReadable, killEnding, zombie, pause, terminate, leave:
@@ -158,7 +159,7 @@ func ofNetwork(k kind) bool {
 	}
 }
 
-// tell describes a fault; on says of whom.
+// tell describes a fault; on names its victim.
 func (f fault) tell(on string) string {
 	text := fmt.Sprintf("%s of %s", f.kind, on)
 	switch f.kind {

@@ -34,7 +34,7 @@ type slot struct {
 
 func (s *slot) state() string { return filepath.Join(s.dir, "state") }
 
-// ownDisk puts a small disk below the state directory.
+// ownDisk mounts a small disk below the state directory.
 func (s *slot) ownDisk(ctx context.Context) error {
 	said, err := exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", "size=96m,mode=700", "tmpfs",
 		s.dir).CombinedOutput()
@@ -52,7 +52,7 @@ func (s *slot) leaveDisk() error {
 	return syscall.Unmount(s.dir, 0)
 }
 
-// fill leaves no room on the slot's disk; the function that it returns makes room again.
+// fill fills the slot's disk; the returned function frees it again.
 func (s *slot) fill() (release func() error, err error) {
 	path := filepath.Join(s.dir, "ballast")
 	f, err := os.Create(path)
@@ -67,7 +67,7 @@ func (s *slot) fill() (release func() error, err error) {
 	return func() error { return os.Remove(path) }, f.Close()
 }
 
-// supervise starts the process again when it ends by itself, and tells of it.
+// supervise restarts the process when it ends by itself, and reports a violation.
 func (s *slot) supervise(ctx context.Context, violation func(string, ...any)) {
 	for ctx.Err() == nil {
 		select {
@@ -85,7 +85,7 @@ func (s *slot) supervise(ctx context.Context, violation func(string, ...any)) {
 	}
 }
 
-// terminate tells the process to end and checks that it does, well.
+// terminate tells the process to stop and checks that it stops without an error.
 func (s *slot) terminate(violation func(string, ...any)) {
 	if !s.running() {
 		return
@@ -99,7 +99,7 @@ func (s *slot) terminate(violation func(string, ...any)) {
 	}
 }
 
-// complaints tells of what the log calls an error: a partition that has stopped for a person to act, above all.
+// complaints reports the errors in the log as violations, above all a partition that has stopped until a person acts.
 func (s *slot) complaints(violation func(string, ...any)) error {
 	log, err := os.Open(s.log)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *slot) complaints(violation func(string, ...any)) error {
 
 func (s *slot) pagesFile() string { return s.log + ".pages" }
 
-// owns tells whether the process says that it has the stream of a whole topic.
+// owns reports whether the process states that it owns the stream of a whole topic.
 func (s *slot) owns(ctx context.Context) bool {
 	if s.letters {
 		return false
@@ -137,7 +137,7 @@ func (s *slot) owns(ctx context.Context) bool {
 	return err == nil && response.StatusCode == http.StatusOK && !strings.Contains(string(said), "standing by")
 }
 
-// savePages appends what the process shows to a file, to be searched for canaries.
+// savePages appends the process's pages to a file, which is later searched for canaries.
 func (s *slot) savePages(ctx context.Context) {
 	if s.letters {
 		return // it shows nothing
@@ -164,7 +164,7 @@ func (s *slot) savePages(ctx context.Context) {
 	}
 }
 
-// archive keeps copies of state directories, of all processes together.
+// archive has copies of the state directories of all processes.
 type archive struct {
 	dir    string
 	copies []string
@@ -183,7 +183,7 @@ func (a *archive) keep(s *slot) error {
 	return nil
 }
 
-// damage does to a state directory what a fault asks for. The process must be down.
+// damage damages a state directory as a fault requires. The process must be down.
 func (a *archive) damage(s *slot, how damage, r *rand.Rand) error {
 	if _, err := os.Stat(s.state()); err != nil {
 		return nil // it has none yet

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestDamageHitsTheStore: the store's files lie below the state directory, not in it.
+// TestDamageHitsTheStore checks that damage finds the store's files, which are in a folder below the state directory.
 func TestDamageHitsTheStore(t *testing.T) {
 	for _, how := range []damage{same, deleted, older, flipped, cut} {
 		s := &slot{dir: t.TempDir()}

@@ -15,7 +15,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// mostPartitions is how far the input grows.
+// mostPartitions is the largest number of partitions of the input.
 const mostPartitions = 24
 
 // grow adds partitions to the input, to which the producer sends from then on.
@@ -30,8 +30,8 @@ func (in *injector) grow(ctx context.Context, n int, f fault) (time.Time, error)
 	return time.Now(), nil
 }
 
-// trim deletes the input and the order log as far as nobody needs them any more, as retention and the owner do in time,
-// and saves the state for replay, because what lies before cannot be computed again.
+// trim deletes the parts of the input and of the order log that are no longer needed, as retention and the stream's
+// owner do over time. It saves the state for a replay, because earlier steps cannot be recomputed afterwards.
 func (in *injector) trim(ctx context.Context, n int, f fault) (time.Time, error) {
 	c := in.cluster.client
 	in.report.fault(n, f, "all")
@@ -44,8 +44,8 @@ func (in *injector) trim(ctx context.Context, n int, f fault) (time.Time, error)
 	if err != nil {
 		return from, err
 	}
-	// A decision of a later transaction says that the state has come to what the group has taken, even if that one was
-	// torn.
+	// A decision of a later transaction shows that the state has reached the group's offset, even if the group's own
+	// transaction was torn.
 	if _, _, err := in.settled(ctx, from); err != nil {
 		in.report.violation("fault %d, %s: before it: %v", n, f.kind, err)
 		return from, nil
@@ -67,7 +67,7 @@ func (in *injector) trim(ctx context.Context, n int, f fault) (time.Time, error)
 	return time.Now(), in.save(ctx)
 }
 
-// standsAt are the offsets of a group in the partitions of the input; 0 where it has none.
+// standsAt returns the offsets of a group in the partitions of the input, or 0 where it has none.
 func (in *injector) standsAt(ctx context.Context, groupID string) ([]int64, error) {
 	all := make([]int32, in.inputs)
 	for p := range all {
@@ -81,7 +81,7 @@ func (in *injector) standsAt(ctx context.Context, groupID string) ([]int64, erro
 	return at, err
 }
 
-// passed waits until letters are written, and the recorder has written the input down, up to some offsets.
+// passed waits until dead letters are written, and the recorder has saved the input, up to these offsets.
 func (in *injector) passed(ctx context.Context, taken []int64, verdictsEnd int64) error {
 	for {
 		recorded, err := in.standsAt(ctx, recordGroup)
@@ -105,7 +105,7 @@ func (in *injector) passed(ctx context.Context, taken []int64, verdictsEnd int64
 	}
 }
 
-// trimOrder deletes the first order records that name no more than is taken.
+// trimOrder deletes the first order records, as long as they name only consumed offsets.
 func (in *injector) trimOrder(ctx context.Context, taken []int64) error {
 	c := in.cluster.client
 	described, err := topics.Describe(ctx, c, orderLog)
@@ -132,7 +132,7 @@ func (in *injector) trimOrder(ctx context.Context, taken []int64) error {
 	return topics.DeleteRecords(ctx, c, orderLog, 0, before)
 }
 
-// beyond tells whether an order record names an end that is not taken.
+// beyond reports whether an order record names an end that is not consumed yet.
 func beyond(value []byte, taken []int64) bool {
 	const head, sum = 17, 16
 	partition := -1

@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/kafka/fetch"
 )
 
-// watch follows the committed records of every partition of a topic, past the proxies, to tell when a fault is got
-// over.
+// watch follows the committed records of every partition of a topic, without proxies, to find out when the service has
+// recovered from a fault.
 type watch struct {
 	topic string
 
@@ -22,10 +22,11 @@ type watch struct {
 	marks [][]mark // by partition
 }
 
-// mark is a batch of records: when the newest of them was made and when they arrived. Service and soak share a clock.
+// mark describes a batch of records: when its newest record was made, and when the batch arrived. Service and soak
+// share a clock.
 type mark struct{ made, arrived time.Time }
 
-// watchTopic returns at once and ends with ctx.
+// watchTopic starts a watch and returns at once. The watch ends when ctx is cancelled.
 func watchTopic(
 	ctx context.Context, client *kafka.Client, topic string, partitions int, done *sync.WaitGroup,
 ) *watch {
@@ -56,8 +57,8 @@ func (w *watch) follow(ctx context.Context, client *kafka.Client, p int32) {
 	}
 }
 
-// after waits until every partition has a committed record that was made after a moment, and returns when the last of
-// these arrived.
+// after waits until every partition has a committed record that was made after from, and returns when the last of these
+// arrived.
 func (w *watch) after(ctx context.Context, from time.Time) (time.Time, error) {
 	for {
 		last, missing := w.arrival(from)

@@ -7,11 +7,12 @@ import (
 	"oriel/schemas"
 )
 
-// mostCount is how far above the least a count is drawn: arms that there are, for example, are fewer than may be.
+// mostCount is how far above its minimum a count is drawn. For example, a drawn number of arms stays below the largest
+// allowed one.
 const mostCount = 4
 
-// anyEvent draws an event that the decoder could give, of any cell, type or arm. What a body bounds is within its
-// bounds; other numbers are about as large as those of a like event.
+// anyEvent draws an event that the decoder could return, of any cell, type or arm. Bounded numbers are within their
+// bounds; other numbers are about as large as in the event like.
 func (a *Subject) anyEvent(rng *rand.Rand, like schemas.Event) schemas.Event {
 	e, number := schemas.Event{Weight: 1}, 0
 	for _, m := range a.events.Body.Members {
@@ -43,7 +44,7 @@ func (a *Subject) anyEvent(rng *rand.Rand, like schemas.Event) schemas.Event {
 	return e
 }
 
-// anyMember draws a number of an event.
+// anyMember draws a number of an event's member.
 func anyMember(rng *rand.Rand, m schemas.Member, like schemas.Event, number int) float64 {
 	switch {
 	case m.Kind == schemas.KindChoice:
@@ -58,7 +59,7 @@ func anyMember(rng *rand.Rand, m schemas.Member, like schemas.Event, number int)
 	return anyNumber(rng, 1)
 }
 
-// anyNumber draws one about as large as another.
+// anyNumber draws a number about as large as like.
 func anyNumber(rng *rand.Rand, like float64) float64 {
 	if !(math.Abs(like) > 0) {
 		like = 1

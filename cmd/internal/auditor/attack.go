@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Attack is the attempt to tell two streams apart that differ in one canary.
+// Attack tries to distinguish two streams that differ in one canary.
 type Attack struct {
 	Canary audit.Canary
 	Report audit.Report
@@ -23,15 +23,15 @@ type Attack struct {
 	follows   bool      // its leaves follow what a run has released before: those of law are those of a stream's start
 }
 
-// Where the canary is, unless the caller says it.
+// These are the default positions of the canary.
 const (
 	longestAttack    = 1024    // releases that it is followed for
 	farthestPosition = 1 << 14 // releases of a run: a second position beyond is left to the residuals
 	afterFirst       = 9       // step of the second one where there are no blocks
 )
 
-// positions returns the steps of the canaries: the first of the stream; and one in the middle of the second block,
-// where a tree also shows noise of the block before.
+// positions returns the steps of the canaries: the first step of the stream, and a step in the middle of the second
+// block, where a tree also contains noise of the block before.
 func (a *Subject) positions(o Options) []uint64 {
 	if o.Position > 0 {
 		return []uint64{o.Position}
@@ -58,13 +58,13 @@ func (a *Subject) positions(o Options) []uint64 {
 	}
 }
 
-// followed is for how many releases a canary is followed.
+// followed returns the number of releases for which a canary is followed.
 func (a *Subject) followed(step uint64, o Options) uint64 {
 	if o.Steps > 0 {
 		return o.Steps
 	}
 	m := a.mechanism
-	// with a memory, after all of a user's events
+	// with decaying sums, the span of all of a user's events and the memory after it
 	steps := max(1, min(m.Scope.Span()+min(m.Unit.Figures().Among, longestAttack), longestAttack))
 	if end := m.Scope.End(); end >= step {
 		steps = min(steps, end-(step-1))
@@ -72,7 +72,7 @@ func (a *Subject) followed(step uint64, o Options) uint64 {
 	return steps
 }
 
-// newAttack aims at a step.
+// newAttack returns an attack on a canary at this step.
 func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error) {
 	if first := a.earliest(); step < first {
 		return nil, fmt.Errorf("--position %d: with these settings an event adds nothing before step %d", step, first)
@@ -92,7 +92,7 @@ func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error
 	return t, err
 }
 
-// play returns an audit.Play on a machine.
+// play returns the audit.Play that runs the attack on a machine.
 func (t *Attack) play(p *player) audit.Play {
 	return func(run uint64, canary bool, observe func(release []float64)) error {
 		if t.follows {
@@ -133,10 +133,10 @@ func (t *Attack) play(p *player) audit.Play {
 	}
 }
 
-// MaxRuns bounds what is planned, and so the memory for scores.
+// MaxRuns is the largest planned number of runs. It bounds the memory for scores.
 const MaxRuns = 1 << 22
 
-// run plays the attack, at a share of α and for a share of the time. take gets each run without its releases.
+// run runs the attack with a share of α and of the time. take is called with each run, without its releases.
 func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, limit time.Duration,
 	take func(audit.Run),
 ) error {
@@ -192,7 +192,8 @@ func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, 
 	return err
 }
 
-// cost is the time of a run where all processors play. Runs that are long beside the time limit are tried once.
+// cost returns the time of one run while all processors play. It tries runs that are long beside the time limit only
+// once.
 func (t *Attack) cost(a *Subject, limit time.Duration) (time.Duration, error) {
 	p, err := a.open()
 	if err != nil {
@@ -210,7 +211,7 @@ func (t *Attack) cost(a *Subject, limit time.Duration) (time.Duration, error) {
 	return max(1, time.Since(start)/tries/time.Duration(runtime.GOMAXPROCS(0))), nil
 }
 
-// Attack plays the first attack of an audit alone: all of α and Time are its own.
+// Attack runs only the first attack of an audit, with all of α and Time.
 func (a *Subject) Attack(ctx context.Context, o Options) (*Attack, error) {
 	if a.drawing() {
 		return nil, fmt.Errorf("audit: %s releases no sum that could be attacked", a.mechanism.Name)

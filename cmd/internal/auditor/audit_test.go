@@ -17,7 +17,7 @@ import (
 	"oriel/mechanisms/windowtree"
 )
 
-// halfNoise plants noise at half scale under the configured machine.
+// halfNoise opens a stream with half the noise scale under the configured machine, a planted fault.
 func halfNoise(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	sampler, err := noise.NewGaussian(noise.Scale{Mant: p.Scale.Mant, Exp: p.Scale.Exp - 1})
 	if err != nil {
@@ -30,7 +30,7 @@ func halfNoise(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*me
 	return mechanisms.NewStream(c, p, key, sum)
 }
 
-// A refuted claim is an error that says so, after the table.
+// TestAuditFailsWhenAClaimIsRefuted checks that a refuted claim is an error, returned after the table is printed.
 func TestAuditFailsWhenAClaimIsRefuted(t *testing.T) {
 	a := subject(t, "ORIEL_MECHANISM=tree-gaussian")
 	a.stream = halfNoise
@@ -51,7 +51,8 @@ func TestAuditFailsWhenAClaimIsRefuted(t *testing.T) {
 	}
 }
 
-// Settings of every kind. .ci/run's own audits, and TestAuditCommand, are longer.
+// settingsOfAllKinds has settings of every kind, for short audits. The audits of .ci/run and of TestAuditCommand are
+// longer.
 var settingsOfAllKinds = [][]string{
 	{"ORIEL_MECHANISM=tree-gaussian", "ORIEL_BATCH=3", "ORIEL_ADJACENCY=zero-out"},
 	{"ORIEL_MECHANISM=tree-gamma", "ORIEL_LOSS=portfolio", "ORIEL_SET=simplex", "ORIEL_RADIUS=1"},
@@ -75,8 +76,8 @@ var usersForLife = []string{
 	"ORIEL_USER_WINDOW=10",
 }
 
-// Noise for one event of a user in the place of all among the window is refuted by a canary of all of them, which is
-// followed until the last is forgotten.
+// TestAuditCatchesAUserTakenForOneEvent checks noise that is calibrated for one event of a user instead of for all
+// events in the window. A canary of all these events must refute it, followed until the last one is forgotten.
 func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 	a := subject(t, usersForLife...)
 	if got := a.followed(1, Options{}); got != 18 {
@@ -99,7 +100,7 @@ func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 	}
 }
 
-// The whole way: nothing is refuted, and everything is tried.
+// TestAuditOfAllKindsOfSettings runs whole audits. Nothing may be refuted, and everything must be tried.
 func TestAuditOfAllKindsOfSettings(t *testing.T) {
 	for _, more := range settingsOfAllKinds {
 		a, checks := subject(t, more...), 6
@@ -124,7 +125,8 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 	}
 }
 
-// Noise that is not large beside the lattice is not rebuilt, and the table says so.
+// TestAuditSaysWhatItLeaves checks that the table reports noise that is not rebuilt because its scale is not large
+// beside the lattice.
 func TestAuditSaysWhatItLeaves(t *testing.T) {
 	r := honest(t, subject(t, "ORIEL_MECHANISM=tree-laplace", "ORIEL_EPSILON=1e6"))
 	var table bytes.Buffer
@@ -176,9 +178,9 @@ func TestLowerNeverRoundsUp(t *testing.T) {
 	}
 }
 
-// Leaves around a public centre: canaries can show all of the claim with the diameter of contributions, which is less
-// than the clip's, at the first step, later, and for all events of a user; and one attack is long enough to bound most
-// of it.
+// TestAuditOfLeavesAroundACentreReachesTheClaim covers contributions around a public centre, whose diameter is less
+// than the clip's. Canaries must reach the whole claim that follows from the diameter: at the first step, later, and
+// for all events of a user. One attack must be long enough to bound most of it.
 func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
 	for _, more := range [][]string{
 		{"ORIEL_CLIP=1"},

@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// Options are how an audit is made. Runs and Time exclude each other.
+// Options configures an audit. At most one of Runs and Time may be set.
 type Options struct {
 	Runs     int           // of each attack, and of the residuals; 0: what Time allows
 	Time     time.Duration // for all runs, and what comes before them
@@ -22,7 +22,7 @@ type Options struct {
 	Progress Progress
 }
 
-// How α and Time are shared.
+// These are the shares of α and Time.
 const (
 	alphaOfAttacks  = 0.5
 	timeOfAttacks   = 0.2
@@ -30,7 +30,7 @@ const (
 	tailDraws       = 1 << 14 // with Runs, for each of them
 )
 
-// Result is what an audit found, and about what.
+// Result holds the findings of an audit, with its subject.
 type Result struct {
 	subject     *Subject
 	deployed    *Subject // the machine as the settings say it
@@ -49,10 +49,10 @@ type Result struct {
 	elapsed     time.Duration
 }
 
-// Audit tries everything on the subject.
+// Audit runs all attacks, checks and tests on the subject.
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	r, start := &Result{subject: a, options: o, notAttacked: a.otherComponents()}, time.Now()
-	// Neighbours come first: they take no runs, and say most.
+	// Pairs of neighbouring streams come first, because they take no runs and show most.
 	if err := o.part("pairs of neighbouring streams", r.compareNeighbours); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// aim makes the attacks, as far as there is something to aim at.
+// aim creates the attacks, as far as events contribute within a run.
 func (r *Result) aim() error {
 	a, o := r.subject, r.options
 	u := a.dense(a.random("direction", 0))
@@ -106,7 +106,7 @@ func (r *Result) aim() error {
 	return nil
 }
 
-// compare makes the exact checks, and the test of draws that comes with them.
+// compare runs the exact checks, and the test of exponential-mechanism draws that uses their recordings.
 func (r *Result) compare() error {
 	if err := r.compareDeployed(); err != nil {
 		return err
@@ -130,7 +130,8 @@ func (r *Result) compare() error {
 	return errors.Join(errFar, errReset, errLeaves, errDistances)
 }
 
-// compareNeighbours records and replays pairs of streams, on the machine as the settings say it.
+// compareNeighbours records and replays pairs of neighbouring streams, on the machine exactly as the settings configure
+// it.
 func (r *Result) compareNeighbours() (err error) {
 	if r.deployed, err = r.subject.deployed(); err != nil {
 		return err
@@ -140,7 +141,7 @@ func (r *Result) compareNeighbours() (err error) {
 	return err
 }
 
-// compareDeployed makes the other checks that compare bytes, on that machine.
+// compareDeployed runs the other checks that compare bytes, on the same machine.
 func (r *Result) compareDeployed() error {
 	a := r.deployed
 	if a.lag != r.subject.lag {
@@ -186,7 +187,7 @@ func (r *Result) attack(ctx context.Context) error {
 	return nil
 }
 
-// rebuild makes the tests of the noise.
+// rebuild runs the tests of the noise, which they compute from releases and known contributions.
 func (r *Result) rebuild(ctx context.Context) error {
 	a, o := r.subject, r.options
 	x, err := residual.New(a.mechanism, a.plan, int(r.steps))
@@ -240,18 +241,19 @@ func (r *Result) rebuild(ctx context.Context) error {
 	return nil
 }
 
-// limit is the p-value below which a test fails.
+// limit returns the p-value below which a test fails.
 func (r *Result) limit() float64 {
 	return r.options.Alpha * (1 - alphaOfAttacks) / float64(max(1, len(r.tests)))
 }
 
-// What a result can refute beside audit.ErrClaim and audit.ErrLaw.
+// These errors, with audit.ErrClaim and audit.ErrLaw, are the ways in which a result can refute a machine.
 var (
 	ErrCheck = errors.New("audit: the machine is not what its proof is about")
 	ErrNoise = errors.New("audit: the noise is not the plan's")
 )
 
-// Err is nil, or all that is refuted. An honest machine has an error with probability Alpha at most.
+// Err returns nil, or an error that joins everything that is refuted. A correct machine has an error with probability
+// Alpha at most.
 func (r *Result) Err() error {
 	var errs []error
 	for _, c := range r.checks {
@@ -272,7 +274,7 @@ func (r *Result) Err() error {
 	return errors.Join(errs...)
 }
 
-// Verdict is Err with what to do about it.
+// Verdict returns Err with advice on what to do.
 func (r *Result) Verdict() error {
 	if err := r.Err(); err != nil {
 		return fmt.Errorf("%w\na false alarm has probability %g at most: repeat with another seed, and stop the service if it stays",
@@ -281,5 +283,5 @@ func (r *Result) Verdict() error {
 	return nil
 }
 
-// Scores are the runs of the first attack.
+// Scores returns the runs of the first attack.
 func (r *Result) Scores() []audit.Run { return r.scores }

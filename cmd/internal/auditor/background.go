@@ -2,7 +2,7 @@ package auditor
 
 import "oriel/operators"
 
-// step is what one step of a crowded run looks like from outside, valid during a call.
+// step is the observable result of one step of a run with background traffic. It is valid only during a call.
 type step struct {
 	release       []float64
 	decisions     []operators.Decision
@@ -10,7 +10,7 @@ type step struct {
 	same          []bool    // of its records: is it the same for all purposes
 }
 
-// background plays runs in which there are events at every step.
+// background plays runs with background traffic: events at every step.
 type background struct {
 	*player
 	traffic *traffic
@@ -29,11 +29,11 @@ func (a *Subject) openBackground(steps uint64) (*background, error) {
 	}, nil
 }
 
-// restarts is how many times on average a run is broken off, when it is.
+// restarts is the average number of restarts in a run that is interrupted.
 const restarts = 8
 
-// play plays the run of a number, whose events are those of its purpose. With broken, the machine is written down and
-// read back some times, anywhere.
+// play plays the run with this number; purpose decides its events. If broken is true, the machine is serialised and
+// restored several times, at random places.
 func (c *background) play(purpose string, number uint64, broken bool, observe func(step)) error {
 	if err := c.begin(); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// kindsOfBands are learners with a band: around numbers, and sets of labels.
+// kindsOfBands has learners with a prediction band: intervals around numbers, and sets of labels.
 var kindsOfBands = [][]string{
 	{"ORIEL_LOSS=squared", "ORIEL_BAND_RANGE=-60:180", "ORIEL_WINDOW=8", "ORIEL_BATCH=2"},
 	{"ORIEL_LOSS=squared", "ORIEL_BAND_RANGE=-1:1", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_LABEL_MAX=1"},
@@ -26,8 +26,9 @@ func withBand(t *testing.T, component int, more ...string) *Subject {
 	return a
 }
 
-// An audit refutes no learner with a band. Canaries of numbers miss on either side of it, and show all of the claim;
-// those of two classes are both within the first set of labels, and show that of gradients.
+// TestAuditOfBandsReachesTheClaim checks that an audit refutes no learner with a prediction band. With numbers,
+// canaries miss the interval on either side and reach the whole claim. With two classes, both labels are in the first
+// set, and canaries reach the claim of the gradients.
 func TestAuditOfBandsReachesTheClaim(t *testing.T) {
 	for _, more := range kindsOfBands {
 		share := 0.99
@@ -38,7 +39,8 @@ func TestAuditOfBandsReachesTheClaim(t *testing.T) {
 	}
 }
 
-// A canary in the column of a band alone bounds most of what that column is to protect.
+// TestAuditOfABandsColumnAlone checks that a canary in the band's column alone bounds most of the loss that the column
+// may have.
 func TestAuditOfABandsColumnAlone(t *testing.T) {
 	a := withBand(t, 1, kindsOfBands[0]...)
 	if reach := a.aimedAt(t, 1).law.Reach(); reach < 0.99*a.claimed() || reach > a.claimed()*(1+1e-9) {
@@ -47,7 +49,7 @@ func TestAuditOfABandsColumnAlone(t *testing.T) {
 	a.boundsItsReach(t, 1)
 }
 
-// doubled is a quantiser whose marks are twice as long, outside of any check.
+// doubled is a quantiser that doubles the contributions of the band's column, which no check of the stream notices.
 type doubled struct{ contribution.Quantiser }
 
 func (q doubled) Quantise(g lattice.Grid, dst []int64, v []float64) {
@@ -57,7 +59,8 @@ func (q doubled) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// A mark that is longer than it is said to be is found.
+// TestAuditCatchesLongMarks checks that the audit finds a contribution to the band's column that is longer than
+// claimed.
 func TestAuditCatchesLongMarks(t *testing.T) {
 	a := withBand(t, AllComponents, kindsOfBands[0]...)
 	a.mechanism.Contribution.Components[1].Quantiser = doubled{a.mechanism.Contribution.Components[1].Quantiser}

@@ -6,7 +6,8 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// What a draw of the far tails costs, which decides how far out an audit sees, and a step of a crowded run.
+// BenchmarkFarTails measures the cost of a draw in the far tails, which decides how far out an audit can look, and of a
+// step with background traffic.
 func BenchmarkFarTails(b *testing.B) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-laplace"} {
 		b.Run("mechanism="+name, func(b *testing.B) {

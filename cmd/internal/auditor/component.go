@@ -8,11 +8,11 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// AllComponents audits all parts of a contribution at once.
+// AllComponents selects all components of a contribution for one audit.
 const AllComponents = -1
 
-// componentOf returns the configuration and the plan of one part of a contribution, as those of a stream that has no
-// other, and the part's share of the budget; or, of AllComponents, those of the whole.
+// componentOf returns the configuration and the plan of one component, as if a stream had only this one, and the
+// component's share of the budget. For AllComponents, it returns those of the whole contribution.
 func componentOf(
 	c mechanisms.Config, p mechanisms.Calibration, part int,
 ) (mechanisms.Config, mechanisms.Calibration, error) {
@@ -50,7 +50,7 @@ func componentOf(
 	return c, one, nil
 }
 
-// bounds says where the numbers of a component are among all that a record adds.
+// bounds returns the range of a component's numbers among all numbers that a record adds.
 func (a *Subject) bounds(part int) (from, to int) {
 	for i := range part {
 		from += a.wholeMechanism.Contribution.Components[i].Entries()
@@ -58,7 +58,7 @@ func (a *Subject) bounds(part int) (from, to int) {
 	return from, from + a.wholeMechanism.Contribution.Components[part].Entries()
 }
 
-// otherComponents says what an audit of one component leaves.
+// otherComponents describes the components that an audit of one component leaves out.
 func (a *Subject) otherComponents() []string {
 	var left []string
 	for i, p := range a.wholeMechanism.Contribution.Components {

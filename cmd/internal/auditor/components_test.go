@@ -22,9 +22,9 @@ import (
 	"oriel/schemas"
 )
 
-// varied is an operator whose contribution has all that a contribution may have, and which draws: a gradient with a
-// scale a coordinate, a cell of a count that a quantiser sets to Λ, and a number that a quantiser centres at one that
-// the last release gives.
+// varied is an operator whose contribution uses every feature, and which draws by the exponential mechanism. It adds a
+// gradient with a scale for each coordinate, a cell of a count that a quantiser sets to Λ, and a number that a
+// quantiser centres at a value from the last release.
 type varied struct {
 	cells   mechtest.OneHot
 	leaks   bool // scores of draws depend on events
@@ -32,7 +32,7 @@ type varied struct {
 	chooses mechanisms.Exponential // by which law it draws
 }
 
-// centred takes a number and a public centre, and makes the difference, clamped to Λ.
+// centred is a quantiser that returns the difference of a number and a public centre, clamped to Λ.
 type centred struct{}
 
 func (centred) Entries() int { return 2 }
@@ -105,14 +105,14 @@ func (m *variedMachine) Add(dst []operators.Decision, r operators.Record) []oper
 	})
 }
 
-// centre is a public number: of releases alone.
+// centre returns a public number, because it depends on releases alone.
 func centre(release []float64) float64 { return 0.01 * math.Tanh(release[0]) }
 
 func (m *variedMachine) Steps() uint64 { return m.Step() }
 
 func (m *variedMachine) Due(step uint64) (uint64, int) { return step, int(min(step, 1)) }
 
-// variedTwin knows the releases from the decisions.
+// variedTwin is the reference model of varied. It computes the releases from the decisions.
 type variedTwin struct {
 	operators.OneRecord
 	varied
@@ -135,7 +135,7 @@ func (t *variedTwin) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Canary has gradients beyond the clip, two cells, and numbers beyond both ends.
+// Canary returns events with gradients beyond the clip, in two different cells, and with numbers beyond both ends.
 func (t *variedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
 	record := func(sign, cell float64) operators.Record {
 		far := sign * operators.CanaryFactor * factor
@@ -148,12 +148,12 @@ func (t *variedTwin) Canary(u []float64, factor float64) (with, without operator
 
 func (t *variedTwin) Tangent(u []float64) {}
 
-// lawOfDraws moves by 10 at most, so that draws are of all indices.
+// lawOfDraws is the exponential mechanism of the draws. Scores are within ±10, so that every index is drawn sometimes.
 var lawOfDraws = mechanisms.Exponential{
 	Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 4, Den: 1},
 }
 
-// variedSubject is an audit of v at ε = 20.
+// variedSubject returns the subject of an audit of v at ε = 20.
 func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Config)) *Subject {
 	t.Helper()
 	m := mechanisms.Config{
@@ -174,11 +174,12 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 	return a
 }
 
-// forgets is a memory of eight steps.
+// forgets sets a memory of eight steps.
 func forgets(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 8} }
 
-// All components at once show all of the whole claim and not more, and so does each alone of its share; attacks bound
-// most of it. Whatever makes the noise, nothing is refuted, and nothing is left out.
+// TestAuditOfPartsReachesTheClaim checks that all components together reach the whole claim and not more, and that each
+// component alone reaches its share. Attacks must bound most of it. With every noise distribution, nothing may be
+// refuted or left out.
 func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 	for _, x := range []struct {
 		name   string
@@ -236,7 +237,7 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 	}
 }
 
-// Faults of components are found by the tests that are of them.
+// TestAuditCatchesFaultsOfParts checks that a fault in a component is found by the test of that component.
 func TestAuditCatchesFaultsOfParts(t *testing.T) {
 	plain := func(*mechanisms.Config) {}
 	a := variedSubject(t, varied{cells: mechtest.OneHot{Short: true}}, AllComponents, plain)
@@ -265,7 +266,7 @@ func TestAuditCatchesFaultsOfParts(t *testing.T) {
 	}
 }
 
-// onceWith opens streams of single steps in which a component's noise is bent.
+// onceWith returns a function that opens per-step streams in which bend changes the noise of one component.
 func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
 	mechanisms.Config, mechanisms.Calibration, [32]byte,
 ) (*mechanisms.Stream, error) {
@@ -290,7 +291,7 @@ func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16
 	}
 }
 
-// A draw at four times its rate.
+// TestAuditCatchesDrawsOfAnotherLaw plants exponential-mechanism draws at four times their rate.
 func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	a := variedSubject(t, varied{}, AllComponents, func(*mechanisms.Config) {})
 	steep := lawOfDraws
@@ -317,7 +318,8 @@ func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	}
 }
 
-// One part can be attacked alone; its claim is its share.
+// TestAuditOfAPartThatIsNotThere checks that a component that does not exist cannot be audited, and that the squares of
+// the components' µ sum to the square of the whole µ.
 func TestAuditOfAPartThatIsNotThere(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6},

@@ -7,7 +7,7 @@ import (
 	"oriel/operators"
 )
 
-// asConfigured are machines whose contributions are added later than their events come, whose decisions are rare, or
+// asConfigured has machines whose contributions are added later than their events arrive, whose decisions are rare, or
 // whose sums are reset.
 var asConfigured = map[string][]string{
 	"served": {
@@ -37,7 +37,8 @@ var asConfigured = map[string][]string{
 	},
 }
 
-// Machines whose answers and contexts wait are not refuted, at a budget of 1 either, and everything is tried.
+// TestAuditOfMachinesAsConfigured checks machines whose feedback and contexts wait. Nothing may be refuted, even with a
+// budget of 1, and everything must be tried.
 func TestAuditOfMachinesAsConfigured(t *testing.T) {
 	for name, lines := range asConfigured {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +57,8 @@ func TestAuditOfMachinesAsConfigured(t *testing.T) {
 	}
 }
 
-// rare leaks an event where decisions are rare: an audit that publishes every one would not see it.
+// TestChecksPlayTheMachineAsConfigured plants a leak into rare decisions. An audit of a machine that publishes every
+// decision would not see it.
 func TestChecksPlayTheMachineAsConfigured(t *testing.T) {
 	a := subject(t, "ORIEL_EMIT_EVERY=90")
 	whole := a.machine

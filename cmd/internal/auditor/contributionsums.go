@@ -9,37 +9,37 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// sumRecord keeps what a step adds to the private sums, by component.
+// sumRecord holds the contributions of a step to the private sums, by component.
 type sumRecord struct{ parts [][]int64 }
 
-// recordingSum is a private sum that tells a note what a step adds to it.
+// recordingSum is a private sum that records the contributions of each step.
 type recordingSum struct {
 	mechanisms.Sum
 	note *sumRecord
 	part int
 }
 
-// Add notes the contribution, and adds it.
+// Add records the contribution, and adds it.
 func (n recordingSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	n.note.parts[n.part] = append(n.note.parts[n.part][:0], v...)
 	n.Sum.Add(dst, v, chain)
 }
 
-// recordingIncrements is a noting of a sum that says what a step adds with its noise.
+// recordingIncrements is a recordingSum over a sum that also reports each step's noisy increments.
 type recordingIncrements struct {
 	recordingSum
 	of mechanisms.Incremental
 }
 
-// Increments returns those of the sum.
+// Increments returns the increments of the inner sum.
 func (n recordingIncrements) Increments() []lattice.Int128 { return n.of.Increments() }
 
-// rounded is how far a step's contribution sum may be from a second opinion, lattice units: some units for each record
-// of a crowd, and what products of floating point lose.
+// rounded returns the tolerance of a step's contribution sum, lattice units: some units for each record of background
+// traffic, and the rounding of floating-point products.
 func rounded(lambda int64) float64 { return 16 + 0x1p-44*float64(lambda) }
 
-// contributionSums compares what steps add to the private sums, in integers and before any noise, with what the twin
-// says. A record that adds more than its contribution, or the contribution of another record again, is found here at
+// contributionSums compares the integers that steps add to the private sums, before any noise, with the reference
+// model. It finds a record that adds more than its contribution, or that adds another record's contribution again, at
 // any budget.
 func (a *Subject) contributionSums(steps uint64) (Check, error) {
 	runs, steps := a.repetitions(steps)
@@ -68,7 +68,7 @@ func (a *Subject) contributionSums(steps uint64) (Check, error) {
 	return check, nil
 }
 
-// stream opens a stream over the sums of a plan, which tell what is added to them.
+// stream opens a stream over the sums of a plan and records the contributions to them.
 func (n *sumRecord) stream(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	sums, err := p.SumsOver(c, nil)
 	if err != nil {
@@ -84,7 +84,7 @@ func (n *sumRecord) stream(c mechanisms.Config, p mechanisms.Calibration, key [3
 	return mechanisms.NewStream(c, p, key, sums...)
 }
 
-// besides says at which coordinate a step adds something else than its contributions.
+// besides describes the first coordinate at which a step adds something other than its contributions.
 func (a *Subject) besides(told *sumRecord, leaves []float64) string {
 	at := 0
 	for k, of := range a.components {

@@ -10,7 +10,8 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// askew is the ball around a centre with a fault: the contribution is of numbers that are changed before.
+// askew plants a fault into the quantiser of the ball around a centre: it changes the numbers before they are
+// quantised.
 type askew struct {
 	contribution.Ball
 	change func(b contribution.Ball, vector, centre []float64)
@@ -28,7 +29,7 @@ func (q askew) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// in is a configuration with the fault in the ball of its contribution, if it has one.
+// in returns the configuration with the fault in the ball of its contribution, and whether it has one.
 func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
 	ball, centred := c.Contribution.Components[0].Quantiser.(contribution.Ball)
 	if centred {
@@ -39,8 +40,9 @@ func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
 	return c, centred
 }
 
-// Faults of contributions around a centre, with a window and for life. Where the stream alone has one, the rebuilt
-// noise has it; where the audited quantiser has it, contributions of one history are farther apart than is claimed.
+// TestAuditCatchesFaultsOfDiameters plants faults in contributions around a centre, with a window and for life. If only
+// the stream has the fault, the tests of the rebuilt noise must find it. If the audited quantiser has it, two
+// contributions after one history must be found farther apart than claimed.
 func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 	half := func(dst []int64) { // a leaf of half the clip or so is 1.5 times as long: beyond the ball
 		for i := range dst {

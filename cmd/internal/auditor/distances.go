@@ -12,14 +12,15 @@ import (
 	"oriel/operators"
 )
 
-// What distances plays: pairs, each at the end of a run of up to shortRun steps.
+// These are limits of the check of distances. It compares pairs, each at the end of a run of up to shortRun steps.
 const (
 	pairs       = 64
 	shortRun    = 8
 	mostHostile = 64 // numbers that are spoiled one by one
 )
 
-// hasQuantiser reports whether an audited component says itself what its contributions are.
+// hasQuantiser reports whether an audited component has a quantiser, which defines contributions and their sensitivity
+// itself.
 func (a *Subject) hasQuantiser() bool {
 	for _, p := range a.mechanism.Contribution.Components {
 		if p.Quantiser != nil {
@@ -29,9 +30,9 @@ func (a *Subject) hasQuantiser() bool {
 	return false
 }
 
-// distances compares contributions of two events that may come at the same moment with one another and with zero, in
-// integers: no pair is farther apart than the quantiser claims, whose proof the noise rests on. Numbers that no event
-// should give are among them.
+// distances compares, in integers, the contributions of two events that may arrive at the same moment with each other
+// and with zero. No pair may be farther apart than the quantiser claims, because the noise is calibrated to the claim.
+// The pairs include numbers that no valid event has.
 func (a *Subject) distances() (Check, error) {
 	check := Check{
 		Name: "distances", Looked: "leaves of quantisers, of two events in each other's place", Count: pairs,
@@ -69,7 +70,7 @@ func (a *Subject) distances() (Check, error) {
 	return check, nil
 }
 
-// pairOf returns the numbers of two events that come after the same history.
+// pairOf returns the numbers of two events after the same history.
 func (c *background) pairOf(pair uint64) (first, second []float64, err error) {
 	var both [2][]float64
 	a := c.subject
@@ -97,7 +98,7 @@ func (c *background) pairOf(pair uint64) (first, second []float64, err error) {
 	return both[0], both[1], nil
 }
 
-// arrives plays on until the contribution of an event is added, between null records, and reports whether it is.
+// arrives plays an event and null records until the event's contribution is added, and reports whether it adds one.
 func (c *background) arrives(event operators.Record, number uint64) (adds bool) {
 	records, lag := c.reference.Records(event)
 	at := placesOf(number)
@@ -117,8 +118,9 @@ func (c *background) arrives(event operators.Record, number uint64) (adds bool) 
 	return false
 }
 
-// beyondSensitivity says which claim of a quantiser two vectors of numbers break, if any. The second takes hostile
-// numbers afterwards, for its distance from zero alone: they may stand in the place of public ones.
+// beyondSensitivity describes which claim of a quantiser two vectors of numbers break, if any. It then sets entries of
+// the second to hostile values such as NaN, and checks the distance from zero alone, because these entries may be
+// public numbers.
 func (a *Subject) beyondSensitivity(q contribution.Quantiser, k int, first, second []float64) string {
 	grid, size := a.components[k].Grid, a.components[k].To-a.components[k].From
 	squareReplace, squareZero := q.Distances(grid)

@@ -8,20 +8,20 @@ import (
 	"oriel/operators/neighbours"
 )
 
-// drawing reports whether nothing is released but draws: then there is no noise to rebuild and no sum to attack, and
-// what an exchange does to the law of every draw is exact.
+// drawing reports whether exponential-mechanism draws are the only releases. There is then no noise to rebuild and no
+// sum to attack, and the effect of an exchange on the distribution of every draw is computed exactly.
 func (a *Subject) drawing() bool {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	return facts.Draws
 }
 
-// drawingSteps is how long runs are: some times that draws are due.
+// drawingSteps returns the length of runs: several times the interval between draws.
 func (a *Subject) drawingSteps() uint64 {
 	m := a.mechanism
 	return max(1, min(m.Scope.End(), max(shortestBackground, 4*m.Draws.Every)+a.lag, longestBackground/m.Batch))
 }
 
-// drawn is Audit of such a subject.
+// drawn runs the audit of a subject whose only releases are draws.
 func (r *Result) drawn() error {
 	a := r.subject
 	r.steps = a.drawingSteps()
@@ -45,11 +45,11 @@ func (r *Result) drawn() error {
 	return errors.Join(errExchange, errDistances)
 }
 
-// exchanges is how many pairs of runs are played.
+// exchanges is the number of pairs of runs.
 const exchanges = 24
 
-// exchange plays runs with a canary, and without over the same draws: their number and law are those of the plan, and
-// no score moves by more than the law's sensitivity.
+// exchange plays runs with a canary, and without it over the same draws. The number and distribution of the draws must
+// be the plan's, and no score may move by more than its sensitivity.
 func (a *Subject) exchange(steps uint64) (Check, error) {
 	check := Check{
 		Name: "exchange", Looked: "runs that differ in one event, over the same draws", Count: exchanges, Holds: true,
@@ -107,7 +107,7 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 	return check, nil
 }
 
-// pairing plays a run of null events but for one, the canary or what is in its place.
+// pairing plays a run of null events and one other event: the canary or its replacement.
 func (p *player) pairing(run, steps, at uint64, u []float64, canary bool,
 	choose func(d mechanisms.Draw, index int) int,
 ) error {

@@ -10,7 +10,7 @@ import (
 	"oriel/operators"
 )
 
-// drawingSubject is the subject of sets that are drawn.
+// drawingSubject returns the subject of sets that are drawn by the exponential mechanism.
 func drawingSubject(t *testing.T, more ...string) *Subject {
 	t.Helper()
 	return subjectOf(t, append([]string{
@@ -19,7 +19,8 @@ func drawingSubject(t *testing.T, more ...string) *Subject {
 	}, more...)...)
 }
 
-// Nothing is refuted of draws, and an exchange moves the law of a draw by all that the account lets it.
+// TestAuditOfDraws checks that nothing is refuted, and that an exchange changes the distribution of a draw by all that
+// the privacy account allows.
 func TestAuditOfDraws(t *testing.T) {
 	for _, more := range [][]string{
 		{}, {"ORIEL_ADJACENCY=zero-out", "ORIEL_BATCH=2"}, {"ORIEL_DELTA=0", "ORIEL_EMIT_EVERY=1"},
@@ -35,7 +36,7 @@ func TestAuditOfDraws(t *testing.T) {
 	}
 }
 
-// playedSubject is the subject of sets that are drawn by what explorations tell.
+// playedSubject returns the subject of sets that are drawn from what explorations have learned.
 func playedSubject(t *testing.T, more ...string) *Subject {
 	t.Helper()
 	return subjectOf(t, append([]string{
@@ -44,8 +45,9 @@ func playedSubject(t *testing.T, more ...string) *Subject {
 	}, more...)...)
 }
 
-// Nothing is refuted of sets that are drawn by what explorations tell: an exchange moves one draw of a time, by all
-// that the account lets it. Of halving a canary shows all of the claim.
+// TestAuditOfPlayedSets checks that nothing is refuted of sets that are drawn after explorations. An exchange must
+// change one draw at a time, by all that the privacy account allows. For sets found by halving, a canary must reach the
+// whole claim.
 func TestAuditOfPlayedSets(t *testing.T) {
 	for _, more := range [][]string{
 		{}, {"ORIEL_ADJACENCY=zero-out", "ORIEL_BATCH=2", "ORIEL_SHARE=1"}, {"ORIEL_DELTA=0", "ORIEL_COINS=capped"},
@@ -74,7 +76,7 @@ func TestAuditOfPlayedSets(t *testing.T) {
 	}
 }
 
-// dealt plants a fault in the draws of a machine, which has its stream.
+// dealt plants a fault in the draws of a machine; it has access to the machine's stream.
 type dealt struct {
 	operators.Machine
 	stream *mechanisms.Stream
@@ -87,8 +89,8 @@ func (d *dealt) Add(dst []operators.Decision, r operators.Record) []operators.De
 	return dst
 }
 
-// A schedule that depends on events, draws that the account does not know of, and sums that one event moves too far are
-// caught.
+// TestAuditCatchesDraws plants a schedule of draws that depends on events, draws that the privacy account does not
+// count, and sums that one event moves too far. Each must be found.
 func TestAuditCatchesDraws(t *testing.T) {
 	law := mechanisms.Exponential{Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 1, Den: 1}}
 	last := int64(0)

@@ -9,21 +9,21 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// recordedDraw is a call of Stream.Choose, and what it returned.
+// recordedDraw is a call of Stream.Choose with its result.
 type recordedDraw struct {
 	mechanisms.Draw
 	index int
 }
 
-// observe lets choose decide, or nobody but the mechanism, what the player's streams draw.
+// observe makes choose decide the draws of the player's streams; with nil the mechanism decides them.
 func (p *player) observe(choose func(d mechanisms.Draw, index int) int) {
 	for _, s := range p.streams {
 		s.DrawBy(choose)
 	}
 }
 
-// scriptedDraws repeats the draws of a run, in order, over other events. What a draw is has to be the same there: when
-// it comes, by which law, and among how many scores. Scores may differ only where the guarantee is of draws.
+// scriptedDraws repeats the recorded draws of a run, in order, over other events. The time, the distribution and the
+// number of scores of each draw must be the same. Scores may differ only if the guarantee covers draws.
 type scriptedDraws struct {
 	draws    []recordedDraw
 	next     int
@@ -47,7 +47,7 @@ func (s *scriptedDraws) choose(d mechanisms.Draw, _ int) int {
 	return original.index
 }
 
-// end returns what is wrong when a run is over.
+// end returns what is wrong after the run, for example missing draws, or "".
 func (s *scriptedDraws) end() string {
 	if s.fault == "" && s.next < len(s.draws) {
 		return "a draw is left out that the run had"
@@ -55,8 +55,9 @@ func (s *scriptedDraws) end() string {
 	return s.fault
 }
 
-// drawTest asks whether draws have the law of the exponential mechanism: where an index falls in the distribution
-// function of its draw, better scores first, is uniform, once the step at the index itself is filled by chance.
+// drawTest tests whether draws follow the exponential mechanism. It orders indices by score, best first, and computes
+// where a drawn index falls in its distribution function. This place is uniform once the step at the index itself is
+// filled at random.
 func (a *Subject) drawTest(draws []recordedDraw) residual.Test {
 	rng, normals := a.random("places of draws", 0), make([]float64, 0, len(draws))
 	for _, d := range draws {
@@ -65,7 +66,7 @@ func (a *Subject) drawTest(draws []recordedDraw) residual.Test {
 	return residual.Normals("draws", "indices drawn, by their scores", "draw", normals)
 }
 
-// place returns the probability of what is better than the index, and of a share of the index itself.
+// place returns the probability of all better indices, plus a share of the probability of the index itself.
 func (d recordedDraw) place(share float64) float64 {
 	order, best := make([]int, len(d.Scores)), slices.Max(d.Scores)
 	for i := range order {
@@ -85,7 +86,7 @@ func (d recordedDraw) place(share float64) float64 {
 	return (before + share*own) / total
 }
 
-// clone is the draw with scores of its own.
+// clone returns the draw with a copy of its scores.
 func clone(d mechanisms.Draw, index int) recordedDraw {
 	d.Scores = slices.Clone(d.Scores)
 	return recordedDraw{Draw: d, index: index}

@@ -17,7 +17,7 @@ import (
 	"oriel/schemas"
 )
 
-// Check is an exact one: it holds, or it is refuted.
+// Check is the result of an exact check: it holds, or it is refuted.
 type Check struct {
 	Name   string `json:"check"`
 	Looked string `json:"looked_at"`
@@ -26,21 +26,21 @@ type Check struct {
 	Holds  bool   `json:"holds"`
 }
 
-// What is played again for a check, and remembered, is bounded: runs, steps over all runs, and numbers of a run.
+// These limits bound what is replayed and remembered for a check: runs, steps over all runs, and numbers of a run.
 const (
 	mostRepeated    = 32
 	repeatedRecords = 1 << 16
 	repeatedNumbers = 1 << 24
 )
 
-// repetitions is how many runs of how many steps a check plays.
+// repetitions returns the number of runs that a check plays, and the steps of each.
 func (a *Subject) repetitions(steps uint64) (runs, each uint64) {
 	each = min(steps, max(2, repeatedNumbers/uint64(a.mechanism.Dimension())))
 	return max(2, min(a.repeated, repeatedRecords/(each*a.mechanism.Batch))), each
 }
 
-// recorded is a run's releases and decisions, step by step, as bytes, its draws, and of sums that have them the
-// increments, by step and part.
+// recorded is a run's releases and decisions, step by step, as bytes, with its draws. For sums that report increments,
+// it also has these, by step and component.
 type recorded struct {
 	releases, decisions [][]byte
 	owed                [][]byte // of decisions, what follows from releases
@@ -58,7 +58,7 @@ func record(c *background, purpose string, number uint64, broken bool) (out reco
 	return out, err
 }
 
-// record adds what a run looks like from outside, but for its draws.
+// record records everything observable of a run except its draws.
 func (c *background) record(out *recorded, purpose string, number uint64, broken bool) error {
 	return c.play(purpose, number, broken, func(s step) {
 		out.releases = append(out.releases, c.appendSums(nil))
@@ -76,8 +76,8 @@ func appendNumbers(dst []byte, numbers []float64) []byte {
 	return dst
 }
 
-// owed writes what the decisions of a step may owe to releases alone. An answer to a record that is another one for
-// another purpose may be another one too, but for its length.
+// owed appends the parts of a step's decisions that may depend on releases alone. Where the answered record differs
+// between purposes, the action may differ, except for its length.
 func (c *background) owed(s step) (dst []byte) {
 	own := 0
 	for _, d := range s.decisions {
@@ -91,8 +91,8 @@ func (c *background) owed(s step) (dst []byte) {
 	return dst
 }
 
-// disguised is a decision that says how long its point and all of its texts together are in place of what they say,
-// but for the key that it is for.
+// disguised replaces the contents of a decision by the total length of its point and texts. It keeps the record key
+// that the decision answers.
 func (a *Subject) disguised(d operators.Decision) operators.Decision {
 	line := len(schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil))
 	d.Extras = slices.Clone(d.Extras)
@@ -106,7 +106,7 @@ func (a *Subject) disguised(d operators.Decision) operators.Decision {
 	return d
 }
 
-// appendDecisions writes all that decisions say, so that decisions which differ are different bytes.
+// appendDecisions appends all contents of decisions, so that different decisions have different bytes.
 func appendDecisions(dst []byte, decisions []operators.Decision) []byte {
 	for _, d := range decisions {
 		dst = binary.LittleEndian.AppendUint64(dst, d.Index)
@@ -122,7 +122,7 @@ func appendDecisions(dst []byte, decisions []operators.Decision) []byte {
 	return dst
 }
 
-// differ returns the first step, from 1, at which two recordings are not equal, or 0.
+// differ returns the first step, counted from 1, at which two recordings differ, or 0.
 func differ(x, y [][]byte) int {
 	for t := range x {
 		if !bytes.Equal(x[t], y[t]) {
@@ -132,7 +132,7 @@ func differ(x, y [][]byte) int {
 	return 0
 }
 
-// sums are sums of the components, which release what is recorded once the stream has scaled it.
+// sums returns sums of the components that release the recorded values, after the stream has scaled them.
 func (r *recorded) sums(leaf contribution.Contribution) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
@@ -152,7 +152,7 @@ func (r *recorded) sums(leaf contribution.Contribution) []mechanisms.Sum {
 	return sums
 }
 
-// unscaled returns the number whose product with the root, rounded, is y.
+// unscaled returns a number whose product with root, rounded, is y.
 func unscaled(y, root float64) float64 {
 	x := y / root
 	for _, near := range []float64{x, math.Nextafter(x, math.Inf(1)), math.Nextafter(x, math.Inf(-1))} {
@@ -163,9 +163,9 @@ func unscaled(y, root float64) float64 {
 	panic("BUG: auditor: a release that no sum has")
 }
 
-// replays plays runs three times: as they are, broken off and taken up again, and with other events over the same
-// releases and draws, over which a decision is the same, since it is computed from them alone. It returns what it found
-// of restarts and of decisions, and the draws of all runs.
+// replays plays runs three times: undisturbed, with restarts, and with other events over the same releases and draws.
+// Decisions must be the same in all three, because they are computed from releases and draws alone. It returns the
+// results for restarts and for decisions, and the draws of all runs.
 func (a *Subject) replays(steps uint64) (restart, decisions Check, draws []recordedDraw, err error) {
 	runs, steps := a.repetitions(steps)
 	restart = Check{
@@ -209,7 +209,7 @@ func (a *Subject) replays(steps uint64) (restart, decisions Check, draws []recor
 	return restart, decisions, draws, nil
 }
 
-// restarted plays a run again, broken off and taken up, and says what is not as it was.
+// restarted plays a run again with restarts, and describes the first difference.
 func (c *background) restarted(original recorded, run uint64) (fault string) {
 	broken, err := record(c, "crowd", run, true)
 	if err != nil {
@@ -222,7 +222,8 @@ func (c *background) restarted(original recorded, run uint64) (fault string) {
 	return ""
 }
 
-// scripted is the subject over the releases of a run, which may be recorded anew between two runs of it.
+// scripted returns the subject with a stream that repeats the releases of a run. The recording may be replaced between
+// two runs.
 func (a *Subject) scripted(original *recorded) *Subject {
 	b := *a
 	b.stream = func(m mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
@@ -231,7 +232,7 @@ func (a *Subject) scripted(original *recorded) *Subject {
 	return &b
 }
 
-// repeated plays other events over the releases and draws of a run, and says what is not as it was.
+// repeated plays other events over the releases and draws of a run, and describes the first difference.
 func (c *background) repeated(original recorded, run uint64) (fault string, err error) {
 	draws := &scriptedDraws{draws: original.draws}
 	c.observe(draws.choose)
@@ -251,11 +252,11 @@ func (c *background) repeated(original recorded, run uint64) (fault string, err 
 	return "", nil
 }
 
-// leastShown is how many of the steps with the most decisions a check of decisions plays, if it can.
+// leastShown is the number of steps with the most decisions that a check of decisions plays, if they are within reach.
 const leastShown = 3
 
-// shownSteps returns how many steps a check of decisions plays: so many, or more where decisions are rare or answers
-// wait. It says what is out of its reach.
+// shownSteps returns the number of steps that a check of decisions plays. It is the given number, or more if decisions
+// are rare or feedback waits. It also returns what is out of the check's reach.
 func (a *Subject) shownSteps(steps uint64) (uint64, []string, error) {
 	p, err := a.open()
 	if err != nil {
@@ -306,7 +307,7 @@ func (a *Subject) repetition() (Check, error) {
 	return check, err
 }
 
-// tail sends draws of all sizes through the sum of each component, over a sampler of the auditor's.
+// tail passes draws of all sizes through the sum of each component, with a sampler of the auditor's own.
 func (a *Subject) tail() (Check, error) {
 	check := Check{
 		Name: "far draws", Looked: "draws of 1 to 29 scales, from sampler to release",
@@ -331,7 +332,7 @@ func (a *Subject) tail() (Check, error) {
 	return check, nil
 }
 
-// reset compares streams whose buffers hold other noise, across resets.
+// reset compares streams that have different noise in their buffers, before and after resets.
 func (a *Subject) reset() (Check, error) {
 	check := Check{
 		Name: "reset", Looked: "numbers that steps after a reset add, over other noise before it",

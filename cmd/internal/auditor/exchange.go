@@ -10,20 +10,20 @@ import (
 	"oriel/operators/neighbours"
 )
 
-// exchangeKind makes the two events of a pair of streams.
+// exchangeKind returns the two events that are exchanged between a pair of streams.
 type exchangeKind struct {
 	name string
 	both func(e *exchange) (first, second operators.Record)
 }
 
-// Extremes of factors of canaries.
+// These are the extreme factors by which canaries are scaled.
 const (
 	tiny = 0x1p-24
 	huge = 0x1p40
 )
 
-// exchangeKinds are the pairs that are tried: events at both ends of what the clip leaves, beyond them and far below,
-// events of any cell, type or arm, a null event in the place of one, and numbers that no decoder gives.
+// exchangeKinds lists the pairs that are tried: events at both ends of the clip, beyond it and far below it, events of
+// any cell, type or arm, a null event in the place of an event, and numbers that no decoder returns.
 var exchangeKinds = []exchangeKind{
 	{"an event and its opposite", func(e *exchange) (first, second operators.Record) { return e.canary(1) }},
 	{"an event and none", func(e *exchange) (first, second operators.Record) {
@@ -58,15 +58,15 @@ var exchangeKinds = []exchangeKind{
 	}},
 }
 
-// none is the null event in the place of an event. Keys are public.
+// none returns the null event in the place of an event. It keeps the key, because keys are public.
 func none(r operators.Record) operators.Record { return operators.Record{Null: true, Key: r.Key} }
 
-// canary returns the next events of the reference model.
+// canary returns the reference model's next pair of events.
 func (e *exchange) canary(factor float64) (with, without operators.Record) {
 	return e.reference.Canary(e.direction, factor)
 }
 
-// any returns an event that the decoder could give; without a decoder one of the reference model.
+// any returns an event that the decoder could return or, without a decoder, an event of the reference model.
 func (e *exchange) any() operators.Record {
 	r, other := e.canary(math.Exp2(float64(8 - e.rng.IntN(16))))
 	switch {
@@ -78,7 +78,7 @@ func (e *exchange) any() operators.Record {
 	return r
 }
 
-// spoiled is an event whose numbers are all another one.
+// spoiled returns the event with all its numbers replaced by x.
 func spoiled(r operators.Record, x float64) operators.Record {
 	r.Event.Vector.Values, r.Event.Numbers = slices.Clone(r.Event.Vector.Values), slices.Clone(r.Event.Numbers)
 	for i := range r.Event.Vector.Values {
@@ -90,10 +90,11 @@ func spoiled(r operators.Record, x float64) operators.Record {
 	return r
 }
 
-// exchange is a neighbours.Source: a stream in which the event of one canary is exchanged, and the records that carry
-// it with it. After it comes an event under the same key, the same in both.
+// exchange is a neighbours.Source: a stream in which the event of one canary is exchanged, with the records that carry
+// it. Another event under the same key follows, equal in both streams.
 //
-// Of a user all events are exchanged; some more come too soon, and must add nothing.
+// At user level all events of a user are exchanged. Some further events come too soon after another, and must add
+// nothing.
 type exchange struct {
 	subject   *Subject
 	reference operators.ReferenceModel
@@ -108,7 +109,7 @@ type exchange struct {
 	all       []float64 // scratch of the reference model
 }
 
-// newExchange makes a pair of streams; number decides its other events.
+// newExchange returns a pair of streams; number decides its other events.
 func (a *Subject) newExchange(pair pairOfStreams, number uint64) (*exchange, error) {
 	reference, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
@@ -126,7 +127,7 @@ func (a *Subject) newExchange(pair pairOfStreams, number uint64) (*exchange, err
 	return e, nil
 }
 
-// Next is that of neighbours.Source.
+// Next implements neighbours.Source.
 func (e *exchange) Next(step uint64, place int) neighbours.Couple {
 	c := e.couple(step, place)
 	if e.subject.users != nil {
@@ -163,8 +164,8 @@ func (e *exchange) couple(step uint64, place int) neighbours.Couple {
 	return neighbours.Couple{Record: r, Neighbour: r}
 }
 
-// named gives records their users: exchanged ones are of one, and each other record of another one. Events of that one
-// that come too soon, at every step between, are exchanged too.
+// named gives users to records. Exchanged records belong to one user, and every other record to a user of its own.
+// Events of the exchanged user that come too soon, at every step between, are exchanged too.
 func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours.Couple {
 	separation, _ := e.subject.mechanism.Unit.EventSeparation()
 	between := slices.ContainsFunc(e.at, func(at uint64) bool { return at < step && step < at+separation })
@@ -181,7 +182,7 @@ func (e *exchange) named(c neighbours.Couple, step uint64, place int) neighbours
 	return c
 }
 
-// aim makes the records of the next canary.
+// aim prepares the records of the next canary.
 func (e *exchange) aim() {
 	first, second := e.kind.both(e)
 	if e.subject.mechanism.Unit.AgainstNull() && !first.Null && !second.Null {
@@ -191,7 +192,7 @@ func (e *exchange) aim() {
 	e.carrying[1], _ = e.reference.Records(second)
 }
 
-// echo is an event under the key of the canary.
+// echo returns an event under the key of the canary.
 func (e *exchange) echo() operators.Record {
 	key := e.carrying[0][0].Key
 	if len(key) == 0 {
@@ -204,5 +205,5 @@ func (e *exchange) echo() operators.Record {
 	return r
 }
 
-// Observe is that of neighbours.Source.
+// Observe implements neighbours.Source.
 func (e *exchange) Observe(decisions []operators.Decision) { e.reference.Observe(decisions) }

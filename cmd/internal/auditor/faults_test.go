@@ -14,7 +14,7 @@ import (
 	"oriel/operators"
 )
 
-// leaky plants a fault in the decisions of a machine: what an event says reaches them beside the sums.
+// leaky plants a fault in the decisions of a machine: contents of events reach them by another way than the sums.
 type leaky struct {
 	operators.Machine
 	leak func(point []float64, r operators.Record)
@@ -28,8 +28,8 @@ func (l *leaky) Add(dst []operators.Decision, r operators.Record) []operators.De
 	return dst
 }
 
-// refutes wants an audit of few runs to refute the check or the test of that name. A check plays its own, whatever the
-// runs of an audit are. Noise that is wrong takes some.
+// refutes checks that an audit of few runs refutes the check or test with this name. A check plays its own number of
+// runs. Only faults of the noise need the audit's runs.
 func refutes(t *testing.T, what string, a *Subject, name string, want error) {
 	t.Helper()
 	runs := 60
@@ -39,7 +39,7 @@ func refutes(t *testing.T, what string, a *Subject, name string, want error) {
 	refutesIn(t, runs, what, a, name, want)
 }
 
-// refutesIn wants so many runs to do so.
+// refutesIn is refutes with a number of runs.
 func refutesIn(t *testing.T, runs int, what string, a *Subject, name string, want error) {
 	t.Helper()
 	r := audited(t, a, runs)
@@ -74,7 +74,7 @@ func TestAuditCatchesDecisionsThatLeak(t *testing.T) {
 	}
 }
 
-// bent plants a fault in the private sum. A nil function is the true one.
+// bent plants a fault in the private sum. A nil function keeps the original behaviour.
 type bent struct {
 	mechanisms.Sum
 	add     func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum)
@@ -125,7 +125,8 @@ func TestAuditCatchesARestoreThatDropsBuffers(t *testing.T) {
 	refutes(t, "Restore zeroes the buffers of blt", a, "restart", ErrCheck)
 }
 
-// The last coordinate of a contribution that the clip has cut is as long as it was before.
+// TestAuditCatchesACoordinateWithoutClip plants a clip that leaves the last coordinate of a contribution at its
+// original length.
 func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
 	a := subject(t, "ORIEL_LOSS=hinge") // whose leaves are the clip's
 	bend(t, a, func(c mechanisms.Config, p mechanisms.Calibration) bent {
@@ -141,7 +142,8 @@ func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
 	refutesIn(t, leastRuns, "the last coordinate is not clipped", a, "clip", ErrNoise)
 }
 
-// A clamp of draws at 4.5 scales, after the sampler: of three million draws here 22 are beyond.
+// TestAuditCatchesAClampOfDraws plants a clamp of draws at 4.5 scales, after the sampler. Of the three million draws
+// here, 22 are beyond it.
 func TestAuditCatchesAClampOfDraws(t *testing.T) {
 	for _, more := range [][]string{
 		{"ORIEL_MECHANISM=blt"},

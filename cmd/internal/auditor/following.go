@@ -8,13 +8,14 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Contributions of some operators follow what was released before: gains behind the published set, for example. Then a
-// canary in the midst of a stream has other contributions in each run, and who looks for those of a stream's start
-// finds next to nothing. The adversary knows releases, and so both contributions; in units of each coordinate's scale,
-// Gaussian noise has one law in all directions. So what is observed of such a run is the release along its own two
-// contributions, laid where the law has them.
+// Contributions of some operators depend on earlier releases, for example rewards that depend on the published set. A
+// canary in the middle of a stream then has other contributions in each run, and an attack that looks for the
+// contributions of the stream's start finds next to nothing. The adversary knows the releases, and so both possible
+// contributions. In units of each coordinate's scale, Gaussian noise has one distribution in all directions. So the
+// attack projects each release on the direction between the run's own two contributions, and moves the result to the
+// direction for which the distribution is computed.
 
-// learnedDirection is where a run's own contributions are, in scales.
+// learnedDirection is the position of a run's own contributions, in units of the noise scales.
 type learnedDirection struct {
 	scales            []float64 // of coordinates, loss units
 	direction, middle []float64 // of the run's leaves: direction, and half way
@@ -24,10 +25,10 @@ type learnedDirection struct {
 	out               []float64
 }
 
-// follows reports whether an attack on Gaussian noise has a canary whose contributions are not the law's in every
-// run. Of several events of a user the contributions of each would differ, and the law knows one direction: it is left
-// as it is. It looks soon after the first decisions, because contributions that follow releases do so from then on, and
-// runs up to a far canary take long.
+// follows reports whether an attack on Gaussian noise has a canary whose contributions differ between runs. If a user
+// has several events, each would have its own direction, while the distribution has only one, so such attacks do not
+// follow. It looks soon after the first decisions, because contributions that depend on releases do so from then on,
+// and runs up to a late canary take long.
 func (a *Subject) follows(t *Attack) (bool, error) {
 	if t.Canary.Step <= a.earliest() || t.Canary.Count > 1 || !t.law.Gaussian() {
 		return false, nil
@@ -60,7 +61,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 	return false, nil
 }
 
-// aimed finds where a run's contributions are. The run is played again from its start, with the same noise.
+// aimed finds a run's contributions by playing the run again from its start, with the same noise.
 func (t *Attack) aimed(p *player, run uint64) (*learnedDirection, error) {
 	with, _, err := p.contributionAt(t.Canary.Step, t.direction, run, true)
 	if err != nil {
@@ -84,7 +85,8 @@ func (t *Attack) aimed(p *player, run uint64) (*learnedDirection, error) {
 	return x, nil
 }
 
-// lay returns the next release of the run as if its contributions were the law's, valid until the next call.
+// lay returns the run's next release, transformed as if its contributions were in the distribution's direction. The
+// result is valid until the next call.
 func (x *learnedDirection) lay(release []float64) []float64 {
 	x.step++
 	if x.weights *= x.kept; x.step == x.at {
@@ -100,7 +102,7 @@ func (x *learnedDirection) lay(release []float64) []float64 {
 	return x.out
 }
 
-// over returns numbers in units of others.
+// over returns v divided by units, entry by entry.
 func over(v, units []float64) []float64 {
 	out := slices.Clone(v)
 	for i, u := range units {
@@ -125,7 +127,7 @@ func middle(a, b []float64) []float64 {
 	return out
 }
 
-// unit scales a vector to norm 1, and reports false for one that is zero.
+// unit scales a vector to norm 1. It returns false for the zero vector.
 func unit(v []float64) bool {
 	norm := lattice.Norm(v)
 	if norm == 0 {

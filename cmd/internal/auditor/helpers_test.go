@@ -11,10 +11,10 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// alpha of the audits here. Seeds are fixed: what is green stays green.
+// alpha is the probability of a false alarm of the audits here. Seeds are fixed, so a test that passes keeps passing.
 const alpha = 0.001
 
-// auditSettings is a small deployment at ε = 20: µ is 3.2, and some thousand runs bound it to a tenth.
+// auditSettings returns a small deployment at ε = 20. Its µ is 3.2, which some thousand runs bound to within a tenth.
 func auditSettings(t testing.TB, more ...string) settings.Settings {
 	t.Helper()
 	given := map[string]string{}
@@ -39,7 +39,7 @@ func auditSettings(t testing.TB, more ...string) settings.Settings {
 	return s
 }
 
-// subjectOf is an audit of all parts of an operator at ε = 20, δ = 1e-6, or what lines say.
+// subjectOf returns an audit of all components of an operator at ε = 20, δ = 1e-6, unless lines set other values.
 func subjectOf(t testing.TB, lines ...string) *Subject {
 	t.Helper()
 	s, err := settings.Load(append([]string{"ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6"}, lines...), settings.Events,
@@ -63,7 +63,7 @@ func subject(t testing.TB, more ...string) *Subject {
 	return a
 }
 
-// options are so many runs, without a progress bar.
+// options returns the options of an audit with this many runs, without a progress bar.
 func options(runs int) Options {
 	return Options{
 		Runs: runs, Time: time.Minute, Alpha: alpha,
@@ -80,7 +80,7 @@ func audited(t *testing.T, a *Subject, runs int) *Result {
 	return r
 }
 
-// claimed is the loss that Law.Reach is compared with: µ, or ε of pure noise.
+// claimed returns the loss that Law.Reach is compared with: µ, or ε for pure noise.
 func (a *Subject) claimed() float64 {
 	if a.guarantee.Mu == 0 {
 		return a.guarantee.Epsilon
@@ -88,8 +88,8 @@ func (a *Subject) claimed() float64 {
 	return a.guarantee.Mu
 }
 
-// honest audits a subject that nothing is refuted of. In the short form it plays few runs: checks that are exact have
-// tests with faults, which play all of theirs, and noise has tests of more runs.
+// honest audits a subject and checks that nothing is refuted. In the short form it plays few runs, because exact checks
+// are tested with planted faults at full length, and noise is tested with more runs elsewhere.
 func honest(t *testing.T, a *Subject) *Result {
 	t.Helper()
 	a.repeated = fewRepeats()
@@ -100,8 +100,8 @@ func honestRuns() int { return tiertest.Runs(12, 300) }
 
 func fewRepeats() uint64 { return tiertest.Runs[uint64](4, mostRepeated) }
 
-// reachesClaim audits a subject: it is not refuted, canaries of the first step reach a share of the claim, and none
-// passes it.
+// reachesClaim audits a subject and checks that nothing is refuted, that canaries of the first step reach a share of
+// the claim, and that none exceeds it.
 func reachesClaim(t *testing.T, a *Subject, share float64, name string) {
 	t.Helper()
 	r := honest(t, a)
@@ -116,7 +116,7 @@ func reachesClaim(t *testing.T, a *Subject, share float64, name string) {
 	}
 }
 
-// aimedAt is an attack at a step, before its first run.
+// aimedAt returns an attack at a step, before its first run.
 func (a *Subject) aimedAt(t testing.TB, step uint64) *Attack {
 	t.Helper()
 	attack, err := a.newAttack(step, a.dense(a.random("direction", 0)), options(0))
@@ -126,7 +126,7 @@ func (a *Subject) aimedAt(t testing.TB, step uint64) *Attack {
 	return attack
 }
 
-// attacked is an attack at a step alone, after so many runs: all of alpha is its own.
+// attacked returns the attack at a single step after this many runs, with all of alpha.
 func (a *Subject) attacked(t testing.TB, step uint64, runs int) *Attack {
 	t.Helper()
 	attack := a.aimedAt(t, step)
@@ -136,13 +136,15 @@ func (a *Subject) attacked(t testing.TB, step uint64, runs int) *Attack {
 	return attack
 }
 
-// enough is how many times the runs of audit.Law.RunsFor bound a share of a loss with probability 0.999. Right guesses
-// are binomial, so that a bound at confidence 1 − α is about (z_α + z)·s below the loss, where s falls as the root of
-// the runs and z standard deviations are for bad luck. RunsFor takes z = 1, and 0.999 is z = 3.1. z_α is 3.4 for the
-// three bounds of one attack, and more is better: ((3.4 + 3.1)/(3.4 + 1))² < 2.2.
+// enough is the factor on audit.Law.RunsFor with which the runs bound a share of a loss with probability 0.999. The
+// number of right guesses is binomial, so a bound at confidence 1 − α is about (z_α + z)·s below the loss. Here s falls
+// with the root of the number of runs, and z standard deviations are a margin for bad luck. RunsFor takes z = 1, and
+// 0.999 needs z = 3.1. z_α is 3.4 for the three bounds of one attack, and larger values need a smaller factor: ((3.4 +
+// 3.1)/(3.4 + 1))² < 2.2.
 const enough = 2.2
 
-// runsFor is how many runs bound a share of what the law lets a canary show, with probability 0.999.
+// runsFor returns the number of runs that bound a share of the largest loss that a canary can show under the law, with
+// probability 0.999.
 func runsFor(t testing.TB, law *audit.Law, share, alpha float64) int {
 	t.Helper()
 	runs, ok := law.RunsFor(share, 1e-6, alpha)
@@ -152,15 +154,15 @@ func runsFor(t testing.TB, law *audit.Law, share, alpha float64) int {
 	return int(enough * float64(runs))
 }
 
-// runsToRefute is how many runs of an attack at step 1 refute the claim with probability 0.999, if the noise is that of
-// another calibration.
+// runsToRefute returns the number of runs with which an attack at step 1 refutes the claim with probability 0.999, if
+// the noise is that of another calibration.
 func (a *Subject) runsToRefute(t testing.TB, loud mechanisms.Calibration, alpha float64) int {
 	t.Helper()
 	law := a.lawUnder(t, loud)
 	return runsFor(t, law, a.guarantee.Mu/law.Reach(), alpha)
 }
 
-// lawUnder is the law of the canary of step 1 under another calibration's noise.
+// lawUnder returns the distribution of the canary of step 1 under the noise of another calibration.
 func (a *Subject) lawUnder(t testing.TB, other mechanisms.Calibration) *audit.Law {
 	t.Helper()
 	law, err := audit.NewLaw(a.mechanism, other, a.aimedAt(t, 1).Canary)
@@ -170,8 +172,8 @@ func (a *Subject) lawUnder(t testing.TB, other mechanisms.Calibration) *audit.La
 	return law
 }
 
-// boundsItsReach wants one attack at a step to bound a share of what its canary can show, nine tenths in the long form,
-// and not to pass the claim.
+// boundsItsReach checks that one attack at a step bounds a share of the loss that its canary can show, and that it does
+// not exceed the claim. The share is nine tenths in the long form.
 func (a *Subject) boundsItsReach(t *testing.T, step uint64) {
 	t.Helper()
 	share := tiertest.Runs(0.75, 0.9)

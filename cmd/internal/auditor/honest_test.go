@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// randomSettings draws settings of an operator. Some of them contradict each other, and are refused.
+// randomSettings draws random settings of an operator. Some of them contradict each other and are refused.
 func randomSettings(rng *rand.Rand, operator string) []string {
 	one := func(all ...string) string { return all[rng.IntN(len(all))] }
 	count := func(least, most int) string { return fmt.Sprint(least + rng.IntN(most-least+1)) }
@@ -114,7 +114,7 @@ func randomSettings(rng *rand.Rand, operator string) []string {
 
 var operatorNames = []string{"coco", "aggregate", "ridge", "arms", "bandit", "linucb", "submodular", "sets"}
 
-// No honest machine is refuted, whatever its settings.
+// TestNeighboursOfRandomSettings checks that no correct machine is refuted, whatever its settings.
 func TestNeighboursOfRandomSettings(t *testing.T) {
 	rng, audited := rand.New(rand.NewPCG(27, 1)), map[string]int{}
 	for tries, wanted := 0, tiertest.Runs(1, 30); tries < 400*wanted; tries++ {

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// Verdicts of a whole audit in JSON.
+// These are the verdicts of a whole audit in JSON.
 const (
 	notRefuted = "not refuted"
 	refuted    = "refuted"
@@ -31,7 +31,7 @@ type attackJSON struct {
 	audit.Report
 }
 
-// PrintJSON writes one object.
+// PrintJSON writes the result as one JSON object.
 func (r *Result) PrintJSON(out io.Writer) error {
 	g := r.subject.guarantee
 	var attacks []attackJSON

@@ -12,14 +12,14 @@ import (
 	"oriel/schemas"
 )
 
-// sumOperator is an operator that adds what events say and publishes releases: the private sum alone. Its streams may
-// start anywhere, where an operator may count steps in a state of its own.
+// sumOperator is an operator that adds the values of events and publishes releases: the private sum alone. Its streams
+// may start at any step, unlike those of an operator that counts steps in its own state.
 type sumOperator struct {
 	longest []float64 // that numbers of leaves may be, loss units, where a quantiser does not shorten them; else 0
 	clips   []float64 // where a clip does
 }
 
-// Params is empty.
+// Params returns no parameters.
 func (sumOperator) Params(mechanisms.Config) ([]byte, error) { return nil, nil }
 
 // Open returns the machine.
@@ -27,24 +27,24 @@ func (sumOperator) Open(_ []byte, stream *mechanisms.Stream) (operators.Machine,
 	return sumMachine{stream}, nil
 }
 
-// Describe says nothing.
+// Describe returns an empty description.
 func (sumOperator) Describe(mechanisms.Config) operators.Description { return operators.Description{} }
 
-// Extras are none.
+// Extras returns no extra members.
 func (sumOperator) Extras() []schemas.Extra { return nil }
 
-// Require adds nothing: the subject has its contribution.
+// Require changes nothing, because the subject already has its contribution.
 func (sumOperator) Require(*mechanisms.Config, []byte) error { return nil }
 
-// ReferenceModel knows leaves from events.
+// ReferenceModel returns a model that computes contributions from events.
 func (s sumOperator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 	return sumReference{sumOperator: s}, nil
 }
 
-// sumMachine is the machine of sums.
+// sumMachine is the machine of sumOperator.
 type sumMachine struct{ *mechanisms.Stream }
 
-// Open owes nothing.
+// Open owes no decisions.
 func (sumMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
 // Add adds the values of an event.
@@ -57,13 +57,13 @@ func (m sumMachine) Add(dst []operators.Decision, r operators.Record) []operator
 	return dst
 }
 
-// Steps counts the closed steps.
+// Steps returns the number of closed steps.
 func (m sumMachine) Steps() uint64 { return m.Step() }
 
-// Due gives no decision.
+// Due returns that no decision is due.
 func (sumMachine) Due(uint64) (first uint64, count int) { return 0, 0 }
 
-// sumReference is the operators.ReferenceModel of sums.
+// sumReference is the operators.ReferenceModel of sumOperator.
 type sumReference struct {
 	operators.OneRecord
 	sumOperator
@@ -94,7 +94,7 @@ func (t sumReference) Canary(u []float64, factor float64) (with, without operato
 
 func (sumReference) Tangent([]float64) {}
 
-// beforeReset is the private sum of a mechanism with a memory, whose runs start a little before a reset.
+// beforeReset returns the private sum of a mechanism with a memory, with runs that start a little before a reset.
 func (a *Subject) beforeReset() *Subject {
 	b := *a
 	b.wholeMechanism, b.wholePlan = audit.RawContributions(a.wholeMechanism, a.wholePlan)

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// solving is an audit of least squares in four features at ε = 20.
+// solving returns the subject of least squares in four features at ε = 20.
 func solving(t *testing.T, more ...string) *Subject {
 	t.Helper()
 	return subjectOf(t, append([]string{
@@ -19,7 +19,7 @@ func solving(t *testing.T, more ...string) *Subject {
 	}, more...)...)
 }
 
-// kindsOfMoments are least squares of all kinds, over all that makes noise.
+// kindsOfMoments has least squares of all kinds, with every noise distribution.
 var kindsOfMoments = [][]string{
 	{"ORIEL_UPDATE=moments", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"},
 	{"ORIEL_UPDATE=moments", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_LABEL_SHARE=1"},
@@ -33,8 +33,8 @@ var kindsOfMoments = [][]string{
 	},
 }
 
-// Rows of canaries show all of the claim, at the first step as later, whatever the noise and the unit; one attack
-// bounds most of it, and none passes it.
+// TestAuditOfSecondMomentsReachesTheClaim checks that canaries reach the whole claim, at the first step and later, with
+// every noise and unit. One attack must bound most of it, and none may exceed it.
 func TestAuditOfSecondMomentsReachesTheClaim(t *testing.T) {
 	for _, more := range kindsOfMoments {
 		a := solving(t, more...)
@@ -44,7 +44,7 @@ func TestAuditOfSecondMomentsReachesTheClaim(t *testing.T) {
 	a.boundsItsReach(t, 1)
 }
 
-// changed is a quantiser whose contributions are changed after.
+// changed is a quantiser that changes its contributions afterwards, a planted fault.
 type changed struct {
 	contribution.Quantiser
 	after func(dst []int64)
@@ -55,7 +55,8 @@ func (q changed) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	q.after(dst)
 }
 
-// in is a configuration with the fault, if it has a quantiser: rebuilt noise is drawn in others, too.
+// in returns the configuration with the fault, if it has a quantiser. Configurations without one are used where noise
+// is rebuilt.
 func (q changed) in(c mechanisms.Config) mechanisms.Config {
 	if q.Quantiser = c.Contribution.Components[0].Quantiser; q.Quantiser == nil {
 		return c
@@ -65,8 +66,9 @@ func (q changed) in(c mechanisms.Config) mechanisms.Config {
 	return c
 }
 
-// Faults of second moments. Where the stream alone has one, the rebuilt noise has it; where the audited quantiser has
-// it, contributions are farther apart than is claimed.
+// TestAuditCatchesFaultsOfSecondMoments plants faults in second moments. If only the stream has the fault, the tests of
+// the rebuilt noise must find it. If the audited quantiser has it, contributions must be found farther apart than
+// claimed.
 func TestAuditCatchesFaultsOfSecondMoments(t *testing.T) {
 	const size = 5 // rows of four features and a label
 	for what, after := range map[string]func(dst []int64){

@@ -9,7 +9,7 @@ import (
 	"oriel/operators/neighbours"
 )
 
-// How much a check of neighbours plays.
+// These are limits of the check of neighbours.
 const (
 	exchangedRecords = 1 << 12 // of all pairs together, about
 	leastExchanges   = 16
@@ -22,7 +22,7 @@ const (
 	exchangedAtMost  = 1 << 17 // records of all pairs together
 )
 
-// neighbours records and replays pairs of runs of the machine as the settings say it.
+// neighbours records and replays pairs of runs of the machine as the settings configure it.
 func (a *Subject) neighbours() (Check, error) {
 	check := Check{
 		Name: "neighbours", Looked: "pairs of streams that differ in one unit, over the same noise", Holds: true,
@@ -57,7 +57,7 @@ func (a *Subject) neighbours() (Check, error) {
 	return check, err
 }
 
-// exchangedSteps is how long pairs of runs are: some decisions, or the first one, or as long as is possible in time.
+// exchangedSteps returns the length of pairs of runs: up to some decisions, or the first one, or as far as time allows.
 func (a *Subject) exchangedSteps() (uint64, error) {
 	batch, end := a.mechanism.Batch, a.mechanism.Scope.End()
 	least := min(max(a.earliest()+1, min(shortExchange+a.earliest(), longExchange/batch)), end)
@@ -77,7 +77,7 @@ func (a *Subject) exchangedSteps() (uint64, error) {
 	return least, nil
 }
 
-// neighbouring are the pairs of runs of a subject.
+// neighbouring plays the pairs of runs of a subject.
 type neighbouring struct {
 	*Subject
 	machine *neighbours.Subject
@@ -86,7 +86,7 @@ type neighbouring struct {
 	largest map[int]float64
 }
 
-// deployed plays the machine over a stream as the service opens it.
+// deployed plays the machine over a stream as the service opens it, and describes a fault.
 func (p *neighbouring) deployed() (fault string, err error) {
 	busy := pairOfStreams{kind: exchangeKinds[0], direction: p.dense(p.random("neighbours", 0)), busy: true}
 	source, err := p.newExchange(busy, 0)
@@ -100,7 +100,7 @@ func (p *neighbouring) deployed() (fault string, err error) {
 	return p.machine.CompareDeployed(source, min(p.steps, shortExchange), stream)
 }
 
-// play plays one pair.
+// play plays one pair, and describes a fault.
 func (p *neighbouring) play(pair pairOfStreams, number uint64) (fault string, err error) {
 	source, err := p.newExchange(pair, number)
 	if err != nil {
@@ -124,7 +124,7 @@ func (p *neighbouring) play(pair pairOfStreams, number uint64) (fault string, er
 	return "", nil
 }
 
-// subjectOfNeighbours is the machine with what opens it.
+// subjectOfNeighbours returns the machine with the functions that open it.
 func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
 	open := func(stream *mechanisms.Stream) (operators.Machine, error) {
 		m, err := a.machine(a.operator, a.public, stream)
@@ -145,7 +145,7 @@ func (a *Subject) subjectOfNeighbours() *neighbours.Subject {
 	return s
 }
 
-// pairOfStreams is what a pair of runs differs in, and where.
+// pairOfStreams is the difference between the two runs of a pair, and its place.
 type pairOfStreams struct {
 	kind      exchangeKind
 	direction []float64
@@ -154,7 +154,7 @@ type pairOfStreams struct {
 	at        []uint64
 }
 
-// exchanges are the pairs that are played.
+// exchanges returns the pairs that are played.
 func (a *Subject) exchanges(steps uint64) []pairOfStreams {
 	places := a.places(steps)
 	if len(places) == 0 {
@@ -190,8 +190,8 @@ func (a *Subject) exchanges(steps uint64) []pairOfStreams {
 	return all[:min(len(all), max(len(exchangeKinds), exchangedAtMost/int(steps*a.mechanism.Batch)))]
 }
 
-// places are the steps that the first contribution of an exchanged unit is added in: the first ones, the ends of a
-// block, the last ones, and one behind the run, where the event of the last step waits for it.
+// places returns the steps in which the first contribution of an exchanged unit is added: the first steps, the ends of
+// a block, the last steps, and one after the run, for which the event of the last step still waits.
 func (a *Subject) places(steps uint64) (places []uint64) {
 	first, span := a.earliest(), a.mechanism.Scope.Span()
 	for _, at := range []uint64{first, steps, steps + first - 1, span, span + 1, first + 1, steps - 1} {
@@ -202,7 +202,7 @@ func (a *Subject) places(steps uint64) (places []uint64) {
 	return places
 }
 
-// eventsFrom are the steps of all events of a unit, from a first one on.
+// eventsFrom returns the steps of all events of a unit, starting with first.
 func (a *Subject) eventsFrom(first, steps uint64) []uint64 {
 	at := []uint64{first}
 	separation, several := a.mechanism.Unit.EventSeparation()

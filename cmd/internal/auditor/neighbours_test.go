@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// No machine as it is configured is refuted, and of each many pairs are played.
+// TestNeighbours checks that no machine is refuted as it is configured, and that many pairs of each are played.
 func TestNeighbours(t *testing.T) {
 	for name, lines := range recordedMachines() {
 		t.Run(name, func(t *testing.T) {
@@ -18,7 +18,7 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// recordedMachines are those of asConfigured, and one of each further operator and unit.
+// recordedMachines returns the machines of asConfigured, and one of each further operator and unit.
 func recordedMachines() map[string][]string {
 	all := maps.Clone(asConfigured)
 	maps.Copy(all, map[string][]string{
@@ -58,7 +58,7 @@ func recordedMachines() map[string][]string {
 	return all
 }
 
-// checkedNeighbours returns the check of the machine as the settings say it.
+// checkedNeighbours returns the check of the machine as the settings configure it.
 func checkedNeighbours(t *testing.T, a *Subject) Check {
 	t.Helper()
 	deployed, err := a.deployed()

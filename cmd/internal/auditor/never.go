@@ -1,6 +1,6 @@
 package auditor
 
-// NotAttacked is what no audit looks at. deploy/PRIVACY.md has the same list.
+// NotAttacked lists what no audit examines. deploy/PRIVACY.md has the same list.
 var NotAttacked = []string{
 	"decoding, the header that names a user, the pipeline behind its walk of records, sealing, times",
 	"a second life of a deployment (`ORIEL_AFTER`)",

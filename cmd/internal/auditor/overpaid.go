@@ -9,20 +9,20 @@ import (
 	"oriel/operators"
 )
 
-// Limits of Overpaid, so that it takes milliseconds.
+// These limits keep Overpaid within milliseconds.
 const (
 	directions      = 2       // of either kind: dense ones, and single numbers
 	mostCoordinates = 1 << 12 // coordinates of a contribution, and numbers that it is made of
 	mostPreceding   = 1 << 12 // records before it
 )
 
-// leastShare is the share of a sensitivity that a move must reach. A bound holds for all histories, and moves are those
-// of a stream's start, where gains behind a published set, for example, may be closer together: of golden cases, 0.76
-// is the least.
+// leastShare is the share of a sensitivity that a move must reach. A sensitivity holds for all histories, while moves
+// are measured at a stream's start. There, for example, rewards that depend on a published set may be closer together.
+// The smallest share of the golden cases is 0.76.
 const leastShare = 0.75
 
 // Move is how far an exchange of one event moves a component's sum, and the sensitivity that its noise is calibrated
-// to, both in scaled coordinates and loss units.
+// to. Both are in scaled coordinates and loss units.
 type Move struct {
 	Name        string  `json:"name"`
 	Distance    float64 `json:"distance"`
@@ -30,7 +30,7 @@ type Move struct {
 }
 
 // Overpaid returns the components whose noise is calibrated to more than an exchange of one event can move, as far as
-// the operator's reference model shows it. It returns none where this cannot be found out cheaply, for example where
+// the operator's reference model shows it. It returns none if this is expensive to find out, for example if
 // contributions are very long. Equal settings give equal moves.
 func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	if max(m.Contribution.Entries(), m.Dimension()) > mostCoordinates {
@@ -57,18 +57,18 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	return overpaid
 }
 
-// marked reports whether a component has columns of marks. Its sensitivity is exact, because any two events with
-// different marks attain it. At the start of a stream there may be none: for example, the first set of a band holds
-// both classes.
+// marked reports whether a component has columns of marks (of a prediction band). Its sensitivity is exact, because any
+// two events with different marks attain it. At the start of a stream there may be no such events. For example, the
+// first set of labels of a band holds both classes.
 func (a *Subject) marked(i int) bool {
 	_, marks := a.mechanism.Contribution.Components[i].Quantiser.(contribution.Marks)
 	return marks
 }
 
-// reaches reports whether the noise pays for little more than the move.
+// reaches reports whether the noise covers little more than the move.
 func (m Move) reaches() bool { return m.Distance >= leastShare*m.Sensitivity }
 
-// largestMoves returns the largest move of each component that canaries make. It tries one direction after another
+// largestMoves returns the largest move of each component that canaries cause. It tries one direction after another
 // until all moves reach their sensitivities.
 func (a *Subject) largestMoves() ([]Move, error) {
 	p, err := a.open()
@@ -105,9 +105,9 @@ func (a *Subject) largestMoves() ([]Move, error) {
 	return moves, nil
 }
 
-// contributions returns those of an event at the first step that can have one, after the same history: zero, which is
-// the null event's, and those of a pair of canaries along u. Where neighbouring streams differ by the null event, the
-// canaries are along u and −u.
+// contributions returns the possible contributions of an event at the first step that can have one, after the same
+// history: zero, the null event's, and the contributions of a pair of canaries along u. If neighbouring streams differ
+// by the null event, the canaries are along u and −u.
 func (p *player) contributions(u []float64) ([][]float64, error) {
 	opposite := slices.Clone(u)
 	for i := range opposite {
@@ -130,8 +130,8 @@ func (p *player) contributions(u []float64) ([][]float64, error) {
 	return all, nil
 }
 
-// diameter returns how far an exchange moves a component, at most: from one of the contributions to another, or where
-// neighbouring streams differ by the null event, from it to another.
+// diameter returns the largest distance that an exchange moves a component. It is between any two of the contributions
+// or, if neighbouring streams differ by the null event, between the null event's and another.
 func (a *Subject) diameter(i int, contributions [][]float64) float64 {
 	most := 0.0
 	for n, x := range contributions {
@@ -146,7 +146,7 @@ func (a *Subject) diameter(i int, contributions [][]float64) float64 {
 	return most
 }
 
-// distance returns how far two contributions are apart in a component, in scaled coordinates and loss units.
+// distance returns the distance of two contributions in a component, in scaled coordinates and loss units.
 func (a *Subject) distance(i int, x, y []float64) float64 {
 	of, squares := a.components[i], 0.0
 	for j := of.From; j < of.To; j++ {
@@ -156,7 +156,7 @@ func (a *Subject) distance(i int, x, y []float64) float64 {
 	return math.Sqrt(squares) * of.Grid.Unit()
 }
 
-// move returns a distance beside the sensitivity of a component.
+// move returns the Move with this distance and the component's sensitivity.
 func (a *Subject) move(i int, distance float64) Move {
 	c, p := a.mechanism, a.plan
 	c.Contribution.Components, p.Grid = c.Contribution.Components[i:i+1], a.components[i].Grid

@@ -13,8 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// constant is an operator whose first component has a number that is 1 in each event, beside x in [−½, ½]. The second
-// component has x alone, and pays for no more.
+// constant is an operator whose first component has a constant 1 in each event, beside x in [−½, ½]. The second
+// component has x alone, and its noise covers no more.
 type constant struct {
 	varied
 	first contribution.Component
@@ -80,7 +80,8 @@ func (constantTwin) Canary(u []float64, factor float64) (with, without operators
 
 func (constantTwin) Tangent([]float64) {}
 
-// firm claims what the contributions (1, x) are: 1 apart, and √1.25 from zero.
+// firm is a quantiser that claims the true distances of contributions (1, x): 1 between two of them, and √1.25 from
+// zero.
 type firm struct{}
 
 func (firm) Entries() int { return 2 }
@@ -100,8 +101,8 @@ func (firm) Quantise(g lattice.Grid, dst []int64, v []float64) {
 
 func whole(x float64) int64 { return int64(math.Floor(x)) }
 
-// TestOverpaidNamesWhatAnExchangeCannotMove: contributions with a constant are at most √1.25 from the null event's, and
-// 1 from one another. A clip pays for twice its length, or against the null event for its length.
+// TestOverpaidNamesWhatAnExchangeCannotMove covers contributions with a constant. They are at most √1.25 from the null
+// event's and at most 1 apart. A clip's noise covers twice the clip or, against the null event, once the clip.
 func TestOverpaidNamesWhatAnExchangeCannotMove(t *testing.T) {
 	far := math.Sqrt(1.25)
 	for _, x := range []struct {
@@ -138,7 +139,7 @@ func TestOverpaidNamesWhatAnExchangeCannotMove(t *testing.T) {
 	}
 }
 
-// An operator is not asked where the answer would take long.
+// TestOverpaidIsCheap checks that Overpaid skips operators for which the answer would take long.
 func TestOverpaidIsCheap(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
@@ -150,7 +151,8 @@ func TestOverpaidIsCheap(t *testing.T) {
 	}
 }
 
-// Where contributions along u and −u are of two lengths, both are looked at, also beside the null event.
+// TestOverpaidLooksAtBothEnds checks that both contributions along u and −u are examined if their lengths differ, also
+// beside the null event.
 func TestOverpaidLooksAtBothEnds(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		m := mechanisms.Config{
@@ -179,7 +181,8 @@ func TestOverpaidLooksAtBothEnds(t *testing.T) {
 	}
 }
 
-// TestOperatorsPayForWhatEventsMove: the settings of audits have no component whose noise is for much more.
+// TestOperatorsPayForWhatEventsMove checks that the audits' settings have no component whose noise covers much more
+// than an event can move.
 func TestOperatorsPayForWhatEventsMove(t *testing.T) {
 	f := func(a *Subject, lines []string) {
 		t.Helper()

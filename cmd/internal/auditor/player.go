@@ -11,8 +11,7 @@ import (
 	"oriel/operators"
 )
 
-// player is one machine of the subject, for one goroutine, and a second one that it can move to; and a twin beside
-// them.
+// player has a machine of the subject, for one goroutine, a second machine for restarts, and a reference model.
 type player struct {
 	subject      *Subject
 	reference    operators.ReferenceModel
@@ -65,8 +64,8 @@ func (p *player) begin() error {
 	return nil
 }
 
-// add takes one record, after which contribution is what it should have added, and made the decisions that it brought
-// about. It reports whether the record should have added anything.
+// add takes one record. Afterwards contribution is what the record should have added, and made has the decisions that
+// it caused. It reports whether the record should have added anything.
 func (p *player) add(r operators.Record) bool {
 	adds := p.subject.contribution(p.contribution, p.all, p.reference, r)
 	p.subject.centres(p.centre, p.all, adds)
@@ -75,7 +74,7 @@ func (p *player) add(r operators.Record) bool {
 	return adds
 }
 
-// sum is the last release of the audited components, valid until the next call.
+// sum returns the last release of the audited components, valid until the next call.
 func (p *player) sum() []float64 {
 	p.release = p.release[:0]
 	for k := range p.subject.components {
@@ -84,7 +83,7 @@ func (p *player) sum() []float64 {
 	return p.release
 }
 
-// copyIncrements copies those of the last step, by component; nil of a sum that has none.
+// copyIncrements copies the increments of the last step, by component. It is nil for a sum that reports none.
 func (p *player) copyIncrements() [][]lattice.Int128 {
 	stream := p.streams[p.now]
 	var all [][]lattice.Int128
@@ -102,15 +101,15 @@ func (p *player) appendSums(dst []byte) []byte {
 	return dst
 }
 
-// restart writes the machine down and reads it back as another one, which has been elsewhere.
+// restart serialises the machine and restores it into another one, which was in another state before.
 func (p *player) restart() error {
 	p.state = p.both[p.now].AppendState(p.state[:0])
 	p.now = 1 - p.now
 	return p.both[p.now].Restore(p.state)
 }
 
-// identities counts the log identities of a run. The run's number stands where a topic's id does, so that each run has
-// noise of its own.
+// identities counts the log identities of a run. The run's number takes the place of a topic's id, so that each run has
+// its own noise.
 type identities struct{ id noise.Identity }
 
 func placesOf(run uint64) identities {

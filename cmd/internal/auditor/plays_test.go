@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms"
 )
 
-// kindsOfPlays are bandits of all kinds.
+// kindsOfPlays has bandits of all kinds.
 var kindsOfPlays = [][]string{
 	{"ORIEL_OPERATOR=arms", "ORIEL_ARMS=a,b,c", "ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=lifetime", "ORIEL_BATCH=2"},
 	{
@@ -40,15 +40,16 @@ var kindsOfPlays = [][]string{
 	},
 }
 
-// Losses of canaries show all of the claim at the first step, whatever the noise, and none passes it.
+// TestAuditOfPlaysReachesTheClaim checks that losses of canaries reach the whole claim at the first step, with every
+// noise, and that none exceeds it.
 func TestAuditOfPlaysReachesTheClaim(t *testing.T) {
 	for _, lines := range kindsOfPlays {
 		reachesClaim(t, subjectOf(t, lines...), 0.99, strings.Join(lines, " "))
 	}
 }
 
-// TestAuditCatchesLongLeavesOfPlays: a contribution that is a tenth longer than it is checked to be, in the stream and
-// in the quantiser.
+// TestAuditCatchesLongLeavesOfPlays plants a contribution that is a tenth longer than its check allows, in the stream
+// and in the quantiser.
 func TestAuditCatchesLongLeavesOfPlays(t *testing.T) {
 	fault := changed{after: func(dst []int64) {
 		for i := range dst {

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms"
 )
 
-// proofs opens streams as mechanisms.Open does, and proves each configuration and plan once: an audit opens a machine
-// some dozen times, and the proof of a long window takes seconds.
+// proofs opens streams as mechanisms.Open does, but verifies each configuration and plan only once. An audit opens a
+// machine some dozen times, and verifying a long window takes seconds.
 type proofs struct {
 	mutex  sync.Mutex
 	proved []proved
@@ -20,7 +20,7 @@ type proved struct {
 	mechanism *mechanisms.Mechanism
 }
 
-// open opens a stream, which shares nothing with another that could be written to.
+// open opens a stream that shares no writable data with another.
 func (x *proofs) open(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()

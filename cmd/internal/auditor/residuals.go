@@ -9,14 +9,15 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// Bounds of a run of events of all kinds.
+// These are limits of a run with background traffic.
 const (
 	shortestBackground = 64      // steps: enough to compare steps
 	longestBackground  = 1 << 20 // records
 	oneBlock           = 1 << 12 // steps, where later blocks are out of reach
 )
 
-// backgroundSteps is how long such a run is: to the middle of the second block and a window more, as the second attack.
+// backgroundSteps returns the length of such a run: to the middle of the second block and a window more, as far as the
+// second attack.
 func (a *Subject) backgroundSteps(attacks []*Attack) uint64 {
 	m := a.mechanism
 	span := m.Scope.Span()
@@ -35,8 +36,8 @@ func (a *Subject) backgroundSteps(attacks []*Attack) uint64 {
 	return min(steps, m.Scope.End())
 }
 
-// residuals plays runs, with restarts half of them broken off and taken up again, and tests what their releases hold
-// beside their contributions.
+// residuals plays runs, and tests what remains of their releases without the contributions. With restarts, half of the
+// runs are interrupted and restored.
 func (a *Subject) residuals(
 	ctx context.Context, x *residual.Noise, restarts bool, w repeatedRuns,
 ) ([]residual.Test, uint64,
@@ -49,7 +50,7 @@ func (a *Subject) residuals(
 	return battery.Tests(), battery.Runs(), err
 }
 
-// backgroundRuns returns what one worker plays.
+// backgroundRuns returns the function with which one worker plays a run.
 func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number uint64) (*residual.Run, error), error) {
 	c, err := a.openBackground(uint64(x.Steps()))
 	if err != nil {
@@ -67,8 +68,8 @@ func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number 
 	}, nil
 }
 
-// short plays what takes a moment on the private sum alone: the least changes of a history, and the clip of components
-// that have one.
+// short runs the short tests on the private sum alone: minimal changes of a history, and the clip of components that
+// have one.
 func (a *Subject) short() ([]residual.Test, error) {
 	bare, plan := audit.RawContributions(a.mechanism, a.plan)
 	stream, err := a.stream(bare, plan, a.key())
@@ -86,7 +87,7 @@ func (a *Subject) short() ([]residual.Test, error) {
 	return tests, errors.Join(errHistory, errRestore, errClip)
 }
 
-// work returns runs that take so long, or that are so many.
+// work returns a job of this many runs or, if runs is 0, of runs until the time limit.
 func (o Options) work(what string, runs int, limit time.Duration) repeatedRuns {
 	w := repeatedRuns{what: what, runs: uint64(runs), progress: o.Progress}
 	if runs == 0 {

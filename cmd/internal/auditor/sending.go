@@ -2,9 +2,9 @@ package auditor
 
 import "oriel/operators"
 
-// canarySender plays the canaries of a run: their records in order, each with the first place of a step, so that the
-// contribution of each is added in a step where at says that it is due. After a canary with a key its key comes again,
-// twice, whichever event there was: who sends it may be anybody, and it must add nothing of the event once more.
+// canarySender sends the canaries of a run. It sends their records in order, each at the first place of a step, so that
+// each contribution is added in a step for which due is true. After a canary with a key, two records with the same key
+// follow, whichever event the canary was. Another sender may have sent them, and they must not add the event again.
 type canarySender struct {
 	player    *player
 	direction []float64
@@ -13,7 +13,8 @@ type canarySender struct {
 	records   []operators.Record // of the last canary
 }
 
-// at returns the record of a place in a step, null where there is no other. echo says that it is none of a canary.
+// at returns the record at a place in a step, a null record if there is no other. echo reports that it repeats a
+// canary's key.
 func (s *canarySender) at(step, place uint64) (r operators.Record, echo bool) {
 	a := s.player.subject
 	if place > 1 {
@@ -39,7 +40,7 @@ func (s *canarySender) at(step, place uint64) (r operators.Record, echo bool) {
 	return operators.Record{Null: true}, false
 }
 
-// echo is an event under the key of the last canary, the same in all runs.
+// echo returns an event under the key of the last canary, the same in all runs.
 func (s *canarySender) echo() (r operators.Record, echo bool) {
 	if len(s.records) == 0 || len(s.records[0].Key) == 0 {
 		return operators.Record{Null: true}, false
@@ -51,8 +52,8 @@ func (s *canarySender) echo() (r operators.Record, echo bool) {
 	return r, true
 }
 
-// contributionAt plays a run up to the step in which its canary's contribution is added, and returns that contribution
-// about its centre. It reports whether there is one.
+// contributionAt plays a run up to the step in which its canary's contribution is added, and returns the contribution
+// relative to its centre. It reports whether there is one.
 func (p *player) contributionAt(
 	step uint64, along []float64, run uint64, canary bool,
 ) (leaf []float64, adds bool, err error) {

@@ -12,8 +12,9 @@ import (
 	"oriel/operators"
 )
 
-// A canary's records come one a step, so that its contribution is added in the step that was asked for; then its key
-// comes twice again, with one event whichever the canary is. All other records are null.
+// TestCanariesAreSentWhereTheirLeafIsDue checks that a canary's records come one in each step, so that its contribution
+// is added in the requested step. Its key then comes twice more, with an event that does not depend on the canary. All
+// other records must be null.
 func TestCanariesAreSentWhereTheirLeafIsDue(t *testing.T) {
 	for name, want := range map[string]struct {
 		earliest uint64
@@ -78,8 +79,8 @@ func TestCanariesAreSentWhereTheirLeafIsDue(t *testing.T) {
 	}
 }
 
-// Which keys come is the same for all purposes of a run, and what is said under them is not, but for common events;
-// keys come again, and contexts get their rewards.
+// TestKeysOfACrowdAreThoseOfARun checks that all purposes of a run have the same keys, and different contents under
+// them except for common events. Keys must repeat, and contexts must get their rewards.
 func TestKeysOfACrowdAreThoseOfARun(t *testing.T) {
 	a := subjectOf(t, asConfigured["served in batches"]...)
 	play := func(purpose string) (keys []string, numbers [][]float64, same []bool, leaves int) {
@@ -132,7 +133,7 @@ func TestKeysOfACrowdAreThoseOfARun(t *testing.T) {
 	}
 }
 
-// swapped changes what a machine is given or publishes.
+// swapped changes a machine's input or output.
 type swapped struct {
 	operators.Machine
 	record    func(r operators.Record) operators.Record
@@ -163,8 +164,8 @@ func plant(a *Subject, fault swapped) {
 	}
 }
 
-// A contribution that is a thousandth longer than the event says is found at a budget of 0.1, where no number of runs
-// that a test has would show it in noise.
+// TestAuditCatchesLeavesBesideTheSecondOpinion plants a contribution that is a thousandth too long. It must be found at
+// a budget of 0.1, where no affordable number of runs would show it in the noise.
 func TestAuditCatchesLeavesBesideTheSecondOpinion(t *testing.T) {
 	a := subject(t, "ORIEL_EPSILON=0.1")
 	plant(a, swapped{record: func(r operators.Record) operators.Record {
@@ -174,8 +175,8 @@ func TestAuditCatchesLeavesBesideTheSecondOpinion(t *testing.T) {
 	refutesIn(t, 20, "a longer leaf", a, "leaf sums", ErrCheck)
 }
 
-// An action may owe something to the context that it answers, and neither to another record of its step, nor may its
-// length tell the choice.
+// TestAuditCatchesActionsOfOtherRecords checks that an action may depend on the context that it answers. It must not
+// depend on another record of its step, and its length must not reveal the choice.
 func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 	positive := func(r operators.Record) bool {
 		return slices.ContainsFunc(r.Event.Vector.Values, func(x float64) bool { return x > 0 })
@@ -205,8 +206,8 @@ func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 	}
 }
 
-// Decisions are played until some of the most that a step has are published, behind the first contribution; where there
-// is none in reach, that is said.
+// TestDecisionsAreInReach checks that decisions are played until some steps with the most decisions have come after the
+// first contribution. If none is within reach, the audit must say so.
 func TestDecisionsAreInReach(t *testing.T) {
 	for _, x := range []struct {
 		more  []string
@@ -229,7 +230,8 @@ func TestDecisionsAreInReach(t *testing.T) {
 	}
 }
 
-// Contributions that no run can have are said to be out of reach, and what needs none is tried.
+// TestAuditOfLeavesOutOfReach checks that contributions which no run can have are reported as out of reach, and that
+// checks without contributions still run.
 func TestAuditOfLeavesOutOfReach(t *testing.T) {
 	frequent := slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(line string) bool {
 		return strings.HasPrefix(line, "ORIEL_EMIT")
@@ -255,7 +257,7 @@ func TestAuditOfLeavesOutOfReach(t *testing.T) {
 	}
 }
 
-// printed is a result in both forms.
+// printed returns a result as a table and as JSON.
 func printed(t *testing.T, r *Result) (table, document string) {
 	t.Helper()
 	var text, json bytes.Buffer
@@ -265,7 +267,8 @@ func printed(t *testing.T, r *Result) (table, document string) {
 	return text.String(), json.String()
 }
 
-// An attack of too few runs bounds nothing, whatever they show, and says so in words and in JSON.
+// TestAuditSaysThatRunsAreTooFew checks that an attack with too few runs bounds nothing, whatever they show, and that
+// the output says so in words and in JSON.
 func TestAuditSaysThatRunsAreTooFew(t *testing.T) {
 	r := audited(t, subject(t), 2)
 	table, document := printed(t, r)
@@ -284,7 +287,8 @@ func TestAuditSaysThatRunsAreTooFew(t *testing.T) {
 	}
 }
 
-// What no audit looks at stands in each output, and word for word in what is said of audits.
+// TestWhatIsNotAttackedIsSaid checks that each output has the list of what no audit examines, and that the
+// documentation has the same words.
 func TestWhatIsNotAttackedIsSaid(t *testing.T) {
 	said, err := os.ReadFile("../../../deploy/PRIVACY.md")
 	if err != nil {

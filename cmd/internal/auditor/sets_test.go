@@ -13,8 +13,8 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// Events of two places, and of gains that differ nearly everywhere, show all or nearly all of the claim; none passes
-// it.
+// TestAuditOfSets covers events of two places, and of rewards that differ nearly everywhere. Canaries must reach all or
+// nearly all of the claim, and none may exceed it.
 func TestAuditOfSets(t *testing.T) {
 	places := filepath.Join(t.TempDir(), "places")
 	if err := os.WriteFile(places, []byte("a:1:2\nb:30:4\nc:50:60\nd:-20:100\n"), 0o600); err != nil {
@@ -38,9 +38,10 @@ func TestAuditOfSets(t *testing.T) {
 	}
 }
 
-// In the midst of a stream the contributions of a canary follow the set, or the point, that was published before. Who
-// knows that is shown most of what a canary can show, and not more than the claim; who looks for the contributions of
-// the start finds half of it, or nothing. A stream with the noise of twice the ε is refuted there.
+// TestAuditFollowsLeaves attacks in the middle of a stream, where a canary's contributions depend on the set or point
+// published before. An attack that knows this must reach most of what a canary can show, and not more than the claim.
+// An attack that assumes the contributions of the start finds half of it, or nothing. A stream with the noise of twice
+// the ε must be refuted there.
 func TestAuditFollowsLeaves(t *testing.T) {
 	for _, row := range []struct {
 		shown float64 // to who follows, of what a canary can show at the start
@@ -53,7 +54,8 @@ func TestAuditFollowsLeaves(t *testing.T) {
 		{0.75, []string{"ORIEL_RULE=shares", "ORIEL_ELEMENTS=12", "ORIEL_COPIES=2", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"}},
 	} {
 		a := subjectOf(t, append([]string{"ORIEL_OPERATOR=submodular", "ORIEL_PICK=2"}, row.more...)...)
-		// At a smaller loss right guesses spread less: what a bound falls short by is at most that of all of the reach.
+		// At a smaller loss right guesses spread less. So a bound falls short by at most as much as a bound of the
+		// whole reach does.
 		share := tiertest.Runs(0.8, 0.9)
 		law := a.aimedAt(t, 13).law
 		attack, reach := a.attacked(t, 13, runsFor(t, law, share, alpha)), law.Reach()

@@ -20,10 +20,10 @@ import (
 	"oriel/schemas"
 )
 
-// Subject is the configured machine. What an audit knows of its operator is an operators.ReferenceModel.
+// Subject is the configured machine. An audit knows its operator only as an operators.ReferenceModel.
 //
-// Of a contribution of several components it attacks all at once, or one: then mechanism, plan and guarantee are that
-// component's alone, as if it had a stream of its own. The machine runs over all.
+// An audit covers all components of a contribution together, or one. In the second case mechanism, plan and guarantee
+// are the component's alone, as if it had a stream of its own. The machine still runs with all components.
 type Subject struct {
 	wholeMechanism   mechanisms.Config
 	wholePlan        mechanisms.Calibration
@@ -43,14 +43,14 @@ type Subject struct {
 	secret           [32]byte
 	late             uint64 // steps that were before a run, of which the private sum holds nothing
 	repeated         uint64 // runs that a check plays again, at most
-	// stream opens the machine's private sum: as mechanisms.Open, or in tests one with a planted fault. So does machine
-	// with an operator that has a plan.
+	// stream opens the machine's private sum: with mechanisms.Open or, in tests, with a planted fault. machine does the
+	// same for an operator that has a plan.
 	stream  func(mechanisms.Config, mechanisms.Calibration, [32]byte) (*mechanisms.Stream, error)
 	machine func(operators.Operator, []byte, *mechanisms.Stream) (operators.Machine, error)
 }
 
-// NewSubject calibrates the machine of the settings. secret is the audit's, and decides all that is drawn. part is that
-// of the contribution, from 0, or AllComponents.
+// NewSubject calibrates the machine of the settings. secret belongs to the audit and decides all random draws. part is
+// a component of the contribution, counted from 0, or AllComponents.
 func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error) {
 	learner, err := s.Learner()
 	if err != nil {
@@ -68,7 +68,7 @@ func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error
 	return a, nil
 }
 
-// openMachine returns the machine of an operator.
+// openMachine opens the machine of an operator.
 func openMachine(c operators.Operator, params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	return c.Open(params, sums)
 }
@@ -102,9 +102,9 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part
 	return a, nil
 }
 
-// deployed is the subject as the settings say it, where the attacked one publishes each decision and plays along
-// coordinates. Of contributions, only that of a stream's first event needs to be known there: it is for checks that
-// compare bytes, and for Overpaid.
+// deployed returns the subject as the settings configure it. The attacked machine, by contrast, publishes each decision
+// and plays along coordinates. Of the deployed machine only the contribution of a stream's first event is known. It is
+// for checks that compare bytes, and for Overpaid.
 func (a *Subject) deployed() (*Subject, error) {
 	b := *a
 	b.operator = a.deployedOperator
@@ -116,7 +116,8 @@ func (a *Subject) deployed() (*Subject, error) {
 	return &b, err
 }
 
-// carried says how an event gets to the sums: by how many records, and how many steps after the last of them.
+// carried returns the number of records that carry an event to the sums, and the number of steps from the last of them
+// to the contribution.
 func (a *Subject) carried() (records int, lag uint64, err error) {
 	twin, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
@@ -128,25 +129,25 @@ func (a *Subject) carried() (records int, lag uint64, err error) {
 	return len(all), lag, nil
 }
 
-// earliest is the first step in which an event's contribution can be added.
+// earliest returns the first step in which an event's contribution can be added.
 func (a *Subject) earliest() uint64 { return uint64(a.carriers) + a.lag }
 
-// derived returns a value that the secret decides, of its own for each purpose and number.
+// derived returns a pseudorandom value from the secret, a different one for each purpose and number.
 func (a *Subject) derived(purpose string, number uint64) [32]byte {
 	return sha256.Sum256(fmt.Appendf(a.secret[:], "oriel audit: %s %d", purpose, number))
 }
 
-// random returns a generator that the secret decides.
+// random returns a generator that is seeded from the secret.
 func (a *Subject) random(purpose string, number uint64) *rand.Rand {
 	return rand.New(rand.NewChaCha8(a.derived(purpose, number)))
 }
 
-// key is k₀ of all machines.
+// key returns k₀, the noise key of all machines.
 func (a *Subject) key() [32]byte { return a.derived("machine", 0) }
 
-// contribution writes the contribution that a record should have in the audited components, loss units: what the twin
-// says of all components, clipped and rounded to the lattice by code of its own. It reports false, and zeros, for a
-// record that adds nothing.
+// contribution writes the contribution that a record should have in the audited components, loss units. It takes the
+// reference model's numbers of all components, and clips and rounds them to the lattice with its own code. For a record
+// that adds nothing, it writes zeros and returns false.
 func (a *Subject) contribution(dst, all []float64, twin operators.ReferenceModel, r operators.Record) bool {
 	clear(dst)
 	if !twin.Contribution(all, r) {
@@ -159,14 +160,14 @@ func (a *Subject) contribution(dst, all []float64, twin operators.ReferenceModel
 	return true
 }
 
-// componentContribution writes what numbers become in a component. What a quantiser makes of them is the operator's to
-// say: distances asks whether that is within its claim.
+// componentContribution writes the contribution of numbers in a component. If the component has a quantiser, the
+// operator's quantiser defines the contribution; the check distances tests whether it keeps its claim.
 func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 	grid, integers := a.components[k].Grid, a.integers[a.components[k].From:a.components[k].To]
 	unit := grid.Unit()
 	q := a.mechanism.Contribution.Components[k].Quantiser
 	if _, ball := q.(contribution.Ball); ball {
-		// Half the distance that is accounted is how far a contribution is from the centre at most.
+		// A contribution is at most half the accounted distance from the centre.
 		limit, away := math.Sqrt(lattice.Grid{}.Float64(a.plan.Component(k).Replace))/2*unit, make([]float64, len(dst))
 		for i := range dst {
 			dst[i] = math.RoundToEven(numbers[len(dst)+i]/unit) * unit
@@ -193,8 +194,8 @@ func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 	}
 }
 
-// centres writes the public centres of the contributions that a record adds, as reference models say them; zeros where
-// a contribution has none.
+// centres writes the public centres of a record's contributions, as the reference model reports them, and zeros where a
+// contribution has none.
 func (a *Subject) centres(dst, all []float64, adds bool) {
 	clear(dst)
 	for k, of := range a.components {
@@ -208,8 +209,8 @@ func (a *Subject) centres(dst, all []float64, adds bool) {
 	}
 }
 
-// retained is how much of a contribution a release holds one step later: all of a sum, nothing where steps are released
-// alone, γ with a memory.
+// retained returns the share of a contribution that a release still has one step later: 1 for a sum, 0 for per-step
+// releases, γ with a memory.
 func (a *Subject) retained() float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if memory, decays := a.mechanism.Scope.Memory(); decays {
@@ -221,7 +222,7 @@ func (a *Subject) retained() float64 {
 	return 1
 }
 
-// pair returns the record of a canary along u that comes next, with it or without.
+// pair returns the next record of a canary along u, with the canary or without it.
 func (a *Subject) pair(twin operators.ReferenceModel, u []float64, with bool) operators.Record {
 	first, second := twin.Canary(u, 1)
 	switch {
@@ -234,11 +235,11 @@ func (a *Subject) pair(twin operators.ReferenceModel, u []float64, with bool) op
 	}
 }
 
-// errUnseen is a canary whose contribution no stream adds.
+// errUnseen is the error for a canary whose contribution is never added.
 var errUnseen = errors.New("audit: no event of these settings adds to the sums")
 
-// contributions returns the contributions of a canary along u with it and without, about their centre, at the start of
-// a stream: they are those at every other place.
+// contributions returns the contributions of a canary along u with and without it, relative to their centre, at the
+// start of a stream. They are the same at every other place.
 func (a *Subject) contributions(u []float64) (with, without []float64, err error) {
 	p, err := a.open()
 	if err != nil {
@@ -258,9 +259,9 @@ func (a *Subject) contributions(u []float64) (with, without []float64, err error
 	return both[0], both[1], nil
 }
 
-// dense returns a vector, of norm 1 in each component and within the directions of contributions, along which a canary
-// moves the sums: a random one, or, for noise whose worst case is in the ℓ1 norm, one of entries of equal size and
-// random signs, as many of either. One that is constant where contributions are free of constants is drawn again.
+// dense returns a vector along which a canary moves the sums. It has norm 1 in each component and lies in the subspace
+// of contributions. It is random or, for noise whose worst case is in the ℓ1 norm, has entries of equal size and random
+// signs, half of each. If contributions exclude constant vectors, a constant vector is drawn again.
 func (a *Subject) dense(rng *rand.Rand) []float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	for tries := 0; ; tries++ {
@@ -279,8 +280,8 @@ func (a *Subject) dense(rng *rand.Rand) []float64 {
 	}
 }
 
-// axis returns the vector of one number of the audited components, and of the first of each other part, within the
-// directions of contributions.
+// axis returns the unit vector of one number of the audited components, and of the first number of each other
+// component, within the subspace of contributions.
 func (a *Subject) axis(number int) []float64 {
 	return a.units(func(part int, u []float64) {
 		from, _ := a.bounds(part)
@@ -293,7 +294,7 @@ func (a *Subject) axis(number int) []float64 {
 	})
 }
 
-// numbers is how many numbers the audited components take.
+// numbers returns the number of numbers that the audited components take.
 func (a *Subject) numbers() int { return a.mechanism.Contribution.Entries() }
 
 // units fills a vector component by component, and scales each to norm 1.

@@ -13,8 +13,8 @@ import (
 	"oriel/operators/loss"
 )
 
-// Every configuration has a canary that moves a contribution by the whole sensitivity. That its gradient is longer than
-// the clip whatever was decided before is a test of the operator.
+// TestCanaryMovesTheLeafByTheWholeSensitivity checks that every configuration has a canary that moves a contribution by
+// the whole sensitivity. The operators' own tests check that its gradient is longer than the clip after every decision.
 func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, mechanism := range []string{"blt", "tree-laplace"} {
@@ -47,8 +47,8 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 	}
 }
 
-// TestLeafIsThatOfTheMachine: the auditor's own clip and rounding give what the mechanism's give, but for the last
-// unit.
+// TestLeafIsThatOfTheMachine checks that the auditor's own clip and rounding agree with the mechanism's to one unit in
+// the last place.
 func TestLeafIsThatOfTheMachine(t *testing.T) {
 	for _, name := range loss.Names() {
 		a := subject(t, "ORIEL_LOSS="+name, "ORIEL_SET=simplex", "ORIEL_DIMENSION=5")

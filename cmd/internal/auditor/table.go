@@ -15,7 +15,7 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// lower writes a lower bound with four significant digits, never above its value.
+// lower formats a lower bound with four significant digits, rounded down.
 func lower(x float64) string {
 	text := strconv.FormatFloat(x, 'g', 4, 64)
 	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown <= x {
@@ -25,7 +25,7 @@ func lower(x float64) string {
 	return strconv.FormatFloat(x-unit/2, 'g', 4, 64) // rounds to the next four digits below
 }
 
-// Print writes what was tried and what was found, for a person.
+// Print writes, for people, the attempts and the findings.
 func (r *Result) Print(out io.Writer) error {
 	g := r.subject.guarantee
 	fmt.Fprintf(out, "%s, %s, B = %d, d = %s, adjacency %s, unit %s\n",
@@ -43,7 +43,7 @@ func (r *Result) Print(out io.Writer) error {
 	return nil
 }
 
-// printAttacks writes the bounds, and how far they can get.
+// printAttacks writes the bounds, and the largest values that they can reach.
 func (r *Result) printAttacks(out io.Writer) error {
 	if len(r.attacks) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (r *Result) printAttacks(out io.Writer) error {
 	return nil
 }
 
-// printReach says what a first bound means, and what a better one takes.
+// printReach writes the meaning of a first bound, and the runs or time that a better one needs.
 func (t *Attack) printReach(out io.Writer) {
 	first := t.Report.Bounds[0]
 	share := first.Value / t.Report.Reach
@@ -108,7 +108,7 @@ func (t *Attack) printReach(out io.Writer) {
 	t.printMore(out, share)
 }
 
-// printMore says what nine tenths take, behind a share that was reached.
+// printMore writes the runs or time that a bound of nine tenths needs, after the share that was reached.
 func (t *Attack) printMore(out io.Writer, share float64) {
 	switch more := max(t.Needed, t.Report.Runs*3/2); {
 	case share >= 0.9:
@@ -121,7 +121,7 @@ func (t *Attack) printMore(out io.Writer, share float64) {
 	}
 }
 
-// tooFew is in the place of a bound that could have been nothing but 0.
+// tooFew is printed instead of a bound that could only have been 0.
 const tooFew = "too few runs"
 
 // ran reports whether any of an attack's bounds could have been above 0.
@@ -129,7 +129,7 @@ func (t *Attack) ran() bool {
 	return slices.ContainsFunc(t.Report.Bounds, func(b audit.Bound) bool { return !b.TooFew })
 }
 
-// untested is what was not tested with these settings and in this time.
+// untested returns what was not tested with these settings and in this time.
 func (r *Result) untested() []string {
 	out := slices.Clone(r.notAttacked)
 	for _, t := range r.attacks {
@@ -147,7 +147,7 @@ func (t *Attack) epsilonName() string {
 	return "ε at δ = " + figure.Upper(t.Report.Claim.Delta)
 }
 
-// dimensions are those of the audited components, such as 1 + 3.
+// dimensions returns the dimensions of the audited components, such as 1 + 3.
 func (a *Subject) dimensions() string {
 	var all []string
 	for _, p := range a.components {
@@ -184,7 +184,7 @@ func (r *Result) printChecks(out io.Writer) error {
 	return w.Flush()
 }
 
-// printLeft says what the checks do not reach.
+// printLeft writes what the checks do not reach.
 func (r *Result) printLeft(out io.Writer) error {
 	if len(r.tests) > 0 {
 		rebuilt, end := ".", ""

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/contribution"
 )
 
-// Far tails are looked for where draws are cheap: at a dimension of wide, in streams of null events, wideSteps long.
+// Far tails are tested where draws are cheap: in dimension wide, in streams of null events of wideSteps steps.
 const (
 	wide      = 4096
 	wideSteps = 256
@@ -21,9 +21,9 @@ type widenedSubject struct {
 	noise  *residual.Noise
 }
 
-// widen makes runs of about so many draws at most, where draws is not 0. It returns false where it does not help: Gamma
-// noise is one draw of its vector's length, however many entries there are; nor where noise at that dimension has no
-// sampler.
+// widen returns the subject in a large dimension, with runs of at most about this many draws, if draws is not 0. It
+// returns false where that is impossible or useless. Gamma noise has one draw for its vector's length, whatever the
+// dimension, and some noise has no sampler in that dimension.
 func (a *Subject) widen(draws int) (widenedSubject, bool) {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if facts.Law == mechanisms.Gamma {
@@ -48,7 +48,7 @@ func (a *Subject) widen(draws int) (widenedSubject, bool) {
 	return x, err == nil
 }
 
-// runs is how many have so many draws.
+// runs returns the number of runs that have this many draws.
 func (x widenedSubject) runs(draws int) int {
 	each := x.config.Dimension() * x.noise.Steps()
 	return (draws + each - 1) / each
@@ -62,7 +62,7 @@ func (a *Subject) farTails(ctx context.Context, x widenedSubject, w repeatedRuns
 	return total, err
 }
 
-// wideRuns returns what one worker plays.
+// wideRuns returns the function with which one worker plays a run.
 func (a *Subject) wideRuns(x widenedSubject) (func(number uint64) (residual.Tails, error), error) {
 	stream, err := a.stream(x.config, x.plan, a.derived("wide machine", 0))
 	if err != nil {

@@ -7,12 +7,11 @@ import (
 	"oriel/operators"
 )
 
-// traffic makes events of all kinds, whose leaves an auditor knows: far beyond the clip in a random direction or along
-// one number of the contribution, about the clip, far below it, of weight 0, and none at all.
+// traffic makes background events of all kinds, whose contributions an auditor knows. They are far beyond the clip in a
+// random direction or along one number of the contribution, near the clip, far below it, of weight 0, or null.
 //
-// Where events have keys, some records come under a key that has come before: as an answer that is sent again may, or
-// as the reward that a context waits for. Which keys come, and when, is public: it is the same for all purposes of a
-// run.
+// If events have keys, some records repeat an earlier key, as feedback that is sent again does, or as the reward for a
+// waiting context does. Which keys come, and when, is public, so it is the same for all purposes of a run.
 type traffic struct {
 	subject   *Subject
 	reference operators.ReferenceModel // of the player that they are for
@@ -27,7 +26,7 @@ type traffic struct {
 	keys      [][]byte           // of late
 }
 
-// source draws what events say.
+// source draws the contents of events.
 type source struct {
 	rng    *rand.Rand
 	number int // of those of a leaf, that an event is along
@@ -38,7 +37,7 @@ func (a *Subject) sourceOf(purpose string, run uint64) source {
 	return source{rng: rng, number: rng.IntN(a.numbers())}
 }
 
-// What is remembered of the keys of a run.
+// These limits bound what is remembered of the keys of a run.
 const (
 	mostKeys    = 16
 	mostWaiting = 64
@@ -51,14 +50,14 @@ func (a *Subject) newTraffic(twin operators.ReferenceModel) *traffic {
 	}
 }
 
-// begin draws another run's events.
+// begin starts drawing the events of another run.
 func (c *traffic) begin(purpose string, run uint64) {
 	c.own, c.common = c.subject.sourceOf(purpose, run), c.subject.sourceOf("common", run)
 	c.public = c.subject.random("keys", run)
 	c.waiting, c.open, c.keys = nil, nil, nil
 }
 
-// step says that a step has ended: what waits may come.
+// step marks the end of a step, after which waiting records may come.
 func (c *traffic) step() {
 	c.open = append(c.open, c.waiting...)
 	c.waiting = nil
@@ -67,7 +66,7 @@ func (c *traffic) step() {
 	}
 }
 
-// next returns the record that comes next.
+// next returns the next record.
 func (c *traffic) next() operators.Record {
 	c.same = false
 	which := c.public.IntN(16)
@@ -103,7 +102,7 @@ func (c *traffic) next() operators.Record {
 	return all[0]
 }
 
-// event returns an event that may come next.
+// event returns a possible next event.
 func (c *traffic) event(s *source) operators.Record {
 	u, factor := c.dense, 1.0
 	switch kind := s.rng.IntN(8); kind {
@@ -117,7 +116,7 @@ func (c *traffic) event(s *source) operators.Record {
 		}
 	case 5, 6:
 		u = c.subject.dense(s.rng)
-		// from below the lattice's digits to twice the clip and more
+		// from below the lattice's resolution to more than twice the clip
 		factor = math.Exp2(20*s.rng.Float64()-20) / operators.CanaryFactor * 2
 	case 7:
 		factor = 0

@@ -12,31 +12,31 @@ import (
 	"oriel/schemas"
 )
 
-// walked is a machine whose records take the way of the service's: an event of a user who comes too soon takes its
-// place as a null event, and a record key is read by machines with keys alone. Of the values of records it stands in
-// for the decoder: an event is one that is decoded, a null event is malformed.
+// walked is a machine whose records go through the same walk as the service's. An event of a user that comes too soon
+// becomes a null event, and a record key is read only for machines with keys. walked stands in for the decoder: the
+// value of an event counts as decoded, and the value of a null event as malformed.
 //
-// A record's key names its user, where there are users.
+// If there are users, a record's key names its user.
 type walked struct {
 	operators.Machine
 	walk    streams.Walk
 	handing *handing
 }
 
-// handing is the machine behind the walk. It puts events in the place of what the decoder has read.
+// handing is the machine behind the walk. It replaces the decoder's result by the event.
 type handing struct {
 	operators.Machine
 	event     schemas.Event
 	decisions []operators.Decision // of the last call
 }
 
-// Open is that of the machine.
+// Open implements operators.Machine.
 func (h *handing) Open(dst []operators.Decision) []operators.Decision {
 	h.decisions = h.Machine.Open(h.decisions[:0])
 	return append(dst, h.decisions...)
 }
 
-// Add is that of the machine.
+// Add implements operators.Machine.
 func (h *handing) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	if r.Event = (schemas.Event{}); !r.Null {
 		r.Event = h.event
@@ -45,7 +45,7 @@ func (h *handing) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, h.decisions...)
 }
 
-// opener is a streams.Opener of one machine.
+// opener is a streams.Opener that returns one given machine.
 type opener struct {
 	operator operators.Operator
 	machine  operators.Machine
@@ -59,14 +59,14 @@ func (o opener) ParamsAfter(operators.Decision) ([]byte, error) {
 	return nil, errors.New("audit: a stream without a predecessor")
 }
 
-// Timed says no: time is no part of what machines decide.
+// Timed returns false, because the decisions of machines do not depend on time.
 func (opener) Timed([]byte) bool { return false }
 
 func (o opener) Open([]byte) (func(key [32]byte) (operators.Machine, error), error) {
 	return func([32]byte) (operators.Machine, error) { return o.machine, nil }, nil
 }
 
-// The values of records: the decoder of walked takes the first.
+// These are the values of records; the decoder of walked accepts the first.
 var (
 	decoded   = []byte(`{"event":1}`)
 	malformed = []byte(`{`)
@@ -94,7 +94,7 @@ func (a *Subject) walkOf(m operators.Machine) (*walked, error) {
 	}}, nil
 }
 
-// Open is that of the machine.
+// Open implements operators.Machine.
 func (w *walked) Open(dst []operators.Decision) []operators.Decision {
 	w.walk.Start()
 	return append(dst, w.handing.decisions...)
@@ -116,16 +116,16 @@ func (w *walked) Add(dst []operators.Decision, r operators.Record) []operators.D
 	return append(dst, w.handing.decisions...)
 }
 
-// AppendState appends the state with that of users.
+// AppendState appends the state, including the user index.
 func (w *walked) AppendState(dst []byte) []byte { return w.walk.Stream.AppendState(dst) }
 
-// StateLen is how long it is.
+// StateLen returns the length of the state, bytes.
 func (w *walked) StateLen() int { return len(w.walk.Stream.AppendState(nil)) }
 
-// Restore reads it.
+// Restore restores the state.
 func (w *walked) Restore(state []byte) error { return w.walk.Stream.Restore(state) }
 
-// AppendPublic appends what neighbours share: of users, who they are and when they came.
+// AppendPublic appends what neighbouring streams share: which users there are, and when they came.
 func (w *walked) AppendPublic(dst []byte) []byte {
 	if shared, ok := w.Machine.(interface{ AppendPublic(dst []byte) []byte }); ok {
 		dst = shared.AppendPublic(dst)

@@ -28,14 +28,14 @@ const (
 	looks   = 1000 // of the best attack at the board
 )
 
-// board is a counter of departures by airline, for life.
+// board returns a counter of departures by airline, for life.
 func board(t *testing.T, epsilon float64) *Subject {
 	t.Helper()
 	return subjectOf(t, "ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier="+strings.Join(airlines, "|"),
 		"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536", fmt.Sprintf("ORIEL_EPSILON=%g", epsilon))
 }
 
-// departures are the airlines of the first flights of the demo that left JFK, as places among airlines.
+// departures returns the airlines of the first flights of the demo that left JFK, as indices into airlines.
 func departures(t *testing.T) []int {
 	t.Helper()
 	places, err := readDepartures()
@@ -65,7 +65,7 @@ var readDepartures = sync.OnceValues(func() (places []int, err error) {
 	return places, err
 })
 
-// guessesRight is how often the cell that rose most is the cell of the departure.
+// guessesRight returns how often the cell that rose most is the cell of the departure.
 func guessesRight(t *testing.T, a *Subject, places []int) (right int) {
 	t.Helper()
 	p, err := a.open()
@@ -94,7 +94,7 @@ func guessesRight(t *testing.T, a *Subject, places []int) (right int) {
 	return right
 }
 
-// bestAttack looks at the board so many times from the departure on, in so many runs.
+// bestAttack runs the attack at a departure, following this many steps, in this many runs.
 func bestAttack(t *testing.T, a *Subject, runs int, steps uint64) audit.Report {
 	t.Helper()
 	o := options(runs)
@@ -106,12 +106,14 @@ func bestAttack(t *testing.T, a *Subject, runs int, steps uint64) audit.Report {
 	return attack.Report
 }
 
-// TestAWatcherLearnsNoMoreThanIsProved: at ε = 1 a watcher of the board who takes what rose most is right as often as a
-// die with three sides. At every ε the best attack is right no more often than its claim says.
+// TestAWatcherLearnsNoMoreThanIsProved checks a watcher of the board who guesses that the cell that rose most had the
+// departure. At ε = 1 the watcher is right as often as a random guess among three. At every ε the best attack must be
+// right no more often than the claim allows.
 func TestAWatcherLearnsNoMoreThanIsProved(t *testing.T) {
 	for _, epsilon := range []float64{1, 4} {
 		a := board(t, epsilon)
-		// One in three, within 6.11 standard errors of a share of 1000 guesses, and 0.03 for what one departure adds.
+		// The expected share is one third. The limit is 6.11 standard errors of a share of 1000 guesses, plus 0.03 for
+		// the effect of one departure.
 		if right := guessesRight(t, a, departures(t)); epsilon == 1 && math.Abs(float64(right)/watched-1./3) > 0.092+0.03 {
 			t.Errorf("ε = %g: %d of %d guesses are right", epsilon, right, watched)
 		}
@@ -125,13 +127,12 @@ func TestAWatcherLearnsNoMoreThanIsProved(t *testing.T) {
 	}
 }
 
-// guess is the share of right guesses of the best attack between two airlines that were equally likely before:
-// releases with and without differ as N(0, 1) and N(µ, 1) do at most, so it is Φ(µ/2) (Dong, Roth and Su, Gaussian
-// Differential Privacy, 2022, section 2).
+// guess returns the share of right guesses of the best attack between two airlines that were equally likely before.
+// Releases with and without the departure differ at most as N(0, 1) and N(µ, 1) do, so the share is Φ(µ/2) (Dong, Roth
+// and Su, Gaussian Differential Privacy, 2022, section 2).
 func guess(mu float64) float64 { return math.Erfc(-mu/2/math.Sqrt2) / 2 }
 
-// TestFiguresOfTheWatcher: deploy/PRIVACY.md tells the story of the watcher with the figures of this test, upper bounds
-// rounded up.
+// TestFiguresOfTheWatcher checks the figures in deploy/PRIVACY.md's story of the watcher. Upper bounds are rounded up.
 func TestFiguresOfTheWatcher(t *testing.T) {
 	content, err := os.ReadFile("../../../deploy/PRIVACY.md")
 	if err != nil {
@@ -170,7 +171,8 @@ func TestFiguresOfTheWatcher(t *testing.T) {
 	if got := bestAttack(t, a, leastRuns, looks).Claim.Mu; got != audit.ClaimAt(a.guarantee, looks).Mu {
 		t.Errorf("the attack is held to µ = %g", got)
 	}
-	// The log of the odds is N(µ²/2, µ²) where the departure is the likelier one's, so above ε with Φ(µ/2 − ε/µ).
+	// If the departure was the more likely airline's, the log-odds are N(µ²/2, µ²). So they exceed ε with probability
+	// Φ(µ/2 − ε/µ).
 	exception := math.Erfc((1/mu-mu/2)/math.Sqrt2) / 2
 	belief := figures(`from 50 % to at most (\d+) %, except with a chance of one in ([\d ]+\d)`)
 	check("belief", belief, math.Ceil(100*math.E/(1+math.E)))

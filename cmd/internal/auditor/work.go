@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Progress shows how far something is that takes a while: total 0 when it is not known.
+// Progress shows the progress of a long part; total is 0 if it is not known.
 type Progress func(what string, total int) (set func(done int), finish func())
 
-// part shows a part of an audit that plays no runs of its own, while it lasts.
+// part shows a part of an audit that plays no runs of its own while it runs.
 func (o Options) part(what string, do func() error) error {
 	_, finish := o.Progress(what, 0)
 	defer finish()
 	return do()
 }
 
-// repeatedRuns is runs to be played on all processors, each worker in a goroutine of its own.
+// repeatedRuns describes runs to be played on all processors. Each worker has its own goroutine.
 type repeatedRuns struct {
 	what     string
 	runs     uint64
@@ -26,11 +26,11 @@ type repeatedRuns struct {
 	progress Progress
 }
 
-// leastRuns are played whatever the time.
+// leastRuns is the number of runs that are played regardless of the time.
 const leastRuns = 2
 
-// do hands the results of runs 0, 1, 2, … to take, in order, without a gap. Each worker plays with a function of its
-// own.
+// do calls take with the results of runs 0, 1, 2, …, in order and without a gap. Each worker plays with a function of
+// its own.
 func do[R any](
 	ctx context.Context, w repeatedRuns, worker func() (func(number uint64) (R, error), error), take func(R),
 ) error {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Results are taken in order and without a gap, whichever worker is first; an error, an interruption or the time ends
-// the work.
+// TestWorkIsTakenInOrder checks that results are taken in order and without a gap, whichever worker is first. An error,
+// an interruption or the time limit must end the work.
 func TestWorkIsTakenInOrder(t *testing.T) {
 	silent := options(0).Progress
 	identity := func() (func(uint64) (uint64, error), error) {

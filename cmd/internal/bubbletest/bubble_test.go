@@ -32,7 +32,7 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// inprocess is a deployment whose commands run within the test, in a bubble.
+// inprocess is a deployment whose commands run inside the test, in a synctest bubble.
 type inprocess struct {
 	*simtest.Deployment
 	t      *testing.T
@@ -41,7 +41,7 @@ type inprocess struct {
 	model  func(settings.Settings) (streams.Model, error)
 }
 
-// newInprocess makes the input and, by `oriel topics`, the other topics.
+// newInprocess creates the input and, with `oriel topics`, the other topics.
 func newInprocess(
 	t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (streams.Model, error),
 ) *inprocess {
@@ -85,7 +85,7 @@ func (d *inprocess) send(p int32, records ...records.Record) {
 	}
 }
 
-// child is a command at work, as a process of its own would be.
+// child is a running command; it stands for a process of its own.
 type child struct {
 	*simtest.Member
 	out  *servicetest.Output
@@ -124,7 +124,7 @@ func (c *child) ended() bool {
 	}
 }
 
-// get reads a page of a service: status and body, or why there is none.
+// get returns the status and body of a service's page, or the error if there is none.
 func (d *inprocess) get(c *child, path string) string {
 	page, _ := c.page.Load().(string)
 	transport := &http.Transport{DialContext: d.Dial, DisableKeepAlives: true}
@@ -140,7 +140,7 @@ func (d *inprocess) get(c *child, path string) string {
 	return fmt.Sprintf("%d\n%s", answer.StatusCode, body)
 }
 
-// events reads so many frames of the event stream of a service's page, and what stands before them.
+// events returns a number of frames from the event stream of a service's page, with the response's header.
 func (d *inprocess) events(c *child, frames int) string {
 	page, _ := c.page.Load().(string)
 	transport := &http.Transport{DialContext: d.Dial, DisableKeepAlives: true}
@@ -165,7 +165,7 @@ func (d *inprocess) events(c *child, frames int) string {
 	return text.String()
 }
 
-// seeAssets adds the page itself and all that it loads.
+// seeAssets adds the page itself and everything that it loads to what was seen.
 func (d *inprocess) seeAssets(seen *sight, c *child) {
 	index := d.get(c, "/")
 	seen.see("page", index)
@@ -174,14 +174,15 @@ func (d *inprocess) seeAssets(seen *sight, c *child) {
 	}
 }
 
-// blind is the configured model with a machine that does not look at events.
+// blind returns the configured model with a machine that ignores events.
 func blind() func(settings.Settings) (streams.Model, error) {
 	return seated(func(m *streams.Model, promised protection.Guarantee) {
 		m.Learner = pipetest.Blind{States: promised}.Instead(m.Learner)
 	})
 }
 
-// seated is the configured model, changed by with. Its plan, which takes a while, is made once.
+// seated returns a function that makes the configured model, changed by with. It computes the model's plan, which takes
+// a while, only once.
 func seated(
 	with func(m *streams.Model, promised protection.Guarantee),
 ) func(settings.Settings) (streams.Model, error) {

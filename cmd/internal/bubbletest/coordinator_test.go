@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestABrokenCoordinatorIsNamed in the log and by /readyz, and waited for: they said that requests were being retried,
-// while a restart of one broker was all that helped.
+// TestABrokenCoordinatorIsNamed checks that the log and /readyz name a broken coordinator, and that the service waits
+// for it. They once said only that requests were being retried, while a restart of one broker was the only remedy.
 func TestABrokenCoordinatorIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newInprocess(t, 1, nil, blind())

@@ -1,4 +1,4 @@
-// Package bubbletest runs whole services in bubbles of testing/synctest: brokers, network, disks and time are the
-// test's. Its tests hold what an observer may see (neighbours look alike), that decisions depend on the input alone,
-// and that an opening survives kills.
+// Package bubbletest runs whole services in synctest bubbles, where the test controls brokers, network, disks and time.
+// Its tests check three claims. An observer cannot distinguish neighbouring inputs by anything but the decisions.
+// Decisions depend on the input alone. A partition's opening survives kills.
 package bubbletest

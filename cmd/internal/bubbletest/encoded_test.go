@@ -18,7 +18,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestEncodedRecordsAreWhatTheyAreTakenFor holds the tables of encodings to their word, sizes among it.
+// TestEncodedRecordsAreWhatTheyAreTakenFor checks the tables of encodings: each record has the size and the decoding
+// result that other tests rely on.
 func TestEncodedRecordsAreWhatTheyAreTakenFor(t *testing.T) {
 	for _, e := range encodings(t) {
 		model := decisiontest.Model(t, e.settings)
@@ -49,7 +50,7 @@ func TestEncodedRecordsAreWhatTheyAreTakenFor(t *testing.T) {
 	}
 }
 
-// exchanged are the records of a deployment, but some that say something else, or break a rule.
+// exchanged returns the deployment's records. Records at the places that at selects have other content or break a rule.
 func (e encoded) exchanged(at func(i int) bool) []records.Record {
 	list := slices.Clone(e.records)
 	codes := slices.Sorted(maps.Keys(e.broken))
@@ -65,9 +66,9 @@ func (e encoded) exchanged(at func(i int) bool) []records.Record {
 	return list
 }
 
-// TestNeighboursOfEncodedRecordsLookAlike: nothing that leaves is another, beside the numbers released: not in a run
-// that a crash breaks off while a request fails, either. The third of those runs is of a whole topic. In the short form
-// a deployment has one of them.
+// TestNeighboursOfEncodedRecordsLookAlike checks that exchanged records change nothing visible but the released
+// numbers. This must hold even in a run in which a request fails and the process crashes. The third of these runs is of
+// a whole topic. In the short form each deployment has one of them.
 func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
 	t.Parallel()
 	model := silenced()
@@ -110,8 +111,8 @@ func TestNeighboursOfEncodedRecordsLookAlike(t *testing.T) {
 	}
 }
 
-// TestNeighboursOfAPullLookAlike: schemas of a registry are added while a service runs. Records name the one that is
-// added, before and behind that, or the one that was known, or are no events.
+// TestNeighboursOfAPullLookAlike does the same while schemas of a registry are added to a running service. Records name
+// the added schema, before and after it is added, or the known schema, or are malformed.
 func TestNeighboursOfAPullLookAlike(t *testing.T) {
 	t.Parallel()
 	model, e := silenced(), encodings(t)[1]
@@ -155,8 +156,8 @@ func TestNeighboursOfAPullLookAlike(t *testing.T) {
 	}
 }
 
-// TestAnotherEncodedRecordRenewsTheNoise from its step on, and changes nothing before. Records that are no events are
-// all alike, whatever they break.
+// TestAnotherEncodedRecordRenewsTheNoise checks that a changed record changes the noise from its step on, and nothing
+// before. All malformed records must have the same effect, whichever rule they break.
 func TestAnotherEncodedRecordRenewsTheNoise(t *testing.T) {
 	t.Parallel()
 	const at = 21
@@ -179,8 +180,8 @@ func TestAnotherEncodedRecordRenewsTheNoise(t *testing.T) {
 	}
 }
 
-// renewed wants two histories of a record that differs to have decisions that are equal before it, and no numbers from
-// it on whose difference stays as it is.
+// renewed compares the decisions of two histories that differ in one record. They must be equal before it. From it on,
+// no two released numbers may have a constant difference, as they would with the same noise.
 func (e encoded) renewed(t *testing.T, at int, ours, theirs []string) {
 	t.Helper()
 	if len(ours) != len(theirs) || !slices.Equal(ours[:at], theirs[:at]) {

@@ -20,16 +20,16 @@ import (
 	"oriel/state"
 )
 
-// encoded is a subject whose records are not JSON in the own form of its operator.
+// encoded is a subject whose records are not JSON in its operator's own form.
 type encoded struct {
 	subject
 	broken map[schemas.Code][]byte // a record for each rule that one of that size can break
 }
 
-// encodedBytes is the size of every record.
+// encodedBytes is the size of every record, bytes.
 const encodedBytes = 160
 
-// flight is what a record says.
+// flight is the content of a record.
 type flight struct {
 	carrier string
 	delay   float64
@@ -48,19 +48,19 @@ const (
 		message Flight { string carrier = 1; optional double delay = 2; string status = 3; bytes note = 4; }`
 )
 
-// inJSON nests members, and has one that no mapping names.
+// inJSON returns the flight as JSON with nested members, one of which no mapping names.
 func (f flight) inJSON() []byte {
 	return padded(fmt.Sprintf(`{"flight":{"carrier":%q,"delay":%g},"status":%q,"note":"%x"}`,
 		f.carrier, f.delay, f.status, f.carrier), encodedBytes)
 }
 
-// inAvro has Confluent's framing, of id 1.
+// inAvro returns the flight in Avro, in Confluent's framing with schema id 1.
 func (f flight) inAvro() []byte { return f.behind(0, 0, 0, 0, 1) }
 
-// inNewer is of avroNewer, of id 7.
+// inNewer returns the flight as a record of avroNewer, schema id 7.
 func (f flight) inNewer() []byte { return f.behind(0, 0, 0, 0, 7, 1) }
 
-// behind has the fields in Avro behind some bytes.
+// behind returns the bytes b followed by the fields in Avro.
 func (f flight) behind(b ...byte) []byte {
 	b = append(append(append(b, byte(2*len(f.carrier))), f.carrier...), 2)
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.delay))
@@ -75,20 +75,20 @@ func (f flight) inProtobuf() []byte {
 	return protowire.AppendString(protowire.AppendTag(b, 3, protowire.BytesType), f.status)
 }
 
-// inCloudEvent is a CloudEvent in structured mode.
+// inCloudEvent returns the event as a CloudEvent in structured mode.
 func inCloudEvent(event []byte) []byte {
 	return padded(`{"specversion":"1.0","id":"7","source":"/s","type":"flight","data_base64":"`+
 		base64.StdEncoding.EncodeToString(event)+`"}`, encodedBytes)
 }
 
-// changed is a record with one other byte.
+// changed returns the record with one changed byte.
 func changed(record []byte, at int, to byte) []byte {
 	record = slices.Clone(record)
 	record[at] = to
 	return record
 }
 
-// encodings have each format and framing of records and each encoding of decisions.
+// encodings returns subjects with each format and framing of records and each encoding of decisions.
 func encodings(t *testing.T) []encoded {
 	t.Helper()
 	const mapped = `MAP={"where":"status!=void","members":[`
@@ -139,7 +139,7 @@ func encodings(t *testing.T) []encoded {
 	return []encoded{plain, registry, cloud}
 }
 
-// encodedSubject is a deployment that counts flights by carrier and sums their delays.
+// encodedSubject returns a deployment that counts flights by carrier and sums their delays.
 func encodedSubject(t *testing.T, name string, encode func(flight) []byte, env ...string) subject {
 	t.Helper()
 	lines := decisiontest.Env("blt", append(env, "OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL",
@@ -152,8 +152,8 @@ func encodedSubject(t *testing.T, name string, encode func(flight) []byte, env .
 	return s
 }
 
-// newRegistry is a registry that has avroFlight, and its URL. It keeps no connection: the clock of a bubble stands
-// still while a goroutine of it waits for a network that is not the bubble's.
+// newRegistry returns a registry with avroFlight, and its URL. The registry closes each connection. The clock of a
+// bubble stands still while one of its goroutines waits for a network outside the bubble.
 func newRegistry(t *testing.T) (registry *srfake.Registry, url string) {
 	t.Helper()
 	fake := srfake.NewRegistry()

@@ -9,13 +9,14 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// framing says how a producer sends a burst: so many records a batch, of one codec. It is public, like sizes.
+// framing describes how a producer sends a burst: the number of records in a batch, and the codec. It is public, like
+// sizes.
 type framing struct {
 	batch int
 	codec records.Codec
 }
 
-// sendFramed appends records, of which the framing does not depend on what they say.
+// sendFramed appends records in a framing that does not depend on their contents.
 func (d *inprocess) sendFramed(p int32, f framing, records []records.Record) {
 	d.t.Helper()
 	producer, err := produce.New(d.t.Context(), d.client, "", time.Minute)
@@ -33,7 +34,7 @@ func (d *inprocess) sendFramed(p int32, f framing, records []records.Record) {
 	}
 }
 
-// batchOf builds a batch. A record's own timestamp counts from now on, in ms.
+// batchOf builds a batch. A record's timestamp is relative to now, ms.
 func batchOf(codec records.Codec, list []records.Record, now time.Time) *records.Builder {
 	b := new(records.Builder)
 	b.Compress(codec)
@@ -43,16 +44,16 @@ func batchOf(codec records.Codec, list []records.Record, now time.Time) *records
 	return b
 }
 
-// recordBytes is what a record takes in a batch, at the place of the first.
+// recordBytes returns the size of a record at the first place in a batch, bytes.
 func recordBytes(r records.Record) int {
 	b := batchOf(records.NoCompression, []records.Record{{}, r}, time.UnixMilli(0))
 	return b.Bytes() - batchOf(records.NoCompression, []records.Record{{}}, time.UnixMilli(0)).Bytes()
 }
 
-// room fills one part of a record up with white space, so that an event stays one.
+// room fills one part of a record with white space, so that an event stays valid.
 type room func(r records.Record, filling []byte) records.Record
 
-// filledTo returns a record that takes so many bytes.
+// filledTo returns the record, filled to this size.
 func filledTo(t *testing.T, r records.Record, size int, room room) records.Record {
 	t.Helper()
 	most := size - recordBytes(room(r, nil))
@@ -80,7 +81,7 @@ func inHeader(r records.Record, filling []byte) records.Record {
 	return r
 }
 
-// ofHeaders has so many empty headers.
+// ofHeaders returns the record with n empty headers.
 func ofHeaders(n int, r records.Record) records.Record {
 	r.Headers = records.HeadersOf(make([]records.Header, n)...)
 	return r

@@ -27,10 +27,10 @@ import (
 	"oriel/schemas"
 )
 
-// TestDecisionsDependOnTheInputAlone continues one deployment of each operator many times over one input: in other
-// transactions and fetches, with crashes at each point and lost disks, moved between processes. What is committed is
-// the same bytes each time, and so is whatever was readable before it was aborted. Bandits owe decisions before the
-// first record, and many after a step.
+// TestDecisionsDependOnTheInputAlone continues one deployment of each operator many times over one input. Transactions
+// and fetches differ, the service crashes at each point and loses disks, and partitions move between processes. The
+// committed bytes must be the same each time, and so must the bytes that were readable before they were aborted.
+// Bandits owe decisions before the first record, and many after a step.
 func TestDecisionsDependOnTheInputAlone(t *testing.T) {
 	all := subjects(t)
 	for _, e := range encodings(t) {
@@ -44,7 +44,8 @@ func TestDecisionsDependOnTheInputAlone(t *testing.T) {
 	}
 }
 
-// goesEachWay compares all courses with one; in the short form a sixth of them, and the next row of subjects another.
+// goesEachWay compares all courses with one. In the short form it compares a sixth of them, and the next subject
+// another sixth.
 func (s subject) goesEachWay(t *testing.T, row int) {
 	opened := filepath.Join(t.TempDir(), "opened")
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +94,7 @@ const (
 	courseEvents = 60 // in each partition
 )
 
-// course is one way through an input.
+// course is one way of running through an input.
 type course struct {
 	batch    int          // events that are sent at once
 	interval string       // ORIEL_COMMIT_INTERVAL
@@ -103,7 +104,8 @@ type course struct {
 	second   bool // another process joins, and the first one leaves
 }
 
-// stamped are events with timestamps of their own, which do not rise: when an event is sent must not matter.
+// stamped returns the events with timestamps that do not rise, because the time at which an event is sent must not
+// matter.
 func stamped(events []records.Record) []records.Record {
 	events = slices.Clone(events)
 	for i := range events {
@@ -112,7 +114,7 @@ func stamped(events []records.Record) []records.Record {
 	return events
 }
 
-// run goes it on a copy of a deployment, and gives the committed decisions.
+// run follows the course on a copy of a deployment, and returns the committed decisions.
 func (c course) run(t *testing.T, s subject, opened string) (decisions []string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "broker")
@@ -166,7 +168,8 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 	return decisions
 }
 
-// decisions are those that are committed. What else was ever readable must be equal to one of them.
+// decisions returns the committed decisions. It checks that every other decision that was ever readable equals one of
+// them.
 func (d *inprocess) decisions(topics []string) (all []string) {
 	d.t.Helper()
 	read := func(topic string, p int32, uncommitted bool) (values []string) {
@@ -193,13 +196,13 @@ func (d *inprocess) decisions(topics []string) (all []string) {
 	return all
 }
 
-// decisions is how many a replay computes from the first records, in all topics.
+// decisions returns how many decisions a replay computes from the first records, in all topics.
 func (s subject) decisions(t *testing.T, first int) int {
 	t.Helper()
 	return len(s.replayed(t, s.records[:first]))
 }
 
-// replayed are the decisions of a replay over records, always of one seed.
+// replayed returns the decisions of a replay over the records, always with the same seed.
 func (s subject) replayed(t *testing.T, list []records.Record) (decisions []string) {
 	t.Helper()
 	model := decisiontest.Model(t, s.settings)

@@ -17,10 +17,10 @@ import (
 	"oriel/schemas"
 )
 
-// silent is a machine whose releases are all alike: every number is 0, every text empty. What numbers are released
-// depends on events, as a guarantee says, and with them how many digits they have. How many decisions there are, of
-// which steps, under which indices, in which topics and of how many numbers, does not; nor does the size of those for
-// the second topic, which are no releases and stay as they are.
+// silent is a machine with all numbers of its releases set to 0 and all texts empty. Released numbers may depend on
+// events, as the guarantee says, and so may the number of their digits. All else must not: the count of decisions,
+// their steps, indices, topics and number of numbers. The size of the decisions for the second topic must not either;
+// they are not releases, so silent leaves them as they are.
 type silent struct{ operators.Machine }
 
 func (m silent) Open(dst []operators.Decision) []operators.Decision {
@@ -31,7 +31,8 @@ func (m silent) Add(dst []operators.Decision, r operators.Record) []operators.De
 	return silence(m.Machine.Add(dst, r), len(dst))
 }
 
-// silence takes what the decisions from one on say from them; their slices are the machine's, and stay.
+// silence clears the numbers and texts of the decisions from index from on. It does not change their slices, which
+// belong to the machine.
 func silence(all []operators.Decision, from int) []operators.Decision {
 	for i := from; i < len(all); i++ {
 		d := &all[i]
@@ -48,7 +49,7 @@ func silence(all []operators.Decision, from int) []operators.Decision {
 	return all
 }
 
-// silenced is the configured model with silent machines.
+// silenced returns the configured model with silent machines.
 func silenced() func(settings.Settings) (streams.Model, error) {
 	return seated(func(m *streams.Model, _ protection.Guarantee) {
 		m.Learner = silencing{m.Learner}
@@ -66,9 +67,9 @@ func (l silencing) Open(params []byte) (func(key [32]byte) (operators.Machine, e
 	}, err
 }
 
-// TestNeighboursOfEveryOperatorLookAlike: events of an operator's own grammar take the places of others, and some take
-// no place in any grammar. Keys are public and stay. Nothing that leaves is another, beside the numbers released.
-// In the short form an operator has a third of the exchanges and one of the deaths, and the next one others.
+// TestNeighboursOfEveryOperatorLookAlike replaces events by other events in the operator's own grammar, and some by
+// malformed ones. Keys are public and stay. Nothing visible but the released numbers may differ. In the short form each
+// operator has a third of the exchanges and one of the crashes, and the next operator has others.
 func TestNeighboursOfEveryOperatorLookAlike(t *testing.T) {
 	for row, s := range subjects(t) {
 		t.Run(s.name, func(t *testing.T) {
@@ -129,7 +130,7 @@ func (s subject) neighboursLookAlike(t *testing.T, row int) {
 	}
 }
 
-// mostAreEvents: values that are no events would all be alike.
+// mostAreEvents checks that most values are valid events, because malformed values would all be alike and test nothing.
 func (s subject) mostAreEvents(t *testing.T, values []string) {
 	t.Helper()
 	config, err := s.settings.EventConfig()

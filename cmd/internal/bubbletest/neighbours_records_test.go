@@ -15,18 +15,19 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// largeEvent is the size of records that may have a thousand headers.
+// largeEvent is the size of records that may have a thousand headers, bytes.
 const largeEvent = 4200
 
-// slowly makes each commit of a member take longer than it does.
+// slowly returns a fault that delays each commit of a member.
 func slowly(by time.Duration) simtest.Fault {
 	return simtest.Fault{
 		Kind: simtest.Kind{API: "EndTxn", Partition: simtest.AnyPartition}, Count: -1, Effect: simtest.Late(by),
 	}
 }
 
-// unhurried commits take longer than their interval, while a burst takes several fetches. So a transaction ends when
-// the one before it has ended, and some events of the burst are taken by then.
+// unhurried returns an input and faults for commits that take longer than their interval, with bursts that take several
+// fetches. A transaction then ends when the one before it has ended, when some events of the burst are already
+// consumed.
 func unhurried(burst int) (in neighbour, faults []simtest.Fault) {
 	in.partitions, in.burst, in.framing.batch = 1, burst, 130
 	in.env = map[string]string{"ORIEL_COMMIT_INTERVAL": "7ms", "ORIEL_MAX_RECORD_BYTES": "100000"}
@@ -37,8 +38,8 @@ func unhurried(burst int) (in neighbour, faults []simtest.Fault) {
 	return in, []simtest.Fault{slowly(2 * time.Millisecond), late}
 }
 
-// TestNeighboursLookAlikeByOneHeader: some events of an adversary have as many headers as are allowed, or one less.
-// Another event has none, one or many, at one length.
+// TestNeighboursLookAlikeByOneHeader exchanges events that differ in headers at one length. In one input some events
+// have as many headers as allowed, or one less; in others an event has none, one or many.
 func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
 	t.Parallel()
 	model, event := blind(), records.Record{Value: []byte(validEvent)}
@@ -77,8 +78,8 @@ func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
 	}
 }
 
-// wholes are records of one size that say something else than an event does, in every part that a record has. keyed
-// keeps the event's key, where keys are public. What does not fit into the size is left out.
+// wholes returns records of one size that differ from an event in every part of a record. keyed keeps the event's key,
+// if keys are public. Variants that do not fit into the size are left out.
 func wholes(t *testing.T, event records.Record, size int, keyed bool) map[string]records.Record {
 	t.Helper()
 	all := map[string]records.Record{}
@@ -113,7 +114,7 @@ func wholes(t *testing.T, event records.Record, size int, keyed bool) map[string
 	return all
 }
 
-// exchanged gives other records the places of some, drawn by a seed, and keeps the time of each.
+// exchanged replaces some records by others, at random places drawn by a seed, and keeps each timestamp.
 func exchanged(
 	random *rand.Rand, from []records.Record, some int, others func(i int) []records.Record,
 ) []records.Record {
@@ -130,7 +131,7 @@ func exchanged(
 	return all
 }
 
-// listed are the records of a map, in one order.
+// listed returns the records of a map in a fixed order.
 func listed(all map[string]records.Record) (list []records.Record) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		list = append(list, all[name])
@@ -138,12 +139,12 @@ func listed(all map[string]records.Record) (list []records.Record) {
 	return list
 }
 
-// burstsOf hands a list on, burst by burst.
+// burstsOf returns a function that yields the list burst by burst.
 func burstsOf(burst int, list []records.Record) func(n, i int) records.Record {
 	return func(n, i int) records.Record { return list[(n*burst+i)%len(list)] }
 }
 
-// fetchesOf are the sizes of what was fetched of the input: how its batches are framed, and what they compress to.
+// fetchesOf returns the sizes of fetched input, which depend on the framing and the compressed size of its batches.
 func fetchesOf(trace []simtest.Request) (sizes []int) {
 	for _, r := range trace {
 		if r.API == "Fetch" && strings.Contains(r.Topic, "events") {
@@ -153,11 +154,11 @@ func fetchesOf(trace []simtest.Request) (sizes []int) {
 	return sizes
 }
 
-// TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size, whose keys, headers and values
-// say other things. Answers have several Batches, and batches of a record less and a record more than one takes;
-// commits are slower than their interval. Of a whole topic the order log is the same too. The long form draws ten
-// inputs for each, and fills transactions. In the short form a case exchanges all events or a few, and the next one
-// the other.
+// TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size with other keys, headers and
+// values. Responses have several Batches, and batches have one record less and one more than a Batch takes. Commits are
+// slower than their interval. For a whole topic the order log must be the same, too. The long form draws ten inputs for
+// each case, and fills transactions. In the short form a case exchanges either all events or a few, and the next case
+// does the other.
 func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 	t.Parallel()
 	model, seeds := blind(), tiertest.Runs(1, 10)
@@ -193,7 +194,7 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 		output.env["ORIEL_MEMORY_LIMIT"] = "83886080"
 		all = append(all, whole{"full of input", largeEvent, input, nil},
 			whole{"full of decisions", 100, output, []simtest.Fault{{
-				// Not EndTxn: until it ends, nobody is told the group's offset.
+				// This is not EndTxn, because the group's offset is not readable until EndTxn ends.
 				Kind: simtest.Kind{API: "AddOffsetsToTxn", Partition: simtest.AnyPartition}, Count: -1,
 				Effect: simtest.Late(3 * time.Second),
 			}}})
@@ -223,7 +224,7 @@ func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 	}
 }
 
-// small has batches of so many records.
+// small returns an input of one partition, with batches of this many records and short transactions.
 func small(batch, burst int) neighbour {
 	return neighbour{
 		partitions: 1, burst: burst, framing: framing{batch: batch},
@@ -232,7 +233,7 @@ func small(batch, burst int) neighbour {
 }
 
 // TestNeighboursLookAlikeCompressed exchanges an event in a compressed batch. The size of a compressed batch is public,
-// so only inputs are compared whose batches compress to equal sizes.
+// so it compares only inputs whose batches compress to equal sizes.
 func TestNeighboursLookAlikeCompressed(t *testing.T) {
 	model := blind()
 	for codec := records.Gzip; codec <= records.Zstd; codec++ {
@@ -277,8 +278,8 @@ func TestNeighboursLookAlikeCompressed(t *testing.T) {
 }
 
 // TestNeighboursLookAlikeOfOperators exchanges events of operators for other whole records, while commits are slower
-// than their interval. Keys stay where operators read them. In the short form it is one; the others exchange events
-// alone, TestNeighboursOfEveryOperatorLookAlike.
+// than their interval. Keys stay if the operator reads them. In the short form it covers one operator;
+// TestNeighboursOfEveryOperatorLookAlike exchanges only the events of the others.
 func TestNeighboursLookAlikeOfOperators(t *testing.T) {
 	names := []string{
 		"contexts-served blt", "aggregate-memory blt", "logistic tree-gaussian", "plays-ucb once-gamma",

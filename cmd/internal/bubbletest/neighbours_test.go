@@ -17,13 +17,13 @@ import (
 	"oriel/schemas"
 )
 
-// eventBytes is the size of every event where no other is said: what is shorter is filled up with white space.
+// eventBytes is the default size of every event. Shorter events are filled up with white space.
 const eventBytes = 60
 
-// validEvent is an event that is taken as it is.
+// validEvent is a valid event.
 const validEvent = `{"features":{"carrier":"UA","hour":17},"label":1}`
 
-// malformed has an event for each rule that an event of that size can break.
+// malformed has an event for each rule that an event of this size can break.
 var malformed = map[schemas.Code]string{
 	schemas.InvalidUTF8:     "{\"features\":{\"carrier\":\"\xff\"},\"label\":1}",
 	schemas.ByteOrderMark:   "\ufeff" + validEvent,
@@ -50,7 +50,7 @@ func padded(text string, size int) []byte {
 	return append([]byte(text), bytes.Repeat([]byte{' '}, size-len(text))...)
 }
 
-// TestMalformedEventsAreMalformed holds the table above to its word.
+// TestMalformedEventsAreMalformed checks that each event of the table above breaks the rule it is listed for.
 func TestMalformedEventsAreMalformed(t *testing.T) {
 	s := decisiontest.Load(t, "LOSS=logistic", "DIMENSION=8", "OPERATOR=coco", "UPDATE=projection",
 		"SET=l2-ball", "RADIUS=5",
@@ -93,7 +93,7 @@ type neighbour struct {
 
 const bursts = 4
 
-// streams is how many streams the input is.
+// streams returns how many streams the input forms.
 func (in neighbour) streams() int {
 	if in.env["ORIEL_STREAM"] == "topic" {
 		return 1
@@ -103,8 +103,8 @@ func (in neighbour) streams() int {
 
 func valid(int, int) string { return validEvent }
 
-// neighbours are publicly equal to inputs of valid events only: as many events, as large, of the same keys, at the same
-// time.
+// neighbours returns inputs with the same public properties as inputs of valid events only: the same number, sizes,
+// keys and times of events.
 func neighbours() map[string]func(n, i int) string {
 	all := map[string]func(n, i int) string{
 		"another content": func(n, i int) string { return `{"features":{"hour":-3},"label":-1,"weight":1e9}` },
@@ -136,7 +136,7 @@ func only(burst, at int) func(n, i int) string {
 	return func(n, i int) string { return either(n == burst && i == at, validEvent) }
 }
 
-// mixed breaks another rule in every other event.
+// mixed returns the i-th event of burst n: in four of five places a malformed one, of each rule in turn.
 func mixed(n, i int) string {
 	codes := slices.Sorted(maps.Keys(malformed))
 	if at := 6*n + i; at%5 != 0 {
@@ -145,9 +145,9 @@ func mixed(n, i int) string {
 	return validEvent
 }
 
-// TestNeighboursLookAlike is the claim that nothing but the decisions depends on events, with decisions that do not:
-// whatever events say, and whether they can be read at all, every request has the same kind, size, time and outcome,
-// and log, metrics and pages are the same bytes.
+// TestNeighboursLookAlike checks that nothing but the decisions depends on events. The test's decisions ignore the
+// events, so that nothing at all may differ. Whatever the events contain, and whether or not they are valid, every
+// request must have the same kind, size, time and outcome. Log, metrics and pages must be the same bytes.
 func TestNeighboursLookAlike(t *testing.T) {
 	t.Parallel()
 	model, values := blind(), neighbours()
@@ -175,7 +175,7 @@ func TestNeighboursLookAlike(t *testing.T) {
 	}
 }
 
-// TestNeighboursLookAlikeThroughACrash kills the process at each point, and starts it again on its disk.
+// TestNeighboursLookAlikeThroughACrash kills the process at each point, and restarts it on its disk.
 func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 	t.Parallel()
 	model := blind()
@@ -201,8 +201,8 @@ func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
 	}
 }
 
-// TestNeighboursLookAlikeUnderEveryFault lets each request of a run fail in each way, once for each of two neighbours.
-// In the short form each request fails in one way, and the requests of a kind, one after another, in all of them; a run
+// TestNeighboursLookAlikeUnderEveryFault makes each request of a run fail in each way, once for each of two neighbours.
+// In the short form each request fails in one way, and successive requests of a kind fail in different ways. A run then
 // has four faults, a quarter of a run apart.
 func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 	t.Parallel()

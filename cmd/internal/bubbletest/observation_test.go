@@ -21,7 +21,7 @@ import (
 	"oriel/schemas"
 )
 
-// sight is all that can be seen of a run from outside, as lines.
+// sight is everything that an observer can see of a run, as lines.
 type sight []string
 
 func (s *sight) see(what, text string) {
@@ -30,8 +30,8 @@ func (s *sight) see(what, text string) {
 	}
 }
 
-// withoutIDs replaces random ids, of topics, members and incarnations: each 32 hexadecimal digits. They differ from run
-// to run in their digits alone.
+// withoutIDs replaces the random ids of topics, members and incarnations, each of 32 hexadecimal digits. Between runs
+// only these digits differ.
 func withoutIDs(line string) string {
 	const width = 32
 	var rest strings.Builder
@@ -49,7 +49,7 @@ func withoutIDs(line string) string {
 	return rest.String() + line[written:]
 }
 
-// seeEnd adds what a process has said, and how it ended.
+// seeEnd adds the output of a process, and how it ended.
 func (s *sight) seeEnd(c *child) {
 	for _, line := range byMoment(c.out.String()) {
 		s.see("log", line)
@@ -61,13 +61,13 @@ func (s *sight) seeEnd(c *child) {
 	}
 }
 
-// patience is how long a run may take to get over a fault.
+// patience is the longest time that a run may take to recover from a fault.
 const patience = time.Minute
 
-// beside is the name of a command beside the service.
+// beside is the name of a command that runs beside the service.
 const beside = "beside"
 
-// observe runs a service over an input, lets one request fail, and looks on.
+// observe runs a service over an input, makes one request fail, and records everything that is visible.
 func observe(
 	t *testing.T, model func(settings.Settings) (streams.Model, error), in neighbour, faults ...simtest.Fault,
 ) (seen sight, trace []simtest.Request) {
@@ -137,8 +137,8 @@ func observe(
 	return seen, trace
 }
 
-// blurred rounds times, since when a fetch of order records has waited in vain differs from run to run by less than a
-// microsecond.
+// blurred rounds times, because the moment at which an empty fetch of order records returns differs by less than a
+// microsecond from run to run.
 func blurred(trace []simtest.Request) {
 	for i := range trace {
 		r := &trace[i]
@@ -171,7 +171,7 @@ func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
 	d.send(p, list...)
 }
 
-// taken tells whether every event has been.
+// taken reports whether every event of the input is consumed.
 func (d *inprocess) taken(in neighbour) bool {
 	d.t.Helper()
 	for p := range int32(in.partitions) {
@@ -186,7 +186,7 @@ func (d *inprocess) taken(in neighbour) bool {
 	return true
 }
 
-// byMoment sorts lines of one moment, which goroutines may have written in any order.
+// byMoment sorts lines of the same moment, because goroutines may write them in any order.
 func byMoment(log string) []string {
 	lines := slices.Collect(strings.Lines(log))
 	slices.SortStableFunc(lines, func(a, b string) int {
@@ -200,8 +200,8 @@ func byMoment(log string) []string {
 	return lines
 }
 
-// seeTopic adds what anybody sees of a topic, aborted records too: decisions and the entries of order records as they
-// are, of what is sealed the sizes.
+// seeTopic adds what an observer sees of a topic, including aborted records. Decisions and the entries of order records
+// appear as they are, and sealed records by their sizes.
 func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 	d.t.Helper()
 	records, err := pipetest.Read(d.t.Context(), d.client, topic, p, -1, fetch.Options{Uncommitted: true})

@@ -24,8 +24,8 @@ import (
 	"oriel/schemas"
 )
 
-// killing is a request of a process that it does not survive: the n-th that it sends, before the broker hears of it or
-// when the broker has done it.
+// killing names the n-th request of a process, which kills the process. It dies either before the broker receives the
+// request or after the broker has executed it.
 type killing struct {
 	request int
 	heard   bool
@@ -38,8 +38,8 @@ type opening struct {
 	owed  int // decisions before the first record
 }
 
-// openings are subjects of each operator that owes decisions before the first record, under each of its rules, and two
-// that owe none.
+// openings returns subjects of each operator that owes decisions before the first record, under each of its rules, and
+// two subjects that owe none.
 func openings(t *testing.T) (all []opening) {
 	t.Helper()
 	for _, name := range []string{
@@ -68,7 +68,8 @@ func openings(t *testing.T) (all []opening) {
 	return all
 }
 
-// requests are the places of the first and the last request of an undisturbed opening among those of its process.
+// requests returns the places of an opening's first and last request among all requests of its process, if nothing
+// disturbs it.
 func (o opening) requests(t *testing.T) (first, last int) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newInprocess(t, 1, o.env, o.model)
@@ -94,11 +95,11 @@ func (o opening) requests(t *testing.T) (first, last int) {
 	return first, last
 }
 
-// records that the deployment takes.
+// openingRecords is the number of records that the deployment consumes.
 const openingRecords = 12
 
-// survives kills processes in turn, and then lets one go on. The partition must take its events, and each decision must
-// have one value, also among the aborted ones.
+// survives kills processes in turn, and then lets one run on. The partition must consume its events, and each decision
+// must have one value, even among aborted records.
 func (o opening) survives(t *testing.T, kills ...killing) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newInprocess(t, 1, o.env, o.model)
@@ -123,7 +124,7 @@ func (o opening) survives(t *testing.T, kills ...killing) {
 	})
 }
 
-// oneValueEach checks the decisions of a partition, and that all its events are taken.
+// oneValueEach checks that each decision of a partition has one value, and that all events are consumed.
 func (d *inprocess) oneValueEach(o opening) {
 	t := d.t
 	t.Helper()
@@ -171,8 +172,8 @@ func (d *inprocess) oneValueEach(o opening) {
 }
 
 // TestAnOpeningOfEachOperatorSurvives kills the process at any two requests of an opening. arms, bandit and sets owe
-// plays before the first event: where a process died between them and its state, their partition was once given up for
-// good.
+// actions before the first event. If a process died between these actions and its state, the partition was once given
+// up for good.
 func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
 	all := tiertest.Runs(false, true) // each pair of requests: an hour
 	for k, o := range openings(t) {
@@ -185,7 +186,7 @@ func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
 			for n := first; n <= last+1; n++ {
 				for m := first; m <= last+1; m++ {
 					for _, heard := range []bool{false, true} {
-						// The last twelve requests of an operator that owes decisions have all that it commits first.
+						// If an operator owes decisions, its last twelve requests include the whole first commit.
 						sample := (n+k)%8 == 0 || n > last-12 && o.owed > 0 && (n+k)%4 == 0
 						if !all && (!sample || m != first+(7*n+k)%(last+2-first) || heard != (n/4%2 == 0)) {
 							continue
@@ -198,8 +199,9 @@ func TestAnOpeningOfEachOperatorSurvives(t *testing.T) {
 	}
 }
 
-// TestAFirstIncarnationIsSaidAloud: where all traces of a deployment and its group are deleted, it is opened a second
-// time, and nothing but the log shows that. It says so before it opens, with offsets and names alone, and not again.
+// TestAFirstIncarnationIsSaidAloud covers a deployment all of whose traces are deleted, its group included. It opens a
+// second time, and only the log can show that. The log must announce it before the opening, with offsets and names
+// alone, and not again.
 func TestAFirstIncarnationIsSaidAloud(t *testing.T) {
 	for start, from := range map[string]int{"earliest": 0, "latest": 4} {
 		t.Run(start, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"oriel/state"
 )
 
-// subject is a deployment and its input: settings and events of a golden case.
+// subject is a deployment and its input: the settings and events of a golden case.
 type subject struct {
 	name     string
 	settings settings.Settings
@@ -24,7 +24,8 @@ type subject struct {
 	frozen   state.Schemas // of the registry that the settings name
 }
 
-// subjects have every operator, and those that answer contexts both when they choose and when others do.
+// subjects returns subjects of every operator. Operators that answer contexts appear twice: choosing themselves, and
+// learning from others' choices.
 func subjects(t *testing.T) (all []subject) {
 	t.Helper()
 	for _, name := range []string{
@@ -59,7 +60,7 @@ func subjectOf(t *testing.T, name string) subject {
 	return subject{}
 }
 
-// subjectWith is a subject without records, of settings as decisiontest.Env has them.
+// subjectWith returns a subject without records, from settings in the form of decisiontest.Env.
 func subjectWith(t *testing.T, name string, lines []string) subject {
 	t.Helper()
 	s := subject{name: name, settings: decisiontest.Load(t, lines...), env: map[string]string{}}
@@ -76,7 +77,7 @@ func subjectWith(t *testing.T, name string, lines []string) subject {
 	return s
 }
 
-// recordsOf are the events of a case, with their keys where they have some.
+// recordsOf returns the events of a case, with their keys if they have any.
 func recordsOf(t *testing.T, c decisiontest.Case) (list []records.Record) {
 	t.Helper()
 	for line := range bytes.Lines(decisiontest.Lines(t, c.Events)) {
@@ -90,7 +91,7 @@ func recordsOf(t *testing.T, c decisiontest.Case) (list []records.Record) {
 	return list
 }
 
-// further are the topics of decisions beside the one that all operators have.
+// further returns the decision topics other than the one that all operators have.
 func (s subject) further(t *testing.T) []string {
 	t.Helper()
 	if output := operators.SecondTopicOf(decisiontest.Model(t, s.settings).Learner.Operator()); output != nil {

@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// root is the repository.
+// root is the repository's root folder.
 const root = "../../.."
 
-// place is a part of the privacy path, and the faults that are planted there.
+// place is a part of the privacy path, with the faults that are planted there.
 type place struct {
 	name   string
 	says   string // a heading
 	faults []fault
 }
 
-// fault is a change of a file.
+// fault is a change to a file that tests must find.
 type fault struct {
 	breaks      string
 	file        string // from the root
@@ -29,7 +29,7 @@ type fault struct {
 	because     string // of an equivalent change: why no test can see it
 }
 
-// killer is a test that fails where the fault is planted.
+// killer is a test that must fail when the fault is planted.
 type killer struct {
 	mode   mode
 	folder string
@@ -39,7 +39,7 @@ type killer struct {
 	name   string         // as the file has it
 }
 
-// mode is how a killer finds a fault.
+// mode is the kind of a killer, such as a test or an attack.
 type mode string
 
 const (
@@ -50,10 +50,10 @@ const (
 	byHistories mode = "histories"
 )
 
-// historyCount is how many histories may pass before one finds a fault.
+// historyCount is the number of random histories within which one must find a fault.
 const historyCount = "2000"
 
-// newKiller returns the killer that a line of a fault names.
+// newKiller returns the killer that a line of a fault describes.
 func newKiller(m mode, name string) (killer, error) {
 	k := killer{mode: m, name: name}
 	switch m {
@@ -90,13 +90,13 @@ func newKiller(m mode, name string) (killer, error) {
 	return k, nil
 }
 
-// top is the name of the test, without that of a part of it.
+// top returns the name of the test without the names of subtests.
 func (k killer) top() string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(k.run, "^"), "$")
 	return name
 }
 
-// equivalents is the place whose changes no test can see.
+// equivalents is the name of the place with changes that no test can find.
 const equivalents = "equivalent"
 
 // read returns the places in the order of their files.
@@ -121,7 +121,7 @@ func read(t *testing.T) (places []place) {
 	return places
 }
 
-// parse reads a file: a heading, then faults with an empty line before each.
+// parse parses a file: a heading, then faults separated by empty lines.
 func parse(name, content string) (place, error) {
 	says, rest, _ := strings.Cut(content, "\n\n## ")
 	p := place{name: name, says: strings.TrimSpace(strings.TrimPrefix(says, "# "))}
@@ -135,7 +135,7 @@ func parse(name, content string) (place, error) {
 	return p, nil
 }
 
-// parseFault reads a block: what it breaks, its fields, its change.
+// parseFault parses one fault: what it breaks, its fields, its change.
 func parseFault(block string) (f fault, err error) {
 	var rest string
 	f.breaks, rest, _ = strings.Cut(block, "\n")
@@ -173,7 +173,7 @@ func parseFault(block string) (f fault, err error) {
 	return f, nil
 }
 
-// planted returns the file with the fault. The text is whole lines, and stands there once.
+// planted returns the file's content with the fault. The removed text must be whole lines that occur once in the file.
 func (f fault) planted() ([]byte, error) {
 	content, err := os.ReadFile(filepath.Join(root, f.file))
 	if err != nil {

@@ -22,13 +22,14 @@ var (
 	seed   = flag.Uint64("seed", 1, "of the sample")
 )
 
-// least is how many faults there are at least, and in a place at least.
+// These are the least numbers of faults, in all and in each place.
 const (
 	least        = 120
 	leastOfPlace = 5
 )
 
-// A text that has changed would plant nothing, and a test that is gone would find nothing.
+// TestFaultsStand checks that each text to replace is still in its file and that each killer exists. A fault with a
+// changed text would plant nothing, and a missing test would find nothing.
 func TestFaultsStand(t *testing.T) {
 	count, changes := 0, map[string]string{}
 	for _, p := range read(t) {
@@ -60,7 +61,7 @@ func TestFaultsStand(t *testing.T) {
 	}
 }
 
-// exists reports whether the folder declares the test, and names the machine.
+// exists reports whether the folder declares the test and, for a mode of the audit, the machine.
 func (k killer) exists(t *testing.T) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, k.folder, "*_test.go"))
@@ -81,10 +82,10 @@ func (k killer) exists(t *testing.T) bool {
 	return test && named
 }
 
-// known are the files that sources has read.
+// known caches the files that sources has read.
 var known = map[string][]byte{}
 
-// sources reads a file once.
+// sources returns a file's content, which it reads once.
 func sources(t *testing.T, name string) []byte {
 	t.Helper()
 	if content, some := known[name]; some {
@@ -98,8 +99,8 @@ func sources(t *testing.T, name string) []byte {
 	return content
 }
 
-// TestEachFaultIsFound plants each fault, or a sample, and wants each of its killers to fail. Most of the time it
-// builds: some seconds a killer.
+// TestEachFaultIsFound plants each fault, or a sample of them, and checks that each of its killers fails. Most of the
+// time is spent on builds, some seconds for each killer.
 func TestEachFaultIsFound(t *testing.T) {
 	tiertest.Slow(t, "TestFaultsStand")
 	places := slices.DeleteFunc(read(t), func(p place) bool { return p.name == equivalents })
@@ -119,7 +120,7 @@ func TestEachFaultIsFound(t *testing.T) {
 	}
 }
 
-// sampled draws faults, and leaves out what histories must find.
+// sampled returns a random sample of the faults, without those that histories must find.
 func sampled(places []place) []place {
 	type row struct{ place, fault int }
 	var all []row
@@ -142,7 +143,7 @@ func sampled(places []place) []place {
 	return slices.DeleteFunc(drawn, func(p place) bool { return len(p.faults) == 0 })
 }
 
-// find wants every killer to fail.
+// find checks that every killer fails.
 func (f fault) find(t *testing.T) {
 	t.Helper()
 	overlay := f.overlay(t)
@@ -162,7 +163,7 @@ func (f fault) find(t *testing.T) {
 	}
 }
 
-// overlay writes what the go tool reads instead of the file.
+// overlay writes the changed file and the -overlay file that makes the go tool read it in place of the original.
 func (f fault) overlay(t *testing.T) string {
 	t.Helper()
 	content, err := f.planted()
@@ -187,10 +188,11 @@ func (f fault) overlay(t *testing.T) string {
 	return overlay
 }
 
-// noTests is what go test says of a pattern that selects none.
+// noTests matches the output of go test for a pattern that selects no test.
 var noTests = regexp.MustCompile(`\[no tests to run\]`)
 
-// fails runs the killer. Its test has the short form, because a fault that the first tier does not see is not found.
+// fails runs the killer and reports whether it fails. The test runs in its short form, because only a fault that the
+// default tier finds counts as found.
 func (k killer) fails(t *testing.T, overlay string) (said string, failed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)

@@ -10,7 +10,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write MATRIX.md")
 
-// TestTableIsThatOfTheFaults: MATRIX.md says what the faults of testdata say.
+// TestTableIsThatOfTheFaults checks that MATRIX.md is the table generated from the faults of testdata.
 func TestTableIsThatOfTheFaults(t *testing.T) {
 	want := table(read(t))
 	if *rewrite {
@@ -27,7 +27,7 @@ func TestTableIsThatOfTheFaults(t *testing.T) {
 	}
 }
 
-// table returns MATRIX.md.
+// table returns the content of MATRIX.md.
 func table(places []place) string {
 	var summary, tables, same strings.Builder
 	faults, audited := 0, 0
@@ -57,7 +57,7 @@ func table(places []place) string {
 		fmt.Sprintf("| all | %d | %d |\n", faults, audited) + tables.String() + same.String()
 }
 
-// columns returns the tests and the modes of the audit that kill a fault: a test in any case.
+// columns returns the tests and the modes of the audit that kill a fault. There is always at least one test.
 func (f fault) columns() (tests, modes string) {
 	var t, m []string
 	for _, k := range f.killers {
@@ -81,7 +81,7 @@ func (f fault) columns() (tests, modes string) {
 	return strings.Join(t, ", "), strings.Join(m, "; ")
 }
 
-// writeEquivalents writes the changes that no test can see, with their arguments.
+// writeEquivalents writes the changes that no test can find, with the argument for each.
 func writeEquivalents(b *strings.Builder, p place) {
 	fmt.Fprintf(b, "\n## %s\n\n| change | in | why no test can see it |\n|---|---|---|\n", p.says)
 	for _, f := range p.faults {

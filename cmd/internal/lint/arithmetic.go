@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// decidesBytes are the folders in which a float can reach a decision, a state or a hash: there the arithmetic must be
-// the same on every CPU.
+// decidesBytes lists the folders in which a float can reach a decision, a state or a hash. Their arithmetic must be the
+// same on every CPU.
 var decidesBytes = []string{
 	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/contribution", "mechanisms/decay",
 	"mechanisms/lattice", "mechanisms/noise", "mechanisms/perstep", "mechanisms/rational", "mechanisms/windowtree",
@@ -21,8 +21,7 @@ var decidesBytes = []string{
 	"schemas/avro", "schemas/mapping", "schemas/mapping/calendar", "schemas/protobuf",
 }
 
-// frozen are files of those folders whose floats never reach a byte but through a plan that is computed once and
-// stored.
+// frozen lists files of those folders whose floats reach bytes only through a plan that is computed once and stored.
 var frozen = []struct{ file, reason string }{
 	{"mechanisms/calibrate.go", "noise scales and error bounds are computed when a stream is opened, rounded up, stored in its plan and read back ever after"},
 	{"mechanisms/blt/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
@@ -39,21 +38,21 @@ var frozen = []struct{ file, reason string }{
 	{"operators/linucb/bound.go", "a bound on regret, a figure for people"},
 }
 
-// exactMath are the functions of math that are exact or correctly rounded, and so equal, on every CPU; its constants
-// are always allowed.
+// exactMath lists the functions of math that are exact or correctly rounded, and so equal on every CPU. The constants
+// of math are always allowed.
 var exactMath = []string{
 	"Sqrt", "Abs", "Floor", "Ceil", "Trunc", "Copysign", "Inf", "IsInf", "IsNaN", "NaN", "Signbit",
 	"Float64bits", "Float64frombits", "Float32bits", "Float32frombits",
 }
 
 // CheckArithmetic reports, in packages that decide bytes:
-//   - a product of floats that is not itself converted by float64(…): Go may fuse x*y with a later + or -, also when the product was assigned or
-//     returned before (language specification, "Floating-point operators"). Left alone are products that are factors, compared, converted to
-//     an integer, or under math.Sqrt: no sum can follow without another rounding. x/2, which a compiler may turn into x*0.5, is exact either
-//     way unless subnormal, and is left alone;
+//   - a product of floats that is not itself converted by float64(…). Go may fuse x*y with a later + or -, even if the product was assigned or
+//     returned before (language specification, "Floating-point operators"). Products that are factors, compared, converted to an integer, or
+//     under math.Sqrt are allowed, because they are rounded before any sum. So is x/2, which a compiler may turn into x*0.5: it is exact
+//     either way unless subnormal;
 //   - complex arithmetic, whose products cannot be written apart;
-//   - a function of math that is not in exactMath, since per-CPU assembly differs in the last bit;
-//   - ranging over a map or its maps iterators (unless sorted at once), select and goroutines: their order is random.
+//   - a function of math that is not in exactMath, because per-CPU assembly differs in the last bit;
+//   - ranging over a map or its maps iterators (unless sorted at once), select and goroutines, because their order is random.
 func CheckArithmetic(p Typed) []Finding {
 	if !slices.Contains(decidesBytes, p.Folder) && algorithm(p.Folder) != p.Folder {
 		return nil
@@ -131,7 +130,7 @@ func arithmeticIn(p Typed, file *ast.File) []Finding {
 	return found
 }
 
-// rounded reports whether a float product at the end of stack is rounded before a sum can see it.
+// rounded reports whether the float product at the end of stack is rounded before it can enter a sum.
 func (p Typed) rounded(product ast.Expr, stack []ast.Node) bool {
 	if p.Info.Types[product].Value != nil {
 		return true // a constant
@@ -169,7 +168,8 @@ func (p Typed) rounded(product ast.Expr, stack []ast.Node) bool {
 	return false
 }
 
-// sorted reports whether the innermost call around the end of stack that is not the node's own sorts its argument.
+// sorted reports whether the innermost call around the end of stack, other than the node's own call, sorts its
+// argument.
 func (p Typed) sorted(stack []ast.Node) bool {
 	calls := 0
 	for _, node := range slices.Backward(stack) {
@@ -195,8 +195,8 @@ func (p Typed) sorted(stack []ast.Node) bool {
 func (p Typed) isFloat(e ast.Expr) bool   { return p.hasInfo(e, types.IsFloat) }
 func (p Typed) isComplex(e ast.Expr) bool { return p.hasInfo(e, types.IsComplex) }
 
-// hasInfo reports whether an expression's type, or any type of its type parameter's constraint, has the property.
-// Constants have none.
+// hasInfo reports whether an expression's type, or any type in its type parameter's constraint, has the property. It
+// returns false for constants.
 func (p Typed) hasInfo(e ast.Expr, property types.BasicInfo) bool {
 	tv := p.Info.Types[e]
 	if tv.Type == nil || tv.Value != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// reserved says which functions of std only some folders call in their code (tests excepted).
+// reserved lists functions of the standard library that only some folders may call. Tests are excepted.
 var reserved = []struct {
 	path    string
 	names   []string
@@ -41,14 +41,14 @@ var reserved = []struct {
 	{"fmt", []string{"Print", "Printf", "Println"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd prints"},
 }
 
-// The reasons of ours.
+// These are the reasons for the rows of scarce.
 const (
 	namesMembers   = "it names members of events, for people who may read the input"
 	printsOfPapers = "no service has what papers print"
 )
 
-// scarce are names that only some folders use: methods whose results name members of events, for people who may read
-// the input, and what gives operators the constants of papers.
+// scarce lists names of this module that only some folders may use. They are methods whose results name members of
+// events, for people who may read the input, and functions that give operators the constants of papers.
 var scarce = []struct {
 	names   []string
 	folders []string
@@ -68,11 +68,11 @@ var scarce = []struct {
 	{[]string{"LoadOf"}, []string{"cmd/papers"}, printsOfPapers},
 }
 
-// goroutines are the folders that may start one; what they start they wait for.
+// goroutines lists the folders that may start a goroutine; they must wait for its end.
 var goroutines = []string{"pipeline", "cmd", "deploy/bench"}
 
-// CheckCalls parses every non-test file of the packages (test helpers and generators left out), of any build, and
-// reports reserved functions, printing builtins and goroutines.
+// CheckCalls parses every non-test file of the packages, for any build, and reports calls of reserved functions,
+// printing builtins and goroutines. It leaves out test helpers and generators.
 func CheckCalls(packages []Package) ([]Finding, error) {
 	var found []Finding
 	for _, p := range packages {
@@ -133,8 +133,8 @@ func callsIn(fset *token.FileSet, file *ast.File, dir string) []Finding {
 	return found
 }
 
-// importNames maps the names under which a file knows its imports to their paths; right for std, whose names are their
-// last elements.
+// importNames maps the names of a file's imports to their paths. It assumes that a package is named after the last
+// element of its path, as in the standard library.
 func importNames(file *ast.File) map[string]string {
 	names := make(map[string]string)
 	for _, spec := range file.Imports {

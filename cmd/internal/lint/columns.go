@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxColumns is the length of a line.
+// maxColumns is the greatest length of a line.
 const maxColumns = 120
 
-// longText is a text in quotes that takes half a line: it is not broken, so that it is found when somebody looks for
-// it.
+// longText matches a quoted text of half a line or more. Such a text may exceed the limit, because a broken text cannot
+// be found by a search.
 var longText = regexp.MustCompile("`|\"[^\"]{60,}\"")
 
 // columnsIn finds long lines. Tables, what is set apart, addresses and texts that are not broken may be longer.

@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// recordPath and recordType name the type of an input record.
+// recordPath and recordType name the type of input records.
 const (
 	recordPath = Module + "/pipeline/kafka/records"
 	recordType = "Record"
 )
 
-// publicField is the one field of a record that everybody may read.
+// publicField is the one field of a record that all code may read.
 const publicField = "Public"
 
-// decidesEnds are the folders whose code decides where a Batch or a transaction of the service ends, and
-// which request goes out next.
+// decidesEnds lists the folders whose code decides where a Batch or a transaction of the service ends, and which
+// request is sent next.
 var decidesEnds = []string{
 	"pipeline", "pipeline/changelog", "pipeline/deployment", "pipeline/kafka", "pipeline/kafka/fetch",
 	"pipeline/kafka/group", "pipeline/kafka/memory", "pipeline/kafka/produce", "pipeline/kafka/records",
@@ -26,11 +26,12 @@ var decidesEnds = []string{
 	"pipeline/streams", "pipeline/takeover", "pipeline/transaction",
 }
 
-// ownTopics is the reason of files that read no event: what they read is published or sealed by the service itself.
+// ownTopics is the reason for files that read no event: they read only records that the service itself has published or
+// sealed.
 const ownTopics = "reads records of decision, verdict and changelog topics"
 
-// readsContents are the functions of those folders that may touch what a record says; nil: all of the file. No other
-// function may, because an end or a request could depend on it.
+// readsContents lists the functions of those folders that may read a record's contents; nil stands for the whole file.
+// No other function may, because an end or a request could depend on the contents.
 var readsContents = []struct {
 	file      string
 	functions []string
@@ -60,7 +61,8 @@ var readsContents = []struct {
 	{"pipeline/replay/check.go", nil, ownTopics},
 }
 
-// CheckContents reports the functions of a package that touch a field of a record which is not public, and may not.
+// CheckContents reports the functions of a package that use a field of a record that is not public, without a row in
+// readsContents.
 func CheckContents(p Typed) []Finding {
 	if !slices.Contains(decidesEnds, p.Folder) {
 		return nil
@@ -68,7 +70,7 @@ func CheckContents(p Typed) []Finding {
 	return contentsIn(p)
 }
 
-// contentsIn checks a package whatever its folder.
+// contentsIn checks a package regardless of its folder.
 func contentsIn(p Typed) []Finding {
 	var found []Finding
 	for _, file := range p.Files {
@@ -107,7 +109,7 @@ func mayReadContents(file, function string) bool {
 	return false
 }
 
-// saysContents reports whether a variable is a field of a record that is not public.
+// saysContents reports whether a variable is a non-public field of a record.
 func saysContents(field *types.Var) bool {
 	if !field.IsField() || field.Pkg() == nil || field.Pkg().Path() != recordPath || field.Name() == publicField {
 		return false

@@ -17,8 +17,8 @@ var (
 	selected = regexp.MustCompile(`-run '?([A-Z][\w|\\]*)`)
 )
 
-// CheckEvidence checks the tests that texts name: each is a function of some test file, and each alternative of a -run
-// pattern selects one. A proof that rests on a test which is gone rests on nothing.
+// CheckEvidence checks that each test named in a text is a function of some test file, and that each alternative of a
+// -run pattern selects one. A proof that cites a deleted test would rest on nothing.
 func CheckEvidence(tree fs.FS, files []string) ([]Finding, error) {
 	tests, texts := map[string]bool{}, map[string][]byte{}
 	for _, name := range files {

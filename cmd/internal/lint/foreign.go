@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// foreign says where a third-party package may be used. The longest matching path counts; a package without a row is a
-// finding, so that no dependency comes in unseen. Tests may use any package that go.mod has.
+// foreign lists where each third-party package may be used. The longest matching path counts. A package without a row
+// is a finding, so that no dependency is added unnoticed. Tests may use any package in go.mod.
 var foreign = []struct {
 	path    string
 	folders []string
@@ -62,8 +62,8 @@ var foreign = []struct {
 	},
 }
 
-// impure are the std packages through which a machine would see a clock, a scheduler, a disk, the network or global
-// randomness.
+// impure lists the standard packages through which a machine could depend on a clock, a scheduler, a disk, the network
+// or global randomness.
 var impure = []string{
 	"time", "os", "context", "log", "sync", "math/rand", "crypto/rand", "net", "syscall", "testing",
 }

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// rule is a row of direction.
+// rule is a row of the table direction.
 type rule struct {
 	folder  string
 	imports []string
 	reason  string
 }
 
-// direction says what a folder may import of ours: its own subfolders and these with theirs ("=x" means x without its
-// subfolders). The first row that holds the folder counts; it stands for the subfolders too, which may not import each
-// other through it.
+// direction lists the folders of this module that a folder may import: its own subfolders, and the listed folders with
+// their subfolders ("=x" means x without its subfolders). The first row that contains the folder counts. A row also
+// covers the folder's subfolders, but does not let them import each other.
 var direction = []rule{
 	{"cmd/internal/lint", nil, "the structure tests read every package and belong to none"},
 	{
@@ -117,7 +117,7 @@ var direction = []rule{
 	{"mechanisms/mechtest", []string{"mechanisms"}, "test helpers may see every mechanism"},
 	{"mechanisms/audit", []string{"mechanisms"}, "an audit may see every mechanism"},
 	{"mechanisms/rational", []string{"mechanisms/dp"}, "the mathematics of filters knows numbers, not mechanisms"},
-	// The root is above its families: it makes them by name.
+	// The root package imports its families, because it creates mechanisms by name.
 	{"mechanisms", []string{
 		"mechanisms/buffer", "mechanisms/contribution", "mechanisms/dp", "mechanisms/lattice",
 		"mechanisms/noise", "mechanisms/rational", "mechanisms/mechtest",
@@ -136,8 +136,8 @@ var direction = []rule{
 	{"schemas", []string{"schemas"}, "wire formats know nothing else of ours"},
 }
 
-// CheckImports checks the direction of imports inside the module, test helpers, third-party packages and forbidden std
-// packages.
+// CheckImports checks the direction of imports inside the module, and imports of test helpers, third-party packages and
+// forbidden standard packages.
 func CheckImports(packages []Package) []Finding {
 	var found []Finding
 	for _, p := range packages {
@@ -156,7 +156,7 @@ func CheckImports(packages []Package) []Finding {
 	return found
 }
 
-// refusedImport returns why from's code must not import the package, or "".
+// refusedImport returns why code in from must not import the package, or "".
 func refusedImport(from, imported string) string {
 	if !ours(imported) {
 		return refusedForeign(from, imported)
@@ -174,8 +174,8 @@ func refusedImport(from, imported string) string {
 	return refusedDirection(from, to)
 }
 
-// refusedTestImport allows tests what their package may import, test helpers, and layers below or beside; never layers
-// above.
+// refusedTestImport returns why tests in from must not import the package, or "". Tests may import what their package
+// may import, test helpers, and packages of the same or lower layers. They must not import higher layers.
 func refusedTestImport(from, imported string) string {
 	if from == "cmd/oriel" && within(folder(imported), "pipeline") {
 		return "what a service does is tested beside cmd/internal/service; tests of commands see what these print"
@@ -200,7 +200,7 @@ func refusedDirection(from, to string) string {
 	return rule.reason
 }
 
-// ruleOf returns the row that holds a folder, or one without a folder.
+// ruleOf returns the row that contains a folder, or a row without a folder.
 func ruleOf(from string) rule {
 	for _, rule := range direction {
 		if within(from, rule.folder) {
@@ -210,13 +210,13 @@ func ruleOf(from string) rule {
 	return rule{}
 }
 
-// top is the first element of a folder.
+// top returns the first element of a folder's path.
 func top(dir string) string {
 	first, _, _ := strings.Cut(dir, "/")
 	return first
 }
 
-// layer orders the top-level folders; a greater one may import a smaller one.
+// layer returns the layer of a top-level folder. A higher layer may import a lower one.
 func layer(dir string) int {
 	return map[string]int{
 		"cmd": 5, "deploy": 5, "pipeline": 4, "operators": 3, "mechanisms": 2, "state": 1,
@@ -224,8 +224,8 @@ func layer(dir string) int {
 	}[top(dir)]
 }
 
-// isTestHelper reports whether a folder is a layer's test helper: mechtest, optest, pipetest.
+// isTestHelper reports whether a folder is a layer's test helper, such as mechtest, optest and pipetest.
 func isTestHelper(dir string) bool { return strings.HasSuffix(path.Base(dir), "test") }
 
-// isGenerator reports whether a folder holds a program that go generate runs: it is no part of what is built.
+// isGenerator reports whether a folder holds a program that go generate runs, which is not part of the build.
 func isGenerator(dir string) bool { return strings.HasSuffix(dir, "/internal/gen") }

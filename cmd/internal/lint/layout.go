@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// layoutFile has the table of folders, which layoutHeading starts; quoted is a name in it.
+// layoutFile has the table of folders under layoutHeading; quoted matches a name in it.
 const (
 	layoutFile    = ".github/CONTRIBUTING.md"
 	layoutHeading = "\n## Layout\n"

@@ -10,7 +10,7 @@ import (
 	_ "oriel/mechanisms/mechtest/tiertest" // a process of tests collects its heap less often
 )
 
-// TestModuleImports runs the import rules on every build, since files and their imports differ between builds.
+// TestModuleImports applies the import rules to every build, because files and their imports differ between builds.
 func TestModuleImports(t *testing.T) {
 	var found []Finding
 	for _, build := range Builds {
@@ -27,7 +27,7 @@ func TestModuleCalls(t *testing.T) {
 	report(t, found)
 }
 
-// TestModuleTiers: no claim loses its test in the first tier.
+// TestModuleTiers checks that the default tier loses no test.
 func TestModuleTiers(t *testing.T) {
 	found, err := CheckTiers(listed(t, Builds[0], "./..."))
 	if err != nil {
@@ -36,7 +36,7 @@ func TestModuleTiers(t *testing.T) {
 	report(t, found)
 }
 
-// TestModuleArithmetic looks at each package once, and again in builds in which it has other files.
+// TestModuleArithmetic checks each package once, and again in builds where it has other files.
 func TestModuleArithmetic(t *testing.T) {
 	var found []Finding
 	seen := make(map[string]bool)
@@ -75,7 +75,7 @@ func TestModuleArithmetic(t *testing.T) {
 	}
 }
 
-// TestModuleContents: code that decides ends and requests reads what is public of a record.
+// TestModuleContents checks that code that decides ends and requests reads only the public field of a record.
 func TestModuleContents(t *testing.T) {
 	checked := 0
 	for _, p := range typedModule(t) {
@@ -89,7 +89,7 @@ func TestModuleContents(t *testing.T) {
 	}
 }
 
-// TestModuleTerms: scopes and units answer for themselves.
+// TestModuleTerms checks that only the types of scopes and units themselves distinguish between scopes and units.
 func TestModuleTerms(t *testing.T) {
 	for _, p := range typedModule(t) {
 		report(t, CheckTerms(p))
@@ -135,7 +135,7 @@ func TestModuleLayout(t *testing.T) {
 	report(t, found)
 }
 
-// TestExceptionsHaveReasons keeps the tables honest: every row says why, and every excused file exists.
+// TestExceptionsHaveReasons checks the tables: every row must have a reason, and every excused file must exist.
 func TestExceptionsHaveReasons(t *testing.T) {
 	root := moduleRoot(t)
 	for _, row := range frozen {
@@ -166,10 +166,10 @@ func TestExceptionsHaveReasons(t *testing.T) {
 	}
 }
 
-// lists holds what listed has listed: tests only read it.
+// lists caches the results of listed; tests only read it.
 var lists = map[string][]Package{}
 
-// listed are the packages of a build.
+// listed returns the packages of a build.
 func listed(t *testing.T, build Build, args ...string) []Package {
 	t.Helper()
 	key := fmt.Sprint(build, args)
@@ -183,10 +183,10 @@ func listed(t *testing.T, build Build, args ...string) []Package {
 	return lists[key]
 }
 
-// typed holds what typedModule has checked.
+// typed caches the result of typedModule.
 var typed []Typed
 
-// typedModule are all packages of the module, in the first build.
+// typedModule returns all packages of the module, type-checked, in the first build.
 func typedModule(t *testing.T) []Typed {
 	t.Helper()
 	if typed == nil {
@@ -207,7 +207,7 @@ func moduleRoot(t *testing.T) string {
 	return root
 }
 
-// report prints findings once each, though several builds may have them.
+// report reports each finding once, although several builds may have it.
 func report(t *testing.T, found []Finding) {
 	t.Helper()
 	seen := make(map[Finding]bool)

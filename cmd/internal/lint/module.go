@@ -16,7 +16,7 @@ import (
 // Module is the import path of this module.
 const Module = "oriel"
 
-// Finding is one broken rule at one place.
+// Finding is one violation of a rule at one place.
 type Finding struct {
 	Place string // file:line, relative to the module where possible, or an import path
 	Rule  string // what is wrong and why it matters
@@ -24,7 +24,8 @@ type Finding struct {
 
 func (f Finding) String() string { return f.Place + ": " + f.Rule }
 
-// Package is what `go list -json` says of a package; only the fields the checks use, which List asks for by name.
+// Package is the output of `go list -json` for a package. It has only the fields that the checks use, which List
+// requests by name.
 type Package struct {
 	ImportPath     string
 	Name           string
@@ -42,16 +43,16 @@ type Package struct {
 	ImportMap      map[string]string // import path as written, to the package that it means (vendored std)
 }
 
-// Build is a configuration of the go command: files, and so rules, differ between them.
+// Build is a configuration of the go command. The files of a package can differ between builds.
 type Build struct {
 	Arch string // GOARCH
 	Tags string
 }
 
-// Builds are the configurations whose files decide bytes or are tested.
+// Builds lists the configurations whose files decide bytes or are tested.
 var Builds = []Build{{Arch: "amd64", Tags: "kafka,promtool"}, {Arch: "amd64", Tags: "purego"}, {Arch: "arm64"}}
 
-// Root returns the directory of the module.
+// Root returns the module's root directory.
 func Root() (string, error) {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
@@ -60,7 +61,7 @@ func Root() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// fields are the names of Package's fields. For all that it knows of a package the go command takes twice the time.
+// fields returns the names of Package's fields. Requesting all fields would take the go command twice the time.
 func fields() string {
 	var names []string
 	for f := range reflect.TypeFor[Package]().Fields() {
@@ -69,7 +70,7 @@ func fields() string {
 	return strings.Join(names, ",")
 }
 
-// List runs go list below root. cgo is off: the checks read Go, and the release binary has none.
+// List runs go list in root. It turns cgo off, because the checks read Go only, and the release binary has no cgo.
 func List(root string, b Build, args ...string) ([]Package, error) {
 	cmd := exec.Command("go", append([]string{"list", "-e", "-json=" + fields(), "-tags", b.Tags}, args...)...)
 	cmd.Dir = root
@@ -92,18 +93,19 @@ func List(root string, b Build, args ...string) ([]Package, error) {
 	}
 }
 
-// folder returns the package's folder in the module: "" for the root, "mechanisms/noise" for oriel/mechanisms/noise.
+// folder returns the package's folder in the module: "" for the root, and "mechanisms/noise" for
+// oriel/mechanisms/noise.
 func folder(importPath string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(importPath, Module), "/")
 }
 
-// ours reports whether an import path is of this module.
+// ours reports whether an import path belongs to this module.
 func ours(importPath string) bool { return within(importPath, Module) }
 
-// within reports whether path is dir or below it, for import paths and folders alike.
+// within reports whether path is dir or lies below it, for import paths and folders alike.
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-// withinAny reports whether path is one of dirs or below one.
+// withinAny reports whether path is one of dirs or lies below one.
 func withinAny(path string, dirs []string) bool {
 	for _, dir := range dirs {
 		if within(path, dir) {

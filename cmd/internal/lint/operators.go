@@ -5,8 +5,8 @@ import "strings"
 // registry is the folder that names operators.
 const registry = "cmd/internal/registry"
 
-// algorithm returns the folder of the operator that holds a folder, or "". A folder below operators is an operator's
-// unless it has a row of its own in the table of import direction, as packages that operators share have.
+// algorithm returns the operator's folder that contains a folder, or "". A folder below operators belongs to an
+// operator, unless it has a row of its own in the table direction, as packages that operators share have.
 func algorithm(folder string) string {
 	name, below := strings.CutPrefix(folder, "operators/")
 	if !below {
@@ -19,8 +19,8 @@ func algorithm(folder string) string {
 	return "operators/" + name
 }
 
-// readers are the packages that may import a package of an operator's: those that compute with what it has published,
-// by functions of public numbers, and the constants that a paper prints for it.
+// readers lists packages that may import a package of an operator. They compute with the operator's public numbers, or
+// provide the constants that a paper prints for it.
 var readers = map[string]string{
 	"operators/coco":               "cmd/papers/internal/printed",
 	"operators/bandit":             "cmd/papers/internal/printed",
@@ -29,8 +29,8 @@ var readers = map[string]string{
 	"operators/aggregate/interval": "cmd/internal/numbers",
 }
 
-// refusedAlgorithm returns why code in from must not import an operator, or "". Only the registry imports operators:
-// everything else knows operators.Definition and operators.Operator.
+// refusedAlgorithm returns why code in from must not import an operator, or "". Only the registry may import operators;
+// all other code uses operators.Definition and operators.Operator.
 func refusedAlgorithm(from, to string) string {
 	if of := algorithm(to); of != "" && from != registry && algorithm(from) != of && readers[to] != from {
 		return "only " + registry + " names an operator; a package that operators share has a row of import direction"

@@ -12,8 +12,7 @@ import (
 	"testing/fstest"
 )
 
-// flags checks that a check finds, in a package of testdata, the lines that ask for it, one "want" each. It returns the
-// package.
+// flags checks that a check reports exactly the lines marked "want" in a package of testdata. It returns the package.
 func flags(t *testing.T, name string, check func(Typed) []Finding) Typed {
 	t.Helper()
 	build := Builds[0]
@@ -70,7 +69,7 @@ func TestTermsFlagPlantedFaults(t *testing.T) {
 	}
 }
 
-// wanted are the places in a file of testdata that ask for a finding.
+// wanted returns the lines marked "want" in a file of testdata.
 func wanted(t *testing.T, name string) (want []string) {
 	t.Helper()
 	file := fmt.Sprintf("testdata/%s/%s.go", name, name)
@@ -90,8 +89,8 @@ func wanted(t *testing.T, name string) (want []string) {
 	return want
 }
 
-// TestImportsFlagPlantedFaults has one row a rule: the importing folder, the import, and whether it is refused, in code
-// and in tests.
+// TestImportsFlagPlantedFaults has one row for each rule: the importing folder, the import, and whether it is refused
+// in code and in tests.
 func TestImportsFlagPlantedFaults(t *testing.T) {
 	for _, c := range []struct {
 		from, imported string
@@ -321,7 +320,7 @@ func TestLayoutFlagsPlantedFaults(t *testing.T) {
 	}
 }
 
-// TestTrackedSeesThisFile guards against an empty list, on which every tree rule would hold.
+// TestTrackedSeesThisFile guards against an empty list of files, for which every rule of the tree would hold.
 func TestTrackedSeesThisFile(t *testing.T) {
 	files, err := Tracked(moduleRoot(t))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Typed is a package of ours with its syntax and types, tests left out.
+// Typed is a package of this module with its syntax and types, without tests.
 type Typed struct {
 	Folder string
 	Fset   *token.FileSet
@@ -19,8 +19,8 @@ type Typed struct {
 	Info   *types.Info
 }
 
-// source type-checks packages from source, dependencies without function bodies: nothing is compiled, for any
-// architecture.
+// source type-checks packages from their source, for any architecture, without compiling. Function bodies of
+// dependencies are skipped.
 type source struct {
 	fset    *token.FileSet
 	sizes   types.Sizes
@@ -29,8 +29,8 @@ type source struct {
 	typed   []Typed
 }
 
-// Check type-checks the listed packages (go list -deps) and returns those of ours that are not mere dependencies. A
-// package that does not check is in the error, the others are returned all the same.
+// Check type-checks the listed packages (go list -deps) and returns the packages of this module that were listed by
+// name. The error names packages that fail to type-check; the others are still returned.
 func Check(packages []Package, b Build) ([]Typed, error) {
 	s := &source{
 		fset: token.NewFileSet(), sizes: types.SizesFor("gc", b.Arch),
@@ -51,7 +51,7 @@ func Check(packages []Package, b Build) ([]Typed, error) {
 	return s.typed, errors.Join(failed...)
 }
 
-// wanted reports whether a package is one of ours, and no mere dependency.
+// wanted reports whether a package belongs to this module and was listed by name.
 func (s *source) wanted(p Package) bool { return ours(p.ImportPath) && !p.DepOnly }
 
 func (s *source) load(importPath string) (*types.Package, error) {
@@ -75,7 +75,8 @@ func (s *source) load(importPath string) (*types.Package, error) {
 	info := &types.Info{Types: make(map[ast.Expr]types.TypeAndValue), Uses: make(map[*ast.Ident]types.Object)}
 	config := types.Config{
 		Importer: fromMap{s, p.ImportMap}, Sizes: s.sizes, IgnoreFuncBodies: !wanted,
-		// A dependency may use what only the compiler knows (linkname); a package of ours must check.
+		// A dependency may use features that only the compiler supports (linkname), so its errors are ignored. A
+		// package of this module must type-check.
 		Error: func(err error) { failed = append(failed, err) },
 	}
 	if !wanted {
@@ -92,7 +93,7 @@ func (s *source) load(importPath string) (*types.Package, error) {
 	return checked, nil
 }
 
-// fromMap imports through a package's own import map, which redirects std's vendored packages.
+// fromMap imports through a package's own import map, which redirects vendored packages of the standard library.
 type fromMap struct {
 	source *source
 	names  map[string]string
@@ -105,7 +106,7 @@ func (m fromMap) Import(importPath string) (*types.Package, error) {
 	return m.source.load(importPath)
 }
 
-// place names a position as the folder's file and line.
+// place returns a node's position as folder, file and line.
 func (p Typed) place(node ast.Node) string {
 	at := p.Fset.Position(node.Pos())
 	return strings.TrimPrefix(fmt.Sprintf("%s/%s:%d", p.Folder, filepath.Base(at.Filename), at.Line), "/")

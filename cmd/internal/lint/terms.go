@@ -7,18 +7,18 @@ import (
 	"go/types"
 )
 
-// termsFolder is the package whose values answer for themselves. termsTypes are the closed sums of it.
+// termsFolder is the package of scopes and units of privacy. termsTypes are its closed sets of types.
 const termsFolder = "mechanisms/protection"
 
 var termsTypes = []string{"Scope", "Unit"}
 
-// asksTerms are the functions, by folder, that may ask.
+// asksTerms lists the functions, by folder, that may test for a particular scope or unit.
 var asksTerms = []struct{ folder, function, reason string }{
 	{"mechanisms", "of", "a row of a mechanism's table names the one scope it takes; one that no row names is refused"},
 }
 
-// CheckTerms reports code outside the package of terms that asks which scope or unit it has, by an assertion, a switch
-// or a comparison. A new scope would pass it by.
+// CheckTerms reports code outside the package of terms that tests for a particular scope or unit, by an assertion, a
+// switch or a comparison. Such code would ignore a scope that is added later.
 func CheckTerms(p Typed) (found []Finding) {
 	if p.Folder == termsFolder {
 		return nil
@@ -47,7 +47,8 @@ func CheckTerms(p Typed) (found []Finding) {
 	return found
 }
 
-// asksWhich adds a finding where one of the operands is a value of terms. A comparison with nil asks only for one.
+// asksWhich adds a finding if one of the operands is a value of terms. A comparison with nil is allowed, because it
+// asks only whether there is a value.
 func (p Typed) asksWhich(found []Finding, node ast.Node, operands ...ast.Expr) []Finding {
 	for _, x := range operands {
 		if x != nil && p.Info.Types[x].IsNil() {
@@ -63,7 +64,7 @@ func (p Typed) asksWhich(found []Finding, node ast.Node, operands ...ast.Expr) [
 	return found
 }
 
-// termsName is the name of a type that is one of termsTypes, or empty.
+// termsName returns the name of a type if it is one of termsTypes, or "".
 func termsName(t types.Type) string {
 	named, ok := t.(*types.Named)
 	if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != Module+"/"+termsFolder {

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// tiers is the one package that knows in which tier a test runs.
+// tiers is the only package that may determine the tier in which a test runs.
 const tiers = "mechanisms/mechtest/tiertest"
 
-// CheckTiers reads every test file, of any build, and reports tests that the first tier would lose: which skip by
-// testing.Short or by what tiertest says, ask the environment for the tier themselves, or name a short form that is no
-// test of their package.
+// CheckTiers reads every test file, for any build, and reports tests that the default tier would lose. These tests skip
+// by testing.Short or by a function of tiertest, read the tier from the environment themselves, or name a short form
+// that is not a test of their package.
 func CheckTiers(packages []Package) ([]Finding, error) {
 	var found []Finding
 	for _, p := range packages {
@@ -48,7 +48,7 @@ func CheckTiers(packages []Package) ([]Finding, error) {
 	return found, nil
 }
 
-// tiersIn checks one file; tests are the functions of its package.
+// tiersIn checks one file. tests are the test functions of its package.
 func tiersIn(fset *token.FileSet, file *ast.File, tests map[string]bool) []Finding {
 	var found []Finding
 	report := func(at ast.Node, text string) {
@@ -80,7 +80,7 @@ func tiersIn(fset *token.FileSet, file *ast.File, tests map[string]bool) []Findi
 	return found
 }
 
-// calls reports whether a node holds a call of a package's function; "" is any package or value.
+// calls reports whether a node contains a call of a package's function; from "" matches any package or value.
 func calls(within ast.Node, from, name string) (found bool) {
 	ast.Inspect(within, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -90,7 +90,7 @@ func calls(within ast.Node, from, name string) (found bool) {
 	return found
 }
 
-// calling reports whether a call is of a package's function.
+// calling reports whether a call calls this function of this package.
 func calling(call *ast.CallExpr, from, name string) bool {
 	fun := call.Fun
 	if generic, ok := fun.(*ast.IndexExpr); ok {
@@ -104,7 +104,7 @@ func calling(call *ast.CallExpr, from, name string) bool {
 	return from == "" || ok && x.Name == from
 }
 
-// literal returns an argument that is a string literal.
+// literal returns an argument of a call if it is a string literal.
 func literal(call *ast.CallExpr, argument int) (string, bool) {
 	if len(call.Args) <= argument {
 		return "", false

@@ -15,18 +15,18 @@ import (
 	"strings"
 )
 
-// topLevel are the entries the module's root may have.
+// topLevel lists the entries that the module's root may have.
 var topLevel = []string{
 	"README.md", "LICENSE", "go.mod", "go.sum",
 	"cmd", "pipeline", "operators", "mechanisms", "state", "schemas", "deploy",
 	".ci", ".github", ".gitattributes", ".gitignore", ".dockerignore", ".golangci.yml",
 }
 
-// maxLines is the length a Go file stays below; the aim is 300.
+// maxLines is the limit on the length of a Go file; the aim is 300.
 const maxLines = 500
 
-// unwanted are words that have no place in tracked text. Every match holds one of the parts, which are much faster to
-// find. They are put together here so that this file does not hold them.
+// unwanted lists words that must not appear in tracked text. Every match contains one of the parts, which are much
+// faster to search for. They are assembled at run time, so that this file does not contain them.
 var unwanted = []struct {
 	parts   []string
 	pattern *regexp.Regexp
@@ -55,7 +55,7 @@ var unwanted = []struct {
 	},
 }
 
-// notText are files whose lines are not read: data and locks that nobody writes by hand.
+// notText lists endings of files whose lines are not checked: data and lock files that are not written by hand.
 var notText = []string{".sum", ".csv", ".gz", ".zst", ".png", ".svg", ".ndjson", ".bin", ".jar"}
 
 // Tracked lists the files of the working tree that git tracks or would track.
@@ -131,7 +131,7 @@ var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
 func isGenerated(content []byte) bool { return generated.Match(content) }
 
-// docOf checks that a package's comment is in doc.go, names the package, and is nowhere else.
+// docOf checks that a package's comment is in doc.go and only there, and that it names the package.
 func docOf(tree fs.FS, dir string) []Finding {
 	name := path.Join(dir, "doc.go")
 	content, err := fs.ReadFile(tree, name)

@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// kill lets another process go on from the sealed state of some records before: what it decides again are the same
-// bytes.
+// kill simulates a crash: another process continues from the state that was sealed some records before. Its decisions
+// for the repeated records must have the same bytes.
 func (s *story) kill(t *testing.T, c *datadriven.TestData) string {
 	lost := 0
 	c.MaybeScanArgs(t, "lost", &lost)
@@ -52,7 +52,7 @@ func (s *story) replay(t *testing.T, _ *datadriven.TestData) string {
 	return fmt.Sprintf("%d records, %d decisions: the same bytes", len(s.log), len(s.decisions))
 }
 
-// same wants the bytes of all decisions and of the state.
+// same checks that the bytes of all decisions and of the state are equal.
 func (s *story) same(t *testing.T, again *life) {
 	t.Helper()
 	for i, p := range s.decisions {
@@ -69,8 +69,8 @@ func (s *story) same(t *testing.T, again *life) {
 	}
 }
 
-// exchange replays with another value in the place of a record, under the same key. What is public without a decision's
-// numbers stays, and so does all that was decided before.
+// exchange replays with another value in the place of one record, under the same key. Public properties other than the
+// decisions' numbers must stay the same, and so must all earlier decisions.
 func (s *story) exchange(t *testing.T, c *datadriven.TestData) string {
 	var place int
 	c.ScanArgs(t, "at", &place)
@@ -112,7 +112,7 @@ func (s *story) exchange(t *testing.T, c *datadriven.TestData) string {
 		early, len(s.decisions)-early, differ)
 }
 
-// would tries a record under keys. Nothing is taken.
+// would reports under which keys a record would add something. It does not consume the record.
 func (s *story) would(t *testing.T, c *datadriven.TestData) string {
 	keys, _ := c.Arg("keys")
 	var adds []string
@@ -127,7 +127,7 @@ func (s *story) would(t *testing.T, c *datadriven.TestData) string {
 	return "under " + strings.Join(adds, ", ")
 }
 
-// spread lists the numbers of 1-4 one by one.
+// spread expands ranges such as 1-4 into single numbers.
 func spread(texts []string) (keys []string) {
 	for _, text := range texts {
 		low, high, _ := strings.Cut(text, "-")

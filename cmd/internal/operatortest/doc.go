@@ -1,28 +1,28 @@
-// Package operatortest plays stories about operators: transcripts of commands and of what followed, in testdata/stories
-// of an operator's folder. `go test ./cmd/internal/operatortest -rewrite` writes what follows now; read the difference
-// line by line.
+// Package operatortest plays stories about operators. A story is a transcript of commands and their output, in
+// testdata/stories of an operator's folder. `go test ./cmd/internal/operatortest -rewrite` writes the present output;
+// read the difference line by line.
 //
-//	open                opens a stream of the settings, NAME=VALUE lines without ORIEL_ (=@/FILE is a file beside the story),
-//	                    and tells what it promises and decides before any record, or what is wrong with them. Always the
-//	                    first; a later one begins another stream. Numbers are rounded to digits=2; show=(decision,width)
-//	                    leaves other members out
-//	records             takes records, a line each, behind a key and a | where the operator or users have one: tells which
-//	                    are null events, and why, which add nothing, and what is decided. times=N takes the lines N times;
-//	                    last shows the last decision of each topic alone
-//	pass n=3            takes records that are no events: time passes
-//	would keys=(1-4,c)  tells under which keys a record of the line would add something, if it came next
-//	kill lost=2         kills the process: another one opens the state that was sealed two records before, and takes these
-//	                    again: the bytes of all decisions and of the state are the same
-//	replay              takes the whole log again from the start, and wants the same bytes, too
-//	exchange at=5       replays with the line in the place of a record, and tells which decisions are others: none before
-//	                    it; that there are as many, of the same steps, indices and keys
+//	open                opens a stream with the settings, NAME=VALUE lines without ORIEL_ (=@/FILE is a file beside the story),
+//	                    and prints its guarantee and its decisions before any record, or the errors in the settings. It must
+//	                    be the first command; a later one begins another stream. Numbers are rounded to digits=2 digits;
+//	                    show=(decision,width) leaves other members out
+//	records             consumes records, a line each, after a key and a | if the operator or users have one. Prints which
+//	                    are null events, and why, which add nothing, and the decisions. times=N consumes the lines N times;
+//	                    last prints the last decision of each topic alone
+//	pass n=3            consumes records that are not events, so that time passes
+//	would keys=(1-4,c)  prints under which keys a record of the line would add something, if it came next
+//	kill lost=2         kills the process: another one opens the state that was sealed two records before, and consumes
+//	                    these again. The bytes of all decisions and of the state must be the same
+//	replay              consumes the whole log again from the start, and must give the same bytes, too
+//	exchange at=5       replays with the line in the place of a record, and prints which decisions differ. None before it
+//	                    may differ, nor the decisions' number, steps, indices and keys
 //	service kill=(committed,produced)
-//	                    takes the whole log through a service over a broker, whose first process dies behind the commit of a
-//	                    transaction and whose second one before it: every decision is there, once, and is that of a replay
+//	                    consumes the whole log in a service with a broker. Its first process dies after the commit of a
+//	                    transaction and its second one before it. Every decision must appear once, as in a replay
 //
-// Noise is that of a key of the stories, so that it falls the same each time; where a story is to show what is decided
-// and not how noisy it is, its ε is far beyond any that protects.
+// The noise comes from a fixed key of the stories, so that it is the same each time. A story that shows decisions
+// rather than noise has an ε that is far too large to protect.
 //
-// A record adds nothing when it leaves the bytes of a state that one without a readable value leaves, under the same
-// key and in the same place. Forged, late and second answers may do that alone.
+// A record adds nothing if it leaves the same state bytes as a record without a readable value would, under the same
+// key and in the same place. Only forged, late and second feedback may add nothing.
 package operatortest

@@ -20,9 +20,9 @@ import (
 	"oriel/schemas"
 )
 
-// service takes the log through a whole service over a broker, of which processes die, in a bubble of its own: what is
-// committed has the decisions of the story, each once, and what oriel replay --check computes. Its noise is of a secret
-// of its own, so the numbers are others.
+// service consumes the log in a whole service with a broker, some of whose processes die, inside a synctest bubble. The
+// committed decisions must be the story's, each once, and equal what `oriel replay --check` computes. The noise comes
+// from the service's own secret, so the decisions' numbers differ from the story's.
 func (s *story) service(t *testing.T, c *datadriven.TestData) string {
 	points, _ := c.Arg("kill")
 	checked := 0
@@ -31,7 +31,7 @@ func (s *story) service(t *testing.T, c *datadriven.TestData) string {
 		len(points.Vals)+1, len(s.log), len(s.decisions), checked)
 }
 
-// handover is longer than a group waits for a member that is dead, and a take-over.
+// handover is longer than a group waits for a dead member plus the time of a take-over.
 const handover = 15 * time.Second
 
 func (s *story) serve(t *testing.T, points []string) (checked int) {
@@ -105,7 +105,7 @@ func (s *story) send(t *testing.T, setup pipetest.Setup, d *simtest.Deployment, 
 	}
 }
 
-// published wants the decisions of the story in the topics: their number, order, indices, steps and keys.
+// published checks that the topics have the decisions of the story: their number, order, indices, steps and keys.
 func (s *story) published(t *testing.T, setup pipetest.Setup, d *simtest.Deployment) {
 	t.Helper()
 	shape := func(key, line string) string {

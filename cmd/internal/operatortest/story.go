@@ -21,8 +21,8 @@ import (
 	"oriel/state"
 )
 
-// Run plays every story of a folder, which has some. Streams that are opened have more settings, ORIEL_NAME=VALUE,
-// which transcripts do not show.
+// Run plays every story of a folder, which must contain some. more has further settings, ORIEL_NAME=VALUE, for all
+// streams; transcripts do not show them.
 func Run(t *testing.T, dir string, more ...string) {
 	t.Helper()
 	pipetest.EachStory(t, dir, func(t *testing.T, path string) {
@@ -31,7 +31,7 @@ func Run(t *testing.T, dir string, more ...string) {
 	})
 }
 
-// story is a stream and all that it has taken.
+// story is a stream and all records that it has consumed.
 type story struct {
 	dir     string
 	more    []string // settings
@@ -47,7 +47,7 @@ type story struct {
 	shadow *streams.Stream // stands where a record is tried
 }
 
-// life is a process's: it starts at step 0 or from a sealed state.
+// life is one process of a stream: it starts at step 0 or from a sealed state.
 type life struct {
 	walk      streams.Walk
 	decisions []published
@@ -55,13 +55,13 @@ type life struct {
 	refused   error // the record that follows the log
 }
 
-// published is a decision as it stands in its topic.
+// published is a decision as written to its topic.
 type published struct {
 	output    uint8
 	key, line string
 }
 
-// taken is a record of the log and what stood after it.
+// taken is a consumed record of the log, with the state after it.
 type taken struct {
 	record    records.Record
 	code      schemas.Code
@@ -69,7 +69,7 @@ type taken struct {
 	sealed    []byte // the state behind it
 }
 
-// play does one command.
+// play executes one command.
 func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 	t.Helper()
 	if s.life == nil && c.Cmd != "open" {
@@ -85,7 +85,7 @@ func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 	return command(t, c)
 }
 
-// at finds the files that settings name beside the stories.
+// at is the prefix of settings that name files beside the stories.
 const at = "@/"
 
 func (s *story) open(t *testing.T, c *datadriven.TestData) string {
@@ -122,8 +122,8 @@ func (s *story) open(t *testing.T, c *datadriven.TestData) string {
 	return promise(s.walk.Stream.Guarantee()) + s.transcript(t, s.decisions)
 }
 
-// stream opens a stream at step 0; its key does not depend on settings and plan, so that a story stays when they get a
-// line more.
+// stream opens a stream at step 0. Its key does not depend on settings and plan, so that a story keeps its noise when
+// these get another line.
 func (s *story) stream(t *testing.T) *streams.Stream {
 	t.Helper()
 	key := sha256.Sum256([]byte("a key for stories"))
@@ -134,7 +134,7 @@ func (s *story) stream(t *testing.T) *streams.Stream {
 	return stream
 }
 
-// begin opens a life at step 0.
+// begin opens a life at step 0 and the start of the log.
 func (s *story) begin(t *testing.T) *life {
 	t.Helper()
 	l := s.from(t, state.Position{LeaderEpoch: -1})
@@ -142,7 +142,7 @@ func (s *story) begin(t *testing.T) *life {
 	return l
 }
 
-// from opens a life at step 0 of the log's place.
+// from opens a life at step 0 and at position p of the log.
 func (s *story) from(t *testing.T, p state.Position) *life {
 	t.Helper()
 	l := new(life)
@@ -158,7 +158,7 @@ func (s *story) from(t *testing.T, p state.Position) *life {
 	return l
 }
 
-// take takes the next record, and reports whether it was taken.
+// take consumes the next record, and reports whether it was accepted.
 func (l *life) take(s *story, r records.Record) bool {
 	batch := fetch.Batch{From: r.Offset, Next: r.Offset + 1, Records: []records.Record{r}}
 	if l.refused = l.walk.Take(&batch, func() int64 { return batch.Next }); l.refused != nil {
@@ -170,7 +170,7 @@ func (l *life) take(s *story, r records.Record) bool {
 	return true
 }
 
-// next is the record that a line stands for.
+// next returns the record that a line of a story describes.
 func (s *story) next(line string) records.Record {
 	at := records.Public{Offset: s.walk.Position.Next, Timestamp: schemas.NoTime}
 	r := records.Record{Public: at, Value: []byte(line)}
@@ -187,7 +187,7 @@ func (s *story) next(line string) records.Record {
 	return r
 }
 
-// adds tells whether a record leaves another state than one without a readable value would in its place.
+// adds reports whether a record leaves another state than a record without a readable value would in its place.
 func (s *story) adds(t *testing.T, r records.Record) bool {
 	t.Helper()
 	before := s.walk.Stream.AppendState(nil)
@@ -224,7 +224,7 @@ func (s *story) pass(t *testing.T, c *datadriven.TestData) string {
 	return s.taking(t, c, make([]string, n), false)
 }
 
-// taking takes lines and tells what follows; what becomes of each only where that is asked for.
+// taking consumes lines and returns the output. With each, the output has the result of every line.
 func (s *story) taking(t *testing.T, c *datadriven.TestData, lines []string, each bool) string {
 	t.Helper()
 	var said strings.Builder

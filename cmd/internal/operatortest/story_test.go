@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestOperatorStories plays the transcripts of every operator: what a user sends, what is decided, what is refused, and
-// that a killed process and a replay give the same bytes.
+// TestOperatorStories plays the transcripts of every operator: records that a user sends, decisions, refusals, and that
+// a killed process and a replay give the same bytes.
 func TestOperatorStories(t *testing.T) {
 	for _, family := range registry.All {
 		t.Run(family.Name, func(t *testing.T) { operatortest.Run(t, stories(family.Name)) })
@@ -22,8 +22,9 @@ func stories(operator string) string {
 	return filepath.Join("../../../operators", operator, "testdata/stories")
 }
 
-// TestOperatorStoriesInEveryEncoding: decisions in another encoding, or that name a schema, make no other story. The
-// short form has an operator for each: linucb has record keys of its own in a second topic, aggregate the most members.
+// TestOperatorStoriesInEveryEncoding checks that stories stay the same if decisions have another encoding or name a
+// schema. The short form takes one operator for each encoding: linucb has record keys of its own in a second topic, and
+// aggregate has the most members.
 func TestOperatorStoriesInEveryEncoding(t *testing.T) {
 	short := map[string]string{"protobuf": "linucb", "avro": "aggregate"}
 	for _, encoding := range schemas.Encodings[schemas.Protobuf:] {

@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// promise says a guarantee in a line. ε is rounded up.
+// promise describes a guarantee in a line. ε is rounded up.
 func promise(g protection.Guarantee) string {
 	var b strings.Builder
 	epsilon := strconv.FormatFloat(math.Ceil(g.Epsilon*1e3)/1e3, 'f', -1, 64)
@@ -28,7 +28,7 @@ func promise(g protection.Guarantee) string {
 	return b.String() + "\n"
 }
 
-// transcript is decisions, a line each.
+// transcript returns decisions as text, one on a line.
 func (s *story) transcript(t *testing.T, decisions []published) string {
 	t.Helper()
 	var b strings.Builder
@@ -50,7 +50,7 @@ func (s *story) transcript(t *testing.T, decisions []published) string {
 	return b.String()
 }
 
-// lastOf says how many decisions there are, and the last of each topic.
+// lastOf returns the number of decisions, and the last one of each topic.
 func (s *story) lastOf(t *testing.T, decisions []published) string {
 	t.Helper()
 	last := map[uint8]published{}
@@ -66,7 +66,8 @@ func (s *story) lastOf(t *testing.T, decisions []published) string {
 	return fmt.Sprintf("%d decisions; the last:\n", len(decisions)) + s.transcript(t, lasts)
 }
 
-// members are those of a decision that are to be shown; what has names is shown by them, and what is sparse by place.
+// members returns the members of a decision that the story shows. Named numbers appear under their names, and sparse
+// ones with their places.
 func (s *story) members(t *testing.T, d schemas.Decision) string {
 	t.Helper()
 	var b strings.Builder
@@ -97,7 +98,7 @@ func (s *story) members(t *testing.T, d schemas.Decision) string {
 
 func (s *story) shows(member string) bool { return s.show == nil || slices.Contains(s.show, member) }
 
-// named are the numbers of a decision, each a line, with the interval that noise has.
+// named returns the numbers of a decision, one on a line, each with the interval of its noise.
 func (s *story) named(t *testing.T, d schemas.Decision) string {
 	t.Helper()
 	readings, err := s.numbers.Read(d)
@@ -119,7 +120,7 @@ func (s *story) named(t *testing.T, d schemas.Decision) string {
 	return b.String()
 }
 
-// value is a JSON value with its numbers rounded.
+// value returns a JSON value with its numbers rounded.
 func (s *story) value(t *testing.T, text string) string {
 	t.Helper()
 	var v any
@@ -145,7 +146,7 @@ func (s *story) value(t *testing.T, text string) string {
 	return text
 }
 
-// number rounds; what rounds to nothing has no sign.
+// number rounds a number. A number that rounds to zero has no sign.
 func (s *story) number(x float64) string {
 	unit := math.Pow10(s.digits)
 	return strconv.FormatFloat(math.Round(x*unit)/unit+0, 'f', -1, 64)

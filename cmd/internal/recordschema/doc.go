@@ -1,3 +1,2 @@
-// Package recordschema reads schemas of records, in Avro's language or in Protobuf's, from files or as a registry has
-// them.
+// Package recordschema reads schemas of records in Avro or Protobuf, from files or from a schema registry.
 package recordschema

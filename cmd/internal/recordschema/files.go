@@ -9,7 +9,7 @@ import (
 	"oriel/state"
 )
 
-// Values of ORIEL_FORMAT and ORIEL_FRAMING.
+// These are the values of ORIEL_FORMAT and ORIEL_FRAMING.
 const (
 	JSON     = "json"
 	Avro     = "avro"
@@ -20,7 +20,7 @@ const (
 	CloudEvents = "cloudevents"
 )
 
-// Files are a schema as it is written: a file, and those that it names.
+// Files is the source of a schema: a file, and the files that it imports.
 type Files struct {
 	Name string
 	Read func(name string) ([]byte, error)
@@ -28,7 +28,7 @@ type Files struct {
 	references [][]byte // of Avro, schemas whose types the file names
 }
 
-// InRegistry returns the files of a schema of a registry, and of those that it names.
+// InRegistry returns the files of a schema of a registry and of the schemas that it references.
 func InRegistry(s *state.Schema) Files {
 	name := fmt.Sprintf("%d.proto", s.ID)
 	texts, references := map[string]string{}, make([][]byte, len(s.References))
@@ -45,11 +45,11 @@ func InRegistry(s *state.Schema) Files {
 	}}
 }
 
-// Message is the name of the message type at a place in the file, as framing.Index has places.
+// Message returns the name of the message type at an index in the file, in the form of framing.Index.
 func (f Files) Message(index []int) (string, error) { return protobuf.NameAt(f.Name, index, f.Read) }
 
-// ParseID reads an entry of ORIEL_SCHEMA_IDS: an id of the schema, or id=file of another version of it; file is empty
-// without one.
+// ParseID parses an entry of ORIEL_SCHEMA_IDS: an id of the schema, or id=file for another version of it. file is empty
+// if the entry has none.
 func ParseID(text string) (id uint32, file string, err error) {
 	text, file, other := strings.Cut(strings.TrimSpace(text), "=")
 	n, err := strconv.ParseUint(text, 10, 32)

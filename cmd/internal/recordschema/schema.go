@@ -10,7 +10,7 @@ import (
 	"oriel/schemas/protobuf"
 )
 
-// Schema is a schema of records, whatever its language.
+// Schema is a schema of records in either language.
 type Schema struct {
 	Digest  [sha256.Size]byte // of its files
 	Message string            // the message type of Protobuf; empty for Avro
@@ -21,20 +21,20 @@ type Schema struct {
 	protobuf *protobuf.Schema // nil for Avro
 }
 
-// fields are what both languages say of fields.
+// fields describes the fields of a schema, in either language.
 type fields interface {
 	// At implements mapping.Layout.
 	At(p mapping.Path) (s mapping.Shape, fields []string)
 
-	// Names are the names of all fields of the record at a path; none if no record stands there.
+	// Names returns the names of all fields of the record at a path, or none if the path has no record.
 	Names(p mapping.Path) []string
 
-	// KindAt is the kind that all values at a path have; mapping.Absent where it is not known.
+	// KindAt returns the kind that all values at a path have, or mapping.Absent if it is not known.
 	KindAt(p mapping.Path) mapping.Kind
 }
 
-// Schema reads files in the language of a format. message names the type of records of Protobuf; it may be empty where
-// the file has one.
+// Schema parses the files in the language of a format. message names the type of Protobuf records; it may be empty if
+// the file has only one.
 func (f Files) Schema(format, message string) (*Schema, error) {
 	if format == Avro {
 		return f.avro()
@@ -65,12 +65,13 @@ func (f Files) avro() (*Schema, error) {
 	return &Schema{Digest: sha256.Sum256(text), fields: read, avro: read}, nil
 }
 
-// Open compiles what reads values at paths of records of the schema, by the newest rules.
+// Open returns a reader of the values at paths in records of the schema, by the newest rules.
 func (s *Schema) Open(paths []mapping.Path) (mapping.Source, error) {
 	return s.OpenAs(protobuf.Newest, s)(paths)
 }
 
-// OpenAs compiles what reads values at paths of another schema, the reader's, or of its own. Avro has one version.
+// OpenAs returns a function that opens a reader of values at paths of another schema, the reader's schema, or of its
+// own. The version v concerns Protobuf only.
 func (s *Schema) OpenAs(v protobuf.Version, reader *Schema) mapping.OpenSource {
 	return func(paths []mapping.Path) (mapping.Source, error) {
 		switch {
@@ -83,7 +84,7 @@ func (s *Schema) OpenAs(v protobuf.Version, reader *Schema) mapping.OpenSource {
 	}
 }
 
-// Entry says how records are read that name the schema by an id, where paths are those of the reader's schema.
+// Entry returns how to read records that name this schema by id, with paths of the reader's schema.
 func (s *Schema) Entry(id uint32, v protobuf.Version, reader *Schema) framing.Entry {
 	return framing.Entry{ID: id, Index: s.index, Open: s.OpenAs(v, reader)}
 }

@@ -1,5 +1,5 @@
-// Package registry is the table of operators: all that ORIEL_OPERATOR can name.
+// Package registry is the table of operators: all values of ORIEL_OPERATOR.
 //
-// A new operator is a folder under operators and a row here; operators/doc.go says what it gives. Commands speak to
-// operators.Definition and operators.Operator, and name no operator.
+// A new operator is a folder under operators and a row here; operators/doc.go says what it must provide. Commands use
+// operators.Definition and operators.Operator, and must not depend on a particular operator.
 package registry

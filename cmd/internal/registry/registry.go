@@ -14,7 +14,7 @@ import (
 	"oriel/operators/submodular"
 )
 
-// All has a row an operator. The first decodes events where no operator is named.
+// All has one row for each operator. If no operator is named, the first one decodes events.
 var All = Table{
 	coco.Definition,
 	aggregate.Definition,
@@ -26,10 +26,10 @@ var All = Table{
 	sets.Definition,
 }
 
-// Table is a list of operators, in the order in which people read of them.
+// Table is a list of operators, in the order in which texts present them.
 type Table []operators.Definition
 
-// Names lists what ORIEL_OPERATOR takes.
+// Names lists the values of ORIEL_OPERATOR.
 func (t Table) Names() []string {
 	names := make([]string, len(t))
 	for i, f := range t {
@@ -38,7 +38,7 @@ func (t Table) Names() []string {
 	return names
 }
 
-// Find returns the operator of a name, or false.
+// Find returns the operator with this name, or false.
 func (t Table) Find(name string) (operators.Definition, bool) {
 	i := slices.IndexFunc(t, func(f operators.Definition) bool { return f.Name == name })
 	if i < 0 {
@@ -47,7 +47,7 @@ func (t Table) Find(name string) (operators.Definition, bool) {
 	return t[i], true
 }
 
-// Owners lists the operators that have a setting of the name, without ORIEL_.
+// Owners lists the operators that have a setting of this name, which is without ORIEL_.
 func (t Table) Owners(setting string) []string {
 	var names []string
 	for _, f := range t {

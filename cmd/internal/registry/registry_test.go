@@ -7,7 +7,8 @@ import (
 	"oriel/operators"
 )
 
-// TestEveryOperatorIsWhole: a row has all that commands ask it for, and no setting that could not be read.
+// TestEveryOperatorIsWhole checks that each row has everything that commands require, and only settings that can be
+// read.
 func TestEveryOperatorIsWhole(t *testing.T) {
 	for i, f := range All {
 		if f.Name == "" || f.Text == "" || f.Events == nil || f.New == nil {

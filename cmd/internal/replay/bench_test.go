@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// BenchmarkTake is the whole step path of one record without Kafka: decode six named features, gradient, chain, noise,
-// projection, encode 32 coordinates.
+// BenchmarkTake measures the whole step path of one record without Kafka: decode six named features, gradient, chain,
+// noise, projection, encode 32 coordinates.
 func BenchmarkTake(b *testing.B) {
 	for _, encoding := range schemas.Encodings {
 		b.Run("decisions="+encoding, func(b *testing.B) {
@@ -25,9 +25,10 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// BenchmarkOneStream is what one stream cannot share among cores, over blt for life: its events are decoded in one
-// goroutine, ahead of another that does all the rest of BenchmarkTake. Figures are the processor's time, since other
-// programs may have the cores in between. Plan extrapolates from them (cmd/internal/plan/ceiling.go).
+// BenchmarkOneStream measures the work of one stream that cannot be spread over more cores, with blt for an unlimited
+// lifetime. One goroutine decodes the events ahead of another that does the rest of BenchmarkTake. The figures are
+// processor time, because other programs may use the cores in between. The throughput limit of `oriel plan` is
+// extrapolated from them (cmd/internal/plan/ceiling.go).
 func BenchmarkOneStream(b *testing.B) {
 	for _, batch := range []string{"1", "64", "4096"} {
 		life := []string{"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536", "ORIEL_BATCH=" + batch}
@@ -48,7 +49,7 @@ const (
 	row   = `{"carrier":"UA","hour":7,"delay":12}`
 )
 
-// take steps over one event, at ε = 1.
+// take measures steps over copies of one event, at ε = 1.
 func take(b *testing.B, event string, lines ...string) {
 	b.Helper()
 	walk, length := walkOf(b, lines)
@@ -65,7 +66,7 @@ func take(b *testing.B, event string, lines ...string) {
 	b.ReportMetric(float64(*length)/float64(b.N), "B/event")
 }
 
-// takeDecoded decodes a batch of events, and then steps over it, as the two goroutines of a stream do.
+// takeDecoded first decodes a batch of events and then steps over it, as the two goroutines of a stream do.
 func takeDecoded(b *testing.B, event string, lines ...string) {
 	b.Helper()
 	walk, _ := walkOf(b, lines)
@@ -92,7 +93,7 @@ func takeDecoded(b *testing.B, event string, lines ...string) {
 	b.ReportMetric(float64(walking)/float64(b.N)/size, "walk-ns/event")
 }
 
-// refill makes a batch of one event, again and again, from an offset on.
+// refill fills a batch with copies of one event, at consecutive offsets.
 func refill(batch *fetch.Batch, from int64, event string) {
 	batch.From, batch.Next = from, from+int64(len(batch.Records))
 	value := []byte(event)
@@ -101,7 +102,8 @@ func refill(batch *fetch.Batch, from int64, event string) {
 	}
 }
 
-// walkOf is a walk of settings, at ε = 1, before its first record, and how many bytes of decisions it has written.
+// walkOf returns a walk with these settings, at ε = 1, before its first record, and a counter of the bytes of decisions
+// that it writes.
 func walkOf(b *testing.B, lines []string) (*streams.Walk, *int) {
 	b.Helper()
 	s, err := settings.Load(append(lines, "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6"), settings.Events, settings.Operator)
@@ -132,7 +134,7 @@ func walkOf(b *testing.B, lines []string) (*streams.Walk, *int) {
 	}, length
 }
 
-// processor is what the process has used of processors.
+// processor returns the processor time that the process has used.
 func processor(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

@@ -1,2 +1,3 @@
-// Package replay recomputes decisions from a file of event lines, as an incarnation of its own and without brokers.
+// Package replay recomputes decisions from a file of event lines, without brokers. Each replay is an incarnation of its
+// own, with its own noise.
 package replay

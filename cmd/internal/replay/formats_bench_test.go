@@ -28,8 +28,8 @@ message Features { string carrier = 1; string origin = 2; string dest = 3; int32
 		{"name":"month","from":"/times/planned","as":"month","zone":"-05:00"},"distance=/flight/miles"]}`
 )
 
-// BenchmarkContribution is what an event costs before its step closes: decode six named features, gradient, clip and
-// chain. mapped reads the members of json by a mapping, topic those of a nested record with two times.
+// BenchmarkContribution measures the cost of an event before its step closes: decode six named features, gradient, clip
+// and chain. mapped reads the members of json by a mapping; topic reads the members of a nested record with two times.
 func BenchmarkContribution(b *testing.B) {
 	for name, mapped := range map[string]struct{ record, document string }{
 		"mapped": {named, flightMap}, "topic": {topicFlight, topicMap},
@@ -65,7 +65,7 @@ func flightSettings() []string {
 	}
 }
 
-// flightRecords are records of one event.
+// flightRecords returns one event as a record of each format.
 func flightRecords() map[string]string {
 	texts := []string{"UA", "EWR", "IAH"}
 	var avro, features []byte

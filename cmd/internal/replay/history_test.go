@@ -18,10 +18,10 @@ import (
 	"oriel/state"
 )
 
-// history is a file of linear losses; nil is a malformed line.
+// history is a file of linear losses; a nil entry is a malformed line.
 type history [][]float64
 
-// newHistory draws costs of about the clip, some beyond it, and a malformed line now and then.
+// newHistory draws costs with norms around the clip, some beyond it, and a few malformed lines.
 func newHistory(events, n int) history {
 	r := rand.New(rand.NewPCG(4, 4))
 	h := make(history, events)
@@ -51,15 +51,15 @@ func (h history) file() []byte {
 	return b
 }
 
-// with gives the history with one line changed.
+// with returns the history with one line changed.
 func (h history) with(at int, cost []float64) history {
 	h = slices.Clone(h)
 	h[at] = cost
 	return h
 }
 
-// noisy are settings under which a release can be read off its decision: with linear losses, µ = 1 and a set that is
-// never reached, it is x_{t+1} = −ĝ_t/(Bt).
+// noisy returns settings under which a release can be computed from its decision. With linear losses, µ = 1 and a set
+// that is never reached, the decision is x_{t+1} = −ĝ_t/(Bt).
 func noisy(t *testing.T, more ...string) settings.Settings {
 	t.Helper()
 	return decisiontest.Load(t, append([]string{
@@ -68,7 +68,7 @@ func noisy(t *testing.T, more ...string) settings.Settings {
 	}, more...)...)
 }
 
-// leaves are the quantised gradients of a history, which the mechanism sums.
+// leaves returns the contributions of a history: the quantised gradients that the mechanism sums.
 func (h history) leaves(t *testing.T, s settings.Settings) (leaves [][]int64, grid lattice.Grid) {
 	t.Helper()
 	m := mechanismOf(t, s)
@@ -86,7 +86,7 @@ func (h history) leaves(t *testing.T, s settings.Settings) (leaves [][]int64, gr
 	return leaves, grid
 }
 
-// recovered takes the noise out of decisions, in lattice units: releases less exact sums. A decision is rounded to 53
+// recovered returns the noise in decisions, in lattice units: releases minus exact sums. A decision is rounded to 53
 // bits, which is far finer than the lattice.
 func recovered(t *testing.T, s settings.Settings, h history, out []byte) (released [][]int64) {
 	t.Helper()
@@ -120,8 +120,8 @@ func recovered(t *testing.T, s settings.Settings, h history, out []byte) (releas
 	return released
 }
 
-// active are the nodes whose noise is in release t, by definition: the dyadic pieces of steps [1, p] of the current
-// block, and those of [p+1, W] of the block before.
+// active returns the nodes whose noise is in release t, by definition: the dyadic intervals of steps [1, p] of the
+// current block, and of steps [p+1, W] of the block before.
 func active(window, t uint64) (nodes []noise.NodeID) {
 	block, p := (t-1)/window, (t-1)%window+1
 	pieces := func(block, from, to uint64) {
@@ -138,7 +138,7 @@ func active(window, t uint64) (nodes []noise.NodeID) {
 	return nodes
 }
 
-// mechanismOf is the mechanism that the settings ask for.
+// mechanismOf returns the mechanism of the settings.
 func mechanismOf(t *testing.T, s settings.Settings) mechanisms.Config {
 	t.Helper()
 	learner, err := s.Learner()
@@ -149,14 +149,14 @@ func mechanismOf(t *testing.T, s settings.Settings) mechanisms.Config {
 	return mechanism
 }
 
-// node is a node's noise and the step at which it is drawn.
+// node is a node's noise, and the step at which it is drawn.
 type node struct {
 	step   uint64
 	values []int64
 }
 
-// drawn is a slow twin of the mechanism behind a replay of partition 0: the noise of each node that a history ever
-// activates.
+// drawn is a slow reference implementation of the mechanism in a replay of partition 0. It returns the noise of each
+// node that a history activates.
 func drawn(t *testing.T, s settings.Settings, m streams.Model, seed [32]byte, h history) map[noise.NodeID]node {
 	t.Helper()
 	plan, sampler := plannedSampler(t, s, m)
@@ -180,7 +180,7 @@ func drawn(t *testing.T, s settings.Settings, m streams.Model, seed [32]byte, h 
 	return nodes
 }
 
-// planned takes the mechanism's part out of a model's plan.
+// planned returns a model's frozen plan, and the mechanism's part of it.
 func planned(t *testing.T, m streams.Model) (whole []byte, private mechanisms.Calibration) {
 	t.Helper()
 	whole, err := m.Learner.Params()

@@ -13,9 +13,9 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// Tests here compare a mean over replays of one file, each under a seed of its own, with its claimed value: a statistic
-// that is normal for so many seeds. A limit of 6.11 standard errors rejects falsely once in 10⁹. Seeds are fixed, so a
-// red run stays red.
+// Tests here replay one file under many seeds, and compare a mean over the replays with its claimed value. With so many
+// seeds the mean is normally distributed. A limit of 6.11 standard errors rejects falsely once in 10⁹. Seeds are fixed,
+// so a test that fails fails again.
 const (
 	limit       = 6.11
 	noiseWindow = 8
@@ -23,16 +23,16 @@ const (
 	noiseN      = 4
 )
 
-// law is the claimed noise of a node's vector: scale in loss units; a coordinate's variance and fourth cumulant, and
-// the cumulant κ(xᵢ, xᵢ, xⱼ, xⱼ) of two coordinates of one node, all in units of the scale.
+// law is the claimed distribution of a node's noise vector. scale is in loss units. A coordinate's variance and fourth
+// cumulant, and the cumulant κ(xᵢ, xᵢ, xⱼ, xⱼ) of two coordinates of one node, are in units of the scale.
 type law struct {
 	mechanism                  string
 	scale                      float64
 	variance, fourth, together float64
 }
 
-// laws are those of operators/coco/SPEC.md §4 and windowtree/PROOF.md for ε = 1, δ = 1e-6, L = 1, replace (so Δ = 2L),
-// h = log₂W + 1 levels:
+// laws returns the distributions of operators/coco/SPEC.md §4 and windowtree/PROOF.md for ε = 1, δ = 1e-6, L = 1,
+// replacement (so Δ = 2L) and h = log₂W + 1 levels:
 //
 //	Gaussian  σ = Δ√h/µ             σ² a coordinate
 //	Gamma     θ = Δh/ε              θ²(n+1): the vector is θ·χ_{n+1}·Z, and Eχ⁴ = (n+1)(n+3)
@@ -61,8 +61,8 @@ func gaussianMu(epsilon, delta float64) float64 {
 	return low
 }
 
-// replayedNoise replays one file under many seeds and gives the recovered noise of each release in units of the claimed
-// scale: by seed, step and coordinate.
+// replayedNoise replays one file under many seeds. It returns the recovered noise of each release by seed, step and
+// coordinate, in units of the claimed scale.
 func replayedNoise(t *testing.T, l law, seeds int) [][][]float64 {
 	t.Helper()
 	s := noisy(t, "MECHANISM="+l.mechanism, fmt.Sprintf("DIMENSION=%d", noiseN), fmt.Sprintf("WINDOW=%d", noiseWindow))
@@ -88,7 +88,7 @@ func replayedNoise(t *testing.T, l law, seeds int) [][][]float64 {
 	return all
 }
 
-// sharedNodes counts the nodes that are active in both releases.
+// sharedNodes returns the number of nodes that are active in both releases.
 func sharedNodes(s, t int) (count float64) {
 	at := active(noiseWindow, uint64(s+1))
 	for _, id := range active(noiseWindow, uint64(t+1)) {
@@ -99,9 +99,9 @@ func sharedNodes(s, t int) (count float64) {
 	return count
 }
 
-// TestReplayNoiseHasTheClaimedCovariance: noise recovered from the decisions of replays has mean 0, is uncorrelated
-// between coordinates, and two releases have the variance of the nodes that both have active in common, and nothing
-// else: at a block's last step one node, the root, and none in common with the step W earlier.
+// TestReplayNoiseHasTheClaimedCovariance checks the noise recovered from the decisions of replays. Its mean is 0, and
+// coordinates are uncorrelated. The covariance of two releases is the variance of the nodes that are active in both.
+// For example, a block's last step has one active node, the root, and shares no node with the step W earlier.
 func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 	seeds := tiertest.Runs(300, 10_000)
 	for _, l := range laws() {
@@ -133,8 +133,8 @@ func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 				}
 			}
 			for u := range s + 1 {
-				// ⟨x_s, x_u⟩ of one seed: mean n·c·v, variance by Isserlis' theorem plus the cumulants of the c nodes
-				// in common.
+				// ⟨x_s, x_u⟩ of one seed has the mean n·c·v. Its variance is by Isserlis' theorem, plus the cumulants
+				// of the c common nodes.
 				b, c := sharedNodes(u, u), sharedNodes(s, u)
 				sum := 0.0
 				for _, x := range samples {
@@ -155,9 +155,9 @@ func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 	}
 }
 
-// TestReplayNoiseIsWhite looks at all releases at once: Gaussian noise times the inverse root of its claimed covariance
-// is T·n independent standard normals a seed, whose squares sum to a chi-square. This tells a scale that is wrong by a
-// few per cent.
+// TestReplayNoiseIsWhite tests all releases together. Gaussian noise times the inverse root of its claimed covariance
+// gives T·n independent standard normal numbers for each seed, whose squares sum to a chi-square. So the test finds a
+// scale that is wrong by a few per cent.
 func TestReplayNoiseIsWhite(t *testing.T) {
 	seeds := tiertest.Runs(300, 10_000)
 	samples := replayedNoise(t, laws()[0], seeds)

@@ -10,7 +10,7 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// seatOf is a opened of coco with a mechanism, 32 dimensions.
+// seatOf opens coco with a mechanism, in 32 dimensions.
 func seatOf(tb testing.TB, mechanism string) *streams.Opened {
 	tb.Helper()
 	s, err := settings.Load([]string{
@@ -37,7 +37,7 @@ func seatOf(tb testing.TB, mechanism string) *streams.Opened {
 	return opened
 }
 
-// openOne opens a further stream of a opened.
+// openOne opens a further stream of an opened operator.
 func openOne(tb testing.TB, opened *streams.Opened) *streams.Stream {
 	tb.Helper()
 	stream, err := opened.Open([32]byte{1}, [32]byte{}, "0", [16]byte{2})
@@ -47,7 +47,7 @@ func openOne(tb testing.TB, opened *streams.Opened) *streams.Stream {
 	return stream
 }
 
-// BenchmarkOpenStream is what a further stream of a deployment costs.
+// BenchmarkOpenStream measures the cost of a further stream in a deployment.
 func BenchmarkOpenStream(b *testing.B) {
 	opened := seatOf(b, "blt")
 	b.ReportAllocs()
@@ -56,8 +56,9 @@ func BenchmarkOpenStream(b *testing.B) {
 	}
 }
 
-// TestFurtherStreamsAreCheap: at most 50 µs and 4.25 KB each beyond the first, so that there may be one for each of
-// very many keys. Of many hundreds the quickest counts, on a machine that does other things as well.
+// TestFurtherStreamsAreCheap checks that each stream beyond the first costs at most 50 µs and 4.25 KB, so that a
+// deployment can have one for each of very many keys. It takes the fastest of many hundreds, because the machine runs
+// other programs as well.
 func TestFurtherStreamsAreCheap(t *testing.T) {
 	const most, bytes, hundred = 50 * time.Microsecond, 17 << 8, 100
 	opened, quickest := seatOf(t, "blt"), time.Hour

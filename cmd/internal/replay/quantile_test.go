@@ -14,19 +14,21 @@ import (
 	"oriel/schemas"
 )
 
-// TestAThresholdFollowsADriftingStream: events of a label alone become decisions that stay near the 0.75-quantile of
-// labels whose law moves up and down, from the bytes of events to those of decisions, with privacy.
+// TestAThresholdFollowsADriftingStream checks a threshold learned from events that have only a label. It must stay near
+// the 0.75-quantile of labels whose distribution moves up and down. The test covers the whole way from the bytes of
+// events to the bytes of decisions, with privacy.
 //
 // Labels are c_t + U_t with U_t uniform on [−1, 1], so q_t = c_t + ½ and, for x within 1 of c_t, the mean of the
-// gradient at x is (x − q_t)/2. With λ₀ = K and no other regulariser to speak of, x_{t+1} = −(g_t + ν_t)/K, so
-// e_t = x_t − q_t has
+// gradient at x is (x − q_t)/2. With λ₀ = K and other regularisers negligible, x_{t+1} = −(g_t + ν_t)/K, so e_t = x_t −
+// q_t has
 //
 //	e_{t+1} = (1 − a)·e_t − ξ_t/K − (ν_t − ν_{t−1})/K − (q_{t+1} − q_t),    a = 1/(2K),
 //
-// with martingale differences ξ_t of a range of 1. Sums of it: the drift δ adds at most δ/a = 2Kδ. The noise adds, by
-// parts, at most 2·max|ν|/K, where |ν_t| ≤ E at all T steps but with probability p if E is the plan's bound at p/T. And
-// Σ(1−a)^k·ξ has squares of weights below 1/a = 2K, so it is beyond √(K·ln(2T/p)) at one of T steps with probability p
-// at most (Hoeffding). As long as the sum stays below ½, x_t stays within 1 of c_t, where the mean is what it is.
+// with martingale differences ξ_t of range 1. The three terms are bounded one by one. The drift δ adds at most δ/a =
+// 2Kδ. The noise adds, by summation by parts, at most 2·max|ν|/K. If E is the plan's bound at p/T, then |ν_t| ≤ E at
+// all T steps except with probability p. And Σ(1−a)^k·ξ has squared weights that sum to less than 1/a = 2K. So it
+// exceeds √(K·ln(2T/p)) at one of T steps with probability p at most (Hoeffding). While the sum stays below ½, x_t
+// stays within 1 of c_t, where the formula of the mean holds.
 func TestAThresholdFollowsADriftingStream(t *testing.T) {
 	const (
 		steps, turn = 40_000, 20_000

@@ -17,14 +17,15 @@ import (
 	"oriel/state"
 )
 
-// Options says how a file is replayed: the flags of `oriel replay` whose names its errors say.
+// Options are the flags of `oriel replay`; errors name them.
 type Options struct {
 	Seed      string // 64 hex digits; empty: random
 	Separator string // what a line has behind a key or a user; empty: lines have neither
 	Partition int32
 }
 
-// Open opens an incarnation of a file: cluster and topic are zero, so that its noise is never that of a service.
+// Open opens an incarnation for a file. Its cluster and topic ids are zero, so that its noise is never the noise of a
+// service.
 func Open(model streams.Model, o Options) (*streams.Stream, error) {
 	if o.Partition < 0 {
 		return nil, exit.WrongUse("--partition: negative")
@@ -48,13 +49,13 @@ func Open(model streams.Model, o Options) (*streams.Stream, error) {
 	return streams.OpenStream(model, plan, inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
 }
 
-// Summary says what a replay took and gave.
+// Summary counts what a replay consumed and decided.
 type Summary struct {
 	Lines, Null, Decisions int
 	FirstNull              string // place and reason
 }
 
-// Run walks over the lines and writes each decision as a line of JSON.
+// Run reads the lines as events and writes each decision as a line of JSON.
 func Run(
 	ctx context.Context, w io.Writer, in io.Reader, model streams.Model, stream *streams.Stream, maxBytes int,
 	o Options,
@@ -109,8 +110,8 @@ func Run(
 	return r, nil
 }
 
-// RecordOf parts a line: a user that a header would name, and a key, are each before a separator, if the model asks for
-// them.
+// RecordOf splits a line into user, key and value. If the model needs a user from a header, or a key, each stands
+// before a separator.
 func RecordOf(m streams.Model, line schemas.Line, separator string) records.Record {
 	r := records.Record{Public: records.Public{Offset: line.Number, Timestamp: schemas.NoTime}, Value: line.Value}
 	if m.Users != nil && m.Users.Header != "" {
@@ -123,10 +124,10 @@ func RecordOf(m streams.Model, line schemas.Line, separator string) records.Reco
 	return r
 }
 
-// KeyBytes is what a line may be longer by when it has a key.
+// KeyBytes is the additional length that a line may have for its key, bytes.
 const KeyBytes = 4 << 10
 
-// CutKey parts a line at the first separator. The key is nil when there is none.
+// CutKey splits a line at the first separator. The key is nil if there is none.
 func CutKey(line []byte, separator string) (key, value []byte) {
 	if separator == "" {
 		return nil, line

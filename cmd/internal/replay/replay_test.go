@@ -35,10 +35,10 @@ func TestReplayOfOneSeedGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestReplayOfAChangedEventHasNewNoise: a changed event leaves every byte before its step and every node drawn before
-// it alone; every node drawn from its step on is new, and so is the noise of every release from there on. Each release
-// is exactly the sum of quantised gradients and of its active nodes' noise, under both histories: noise that expired is
-// out to the last bit.
+// TestReplayOfAChangedEventHasNewNoise compares the replays of a history and of the same history with one changed
+// event. All bytes before its step, and all nodes drawn before it, are equal. Every node drawn from that step on is
+// new, and so is the noise of every later release. In both histories each release is exactly the sum of quantised
+// gradients and of its active nodes' noise, so expired noise is removed to the last bit.
 func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 	const events, n = 48, 3
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace"} {

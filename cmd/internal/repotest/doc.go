@@ -1,3 +1,3 @@
-// Package repotest has what tests of many packages share of this repository: paths of its files, the blocks and flights
-// of its texts, and how much a test repeats.
+// Package repotest has the parts of this repository that tests of many packages need: paths of files, code blocks and
+// flight data from its texts, and factors for memory and repetitions under the race detector.
 package repotest

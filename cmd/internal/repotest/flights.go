@@ -11,7 +11,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// UnpackFlights writes flights.csv to a folder, as the commands of texts do.
+// UnpackFlights writes flights.csv into the folder home, as the commands in the texts do.
 func UnpackFlights(t *testing.T, home string) {
 	t.Helper()
 	packed, err := os.Open(Path("cmd/oriel/demodata/flights.csv.gz"))
@@ -32,7 +32,8 @@ func UnpackFlights(t *testing.T, home string) {
 	}
 }
 
-// EachFlight tells each flight of the file, whose columns have names, that has arrived, and how many minutes late.
+// EachFlight calls each for every flight of the file that has arrived, with access to its columns by name and its delay
+// on arrival, minutes.
 func EachFlight(t *testing.T, file string, each func(column func(name string) string, late float64)) {
 	t.Helper()
 	optest.EachRow(t, file, func(column func(name string) string) {
@@ -42,7 +43,7 @@ func EachFlight(t *testing.T, file string, each func(column func(name string) st
 	})
 }
 
-// EachDemoFlight is EachFlight of the flights that the demo has.
+// EachDemoFlight is EachFlight over the flights of the demo.
 func EachDemoFlight(t *testing.T, each func(column func(name string) string, late float64)) {
 	t.Helper()
 	home := t.TempDir()

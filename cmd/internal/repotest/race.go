@@ -2,8 +2,9 @@
 
 package repotest
 
-// Slack is how much more memory a process takes with the race detector, which shadows every word with several.
+// Slack is the factor by which a process needs more memory with the race detector, which shadows every word with
+// several.
 const Slack = 8
 
-// Fewer divides what a test repeats that is as good a test of races when it is done a few times.
+// Fewer divides the number of repetitions in a test with the race detector. A few repetitions are enough to find races.
 const Fewer = 4

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Tests run what README.md and the pages of operators show, and hold their figures to what comes out.
+// Tests run the commands in README.md and in the operators' pages, and compare the figures there with the output.
 
-// Path is that of a file of the module, whichever package's folder a test runs in.
+// Path returns the path of a file of the module. It works in the folder of any package's test.
 func Path(name string) string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -37,7 +37,7 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// blocksOf are the blocks of commands and of output of a text.
+// blocksOf returns the blocks of commands and of output in a text.
 func blocksOf(text string) (blocks []string) {
 	for i, part := range strings.Split("\n"+text, "\n```") {
 		if i%2 == 1 {

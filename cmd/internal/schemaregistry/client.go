@@ -25,20 +25,20 @@ const (
 	timeout       = 10 * time.Second
 )
 
-// Config says where a registry is and who asks.
+// Config is the address of a registry and the client's credentials.
 type Config struct {
 	URL            string
 	User, Password string         // of HTTP basic authentication; none when User is empty
 	Authorities    *x509.CertPool // that sign the registry's certificate; nil: those of the system
 }
 
-// Client asks one registry.
+// Client sends requests to one registry.
 type Client struct {
 	asks *sr.Client
 	url  string
 }
 
-// Version is a schema as a registry has it.
+// Version is a version of a subject in a registry.
 type Version struct {
 	Subject string
 	Number  int    // from 1
@@ -46,12 +46,12 @@ type Version struct {
 	state.Schema
 }
 
-// String names a version as messages do.
+// String returns the version's name for messages.
 func (v Version) String() string {
 	return fmt.Sprintf("id %d (%s, version %d)", v.ID, v.Subject, v.Number)
 }
 
-// New returns a client. It sends nothing yet.
+// New returns a client. It sends no request yet.
 func New(c Config) (*Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: c.Authorities, MinVersion: tls.VersionTLS12}
@@ -69,8 +69,8 @@ func New(c Config) (*Client, error) {
 	return &Client{asks, c.URL}, nil
 }
 
-// Versions returns every version of a subject, the oldest first, those that were deleted softly among them: records of
-// the topic may still name them.
+// Versions returns every version of a subject, oldest first. Soft-deleted versions are included, because records of the
+// topic may still name them.
 func (c *Client) Versions(ctx context.Context, subject string) ([]Version, error) {
 	ctx = sr.WithParams(ctx, sr.ShowDeleted)
 	numbers, err := c.asks.SubjectVersions(ctx, subject)
@@ -105,7 +105,7 @@ func (c *Client) Versions(ctx context.Context, subject string) ([]Version, error
 	return versions, nil
 }
 
-// Register makes a schema the newest version of a subject, if it is not a version of it already, and returns its id.
+// Register makes a schema the newest version of a subject, unless it is a version of it already, and returns its id.
 // kind is AVRO or PROTOBUF.
 func (c *Client) Register(ctx context.Context, subject, kind, text string) (uint32, error) {
 	schema := sr.Schema{Schema: text}
@@ -129,8 +129,8 @@ func (c *Client) Register(ctx context.Context, subject, kind, text string) (uint
 	return uint32(id), nil
 }
 
-// references appends what a schema names, below the subjects that led to it: first what they name themselves, each
-// name once.
+// references appends the schemas that a schema references. below has the subjects that led to it. A reference's own
+// references come before it, and each name comes once.
 func (c *Client) references(
 	ctx context.Context, named []sr.SchemaReference, below []string, found []state.SchemaReference,
 ) ([]state.SchemaReference, error) {
@@ -168,7 +168,7 @@ func (c *Client) failed(what string, err error) error {
 	return fmt.Errorf("schema registry %s: %s: %w", c.url, what, err)
 }
 
-// bounded lets no answer be longer than maxAnswer.
+// bounded limits every response to maxAnswer bytes.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -180,7 +180,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// limited fails where a body goes on behind what is left of its limit.
+// limited returns an error when a body is longer than its limit.
 type limited struct {
 	io.ReadCloser
 	left int

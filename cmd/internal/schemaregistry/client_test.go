@@ -26,7 +26,8 @@ func avro(fields string) sr.Schema {
 	return sr.Schema{Schema: `{"type":"record","name":"Order","fields":[` + fields + `]}`}
 }
 
-// TestVersionsOfASubject: all of them in order, the deleted one among them, references before what names them.
+// TestVersionsOfASubject checks that all versions are returned in order, including a deleted one, and that references
+// come before the schemas that name them.
 func TestVersionsOfASubject(t *testing.T) {
 	registry := srfake.New()
 	defer registry.Close()
@@ -98,7 +99,7 @@ func TestRegistriesThatRefuse(t *testing.T) {
 	}
 }
 
-// TestReferencesEnd: neither a circle nor a long chain is followed for ever.
+// TestReferencesEnd checks that neither circular references nor long chains are followed for ever.
 func TestReferencesEnd(t *testing.T) {
 	answer := func(named string) *httptest.Server {
 		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

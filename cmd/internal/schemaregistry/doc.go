@@ -1,11 +1,11 @@
-// Package schemaregistry asks a schema registry for the schemas that events of a topic are written with, and registers
-// the schema of decisions. It speaks the API of Confluent's registry, which Apicurio, Karapace and Redpanda have as
-// well.
+// Package schemaregistry fetches, from a schema registry, the schemas that a topic's events are written with, and
+// registers the schema of decisions. It uses the API of Confluent's registry, which Apicurio, Karapace and Redpanda
+// also offer.
 //
-// `oriel topics` and `oriel schema pull` ask, and freeze the answer: schemas of events in state.Schemas, the id of the
-// schema of decisions in the manifest. A running service never asks, because the answer of a registry can change, and
-// the meaning of a record must not.
+// Only `oriel topics` and `oriel schema pull` call the registry, and they freeze its answers: schemas of events in
+// state.Schemas, the id of the schema of decisions in the manifest. A running service must never call it, because a
+// registry's answer can change, and the meaning of a record must not.
 //
-// A Client asks for at most maxVersions versions of a subject, takes at most maxAnswer bytes an answer, and follows
-// references at most maxReferences deep.
+// A Client requests at most maxVersions versions of a subject, accepts at most maxAnswer bytes in a response, and
+// follows references at most maxReferences deep.
 package schemaregistry

@@ -23,23 +23,24 @@ var allFlights = flag.String("flights", "", "CSV of flights with columns carrier
 	"TestAggregateCovers "+
 	"sends all of them, twenty times; takes some minutes")
 
-// seeds are partitions with the same events, each of which has noise of its own.
+// seeds is the number of partitions with the same events; each has its own noise.
 const seeds = 20
 
-// z95 is two-sided: Φ(z) − Φ(−z) = 0.95.
+// z95 is the two-sided quantile at 95 %: Φ(z) − Φ(−z) = 0.95.
 const z95 = 1.959963984540054
 
-// row is an event: its cell, −1 for none, and its value.
+// row is an event: its cell, or −1 if it has none, and its value.
 type row struct {
 	cell  int
 	value float64
 	text  []byte
 }
 
-// moments are a cell's Σw, Σwx and Σwx².
+// moments holds Σw, Σwx and Σwx² of a cell.
 type moments [3]float64
 
-// share is how many of all intervals have the truth, by clusters that are independent of one another.
+// share counts the intervals that contain the true value, among all intervals, by cluster. Clusters are independent of
+// each other.
 type share struct{ hits, all map[int]float64 }
 
 func (s share) add(cluster int, hit bool) {
@@ -49,7 +50,8 @@ func (s share) add(cluster int, hit bool) {
 	}
 }
 
-// of is the share, its standard error by the effective size, and how many intervals there were.
+// of returns the share of intervals that contain the true value, its standard error over the clusters, and the number
+// of intervals.
 func (s share) of() (share, spread, n float64) {
 	hits := 0.0
 	for cluster, all := range s.all {
@@ -63,10 +65,10 @@ func (s share) of() (share, spread, n float64) {
 	return share, math.Sqrt(spread) / n, n
 }
 
-// TestAggregateCovers: through the broker, of twenty streams with the same events, counts are off by what decisions
-// say, and intervals at 95 % have the truth as often: counts, sums, means and variances. In the long form over all
-// flights, by carrier and hour, at memories of 1000, 16 000 and 250 000 for life at ε = 1, within 2 % and within three
-// standard errors:
+// TestAggregateCovers checks the stated errors of aggregate on twenty streams with the same events, served through a
+// broker. Counts deviate by as much as decisions state. Intervals at 95 % of counts, sums, means and variances contain
+// the true value in 95 % of cases. The long form uses all flights, by carrier and hour, with memories of 1000, 16 000
+// and 250 000 for life at ε = 1. Deviations must then be right within 2 %, and shares within three standard errors:
 //
 //	go test ./cmd/internal/servedtest -run TestAggregateCovers -flights flights.csv -timeout 2h -v
 func TestAggregateCovers(t *testing.T) {
@@ -97,7 +99,7 @@ func TestAggregateCovers(t *testing.T) {
 		}
 	}
 	reportShares(t, shares, away)
-	// A root mean square of n deviates is off by √(1/2n).
+	// A root mean square of n normal deviates has the relative standard error √(1/2n).
 	off := math.Sqrt(squares / n)
 	t.Logf("counts are off by %.4f of what is said", off)
 	if math.Abs(off-1) > max(within, 6.11*math.Sqrt(0.5/n)) {
@@ -105,7 +107,7 @@ func TestAggregateCovers(t *testing.T) {
 	}
 }
 
-// servesSeeds sends the rows to twenty partitions of a deployment and ends it when all are taken.
+// servesSeeds sends the rows to twenty partitions of a deployment, and stops it when all are consumed.
 func servesSeeds(t *testing.T, rows []row, memories []uint64, every int, more map[string]string) *fixture {
 	t.Helper()
 	f := newFixture(t, seeds, nil)
@@ -135,7 +137,8 @@ func servesSeeds(t *testing.T, rows []row, memories []uint64, every int, more ma
 	return f
 }
 
-// looksAt says at which steps a view is held against the truth: two memories apart, or at the last decision alone.
+// looksAt reports whether a view is compared with the true values at this step. Compared steps are two memories apart;
+// a longer memory is compared at the last decision alone.
 func looksAt(step, memory uint64, rows, every int) bool {
 	gap := max(every, 2*int(memory))
 	if gap > rows {
@@ -144,7 +147,7 @@ func looksAt(step, memory uint64, rows, every int) bool {
 	return int(step)%gap == 0
 }
 
-// reportShares holds all shares against 95 %; those named as least ones from below.
+// reportShares checks that all shares are 95 %, within away standard errors. Shares named in least may be larger.
 func reportShares(t *testing.T, shares map[string]share, away float64, least ...string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
@@ -156,7 +159,8 @@ func reportShares(t *testing.T, shares map[string]share, away float64, least ...
 	}
 }
 
-// judged adds the intervals of a view to shares, and returns the squares of the errors of counts, in deviations.
+// judged adds a view's intervals to shares. It returns the sum of the squared errors of counts, in units of their
+// stated deviations, and their number.
 func judged(t *testing.T, d schemas.Decision, view int, truth []moments, seed int, shares map[string]share,
 ) (squares, n float64) {
 	t.Helper()
@@ -187,7 +191,7 @@ func judged(t *testing.T, d schemas.Decision, view int, truth []moments, seed in
 	return squares, n
 }
 
-// memberOf are the numbers of a member of a decision.
+// memberOf returns the numbers of a member of a decision.
 func memberOf(t *testing.T, d schemas.Decision, name string) (numbers []float64) {
 	t.Helper()
 	i := slices.IndexFunc(d.Extras, func(x schemas.ExtraMember) bool { return x.Name == name })
@@ -200,7 +204,7 @@ func memberOf(t *testing.T, d schemas.Decision, name string) (numbers []float64)
 	return numbers
 }
 
-// pool adds an interval to a share.
+// pool adds an interval to the share with this name.
 func pool(shares map[string]share, name string, cluster int, low, want, high float64) {
 	if shares[name].all == nil {
 		shares[name] = share{map[int]float64{}, map[int]float64{}}
@@ -209,7 +213,7 @@ func pool(shares map[string]share, name string, cluster int, low, want, high flo
 	shares[name].add(cluster, low-slack <= want && want <= high+slack)
 }
 
-// truthsOf are the sums of each memory, by step and view, where decisions are.
+// truthsOf returns the exact sums of each memory, by step and view, at the steps of decisions.
 func truthsOf(rows []row, cells int, memories []uint64, every int) map[int][][]moments {
 	now, all := make([][]moments, len(memories)), map[int][][]moments{}
 	for view := range now {
@@ -250,7 +254,7 @@ func truthsOf(rows []row, cells int, memories []uint64, every int) map[int][][]m
 	return all
 }
 
-// few are events of twelve cells, of different size, with skew values.
+// few returns n events in twelve cells of different sizes, with skewed values.
 func few(n int) []row {
 	rng := rand.New(rand.NewPCG(9, 9))
 	rows := make([]row, n)
@@ -264,7 +268,7 @@ func few(n int) []row {
 
 var carriers = []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"}
 
-// flightRows reads the flights that have arrived: by a column and the hour, in so many bins.
+// flightRows reads the flights that have arrived. Cells are a column's choices times bins of the hour.
 func flightRows(t *testing.T, by string, choices []string, hours int) (rows []row) {
 	t.Helper()
 	repotest.EachFlight(t, *allFlights, func(column func(name string) string, late float64) {

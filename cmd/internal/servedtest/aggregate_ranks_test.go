@@ -10,13 +10,13 @@ import (
 	"oriel/schemas"
 )
 
-// weighted is a value and what is left of its weight.
+// weighted is a value with its decayed weight.
 type weighted struct{ value, weight float64 }
 
-// TestAggregateCoversArmsAndQuantiles: through the broker, of twenty streams with the same events, intervals of
-// differences between arms have the truth at 95 %, and those of quantiles at least as often where bins are so coarse
-// that they are whole bins. In the long form, see TestAggregateCovers, over all flights by origin, within three
-// standard errors, and those of quantiles over finer bins, too.
+// TestAggregateCoversArmsAndQuantiles checks intervals on twenty streams with the same events, served through a broker.
+// Intervals of differences between arms contain the true value in 95 % of cases. Intervals of quantiles do so at least
+// as often, because bins are so coarse that the intervals are whole bins. The long form, see TestAggregateCovers, uses
+// all flights by origin, with a limit of three standard errors, and finer bins for quantiles, too.
 func TestAggregateCoversArmsAndQuantiles(t *testing.T) {
 	const arms, others = 3, 4
 	cells, arm, memories, every, away := "a=x|y|z,b=0:4:4", "a", []uint64{50, 200}, 50, 6.11
@@ -54,7 +54,7 @@ func TestAggregateCoversArmsAndQuantiles(t *testing.T) {
 	reportShares(t, shares, away, least...)
 }
 
-// sorted are the values of each cell in ascending order, with what is left of their weights.
+// sorted returns the values of each cell in ascending order, with their decayed weights.
 func sorted(rows []row, cells int, memory uint64) [][]weighted {
 	all, weight := make([][]weighted, cells), 1.0
 	for i := len(rows) - 1; i >= 0 && weight > 1e-12; i-- {
@@ -69,7 +69,7 @@ func sorted(rows []row, cells int, memory uint64) [][]weighted {
 	return all
 }
 
-// totals are Σw and Σwx of a cell.
+// totals returns Σw and Σwx of a cell.
 func totals(all []weighted) (n, sum float64) {
 	for _, x := range all {
 		n, sum = n+x.weight, sum+x.weight*x.value
@@ -77,7 +77,7 @@ func totals(all []weighted) (n, sum float64) {
 	return n, sum
 }
 
-// judgeArms adds intervals of differences, where there is something to tell, to shares.
+// judgeArms adds the intervals of differences to shares, where decisions show a difference.
 func judgeArms(t *testing.T, d schemas.Decision, view, others int, truth [][]weighted, seed int,
 	shares map[string]share,
 ) {
@@ -106,7 +106,7 @@ func judgeArms(t *testing.T, d schemas.Decision, view, others int, truth [][]wei
 	}
 }
 
-// judgeQuantiles adds intervals of quantiles, where counts are shown, to shares.
+// judgeQuantiles adds the intervals of quantiles to shares, where decisions show counts.
 func judgeQuantiles(t *testing.T, d schemas.Decision, view int, truth [][]weighted, seed int, shares map[string]share) {
 	t.Helper()
 	cells, shown := len(truth), 12*memberOf(t, d, "count_deviation")[view]

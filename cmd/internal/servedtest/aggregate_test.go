@@ -21,8 +21,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestAggregateIsServed: numbers over cells from a CSV, killed in the middle, in each of the three modes; decisions are
-// within what they say of the truth, topics name their numbers, and what was published is what the input makes.
+// TestAggregateIsServed runs aggregate over the cells of a CSV file in each of its three modes, and kills the service
+// in the middle. Decisions must be within their stated errors, topics must name the numbers, and published decisions
+// must equal a replay of the input.
 func TestAggregateIsServed(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"life": {
@@ -84,7 +85,7 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 		`statistic="count",stream="0"} `+string(schemas.AppendFloat(nil, last.Point[0]))+"\n",
 		`oriel_number{cell="carrier=UA,hour=12:24",`)
 	second.Terminate()
-	// Of the last view: life's second memory forgets next to nothing.
+	// Compare the last view. Of life's memories, the second forgets next to nothing.
 	from, views := 0, 1
 	switch name {
 	case "life":
@@ -111,8 +112,8 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 		}
 	}
 	for k, x := range want {
-		// A normal deviate is within 7 standard deviations but for once in 10¹¹; a count of 100 loses 0.007 by the
-		// memory of 10⁶ steps.
+		// A normal deviate exceeds 7 standard deviations once in 10¹¹. A count of 100 decays by 0.007 with the memory
+		// of 10⁶ steps.
 		got, far := last.Point[(views-1)*28+k], 7*sd[k/7][views-1]+2e-4*math.Abs(x)
 		if math.Abs(got-x) > far {
 			t.Errorf("number %d is %g, want %g within %g", k, got, x, far)
@@ -137,8 +138,9 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	}
 }
 
-// TestAggregateOfUsersForLife: all events of a user among any 24 steps, for ever after, by the leaf's own distance of
-// an exchange: what a user loses is not refuted, decisions say it, and kills change nothing.
+// TestAggregateOfUsersForLife checks user-level privacy for life: all events of a user among any 24 steps are
+// protected, with the contribution's own sensitivity to an exchange. The audit must not refute the user's stated loss,
+// decisions must state it, and kills must change nothing.
 func TestAggregateOfUsersForLife(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{
@@ -171,7 +173,7 @@ func TestAggregateOfUsersForLife(t *testing.T) {
 	}
 }
 
-// asAggregate has a fixture count and sum over six cells in the place of learning.
+// asAggregate makes a fixture count and sum over six cells instead of learning a model.
 func asAggregate(f *fixture) {
 	for _, other := range []string{"UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP"} {
 		delete(f.Env, "ORIEL_"+other)
@@ -182,7 +184,8 @@ func asAggregate(f *fixture) {
 	f.Env["ORIEL_DECISION_GAUGES"] = "2"
 }
 
-// awaitMetrics waits until a service's metrics have the texts: commits are told a moment after they are seen.
+// awaitMetrics waits until a service's metrics contain the texts, because commits reach the metrics a moment after they
+// become visible.
 func (f *fixture) awaitMetrics(p *servicetest.Process, texts ...string) {
 	f.T.Helper()
 	address := regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(p.Output())

@@ -11,9 +11,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestContextsThroughKills serves contexts while the service is killed at the worst places: each record has one action,
-// the same for ever, on the second topic, and the models stand on the first; rewards come late, twice, forged and not
-// at all; what is learned from them knows which arm is right; and replay --check finds every decision again.
+// TestContextsThroughKills serves contexts while the service is killed at the worst places. Each record must have one
+// action on the second topic, with the same bytes for ever, and models must be on the first. Rewards come late, twice,
+// forged and not at all. The learned model must find the right arm, and replay --check must find every decision equal.
 func TestContextsThroughKills(t *testing.T) {
 	t.Parallel()
 	const each, every = 20, 8
@@ -117,13 +117,13 @@ func TestContextsThroughKills(t *testing.T) {
 	}
 }
 
-// contextOf is a context in which one arm is right.
+// contextOf returns a context for which one arm is right.
 func contextOf(k int, right string) records.Record {
 	features := map[string]string{"left": "[1,0]", "right": "[0,1]"}[right]
 	return records.Record{Key: []byte("call-" + strconv.Itoa(k)), Value: []byte(`{"features":` + features + `}`)}
 }
 
-// member is what a decision says under a name, as it stands there.
+// member returns the JSON text of a member of a decision.
 func member(d schemas.Decision, name string) string {
 	for _, x := range d.Extras {
 		if x.Name == name {

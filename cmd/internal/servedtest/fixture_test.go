@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, nil) }
 
-// fixture is a deployment and what the tests of this package ask of it.
+// fixture is a deployment with the methods that the tests of this package need.
 type fixture struct{ *servicetest.Fixture }
 
 func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
@@ -18,8 +18,9 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 	return &fixture{servicetest.New(t, partitions, more)}
 }
 
-// auditDoesNotRefute audits the settings. So few runs refute what leaks a value, and no more: the auditor's own tests
-// have many. The short form looks at the loss up to an age of 8 steps, and audits one row of each table.
+// auditDoesNotRefute audits the settings. So few runs can refute only an operator that leaks a value directly; the
+// auditor's own tests use many runs. The short form checks the loss up to an age of 8 steps, and audits one row of each
+// table.
 func (f *fixture) auditDoesNotRefute() {
 	f.T.Helper()
 	runs, steps := tiertest.Runs("2", "20"), tiertest.Runs("8", "0")

@@ -10,9 +10,9 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// servedThroughKills sends records, killed as it commits and anywhere between, and checks that all are taken, that what
-// was published is what the input makes, and that nothing of an event shows up beside it. It returns the decisions,
-// and the end of them as a table.
+// servedThroughKills sends records to a service that is killed at a commit and at random moments. It checks that all
+// are consumed, that published decisions equal a replay of the input, and that nothing else of an event appears. It
+// returns the decisions, and the last of them as a table.
 func (f *fixture) servedThroughKills(records []records.Record) (decisions []records.Record, shown string) {
 	f.T.Helper()
 	t, half, whole := f.T, len(records)/2, len(records)
@@ -52,8 +52,8 @@ func (f *fixture) servedThroughKills(records []records.Record) (decisions []reco
 	return f.Read(f.Topic("decisions"), 0, false), shown
 }
 
-// checkpointBeside kills a service anywhere, and saves a checkpoint while another one takes its place: that one ends
-// the transaction which the killed one has left open, and is killed too. The test starts the next.
+// checkpointBeside kills a service at a random moment, and saves a checkpoint while another one takes over. The new
+// service ends the transaction that the killed one left open, and is killed too. The test starts the next service.
 func (f *fixture) checkpointBeside(running *servicetest.Process) (file string) {
 	f.T.Helper()
 	_ = running.Cmd.Process.Kill()

@@ -9,9 +9,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestAMemoryThroughKillsAndResets: a deployment whose sums forget goes on with the same bytes through kills, before
-// and behind a reset of its noise; its decisions say no window and the memory; replay --check and tail know it; another
-// memory is refused.
+// TestAMemoryThroughKillsAndResets runs a deployment with decaying sums through kills before and after a reset of its
+// noise. It must continue with the same bytes. Its decisions must state the memory and no window, replay --check and
+// tail must work, and another memory must be refused.
 func TestAMemoryThroughKillsAndResets(t *testing.T) {
 	t.Parallel()
 	const before, all = 2040, 2070 // resets follow each 2048 steps of a memory of 2
@@ -34,7 +34,7 @@ func TestAMemoryThroughKillsAndResets(t *testing.T) {
 	f.Refused(map[string]string{"ORIEL_MEMORY": "4"}, "MEMORY")
 }
 
-// killedAndBack starts a service that is killed at a point, and another one, which takes all events and is ended.
+// killedAndBack starts a service that is killed at a point, then another one, which consumes all events and is stopped.
 func (f *fixture) killedAndBack(point string, taken int64) *servicetest.Process {
 	f.T.Helper()
 	killed := f.Start(map[string]string{"TEST_KILL": point}, "run")
@@ -49,9 +49,10 @@ func (f *fixture) killedAndBack(point string, taken int64) *servicetest.Process 
 	return back
 }
 
-// TestUsersOfAMemoryThroughKillsAndResets: with a memory a user's events are kept apart, and among any so many steps
-// protected together, through kills before and behind a reset; decisions and the log say so, replay --check plays it
-// again, another window is refused, and an audit with all of a user's events in the window does not refute it.
+// TestUsersOfAMemoryThroughKillsAndResets runs user-level privacy with decaying sums through kills before and after a
+// reset. A user's events must be kept apart, and are protected together among any window of steps. Decisions and the
+// log must state this, replay --check must agree, and another window must be refused. An audit with all of a user's
+// events in the window must not refute it.
 func TestUsersOfAMemoryThroughKillsAndResets(t *testing.T) {
 	t.Parallel()
 	const part, all = 2010, 2070 // resets follow each 2048 steps of a memory of 2

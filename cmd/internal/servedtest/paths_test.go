@@ -14,9 +14,9 @@ import (
 	"oriel/cmd/internal/repotest"
 )
 
-// TestShortestPathsOfAirlines learns from the hours of half a year, through a broker at ε = 4, by which airport and
-// airline one leaves New York with the least delay: a path from the city to an airport, on to an airline there, and
-// out. What an hour says is the mean delay of each airline at each airport, from 0 to 60 minutes, 15 where none flew.
+// TestShortestPathsOfAirlines learns the airport and airline with the least delay for leaving New York, from the hours
+// of half a year, through a broker at ε = 4. A path leads from the city to an airport, to an airline there, and out. An
+// event is an hour: the mean delay of each airline at each airport, from 0 to 60 minutes, and 15 if none flew.
 func TestShortestPathsOfAirlines(t *testing.T) {
 	t.Parallel()
 	hours := delaysByHour(t)
@@ -79,8 +79,8 @@ func TestShortestPathsOfAirlines(t *testing.T) {
 	}
 }
 
-// TestShortestPathsOfAGrid learns a way over a grid of 6 × 6 crossings, from costs of its 60 edges that are 0 or 1 by
-// chances of their own.
+// TestShortestPathsOfAGrid learns a path through a grid of 6 × 6 crossings. Each of its 60 edges costs 0 or 1, with a
+// probability of its own.
 func TestShortestPathsOfAGrid(t *testing.T) {
 	t.Parallel()
 	const side, events = 6, 3200
@@ -127,7 +127,7 @@ func TestShortestPathsOfAGrid(t *testing.T) {
 	}
 }
 
-// learnsPaths sends costs of edges through a broker at ε = 4, and returns the first flow and the last.
+// learnsPaths sends costs of edges through a broker at ε = 4, and returns the first and the last flow.
 func learnsPaths(t *testing.T, edges []string, costs [][]float64) (first, last []float64) {
 	t.Helper()
 	const every = 16
@@ -159,7 +159,7 @@ func learnsPaths(t *testing.T, edges []string, costs [][]float64) (first, last [
 	return first, last
 }
 
-// delaysByHour are the delays of flights, minutes, by airport and airline, of each hour in which one was due.
+// delaysByHour returns the delays of flights, minutes, by airport and airline, for each hour in which a flight was due.
 func delaysByHour(t *testing.T) (hours []map[string][]float64) {
 	t.Helper()
 	before := ""

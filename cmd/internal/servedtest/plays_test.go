@@ -18,12 +18,12 @@ import (
 	"oriel/schemas"
 )
 
-// answers are those of a round. A player has so many rounds.
+// answers is the number of feedback records in a round; long is the number of rounds in the long form.
 const answers, long = 20, 60
 
 var rounds = tiertest.Runs(long/2, long)
 
-// player is an operator whose plays are carried out.
+// player is an operator whose actions are carried out, with the feedback that they get.
 type player struct {
 	env    map[string]string
 	member string // that an answer says
@@ -32,7 +32,7 @@ type player struct {
 	whole  bool // it has not learnt before the last of the long form's rounds
 }
 
-// oneArm has three arms, of which the middle one is best.
+// oneArm is a player with three arms, of which the middle one is best.
 var oneArm = player{
 	env: armsEnv("left,middle,right", "20"), member: "loss",
 	value: func(d schemas.Decision) string {
@@ -41,7 +41,7 @@ var oneArm = player{
 	learnt: func(last schemas.Decision) bool { return last.Point[0] == 1 },
 }
 
-// onePoint has a disc, and half of the square of how far it is from best.
+// onePoint is a player with a disc of actions. The loss is half the squared distance from the best point.
 var onePoint = player{
 	env: map[string]string{
 		"ORIEL_OPERATOR": "bandit", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "1", "ORIEL_DIMENSION": "2",
@@ -53,7 +53,8 @@ var onePoint = player{
 	learnt: func(last schemas.Decision) bool { return fromBest(centreOf(last)) < 0.3*fromBest([]float64{0, 0}) },
 }
 
-// oneSet has four elements, of which east and west are worth most together; at last nothing is tried out any more.
+// oneSet is a player with four elements, of which east and west have the largest reward together. At the end it no
+// longer explores.
 func oneSet(more map[string]string, found func(set string) bool) player {
 	env := map[string]string{
 		"ORIEL_OPERATOR": "sets", "ORIEL_ELEMENTS": "north,east,south,west", "ORIEL_PICK": "2", "ORIEL_EPSILON": "60",
@@ -77,8 +78,8 @@ func oneSet(more map[string]string, found func(set string) bool) player {
 	}
 }
 
-// setHalved finds the set. setDrawn draws it by what the rounds have told, which is little, and tries nothing out in
-// the last of them: ORIEL_DELAY is 2, so that nothing would be learned from it.
+// setHalved must find the best set. setDrawn draws sets by the exponential mechanism, and so few rounds teach it
+// little. Its last rounds do not explore: ORIEL_DELAY is 2, so their feedback would come too late to be used.
 var (
 	setHalved = oneSet(map[string]string{
 		"ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime", "ORIEL_TRIES": "2",
@@ -90,7 +91,7 @@ var (
 	}, func(set string) bool { return strings.Contains(set, ",") })
 )
 
-// centreOf is the centre of a play of a bandit over a set.
+// centreOf returns the centre of an action of a bandit over a set.
 func centreOf(d schemas.Decision) (centre []float64) {
 	for _, extra := range d.Extras {
 		if extra.Name == "centre" && json.Unmarshal([]byte(extra.JSON), &centre) == nil {
@@ -104,9 +105,9 @@ func fromBest(x []float64) float64 { return ((x[0]-0.6)*(x[0]-0.6) + (x[1]+0.3)*
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// TestPlaysThroughKills carries out plays while their service is killed at the worst places: each play goes out once,
-// the same for ever; answers come back late, twice, forged and not at all; what is learned from them finds what is
-// best; and replay --check, which nothing disturbs, finds every decision again.
+// TestPlaysThroughKills carries out actions while their service is killed at the worst places. Each action must be
+// published once, with the same bytes for ever. Feedback comes late, twice, forged and not at all. The operator must
+// learn the best action, and an undisturbed replay --check must find every decision equal.
 func TestPlaysThroughKills(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]player{
@@ -131,7 +132,7 @@ func playsThroughKills(t *testing.T, p player) {
 	f.Must("topics")
 
 	out := map[uint64]schemas.Decision{} // by play
-	// In the opening, behind the opening that is sent again and in the first plays, and in these again.
+	// Kill during the opening, then after the repeated opening during the first actions, and then during these again.
 	for _, place := range []string{"produced:1", "produced:2", "produced:1"} {
 		<-f.Start(map[string]string{"TEST_KILL": place}, "run").Done
 	}
@@ -196,7 +197,7 @@ func playsThroughKills(t *testing.T, p player) {
 	}
 }
 
-// plays makes it a deployment of an operator whose records name what they answer.
+// plays changes the fixture into a deployment of an operator whose input is feedback to its actions.
 func (f *fixture) plays(env, more map[string]string) {
 	maps.DeleteFunc(f.Env, func(name, _ string) bool { // of another operator
 		return slices.Contains([]string{
@@ -208,7 +209,7 @@ func (f *fixture) plays(env, more map[string]string) {
 	maps.Copy(f.Env, more)
 }
 
-// armsEnv is of arms, for life under pure ε.
+// armsEnv returns the settings of arms for life under pure ε.
 func armsEnv(arms, epsilon string) map[string]string {
 	return map[string]string{
 		"ORIEL_OPERATOR": "arms", "ORIEL_ARMS": arms, "ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime",
@@ -220,7 +221,7 @@ func answer(play uint64, member, value string) records.Record {
 	return records.Record{Key: strconv.AppendUint(nil, play, 10), Value: []byte(`{"` + member + `":` + value + `}`)}
 }
 
-// checkPlays wants each play once, and one value of each wherever it was ever written.
+// checkPlays checks that each action is committed once, and that it has one value in all committed and aborted records.
 func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 	t.Helper()
 	values := map[uint64]string{}
@@ -245,11 +246,13 @@ func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 	}
 }
 
-// TestCarriersAsABandit is the page's example, with its settings: flights are of whichever carrier is played, and
-// their minutes of delay are losses, through a broker at ε = 1; at last the carriers that are late least are played.
+// TestCarriersAsABandit runs the example of the operator's page, with its settings, through a broker at ε = 1. An
+// action chooses a carrier; the loss is the delay of one of its flights, minutes. At the end the carriers with the
+// least delay must be chosen.
 //
-// Forty drawn keys gave 8.75 minutes in the last tenth of 60 000 plays, with a standard deviation of 0.04. Of 20 000
-// plays they gave 9.00 and 0.32: the short form allows six of these, and still refuses plays that learn nothing.
+// Forty random keys gave 8.75 minutes in the last tenth of 60 000 actions, with a standard deviation of 0.04. In 20 000
+// actions they gave 9.00 and 0.32. The short form allows six of these deviations, and still rejects actions that learn
+// nothing.
 func TestCarriersAsABandit(t *testing.T) {
 	t.Parallel()
 	total := tiertest.Runs(20_000, 60_000)
@@ -288,7 +291,7 @@ func TestCarriersAsABandit(t *testing.T) {
 	}
 }
 
-// playsOfReadme makes it a deployment with the settings of an example, under its own name.
+// playsOfReadme changes the fixture into a deployment with the settings of an example, under its own name.
 func (f *fixture) playsOfReadme(env map[string]string) {
 	f.plays(env, map[string]string{"ORIEL_NAME": f.Name, "ORIEL_INPUT_TOPIC": f.Env["ORIEL_INPUT_TOPIC"]})
 }
@@ -300,9 +303,10 @@ func (f *fixture) saysOfReadme(text, said string) {
 	}
 }
 
-// TestMinutesToAllowAsABandit is the page's example, with its settings: it learns how many minutes to allow for being
-// late in the morning and in the evening, where each minute costs 0.1, and each that one is late beyond it costs 1, up
-// to 60 a flight. A play is a day with a flight of either; what it costs is all that is heard of it, at ε = 1.
+// TestMinutesToAllowAsABandit runs the example of the operator's page, with its settings, at ε = 1. It learns how many
+// minutes of delay to allow for in the morning and in the evening. Each allowed minute costs 0.1, and each minute of
+// delay beyond it costs 1, up to 60 for a flight. An action is a day with one flight of each; only its total cost is
+// reported.
 func TestMinutesToAllowAsABandit(t *testing.T) {
 	t.Parallel()
 	const most = 100.0
@@ -349,8 +353,8 @@ func TestMinutesToAllowAsABandit(t *testing.T) {
 	}
 }
 
-// carryOut answers all plays at once, so many of them, with what each costs. The settings have as many plays a round as
-// answers, and no delay.
+// carryOut sends feedback with its loss to every action as soon as it is read, until total actions are done. The
+// settings must have as many actions in a round as pieces of feedback, and no delay.
 func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int) float64) {
 	f.T.Helper()
 	f.Must("topics")
@@ -379,13 +383,14 @@ func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int)
 	running.Terminate()
 }
 
-// flight is what lateness sorts by.
+// flight has the properties by which lateness groups flights.
 type flight struct {
 	carrier string
 	hour    int
 }
 
-// lateness is the minutes that flights arrive late, by what each is counted under; "": it is not.
+// lateness returns the arrival delays of flights, minutes, by group. under names the group of a flight; it is empty for
+// flights to leave out.
 func lateness(t *testing.T, under func(flight) string) map[string][]float64 {
 	t.Helper()
 	flights := map[string][]float64{}

@@ -14,12 +14,12 @@ import (
 )
 
 // TestPortfolioOfStocks spreads wealth over 36 stocks for 22 years, through a broker at ε = 4 of the newest 1024 days,
-// with one call of the local linear oracle a day and proved constants. Each day is paid with the decision that was
-// public before it. These prices give next to nothing to learn by, with or without privacy (TestNYSE of operators/coco:
-// 3.28 to 3.32 without noise, 3.30 evenly), so what is held is that decisions stay portfolios and go as far as the
-// oracle does, and that noise does not ruin. Over twenty keys the logarithm of wealth was 0.13 below to 0.08 above that
-// of the even portfolio, with a deviation of 0.06, and 0.20 to 0.23 of the wealth was moved, with one of 0.01: the
-// limits are 6.11 deviations off and more.
+// with one call of the local linear oracle (LLOO) a day and the proved constants. Each day's return uses the decision
+// that was public before that day. These prices teach next to nothing, with or without privacy: final wealth is 3.28 to
+// 3.32 without noise and 3.30 for the even portfolio (TestNYSE of operators/coco). So the test checks that decisions
+// stay portfolios, that they move as far as the oracle moves, and that noise does not ruin them. Over twenty keys, the
+// logarithm of wealth was between 0.13 below and 0.08 above the even portfolio's, with a deviation of 0.06. Between
+// 0.20 and 0.23 of the wealth was moved, with a deviation of 0.01. The limits are at least 6.11 deviations away.
 func TestPortfolioOfStocks(t *testing.T) {
 	t.Parallel()
 	const stocks = 36
@@ -57,7 +57,7 @@ func TestPortfolioOfStocks(t *testing.T) {
 	}
 }
 
-// pricesByDay are relatives of prices; operators/coco/testdata/README.md says whose, and how they are written.
+// pricesByDay returns price relatives by day and stock; operators/coco/testdata/README.md has their source and format.
 func pricesByDay(t *testing.T, stocks int) (days [][]float64) {
 	t.Helper()
 	packed, err := os.ReadFile(repotest.Path("operators/coco/testdata/nyse_o.varint.gz"))

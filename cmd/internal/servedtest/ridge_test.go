@@ -13,9 +13,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestRidgeIsServed: weights from private second moments and from residuals, killed in the middle, over each kind of
-// sum; they learn what there is to learn, nothing of an event shows up beside them, and what was published is what the
-// input makes.
+// TestRidgeIsServed serves regression weights from private second moments and from residuals, over each kind of sum,
+// and kills the service in the middle. The weights must be close to the true ones, nothing else of an event may appear,
+// and published decisions must equal a replay of the input.
 func TestRidgeIsServed(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"moments for life": {
@@ -68,7 +68,8 @@ func servesRidge(t *testing.T, more map[string]string, audits bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 160 a unit of the first feature; regulariser and shift draw it to zero by half at most, at this ε.
+	// The true weight is 160 a unit of the first feature. The regulariser and the shift shrink it at most by half at
+	// this ε.
 	if w := last.Point[0]; !(w > 40 && w < 240) || math.Abs(last.Point[5]) > 60 {
 		t.Errorf("weights %v", last.Point)
 	}

@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// decisionsOf sends rows of numbers, each an event of one member, to a service that decides every so many events, and
-// returns its decisions when it has taken all.
+// decisionsOf sends rows of numbers to a service that emits one decision for this many events, and returns its
+// decisions when all are consumed. Each row is an event with one member.
 func (f *fixture) decisionsOf(member string, rows [][]float64, every int) []schemas.Decision {
 	f.T.Helper()
 	f.Must("topics")

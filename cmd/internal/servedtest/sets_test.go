@@ -13,9 +13,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestSetsAreServed: sets of places that events are at, and of elements that are worth something to them, killed in the
-// middle; they hold what most events want, nothing of an event shows up beside them, and what was published is what the
-// input makes.
+// TestSetsAreServed serves sets of places that cover events, and sets of elements with a reward for events, and kills
+// the service in the middle. The sets must have the most wanted elements, nothing else of an event may appear, and
+// published decisions must equal a replay of the input.
 func TestSetsAreServed(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"places": {

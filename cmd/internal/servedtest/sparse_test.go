@@ -11,8 +11,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestSparseDecisionsAreServed: flows through a grid from one path on, through kills; what was published is what the
-// input makes, each is a flow of all from the source, and the audit's twin begins where the service does.
+// TestSparseDecisionsAreServed serves flows through a grid that start from one path, through kills. Published decisions
+// must equal a replay of the input, each must be a complete flow from the source, and the audit's reference model must
+// start where the service starts.
 func TestSparseDecisionsAreServed(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	var edges strings.Builder

@@ -20,9 +20,9 @@ import (
 	"oriel/schemas"
 )
 
-// grown is the module with one more operator: testdata/toy as a folder under operators, a row in cmd/internal/registry
-// and an example of settings, and nothing else. In the short form it is an overlay on the module, so that only what
-// imports the row is compiled again; in the long form it is a copy, whose own tests run too.
+// grown is this module with one more operator: testdata/toy as a folder under operators, a row in cmd/internal/registry
+// and an example of settings, and nothing else. In the short form it is an overlay on the module, so that only
+// importers of the registry are compiled again. In the long form it is a copy, whose own tests run too.
 type grown struct {
 	t       *testing.T
 	dir     string
@@ -31,7 +31,7 @@ type grown struct {
 	env     []string
 }
 
-// rows are what a new operator changes outside its folder.
+// rows are the changes that a new operator needs outside its folder.
 var rows = []struct{ file, old, new string }{
 	{
 		"cmd/internal/registry/registry.go",
@@ -67,7 +67,7 @@ func grow(t *testing.T) *grown {
 	return g
 }
 
-// copyModule copies what git would track.
+// copyModule copies the files that git tracks or would track.
 func (g *grown) copyModule(root string) {
 	g.t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -94,7 +94,7 @@ func (g *grown) copy(from, to string) {
 	g.write(to, string(content))
 }
 
-// write sets the content of a file of the module.
+// write writes a file of the module.
 func (g *grown) write(name, content string) {
 	g.t.Helper()
 	name = filepath.Join(g.dir, name)
@@ -110,7 +110,7 @@ func (g *grown) write(name, content string) {
 	}
 }
 
-// read gives the content of a file of the module.
+// read returns the content of a file of the module.
 func (g *grown) read(name string) string {
 	g.t.Helper()
 	name = filepath.Join(g.dir, name)
@@ -126,7 +126,7 @@ func (g *grown) read(name string) string {
 
 func (g *grown) binary() string { return filepath.Join(g.out, "oriel") }
 
-// build builds the command.
+// build builds the oriel command.
 func (g *grown) build() {
 	g.t.Helper()
 	var flags []string
@@ -144,7 +144,7 @@ func (g *grown) build() {
 	g.run("go", servicetest.BuildArgs("./cmd/oriel", g.binary(), flags...)...)
 }
 
-// run runs a program in the copy, and returns what it wrote to standard output.
+// run runs a program in the copy, and returns its standard output.
 func (g *grown) run(name string, args ...string) string {
 	g.t.Helper()
 	out, problems := g.try(name, args...)
@@ -166,8 +166,8 @@ func (g *grown) try(name string, args ...string) (out, problems string) {
 	return standard.String(), ""
 }
 
-// goEnv is where the go command finds its caches, and what it built the test with: with another CGO_ENABLED it would
-// compile nearly all packages again.
+// goEnv returns the environment of the go command, with the caches and the CGO_ENABLED of this test's build. Another
+// CGO_ENABLED would compile nearly all packages again.
 func goEnv() []string {
 	var env []string
 	for _, line := range os.Environ() {
@@ -179,7 +179,7 @@ func goEnv() []string {
 	return env
 }
 
-// toyEnv is a deployment of the toy.
+// toyEnv returns the settings of a deployment of the toy.
 func toyEnv(more ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=toy", "ORIEL_TOY_ARMS=left,right,middle", "ORIEL_TOY_DIMENSION=3",
@@ -188,8 +188,8 @@ func toyEnv(more ...string) []string {
 	}, more...)
 }
 
-// TestANewOperatorIsAFolderARowAndAnExample builds the module with an operator that has one of everything, and plays
-// every command. In the long form the settings table is written anew, and the tests that read every operator run.
+// TestANewOperatorIsAFolderARowAndAnExample builds the module with an operator that uses every optional feature, and
+// runs every command. In the long form it regenerates the settings table, and runs the tests that read every operator.
 func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	t.Parallel()
 	g := grow(t)
@@ -211,7 +211,7 @@ func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	}
 }
 
-// tests has the copy's own tests look at the toy.
+// tests runs the copy's own tests on the toy.
 func (g *grown) tests() {
 	g.t.Helper()
 	g.run("go", "test", "./cmd/internal/settings", "-run", "TestTheSettingsTable", "-rewrite")
@@ -224,7 +224,7 @@ func (g *grown) tests() {
 		"./cmd/internal/settings")
 }
 
-// describes plays what needs no machine.
+// describes runs the commands that need no machine.
 func (g *grown) describes() {
 	g.t.Helper()
 	shown := g.run(g.binary(), "config")
@@ -261,7 +261,7 @@ func (g *grown) describes() {
 	}
 }
 
-// promises plays what needs a machine and no broker.
+// promises runs the commands that need a machine and no broker.
 func (g *grown) promises() {
 	g.t.Helper()
 	var report struct {
@@ -289,8 +289,9 @@ func (g *grown) promises() {
 	}
 }
 
-// overpays lets the toy add a constant in place of rewards, beside contexts that are short: an exchange then moves
-// little, and the clip pays for twice its length. `oriel plan` warns about it, and about nothing before.
+// overpays makes the toy add a constant instead of rewards, beside short contexts. An exchange of an event then moves
+// little, while the clip covers twice its length. `oriel plan` must warn about this, and about nothing before the
+// change.
 func (g *grown) overpays() {
 	g.t.Helper()
 	const warning = "warning: ORIEL_OPERATOR=toy pays for more than an exchange of one event can move. " +
@@ -304,7 +305,7 @@ func (g *grown) overpays() {
 	}
 }
 
-// warnings returns what `oriel plan` says on standard error of settings whose window is no trap.
+// warnings returns the standard error of `oriel plan`, with a window that causes no warning.
 func (g *grown) warnings(more ...string) string {
 	g.t.Helper()
 	cmd := exec.CommandContext(g.t.Context(), g.binary(), "plan")
@@ -317,7 +318,7 @@ func (g *grown) warnings(more ...string) string {
 	return problems.String()
 }
 
-// feedback is the record that gives the feedback of the play of a step.
+// feedback returns the record with the feedback to a step's action.
 func feedback(step int) records.Record {
 	r := records.Record{
 		Key:   fmt.Appendf(nil, "play-%d", 2*step),
@@ -336,8 +337,8 @@ func feedback(step int) records.Record {
 	return r
 }
 
-// produceLines sends feedback with its keys, whatever it says, to both partitions; what is no feedback is found where
-// it is looked for.
+// produceLines sends feedback with its keys to both partitions, malformed lines included. `oriel produce --decode` must
+// report the malformed line.
 func (g *grown) produceLines(f *fixture, from, to int) {
 	g.t.Helper()
 	var lines []byte
@@ -359,7 +360,7 @@ func (g *grown) produceLines(f *fixture, from, to int) {
 	}
 }
 
-// produceTable sends feedback whose members, and whose keys, are columns.
+// produceTable sends feedback from a table whose columns are members and keys.
 func (g *grown) produceTable(f *fixture, from, to int) {
 	g.t.Helper()
 	table := []byte("play,a,b,c,reward\n")
@@ -373,7 +374,7 @@ func (g *grown) produceTable(f *fixture, from, to int) {
 	}
 }
 
-// file writes a file, and returns its name.
+// file writes a file, and returns its path.
 func (g *grown) file(name string, content []byte) string {
 	g.t.Helper()
 	name = filepath.Join(g.t.TempDir(), name)
@@ -383,7 +384,7 @@ func (g *grown) file(name string, content []byte) string {
 	return name
 }
 
-// serves runs the service, kills it in the middle, and looks at what it has published.
+// serves runs the service, kills it in the middle, and checks the published decisions.
 func (g *grown) serves(f *fixture) {
 	g.t.Helper()
 	const half, whole = 60, 120
@@ -424,8 +425,8 @@ func (g *grown) serves(f *fixture) {
 	}
 }
 
-// checkDecisions wants every second index of a topic: those of sums are odd, of plays even, from the one that is owed
-// before the first record.
+// checkDecisions checks that a topic has every second index, in order. Sums have odd indices, and actions even ones,
+// starting with the action before the first record.
 func (g *grown) checkDecisions(records []records.Record, want, first int) {
 	g.t.Helper()
 	if len(records) != want {

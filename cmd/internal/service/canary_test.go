@@ -16,8 +16,9 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestCanaryShowsUpNowhere is G5 and G6: nothing of an event leaves but through the mechanism, bad records take their
-// place and stand whole in the dead-letter topic.
+// TestCanaryShowsUpNowhere checks guarantees G5 and G6 with marked events. Nothing of an event may leave the service
+// except through the mechanism. Bad records keep their places in the stream and appear in full in the dead-letter
+// topic.
 func TestCanaryShowsUpNowhere(t *testing.T) {
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000", "ORIEL_LOG_LEVEL": "debug"})
 	f.Must("topics")
@@ -67,8 +68,8 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 	f.CheckLetters(0, f.Letters(0), servicetest.AtOffsets(10, bad), 900_000)
 }
 
-// TestMetricsDependOnCountsOnly: two inputs of equal counts, one all valid and one all bad, give the same metrics.
-// Times are left out: they are the clock's.
+// TestMetricsDependOnCountsOnly checks that two inputs with equal counts, one all valid and one all bad, give the same
+// metrics. Metrics of time are left out, because they depend on the clock.
 func TestMetricsDependOnCountsOnly(t *testing.T) {
 	texts := [2]string{}
 	for i, record := range []records.Record{servicetest.Event(1), {Value: []byte(`{"features":{"carrier":"` + servicetest.Canary + `"},"label":`)}} {
@@ -92,7 +93,8 @@ func TestMetricsDependOnCountsOnly(t *testing.T) {
 	}
 }
 
-// TestPoisonDoesNotHaltAPartition: a compressed record can unpack to a key that no topic takes.
+// TestPoisonDoesNotHaltAPartition checks that a partition passes a compressed record whose key, once unpacked, is
+// longer than any topic accepts.
 func TestPoisonDoesNotHaltAPartition(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)

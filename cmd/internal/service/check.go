@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/replay"
 )
 
-// openDeployment gives a command what it needs to read, or to change, what a deployment has sealed.
+// openDeployment opens a deployment for a command that reads or changes its sealed records.
 func (h Host) openDeployment(
 	ctx context.Context, use deployment.Use,
 ) (s settings.Settings, d changelog.Deployment, err error) {
@@ -52,8 +52,8 @@ func (h Host) SaveCheckpoint(ctx context.Context, partition int32, path string) 
 	return os.WriteFile(path, file, 0o600)
 }
 
-// CheckDecisions compares the decisions that a partition has published behind a checkpoint file with recomputed ones,
-// and returns how many are equal. progress is called with how many are equal so far.
+// CheckDecisions recomputes the decisions that a partition published after a checkpoint file, compares them with the
+// published ones, and returns how many are equal. progress is called with the number of equal decisions so far.
 func (h Host) CheckDecisions(
 	ctx context.Context, partition int32, checkpoint string, progress func(int),
 ) (compared int, err error) {

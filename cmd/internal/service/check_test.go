@@ -23,7 +23,8 @@ import (
 	"oriel/state"
 )
 
-// TestProducedEventsAreTakenShownAndRecomputed is the way of a user: produce, run, tail, save, produce more, check.
+// TestProducedEventsAreTakenShownAndRecomputed goes through a user's steps: produce, run, tail, save a checkpoint,
+// produce more, check.
 func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
 	t.Parallel()
 	const partitions = 3
@@ -138,8 +139,8 @@ func (f *fixture) deployment() changelog.Deployment {
 	}
 }
 
-// checkRefusesTampering: a checkpoint with one byte changed, or with its end cut off, is refused before a decision is
-// compared. Every third byte is tried, and so some byte of every field.
+// checkRefusesTampering checks that a checkpoint with one changed byte or a missing end is refused before any decision
+// is compared. It changes every third byte, which reaches every field.
 func (f *fixture) checkRefusesTampering(p int32, file string) {
 	f.T.Helper()
 	good, err := os.ReadFile(file)
@@ -165,8 +166,8 @@ func (f *fixture) checkRefusesTampering(p int32, file string) {
 	}
 }
 
-// checkFindsForgery: decisions that are not the recomputed ones, or not the next ones, are found, behind all the equal
-// ones.
+// checkFindsForgery checks that the comparison finds a decision that differs from the recomputed one, or that is not
+// the next one, after all the equal decisions before it.
 func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 	f.T.Helper()
 	f.Send(p, servicetest.Events(0, 4)...)
@@ -215,9 +216,9 @@ func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 	}
 }
 
-// TestReplayWaitsForCommitsOnTheirWay: a broker acknowledges a commit before it can be read. A checkpoint that was
-// asked for just after a partition's opening was refused, as if there had been none, and a check just after a service
-// left its last decisions out.
+// TestReplayWaitsForCommitsOnTheirWay checks that a replay waits for commits that the broker has acknowledged and that
+// cannot be read yet. Without the wait, a checkpoint just after a partition's opening was refused as if nothing had
+// been opened. A check just after a service's end missed its last decisions.
 func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)

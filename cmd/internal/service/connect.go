@@ -16,16 +16,16 @@ import (
 	"oriel/state"
 )
 
-// connection is what commands that open sealed records share.
+// connection is the part that all commands share that open sealed records.
 type connection struct {
 	client *kafka.Client
 	topics deployment.Topics
 	master *state.MasterKey
 }
 
-// connect reads the master key and checks those of the deployment's topics that a use names. budget is nil for a
-// command that holds a batch of one topic while it fetches from another: it would wait for itself. onRetry hears of
-// each request that is tried again.
+// connect reads the master key and checks the keys of the deployment's topics that a use names. budget must be nil for
+// a command that holds a batch of one topic while it fetches from another, because the command would wait for itself.
+// onRetry is called for each request that is tried again.
 func (h Host) connect(
 	ctx context.Context, s settings.Settings, c deployment.Config, use deployment.Use, budget *memory.Budget,
 	onRetry func(string, error),
@@ -45,7 +45,7 @@ func (h Host) connect(
 	return connection{client, topics, master}, nil
 }
 
-// Dial prepares the client of a command. onRetry hears of each request that is tried again.
+// Dial prepares the Kafka client of a command. onRetry is called for each request that is tried again.
 func (h Host) Dial(s settings.Settings, budget *memory.Budget, onRetry func(string, error)) (*kafka.Client, error) {
 	config, err := s.Client()
 	if err != nil {
@@ -59,7 +59,7 @@ func (h Host) Dial(s settings.Settings, budget *memory.Budget, onRetry func(stri
 	return kafka.New(config)
 }
 
-// WithClient gives a command that needs nothing but the brokers its client.
+// WithClient calls f with a client, for a command that needs only the brokers.
 func (h Host) WithClient(f func(*kafka.Client) error) error {
 	s, err := settings.Load(h.Environ, settings.Kafka)
 	if err != nil {
@@ -72,7 +72,8 @@ func (h Host) WithClient(f func(*kafka.Client) error) error {
 	return errors.Join(f(client), client.Close())
 }
 
-// Describe finds a topic, or says that it does not exist: requests about a missing one are tried for ever.
+// Describe returns a topic, or an error if it does not exist. Other requests about a missing topic would be tried for
+// ever.
 func Describe(ctx context.Context, client *kafka.Client, name string) (topics.Topic, error) {
 	cluster, err := topics.Describe(ctx, client, name)
 	if err != nil {
@@ -85,15 +86,15 @@ func Describe(ctx context.Context, client *kafka.Client, name string) (topics.To
 	return topic, nil
 }
 
-// An operation is logged when it has been tried for retryLogAfter, and then once in retryLogInterval: one slip is no
-// news, and an outage has ten a second and partition.
+// A failing operation is logged once it has been tried for retryLogAfter, and then once every retryLogInterval. A
+// single failure is not worth a line, and an outage causes ten a second in each partition.
 const (
 	retryLogAfter    = 2 * time.Second
 	retryLogInterval = 10 * time.Second
 )
 
-// retrying logs operations that keep being tried again, and tells hear, if it is not nil, of every retry that the
-// brokers are the cause of.
+// retrying returns a function that logs operations that keep being tried again. It calls hear, if not nil, for every
+// retry that the brokers caused.
 func retrying(log *slog.Logger, hear func(error)) func(string, error) {
 	var mu sync.Mutex
 	next := map[string]time.Time{} // when an operation is logged

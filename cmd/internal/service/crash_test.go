@@ -15,7 +15,7 @@ import (
 )
 
 // TestCrashLosesNothingAndRepeatsNothing kills two processes of one group while events flow, at the worst places and at
-// random: G2 for unchanged input, and G3.
+// random. It checks guarantee G2 for unchanged input, and G3.
 func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	const partitions, chunk, pace = 4, 25, 200 * time.Millisecond
@@ -92,14 +92,14 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	}
 }
 
-// TestCrashLosesNoLetterAndWritesNoneTwice kills two processes of the letters' group at each of their points while a
-// service writes verdicts.
+// TestCrashLosesNoLetterAndWritesNoneTwice kills two `oriel letters` processes of one group at each of their crash
+// points, while a service writes the record statuses.
 func TestCrashLosesNoLetterAndWritesNoneTwice(t *testing.T) {
 	t.Parallel()
 	crashLosesNoLetter(t, "partition", 2)
 }
 
-// TestCrashLosesNoLetterOfAWholeTopic, where one process has all of the work.
+// TestCrashLosesNoLetterOfAWholeTopic does the same for a stream of a whole topic, where one process does all the work.
 func TestCrashLosesNoLetterOfAWholeTopic(t *testing.T) {
 	tiertest.Slow(t, "TestCrashLosesNoLetterAndWritesNoneTwice")
 	t.Parallel()

@@ -16,8 +16,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestTheSchemaOfDecisionsIsRegistered: `oriel topics` registers it, and freezes the id that it gets. From then on the
-// registry may be away. A registry for decisions alone asks nothing of the input.
+// TestTheSchemaOfDecisionsIsRegistered checks that `oriel topics` registers the schema and freezes the id that it gets.
+// After that the service must work without the registry. A registry that serves decisions alone is asked nothing about
+// the input.
 func TestTheSchemaOfDecisionsIsRegistered(t *testing.T) {
 	t.Parallel()
 	const format = "ORIEL_DECISIONS_FORMAT"
@@ -58,7 +59,8 @@ func TestTheSchemaOfDecisionsIsRegistered(t *testing.T) {
 		f.Refused(map[string]string{"ORIEL_DECISIONS_SCHEMA_ID": other}, "the configuration differs", "DECISIONS_SCHEMA_ID")
 	}
 
-	// The deployment that goes on after it has a subject of its own, and Protobuf's schema the id that it had.
+	// A deployment that continues this one has a subject of its own. Protobuf's schema is the same there, and so is its
+	// id.
 	later := f.after(nil)
 	again := &subject{t: t, name: later.Topic("decisions") + "-value", at: s.at, asks: s.asks}
 	registry = s.withinReach()
@@ -70,7 +72,7 @@ func TestTheSchemaOfDecisionsIsRegistered(t *testing.T) {
 	}
 }
 
-// name checks which schema the decisions name.
+// name checks that the decisions name the schema with this id.
 func (f *fixture) name(id uint32, encoding schemas.Encoding) {
 	f.T.Helper()
 	for _, r := range f.Read(f.Topic("decisions"), 0, false) {
@@ -81,7 +83,7 @@ func (f *fixture) name(id uint32, encoding schemas.Encoding) {
 	}
 }
 
-// only is the id of the subject's only version.
+// only returns the id of the only version of the subject.
 func (s *subject) only() uint32 {
 	s.t.Helper()
 	all, err := s.asks.Schemas(s.t.Context(), s.name)
@@ -92,8 +94,9 @@ func (s *subject) only() uint32 {
 	return uint32(all[0].ID)
 }
 
-// TestDecisionsKeepWhatTheDeploymentWasOpenedWith: a deployment from before its settings named a registry for decisions
-// goes on without ids, one with an id of its own registers nothing, and 0 says that there is none.
+// TestDecisionsKeepWhatTheDeploymentWasOpenedWith checks three cases. A deployment that was opened before its settings
+// named a registry continues without ids. A deployment with an id in its settings registers nothing. The id 0 means
+// that there is none.
 func TestDecisionsKeepWhatTheDeploymentWasOpenedWith(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_DECISIONS_FORMAT": "avro"})
@@ -116,7 +119,8 @@ func TestDecisionsKeepWhatTheDeploymentWasOpenedWith(t *testing.T) {
 	f.GoesOn(2)
 }
 
-// TestRegistriesThatRefuseDecisions: nothing is opened, and the message says what to do.
+// TestRegistriesThatRefuseDecisions checks that nothing is opened if the registry refuses the schema, and that the
+// message says what to do.
 func TestRegistriesThatRefuseDecisions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_DECISIONS_FORMAT": "avro"})

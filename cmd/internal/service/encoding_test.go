@@ -11,8 +11,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestDecisionsInEveryEncodingAreServed: deployments, each of which goes on after the one before it, from its last
-// decision, whatever encoding that one has. Gauges show what is published, and a deployment keeps its encoding.
+// TestDecisionsInEveryEncodingAreServed runs a chain of deployments, each of which continues from the last decision of
+// the one before, although the encodings differ. It checks that gauges show the published values, and that a deployment
+// keeps its encoding.
 func TestDecisionsInEveryEncodingAreServed(t *testing.T) {
 	t.Parallel()
 	const each = 10

@@ -27,7 +27,7 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// inside is a service that runs within the test.
+// inside is a service that runs in the test's process.
 type inside struct {
 	*fixture
 	end  context.CancelFunc
@@ -64,7 +64,7 @@ func (f *fixture) inside(change func(*service.Host)) *inside {
 	return s
 }
 
-// insideOf starts a command, which ends when ctx does.
+// insideOf starts a command, which must end when ctx is cancelled.
 func (f *fixture) insideOf(
 	ctx context.Context, command func(context.Context, service.Host) error, change func(*service.Host),
 ) *inside {
@@ -78,13 +78,13 @@ func (f *fixture) insideOf(
 	return s
 }
 
-// says waits for a line in the log.
+// says waits for a line with this text in the log.
 func (s *inside) says(text string) {
 	s.T.Helper()
 	s.Await(20*time.Second, "a line in the log: "+text, func() bool { return strings.Contains(s.log(), text) })
 }
 
-// ready is what /readyz shows.
+// ready returns the text of /readyz.
 func (s *inside) ready() string {
 	s.T.Helper()
 	_, address, _ := strings.Cut(s.log(), "msg=pages address=")
@@ -105,7 +105,7 @@ func (s *inside) ready() string {
 	return string(page)
 }
 
-// endsWell tells the service to end, and checks that it does, as one that has not failed.
+// endsWell tells the service to stop, and checks that it stops without an error.
 func (s *inside) endsWell() {
 	s.T.Helper()
 	s.end()
@@ -119,8 +119,9 @@ func (s *inside) endsWell() {
 	}
 }
 
-// TestAFullDiskIsSaidAndFailsNothing: the log and /readyz say that the store waits, and that it goes on; whoever is
-// told to end meanwhile has not failed, since the changelog has everything.
+// TestAFullDiskIsSaidAndFailsNothing checks that the log and /readyz report that the store waits for a full disk, and
+// later that it continues. A service that is told to stop meanwhile has not failed, because the changelog has
+// everything.
 func TestAFullDiskIsSaidAndFailsNothing(t *testing.T) {
 	t.Parallel()
 	memory, full := vfs.NewMem(), new(atomic.Bool)
@@ -174,7 +175,7 @@ func TestAFullDiskIsSaidAndFailsNothing(t *testing.T) {
 	f.CheckHistory(0, taken)
 }
 
-// cutConn is a connection on which nothing is heard, either way, once cut is closed.
+// cutConn is a connection that delivers nothing in either direction once cut is closed.
 type cutConn struct {
 	net.Conn
 	cut <-chan struct{}
@@ -189,8 +190,8 @@ func (c cutConn) Write(b []byte) (int, error) {
 	}
 }
 
-// TestEndingWithoutBrokersClaimsNothing: a service whose brokers go away in the middle of a transaction, and that is
-// told to end then, knows neither that it is committed nor that the group has heard.
+// TestEndingWithoutBrokersClaimsNothing cuts a service off its brokers in the middle of a transaction and tells it to
+// stop. Its log must claim neither that the transaction is committed nor that the group knows that the service left.
 func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -241,7 +242,7 @@ func TestEndingBeforeTheBrokersAnswerIsNoFailure(t *testing.T) {
 	s.says("nothing was taken")
 }
 
-// countedConn hears of each request before it is sent.
+// countedConn calls a function before each request is sent.
 type countedConn struct {
 	net.Conn
 	sends func()
@@ -252,9 +253,9 @@ func (c countedConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// TestEndingWhileStartingIsNoFailure: a service or a writer of letters that was told to end while it looked its topics
-// and manifests up once exited with code 1, as if a person had to act. Each is told to end at its first request, at its
-// second, and so on until it is at work.
+// TestEndingWhileStartingIsNoFailure tells a command to stop at its first request, at its second, and so on until it is
+// at work. It must exit without failure. A service or a writer of dead letters that was told to stop while it looked up
+// its topics and manifests once exited with code 1, as if a person had to act.
 func TestEndingWhileStartingIsNoFailure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -290,8 +291,9 @@ func TestEndingWhileStartingIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestEndingWithABacklogLeavesNoGap: a service that was told to end while fetches were waiting once dropped the rest of
-// one and stepped over the next: events were left out, and after a kill the same indices came again with other values.
+// TestEndingWithABacklogLeavesNoGap tells a service to stop while fetches are waiting. Such a service once dropped the
+// rest of one fetch and went on to the next. Events were left out, and after a crash the same indices came again with
+// other values.
 func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
 	t.Parallel()
 	total := tiertest.Runs(20_000, 60_000) / repotest.Fewer

@@ -8,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, nil) }
 
-// fixture is a deployment and what the tests of this package ask of it.
+// fixture is a deployment with the methods that the tests of this package need.
 type fixture struct{ *servicetest.Fixture }
 
 func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// shownNumbers tells the metrics what the numbers of decisions are; nil: they are none.
+// shownNumbers returns the metrics' description of the numbers in decisions. It is nil if decisions have none.
 func shownNumbers(numbers *operators.Numbers) *metrics.Numbers {
 	if numbers == nil {
 		return nil

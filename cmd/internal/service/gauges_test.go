@@ -13,8 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestGaugesLeaveOutNoise: of the number that a decision marks as noise neither value nor ends have a series, and the
-// other numbers have theirs.
+// TestGaugesLeaveOutNoise checks a number that a decision marks as noise: neither its value nor the ends of its
+// interval have a series. The decision's other numbers have theirs.
 func TestGaugesLeaveOutNoise(t *testing.T) {
 	s := decisiontest.Load(t, decisiontest.Env("blt", []string{
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=count,mean", "WINDOW=lifetime",

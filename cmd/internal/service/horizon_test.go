@@ -9,8 +9,9 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// TestStreamEndsAtItsHorizon: a partition stops before the first event of the step behind the horizon, with all before
-// it committed and the offset on that event; the others go on; a restart refuses again and releases nothing.
+// TestStreamEndsAtItsHorizon checks that a partition stops before the first event of the step after the horizon. All
+// earlier events are committed, and the offset stays on that event. The other partitions go on; a restart refuses again
+// and releases nothing.
 func TestStreamEndsAtItsHorizon(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, map[string]string{"ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "40", "ORIEL_MECHANISM": "blt"})
@@ -58,7 +59,8 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 	f.Refused(map[string]string{"ORIEL_WINDOW": "40"}, "WINDOW")
 }
 
-// TestOnceRunsWithoutAWindow: the service states a guarantee for the whole life.
+// TestOnceRunsWithoutAWindow checks that the service states a guarantee for the stream's whole life if the mechanism
+// releases each step once.
 func TestOnceRunsWithoutAWindow(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1,

@@ -19,8 +19,8 @@ import (
 	"oriel/state/local"
 )
 
-// Host is what a command has from the machine that it runs on. A test gives it pipes, a memory disk and a buffer, so
-// that the service runs within the test as it does alone.
+// Host is everything that a command takes from the machine that it runs on. A test sets pipes, a memory disk and a
+// buffer, so that the service runs inside the test exactly as it does alone.
 type Host struct {
 	version string // that the log and the pages show
 	Environ []string
@@ -34,7 +34,7 @@ type Host struct {
 	limit   func(bytes int64) // bounds what the memory of the whole process grows to; nil does not
 }
 
-// ThisHost is the machine that the program of a version was started on.
+// ThisHost returns the machine that the program was started on. The log and the pages show version.
 func ThisHost(version string) Host {
 	return Host{
 		version: version, Environ: os.Environ(), Stderr: os.Stderr, Listen: net.Listen, Client: func(*kafka.Config) {},
@@ -43,9 +43,9 @@ func ThisHost(version string) Host {
 	}
 }
 
-// placeOf is made of what a process has at each start and no other has meanwhile: the machine's name, and the directory
-// that it locks. Where both are the same all the same, as in containers that were all given one host name, the group
-// says so.
+// placeOf returns an identity that a process keeps across restarts and that no other running process has. It is a hash
+// of the machine's name and of the state directory, which the process locks. Containers that share one host name can
+// still have equal identities; the consumer group then reports it.
 func placeOf(stateDir string) string {
 	machine, err := os.Hostname()
 	if err != nil {
@@ -59,9 +59,9 @@ func placeOf(stateDir string) string {
 	return "oriel-" + hex.EncodeToString(sum[:8])
 }
 
-// Hide keeps the events and keys that are in memory out of core dumps. Every command does it, because nearly all of
-// them hold some. The limit alone is not enough: the kernel does not look at it where it pipes dumps to a program, as
-// systemd-coredump and apport are.
+// Hide keeps the events and keys in memory out of core dumps. Every command calls it, because nearly all of them hold
+// some. The limit on the size of dumps is not enough, because the kernel ignores it when it pipes dumps to a program
+// such as systemd-coredump or apport.
 func Hide() error {
 	if err := errors.Join(noCoreDumps(), notDumpable()); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
@@ -69,11 +69,11 @@ func Hide() error {
 	return nil
 }
 
-// Tune sets what belongs to the whole process of the service.
+// Tune sets parameters of the whole process of the service.
 func (h *Host) Tune() error {
-	// What is allocated is short-lived (requests, and ciphers where the processor has no AES) and small beside the
-	// buffers, which are kept: a heap of five times the live data, as far as the limit below lets it grow, saves a
-	// tenth of the processor.
+	// Most allocations are short-lived (requests, and ciphers where the processor has no AES) and small beside the
+	// buffers, which are kept. So the heap may grow to five times the live data, within the limit below. This saves a
+	// tenth of the processor time.
 	debug.SetGCPercent(400)
 	if os.Getenv("GOMEMLIMIT") == "" { // whoever sets it knows better
 		h.limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
@@ -81,7 +81,7 @@ func (h *Host) Tune() error {
 	return nil
 }
 
-// logger writes lines from a level on, in the format that settings accept: logfmt or json.
+// logger returns a logger of lines from a level upwards, in a format that the settings accept: logfmt or json.
 func (h Host) logger(level, format string) *slog.Logger {
 	var l slog.Level
 	_ = l.UnmarshalText([]byte(level)) // one of the four that settings accept

@@ -2,5 +2,5 @@
 
 package service
 
-// notDumpable does nothing: other kernels keep to the limit on core dumps.
+// notDumpable does nothing, because other kernels always apply the limit on core dumps.
 func notDumpable() error { return nil }

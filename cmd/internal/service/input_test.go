@@ -12,8 +12,9 @@ import (
 	"oriel/state"
 )
 
-// TestRefuseASecondInputUnderOneName: transactional ids are made of the input's id, so that nothing would fence; users
-// saw a second service that was ready and got no events.
+// TestRefuseASecondInputUnderOneName checks that a deployment refuses a second input. Transactional ids contain the
+// input's id, so the two services would not fence each other. Users saw a second service that was ready and got no
+// events.
 func TestRefuseASecondInputUnderOneName(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -27,7 +28,8 @@ func TestRefuseASecondInputUnderOneName(t *testing.T) {
 	f.GoesOn(50)
 }
 
-// TestRefuseASecondInputOfAnEarlierVersion: its manifests name no input; the incarnation does.
+// TestRefuseASecondInputOfAnEarlierVersion does the same for a deployment of an earlier version, whose manifests do not
+// name the input. The incarnation of the state names it.
 func TestRefuseASecondInputOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -65,7 +67,7 @@ func TestRefuseASecondInputOfAnEarlierVersion(t *testing.T) {
 	f.GoesOn(50)
 }
 
-// refusesInputs checks that neither `oriel topics` nor `oriel run` takes another input, and that neither writes
+// refusesInputs checks that neither `oriel topics` nor `oriel run` accepts another input, and that neither writes
 // anything.
 func (f *fixture) refusesInputs() {
 	f.T.Helper()
@@ -89,8 +91,8 @@ func (f *fixture) refusesInputs() {
 	}
 }
 
-// ends are where the topics of a deployment end, when the markers of its last transaction are written: a broker
-// answers a commit before that.
+// ends returns the end offsets of the deployment's topics once the markers of its last transaction are written. It
+// waits, because a broker acknowledges a commit before it writes them.
 func (f *fixture) ends() (ends [3]int64) {
 	f.T.Helper()
 	for i, kind := range []string{"decisions", "verdicts", "changelog"} {
@@ -106,7 +108,8 @@ func (f *fixture) ends() (ends [3]int64) {
 	return ends
 }
 
-// TestRefuseAnInputMadeAgainWhileStopped: `oriel topics` said that the deployment was ready.
+// TestRefuseAnInputMadeAgainWhileStopped deletes and recreates the input while the service is stopped. `oriel topics`
+// once said that the deployment was ready.
 func TestRefuseAnInputMadeAgainWhileStopped(t *testing.T) {
 	t.Parallel()
 	f := served(t)

@@ -14,8 +14,8 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// short answers a request for the ends of a topic's partitions as a leader does that was stopped and has not heard of
-// its successor: from the log that it had then. It reports false for every other request.
+// short answers a request for the end offsets of a topic as a stale leader does: a broker that was stopped and does not
+// know its successor yet, with its old log. It returns false for every other request.
 func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 	switch r := request.(type) {
 	case *kmsg.ListOffsetsRequest:
@@ -42,8 +42,8 @@ func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 	}
 }
 
-// TestAWokenLeadersLogEndsNothing: at take-over, brokers tell for seconds that what the state has taken is gone. The
-// partition is not given up, and goes on when they know better.
+// TestAWokenLeadersLogEndsNothing checks a take-over while brokers report, for some seconds, an end below the offsets
+// that the state has consumed. The partition must wait, and continue once the brokers report the true end.
 func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 	t.Parallel()
 	const listOffsets, offsetForLeaderEpoch = 2, 23

@@ -12,8 +12,8 @@ import (
 	"oriel/state"
 )
 
-// WriteLetters writes records that were no events to the dead-letter topic, until it is told to end. With once it ends
-// when the letters of all verdicts that there are have been written.
+// WriteLetters writes a dead letter for each record that was not a valid event, until ctx is cancelled. If once is
+// true, it returns when the letters of all present record statuses are written.
 func WriteLetters(ctx context.Context, h Host, once bool) error {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Letters)
 	if err != nil {
@@ -54,7 +54,7 @@ func WriteLetters(ctx context.Context, h Host, once bool) error {
 	return err
 }
 
-// loggingLetters turns what is told into log lines. They are as private as the input.
+// loggingLetters returns a listener that logs the progress of dead letters. Its lines are as private as the input.
 func loggingLetters(log *slog.Logger) deadletters.Listener {
 	return deadletters.Listener{
 		Assigned: func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) },

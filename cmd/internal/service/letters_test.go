@@ -16,7 +16,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// take runs the service until it has taken so many offsets of partition 0.
+// take runs the service until it has consumed this many offsets of partition 0.
 func (f *fixture) take(offsets int64) {
 	f.T.Helper()
 	p := f.Start(nil, "run")
@@ -24,8 +24,8 @@ func (f *fixture) take(offsets int64) {
 	p.Terminate()
 }
 
-// TestLettersOfEveryKind: every kind of bad record has its letter, whatever its codec; records of aborted transactions
-// have none.
+// TestLettersOfEveryKind checks that every kind of bad record has a dead letter, with every codec, and that records of
+// aborted transactions have none.
 func TestLettersOfEveryKind(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
@@ -72,7 +72,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 	f.take(next + 2)
 	letters := f.Letters(0)
 	for i := range letters {
-		// beyond the headers that are read, see pipeline/kafka
+		// beyond the number of headers that pipeline/kafka reads
 		if h := servicetest.LetterHeaders(letters[i]); h["oriel-offset"] == fmt.Sprint(next+1) {
 			many.Value, many.Headers = letters[i].Value, records.Headers{}
 			want[next+1] = many
@@ -84,7 +84,8 @@ func TestLettersOfEveryKind(t *testing.T) {
 	}
 }
 
-// TestLettersOfAWholeTopic are in one partition, and each is of the record that its headers name.
+// TestLettersOfAWholeTopic checks that the dead letters of a whole topic are in one partition, each with the record
+// that its headers name.
 func TestLettersOfAWholeTopic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_MAX_RECORD_BYTES": "900000"})
@@ -113,7 +114,8 @@ func TestLettersOfAWholeTopic(t *testing.T) {
 	}
 }
 
-// TestServiceDoesNotKnowTheDeadLetterTopic: it goes on where there is none, and `oriel letters` says what to do.
+// TestServiceDoesNotKnowTheDeadLetterTopic checks that the service works without a dead-letter topic, and that `oriel
+// letters` then says what to do.
 func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -129,9 +131,8 @@ func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 	f.CheckLetters(0, f.Letters(0), map[int64]records.Record{5: {Value: []byte("bad")}}, 1<<20)
 }
 
-// TestLettersFitTheirTopic: whatever the dead-letter topic takes, at whatever time, letters are cut to it and none is
-// missing. One event of the service was once enough to stop it for good, when letters that did not fit were its
-// business.
+// TestLettersFitTheirTopic checks that dead letters are cut to the size that their topic accepts at any time, and that
+// none is missing. When the service itself wrote letters, one event whose letter did not fit could stop it for good.
 func TestLettersFitTheirTopic(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{262144, 1000} {
@@ -165,7 +166,7 @@ func TestLettersFitTheirTopic(t *testing.T) {
 	}
 }
 
-// TestLettersFollowTheLimitOfTheirTopic: it is lowered and raised while they are written.
+// TestLettersFollowTheLimitOfTheirTopic lowers and raises the topic's size limit while dead letters are written.
 func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -207,7 +208,8 @@ func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 	f.Fails("without content", "letters", "--once")
 }
 
-// TestLettersOfRecordsThatAreGone have the reason and the place, and no content.
+// TestLettersOfRecordsThatAreGone checks that the dead letter of a deleted record has the reason and the place, and no
+// content.
 func TestLettersOfRecordsThatAreGone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -232,7 +234,8 @@ func TestLettersOfRecordsThatAreGone(t *testing.T) {
 	}
 }
 
-// TestVerdictsThatWereDeleted: `oriel run` said nothing of lost letters, and `oriel letters` advised a new deployment.
+// TestVerdictsThatWereDeleted deletes the topic of record statuses. `oriel run` once did not mention the lost dead
+// letters, and `oriel letters` advised a new deployment.
 func TestVerdictsThatWereDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -276,8 +279,8 @@ func TestVerdictsThatWereDeleted(t *testing.T) {
 	f.CheckHistory(0, 10)
 }
 
-// TestLettersSayWhatIsWrong: a letter names the member, in words, whether the process has the operator's settings or
-// those of the deployment alone.
+// TestLettersSayWhatIsWrong checks that a dead letter names the wrong member in words, whether the process has the
+// operator's settings or only the deployment's.
 func TestLettersSayWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -305,8 +308,8 @@ func TestLettersSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestLettersOfAMapping: a letter names the path at which a mapped record is wrong. A record that the mapping filters
-// has no letter, because nothing is wrong with it.
+// TestLettersOfAMapping checks that a dead letter names the path at which a mapped record is wrong. A record that the
+// mapping filters out has no letter, because it is not wrong.
 func TestLettersOfAMapping(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{

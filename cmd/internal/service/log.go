@@ -14,7 +14,8 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// diskFull logs that the local store waits for room, as often as it says so, and tells hear.
+// diskFull returns a function that logs, at each call, whether the local store waits for room, and passes this on to
+// hear.
 func diskFull(log *slog.Logger, hear func(bool)) func(bool) {
 	return func(full bool) {
 		hear(full)
@@ -26,7 +27,7 @@ func diskFull(log *slog.Logger, hear func(bool)) func(bool) {
 	}
 }
 
-// ended logs what a service that was told to end has left behind.
+// ended returns a function that logs what a service left unfinished when it was told to stop.
 func ended(log *slog.Logger) func(notice.Ending) {
 	return func(e notice.Ending) {
 		if e.Committed && e.Left {
@@ -42,7 +43,7 @@ func ended(log *slog.Logger) func(notice.Ending) {
 	}
 }
 
-// logging turns what the pipeline tells into log lines of public facts.
+// logging returns a listener that logs the pipeline's notices as lines of public facts.
 func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s notice.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
@@ -51,7 +52,8 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 			log.Info("standing by: the stream is with another process", "local_store", string(s))
 		}
 	}
-	// The guarantee is of the frozen plan: another fit of the same settings may age differently.
+	// The guarantee must come from the frozen calibration, because another fit of the same settings may age
+	// differently.
 	l.Proves = func(p int32, g protection.Guarantee) {
 		logAges(log, p, g)
 	}
@@ -104,7 +106,7 @@ func logging(log *slog.Logger, name string, l notice.Listener) notice.Listener {
 	return l
 }
 
-// logAges logs ε by age: of one unit, and of all events of a unit that has several, which goes on.
+// logAges logs ε by age for one event and, if the unit of privacy has several events, for a unit that stays active.
 func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 	if name := g.Scope.Words().Age; name != "" {
 		log.Info("epsilon "+name, "partition", partition, "epsilon", g.Epsilon, "delta", g.Delta)
@@ -124,7 +126,7 @@ func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 	}
 }
 
-// rounded is a figure of the log, rounded up as plans show it: a number in JSON, too.
+// rounded returns a figure for the log, rounded up as `oriel plan` shows it. It is a number in JSON, too.
 func rounded(name string, x float64) slog.Attr {
 	shown, err := strconv.ParseFloat(figure.Upper(x), 64)
 	if err != nil || math.IsInf(shown, 0) {

@@ -20,7 +20,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// TestFiguresOfTheLogHaveNames: what JSON lines say of ε is numbers under names, so that a search finds them.
+// TestFiguresOfTheLogHaveNames checks that JSON lines have the figures of ε as named numbers, so that a log search
+// finds them.
 func TestFiguresOfTheLogHaveNames(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	for want, changes := range map[string][]string{
@@ -72,8 +73,8 @@ func TestFiguresOfTheLogHaveNames(t *testing.T) {
 	}
 }
 
-// The log of a deployment that goes on after another one says what an event loses whose step both release; that of any
-// other says nothing of it.
+// TestTheLossOfTwoLivesIsLogged checks the log of a deployment that continues another one: it has the loss of an event
+// whose step both deployments release. The log of any other deployment does not mention it.
 func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
 	g := protection.Guarantee{
 		Terms:     protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
@@ -90,7 +91,7 @@ func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
 	}
 }
 
-// TestLogLinesAreJSONIfAsked: one object a line.
+// TestLogLinesAreJSONIfAsked checks that each line is one JSON object.
 func TestLogLinesAreJSONIfAsked(t *testing.T) {
 	var out strings.Builder
 	h := Host{Stderr: &out}
@@ -101,7 +102,7 @@ func TestLogLinesAreJSONIfAsked(t *testing.T) {
 	}
 }
 
-// environ has the settings of a guarantee, with changes.
+// environ returns the settings of a guarantee, with changes.
 func environ(changes ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
@@ -110,8 +111,9 @@ func environ(changes ...string) []string {
 	}, changes...)
 }
 
-// TestTheServiceLooksAtNoEventForTraps: its log is public. No file of a service, and none of the commands that start
-// it, uses the warnings or the words of a decoder for people who may read the input. Only the writer of letters may.
+// TestTheServiceLooksAtNoEventForTraps checks the sources of the service and of the commands that start it. They must
+// not use a decoder's warnings or explanations, which are for people who may read the input, because the service's log
+// is public. Only the writer of dead letters may use them.
 func TestTheServiceLooksAtNoEventForTraps(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || !slices.Contains(files, "run.go") || !slices.Contains(files, "letters.go") {

@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// consumer is a plain consumer of the input in the deployment's group, as one that was given it by mistake, or as a
-// process of a version whose members carry no mark. It commits nothing.
+// consumer joins a plain consumer of the input to the deployment's group. It stands for a consumer with a wrong group
+// name, or for a version whose members have no mark. It commits nothing.
 func (f *fixture) consumer(client string) *kgo.Client {
 	f.T.Helper()
 	c, err := kgo.NewClient(
@@ -27,8 +27,8 @@ func (f *fixture) consumer(client string) *kgo.Client {
 	return c
 }
 
-// TestAForeignMemberGetsNothing: a plain consumer in the group was given a partition, whose events were then taken by
-// nobody, while /readyz said ready.
+// TestAForeignMemberGetsNothing adds a plain consumer to the group. Such a consumer was once given a partition, whose
+// events no service took, while /readyz said ready.
 func TestAForeignMemberGetsNothing(t *testing.T) {
 	t.Parallel()
 	f, s := twoAtWork(t)
@@ -48,8 +48,8 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 	s.endsWell()
 }
 
-// TestAForeignLeaderIsNoticed: it shares the partitions out as it likes, so that the one with nobody of this deployment
-// is named.
+// TestAForeignLeaderIsNoticed checks a group whose leader is a plain consumer. It may assign partitions as it likes, so
+// a partition without a service of this deployment must be named.
 func TestAForeignLeaderIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, nil)
@@ -75,8 +75,8 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	s.endsWell()
 }
 
-// TestAnotherVersionInTheGroupIsNoStranger: during a rolling upgrade the newer processes were not ready, and advised to
-// split the group, which stops half of it.
+// TestAnotherVersionInTheGroupIsNoStranger mixes two versions in one group. During a rolling upgrade the newer
+// processes once were not ready and advised splitting the group, which would stop half of it.
 func TestAnotherVersionInTheGroupIsNoStranger(t *testing.T) {
 	t.Parallel()
 	f, s := twoAtWork(t)

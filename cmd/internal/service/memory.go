@@ -7,7 +7,8 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// limitMemory has Go's collector keep the process within what the setting and the states of its partitions take.
+// limitMemory sets the limit of Go's garbage collector to the memory setting plus the states of the process's
+// partitions.
 func (h Host) limitMemory(l notice.Listener, memory deployment.Memory) notice.Listener {
 	if h.limit == nil {
 		return l

@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// bombBytes is below what a batch is read to, so that all of it is unpacked.
+// bombBytes is smaller than the largest batch that is read, so that all of it is unpacked.
 const bombBytes = 60 << 20
 
 // sendBomb appends a batch of one record of zeros, compressed to some kilobytes.
@@ -35,7 +35,7 @@ func (f *fixture) sendBomb(partition int32, codec records.Codec) {
 	}
 }
 
-// peakMemory is the most RAM that a process ever had, bytes.
+// peakMemory returns the most memory that a process ever had resident, bytes.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
@@ -56,8 +56,8 @@ func peakMemory(t *testing.T, pid int) int {
 	return 0
 }
 
-// TestMemoryIsBoundedWhateverArrives: a service with default settings once took 750 MB on a backlog, and 2.3 GB when
-// bombs lay in it.
+// TestMemoryIsBoundedWhateverArrives checks the memory of a service on a backlog, with and without compression bombs.
+// With default settings it once took 750 MB on a backlog, and 2.3 GB with bombs in it.
 func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	t.Parallel()
 	const backlog, most = 40_000, 256_000_000
@@ -85,8 +85,8 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	}
 }
 
-// TestManyPartitionsGetOnWithLittleMemory: the least that the setting allows, a sixth of a MiB of it for each
-// partition's fetches, and a bomb in each.
+// TestManyPartitionsGetOnWithLittleMemory checks progress with the least memory that the setting allows, a sixth of a
+// MiB for the fetches of each partition, and a compression bomb in each.
 func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
 	t.Parallel()
 	const backlog, most = 4000, 256_000_000
@@ -112,7 +112,8 @@ func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
 	f.lettersWithin(partitions, backlog/2, most)
 }
 
-// lettersWithin has one process write a letter for the bomb of each partition, which lies at an offset.
+// lettersWithin checks that one process writes a dead letter for the bomb at the given offset of each partition, within
+// a limit of memory.
 func (f *fixture) lettersWithin(partitions, bomb int, most float64) {
 	f.T.Helper()
 	letters := f.Start(nil, "letters")

@@ -9,9 +9,9 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// mirror turns the topics of f into what a mirror of the cluster has: the committed records alone, in topics made
-// again. Offsets close up where transactions had their markers. The group's offset is taken along, as a mirror
-// translates it: the input has no markers.
+// mirror replaces the topics of f with what a mirror of the cluster would have: recreated topics with the committed
+// records only. Offsets shift down, because transaction markers are not copied. The group's offset is copied as a
+// mirror translates it; the input has no markers.
 func (f *fixture) mirror(taken int64) {
 	f.T.Helper()
 	for _, topic := range []string{
@@ -33,9 +33,10 @@ func (f *fixture) mirror(taken int64) {
 	f.commitOffset(taken)
 }
 
-// TestADeploymentDoesNotGoOnInAMirror: a mirror has the records, and neither the ids of topics nor the offsets of
-// transactions, so that nothing says whether its newest state is the newest. Another deployment goes on after the last
-// decision there, with noise of its own, and the same key as before does not make it draw the same noise twice.
+// TestADeploymentDoesNotGoOnInAMirror checks that a deployment refuses to continue in a mirror. A mirror has the
+// records but neither the topics' ids nor the transactions' offsets, so nothing proves that its newest state is the
+// newest. Another deployment may continue after the last decision there, with noise of its own; even under the same key
+// it must not draw the same noise twice.
 func TestADeploymentDoesNotGoOnInAMirror(t *testing.T) {
 	t.Parallel()
 	const before, all = 100, 130

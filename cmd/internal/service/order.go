@@ -10,7 +10,8 @@ import (
 	"oriel/pipeline/deployment"
 )
 
-// WriteOrder writes the order of a whole topic's partitions, until it is told to end or the deployment is over.
+// WriteOrder writes the order in which a whole topic's partitions are consumed. It returns when ctx is cancelled or the
+// deployment is over.
 func WriteOrder(ctx context.Context, h Host) error {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment)
 	if err != nil {

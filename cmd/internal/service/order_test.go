@@ -7,14 +7,14 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// kill ends a process as a crash does.
+// kill ends a process abruptly, as a crash would.
 func kill(p *servicetest.Process) {
 	_ = p.Cmd.Process.Kill()
 	<-p.Done
 }
 
-// TestOrderByAnotherProcess: with ORIEL_SEQUENCER=other the stream stands still until oriel order runs. When that
-// process has died and another one follows, it goes on.
+// TestOrderByAnotherProcess checks that, with ORIEL_SEQUENCER=other, the stream waits until `oriel order` runs. If that
+// process dies, another one takes over.
 func TestOrderByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_SEQUENCER": "other"})
@@ -32,7 +32,8 @@ func TestOrderByAnotherProcess(t *testing.T) {
 	f.CheckHistory(0, 60)
 }
 
-// TestAProcessThatStandsByWritesTheOrder: with ORIEL_SEQUENCER=other the owner does not. A second process is enough.
+// TestAProcessThatStandsByWritesTheOrder checks that, with ORIEL_SEQUENCER=other, the stream's owner does not write the
+// order, and a standby process does. A second process is enough.
 func TestAProcessThatStandsByWritesTheOrder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic", "ORIEL_SEQUENCER": "other"})
@@ -46,7 +47,8 @@ func TestAProcessThatStandsByWritesTheOrder(t *testing.T) {
 	f.CheckHistory(0, 30)
 }
 
-// TestOrderIsOfWholeTopicsAlone: settings under which nobody would read what it writes are refused.
+// TestOrderIsOfWholeTopicsAlone checks that `oriel order` is refused under settings with which no process would read
+// the order.
 func TestOrderIsOfWholeTopicsAlone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, nil)
@@ -56,7 +58,8 @@ func TestOrderIsOfWholeTopicsAlone(t *testing.T) {
 	f.Fails("ORIEL_SEQUENCER=other", "order")
 }
 
-// TestOwnerWritesTheOrder: partitions that grow apart are taken as one stream, across processes that follow each other.
+// TestOwnerWritesTheOrder checks that partitions that receive events at different rates are consumed as one stream,
+// also by processes that succeed each other.
 func TestOwnerWritesTheOrder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{"ORIEL_STREAM": "topic"})

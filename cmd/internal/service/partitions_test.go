@@ -18,7 +18,8 @@ func (f *fixture) growInput(partitions int) {
 	f.Partitions = partitions
 }
 
-// twoAtWork is a new deployment of two partitions, whose service, within this process, has taken ten events of each.
+// twoAtWork returns a new deployment of two partitions and its service, in this process, which has consumed ten events
+// of each.
 func twoAtWork(t *testing.T) (*fixture, *inside) {
 	t.Helper()
 	f := newFixture(t, 2, nil)
@@ -29,8 +30,8 @@ func twoAtWork(t *testing.T) (*fixture, *inside) {
 	return f, s
 }
 
-// TestAGrownInputStopsNobody: a partition that was added to the input stopped the whole service, until somebody altered
-// three topics by hand.
+// TestAGrownInputStopsNobody adds a partition to the input. It once stopped the whole service, until three topics were
+// altered by hand.
 func TestAGrownInputStopsNobody(t *testing.T) {
 	t.Parallel()
 	f, s := twoAtWork(t)
@@ -59,8 +60,8 @@ func TestAGrownInputStopsNobody(t *testing.T) {
 	f.CheckHistory(2, 10)
 }
 
-// TestAGrownInputIsSharedAfterARestart: whoever takes its place in the group again is given the shares of before, and
-// is not told that it leads.
+// TestAGrownInputIsSharedAfterARestart checks that added partitions are assigned after a restart. A member that rejoins
+// the group gets its former assignment and does not learn that it is the leader.
 func TestAGrownInputIsSharedAfterARestart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -77,7 +78,8 @@ func TestAGrownInputIsSharedAfterARestart(t *testing.T) {
 	again.Terminate()
 }
 
-// TestAGrownInputIsRefusedAtUserLevel: a producer that keys by user sends some users elsewhere from then on.
+// TestAGrownInputIsRefusedAtUserLevel checks that added partitions are refused with user-level privacy. A producer that
+// keys by user sends some users to other partitions from then on.
 func TestAGrownInputIsRefusedAtUserLevel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "64"})
@@ -96,7 +98,8 @@ func TestAGrownInputIsRefusedAtUserLevel(t *testing.T) {
 	}
 }
 
-// TestRefuseAnInputThatWasDeleted: the advice was to create it, which the next start refused.
+// TestRefuseAnInputThatWasDeleted checks the advice for a deleted input. It once advised creating the topic, which the
+// next start refused.
 func TestRefuseAnInputThatWasDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"TEST_DOUBT": "whole"}) // the fetch would be the first to believe it
@@ -119,8 +122,8 @@ func TestRefuseAnInputThatWasDeleted(t *testing.T) {
 	}
 }
 
-// TestRefuseAChangelogThatWasDeleted: `oriel topics` was advised, made an empty one and said that the deployment is
-// ready.
+// TestRefuseAChangelogThatWasDeleted checks the advice for a deleted changelog. The message once advised `oriel
+// topics`, which created an empty one and reported the deployment as ready.
 func TestRefuseAChangelogThatWasDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -135,7 +138,8 @@ func TestRefuseAChangelogThatWasDeleted(t *testing.T) {
 	}
 }
 
-// TestDecisionsThatWereDeletedAreMissed by all at once and alike: "run `oriel topics`" led to another message.
+// TestDecisionsThatWereDeletedAreMissed checks that all commands report a deleted decision topic at once and with the
+// same text. The advice "run `oriel topics`" once led to another message.
 func TestDecisionsThatWereDeletedAreMissed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)

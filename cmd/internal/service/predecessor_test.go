@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// after is a deployment on the input of f that goes on after it, with a master key of its own.
+// after returns a deployment on the input of f that continues f's deployment, with a master key of its own.
 func (f *fixture) after(more map[string]string) *fixture {
 	f.T.Helper()
 	copied := *f.Fixture
@@ -32,7 +32,7 @@ func (f *fixture) after(more map[string]string) *fixture {
 	return next
 }
 
-// points are the committed decisions of partition 0.
+// points returns the committed decisions of partition 0.
 func (f *fixture) points() (all []schemas.Decision) {
 	f.T.Helper()
 	for _, r := range f.Read(f.Topic("decisions"), 0, false) {
@@ -52,9 +52,10 @@ func forgetting() map[string]string {
 	}
 }
 
-// TestANewLifeGoesOnAfterALostKey: the key of a running deployment is lost. Another one, under a key of its own, ends
-// it for good, starts each partition at its last decision and its group's offset, survives kills while it opens, and is
-// replayed like any other. What the old process would have done next never appears, and it does not come back.
+// TestANewLifeGoesOnAfterALostKey covers a running deployment whose key is lost. A new deployment with its own key ends
+// the old one for good. It starts each partition at the old one's last decision and group offset, survives crashes
+// while it opens, and can be replayed like any other. The old process's next decision must never appear, and the old
+// process must not come back.
 func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	t.Parallel()
 	const before, all = 300, 360
@@ -88,7 +89,7 @@ func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	if last.Incarnation == first.Incarnation {
 		t.Error("one incarnation")
 	}
-	// from nothing it would start at 0
+	// Without the last decision it would start at 0.
 	if moved := floats.Distance(last.Point, first.Point, 2); moved > 0.5*math.Sqrt(floats.Dot(last.Point, last.Point)) {
 		t.Errorf("from %v to %v", last.Point, first.Point)
 	}
@@ -96,8 +97,8 @@ func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	next.Refused(map[string]string{"ORIEL_AFTER": ""}, "AFTER")
 }
 
-// TestANewLifeGoesOnAfterALostChangelog: so it does when the old state is deleted, and a partition that the old one
-// never had starts as any does.
+// TestANewLifeGoesOnAfterALostChangelog checks that a new deployment can also continue one whose state is deleted. A
+// partition that the old one never had starts as in any new deployment.
 func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
 	t.Parallel()
 	const before, all = 200, 230
@@ -126,8 +127,8 @@ func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
 	next.CheckHistory(1, 10)
 }
 
-// TestANewLifeEndsABusyOne: the old deployment takes events and commits all the while, and takes its id back when it is
-// taken. Each event is decided on once, by one of the two.
+// TestANewLifeEndsABusyOne starts the new deployment while the old one consumes events, commits, and takes back its
+// transactional id whenever it loses it. Each event must be decided once, by one of the two.
 func TestANewLifeEndsABusyOne(t *testing.T) {
 	t.Parallel()
 	const all = 2000
@@ -155,7 +156,8 @@ func TestANewLifeEndsABusyOne(t *testing.T) {
 	next.CheckHistory(0, all-before)
 }
 
-// TestWhatANewLifeNeedsIsAskedFor: no guess where to start, and no start from nothing in silence.
+// TestWhatANewLifeNeedsIsAskedFor checks that a new deployment neither guesses where to start nor silently starts from
+// nothing.
 func TestWhatANewLifeNeedsIsAskedFor(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, forgetting())

@@ -14,7 +14,7 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// served is a deployment that has taken 50 events of one partition and stopped.
+// served returns a deployment that has consumed 50 events of one partition and stopped.
 func served(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t, 1, nil)
@@ -70,8 +70,8 @@ func TestRefuseLostState(t *testing.T) {
 	f.GoesOn(60)
 }
 
-// TestRefuseToOpenAgainWhatTheLocalStoreKnows: with every topic and the group new, only the local store says that the
-// events were released before.
+// TestRefuseToOpenAgainWhatTheLocalStoreKnows recreates every topic and the group. Only the local store then shows that
+// the events were released before.
 func TestRefuseToOpenAgainWhatTheLocalStoreKnows(t *testing.T) {
 	t.Parallel()
 	f := served(t)
@@ -86,7 +86,8 @@ func TestRefuseToOpenAgainWhatTheLocalStoreKnows(t *testing.T) {
 	f.GoesOn(50)
 }
 
-// TestRefuseTopicsOfAnotherName: the name is in the transactional ids, so that two names would not fence each other.
+// TestRefuseTopicsOfAnotherName checks that topics of a deployment with another name are refused. Transactional ids
+// contain the name, so services under two names would not fence each other.
 func TestRefuseTopicsOfAnotherName(t *testing.T) {
 	t.Parallel()
 	f := served(t)
@@ -116,14 +117,14 @@ func TestRefuseResetOffsets(t *testing.T) {
 	f.GoesOn(50)
 }
 
-// commitOffset sets the group's offset as an administrator would while the group is empty.
+// commitOffset sets the group's offset, as an administrator can while the group is empty.
 func (f *fixture) commitOffset(offset int64) {
 	f.T.Helper()
 	producer, err := produce.New(f.Ctx(), f.Client, f.Name+"-admin", time.Minute)
 	if err != nil {
 		f.T.Fatal(err)
 	}
-	// Every transaction needs a partition of its own to be committed on.
+	// A transaction can only be committed if it contains a partition.
 	if err := producer.Begin(f.Ctx(), []kafka.TopicPartition{{Topic: f.Topic("verdicts")}}); err != nil {
 		f.T.Fatal(err)
 	}
@@ -165,8 +166,8 @@ func TestRefuseSettingsAllAtOnceAndUnknownOnes(t *testing.T) {
 	}
 }
 
-// TestRefuseAnInputMadeAgainUnderTheService: the new topic has other records under the same offsets, and none of them
-// may become a decision of the old incarnation.
+// TestRefuseAnInputMadeAgainUnderTheService recreates the input while the service runs. The new topic has other records
+// at the same offsets, and none of them may enter a decision of the old incarnation.
 func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -188,7 +189,8 @@ func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
 	f.CheckHistory(0, 50)
 }
 
-// TestRefuseLostDecisions: decisions that were published may not be made up, nor a second history begun.
+// TestRefuseLostDecisions checks that the service refuses to start when published decisions are lost. It may neither
+// recreate them nor begin a second history.
 func TestRefuseLostDecisions(t *testing.T) {
 	t.Parallel()
 	f := served(t)

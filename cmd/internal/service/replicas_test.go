@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestRefuseAnInputThatOneBrokerCanLose: that acknowledged events stay is what one history rests on. On three brokers,
-// an input that is less durable than our own topics was once accepted without a word.
+// TestRefuseAnInputThatOneBrokerCanLose checks the durability of the input. A single history requires that acknowledged
+// events stay. An input on three brokers that was less durable than Oriel's own topics was once accepted silently.
 func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 	t.Parallel()
 	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Brokers: 3})

@@ -25,7 +25,7 @@ import (
 	"oriel/state"
 )
 
-// Run is the service: it takes partitions and commits decisions until ctx is done.
+// Run runs the service: it takes over partitions and commits decisions until ctx is cancelled.
 func Run(ctx context.Context, h Host) (err error) {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
 		settings.Operator)
@@ -112,7 +112,8 @@ func Run(ctx context.Context, h Host) (err error) {
 	if s, model, _, err = h.AsOpened(ctx, d.client, d.topics.Changelog, d.master, s, model); err != nil {
 		return err
 	}
-	// Before the state directory: it does not fit another input either, and says nothing of what to do then.
+	// Check the manifests before the state directory. A store of another input would fail too, but its error does not
+	// say what to do.
 	if err := changelog.CheckManifests(ctx, d.client, config, d.topics, model, d.master); err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func Run(ctx context.Context, h Host) (err error) {
 	return nil
 }
 
-// vectorsOf is the published descriptor of vectors; empty where events have no features.
+// vectorsOf returns the published descriptor of feature vectors. It is empty if events have no features.
 func vectorsOf(s settings.Settings, m streams.Model) (score.Descriptor, error) {
 	if !score.Hashes(m.Events.Body) {
 		return score.Descriptor{}, nil
@@ -158,7 +159,7 @@ func vectorsOf(s settings.Settings, m streams.Model) (score.Descriptor, error) {
 	return score.ParseDescriptor(text)
 }
 
-// cancelled tells whether a command got no further because it was told to end, which is no failure.
+// cancelled reports whether a command stopped early because it was told to, which is not a failure.
 func cancelled(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }

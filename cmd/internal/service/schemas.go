@@ -14,8 +14,8 @@ import (
 	"oriel/state"
 )
 
-// freezeSchemas gives streams that have none the schemas of the registry. It asks the registry only if no stream has
-// any: so the command that calls it works again while the registry is away.
+// freezeSchemas freezes the registry's schemas for streams that have none. It asks the registry only if some stream has
+// none, so that the command works while the registry is away.
 func freezeSchemas(
 	ctx context.Context, s settings.Settings, d changelog.Deployment, leaveOut []uint, done func(what string),
 ) error {
@@ -31,8 +31,8 @@ func freezeSchemas(
 	return err
 }
 
-// WritersSchemas asks the registry for all versions of the subject, and checks that each can be read as the mapping
-// asks, beside those that are frozen.
+// WritersSchemas returns all versions of the subject in the registry. It checks that each of them, beside the frozen
+// ones, can be read as the mapping requires.
 func WritersSchemas(
 	ctx context.Context, s settings.Settings, d changelog.Deployment, frozen state.Schemas, leaveOut []uint,
 ) (state.Schemas, error) {
@@ -94,7 +94,7 @@ func ids(all state.Schemas) string {
 	return strings.Join(texts, ", ")
 }
 
-// PullSchemas adds the schemas that the registry has by now to those that are frozen.
+// PullSchemas freezes the schemas that were added to the registry since the last freeze.
 func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 	s, d, err := h.openDeployment(ctx, deployment.ByAll)
 	if err != nil {
@@ -123,7 +123,7 @@ func PullSchemas(ctx context.Context, h Host, leaveOut []uint) error {
 	return err
 }
 
-// places says where schemas are known from.
+// places describes the offsets from which schemas are known.
 func places(since []state.SchemaSince) string {
 	texts := make([]string, len(since))
 	for i, at := range since {

@@ -21,7 +21,7 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// subject is one of a registry: a real one at ORIEL_TEST_REGISTRY, or else a fake.
+// subject is a subject of a registry: the registry at ORIEL_TEST_REGISTRY if set, or else a fake.
 type subject struct {
 	t    *testing.T
 	name string
@@ -54,12 +54,12 @@ func (s *subject) check(err error) {
 	}
 }
 
-// withinReach is the registry until the server is closed.
+// withinReach serves the registry until the returned server is closed.
 func (s *subject) withinReach() *httptest.Server {
 	return httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(s.at) }})
 }
 
-// write registers a schema of Avro, and returns what writes records with it, in Confluent's framing.
+// write registers an Avro schema, and returns a function that encodes records with it, in Confluent's framing.
 func (s *subject) write(fields string) func(total int) records.Record {
 	s.t.Helper()
 	text := `{"type":"record","name":"Order","fields":[` + fields + `]}`
@@ -78,7 +78,7 @@ func (s *subject) write(fields string) func(total int) records.Record {
 	}
 }
 
-// writeProtobuf is write for a schema of Protobuf: field 1 is whether an order was late, field 2 its total.
+// writeProtobuf is write for a Protobuf schema: field 1 is whether an order was late, field 2 its total.
 func (s *subject) writeProtobuf(fields string) func(total int) records.Record {
 	s.t.Helper()
 	id := s.register(sr.Schema{Type: sr.TypeProtobuf, Schema: `syntax = "proto3"; message Order { ` + fields + ` }`})
@@ -95,7 +95,8 @@ func (s *subject) register(schema sr.Schema) uint32 {
 	return uint32(registered.ID)
 }
 
-// evolution is a schema of orders and its later versions, in a language. The mapping names late and total.
+// evolution is a schema of orders and its later versions, in one schema language. The mapping names the fields late and
+// total.
 type evolution struct {
 	write                              func(*subject, string) func(int) records.Record
 	first, more, wider, renamed, fewer string
@@ -126,10 +127,10 @@ var evolutions = map[string]evolution{
 
 const avroLate = `{"name":"late","type":"boolean"}`
 
-// TestSchemasOfARegistry: `oriel topics` freezes what the registry has. From then on nothing depends on it: it may be
-// away, or have lost the subject. An id that comes later is unknown until `oriel schema pull`, and known from there on,
-// whether its schema has more fields, fewer, wider or renamed ones. A version that cannot be read is refused until it
-// is left out. A replay says the same.
+// TestSchemasOfARegistry checks that `oriel topics` freezes the registry's schemas. From then on the registry may be
+// away or have lost the subject. A later id is unknown until `oriel schema pull`, and known from there on, whether its
+// schema has more, fewer, wider or renamed fields. A version that cannot be read is refused until it is left out. A
+// replay must agree with all of this.
 func TestSchemasOfARegistry(t *testing.T) {
 	t.Parallel()
 	for language, e := range evolutions {
@@ -209,5 +210,5 @@ func testSchemasOfARegistry(t *testing.T, language string, e evolution) {
 	f.Fails("is another schema than the one that is frozen under this id", "pull")
 }
 
-// idOf is the id of the schema that a record names.
+// idOf returns the id of the schema that a record names.
 func idOf(r records.Record) uint32 { return binary.BigEndian.Uint32(r.Value[1:]) }

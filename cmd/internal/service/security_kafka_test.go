@@ -14,8 +14,8 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestTLSAndLogin: each way in with the right settings, and with wrong ones, where the command ends and names the
-// setting that is to mend.
+// TestTLSAndLogin connects in each supported way, with right settings and with wrong ones. With wrong ones the command
+// must end and name the setting to correct.
 func TestTLSAndLogin(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -78,7 +78,8 @@ func TestTLSAndLogin(t *testing.T) {
 	}
 }
 
-// TestTheListedRightsAreEnough: a user who has exactly what deploy/OPERATING.md lists for a command can work with it.
+// TestTheListedRightsAreEnough checks that a Kafka user with exactly the rights listed in deploy/OPERATING.md for a
+// command can run it.
 func TestTheListedRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, servicetest.Login(t))
@@ -106,7 +107,8 @@ func TestTheListedRightsAreEnough(t *testing.T) {
 	f.Compares(checkpoint, 5)
 }
 
-// TestTheListedRightsAreEnoughForAWholeTopic: who writes its order starts without the right to read an event.
+// TestTheListedRightsAreEnoughForAWholeTopic checks the same for the process that writes a whole topic's order. It must
+// start without the right to read events.
 func TestTheListedRightsAreEnoughForAWholeTopic(t *testing.T) {
 	t.Parallel()
 	settings := servicetest.Login(t)
@@ -127,7 +129,7 @@ func TestTheListedRightsAreEnoughForAWholeTopic(t *testing.T) {
 	run.Terminate()
 }
 
-// growAsAdmin gives the input a second partition, so that `oriel topics` adds one to a topic that was there.
+// growAsAdmin adds a second partition to the input, so that `oriel topics` must add one to existing topics.
 func (f *fixture) growAsAdmin() {
 	f.T.Helper()
 	f.CreateTopic(f.Topic("verdicts"), 1,
@@ -135,7 +137,8 @@ func (f *fixture) growAsAdmin() {
 	f.growInput(2)
 }
 
-// TestAMissingRightIsNamed: the operation, and what it is lacking on.
+// TestAMissingRightIsNamed checks that the error names the operation that is not allowed, and the topic, group or id
+// that it was tried on.
 func TestAMissingRightIsNamed(t *testing.T) {
 	for name, c := range map[string]struct{ command, operation, on string }{
 		"topics may not create":        {"topics", "CREATE", "decisions"},

@@ -12,7 +12,7 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// underSemantics runs the service as a version would that reads records otherwise.
+// underSemantics changes the host so that the service runs as a version with another numbered way of reading records.
 func underSemantics(number uint32) func(*service.Host) {
 	return func(h *service.Host) {
 		h.Model = func(s settings.Settings) (streams.Model, error) {
@@ -23,7 +23,7 @@ func underSemantics(number uint32) func(*service.Host) {
 	}
 }
 
-// semantics is the number of the last committed state.
+// semantics returns the semantics number of the last committed state.
 func (f *fixture) semantics() (number uint32) {
 	f.T.Helper()
 	sealer := f.sealer()
@@ -35,7 +35,7 @@ func (f *fixture) semantics() (number uint32) {
 	return number
 }
 
-// takes sends events to a service of some semantics, which must take them.
+// takes sends events to a service with this semantics number, and checks that it consumes them.
 func (f *fixture) takes(number uint32, from, to int) {
 	f.T.Helper()
 	f.Send(0, servicetest.Events(from, to-from)...)
@@ -47,8 +47,8 @@ func (f *fixture) takes(number uint32, from, to int) {
 	}
 }
 
-// TestOtherSemanticsRepeatNothing: a version that reads a record otherwise would redraw the noise of steps whose
-// decisions stand readable in an aborted transaction.
+// TestOtherSemanticsRepeatNothing checks an upgrade to a version that reads records differently. It must not redraw the
+// noise of steps whose decisions can still be read in an aborted transaction.
 func TestOtherSemanticsRepeatNothing(t *testing.T) {
 	t.Parallel()
 	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))
@@ -78,7 +78,7 @@ func TestOtherSemanticsRepeatNothing(t *testing.T) {
 	f.wholeHistory(checkpoint, int(f.taken()), 1, 1)
 }
 
-// taken is how far the input was taken.
+// taken returns the offset up to which the input is consumed.
 func (f *fixture) taken() int64 {
 	f.T.Helper()
 	offset, err := group.CommittedOffset(f.Ctx(), f.Client, f.Name, f.Env["ORIEL_INPUT_TOPIC"], 0)

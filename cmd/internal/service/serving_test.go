@@ -36,7 +36,7 @@ func (s *inProcess) output() string {
 	return s.out.String()
 }
 
-// serve runs the service here; heard and more are further listeners and settings, change changes its host.
+// serve runs the service in this process. change modifies its host, and more has further settings.
 func (f *fixture) serve(change func(*service.Host), more map[string]string) *inProcess {
 	f.T.Helper()
 	ctx, cancel := context.WithCancel(f.Ctx())
@@ -82,7 +82,7 @@ func (s *inProcess) running() {
 	}
 }
 
-// stop ends a service that is to end well.
+// stop tells a service to stop, and checks that it stops without an error.
 func (s *inProcess) stop() {
 	s.t.Helper()
 	s.running()

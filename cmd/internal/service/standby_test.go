@@ -19,8 +19,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// TestATakeOverFromStandbyRestoresNothing: a process that has nothing to do copies the changelog and is ready once it
-// has. It reads the end of the changelog alone when it takes the stream over, and goes on where the owner was.
+// TestATakeOverFromStandbyRestoresNothing checks that an idle process copies the changelog and is ready once it has it.
+// When it takes over the stream, it reads only the end of the changelog and continues where the owner was.
 func TestATakeOverFromStandbyRestoresNothing(t *testing.T) {
 	t.Parallel()
 	for stream, partitions := range map[string]int{"partition": 1, "topic": 3} {

@@ -15,7 +15,7 @@ import (
 	"oriel/state/local"
 )
 
-// store changes the local store of a fixture's service that has stopped.
+// store changes the local store of a stopped service.
 func (f *fixture) store(change func(s *local.Store) error) {
 	f.T.Helper()
 	d := f.deployment()
@@ -29,8 +29,8 @@ func (f *fixture) store(change func(s *local.Store) error) {
 	}
 }
 
-// TestRefuseLocalStoreAheadOfTheChangelog: a broker was put back to a backup, under the same topic id. The store was
-// the only one to know, and was cleared in silence: 60 decisions got a second value.
+// TestRefuseLocalStoreAheadOfTheChangelog covers a broker that was restored from a backup, with the same topic id. Only
+// the local store knew of the lost records, and it was cleared silently. 60 decisions got a second value.
 func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []int64{1, 1000} { // the markers of take-overs soon fill a small gap
@@ -63,7 +63,8 @@ func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
 	}
 }
 
-// TestRefuseAnotherChangelogUnderTheLocalStore: the same, when the topic has grown again beyond where the store stands.
+// TestRefuseAnotherChangelogUnderTheLocalStore checks the same case after the topic has grown again beyond the local
+// store's offset.
 func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 	t.Parallel()
 	f := served(t)
@@ -88,8 +89,8 @@ func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 	f.GoesOn(50)
 }
 
-// TestLocalStoreOfAnEarlierVersionIsReadAgain: it noted a place that may lie behind a marker, of which nothing can be
-// told.
+// TestLocalStoreOfAnEarlierVersionIsReadAgain checks that the store of an earlier version is rebuilt from the
+// changelog. Its stored offset may lie after a transaction marker, so it cannot be compared with the changelog.
 func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
 	t.Parallel()
 	f := served(t)
@@ -111,7 +112,8 @@ func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
 	})
 }
 
-// TestTakeOverSaysWhatItWaitsFor: users saw a partition restore for ever, and the log said nothing.
+// TestTakeOverSaysWhatItWaitsFor checks that the log names what a take-over waits for. Users saw a partition restore
+// for ever while the log was silent.
 func TestTakeOverSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	f := served(t)

@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestANewDeploymentSaysWhatIsOneStream, where its input has several partitions. Nothing is made or grown for settings
-// that are refused: a partition cannot be taken away again.
+// TestANewDeploymentSaysWhatIsOneStream checks that ORIEL_STREAM is required if the input has several partitions. If
+// settings are refused, no topic may be created or extended, because a partition cannot be removed.
 func TestANewDeploymentSaysWhatIsOneStream(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, nil)
@@ -64,7 +64,7 @@ func TestANewDeploymentSaysWhatIsOneStream(t *testing.T) {
 	refused([5]int{2, 2, 2, 0, 2}, "the configuration differs", "ORIEL_STREAM")
 }
 
-// TestOnePartitionNeedsNoChoice: a deployment on one partition is as it was.
+// TestOnePartitionNeedsNoChoice checks that a deployment on one partition works without ORIEL_STREAM.
 func TestOnePartitionNeedsNoChoice(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -74,8 +74,8 @@ func TestOnePartitionNeedsNoChoice(t *testing.T) {
 	}
 }
 
-// TestOneStreamTakesAllPartitions, those that are added while it works as well, and users who have events in several:
-// none of them needs `oriel topics`, and nothing stops.
+// TestOneStreamTakesAllPartitions checks a stream of a whole topic. It includes partitions that are added while it
+// runs, and users with events in several partitions. Added partitions need no `oriel topics`, and nothing stops.
 func TestOneStreamTakesAllPartitions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 3, map[string]string{

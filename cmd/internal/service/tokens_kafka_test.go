@@ -27,7 +27,7 @@ import (
 	"oriel/cmd/internal/servicetest"
 )
 
-// claims are those of a token for the user oriel that lives for so long from now on.
+// claims returns the claims of a token for the user oriel that expires after life.
 func claims(life time.Duration) map[string]any {
 	now := time.Now()
 	return map[string]any{
@@ -35,10 +35,10 @@ func claims(life time.Duration) map[string]any {
 	}
 }
 
-// unsigned is a token that the broker's own test handler takes (RFC 7515, A.5).
+// unsigned returns a token that the broker's own test handler accepts (RFC 7515, A.5).
 func unsigned(t *testing.T, claims map[string]any) string { return content(t, "none", claims) + "." }
 
-// content is a token's header and claims, as they are signed.
+// content returns a token's header and claims in the form that is signed.
 func content(t *testing.T, algorithm string, claims map[string]any) string {
 	t.Helper()
 	text, err := json.Marshal(claims)
@@ -49,7 +49,7 @@ func content(t *testing.T, algorithm string, claims map[string]any) string {
 	return encode([]byte(`{"alg":"`+algorithm+`","kid":"1"}`)) + "." + encode(text)
 }
 
-// signed is a token of the issuer that the broker trusts (RS256).
+// signed returns a token of the issuer that the broker trusts (RS256).
 func signed(t *testing.T, claims map[string]any) string {
 	t.Helper()
 	text, err := os.ReadFile(servicetest.SecureFile(t, "tokens.key"))
@@ -70,10 +70,10 @@ func signed(t *testing.T, claims map[string]any) string {
 	return token + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// clientSecret is what the token endpoint asks for.
+// clientSecret is the secret that the token endpoint requires.
 const clientSecret = "the-secret"
 
-// tokenEndpoint gives tokens that token makes, and counts them.
+// tokenEndpoint serves tokens made by token, and counts them in given.
 func tokenEndpoint(t *testing.T, life time.Duration, token func() string) (url string, given *atomic.Int64) {
 	t.Helper()
 	given = new(atomic.Int64)
@@ -90,7 +90,7 @@ func tokenEndpoint(t *testing.T, life time.Duration, token func() string) (url s
 	return server.URL, given
 }
 
-// withTokens are settings of a client that asks an endpoint.
+// withTokens returns the settings of a client that gets tokens from an endpoint.
 func withTokens(t *testing.T, url, secret string) map[string]string {
 	t.Helper()
 	return map[string]string{
@@ -101,7 +101,8 @@ func withTokens(t *testing.T, url, secret string) map[string]string {
 	}
 }
 
-// withTokenFile are settings of a client that reads a file, with the listener that believes any token.
+// withTokenFile returns the settings of a client that reads its token from a file, for the listener that accepts any
+// token.
 func withTokenFile(t *testing.T, file string) map[string]string {
 	t.Helper()
 	return map[string]string{
@@ -110,7 +111,8 @@ func withTokenFile(t *testing.T, file string) map[string]string {
 	}
 }
 
-// TestTokensThatLetIn: each way in with tokens, and those that end the command, which names the setting to mend.
+// TestTokensThatLetIn checks each way to log in with tokens. With a wrong token the command must end and name the
+// setting to correct.
 func TestTokensThatLetIn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -161,8 +163,8 @@ func TestTokensThatLetIn(t *testing.T) {
 	}
 }
 
-// TestTokensExpireDuringARun: sessions of 4 s, and tokens that live no longer. The service goes on for 20 s without a
-// lost connection, so that no partition is taken over again and no request is repeated.
+// TestTokensExpireDuringARun uses sessions of 4 s and tokens that live no longer. The service must run for 20 s without
+// losing a connection, so that no partition is taken over again and no request is repeated.
 func TestTokensExpireDuringARun(t *testing.T) {
 	const life = 5 * time.Second
 	for name, settings := range map[string]func(*testing.T) (env map[string]string, tokens func() int64){

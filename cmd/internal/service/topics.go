@@ -11,7 +11,7 @@ import (
 )
 
 // PrepareTopics creates and checks the topics, registers the schema of decisions, writes the manifests, and freezes the
-// schemas of a registry, but for those whose ids are left out.
+// registry's schemas except those with an id in leaveOut.
 func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []uint) error {
 	s, err := settings.Load(h.Environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
 	if err != nil {
@@ -94,7 +94,7 @@ func PrepareTopics(ctx context.Context, h Host, inputPartitions int, leaveOut []
 	return nil
 }
 
-// streamsText says how many streams a deployment has.
+// streamsText describes how many streams a deployment has.
 func streamsText(c deployment.Config, partitions int) string {
 	if c.WholeTopic() {
 		return fmt.Sprintf("one stream, %s, of partitions: %d", c.StreamName(0), partitions)

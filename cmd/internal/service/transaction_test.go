@@ -28,11 +28,10 @@ import (
 	"oriel/state/local"
 )
 
-// A transaction that is torn has ended in some of its parts and not in others. Each of the sixteen ways is played here:
-// a service is cut off when all its records are acknowledged, and what some of the parts were to be is committed by
-// hand.
+// A torn transaction has ended in some of its parts and not in others. Each of the sixteen combinations is tested here.
+// A service is cut off when all its records are acknowledged, and the test itself commits the records of some parts.
 
-// part is a bit for each part of a transaction.
+// parts is a set of the parts of a transaction, one bit each.
 type parts uint
 
 const (
@@ -56,7 +55,7 @@ func (p parts) String() string {
 	return strings.Join(names, "+")
 }
 
-// prepare makes the topics of a fixture in this process.
+// prepare creates the topics of a fixture from this process.
 func (f *fixture) prepare() {
 	f.T.Helper()
 	h := servicetest.Host()
@@ -69,7 +68,7 @@ func (f *fixture) prepare() {
 	}
 }
 
-// transactionalTopics are those of a transaction, by part.
+// transactionalTopics returns the topics that a transaction writes to, by part.
 func (f *fixture) transactionalTopics() map[parts]string {
 	return map[parts]string{
 		decisionsPart: f.Topic("decisions"), verdictsPart: f.Topic("verdicts"), changelogPart: f.Topic("changelog"),
@@ -83,13 +82,13 @@ func (f *fixture) takeOver() (*produce.Producer, error) {
 }
 
 // tear runs a service until all records of its next transaction are acknowledged, cuts it off there, and commits some
-// of its parts. Its local store then stands as if the commit had been acknowledged.
+// of its parts. The local store is left as if the commit had been acknowledged.
 func (f *fixture) tear(committed parts, more map[string]string) {
 	f.T.Helper()
 	f.forge(committed, more, func(records.Record) []byte { return nil })
 }
 
-// forge is tear, but that what is committed of a record is another value where other gives one.
+// forge is tear, but commits other(r) in the place of a record r where other returns a value.
 func (f *fixture) forge(committed parts, more map[string]string, other func(r records.Record) []byte) {
 	f.T.Helper()
 	before := map[parts]int64{}
@@ -166,7 +165,7 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r re
 	}
 }
 
-// follow gives a local store the records that were sent to the changelog from an offset on.
+// follow copies the records that were sent to the changelog from an offset on into a local store.
 func (f *fixture) follow(from int64, more map[string]string) {
 	f.T.Helper()
 	dir, d := f.Env["ORIEL_STATE_DIR"], f.deployment()
@@ -191,14 +190,14 @@ func (f *fixture) follow(from int64, more map[string]string) {
 	}
 }
 
-// localPosition is the record by which a local store knows how far it has followed the changelog.
+// localPosition returns the record with which a local store notes how far it has followed the changelog.
 func localPosition(d changelog.Deployment, next int64) state.Record {
 	return state.Record{
 		Key: []byte("changelog"), Value: append(binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next)), 2),
 	}
 }
 
-// opened is a deployment of one partition that has been opened and has taken events, and its checkpoint of step 0.
+// opened returns a deployment of one partition that is open and has consumed events, with its checkpoint of step 0.
 func opened(t *testing.T, more map[string]string, records []records.Record) (*fixture, []byte) {
 	t.Helper()
 	f := newFixture(t, 1, more)
@@ -215,9 +214,9 @@ func opened(t *testing.T, more map[string]string, records []records.Record) (*fi
 	return f, checkpoint
 }
 
-// wholeHistory checks what a deployment has committed of its events: each decision that is due, once, in order, with
-// the bytes that a replay from step 0 gives; no other value of it even uncommitted; each offset's verdict once; the
-// group at the end.
+// wholeHistory checks everything that a deployment has committed about its events. Each due decision appears once, in
+// order, with the bytes of a replay from step 0, and with no other value, even uncommitted. Each offset has one record
+// status, and the group's offset is at the end.
 func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 	f.T.Helper()
 	values := map[uint64][]byte{}
@@ -260,7 +259,7 @@ func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 	}
 }
 
-// stateDir is the state directory of the n-th service: each second one has none.
+// stateDir returns the state directory of the n-th service, or no directory if n is even.
 func stateDir(t *testing.T, f *fixture, n int) map[string]string {
 	if n%2 == 0 {
 		return nil
@@ -268,9 +267,9 @@ func stateDir(t *testing.T, f *fixture, n int) map[string]string {
 	return map[string]string{"ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "state")}
 }
 
-// TestTornTransactionIsMadeWhole: users saw a partition wait for ever, and decisions stand twice after it was freed.
-// Each of the sixteen ways a transaction can be torn is followed by another tear, of the repair or, where nothing is to
-// be repaired, of the next transaction.
+// TestTornTransactionIsMadeWhole checks that a torn transaction is completed. Users saw a partition wait for ever, and
+// decisions twice after it was freed by hand. After each of the sixteen ways of tearing, the test tears again: the
+// repair or, if nothing needs repair, the next transaction.
 func TestTornTransactionIsMadeWhole(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -310,13 +309,13 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 	}
 }
 
-// TestTornOpeningIsMadeWhole: a partition whose opening was acknowledged, and stands in some parts only, has lost
-// nothing.
+// TestTornOpeningIsMadeWhole checks that a partition loses nothing if its opening was acknowledged but stands only in
+// some parts.
 func TestTornOpeningIsMadeWhole(t *testing.T) {
 	t.Parallel()
 	for i, committed := range []parts{0, offsetPart, changelogPart, changelogPart | offsetPart} {
 		for k, again := range []parts{0, offsetPart, changelogPart} {
-			// In the short form each first way meets one second way, where there is one.
+			// The short form combines each first way with one second way, if there is one.
 			if tiertest.Runs(committed&changelogPart != 0 && k > 0 || committed&changelogPart == 0 && k%2 != i%2, false) {
 				continue
 			}
@@ -343,8 +342,8 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 	}
 }
 
-// TestTornTransactionOfOtherBytesStops: what is committed ahead of the state and does not come out again is a second
-// history, and nothing is sent on top of it.
+// TestTornTransactionOfOtherBytesStops checks that the service stops if committed records ahead of the state differ
+// from the recomputed ones. They are a second history, and nothing may be written after it.
 func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 	t.Parallel()
 	first := map[parts]string{
@@ -369,12 +368,12 @@ func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 	}
 }
 
-// otherDecision has another first number.
+// otherDecision returns the decision with another first number.
 func otherDecision(line []byte) []byte {
 	return regexp.MustCompile(`"decision":\[[^,]*`).ReplaceAll(line, []byte(`"decision":[0.125`))
 }
 
-// otherVerdicts is a row of the same offsets that says something else.
+// otherVerdicts returns a row of record statuses for the same offsets, with other statuses.
 func (f *fixture) otherVerdicts(sealed []byte) []byte {
 	f.T.Helper()
 	sealer := f.sealer()
@@ -386,7 +385,7 @@ func (f *fixture) otherVerdicts(sealed []byte) []byte {
 	return sealer.SealVerdicts(nil, row)
 }
 
-// sealer opens what partition 0 has sealed.
+// sealer returns a Sealer that opens the sealed records of partition 0.
 func (f *fixture) sealer() *state.Sealer {
 	f.T.Helper()
 	master, err := state.LoadMasterKey(f.Env["ORIEL_MASTER_KEY_FILE"])
@@ -406,7 +405,8 @@ func (f *fixture) sealer() *state.Sealer {
 	return nil
 }
 
-// TestTwoValuesOfAnAbortedDecisionStop: then nobody can tell which of them the state stands on.
+// TestTwoValuesOfAnAbortedDecisionStop checks that the service stops if an aborted decision exists with two values,
+// because it cannot know which value the state depends on.
 func TestTwoValuesOfAnAbortedDecisionStop(t *testing.T) {
 	t.Parallel()
 	f, _ := opened(t, nil, servicetest.Events(0, 20))
@@ -431,8 +431,8 @@ func TestTwoValuesOfAnAbortedDecisionStop(t *testing.T) {
 	f.Refused(nil, "decision 25 can be read with two values", "ORIEL_NAME")
 }
 
-// TestResetOffsetsBesideATornTransaction: where decisions stand ahead of the state, setting the offset back would have
-// doubled them. The message says what to do, and that is enough.
+// TestResetOffsetsBesideATornTransaction checks the message when decisions are committed ahead of the state. Resetting
+// the offset as once advised would have duplicated them. Following the message must be enough.
 func TestResetOffsetsBesideATornTransaction(t *testing.T) {
 	t.Parallel()
 	f, checkpoint := opened(t, nil, servicetest.Events(0, 20))

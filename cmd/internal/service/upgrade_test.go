@@ -25,17 +25,17 @@ import (
 	"oriel/schemas"
 )
 
-// Deployments as earlier versions left them: testdata/deployments/VERSION.tar.gz is the embedded broker's data
-// directory, the state directories and the master key after the first 40 events of each partition; VERSION.ndjson.gz is
-// what that version itself had decided after 80. They are never made again.
+// These tests start from deployments that earlier versions wrote. testdata/deployments/VERSION.tar.gz has the embedded
+// broker's data directory, the state directories and the master key after the first 40 events of each partition.
+// VERSION.ndjson.gz has the decisions of that version after 80 events. The files must never be regenerated.
 
-// earlierVersions are the commits that wrote them, and which of the deployments.
+// earlierVersions maps the commits that wrote the files to their deployments.
 var earlierVersions = map[string][]string{
 	"3492c95": {"blt", "tree", "users"}, "9cc46ce": {"blt", "tree", "users"},
 	"a1ffeb8": {"protobuf"}, // which found fields of another schema by name
 }
 
-// earlierDeployments are the settings that they were opened with.
+// earlierDeployments lists the settings that these deployments were opened with.
 var earlierDeployments = []struct {
 	name       string
 	partitions int
@@ -64,10 +64,11 @@ var earlierDeployments = []struct {
 	}},
 }
 
-// sentAt is when the records of a step were sent, in its decision.
+// sentAt matches the member of a decision that has the time at which the step's records were sent.
 var sentAt = regexp.MustCompile(`,"time":[0-9]+`)
 
-// earlierEvent is the i-th event that the deployment of a name was given, or would have been given next.
+// earlierEvent returns the i-th event of the deployment with this name. The first events were sent by the earlier
+// version; later ones continue the series.
 func earlierEvent(name string, i int) records.Record {
 	key := fmt.Appendf(nil, "user %d", i%9)
 	switch {
@@ -84,8 +85,9 @@ func earlierEvent(name string, i int) records.Record {
 	}
 }
 
-// TestEarlierDeploymentsGoOn: a service of this version takes over what an earlier one left, needs no hand but
-// `oriel topics`, and decides what the earlier one would have: from the state directory, and from the changelog alone.
+// TestEarlierDeploymentsGoOn checks that a service of this version takes over a deployment of an earlier one with no
+// manual step but `oriel topics`. It must make the decisions that the earlier version would have made, both from the
+// state directory and from the changelog alone.
 func TestEarlierDeploymentsGoOn(t *testing.T) {
 	t.Parallel()
 	for version, names := range earlierVersions {
@@ -157,8 +159,8 @@ func earlierGoesOn(t *testing.T, dir, addr, name string, partitions int, setting
 	}
 }
 
-// earlierLetters checks that `oriel letters` goes on where the earlier version, which wrote letters itself, has
-// stopped: each bad event has its letter once, in order.
+// earlierLetters checks that `oriel letters` continues where the earlier service, which wrote dead letters itself,
+// stopped. Each bad event must have one dead letter, in order.
 func earlierLetters(f *fixture, p int32) {
 	f.T.Helper()
 	last, bad, reason := -1, 0, schemas.JSONSyntax.String()
@@ -203,7 +205,7 @@ func gunzip(t *testing.T, path string) []byte {
 	return plain
 }
 
-// unpack lays out an archive of directories and files.
+// unpack extracts an archive of directories and files.
 func unpack(t *testing.T, path, dir string) {
 	t.Helper()
 	r := tar.NewReader(bytes.NewReader(gunzip(t, path)))

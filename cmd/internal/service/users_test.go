@@ -9,8 +9,9 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// TestUsersAreKeptApart: an event too close to its user's last one, or of nobody, takes its place as a null event with
-// its reason; a malformed event has had its user's turn; kills and restarts change nothing.
+// TestUsersAreKeptApart checks user-level privacy. An event too close to the user's last one, or without a user, keeps
+// its place as a null event with a reason. A malformed event counts as an event of its user. Kills and restarts change
+// nothing.
 func TestUsersAreKeptApart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, servicetest.ByUser)
@@ -41,7 +42,8 @@ func TestUsersAreKeptApart(t *testing.T) {
 	f.Must("replay", "--check", "--from", f.checkpointOf(records[:200]))
 }
 
-// checkpointOf saves the state, sends records again, and takes them: what replay --check then compares.
+// checkpointOf saves the state, then sends more records and consumes them for a later replay --check. It returns the
+// checkpoint's path.
 func (f *fixture) checkpointOf(records []records.Record) (path string) {
 	f.T.Helper()
 	path = f.T.TempDir() + "/checkpoint"
@@ -53,7 +55,8 @@ func (f *fixture) checkpointOf(records []records.Record) (path string) {
 	return path
 }
 
-// TestUserInTwoPartitionsStopsTheService: the printed guarantee counts one partition a user.
+// TestUserInTwoPartitionsStopsTheService checks that the service stops when a user has events in two partitions. The
+// stated guarantee assumes one partition for each user.
 func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, servicetest.ByUser)
@@ -85,8 +88,8 @@ func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
 	}
 }
 
-// TestUserInPartitionsIsFoundWhenSeenAgain: a user whose separation has just passed is forgotten and remembered in one
-// step.
+// TestUserInPartitionsIsFoundWhenSeenAgain checks a user whose separation has just passed, so that one step both
+// removes and adds the user in the index. The user's event in another partition must still be found.
 func TestUserInPartitionsIsFoundWhenSeenAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, servicetest.ByUser)
@@ -102,7 +105,8 @@ func TestUserInPartitionsIsFoundWhenSeenAgain(t *testing.T) {
 	}
 }
 
-// TestUserInPartitionsIsFoundWhenOneHasStopped: a parked partition still remembers.
+// TestUserInPartitionsIsFoundWhenOneHasStopped checks that the users of a stopped partition are still compared with the
+// others.
 func TestUserInPartitionsIsFoundWhenOneHasStopped(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, map[string]string{
@@ -122,7 +126,8 @@ func TestUserInPartitionsIsFoundWhenOneHasStopped(t *testing.T) {
 	}
 }
 
-// TestUserInPartitionsOfTwoProcessesStopsThem: a process knows whom others remember.
+// TestUserInPartitionsOfTwoProcessesStopsThem checks that processes find a user with events in partitions of different
+// processes.
 func TestUserInPartitionsOfTwoProcessesStopsThem(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, servicetest.ByUser)
@@ -143,7 +148,8 @@ func TestUserInPartitionsOfTwoProcessesStopsThem(t *testing.T) {
 	})
 }
 
-// TestUserOfAHeader: the record key is then any, and a record with two such headers names nobody.
+// TestUserOfAHeader checks users that are named in a header. The record key is then arbitrary, and a record with two
+// such headers names no user.
 func TestUserOfAHeader(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "header:person", "ORIEL_USER_SEPARATION": "3"})

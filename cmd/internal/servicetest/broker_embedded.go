@@ -9,17 +9,19 @@ import (
 	"oriel/cmd/internal/repotest"
 )
 
-// waiting is how many parallel tests wait beside each that computes: most have a broker and processes of their own.
+// waiting is the number of parallel tests that may wait for each one that computes. It is large because most tests have
+// a broker and processes of their own.
 const waiting = 8 / repotest.Fewer
 
-// doubtFor is three looks. An embedded broker does not forget what it has acknowledged.
+// doubtFor is the time of three looks at a topic before a loss is believed. It can be short, because an embedded broker
+// does not forget acknowledged records.
 const doubtFor = 2500 * time.Millisecond * repotest.Fewer
 
-// SessionTimeout is the shortest that a loaded machine keeps, for tests that wait until a killed process has lost its
-// partitions. An embedded broker takes it.
+// SessionTimeout is the shortest session timeout that members keep on a loaded machine. Tests use it that wait until a
+// killed process has lost its partitions. An embedded broker accepts it.
 const SessionTimeout = 2 * time.Second * repotest.Fewer
 
-// Broker is an embedded broker of the test's own.
+// Broker starts an embedded broker for the test and returns its address.
 func Broker(t *testing.T) string {
 	t.Helper()
 	return EmbeddedBroker(t)

@@ -10,17 +10,18 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// waiting is smaller than on embedded brokers, because all tests share one broker, and some measure take-overs.
+// waiting is smaller than with embedded brokers, because all tests share one broker and some measure take-overs.
 const waiting = 2
 
-// doubtFor is the product's own: a real broker that was away may answer from an old log.
+// doubtFor is 0, so that the product's own value is used, because a real broker that was away may answer from an old
+// log.
 const doubtFor = 0
 
-// SessionTimeout is the shortest that a broker takes by default, for tests that wait until a killed process has lost
-// its partitions.
+// SessionTimeout is the shortest session timeout that a broker accepts by default. Tests use it that wait until a
+// killed process has lost its partitions.
 const SessionTimeout = 6 * time.Second
 
-// Broker is the real broker that ORIEL_TEST_BROKERS names; without one the tests fail.
+// Broker returns the address of the real broker in ORIEL_TEST_BROKERS; the tests fail without one.
 func Broker(t *testing.T) string {
 	t.Helper()
 	addr := os.Getenv("ORIEL_TEST_BROKERS")
@@ -30,7 +31,8 @@ func Broker(t *testing.T) string {
 	return addr
 }
 
-// awaitMarkers waits until the end of each transaction shows in a partition: a broker answers before it writes there.
+// awaitMarkers waits until the end of each transaction is visible in a partition. A broker answers before it writes the
+// markers.
 func (f *Fixture) awaitMarkers(topic string, partition int32) {
 	f.T.Helper()
 	if _, err := topics.ReadableEnd(f.Ctx(), f.Client, topic, partition); err != nil {

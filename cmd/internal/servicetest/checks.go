@@ -16,7 +16,7 @@ import (
 	"oriel/schemas"
 )
 
-// PageAddress is where a service has its pages, without a slash at the end.
+// PageAddress returns the address of a service's pages, without a slash at the end.
 func (f *Fixture) PageAddress(p *Process) string {
 	f.T.Helper()
 	found := regexp.MustCompile(`address=(127\.0\.0\.1:\d+)`).FindStringSubmatch(p.Output())
@@ -26,7 +26,7 @@ func (f *Fixture) PageAddress(p *Process) string {
 	return "http://" + found[1]
 }
 
-// Front is the page that a person looks at, and its event stream up to the first frame.
+// Front returns the page for people, and its event stream up to the first frame.
 func (f *Fixture) Front(p *Process) string {
 	f.T.Helper()
 	address := f.PageAddress(p)
@@ -52,7 +52,7 @@ func (f *Fixture) Front(p *Process) string {
 	return all.String()
 }
 
-// Pages are the pages of a service for machines, one after the other.
+// Pages returns the contents of a service's pages for machines, concatenated.
 func (f *Fixture) Pages(p *Process) string {
 	f.T.Helper()
 	address := f.PageAddress(p)
@@ -72,7 +72,7 @@ func (f *Fixture) Pages(p *Process) string {
 	return all.String()
 }
 
-// stream names the stream of a partition of our topics.
+// stream returns the name of the stream of a partition of the deployment's topics.
 func (f *Fixture) stream(p int32) string {
 	if f.Env["ORIEL_STREAM"] == "topic" {
 		return f.Env["ORIEL_INPUT_TOPIC"]
@@ -80,8 +80,8 @@ func (f *Fixture) stream(p int32) string {
 	return strconv.Itoa(int(p))
 }
 
-// CheckHistory reads a partition's decisions: uncommitted ones never show two values for one index, committed ones are
-// exactly 1, 2, …, steps, in order.
+// CheckHistory checks the decisions of a partition. Uncommitted ones must never show two values for one index, and
+// committed ones must be exactly 1, 2, …, steps, in order.
 func (f *Fixture) CheckHistory(p int32, steps int) {
 	t := f.T
 	t.Helper()
@@ -118,14 +118,14 @@ func (f *Fixture) CheckHistory(p int32, steps int) {
 	}
 }
 
-// Letters writes what is owed and gives the letters of a partition.
+// Letters writes the dead letters that are due, and returns the dead letters of a partition.
 func (f *Fixture) Letters(p int32) []records.Record {
 	f.T.Helper()
 	f.Must("letters", "--once")
 	return f.Read(f.Topic("dead-letter"), p, false)
 }
 
-// LetterHeaders are the headers that a letter has after the record's own.
+// LetterHeaders returns the headers that a dead letter has after the record's own.
 func LetterHeaders(letter records.Record) map[string]string {
 	headers := map[string]string{}
 	for _, h := range letter.Headers.List() {
@@ -134,7 +134,7 @@ func LetterHeaders(letter records.Record) map[string]string {
 	return headers
 }
 
-// Reasons are the places and reasons of letters.
+// Reasons returns the place and the reason of each dead letter.
 func Reasons(letters []records.Record) []string {
 	var all []string
 	for _, letter := range letters {
@@ -144,8 +144,8 @@ func Reasons(letters []records.Record) []string {
 	return all
 }
 
-// CheckLetters holds letters of a partition to the bad records of its offsets: each one once, in order, whole but for a
-// value above maxRecord bytes.
+// CheckLetters compares the dead letters of a partition with its bad records by offset. Each must appear once, in order
+// and complete, except for values above maxRecord bytes.
 func (f *Fixture) CheckLetters(p int32, letters []records.Record, bad map[int64]records.Record, maxRecord int) {
 	f.T.Helper()
 	var offsets []int64
@@ -182,8 +182,8 @@ func (f *Fixture) CheckLetters(p int32, letters []records.Record, bad map[int64]
 	}
 }
 
-// Refused runs the service with changed settings and checks that it ends badly, says all of want once, and releases
-// nothing.
+// Refused runs the service with changed settings. It checks that the service fails, prints each text of want once, and
+// releases nothing.
 func (f *Fixture) Refused(more map[string]string, want ...string) {
 	f.T.Helper()
 	before := len(f.Read(f.Topic("decisions"), 0, true))
@@ -211,7 +211,7 @@ func (f *Fixture) GoesOn(from int) {
 	f.CheckHistory(0, from+10)
 }
 
-// Compares has replay --check play what was decided since a checkpoint: so many decisions, and all equal.
+// Compares runs replay --check from a checkpoint, and checks that it compares this many decisions and finds them equal.
 func (f *Fixture) Compares(checkpoint string, decisions int) {
 	f.T.Helper()
 	said := f.Must("replay", "--check", "--from", checkpoint)

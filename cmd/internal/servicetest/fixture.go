@@ -22,7 +22,7 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// Fixture is a deployment of its own on the test's broker. Its commands are child processes: see Main.
+// Fixture is a deployment on the test's broker. Its commands run as child processes: see Main.
 type Fixture struct {
 	T          *testing.T
 	Client     *kafka.Client
@@ -31,13 +31,13 @@ type Fixture struct {
 	Env        map[string]string
 }
 
-// New makes a deployment on a broker of the test, and its input; more are settings beside those of Environment.
+// New creates a deployment and its input topic on a broker of the test. more has settings beside those of Environment.
 func New(t *testing.T, partitions int, more map[string]string) *Fixture {
 	t.Helper()
 	return NewAt(t, Broker(t), partitions, more)
 }
 
-// NewAt is New on given brokers.
+// NewAt is New on a given broker.
 func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *Fixture {
 	t.Helper()
 	client := Connect(t, addr)
@@ -55,7 +55,7 @@ func NewAt(t *testing.T, addr string, partitions int, more map[string]string) *F
 	return f
 }
 
-// Connect is a client of brokers, while the test lasts.
+// Connect returns a client of the brokers, which is closed when the test ends.
 func Connect(t *testing.T, brokers string) *kafka.Client {
 	t.Helper()
 	client, err := kafka.New(kafka.Config{Brokers: strings.Split(brokers, ",")})
@@ -66,10 +66,10 @@ func Connect(t *testing.T, brokers string) *kafka.Client {
 	return client
 }
 
-// EmbeddedBroker is the address of an embedded broker of the test's own.
+// EmbeddedBroker starts an embedded broker for the test and returns its address.
 func EmbeddedBroker(t *testing.T) string {
 	t.Helper()
-	// An opening that was aborted must last until the next process looks for it, however slow the machine is.
+	// An opening that was aborted must remain until the next process looks for it, however slow the machine is.
 	b, err := embedded.Start(embedded.Options{Memory: true, CompactEvery: 30 * time.Second, MinSession: time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func EmbeddedBroker(t *testing.T) string {
 	return b.Addr()
 }
 
-// Environment are the settings of a small deployment.
+// Environment returns the settings of a small deployment.
 func Environment(name, brokers, key, stateDir string) map[string]string {
 	return map[string]string{
 		"ORIEL_BROKERS": brokers, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
@@ -92,7 +92,7 @@ func Environment(name, brokers, key, stateDir string) map[string]string {
 	}
 }
 
-// WriteKey writes a master key, all of whose bytes are fill.
+// WriteKey writes a master key whose bytes all equal fill.
 func WriteKey(t *testing.T, path string, fill byte) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(hex.EncodeToString(bytes.Repeat([]byte{fill}, 32))+"\n"), 0o600); err != nil {
@@ -100,7 +100,7 @@ func WriteKey(t *testing.T, path string, fill byte) {
 	}
 }
 
-// CreateTopic creates a topic of one replica.
+// CreateTopic creates a topic with one replica.
 func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]string) {
 	f.T.Helper()
 	if err := topics.Create(f.Ctx(), f.Client, name, partitions, 1, settings); err != nil {
@@ -108,10 +108,10 @@ func (f *Fixture) CreateTopic(name string, partitions int, settings map[string]s
 	}
 }
 
-// Ctx ends with the test.
+// Ctx returns a context that is cancelled when the test ends.
 func (f *Fixture) Ctx() context.Context { return f.T.Context() }
 
-// Topic is the topic of a kind, as settings name it by default.
+// Topic returns the default name of the deployment's topic of a kind.
 func (f *Fixture) Topic(kind string) string { return f.Name + "." + kind }
 
 // Send appends records to a partition of the input.
@@ -130,7 +130,8 @@ func (f *Fixture) SendAll(from, n int) {
 	}
 }
 
-// HasTakenTen starts the service of a new deployment, which has taken ten events of its first partition.
+// HasTakenTen starts the service of a new deployment, and waits until it has consumed ten events of the first
+// partition.
 func (f *Fixture) HasTakenTen() *Process {
 	f.T.Helper()
 	f.Must("topics")
@@ -140,13 +141,13 @@ func (f *Fixture) HasTakenTen() *Process {
 	return running
 }
 
-// Read gives all records of a partition of a topic, what was committed just before as well.
+// Read returns all records of a partition of a topic, including the most recently committed ones.
 func (f *Fixture) Read(topic string, partition int32, uncommitted bool) []records.Record {
 	f.T.Helper()
 	return f.readFrom(topic, partition, -1, uncommitted)
 }
 
-// readFrom is Read from an offset on.
+// readFrom is Read, starting at an offset.
 func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitted bool) []records.Record {
 	f.T.Helper()
 	if !uncommitted {
@@ -159,7 +160,8 @@ func (f *Fixture) readFrom(topic string, partition int32, from int64, uncommitte
 	return all
 }
 
-// ReadOn gives all committed records of a partition of a topic: those of earlier, and what was committed behind them.
+// ReadOn returns all committed records of a partition of a topic. It takes the records that were read earlier from the
+// argument, and reads only those after them.
 func (f *Fixture) ReadOn(topic string, partition int32, earlier []records.Record) []records.Record {
 	f.T.Helper()
 	from := int64(-1)
@@ -169,7 +171,7 @@ func (f *Fixture) ReadOn(topic string, partition int32, earlier []records.Record
 	return append(earlier, f.readFrom(topic, partition, from, false)...)
 }
 
-// Await polls until ok.
+// Await polls until ok returns true, and fails the test if that takes too long.
 func (f *Fixture) Await(within time.Duration, what string, ok func() bool) {
 	f.T.Helper()
 	for end := time.Now().Add(within); !ok(); {
@@ -184,7 +186,7 @@ func (f *Fixture) Await(within time.Duration, what string, ok func() bool) {
 	}
 }
 
-// AwaitTaken waits until the group has committed an offset for each partition.
+// AwaitTaken waits until the group has committed these offsets, one for each partition.
 func (f *Fixture) AwaitTaken(within time.Duration, want ...int64) {
 	f.T.Helper()
 	for p, offset := range want {
@@ -195,7 +197,7 @@ func (f *Fixture) AwaitTaken(within time.Duration, want ...int64) {
 	}
 }
 
-// WriteFile writes a file of the test, and returns its path.
+// WriteFile writes a file in a temporary folder of the test, and returns its path.
 func WriteFile(t *testing.T, name string, content []byte) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
@@ -205,5 +207,5 @@ func WriteFile(t *testing.T, name string, content []byte) (path string) {
 	return path
 }
 
-// Seed is a value of --seed.
+// Seed is a valid value of --seed.
 var Seed = strings.Repeat("0a", 32)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Process is a child that runs a command.
+// Process is a child process that runs a command.
 type Process struct {
 	t    *testing.T
 	Cmd  *exec.Cmd
@@ -22,10 +22,10 @@ type Process struct {
 	out  Output // both streams
 }
 
-// Output is what the process has written so far.
+// Output returns what the process has written so far.
 func (p *Process) Output() string { return p.out.String() }
 
-// Output is what a process has written.
+// Output collects what a process writes.
 type Output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -43,13 +43,13 @@ func (o *Output) String() string {
 	return o.buf.String()
 }
 
-// Start runs a command as a child; more are further variables of its environment.
+// Start runs a command as a child process. more has further variables of its environment.
 func (f *Fixture) Start(more map[string]string, args ...string) *Process {
 	f.T.Helper()
 	return f.Launch(f.Child(more, args...))
 }
 
-// Child is the command, not started yet.
+// Child returns the command without starting it.
 func (f *Fixture) Child(more map[string]string, args ...string) *exec.Cmd {
 	cmd := exec.Command(programFor(f.T, args), args...)
 	cmd.Env = []string{
@@ -88,7 +88,7 @@ func (f *Fixture) Launch(cmd *exec.Cmd) *Process {
 	return p
 }
 
-// EndOf is the end of a long text.
+// EndOf returns the end of a long text.
 func EndOf(s string) string {
 	const most = 6000
 	if len(s) > most {
@@ -97,7 +97,7 @@ func EndOf(s string) string {
 	return s
 }
 
-// Finish waits for the child to end and reports whether it succeeded.
+// Finish waits for the child process to end and reports whether it succeeded.
 func (p *Process) Finish(within time.Duration) bool {
 	p.t.Helper()
 	select {
@@ -109,8 +109,8 @@ func (p *Process) Finish(within time.Duration) bool {
 	return p.Err == nil
 }
 
-// Must runs a command to its successful end: within the test where it is one of a service, because a process takes more
-// time to start than most of them take.
+// Must runs a command and checks that it succeeds. Commands of a service run inside the test, because starting a
+// process takes longer than most of them.
 func (f *Fixture) Must(args ...string) string {
 	f.T.Helper()
 	if !isProgram && ofService(args) {
@@ -123,7 +123,7 @@ func (f *Fixture) Must(args ...string) string {
 	return p.Output()
 }
 
-// within runs a command of a service in this process.
+// within runs a service's command in this process.
 func (f *Fixture) within(args []string) string {
 	f.T.Helper()
 	out, h := new(Output), Host()
@@ -139,7 +139,7 @@ func (f *Fixture) within(args []string) string {
 	return out.String()
 }
 
-// Says wants texts in what a process has written.
+// Says checks that the process has written these texts.
 func (p *Process) Says(texts ...string) {
 	p.t.Helper()
 	for _, text := range texts {
@@ -149,7 +149,7 @@ func (p *Process) Says(texts ...string) {
 	}
 }
 
-// Terminate asks a service to end, once it is up and hears signals, and checks that it does so well.
+// Terminate tells a service to stop, once it is up and receives signals, and checks that it stops without an error.
 func (p *Process) Terminate() {
 	p.t.Helper()
 	for end := time.Now().Add(time.Minute); !strings.Contains(p.Output(), "msg=pages"); time.Sleep(5 * time.Millisecond) {
@@ -163,7 +163,7 @@ func (p *Process) Terminate() {
 	}
 }
 
-// End asks `oriel letters` or `oriel order` to end, and checks that it does so well.
+// End tells `oriel letters` or `oriel order` to stop, and checks that it stops without an error.
 func (p *Process) End() {
 	p.t.Helper()
 	end := time.Now().Add(time.Minute)
@@ -178,7 +178,7 @@ func (p *Process) End() {
 	}
 }
 
-// Fails runs a command to its bad end and checks what it says.
+// Fails runs a command and checks that it fails with the wanted text.
 func (f *Fixture) Fails(want string, args ...string) {
 	f.T.Helper()
 	p := f.Start(nil, args...)

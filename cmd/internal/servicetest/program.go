@@ -23,10 +23,11 @@ import (
 	"oriel/pipeline/notice"
 )
 
-// Main runs a package's tests, whose fixtures start this binary again: with TEST_CHILD set it is oriel, with its
-// arguments, environment and exit code. program is the whole of it; without one, the child has the commands of a
-// service, and a fixture builds oriel for the others. TEST_KILL=point:n makes a service kill itself when it reaches a
-// point for the n-th time; with TEST_DOUBT set it doubts a loss for as long as oriel does.
+// Main runs a package's tests. Their fixtures start this binary again as a child process: with TEST_CHILD set, it
+// behaves as oriel, with its arguments, environment and exit code. program is the whole of oriel. If it is nil, the
+// child has only the commands of a service, and a fixture builds oriel for the others. TEST_KILL=point:n makes a
+// service kill itself when it reaches a point for the n-th time. With TEST_DOUBT set, the service waits as long as
+// oriel does before it believes a loss.
 func Main(m *testing.M, program func(context.Context) int) {
 	if os.Getenv("TEST_CHILD") == "" {
 		tiertest.Waiting(waiting)
@@ -47,7 +48,8 @@ func Main(m *testing.M, program func(context.Context) int) {
 	os.Exit(exit.Report(os.Stderr, "oriel", errors.Join(tuned, serviceCommand(ctx, h, os.Args[1:]))))
 }
 
-// Host is this machine. On brokers that never answer from an old log, services believe a loss sooner than oriel does.
+// Host returns this machine. On brokers that never answer from an old log, its services wait less than oriel does
+// before they believe a loss.
 func Host() service.Host {
 	h := service.ThisHost("test")
 	h.Client = func(c *kafka.Config) {
@@ -58,7 +60,7 @@ func Host() service.Host {
 	return h
 }
 
-// serviceCommand is a command of a service, as oriel has it.
+// serviceCommand runs a command of a service as oriel does.
 func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	once, partitions := flags.Bool("once", false, ""), flags.Int("input-partitions", 0, "")
@@ -89,7 +91,7 @@ func serviceCommand(ctx context.Context, h service.Host, args []string) error {
 	return err
 }
 
-// ofService reports whether arguments are those of a command that serviceCommand has.
+// ofService reports whether serviceCommand has the command in these arguments.
 func ofService(args []string) bool {
 	return slices.Contains([]string{"topics", "run", "order", "letters", "pull"}, args[0]) ||
 		args[0] == "replay" && !slices.Contains(args, "--events")
@@ -111,18 +113,18 @@ func killAt(text string) func(int32, notice.Point) {
 	}
 }
 
-// isProgram is set where this binary has all commands of oriel.
+// isProgram is true if this binary has all commands of oriel.
 var isProgram bool
 
-// built is where oriel is built, at most once a process.
+// built is the path of the built oriel. It is built at most once in a process.
 var built struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// BuildArgs are the arguments of a go command that builds a program: `go build` would link it each time, whereas what
-// `go run` has linked is kept, for the tests of other packages and for the next run. flags are those of a build.
+// BuildArgs returns arguments of a go command that builds a program with these build flags. `go build` would link it
+// each time. `go run` keeps the linked program in its cache, for the tests of other packages and for the next run.
 func BuildArgs(program, to string, flags ...string) []string {
 	return slices.Concat([]string{"run", "-buildvcs=false", "-ldflags=-s -w", "-exec", "cp"}, flags, []string{program, to})
 }
@@ -143,7 +145,7 @@ func removeBuilt() {
 	}
 }
 
-// programFor is what a child with these arguments runs.
+// programFor returns the path of the program that a child process with these arguments runs.
 func programFor(t *testing.T, args []string) string {
 	t.Helper()
 	if isProgram || ofService(args) {

@@ -9,7 +9,7 @@ import (
 	"oriel/pipeline/kafka/records"
 )
 
-// BadRecords are malformed in a different way each, with a canary wherever one fits.
+// BadRecords returns records that are each malformed in a different way, with the canary wherever it fits.
 func BadRecords() []records.Record {
 	values := []string{
 		`{"features":{"carrier":"` + Canary + `"},"label":1`, // cut short
@@ -47,10 +47,11 @@ func BadRecords() []records.Record {
 	return list
 }
 
-// Canary is looked for in everything that leaves. The hexadecimal and the number forms catch it re-encoded.
+// Canary is a text that tests search for in everything that leaves the service. Its hexadecimal form and its form as a
+// number find it if it was re-encoded.
 const Canary = "canary7f3a"
 
-// WithBad are events, and a bad record in each ten.
+// WithBad returns n events with one bad record in every ten.
 func WithBad(from, n int) []records.Record {
 	all := Events(from, n)
 	for i := range all {
@@ -65,7 +66,7 @@ func badAt(i int) (records.Record, bool) {
 	return records.Record{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d", i)}, i%10 == 7
 }
 
-// BadOf are the bad ones of the first n.
+// BadOf returns the bad records among the first n of WithBad, by offset.
 func BadOf(n int) map[int64]records.Record {
 	bad := map[int64]records.Record{}
 	for i := range n {
@@ -76,7 +77,7 @@ func BadOf(n int) map[int64]records.Record {
 	return bad
 }
 
-// AtOffsets gives records the offsets from first on.
+// AtOffsets maps consecutive offsets, beginning with first, to the records.
 func AtOffsets(first int64, list []records.Record) map[int64]records.Record {
 	m := map[int64]records.Record{}
 	for i, r := range list {
@@ -85,14 +86,14 @@ func AtOffsets(first int64, list []records.Record) map[int64]records.Record {
 	return m
 }
 
-// OfUser gives an event to a user.
+// OfUser returns the event with its user set.
 func OfUser(user string, r records.Record) records.Record {
 	r.Key = []byte(user)
 	return r
 }
 
-// Crowd are events of 9 users in turn, each for one step with a malformed value, and 4 steps apart at times; a few name
-// nobody.
+// Crowd returns n records of 9 users in turn. Some of a user's events are only 4 steps apart, some values are
+// malformed, and a few records name no user.
 func Crowd(n int) []records.Record {
 	all := make([]records.Record, n)
 	for i := range all {
@@ -111,7 +112,8 @@ func Crowd(n int) []records.Record {
 	return all
 }
 
-// Expected says which records take their place as null events, by the definition: user and step alone decide.
+// Expected returns the reasons of the records that become null events, by the definition of user-level privacy: a
+// record's user and step alone decide.
 func Expected(list []records.Record, separation int) (reasons []string) {
 	last := map[string]int{}
 	for i, r := range list {
@@ -134,7 +136,7 @@ func Expected(list []records.Record, separation int) (reasons []string) {
 	return reasons
 }
 
-// Delays is a CSV file and the events that the flags below make of it, by partition.
+// Delays returns a CSV file, and the events that the flags below make of it, by partition.
 func Delays(partitions int) (csv string, events [][]string) {
 	events = make([][]string, partitions)
 	csv = "hour,origin,carrier,arr_delay\n"
@@ -170,15 +172,15 @@ func Delays(partitions int) (csv string, events [][]string) {
 	return csv, events
 }
 
-// Value is a record of a text.
+// Value returns a record with this text as its value.
 func Value(text string) records.Record { return records.Record{Value: []byte(text)} }
 
-// Event is the i-th event of a small deployment.
+// Event returns the i-th event of a small deployment.
 func Event(i int) records.Record {
 	return records.Record{Value: fmt.Appendf(nil, `{"features":{"carrier":"c%d","hour":%d},"label":%d}`, i%7, i%24, i/3%2)}
 }
 
-// Events are n events from one on.
+// Events returns n events, beginning with the from-th.
 func Events(from, n int) []records.Record {
 	all := make([]records.Record, n)
 	for i := range all {
@@ -187,5 +189,5 @@ func Events(from, n int) []records.Record {
 	return all
 }
 
-// ByUser are settings at user level.
+// ByUser has settings of user-level privacy.
 var ByUser = map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt"}

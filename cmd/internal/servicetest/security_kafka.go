@@ -15,8 +15,8 @@ import (
 	"oriel/cmd/internal/repotest"
 )
 
-// SecureFile is a file that .ci/kafka/start has left beside its broker: certificates and passwords, and the addresses
-// of its listeners.
+// SecureFile reads a file that .ci/kafka/start wrote beside its broker: a certificate, a password, or the addresses of
+// the listeners.
 func SecureFile(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("ORIEL_TEST_SECURE")
@@ -26,7 +26,7 @@ func SecureFile(t *testing.T, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Listener is the address of a listener.
+// Listener returns the address of the listener with this name.
 func Listener(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(SecureFile(t, name))
@@ -36,7 +36,7 @@ func Listener(t *testing.T, name string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// Login are the settings of the user oriel.
+// Login returns the login settings of the user oriel.
 func Login(t *testing.T) map[string]string {
 	t.Helper()
 	return map[string]string{
@@ -46,7 +46,7 @@ func Login(t *testing.T) map[string]string {
 	}
 }
 
-// ACL is one line of the table in deploy/OPERATING.md.
+// ACL is a line of the table of rights in deploy/OPERATING.md.
 type ACL struct {
 	Resource   kmsg.ACLResourceType
 	Name       string
@@ -54,7 +54,7 @@ type ACL struct {
 	Operations []string
 }
 
-// Allow gives a principal rights. It comes back when the broker enforces them.
+// Allow grants rights to a principal. It returns when the broker enforces them.
 func (f *Fixture) Allow(principal string, acls ...ACL) {
 	f.T.Helper()
 	admin, err := kgo.NewClient(kgo.SeedBrokers(Broker(f.T)))
@@ -98,7 +98,7 @@ func (f *Fixture) Allow(principal string, acls ...ACL) {
 	})
 }
 
-// RightsOf reads the table of deploy/OPERATING.md for a command, with the topics of a deployment.
+// RightsOf returns the rights that deploy/OPERATING.md lists for a command, with the topics of this deployment.
 func (f *Fixture) RightsOf(command string) []ACL {
 	f.T.Helper()
 	text, err := os.ReadFile(repotest.Path("deploy/OPERATING.md"))

@@ -9,10 +9,10 @@ import (
 	"oriel/schemas"
 )
 
-// Canonical is the configuration text, version 1: lines NAME=value, sorted, of everything that decides bytes: what
-// every operator has, and what the operator has of its own. STREAM_KEYS is an empty line of version 1. What came later
-// has a line where it is set only, so that its arrival changed no deployment. ORIEL_ROUNDS has the line HORIZON, its
-// name in earlier versions.
+// Canonical returns the configuration text, version 1: sorted lines NAME=value of every setting that decides bytes.
+// They are the settings that all operators share and the settings of the chosen operator. STREAM_KEYS is always an
+// empty line in version 1. A setting that was added later has a line only where it is set, so that adding it changed no
+// existing deployment. ORIEL_ROUNDS appears as the line HORIZON, its name in earlier versions.
 func (s Settings) Canonical() string {
 	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -8,25 +8,25 @@ import (
 	"oriel/state"
 )
 
-// FreezesSchemaID tells whether decisions name the schema that `oriel topics` has frozen, if any: they are not JSON,
-// and ORIEL_DECISIONS_SCHEMA_ID does not say which.
+// FreezesSchemaID reports whether decisions name the schema that `oriel topics` froze, if it froze one. That is so when
+// decisions are not JSON and ORIEL_DECISIONS_SCHEMA_ID is not set.
 func (s Settings) FreezesSchemaID() bool { return s.Encoding() != schemas.JSON && !s.namesID }
 
-// RegistersDecisions tells whether `oriel topics` registers the schema of decisions when it opens the deployment.
+// RegistersDecisions reports whether `oriel topics` registers the schema of decisions when it opens the deployment.
 func (s Settings) RegistersDecisions() bool { return s.SchemaRegistry != "" && s.FreezesSchemaID() }
 
-// WithSchemaID are the settings once the schema of decisions has an id.
+// WithSchemaID returns the settings with the id of the decisions' schema set.
 func (s Settings) WithSchemaID(id uint32) Settings {
 	s.DecisionsSchemaID, s.namesID = uint64(id), true
 	return s
 }
 
-// FreezesOpening tells whether a deployment goes on with what was the newest version when it was opened, where versions
-// differ: the id of the decisions' schema, and the rules by which Protobuf is read.
+// FreezesOpening reports whether the deployment keeps values that were the newest when it was opened. There are two:
+// the id of the decisions' schema, and the version of the rules for reading Protobuf.
 func (s Settings) FreezesOpening() bool { return s.FreezesSchemaID() || s.rules != 0 }
 
-// Opened are the settings of a deployment that was opened with a configuration. The id of the decisions' schema that
-// it has frozen is theirs, unless they name one. Its rules for Protobuf are theirs.
+// Opened returns the settings with the values that a deployment froze in its configuration when it was opened: the id
+// of the decisions' schema, unless the settings name one, and the rules for Protobuf.
 func (s Settings) Opened(config string) Settings {
 	number := func(name string) uint32 {
 		n, _ := strconv.ParseUint(state.ConfigValue(config, name), 10, 31) // 0 where it has none

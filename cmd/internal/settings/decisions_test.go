@@ -6,8 +6,8 @@ import (
 	"oriel/state"
 )
 
-// TestIDsOfADeployment: an id that the settings do not name is the one that the deployment was opened with; settings
-// that were there before a registry got schemas of decisions have the configuration that they had.
+// TestIDsOfADeployment checks that settings without a schema id take the id that the deployment was opened with.
+// Deployments from before registries had schemas of decisions must keep their configuration.
 func TestIDsOfADeployment(t *testing.T) {
 	const registry = "ORIEL_SCHEMA_REGISTRY=http://registry"
 	for _, c := range []struct {

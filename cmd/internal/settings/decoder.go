@@ -9,10 +9,10 @@ import (
 	"oriel/state"
 )
 
-// DecoderOf returns what decodes the events of a deployment with that canonical configuration, to say what is wrong
-// with one. The configuration has lists and files as digests alone: where events need such a list, as the columns of
-// aggregate, a mapping or a schema, the environment must have the deployment's settings. It is nil where they cannot be
-// had. frozen reads the schemas of a registry that are frozen for the stream.
+// DecoderOf returns a decoder that explains what is wrong with an event of the deployment with this canonical
+// configuration. The configuration has only digests of lists and files. So the environment must have the deployment's
+// settings if decoding needs one of them, for example the columns of aggregate, a mapping or a schema. The decoder is
+// nil where the settings cannot be had. frozen reads the registry's schemas that are frozen for the stream.
 func DecoderOf(
 	config string, environ []string, frozen func() (state.Schemas, error),
 ) schemas.EventDecoder {
@@ -47,8 +47,8 @@ func DecoderOf(
 	return d
 }
 
-// decodingOf are the settings that decode events, as an environment; false if a list, a file, a mapping or a schema is
-// among them.
+// decodingOf returns the settings that decode events, as an environment. It returns false if one of them is a list, a
+// file, a mapping or a schema.
 func decodingOf(config string) (environ []string, ok bool) {
 	given := map[string]string{}
 	for line := range strings.Lines(config) {

@@ -7,8 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// A decoder that explains is the deployment's: from its configuration alone, or where that has digests from the
-// environment, if it is the deployment's.
+// TestDecodersOfAConfiguration checks that the explaining decoder is the deployment's. It is built from the canonical
+// configuration alone or, where that has only digests, from an environment that matches them.
 func TestDecodersOfAConfiguration(t *testing.T) {
 	f := func(config string, environ []string, value, want string) {
 		t.Helper()

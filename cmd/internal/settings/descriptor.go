@@ -9,8 +9,9 @@ import (
 	"oriel/pipeline/streams"
 )
 
-// Descriptor returns the descriptor that the deployment publishes: the operator's own, and of events with features how
-// vectors are made of them and how much noise weights have. It is nil where there is nothing to say.
+// Descriptor returns the descriptor that the deployment publishes. It has the operator's own members and, for events
+// with features, how vectors are made of them and how much noise weights have. It is nil if there is nothing to
+// describe.
 func (s Settings) Descriptor(m streams.Model) ([]byte, error) {
 	operator := m.Learner.Operator()
 	if !score.Hashes(m.Events.Body) {

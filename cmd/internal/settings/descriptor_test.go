@@ -36,9 +36,10 @@ func describing(t *testing.T, more ...string) (Settings, score.Descriptor) {
 	return s, d
 }
 
-// TestDescriptorTellsTheNoiseOfWeights: of machines that see null events alone the weights are noise, and over many
-// keys their deviation is the published one, between rows of the table too. Of 128 keys and 64 coordinates the root
-// mean square has a relative deviation of 1/√(2·8192) = 0.8 %; 4 of those are allowed.
+// TestDescriptorTellsTheNoiseOfWeights checks the published deviation of weights against weights that are pure noise:
+// machines step through null events only, under many keys. Steps between two rows of the table are checked too. With
+// 128 keys and 64 coordinates the root mean square has a relative deviation of 1/√(2·8192) = 0.8 %; the test allows 4
+// deviations.
 func TestDescriptorTellsTheNoiseOfWeights(t *testing.T) {
 	const keys, tolerance = 128, 0.032
 	for name, more := range map[string][]string{
@@ -87,7 +88,8 @@ func TestDescriptorTellsTheNoiseOfWeights(t *testing.T) {
 	}
 }
 
-// TestDescriptorTableIsTheFunction: between its rows, and far behind the first ones, to a thousandth.
+// TestDescriptorTableIsTheFunction checks that the published table of deviations agrees to a thousandth with the
+// function that it samples, between its rows and at far later steps.
 func TestDescriptorTableIsTheFunction(t *testing.T) {
 	for _, more := range [][]string{{"ORIEL_WINDOW=1024"}, {"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=4096"}} {
 		s, d := describing(t, more...)
@@ -109,7 +111,8 @@ func TestDescriptorTableIsTheFunction(t *testing.T) {
 	}
 }
 
-// TestDescriptorNamesCoordinates: a number within its range reaches the coordinate that has its name.
+// TestDescriptorNamesCoordinates checks that a number within its range changes the coordinate that has the number's
+// name.
 func TestDescriptorNamesCoordinates(t *testing.T) {
 	s, d := describing(t, "ORIEL_WINDOW=16", "ORIEL_FEATURES_NORM=none")
 	c, err := s.EventConfig()

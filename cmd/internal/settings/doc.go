@@ -1,15 +1,16 @@
-// Package settings turns the ORIEL_* environment into checked settings, and settings into what the packages take.
+// Package settings turns the ORIEL_* environment into checked settings, and settings into the arguments of the
+// packages.
 //
-// Settings are those that every operator has, fields of Settings, and those of the chosen operator, rows of its
+// The settings of every operator are fields of Settings. The settings of the chosen operator are rows of its
 // operators.Definition (cmd/internal/registry). Every problem is reported at once and names its variable. A variable of
-// a feature that this version lacks, a setting of another operator, and a name that does not exist are errors: a
-// misspelt privacy setting must never be ignored. A command requires only the groups that it uses (Need). The tables in
-// deploy/SETTINGS.md and in the help of `oriel run` are made from the struct tags here and the rows there.
+// a feature that this version lacks, a setting of another operator, and a name that does not exist are errors, because
+// a misspelt privacy setting must never be ignored. A command requires only the groups that it uses (Need). The tables
+// in deploy/SETTINGS.md and in the help of `oriel run` are made from the struct tags here and the rows there.
 //
-// To add a setting of every operator: a field of Settings with its tags, its check in check.go, and, if it decides
-// bytes, its line in canonical.go. To add a setting of one operator: a row of that operator's Definition. Then
-// `go test ./cmd/internal/settings -rewrite` writes the table of deploy/SETTINGS.md.
+// To add a setting of every operator, add a field of Settings with its tags, its check in check.go, and, if it decides
+// bytes, its line in canonical.go. To add a setting of one operator, add a row to that operator's Definition. Then `go
+// test ./cmd/internal/settings -rewrite` writes the table of deploy/SETTINGS.md.
 //
-// Canonical gives the configuration text whose hash identifies a deployment: everything that decides bytes, and nothing
-// else.
+// Canonical returns the configuration text whose hash identifies a deployment. It must contain everything that decides
+// bytes, and nothing else.
 package settings

@@ -32,7 +32,7 @@ func readEnv(t *testing.T, path string) []string {
 	return environ
 }
 
-// examples loads deploy/examples/*.env, from the folder that their paths are from, which the test is then in.
+// examples changes into the folder that the paths of deploy/examples/*.env are relative to, and loads these files.
 func examples(t *testing.T) map[string]Settings {
 	t.Helper()
 	t.Chdir("../../..")
@@ -49,7 +49,8 @@ func examples(t *testing.T) map[string]Settings {
 	return loaded
 }
 
-// TestExampleFilesLoadAndHaveAPlan: each operator has one, and a shell reads it as Docker does.
+// TestExampleFilesLoadAndHaveAPlan checks that each operator has an example file with a calibration that fits it, and
+// that a shell reads the file as Docker does.
 func TestExampleFilesLoadAndHaveAPlan(t *testing.T) {
 	plain := regexp.MustCompile(`^[A-Z_]+=[A-Za-z0-9_.,:/=-]+$`)
 	without := registry.All.Names()
@@ -69,7 +70,8 @@ func TestExampleFilesLoadAndHaveAPlan(t *testing.T) {
 	}
 }
 
-// TestExampleFilesShowEvents: whatever JSON object their comments show, without a gap, is an event under them.
+// TestExampleFilesShowEvents checks that each complete JSON object in the comments of an example file is a valid event
+// under that file's settings. Objects with an ellipsis are left out.
 func TestExampleFilesShowEvents(t *testing.T) {
 	for path, s := range examples(t) {
 		content, err := os.ReadFile(path)
@@ -102,8 +104,8 @@ func TestExampleFilesShowEvents(t *testing.T) {
 	}
 }
 
-// TestOperatorsHaveTheirCapabilities: a method with the name of a capability has its signature, because an assertion
-// would pass over any other. Every operator can be audited.
+// TestOperatorsHaveTheirCapabilities checks that a method named like an optional interface has that interface's
+// signature, because a type assertion would silently fail otherwise. It also checks that every operator can be audited.
 func TestOperatorsHaveTheirCapabilities(t *testing.T) {
 	capabilities := []reflect.Type{
 		reflect.TypeFor[operators.Formatted](), reflect.TypeFor[operators.Writer](), reflect.TypeFor[operators.Descriptive](),
@@ -132,8 +134,8 @@ func TestOperatorsHaveTheirCapabilities(t *testing.T) {
 	}
 }
 
-// TestDashboardShowsNumbersOfDecisions: each panel of a number that decisions have beside their coordinates names the
-// operators whose decisions of an example have it.
+// TestDashboardShowsNumbersOfDecisions checks the dashboard's panels of numbers that decisions have beside their
+// coordinates. Each panel must name exactly the operators whose example decisions have that number.
 func TestDashboardShowsNumbersOfDecisions(t *testing.T) {
 	owners := map[string][]string{}
 	for path, s := range examples(t) {

@@ -19,13 +19,13 @@ import (
 	"oriel/state"
 )
 
-// Words that ORIEL_STREAM and ORIEL_SEQUENCER take.
+// These are the values of ORIEL_STREAM and ORIEL_SEQUENCER.
 const (
 	wholeTopic, eachPartition    = "topic", "partition"
 	ownSequencer, otherSequencer = "own", "other"
 )
 
-// Client gives what a connection to the brokers takes. It reads the secret files that the settings name.
+// Client returns the configuration of a connection to the brokers. It reads the secret files that the settings name.
 func (s Settings) Client() (kafka.Config, error) {
 	c := kafka.Config{Brokers: s.Brokers, ClientID: "oriel"}
 	if s.TLS {
@@ -60,10 +60,11 @@ func (s Settings) Client() (kafka.Config, error) {
 	return c, err
 }
 
-// oauthBearer is the mechanism of tokens, by its name in settings.
+// oauthBearer is the name of the SASL mechanism OAUTHBEARER in the settings.
 const oauthBearer = "oauthbearer"
 
-// bearer logs in with tokens. It reads the files that do not change, so that a wrong one is found at the start.
+// bearer returns the SASL mechanism that logs in with tokens. It reads the files that never change at once, so that a
+// wrong file is reported at the start.
 func (s Settings) bearer() (sasl.Mechanism, error) {
 	c := oauth.Config{
 		File: s.OAuthTokenFile, URL: s.OAuthTokenURL, ClientID: s.OAuthClientID, SecretFile: s.OAuthSecretFile,
@@ -103,11 +104,12 @@ func password(file string) (string, error) {
 	return strings.TrimRight(string(secret), "\r\n"), err
 }
 
-// transactionBytes closes a transaction, however much memory there is: a longer one makes decisions wait and costs no
-// less.
+// transactionBytes is the size at which a transaction is closed, even if memory allows more: a longer transaction
+// delays decisions and costs no less.
 const transactionBytes = 32 << 20
 
-// Deployment gives the names and intervals that the pipeline takes, with the defaults that depend on the name.
+// Deployment returns the names and intervals for the pipeline. Names that are not set are derived from the deployment's
+// name.
 func (s Settings) Deployment() deployment.Config {
 	var after deployment.Predecessor
 	if s.After != "" {
@@ -133,7 +135,7 @@ func (s Settings) Deployment() deployment.Config {
 	return c
 }
 
-// DeploymentOf is Deployment with the topics that only some operators have.
+// DeploymentOf returns Deployment with the topics that only some operators have.
 func (s Settings) DeploymentOf(m streams.Model) (deployment.Config, error) {
 	c := s.Deployment()
 	c.FixedPartitions = m.Users != nil && !c.WholeTopic()
@@ -164,7 +166,7 @@ func (s Settings) DeploymentOf(m streams.Model) (deployment.Config, error) {
 	return c, invalid(errs...)
 }
 
-// LettersDeployment is Deployment with the group of `oriel letters`.
+// LettersDeployment returns Deployment with the consumer group of `oriel letters`.
 func (s Settings) LettersDeployment() deployment.Config {
 	c := s.Deployment()
 	c.Group = cmp.Or(s.LettersGroup, s.Name+".letters")

@@ -13,10 +13,10 @@ import (
 	"oriel/operators"
 )
 
-// Need is a group of settings that a command cannot do without.
+// Need is a group of settings that a command requires.
 type Need string
 
-// The groups.
+// These are the groups of settings.
 const (
 	Kafka      Need = "kafka"      // reach the brokers
 	Deployment Need = "deployment" // name a deployment and open what it sealed
@@ -26,7 +26,8 @@ const (
 	Operator   Need = "operator"   // step over events and release decisions
 )
 
-// Load reads the environment (as os.Environ gives it) and checks it as a whole for a command that needs the groups.
+// Load reads the environment (in the form of os.Environ) and validates it as a whole, for a command that needs these
+// groups.
 func Load(environ []string, needs ...Need) (Settings, error) {
 	return LoadOf(registry.All, environ, needs...)
 }
@@ -89,7 +90,8 @@ func (s *Settings) parse(p *operators.Problems, given map[string]string) {
 	}
 }
 
-// readFilter settles what shapes a filter, for mechanisms that have one.
+// readFilter reads and checks the settings that shape the mechanism's filter. They are refused for mechanisms without
+// one.
 func (s *Settings) readFilter(p *operators.Problems, given map[string]string, needed bool) {
 	for _, name := range []string{"AGE_WEIGHT", "POLES"} {
 		_, set := given[prefix+name]
@@ -104,10 +106,10 @@ func (s *Settings) readFilter(p *operators.Problems, given map[string]string, ne
 	p.Want("POLES", s.Poles == 0 || !s.forgets(), "%d: with ORIEL_WINDOW=lifetime the memory decides; leave it out", s.Poles)
 }
 
-// Invalid is an error of the settings: all that is wrong with them, each problem with its variable.
+// Invalid is an error in the settings. It joins all problems, each with its variable.
 type Invalid struct{ error }
 
-// Unwrap gives the problems.
+// Unwrap returns the joined problems.
 func (e Invalid) Unwrap() error { return e.error }
 
 func invalid(errs ...error) error {
@@ -117,8 +119,8 @@ func invalid(errs ...error) error {
 	return nil
 }
 
-// unknown reports variables that do not exist, those of other operators than the chosen one, and those whose feature
-// this version lacks.
+// unknown reports variables that do not exist, variables of operators that are not chosen, and variables of features
+// that this version lacks.
 func unknown(table registry.Table, chosen string, given map[string]string) []error {
 	known := map[string]bool{}
 	for _, v := range common() {

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// mostMap bounds the document of ORIEL_MAP, bytes.
+// mostMap is the largest document of ORIEL_MAP, bytes.
 const mostMap = 1 << 20
 
 // The values of ORIEL_UNKNOWN.
@@ -18,8 +18,8 @@ const (
 	unknownNull    = "null"
 )
 
-// Mapping is the document of ORIEL_MAP, or what stands for one where a schema has the members of events under their own
-// names; nil: events have the operator's own form.
+// Mapping returns the document of ORIEL_MAP. If a schema has the members of events under their own names, it returns an
+// equivalent mapping. It is nil for events in the operator's own form.
 func (s Settings) Mapping() *mapping.Mapping {
 	if s.mapping == nil && s.schema != nil {
 		return mapping.OwnForm(s.events.Body, s.schema.At)
@@ -27,7 +27,8 @@ func (s Settings) Mapping() *mapping.Mapping {
 	return s.mapping
 }
 
-// KindAt is the kind that a schema file gives all values at a path; mapping.Absent where it does not, or there is none.
+// KindAt returns the kind that a schema file gives to all values at a path. It is mapping.Absent if the file gives
+// none, or if there is no file.
 func (s Settings) KindAt(p mapping.Path) mapping.Kind {
 	if s.schema == nil {
 		return mapping.Absent
@@ -35,7 +36,7 @@ func (s Settings) KindAt(p mapping.Path) mapping.Kind {
 	return s.schema.KindAt(p)
 }
 
-// passesUnknown says whether members that nothing asks for are passed over.
+// passesUnknown reports whether members of a record that no setting asks for are ignored.
 func (s Settings) passesUnknown() bool {
 	if s.Unknown == "" {
 		return s.mapping != nil
@@ -43,8 +44,8 @@ func (s Settings) passesUnknown() bool {
 	return s.Unknown == unknownIgnored
 }
 
-// readMap reads the document of ORIEL_MAP, or the file that has it. Its digest is that of its bytes without white space
-// around them, so that both ways are one configuration.
+// readMap reads the document of ORIEL_MAP, or the file that contains it. The digest is over its bytes without the white
+// space around them, so that a document and a file with the same text are one configuration.
 func (s *Settings) readMap(p *operators.Problems) {
 	if s.Unknown != "" {
 		p.OneOf("UNKNOWN", s.Unknown, unknownIgnored, unknownNull)

@@ -12,8 +12,8 @@ import (
 
 const orders = `{"label":"/total>15","features":["/customer/country"]}`
 
-// A mapping has a line of the configuration, by its digest, and so has what is not by default done with unknown
-// members. What has neither has neither line.
+// TestMappingsAreFrozenByTheirDigest checks that the configuration has a line for a mapping, with its digest, and a
+// line for a treatment of unknown members that is not the default. Deployments with neither have neither line.
 func TestMappingsAreFrozenByTheirDigest(t *testing.T) {
 	canonical := func(lines ...string) string {
 		t.Helper()
@@ -44,7 +44,8 @@ func TestMappingsAreFrozenByTheirDigest(t *testing.T) {
 	}
 }
 
-// Problems of a mapping stand among those of the settings, each with its place.
+// TestProblemsOfAMapping checks that problems of a mapping are reported together with the other problems of the
+// settings, each with its place in the document.
 func TestProblemsOfAMapping(t *testing.T) {
 	f := func(line string, want ...string) {
 		t.Helper()
@@ -62,7 +63,7 @@ func TestProblemsOfAMapping(t *testing.T) {
 	f(`ORIEL_UNKNOWN=pass`, `ORIEL_UNKNOWN: "pass": not one of ignore, null`)
 }
 
-// Whoever explains a null event has the deployment's own mapping, or none.
+// TestDecodersOfAMapping checks that null events are explained with the deployment's own mapping or not at all.
 func TestDecodersOfAMapping(t *testing.T) {
 	environ := append(minimal(), "ORIEL_MAP="+orders)
 	s, err := Load(environ, all...)
@@ -89,7 +90,7 @@ func TestDecodersOfAMapping(t *testing.T) {
 	}
 }
 
-// The mapping that deploy/MAPPING.md shows is one.
+// TestMappingOfTheText checks that the mapping shown in deploy/MAPPING.md is valid.
 func TestMappingOfTheText(t *testing.T) {
 	text, err := os.ReadFile(repotest.Path("deploy/MAPPING.md"))
 	if err != nil {

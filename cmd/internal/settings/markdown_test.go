@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// settingsTable is the settings table in Markdown, as deploy/SETTINGS.md holds it.
+// settingsTable returns the settings table in Markdown, as in deploy/SETTINGS.md.
 func settingsTable() string { return markdown(Groups()) }
 
-// cell is a text within a table's cell, which a bar would end.
+// cell escapes bars, because a bar would end the cell of a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 func markdown(groups []Group) string {

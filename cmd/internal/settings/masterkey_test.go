@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestMasterKeyIsPrintedByACommand: a program's output is a key where it is one, and otherwise an error that quotes
-// nothing of it.
+// TestMasterKeyIsPrintedByACommand checks that a program's output is accepted if it is a key. Otherwise the error must
+// quote nothing of the output.
 func TestMasterKeyIsPrintedByACommand(t *testing.T) {
 	const digits = "5ec4e75ec4e75ec4e75ec4e75ec4e75ec4e75ec4e75ec4e75ec4e75ec4e75ec4"
 	folder := t.TempDir()
@@ -55,7 +55,7 @@ func TestACommandThatHangsIsEnded(t *testing.T) {
 	}
 }
 
-// TestTheMasterKeyHasOnePlace: a deployment names a file or a command, not both and not neither.
+// TestTheMasterKeyHasOnePlace checks that a deployment must name exactly one of a key file and a key command.
 func TestTheMasterKeyHasOnePlace(t *testing.T) {
 	named := func(lines ...string) string {
 		all := append([]string{"ORIEL_BROKERS=b:1", "ORIEL_NAME=a", "ORIEL_INPUT_TOPIC=t"}, lines...)

@@ -11,7 +11,7 @@ import (
 	"oriel/schemas"
 )
 
-// EventConfig says how events are decoded.
+// EventConfig returns the configuration of the decoder of events.
 func (s Settings) EventConfig() (schemas.EventConfig, error) {
 	ranges, err := schemas.ParseRanges(s.FeaturesRange)
 	if err != nil {
@@ -31,13 +31,13 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 	return c, c.Validate()
 }
 
-// Encoding is that of decisions.
+// Encoding returns the encoding of decisions.
 func (s Settings) Encoding() schemas.Encoding {
 	e, _ := schemas.ParseEncoding(s.DecisionsFormat) // checked with the other settings
 	return e
 }
 
-// Model gives the configured operator to the pipeline.
+// Model returns the configured operator for the pipeline.
 func (s Settings) Model() (streams.Model, error) {
 	events, errEvents := s.EventConfig()
 	learner, errLearner := s.Learner()
@@ -51,7 +51,8 @@ func (s Settings) Model() (streams.Model, error) {
 	}, nil
 }
 
-// Guarantee is what every stream of the deployment with this model states. It fails when no plan fits the settings.
+// Guarantee returns the guarantee that every stream of the deployment states with this model. It fails if no
+// calibration fits the settings.
 func (s Settings) Guarantee(m streams.Model) (protection.Guarantee, error) {
 	params, err := m.Learner.Params()
 	if err != nil {

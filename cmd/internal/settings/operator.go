@@ -14,9 +14,9 @@ import (
 	"oriel/operators"
 )
 
-// readOperator reads the settings of the chosen operator and returns it. Events are decoded as the first of the table
-// says where no operator is named and none is needed; the operator without a name is returned where nothing is known of
-// one.
+// readOperator reads the settings of the chosen operator and returns its definition. If no operator is named and none
+// is needed, it returns the table's first operator, whose events are then decoded. If the name is unknown, it reports a
+// problem where an operator is needed, and returns the zero Definition.
 func (s *Settings) readOperator(
 	p *operators.Problems, table registry.Table, given map[string]string, needs []Need,
 ) operators.Definition {
@@ -40,14 +40,14 @@ func (s *Settings) readOperator(
 	return family
 }
 
-// EmitAll returns settings whose operator publishes each decision that it computes, and which are the same else. Text
-// of the settings, as Canonical has it, stays.
+// EmitAll returns the same settings with an operator that publishes every decision that it computes. The text of
+// Canonical stays the same.
 func (s Settings) EmitAll() Settings {
 	s.operator = operators.EmitAllOf(s.operator)
 	return s
 }
 
-// EmitEvery is each how many steps a decision is emitted, or 0 where the operator has no such setting.
+// EmitEvery returns k if the operator emits a decision at every k-th step, or 0 if it has no such setting.
 func (s Settings) EmitEvery() uint64 {
 	if !s.values.Has("EMIT_EVERY") {
 		return 0
@@ -55,7 +55,7 @@ func (s Settings) EmitEvery() uint64 {
 	return s.values.Count("EMIT_EVERY")
 }
 
-// configure asks the operator for what the groups need.
+// configure builds the parts of the operator that the groups of settings need.
 func (s *Settings) configure(p *operators.Problems, family operators.Definition, needs []Need) {
 	steps := slices.Contains(needs, Operator)
 	if family.Name == "" || !steps && !slices.Contains(needs, Events) {
@@ -77,7 +77,7 @@ func (s *Settings) configure(p *operators.Problems, family operators.Definition,
 	}
 }
 
-// mostFile bounds a file of settings, bytes.
+// mostFile is the largest file that a setting may name, bytes.
 const mostFile = 64 << 20
 
 // readFile reads a file that a setting names.

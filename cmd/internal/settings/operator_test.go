@@ -17,7 +17,8 @@ import (
 	"oriel/schemas"
 )
 
-// planted is an operator of this test. It has a setting of coco's name, a list, a file, and a setting that came later.
+// planted is an operator of this test. It has a setting with the name of one of coco's, a list, a file, and a setting
+// that a later version added.
 var planted = operators.Definition{
 	Name: "planted", Text: "an operator of a test",
 	Settings: []operators.Setting{
@@ -69,7 +70,7 @@ func (o plantedOperator) Params(mechanisms.Config) ([]byte, error) {
 // both is a table with coco and the planted operator.
 var both = registry.Table{coco.Definition, planted}
 
-// ofPlanted is a deployment of the planted operator.
+// ofPlanted returns the environment of a deployment of the planted operator.
 func ofPlanted(more ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=planted", "ORIEL_DIMENSION=3", "ORIEL_BONUS=0.5", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=64",
@@ -79,8 +80,8 @@ func ofPlanted(more ...string) []string {
 
 func loadBoth(environ []string) (Settings, error) { return LoadOf(both, environ, Events, Operator) }
 
-// TestAnotherOperatorChangesNoByteOfCoco: neither its row, nor a later setting that is not set, of coco's own or of all
-// operators.
+// TestAnotherOperatorChangesNoByteOfCoco checks that coco's canonical configuration does not change when another
+// operator is added, nor when coco or all operators get a new setting that is not set.
 func TestAnotherOperatorChangesNoByteOfCoco(t *testing.T) {
 	want, err := os.ReadFile("testdata/canonical-v1.txt")
 	if err != nil {
@@ -137,7 +138,8 @@ func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 	if got := s.Canonical(); got != want {
 		t.Errorf("canonical configuration\n%s\nwant\n%s", got, want)
 	}
-	// What lists and files say decides bytes, and stands in the plan behind the mechanism's.
+	// The contents of lists and files decide bytes, so their digests follow the mechanism's settings in the frozen
+	// plan.
 	m, err := s.Model()
 	if err != nil {
 		t.Fatal(err)
@@ -158,8 +160,8 @@ func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 	}
 }
 
-// TestSettingsAreThoseOfTheChosenOperator: what is required of one operator is not of another, and none takes
-// another's.
+// TestSettingsAreThoseOfTheChosenOperator checks that an operator's required settings are required of that operator
+// only, and that no operator accepts the settings of another.
 func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 	f := func(environ []string, want ...string) {
 		t.Helper()
@@ -191,8 +193,8 @@ func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 	f(ofPlanted("ORIEL_OPERATOR=plantain"), `ORIEL_OPERATOR: "plantain": not one of coco, planted`)
 }
 
-// TestAProgramThatScoresNamesNoOperator: it decodes events as the first operator does, or as the one that is named, and
-// needs no other settings of it.
+// TestAProgramThatScoresNamesNoOperator checks a program that only scores events. It decodes as the named operator
+// does, or as the table's first operator, and needs no other settings of the operator.
 func TestAProgramThatScoresNamesNoOperator(t *testing.T) {
 	for _, test := range []struct {
 		environ []string
@@ -215,7 +217,8 @@ func TestAProgramThatScoresNamesNoOperator(t *testing.T) {
 	}
 }
 
-// TestEachOperatorHasATableOfItsOwn: and none of them has a setting that all have, or that a feature to come will need.
+// TestEachOperatorHasATableOfItsOwn checks that no operator's table repeats a setting of all operators, or a name that
+// is reserved for a later feature.
 func TestEachOperatorHasATableOfItsOwn(t *testing.T) {
 	text := markdown(groups(both))
 	for _, want := range []string{
@@ -256,8 +259,8 @@ func TestALongFileIsNotRead(t *testing.T) {
 	}
 }
 
-// TestEmitEvery: how many steps lie between two decisions, 0 of an operator that has no such setting; and the same
-// settings with a decision of each step.
+// TestEmitEvery checks how many steps lie between two decisions, and 0 for an operator without such a setting. It also
+// checks that EmitAll gives the same settings with a decision at each step.
 func TestEmitEvery(t *testing.T) {
 	for operator, want := range map[string]uint64{
 		"aggregate ORIEL_CELLS=a=x|y ORIEL_EMIT_EVERY=7": 7, "aggregate ORIEL_CELLS=a=x|y": 1, "arms ORIEL_ARMS=a,b": 0,
@@ -300,7 +303,8 @@ func TestEmitEvery(t *testing.T) {
 	}
 }
 
-// A file that is missing is named as it was given, with where its path begins.
+// TestMissingFilesSayWhereTheirPathBegins checks that the error of a missing file has the path as given and the folder
+// that it is relative to.
 func TestMissingFilesSayWhereTheirPathBegins(t *testing.T) {
 	for name, want := range map[string]bool{"no/such.edges": true, "/no/such.edges": false} {
 		_, err := readFile(name)

@@ -7,7 +7,8 @@ import (
 	"oriel/cmd/internal/registry"
 )
 
-// TestWhatPapersPrintIsRefusedByName: a deployment that was opened with such a choice reads which, and who has it now.
+// TestWhatPapersPrintIsRefusedByName checks that a service refuses a variant that exists only to reproduce a paper. The
+// error names the variant and the command that still runs it.
 func TestWhatPapersPrintIsRefusedByName(t *testing.T) {
 	refused := func(name, value string, environ ...string) {
 		t.Helper()

@@ -14,14 +14,14 @@ import (
 	"oriel/schemas/protobuf"
 )
 
-// schemaID is an id that records name, and its schema.
+// schemaID is an id that records name, with the schema that it stands for.
 type schemaID struct {
 	id     uint32
 	schema *recordschema.Schema
 	known  func(partition int32, offset int64) bool // framing.Entry.Known
 }
 
-// readRecords reads what says how records are encoded.
+// readRecords reads the settings of the encoding of records.
 func (s *Settings) readRecords(p *operators.Problems) {
 	p.OneOf("FORMAT", s.Format, recordschema.JSON, recordschema.Avro, recordschema.Protobuf)
 	if s.Framing != "" {
@@ -83,7 +83,8 @@ func (s *Settings) readSchema(file string) (*recordschema.Schema, error) {
 	return recordschema.Files{Name: file, Read: readFile}.Schema(s.Format, s.SchemaMessage)
 }
 
-// canonicalRecords are the lines of the configuration about the encoding of records; FORMAT has one of its own.
+// canonicalRecords returns the configuration's lines about the encoding of records, except FORMAT, which is written
+// elsewhere.
 func (s Settings) canonicalRecords() []string {
 	var lines []string
 	if s.framed() {
@@ -117,17 +118,18 @@ func (s Settings) canonicalRecords() []string {
 
 func (s Settings) framed() bool { return s.Framing != "" && s.Framing != recordschema.Plain }
 
-// IsText says whether each record is a JSON text with nothing around it: a line of a file may be one.
+// IsText reports whether each record is plain JSON text without framing, so that a line of a file can be a record.
 func (s Settings) IsText() bool { return s.Format == recordschema.JSON && !s.framed() }
 
-// Lines are the same settings for lines of a file, which are JSON whatever records of the topic are: their members are
-// those that the mapping names in the schema.
+// Lines returns the same settings for lines of a file. Lines are JSON even if the topic's records are not; their
+// members are the ones that the mapping names in the schema.
 func (s Settings) Lines() Settings {
 	s.lines = true
 	return s
 }
 
-// foreign is schemas.EventConfig.Foreign: it opens decoders of records that are not JSON in the own form.
+// foreign returns schemas.EventConfig.Foreign. It opens decoders of records that are not JSON in the operator's own
+// form.
 func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (schemas.EventDecoder, error), error) {
 	m, open := s.mapping, mapping.JSON(c.Unknown)
 	if m != nil {
@@ -165,8 +167,8 @@ func (s Settings) foreign(c schemas.EventConfig) (func(schemas.EventConfig) (sch
 	return decoder, nil
 }
 
-// bySchema is the mapping of records of a schema, and what opens their sources. Without a mapping of its own the schema
-// has the members of the operator's events.
+// bySchema returns the mapping for records of a schema, and a function that opens their sources. If no mapping is set,
+// the schema must have the members of the operator's events.
 func (s Settings) bySchema(
 	c schemas.EventConfig, reader *recordschema.Schema, ids []schemaID,
 ) (*mapping.Mapping, mapping.OpenSource, error) {

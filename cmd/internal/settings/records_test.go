@@ -23,7 +23,7 @@ message Customer { string country = 1; }`
 		{"name":"country","type":["null","string"]}]}}]}`
 )
 
-// inFolder writes the schemas into a folder and gives their paths.
+// inFolder writes the schemas into a folder and returns its path.
 func inFolder(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -39,7 +39,8 @@ func inFolder(t *testing.T) (folder string) {
 	return folder + "/"
 }
 
-// TestImportsAreFrozenToo: what a field is may stand in another file than the schema's.
+// TestImportsAreFrozenToo checks that the frozen digest also covers the files that a schema imports, because a field's
+// type may be defined there.
 func TestImportsAreFrozenToo(t *testing.T) {
 	with := func(imported string) string {
 		folder := t.TempDir()
@@ -60,7 +61,8 @@ func TestImportsAreFrozenToo(t *testing.T) {
 	}
 }
 
-// Old deployments keep their configuration, and a schema is frozen by what its files say, wherever they are.
+// TestSchemasAreFrozenByTheirDigest checks that old deployments keep their configuration, and that a schema is frozen
+// by the contents of its files, wherever these lie.
 func TestSchemasAreFrozenByTheirDigest(t *testing.T) {
 	own, folder, elsewhere := loaded(t).Canonical(), inFolder(t), inFolder(t)
 	if got := loaded(t, "ORIEL_FRAMING=plain", "ORIEL_FORMAT=json").Canonical(); got != own {
@@ -174,7 +176,7 @@ func TestProblemsOfSchemas(t *testing.T) {
 	}
 }
 
-// Records of every format and framing make the event that lines of JSON make.
+// TestDecodersOfFormats checks that records of every format and framing decode to the same event as lines of JSON.
 func TestDecodersOfFormats(t *testing.T) {
 	folder := inFolder(t)
 	const total = "\x00\x00\x00\x00\x00\x00\x34\x40" // 20

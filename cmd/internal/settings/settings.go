@@ -12,9 +12,9 @@ import (
 
 const prefix = operators.Prefix
 
-// Settings are the variables as they were given: those that every operator has, and the operator with its own. Tags:
-// env, the name behind ORIEL_; envDefault, the default; unit, range and text, what the table says; need, the group that
-// cannot do without it.
+// Settings holds the variables as given: the settings of every operator, and the chosen operator with its own. Its
+// struct tags are env, the name without ORIEL_; envDefault, the default; unit, range and text, the columns of the
+// table; and need, the group that requires the setting.
 type Settings struct {
 	Brokers          []string      `env:"BROKERS" need:"kafka" unit:"host:port,…" range:"at least one" text:"Kafka brokers to start from"`
 	TLS              bool          `env:"TLS" envDefault:"false" unit:"bool" text:"encrypt connections to the brokers"`
@@ -113,8 +113,8 @@ type Settings struct {
 	operator  operators.Operator // of the group Operator, else nil
 }
 
-// later are variables that the plan of record names and this version has no feature for. They are refused with this
-// reason.
+// later maps reserved variables to the features that they wait for. This version lacks these features and refuses the
+// variables, naming the feature.
 var later = map[string]string{
 	"LEDGER_TOPIC":    "the ledger across deployments",
 	"STREAM_KEYS":     "streams by key",

@@ -17,7 +17,8 @@ var rewrite = flag.Bool("rewrite", false, "write the settings table into deploy/
 // all is every group of settings.
 var all = []Need{Kafka, Deployment, Service, Events, Operator}
 
-// TestTheSettingsTableIsThatOfTheCode keeps deploy/SETTINGS.md and code equal; -rewrite mends it.
+// TestTheSettingsTableIsThatOfTheCode checks that deploy/SETTINGS.md is the table that the code generates; -rewrite
+// updates it.
 func TestTheSettingsTableIsThatOfTheCode(t *testing.T) {
 	const path, begin, end = "../../../deploy/SETTINGS.md", "<!-- settings: kept equal to the code by `go test ./cmd/internal/settings` -->\n", "<!-- end of settings -->"
 	b, err := os.ReadFile(path)
@@ -57,7 +58,8 @@ func minimal() []string {
 	}
 }
 
-// TestEachRequiredSettingIsMissedByName also shows that privacy has no default.
+// TestEachRequiredSettingIsMissedByName checks that the error names each missing required setting. So it also checks
+// that privacy settings have no default.
 func TestEachRequiredSettingIsMissedByName(t *testing.T) {
 	if _, err := Load(minimal(), all...); err != nil {
 		t.Fatal(err)
@@ -122,7 +124,8 @@ func TestPureMechanismsAcceptAnyDelta(t *testing.T) {
 	}
 }
 
-// TestCanonicalConfigurationOfVersion1 is golden: a change here forks every deployment.
+// TestCanonicalConfigurationOfVersion1 is a golden test, because any change of this text would make every existing
+// deployment a different one.
 func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 	s, err := Load(minimal(), all...)
 	if err != nil {
@@ -137,8 +140,9 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 	}
 }
 
-// TestAWholeTopicIsSaidOnce: the canonical configuration has a line of ORIEL_STREAM for topic alone, so that the
-// setting changed no earlier deployment. Settings of the order are refused where there is none.
+// TestAWholeTopicIsSaidOnce checks that the canonical configuration has a line of ORIEL_STREAM only for the value
+// topic, so that the setting changed no earlier deployment. Settings of the order must be refused where no order is
+// written.
 func TestAWholeTopicIsSaidOnce(t *testing.T) {
 	load := func(lines ...string) Settings {
 		t.Helper()
@@ -183,7 +187,8 @@ func TestAWholeTopicIsSaidOnce(t *testing.T) {
 	}
 }
 
-// TestTheSecondTopicIsTheOperators: its name follows from the deployment's, and one that no operator fills is refused.
+// TestTheSecondTopicIsTheOperators checks that the name of the operator's second topic follows from the deployment's
+// name. A second topic must be refused for an operator that writes none.
 func TestTheSecondTopicIsTheOperators(t *testing.T) {
 	of := func(b pipetest.Blind) streams.Model { return streams.Model{Learner: b.Learner()} }
 	plain, plays := of(pipetest.Blind{}), of(pipetest.Blind{Second: 1})
@@ -210,8 +215,8 @@ func TestTheSecondTopicIsTheOperators(t *testing.T) {
 	}
 }
 
-// TestLettersNeedNoModel: whoever writes letters needs neither the settings of learning nor those of privacy, and never
-// the group of the service.
+// TestLettersNeedNoModel checks that the writer of dead letters needs neither the settings of learning nor of privacy,
+// and never uses the service's consumer group.
 func TestLettersNeedNoModel(t *testing.T) {
 	environ := []string{
 		"ORIEL_BROKERS=localhost:9092", "ORIEL_NAME=late", "ORIEL_INPUT_TOPIC=trips", "ORIEL_MASTER_KEY_FILE=/key",

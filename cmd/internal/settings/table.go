@@ -9,14 +9,14 @@ import (
 	"oriel/operators"
 )
 
-// Variable is one row of the settings table.
+// Variable is a row of the settings table.
 type Variable struct {
 	Name, Unit, Range, Default, Text string
 	Need                             Need   // the group that requires it; empty when it is optional or has a default
 	Operator                         string // whose it is; empty: every operator's
 }
 
-// Group is a part of the settings table: the settings that every operator has, or those of one.
+// Group is a part of the settings table: the settings of all operators, or of one operator.
 type Group struct {
 	Operator, Text string // empty: every operator's
 	Variables      []Variable
@@ -73,7 +73,7 @@ func ownVariable(operator string, s operators.Setting) Variable {
 	return v
 }
 
-// Title heads the group; empty for the one of every operator.
+// Title returns the group's heading. It is empty for the settings of all operators.
 func (g Group) Title() string {
 	if g.Operator == "" {
 		return ""
@@ -81,7 +81,7 @@ func (g Group) Title() string {
 	return fmt.Sprintf("%sOPERATOR=%s: %s", prefix, g.Operator, g.Text)
 }
 
-// Initial is the default as the table shows it.
+// Initial returns the default as the table shows it.
 func (v Variable) Initial() string {
 	if v.Need != "" {
 		return "required"

@@ -9,7 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// checkTokens refuses settings of tokens where none are used, and tokens or secrets that others could see on their way.
+// checkTokens refuses token settings that have no use. It also refuses tokens or secrets that would cross the network
+// in clear text.
 func (s Settings) checkTokens(p *operators.Problems) {
 	used := s.SASLMechanism == oauthBearer
 	endpoint := []struct{ name, value string }{
@@ -49,7 +50,7 @@ func (s Settings) checkTokens(p *operators.Problems) {
 		"loopback may do without")
 }
 
-// isLoopback tells a host that is this machine.
+// isLoopback reports whether the host is this machine.
 func isLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.IsLoopback()

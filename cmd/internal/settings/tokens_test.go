@@ -8,7 +8,8 @@ import (
 	"oriel/operators"
 )
 
-// TestSettingsOfTokens: each that is missing, of no use or would show a secret is named.
+// TestSettingsOfTokens checks that a token setting is named in the error if it is missing, has no use, or would expose
+// a secret.
 func TestSettingsOfTokens(t *testing.T) {
 	good := Settings{
 		Brokers: []string{"kafka:9093"}, TLS: true, SASLMechanism: oauthBearer,

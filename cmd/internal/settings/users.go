@@ -10,13 +10,13 @@ import (
 	"oriel/state/users"
 )
 
-// ByKey and byHeader are the two forms of ORIEL_USER_ID.
+// These are the two forms of ORIEL_USER_ID.
 const (
 	byKey    = "key"
 	byHeader = "header:"
 )
 
-// checkUsers asks for both settings of user-level privacy or none.
+// checkUsers requires both settings of user-level privacy or neither.
 func (s Settings) checkUsers(p *operators.Problems) {
 	if s.UserID == "" {
 		p.Want("USER_SEPARATION", s.UserSeparation == 0, "set, but ORIEL_USER_ID does not say who a user is")
@@ -44,14 +44,14 @@ func (s Settings) checkUsers(p *operators.Problems) {
 	p.Want("USER_SEPARATION", err == nil, "%w", err)
 }
 
-// checkKeyed refuses user level where leaves are not added with the events that they are of: answers of one user that
-// came far apart may be added in one step.
+// checkKeyed refuses user-level privacy for operators that add feedback at a later step than its event. Two pieces of
+// feedback of one user may then be added in one step although they arrived far apart.
 func (s Settings) checkKeyed(p *operators.Problems) {
 	p.Want("USER_ID", s.UserID == "" || !s.events.Keyed, "set, but ORIEL_OPERATOR=%s adds answers later than they come: "+
 		"two answers of a user may be added closer together than they came", s.Operator)
 }
 
-// userWindow is the window of users, where sums forget; else 0.
+// userWindow returns the window of user-level privacy if the mechanism's sums decay, and 0 otherwise.
 func (s Settings) userWindow() uint64 {
 	if s.UserID == "" || !s.forgets() {
 		return 0
@@ -59,7 +59,7 @@ func (s Settings) userWindow() uint64 {
 	return s.UserWindow
 }
 
-// unit is what is exchanged between neighbouring streams.
+// unit returns the unit of privacy: what differs between neighbouring streams.
 func (s Settings) unit() protection.Unit {
 	adjacency, _ := dp.ParseAdjacency(s.Adjacency) // checked with the other settings
 	if s.UserID == "" {
@@ -68,10 +68,10 @@ func (s Settings) unit() protection.Unit {
 	return protection.User{Exchange: adjacency, Separation: s.UserSeparation, Steps: s.userWindow()}
 }
 
-// Terms are who is protected, and for how long.
+// Terms returns who is protected, and for how long.
 func (s Settings) Terms() protection.Terms { return protection.Terms{Scope: s.scope(), Unit: s.unit()} }
 
-// users configures user-level privacy in the pipeline; nil is the event level.
+// users returns the configuration of user-level privacy for the pipeline. It is nil for event-level privacy.
 func (s Settings) users() *streams.Users {
 	if s.UserID == "" {
 		return nil

@@ -11,25 +11,25 @@ import (
 	"oriel/pipeline/deployment"
 )
 
-// Words that ORIEL_WINDOW takes beside a number of steps.
+// These are the words that ORIEL_WINDOW accepts beside a number of steps.
 const (
 	horizon  = "horizon"  // as many as ORIEL_HORIZON, after which the stream ends
 	lifetime = "lifetime" // all there will ever be: of the mechanisms that release each step once, and of sums that forget
 )
 
-// facts are those of the mechanism, zero if there is none of that name.
+// facts returns the facts of the configured mechanism. They are zero if no mechanism has that name.
 func (s Settings) facts() mechanisms.Facts {
 	facts, _ := mechanisms.FactsOf(s.Mechanism)
 	return facts
 }
 
-// perStep tells whether the mechanism releases each step once, and so has no window.
+// perStep reports whether the mechanism releases each step once. Such a mechanism has no window.
 func (s Settings) perStep() bool { return s.facts().PerStep }
 
-// forgets tells whether the mechanism's sums decay, so that there is no window either.
+// forgets reports whether the mechanism's sums decay over an unlimited lifetime. Such a mechanism has no window either.
 func (s Settings) forgets() bool { return s.Window == lifetime && s.facts().Filter }
 
-// steps is the number in ORIEL_WINDOW, 0 if it is a word.
+// steps returns the number in ORIEL_WINDOW, or 0 if the value is a word.
 func (s Settings) steps() uint64 {
 	n, err := strconv.ParseUint(s.Window, 10, 64)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s Settings) steps() uint64 {
 	return n
 }
 
-// scope is for how long events are protected, as the mechanism takes it.
+// scope returns how long events are protected, in the form that mechanisms take.
 func (s Settings) scope() protection.Scope {
 	switch {
 	case s.perStep():
@@ -54,8 +54,8 @@ func (s Settings) scope() protection.Scope {
 	}
 }
 
-// rounds is T, the steps over which a bound on accuracy must hold; 0: unknown. A stream that ends has the steps of its
-// life. Another has those of ORIEL_ROUNDS, or of ORIEL_HORIZON, which was the name of ORIEL_ROUNDS.
+// rounds returns T, the number of steps over which a bound on accuracy must hold, or 0 if it is unknown. For a stream
+// that ends, T is its length. For other streams, T is ORIEL_ROUNDS or ORIEL_HORIZON, the earlier name of ORIEL_ROUNDS.
 func (s Settings) rounds() uint64 {
 	if s.Window == horizon || s.Rounds == 0 {
 		return s.Horizon
@@ -63,7 +63,7 @@ func (s Settings) rounds() uint64 {
 	return s.Rounds
 }
 
-// checkRounds refuses two numbers where one is meant.
+// checkRounds refuses two different numbers of rounds.
 func (s Settings) checkRounds(p *operators.Problems) {
 	if s.Rounds == 0 || s.Horizon == 0 || s.Rounds == s.Horizon {
 		return
@@ -77,8 +77,8 @@ func (s Settings) checkRounds(p *operators.Problems) {
 		"stream that ends after so many steps", s.Rounds, s.Horizon)
 }
 
-// canonicalWindow is ORIEL_WINDOW in the canonical configuration: the number of steps, or the word, since a stream that
-// ends is not one that goes on.
+// canonicalWindow returns ORIEL_WINDOW for the canonical configuration: the number of steps, or the word. The word
+// stays, because a stream that ends and a stream with a window of the same width are different deployments.
 func (s Settings) canonicalWindow() string {
 	switch {
 	case s.perStep(), s.forgets():
@@ -90,7 +90,7 @@ func (s Settings) canonicalWindow() string {
 	}
 }
 
-// checkWindow checks ORIEL_WINDOW for the mechanism, and ORIEL_HORIZON where it stands for it.
+// checkWindow checks ORIEL_WINDOW for the mechanism. With ORIEL_WINDOW=horizon it checks ORIEL_HORIZON instead.
 func (s Settings) checkWindow(p *operators.Problems) {
 	n, facts := s.steps(), s.facts()
 	most := facts.MaxWindow
@@ -124,7 +124,7 @@ func (s Settings) checkWindow(p *operators.Problems) {
 	}
 }
 
-// powerAbove is the least power of two that is at least n, up to 2⁶².
+// powerAbove returns the least power of two that is at least n, but at most 2⁶².
 func powerAbove(n uint64) uint64 {
 	if n <= 1 {
 		return 1

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// loaded gives the settings of minimal with lines in the place of its own.
+// loaded returns the minimal settings, with some lines replaced.
 func loaded(t *testing.T, lines ...string) Settings {
 	t.Helper()
 	s, err := Load(append(minimal(), lines...), all...)
@@ -19,8 +19,8 @@ func loaded(t *testing.T, lines ...string) Settings {
 	return s
 }
 
-// TestWindowIsANumberOrAWord: what the mechanism is asked for, and what the canonical configuration says. A number is
-// the same text however it is written; a horizon is told from a window of the same width.
+// TestWindowIsANumberOrAWord checks the window that the mechanism gets and the line in the canonical configuration. A
+// number has one canonical text however it is written; a horizon differs from a window of the same width.
 func TestWindowIsANumberOrAWord(t *testing.T) {
 	once := []string{"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian"}
 	for _, test := range []struct {
@@ -62,8 +62,8 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 	}
 }
 
-// TestRoundsHaveTwoNames: ORIEL_HORIZON is read for ever as the earlier name of ORIEL_ROUNDS, where the stream does not
-// end. The canonical configuration has one line for both, so a deployment may change the name.
+// TestRoundsHaveTwoNames checks that ORIEL_HORIZON stays the earlier name of ORIEL_ROUNDS where the stream does not
+// end. Both have the same line in the canonical configuration, so that a deployment may change the name.
 func TestRoundsHaveTwoNames(t *testing.T) {
 	proved := []string{"ORIEL_UPDATE=llo", "ORIEL_SET=simplex"}
 	for _, test := range []struct {
@@ -91,8 +91,8 @@ func TestRoundsHaveTwoNames(t *testing.T) {
 	}
 }
 
-// At user level a memory has the window of users beside it, in the mechanism and in the canonical configuration;
-// deployments without have no line.
+// TestUsersOfAMemoryHaveAWindow checks user-level privacy with decaying sums. The window of users reaches the mechanism
+// and the canonical configuration; deployments without user-level privacy have no such line.
 func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	lines := []string{
 		"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5",
@@ -126,7 +126,8 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	}
 }
 
-// A filter for a stream that ends is fitted for its window alone: what comes behind costs error and never happens.
+// TestHorizonHasNoAgeWeight checks that the filter of a stream that ends is fitted for its window alone. Weighing later
+// ages would cost accuracy, and no event reaches them.
 func TestHorizonHasNoAgeWeight(t *testing.T) {
 	for want, lines := range map[string][]string{
 		"0":   {"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=1024", "ORIEL_MECHANISM=blt"},
@@ -155,7 +156,8 @@ func TestOnceNeedsNoWindow(t *testing.T) {
 	}
 }
 
-// Draws are for operators that draw by sums.
+// TestDrawsAreForRulesThatDraw checks that the mechanism draws is refused for operators that do not decide by the
+// exponential mechanism.
 func TestDrawsAreForRulesThatDraw(t *testing.T) {
 	s, err := Load(append(minimal(), "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9"), all...)
 	if err != nil {

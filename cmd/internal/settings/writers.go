@@ -11,17 +11,17 @@ import (
 	"oriel/state"
 )
 
-// fromRegistry tells whether records name schemas of a registry.
+// fromRegistry reports whether records name schemas of a registry.
 func (s Settings) fromRegistry() bool {
 	return s.SchemaRegistry != "" && s.namesSchemas() && len(s.SchemaIDs) == 0
 }
 
-// namesSchemas tells whether records name schemas by their ids.
+// namesSchemas reports whether records name schemas by their ids.
 func (s Settings) namesSchemas() bool {
 	return s.Framing == recordschema.Confluent && s.Format != recordschema.JSON
 }
 
-// Subject is the subject of the registry whose versions records are written with.
+// Subject returns the registry's subject whose schema versions the records are written with.
 func (s Settings) Subject() string {
 	if s.SchemaSubject == "" {
 		return s.InputTopic + "-value"
@@ -29,7 +29,7 @@ func (s Settings) Subject() string {
 	return s.SchemaSubject
 }
 
-// readRegistry checks what says which registry has the schemas.
+// readRegistry reads and checks the settings of the schema registry.
 func (s *Settings) readRegistry(p *operators.Problems) {
 	beside := func(name string, set bool) {
 		p.Want(name, !set || s.SchemaRegistry != "", "set without ORIEL_SCHEMA_REGISTRY")
@@ -57,7 +57,7 @@ func (s *Settings) readRegistry(p *operators.Problems) {
 	p.Want("SCHEMA_IDS", len(s.SchemaIDs) == 0, "set, but ORIEL_SCHEMA_REGISTRY says which ids there are")
 }
 
-// Writers is streams.Model.Writers: nil where records name no schemas of a registry.
+// Writers returns streams.Model.Writers. It is nil if records name no schemas of a registry.
 func (s Settings) Writers() func(state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
 	if !s.fromRegistry() || s.lines {
 		return nil
@@ -65,7 +65,8 @@ func (s Settings) Writers() func(state.Schemas) func(schemas.EventConfig) (schem
 	return s.byRegistry
 }
 
-// Registry is the registry, and who asks it. It reads the secret files that the settings name.
+// Registry returns the address and the credentials of the schema registry. It reads the secret files that the settings
+// name.
 func (s Settings) Registry() (schemaregistry.Config, error) {
 	c := schemaregistry.Config{URL: s.SchemaRegistry, User: s.SchemaRegistryUser}
 	var err error
@@ -82,8 +83,9 @@ func (s Settings) Registry() (schemaregistry.Config, error) {
 	return c, nil
 }
 
-// byRegistry opens decoders of records that name frozen schemas. The reader's schema is ORIEL_SCHEMA_FILE, or the last
-// of those that are known from the first record on, so that it is frozen as they are.
+// byRegistry returns a function that opens decoders of records that name frozen schemas. The reader's schema is
+// ORIEL_SCHEMA_FILE, or else the last of the schemas that are known from the first record on. So the reader's schema is
+// frozen as well.
 func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (schemas.EventDecoder, error) {
 	return func(c schemas.EventConfig) (schemas.EventDecoder, error) {
 		reader := s.schema
@@ -110,7 +112,7 @@ func (s Settings) byRegistry(frozen state.Schemas) func(schemas.EventConfig) (sc
 	}
 }
 
-// withoutSchemas reads records before any schema is frozen.
+// withoutSchemas is the decoder before any schema is frozen: it decodes no record.
 type withoutSchemas struct{}
 
 // Decode implements schemas.EventDecoder.

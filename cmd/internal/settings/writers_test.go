@@ -11,7 +11,7 @@ import (
 	"oriel/state"
 )
 
-// fromARegistry are settings of records that name schemas of a registry.
+// fromARegistry returns settings of records that name schemas of a registry.
 func fromARegistry(t *testing.T, format string, more ...string) Settings {
 	t.Helper()
 	s, err := Load(append(minimal(), append([]string{
@@ -32,8 +32,8 @@ func record(id uint32, rest string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, id), b...)
 }
 
-// TestFrozenSchemasDecode: of both languages, with a schema that another one names; a schema is known from its offsets
-// on, and before any is frozen none is.
+// TestFrozenSchemasDecode checks records with frozen schemas of both languages, including a schema that references
+// another. A schema is known from the offset at which it was frozen, and none is known before.
 func TestFrozenSchemasDecode(t *testing.T) {
 	money := `syntax = "proto3"; package shop; message Money { int64 cents = 1; }`
 	order := `syntax = "proto3"; package shop; import "money.proto"; message Other {} message Order { bool late = 1; Money total = 2; }`
@@ -115,8 +115,8 @@ func TestFrozenSchemasDecode(t *testing.T) {
 	}
 }
 
-// TestAddedSchemasDoNotChangeWhatRecordsSay: the reader's schema stays the one that was the last from the beginning, so
-// that a record of an older one, which lacks a field, has the same default as before.
+// TestAddedSchemasDoNotChangeWhatRecordsSay checks that adding a schema does not change the reader's schema. A record
+// of an older schema that lacks a field therefore keeps the same default.
 func TestAddedSchemasDoNotChangeWhatRecordsSay(t *testing.T) {
 	of := func(id uint32, fields string, since []state.SchemaSince) state.Schema {
 		return state.Schema{
@@ -156,8 +156,9 @@ func TestAddedSchemasDoNotChangeWhatRecordsSay(t *testing.T) {
 	}
 }
 
-// TestDeploymentsKeepTheirRulesForProtobuf: one from before FORMAT_VERSION finds the fields of another version by name,
-// and its configuration is what it was. In a new one a field that keeps its number may have another name.
+// TestDeploymentsKeepTheirRulesForProtobuf checks two rules. A deployment from before FORMAT_VERSION finds fields of
+// another version by name, with an unchanged configuration. A new deployment finds them by number, so that a field may
+// be renamed.
 func TestDeploymentsKeepTheirRulesForProtobuf(t *testing.T) {
 	of := func(id uint32, field string) state.Schema {
 		return state.Schema{ID: id, Text: `syntax = "proto3"; message Order { bool late = 1; ` + field + ` }`}

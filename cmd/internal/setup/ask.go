@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// MostQuestions is how many questions a user answers at most.
+// MostQuestions is the most questions that a user must answer.
 const MostQuestions = 8
 
-// Asker gets answers: from flags, else from a person, else from proposals.
+// Asker obtains answers to questions: from flags, or else from a person, or else from the questions' proposals.
 type Asker struct {
 	In    *bufio.Reader
 	Out   io.Writer
@@ -22,7 +22,7 @@ type Asker struct {
 	missing []string // flags that nothing answers
 }
 
-// Question is one, and the flag that answers it beforehand.
+// Question is a question to the user, with the flag that answers it in advance.
 type Question struct {
 	Flag     string // without dashes
 	Given    string // by the flag; empty: not given
@@ -32,7 +32,7 @@ type Question struct {
 	Check    func(answer string) error // nil: any answer does
 }
 
-// Ask returns the answer. An answer that Check refuses is asked for again; of a flag it is an error.
+// Ask returns the answer. If Check refuses an answer, a person is asked again; the refused value of a flag is an error.
 func (a *Asker) Ask(q Question) (string, error) {
 	check := func(answer string) error {
 		if q.Check == nil {
@@ -82,7 +82,7 @@ func (a *Asker) Ask(q Question) (string, error) {
 	}
 }
 
-// Missing reports the flags that nothing has answered so far.
+// Missing returns an error that lists the flags of unanswered questions, or nil.
 func (a *Asker) Missing() error {
 	if len(a.missing) == 0 {
 		return nil

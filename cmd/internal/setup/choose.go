@@ -11,7 +11,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// ParseRange reads name:low:high. The name may be a path.
+// ParseRange parses name:low:high. The name may be a path.
 func ParseRange(text string) (Range, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) < 3 {
@@ -27,8 +27,9 @@ func ParseRange(text string) (Range, error) {
 	return Range{Name: name, Low: low, High: high}, nil
 }
 
-// Confirm reads the user's answer about proposed ranges: "proposed" or y confirms all; else it is a list of those that
-// are public. Parts of times have their ranges anyway.
+// Confirm parses the user's answer about proposed ranges. "proposed", "yes" and "y" confirm all; "none" confirms none;
+// otherwise the answer lists the public ranges. Parts of times, such as the hour, have known ranges and need no
+// confirmation.
 func Confirm(answer string, proposed []Range) (ranges []Range, err error) {
 	all := slices.Contains([]string{"y", "yes", "proposed"}, strings.ToLower(answer))
 	ranges = []Range{}
@@ -54,7 +55,7 @@ func Confirm(answer string, proposed []Range) (ranges []Range, err error) {
 	return ranges, nil
 }
 
-// Names lists numbers that want a range.
+// Names lists the numbers that need a range.
 func Names(ranges []Range) string {
 	var names []string
 	for _, r := range ranges {
@@ -65,7 +66,7 @@ func Names(ranges []Range) string {
 	return strings.Join(names, ", ")
 }
 
-// Find returns the item of a name, or of a path. Without one of that path it makes a new item.
+// Find returns the item with this name. If the name is a path, it returns a new item for that path.
 func Find(items []Item, name string) (Item, error) {
 	if strings.HasPrefix(name, "/") {
 		path, err := mapping.ParsePath(name)
@@ -82,10 +83,10 @@ func Find(items []Item, name string) (Item, error) {
 	return Item{}, fmt.Errorf("%q: the records have %s; another place is named by its path, /a/b", name, strings.Join(names, ", "))
 }
 
-// column is the name of a column of aggregate: lower case.
+// column returns the name of an aggregate's column for a path, in lower case.
 func column(path mapping.Path) string { return strings.ToLower(strings.Join(path, "_")) }
 
-// CellItems makes the members of a row, of cells as ORIEL_CELLS has them.
+// CellItems returns the members of a row that cells name; cells has the form of ORIEL_CELLS.
 func CellItems(items []Item, cells string) (found []Item, err error) {
 	if cells == "none" || cells == "" {
 		return nil, nil
@@ -107,7 +108,8 @@ func CellItems(items []Item, cells string) (found []Item, err error) {
 	return found, nil
 }
 
-// Memory reads how long ago is worth learning from: events, or a time (30d, 12h) where a rate is known.
+// Memory parses how far back the user wants to learn from: a number of events, or a time such as 30d or 12h. A time
+// needs a known rate, events a second.
 func Memory(text string, rate float64) (events uint64, err error) {
 	const most = 1 << 50
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
@@ -138,7 +140,7 @@ func Memory(text string, rate float64) (events uint64, err error) {
 	}
 }
 
-// Accuracy reads ε, or ± and the error that is wanted in its place.
+// Accuracy parses ε, or ± with the error that the user asks for instead of an ε.
 func Accuracy(text string) (epsilon, half float64, err error) {
 	rest, isError := strings.CutPrefix(text, "±")
 	if !isError {
@@ -156,7 +158,8 @@ func Accuracy(text string) (epsilon, half float64, err error) {
 	return x, 0, nil
 }
 
-// Known refuses paths at which no record of the sample has anything. Elements of lists are not looked for.
+// Known returns an error for paths at which no record of the sample has a value. It does not look into the elements of
+// lists.
 func Known(columns []Column, paths []mapping.Path) error {
 	var names []string
 	for i := range columns {
@@ -173,7 +176,8 @@ func Known(columns []Column, paths []mapping.Path) error {
 	return nil
 }
 
-// RangeAt proposes a range of the number at a path, for the user to confirm; false if no number stands there.
+// RangeAt proposes a range for the number at a path, which the user must confirm. It returns false if the path has no
+// number.
 func RangeAt(columns []Column, path mapping.Path, name string) (Range, bool) {
 	for i := range columns {
 		if c := &columns[i]; slices.Equal(c.Path, path) && c.isNumber() {

@@ -9,10 +9,10 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// mostDistinct bounds the different values of a column that are told apart.
+// mostDistinct is the largest number of different values that are counted for a column.
 const mostDistinct = 2000
 
-// Column is a place in records, and what a sample shows of it.
+// Column is a place in records, with the properties of its values in a sample.
 type Column struct {
 	Path     mapping.Path
 	IsList   bool
@@ -26,8 +26,8 @@ type Column struct {
 	seen                            map[uint64]bool
 }
 
-// Columns finds the columns of records without their outer framing, in the order in which records or the schema have
-// them. It returns how many records could be read as well.
+// Columns returns the columns of records without their outer framing, in the order of the records or of the schema. It
+// also returns how many records could be read.
 func (e Encoding) Columns(records [][]byte) (columns []Column, readable int, err error) {
 	p, err := e.places(records)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Column) distinct(hash uint64) {
 	}
 }
 
-// isTime says whether a text is a time of ISO 8601.
+// isTime reports whether a text is a time in ISO 8601.
 func isTime(text string) bool {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.DateOnly} {
 		if _, err := time.Parse(layout, text); err == nil {

@@ -13,7 +13,7 @@ import (
 	"oriel/state"
 )
 
-// What a user may want of a topic.
+// These are the uses that a user may want to make of a topic.
 const (
 	Classes    = "classes"    // predict a label of two classes
 	Value      = "number"     // predict a number
@@ -21,7 +21,7 @@ const (
 	Choice     = "choice"     // which of a few actions costs least
 )
 
-// Answers are what a user wants of a topic.
+// Answers holds the user's answers about a topic.
 type Answers struct {
 	Name     string
 	Topic    string
@@ -43,20 +43,20 @@ type Answers struct {
 	Start           string
 }
 
-// mostSteps bounds ORIEL_MEMORY.
+// mostSteps is the largest proposed ORIEL_MEMORY, steps.
 const mostSteps = 1 << 20
 
-// batch is how many events a step takes, so that the memory fits.
+// batch returns the number of events in a step, large enough that the memory has at most mostSteps steps.
 func (a Answers) batch() uint64 { return max(1, (a.Events+mostSteps-1)/mostSteps) }
 
 func (a Answers) memory() uint64 { return max(2, (a.Events+a.batch()-1)/a.batch()) }
 
-// delta is a power of ten below a hundredth of 1/events, and at most 10⁻⁶.
+// delta returns δ as a power of ten below 1/(100·events), and at most 10⁻⁶.
 func (a Answers) delta() string {
 	return fmt.Sprintf("1e-%d", max(6, int(math.Ceil(math.Log10(float64(a.Events))))+2))
 }
 
-// emitEvery is how many steps lie between decisions, so that there is about one a second.
+// emitEvery returns the number of steps between decisions, so that there is about one decision a second.
 func (a Answers) emitEvery() uint64 {
 	every := uint64(1)
 	for 2*float64(every*a.batch()) <= a.Rate && every < 1024 {
@@ -65,7 +65,7 @@ func (a Answers) emitEvery() uint64 {
 	return every
 }
 
-// dimension leaves room for each feature, and for those of a text more.
+// dimension returns a dimension with room for each feature, and with more room for features that are texts.
 func (a Answers) dimension() int {
 	switch n := len(a.Items); {
 	case n <= 4:
@@ -76,12 +76,12 @@ func (a Answers) dimension() int {
 	return 128
 }
 
-// Line is a setting of the file, or a comment where it has no name.
+// Line is a line of the settings file: a setting, or a comment if Name is empty.
 type Line struct{ Name, Value, Comment string }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// lines are the settings of a deployment, each with what it says. More are advised ones, NAME=value.
+// lines returns the settings of a deployment, each with a comment. more has advised settings as NAME=value.
 func (a Answers) lines(more []string) []Line {
 	lines := []Line{{Comment: "Kafka"}}
 	add := func(name, value, comment string) { lines = append(lines, Line{"ORIEL_" + name, value, comment}) }
@@ -168,7 +168,7 @@ func (a Answers) lines(more []string) []Line {
 	return lines
 }
 
-// Environ are the settings, as a process gets them.
+// Environ returns the settings as the environment of a process.
 func (a Answers) Environ(more ...string) (environ []string) {
 	for _, line := range a.lines(more) {
 		if line.Name != "" {
@@ -178,7 +178,7 @@ func (a Answers) Environ(more ...string) (environ []string) {
 	return environ
 }
 
-// File is the text of the settings for --env-file. quoted writes a value as such a file has it.
+// File returns the settings as the text of a file for --env-file. quoted quotes a value for such a file.
 func (a Answers) File(quoted func(string) string, more ...string) []byte {
 	text := "# Made by `oriel init`. Settings decide what is promised. Those of reading, learning and privacy stay as they are once\n" +
 		"# `oriel topics` has run; `oriel --env-file FILE config` shows all, and checks them.\n"
@@ -195,7 +195,8 @@ func (a Answers) File(quoted func(string) string, more ...string) []byte {
 	return []byte(text)
 }
 
-// Document is the mapping of the answers. Where decides which records are events; label is what is predicted.
+// Document returns the mapping of the answers. where is the filter of records that are events; label is the predicted
+// member.
 func (a Answers) Document(where, label string) []byte {
 	if a.Want == Statistics || a.Want == Choice {
 		return Document(where, "", nil, a.Items)
@@ -203,7 +204,8 @@ func (a Answers) Document(where, label string) []byte {
 	return Document(where, label, a.Items, nil)
 }
 
-// Confirmed keeps items whose numbers have a public range, and those that are no numbers.
+// Confirmed returns the items that may be used: numbers with a public range, and all items that are not numbers.
+// dropped names the others.
 func Confirmed(items []Item, ranges []Range) (kept []Item, dropped []string) {
 	for _, item := range items {
 		has := func(r Range) bool { return r.Name == item.Name }
@@ -216,13 +218,14 @@ func Confirmed(items []Item, ranges []Range) (kept []Item, dropped []string) {
 	return kept, dropped
 }
 
-// NewKey draws a master key, as ORIEL_MASTER_KEY_FILE has it.
+// NewKey draws a master key, in the format of ORIEL_MASTER_KEY_FILE.
 func NewKey() []byte {
 	secret := state.NewSecret()
 	return append(hex.AppendEncode(nil, secret[:]), '\n')
 }
 
-// WriteNew writes a file, or returns fs.ErrExist where there is one. It removes a file that it could not write whole.
+// WriteNew writes a new file. It returns fs.ErrExist if the file exists, and removes a file that it could not write
+// completely.
 func WriteNew(name string, content []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

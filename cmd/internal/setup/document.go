@@ -9,7 +9,8 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Document is the text of a mapping: where and label as the user gave them, items as features or as members.
+// Document returns the text of a mapping, with the filter where and the label as the user gave them, and items as
+// features or as members.
 func Document(where, label string, features, members []Item) []byte {
 	var parts []string
 	if where != "" {
@@ -33,7 +34,7 @@ func Document(where, label string, features, members []Item) []byte {
 	return []byte("{\n" + strings.Join(parts, ",\n") + "\n}\n")
 }
 
-// feature is the short form where the path says all.
+// feature returns the item as JSON, in the short form if its path describes it fully.
 func (i Item) feature() string {
 	text := i.Path.String()
 	switch {
@@ -61,7 +62,7 @@ func (i Item) long() string {
 
 func quote(text string) string { return string(schemas.AppendString(nil, text)) }
 
-// Used are the paths that a label and a filter read.
+// Used returns the paths that a label and a filter read.
 func Used(where, label string) ([]mapping.Path, error) {
 	document := map[string]string{}
 	for name, text := range map[string]string{"where": where, "label": label} {

@@ -13,7 +13,7 @@ import (
 	"oriel/state"
 )
 
-// Encoding says how records are encoded, as the settings of a deployment do.
+// Encoding describes how records are encoded, in the terms of a deployment's settings.
 type Encoding struct {
 	Format     string   // ORIEL_FORMAT; empty: what a sample shows
 	Framing    string   // ORIEL_FRAMING; likewise
@@ -25,7 +25,7 @@ type Encoding struct {
 	Schemas    state.Schemas
 }
 
-// Settings are the lines NAME=value of what is not the default.
+// Settings returns the settings of the encoding that differ from the defaults, as lines NAME=value.
 func (e Encoding) Settings() (lines []string) {
 	say := func(name, value, usual string) {
 		if value != usual {
@@ -42,11 +42,11 @@ func (e Encoding) Settings() (lines []string) {
 	return lines
 }
 
-// ErrNoSchema reports records that cannot be read without their schema.
+// ErrNoSchema is the error for records that cannot be read without a schema.
 var ErrNoSchema = errors.New("records are not JSON, and nothing names their schema")
 
-// Sniff completes an encoding by what records show. Records that need a schema which is not named are ErrNoSchema,
-// beside an Encoding whose Framing is known.
+// Sniff returns the encoding, completed with what records show. If records need a schema that is not named, it returns
+// ErrNoSchema and an Encoding with a known Framing.
 func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 	if len(records) == 0 {
 		return e, errors.New("the sample has no record")
@@ -95,7 +95,7 @@ func (e Encoding) Sniff(records [][]byte) (Encoding, error) {
 	return e, nil
 }
 
-// named finds the message type by the place in the file that records name.
+// named sets the message type from the index in the schema file that the records name.
 func (e Encoding) named(records [][]byte) (Encoding, error) {
 	for _, record := range records {
 		_, rest, ok := framing.Header(record)
@@ -111,7 +111,7 @@ func (e Encoding) named(records [][]byte) (Encoding, error) {
 	return e, errors.New("no record names a message type; --schema-message does")
 }
 
-// framingOf is the framing that most records have.
+// framingOf returns the framing of most of the records.
 func (e Encoding) framingOf(records [][]byte) string {
 	isEvent := func(record []byte) bool {
 		_, ok := framing.EventOf(record, false)
@@ -130,7 +130,8 @@ func (e Encoding) framingOf(records [][]byte) string {
 	return recordschema.Plain
 }
 
-// readsPlain says whether the schema file reads records as they are: in some schemas they start with a byte 0, too.
+// readsPlain reports whether the schema file reads the records without framing. In some schemas such records start with
+// a byte 0, too, as framed records do.
 func (e Encoding) readsPlain(records [][]byte) bool {
 	if e.SchemaFile == "" {
 		return false
@@ -140,7 +141,7 @@ func (e Encoding) readsPlain(records [][]byte) bool {
 	return err == nil && 2*readable > len(records)
 }
 
-// IDs are those of schemas that records in Confluent's framing name, ascending.
+// IDs returns the ids of the schemas that records in Confluent's framing name, ascending.
 func IDs(records [][]byte) (ids []uint32) {
 	for _, record := range records {
 		if id, _, ok := framing.Header(record); ok && !slices.Contains(ids, id) {
@@ -151,7 +152,7 @@ func IDs(records [][]byte) (ids []uint32) {
 	return ids
 }
 
-// events takes the framing off records of JSON, and CloudEvents off all. Records that have none are left out.
+// events removes the framing of JSON records and the envelope of CloudEvents. Records that lack them are left out.
 func (e Encoding) events(records [][]byte) (inside [][]byte) {
 	for _, record := range records {
 		rest, ok := record, true
@@ -168,8 +169,8 @@ func (e Encoding) events(records [][]byte) (inside [][]byte) {
 	return inside
 }
 
-// Inside returns records and their encoding without a framing that leaves an event whole: what remains is JSON, a
-// record of its schema, or one in Confluent's framing that a schema reads.
+// Inside removes a framing that contains a whole event, and returns the inner records and their encoding. An inner
+// record is JSON, a record of its schema, or a record in Confluent's framing that a schema reads.
 func (e Encoding) Inside(records [][]byte) (Encoding, [][]byte) {
 	inside := e.events(records)
 	if e.Framing == recordschema.CloudEvents || e.Format == recordschema.JSON {
@@ -196,7 +197,7 @@ func join(ids []uint32) string {
 	return strings.Join(texts, ", ")
 }
 
-// String names the encoding for a person.
+// String describes the encoding for people.
 func (e Encoding) String() string {
 	name := map[string]string{
 		recordschema.JSON: "JSON", recordschema.Avro: "Avro", recordschema.Protobuf: "Protobuf",

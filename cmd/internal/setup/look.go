@@ -14,7 +14,7 @@ import (
 	"oriel/schemas"
 )
 
-// Request says which records are a sample, how they are encoded, and what is wanted of them.
+// Request says which records form the sample, how they are encoded, and what the user wants of them.
 type Request struct {
 	Files    []string // of records
 	Topic    string   // whose newest records are the sample, without files
@@ -28,7 +28,7 @@ type Request struct {
 	First    int    // events to show as Oriel reads them
 }
 
-// Look is a sample that was looked at.
+// Look is a sample with its encoding and columns.
 type Look struct {
 	Sample
 	Encoding Encoding // of records as they are
@@ -39,8 +39,8 @@ type Look struct {
 	inside [][]byte // records without it
 }
 
-// Look reads the sample and finds its encoding and columns. The host's environment says how brokers and the registry
-// are reached.
+// Look reads the sample and finds its encoding and columns. The host's environment has the settings of the brokers and
+// of the registry.
 func (r Request) Look(ctx context.Context, host service.Host) (*Look, error) {
 	l := &Look{}
 	var err error
@@ -82,10 +82,10 @@ func (r Request) Look(ctx context.Context, host service.Host) (*Look, error) {
 	return l, nil
 }
 
-// IsOfRegistry says whether a line of the environment is a setting of how a registry is reached.
+// IsOfRegistry reports whether a line of the environment is a setting of the schema registry.
 func IsOfRegistry(line string) bool { return strings.HasPrefix(line, "ORIEL_SCHEMA_REGISTRY_") }
 
-// encoded finds the encoding of records.
+// encoded returns the encoding of the records.
 func (r Request) encoded(ctx context.Context, environ []string, records [][]byte) (Encoding, error) {
 	encoding := r.Encoding
 	if r.Registry != "" {
@@ -120,7 +120,7 @@ func (r Request) encoded(ctx context.Context, environ []string, records [][]byte
 	return encoding, err
 }
 
-// Propose makes a mapping of the columns that label and filter leave.
+// Propose proposes a mapping of the columns that neither label nor filter reads.
 func (l *Look) Propose(where, label string) (Proposal, error) {
 	used, err := Used(where, label)
 	if err == nil {
@@ -132,7 +132,7 @@ func (l *Look) Propose(where, label string) (Proposal, error) {
 	return Propose(l.Columns, used), nil
 }
 
-// Report says what was found, by names of members alone.
+// Report prints the findings. It prints names of members, and no values.
 func (l *Look) Report(w io.Writer, p Proposal) {
 	fmt.Fprintf(w, "%d of %d records are %s\n", l.Readable, len(l.Records), l.Encoding)
 	p.ReportLeft(w)
@@ -143,17 +143,17 @@ func (l *Look) Report(w io.Writer, p Proposal) {
 	fmt.Fprintln(w, "\nLeave out what is known only once the label is. Without --sample of public records, this proposal has seen private ones.")
 }
 
-// ReportLeft lists what no feature is made of.
+// ReportLeft lists the columns that are left out, with the reasons.
 func (p Proposal) ReportLeft(w io.Writer) {
 	if len(p.Left) > 0 {
 		fmt.Fprintf(w, "\nleft out:\n  %s\n", strings.Join(p.Left, "\n  "))
 	}
 }
 
-// ownPrinter prints the event decoded last.
+// ownPrinter prints the last decoded event in the operator's own form.
 type ownPrinter interface{ AppendOwn(dst []byte) []byte }
 
-// PrintFirst shows the first events as Oriel reads them, and what is wrong with those that are none.
+// PrintFirst prints the first events as Oriel reads them, and the problem of each record that is not a valid event.
 func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 	if n <= 0 || environ == nil {
 		return nil
@@ -192,8 +192,8 @@ func (l *Look) PrintFirst(w io.Writer, environ []string, n int) error {
 	return nil
 }
 
-// Reading are settings that decode events of a mapping, for a look at the first ones; nil: a want has none. What they
-// say of learning is never written to a file.
+// Reading returns settings that decode the events of a mapping, to show the first ones. It returns nil for a use
+// without a mapping. The settings of learning in it are placeholders and are never written to a file.
 func Reading(want, document string) []string {
 	lines := []string{"ORIEL_MAP=" + document}
 	switch want {

@@ -15,13 +15,13 @@ import (
 	"oriel/schemas/protobuf"
 )
 
-// Limits of what is looked for in records.
+// These are limits of the search for columns in records.
 const (
 	mostPlaces = 300 // values
 	mostNested = 6   // names of a path
 )
 
-// places are where values stand in records, and what reads them.
+// places lists the places of values in records, and has the decoder that reads them.
 type places struct {
 	paths []mapping.Path
 	lists []mapping.Path // in which no value is looked for
@@ -39,7 +39,7 @@ func (p *places) add(path mapping.Path, isList bool) {
 	}
 }
 
-// places finds them: of JSON in the records, of other formats in the schema.
+// places finds the places of values: in the records for JSON, and in the schema for other formats.
 func (e Encoding) places(records [][]byte) (*places, error) {
 	switch e.Format {
 	case recordschema.JSON:
@@ -66,7 +66,7 @@ func placesOfJSON(records [][]byte) *places {
 	return p
 }
 
-// walk goes through a value; it reports false where the record ends or is broken.
+// walk visits a JSON value and its members. It returns false if the record ends early or is malformed.
 func (p *places) walk(d *json.Decoder, at mapping.Path) bool {
 	token, err := d.Token()
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *places) walk(d *json.Decoder, at mapping.Path) bool {
 	return true
 }
 
-// skip passes over the rest of a list.
+// skip reads past the rest of a list.
 func skip(d *json.Decoder) bool {
 	for depth := 1; depth > 0; {
 		token, err := d.Token()
@@ -112,7 +112,7 @@ func skip(d *json.Decoder) bool {
 	return true
 }
 
-// fields goes through all fields below a path, in the order of the schema.
+// fields adds all fields below a path, in the order of the schema.
 func (p *places) fields(s *recordschema.Schema, at mapping.Path) {
 	for _, name := range s.Names(at) {
 		path := append(slices.Clone(at), name)
@@ -129,7 +129,8 @@ func (p *places) fields(s *recordschema.Schema, at mapping.Path) {
 	}
 }
 
-// placesOfSchema finds the places in the schema, and how records are read that were written with a version of it.
+// placesOfSchema finds the places in the schema, and opens a decoder of records that were written with any of its
+// versions.
 func (e Encoding) placesOfSchema() (*places, error) {
 	reader, err := e.reader().Schema(e.Format, e.Message)
 	if err != nil {
@@ -147,7 +148,7 @@ func (e Encoding) placesOfSchema() (*places, error) {
 	return p, nil
 }
 
-// table says which schema records of Confluent's framing have by their id.
+// table returns the schemas of records in Confluent's framing, by id.
 func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 	var entries []framing.Entry
 	var errs []error
@@ -178,7 +179,7 @@ func (e Encoding) table(reader *recordschema.Schema) (*framing.Table, error) {
 	return framing.NewTable(entries)
 }
 
-// reader is the version whose fields a mapping names.
+// reader returns the version of the schema whose fields a mapping names.
 func (e Encoding) reader() recordschema.Files {
 	if n := len(e.Schemas); n > 0 {
 		return recordschema.InRegistry(&e.Schemas[n-1])

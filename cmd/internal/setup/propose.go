@@ -11,7 +11,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// Proposal is a mapping of columns, and what the user should know of it.
+// Proposal is a proposed mapping of columns, with the findings that the user should know.
 type Proposal struct {
 	Items   []Item   // features, or members of a row
 	Left    []string // columns that are left out, each with the reason
@@ -19,7 +19,7 @@ type Proposal struct {
 	Classes []string // columns that look like a label of two classes
 }
 
-// Item is a column as a feature or a member, and how it is read.
+// Item is a column used as a feature or as a member, and how its values are read.
 type Item struct {
 	Name  string
 	Path  mapping.Path
@@ -27,14 +27,15 @@ type Item struct {
 	Epoch string // of a time that is a number
 }
 
-// Range is that of a number of the name. A sample suggests it, and only the user can know whether it is public.
+// Range is the range of the number with this name. A sample suggests it, but only the user can know whether it is
+// public.
 type Range struct {
 	Name      string
 	Low, High float64
 	Cyclic    bool // it is a part of a time, whose range no sample decides
 }
 
-// String writes a range as ORIEL_FEATURES_RANGE has it.
+// String returns the range in the format of ORIEL_FEATURES_RANGE.
 func (r Range) String() string {
 	text := string(schemas.AppendFloat(append(schemas.AppendFloat([]byte(r.Name+":"), r.Low), ':'), r.High))
 	if r.Cyclic {
@@ -43,7 +44,7 @@ func (r Range) String() string {
 	return text
 }
 
-// Ranges writes ranges as ORIEL_FEATURES_RANGE has them.
+// Ranges returns the ranges in the format of ORIEL_FEATURES_RANGE.
 func Ranges(all []Range) string {
 	var texts []string
 	for _, r := range all {
@@ -52,13 +53,14 @@ func Ranges(all []Range) string {
 	return strings.Join(texts, ",")
 }
 
-// Counts from which on a sample shows what a column is.
+// These are the numbers of values from which a sample shows what a column is.
 const (
 	fewestValues = 20  // present, before many different values mean anything
 	mostTexts    = 500 // different ones of a feature
 )
 
-// Propose makes a mapping of what columns look like. used are the paths of label, filter and values: no features.
+// Propose returns a mapping that fits the columns. used are the paths of label, filter and values, which must not
+// become features.
 func Propose(columns []Column, used []mapping.Path) Proposal {
 	var p Proposal
 	timed := false
@@ -98,7 +100,7 @@ func (p *Proposal) leave(c *Column, reason string) {
 	p.Left = append(p.Left, fmt.Sprintf("%s: %s", c.Path, reason))
 }
 
-// add gives an item a name that no other one has, and returns it.
+// add adds an item under a unique name, and returns the name.
 func (p *Proposal) add(item Item) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.Items, func(o Item) bool { return o.Name == name })
@@ -113,7 +115,7 @@ func (p *Proposal) add(item Item) string {
 	return item.Name
 }
 
-// name is the last one of the path, without characters that stand for something in settings.
+// name returns the last name of the path, without characters that have a meaning in settings.
 func (c *Column) name() string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(":,=|<>!\"' ", r) {
@@ -123,7 +125,7 @@ func (c *Column) name() string {
 	}, c.Path[len(c.Path)-1])
 }
 
-// reason says why a column is no feature; empty if it is one.
+// reason returns why a column must not be a feature; it is empty for a feature.
 func (c *Column) reason() string {
 	_, isTime := c.time()
 	many := c.Present >= fewestValues && 2*c.Distinct > c.Present
@@ -150,12 +152,12 @@ func (c *Column) reason() string {
 
 func (c *Column) isNumber() bool { return c.Present > 0 && c.numbers+c.numerals == c.Present }
 
-// timeWords end names of times that are numbers.
+// timeWords are endings of the names of times that are numbers.
 var timeWords = []string{
 	"at", "time", "timestamp", "ts", "date", "datetime", "created", "updated", "epoch", "ms", "millis", "when",
 }
 
-// time says whether all values are times, and what one counts that is a number.
+// time reports whether all values are times. For times that are numbers, epoch is their unit.
 func (c *Column) time() (epoch string, is bool) {
 	switch {
 	case c.Present == 0:
@@ -176,7 +178,7 @@ func (c *Column) time() (epoch string, is bool) {
 	return "", false
 }
 
-// around is a range of round numbers around what a sample has: from 0 where nothing is negative.
+// around returns a range with round ends that contains the values of a sample. It starts at 0 if no value is negative.
 func around(low, high float64) (float64, float64) {
 	top := roundUp(max(high, 0))
 	switch {
@@ -191,7 +193,7 @@ func around(low, high float64) (float64, float64) {
 	return 0, top
 }
 
-// roundUp is the least of 1, 2 and 5 times a power of ten that is above x.
+// roundUp returns the least number above x that is 1, 2 or 5 times a power of ten.
 func roundUp(x float64) float64 {
 	if !(x > 0) {
 		return 0

@@ -11,10 +11,10 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// mostFile bounds a sample file, bytes.
+// mostFile is the largest sample file, bytes.
 const mostFile = 64 << 20
 
-// Sample holds records and what else is known of their topic.
+// Sample holds records and facts about their topic.
 type Sample struct {
 	Records    [][]byte
 	Rate       float64 // events a second of all partitions, from times of records; 0: unknown
@@ -22,7 +22,7 @@ type Sample struct {
 	Replicas   int     // of the topic, at least
 }
 
-// ReadFile reads at most n lines of a file, each a record of JSON. A file that does not start with { is one record of
+// ReadFile reads at most n lines of a file, each a JSON record. A file that does not start with { is one record of
 // another format.
 func ReadFile(name string, n int) (Sample, error) {
 	info, err := os.Stat(name)
@@ -48,12 +48,12 @@ func ReadFile(name string, n int) (Sample, error) {
 	return s, nil
 }
 
-// shortest is how many seconds the records of a partition must span to show a rate. A file that was just loaded shows
-// none.
+// shortest is the shortest span of a partition's records from which a rate is computed, seconds. A topic that was just
+// loaded in bulk has no meaningful rate.
 const shortest = 60
 
-// ReadTopic reads the newest records of a topic, about n of all partitions together. Times of records and their number
-// are public, so the rate is.
+// ReadTopic reads the newest records of a topic, about n in all partitions together. It computes the rate from the
+// times and the number of records, which are public.
 func ReadTopic(ctx context.Context, client *kafka.Client, topic topics.Topic, n int) (Sample, error) {
 	s := Sample{Partitions: topic.Partitions, Replicas: topic.Replication}
 	share := int64(max(1, n/topic.Partitions))

@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/kafka/topics"
 )
 
-// A sample has the newest records of each partition, and the rate that times of all records show; a partition that was
-// loaded within a minute shows none.
+// TestSampleOfATopic checks that a sample has the newest records of each partition, and the rate that the times of all
+// records show. A partition that was loaded within a minute has no rate.
 func TestSampleOfATopic(t *testing.T) {
 	client, err := kafka.New(kafka.Config{Brokers: []string{embeddedtest.Start(t)}})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// columnsOf are the columns of lines of JSON, each made of its number.
+// columnsOf returns the columns of n JSON lines, where line returns the i-th.
 func columnsOf(t *testing.T, n int, line func(i int) string) []Column {
 	t.Helper()
 	var records [][]byte
@@ -28,7 +28,8 @@ func columnsOf(t *testing.T, n int, line func(i int) string) []Column {
 	return columns
 }
 
-// What a column is follows from its name, its kinds and how many different values it has.
+// TestWhatColumnsBecome checks that the use of a column follows from its name, the kinds of its values and how many of
+// them differ.
 func TestWhatColumnsBecome(t *testing.T) {
 	for value, want := range map[string]string{
 		`"x": 12.5`:                        "x:number x:0:20",
@@ -81,7 +82,7 @@ func TestWhatColumnsBecome(t *testing.T) {
 	}
 }
 
-// A proposed range holds what it is around, and has round ends.
+// TestRangesAroundNumbers checks that a proposed range contains the given values and has round ends.
 func TestRangesAroundNumbers(t *testing.T) {
 	for _, c := range [][4]float64{
 		{0, 0, 0, 1},
@@ -98,7 +99,7 @@ func TestRangesAroundNumbers(t *testing.T) {
 	}
 }
 
-// Answers that name no rule of their own are refused with what is wrong.
+// TestAnswers checks that malformed answers are refused with a description of the error.
 func TestAnswers(t *testing.T) {
 	proposed := []Range{{"hour", 0, 24, true}, {"total", 0, 100, false}, {"items", 0, 10, false}}
 	refuses := func(err error, want string) {
@@ -160,7 +161,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A person is asked again; without one, --yes takes proposals but confirms nothing.
+// TestAsker checks that a person is asked again after a refused answer. Without a person, --yes accepts proposals but
+// confirms nothing.
 func TestAsker(t *testing.T) {
 	positive := func(text string) error {
 		if text == "bad" {
@@ -202,7 +204,7 @@ func TestAsker(t *testing.T) {
 	}
 }
 
-// A sample shows its framing, and what else must be said.
+// TestWhatASampleShows checks that a sample shows its framing, and that errors name the facts that the user must add.
 func TestWhatASampleShows(t *testing.T) {
 	avsc := filepath.Join(t.TempDir(), "order.avsc")
 	schema := `{"type":"record","name":"Order","fields":[{"name":"total","type":"double"},{"name":"raw","type":"bytes"},

@@ -9,10 +9,11 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// kindAt is the kind that all values at a path have by the schema of records; mapping.Absent where it is not known.
+// kindAt returns the kind that all values at a path have by the schema of records, or mapping.Absent if it is not
+// known.
 type kindAt func(mapping.Path) mapping.Kind
 
-// of is the kind of the values that an item reads.
+// of returns the kind of the values that an item reads.
 func (at kindAt) of(i *mapping.Item) mapping.Kind {
 	switch {
 	case i.Compare != nil:
@@ -23,7 +24,8 @@ func (at kindAt) of(i *mapping.Item) mapping.Kind {
 	return mapping.Absent
 }
 
-// unreadable warns about values that their schema gives a kind which their item, or a filter, never reads.
+// unreadable warns about items and filters that can never read their values, because the schema gives the values
+// another kind.
 func unreadable(m *mapping.Mapping, at kindAt) (warnings []string) {
 	items := slices.Concat(m.Features, m.Members)
 	if m.Label != nil {
@@ -59,8 +61,8 @@ func unreadable(m *mapping.Mapping, at kindAt) (warnings []string) {
 	return warnings
 }
 
-// mapped warns about features that a mapping shows without a record: numbers without a range, ranges without a feature,
-// and names that people give to identifiers.
+// mapped warns about features for which the mapping alone shows a problem: numbers without a range, ranges without a
+// feature, and names that look like identifiers.
 func mapped(m *mapping.Mapping, ranges []schemas.Range, at kindAt) (warnings []string) {
 	var numbers, ids, spare []string
 	for _, r := range ranges {
@@ -94,10 +96,10 @@ func mapped(m *mapping.Mapping, ranges []schemas.Range, at kindAt) (warnings []s
 	return warnings
 }
 
-// identifiers are words at the end of names of things that are one of a kind.
+// identifiers are last words of names that usually identify one person or thing.
 var identifiers = []string{"id", "uuid", "guid", "email", "phone", "iban", "ssn", "ip", "token", "hash", "key"}
 
-// isIdentifier looks at the last word of the feature's name, and of its path.
+// isIdentifier reports whether the last word of the feature's name or path is an identifier's.
 func isIdentifier(f mapping.Item) bool {
 	names := []string{f.Name}
 	for _, path := range f.From {
@@ -106,10 +108,10 @@ func isIdentifier(f mapping.Item) bool {
 	return slices.ContainsFunc(names, IsIdentifier)
 }
 
-// IsIdentifier says whether a name is one that people give to identifiers, by its last word.
+// IsIdentifier reports whether a name looks like the name of an identifier, by its last word.
 func IsIdentifier(name string) bool { return slices.Contains(identifiers, LastWord(name)) }
 
-// LastWord is user_id's, userId's and user-ID's id.
+// LastWord returns the last word of a name: id for user_id, userId and user-ID.
 func LastWord(name string) string {
 	cut := strings.LastIndexFunc(name, func(r rune) bool { return strings.ContainsRune("_-. ", r) }) + 1
 	name = name[cut:]

@@ -10,8 +10,8 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// A mapping shows numbers without a range and identifiers before there is a record; a Watch sees what records show, in
-// whatever form they are.
+// TestTrapsOfMappings checks that numbers without a range and identifiers are found from the mapping alone. A Watch
+// finds what only records show, in every record format.
 func TestTrapsOfMappings(t *testing.T) {
 	f := func(ranges, features string, want ...string) {
 		t.Helper()
@@ -53,7 +53,8 @@ func TestTrapsOfMappings(t *testing.T) {
 	}
 }
 
-// TestTrapsOfSchemas: a schema says which values an item can never read, and which features are numbers.
+// TestTrapsOfSchemas checks that warnings use the kinds in a schema: which values an item can never read, and which
+// features are numbers.
 func TestTrapsOfSchemas(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{

@@ -7,8 +7,8 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// Overpaid warns about components whose noise is for more than an event can move. It calibrates the mechanism, which
-// takes some milliseconds.
+// Overpaid warns about components whose noise is calibrated to more than an event can change. It calibrates the
+// mechanism, which takes some milliseconds.
 func Overpaid(s settings.Settings) (warnings []string) {
 	learner, err := s.Learner()
 	if err != nil {
@@ -20,7 +20,8 @@ func Overpaid(s settings.Settings) (warnings []string) {
 	return warnings
 }
 
-// overpaid says of a component what its noise is for, what was found to be enough, and what to do.
+// overpaid returns the warning about a component: the sensitivity that its noise covers, the sensitivity that would be
+// enough, and what to do.
 func overpaid(operator string, m auditor.Move) string {
 	component, excess := "its contributions", "Nothing moves it, so it needs none"
 	if m.Name != "" {

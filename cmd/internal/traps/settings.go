@@ -16,14 +16,14 @@ const (
 	leastWindow = 16 // steps
 )
 
-// Warn prints a line a warning.
+// Warn prints each warning on a line.
 func Warn(w io.Writer, warnings ...[]string) {
 	for _, text := range slices.Concat(warnings...) {
 		_, _ = fmt.Fprintf(w, "warning: %s\n", text)
 	}
 }
 
-// Settings warns about settings that a command has loaded with all that an operator needs.
+// Settings warns about settings that were loaded with everything that an operator needs.
 func Settings(s settings.Settings) (warnings []string) {
 	if s.Epsilon > mostEpsilon {
 		warnings = append(warnings, fmt.Sprintf("ORIEL_EPSILON=%g is above %d: one event may change the odds of what is published by a "+
@@ -44,7 +44,7 @@ func Settings(s settings.Settings) (warnings []string) {
 	return warnings
 }
 
-// events counts those of so many steps.
+// events returns the number of events in this many steps, as a text.
 func events(steps, batch uint64) string {
 	if batch > math.MaxUint64/steps {
 		batch = math.MaxUint64 / steps
@@ -55,7 +55,7 @@ func events(steps, batch uint64) string {
 	return "1 event"
 }
 
-// Unseen warns about events that a command does not read.
+// Unseen warns about possible problems of events, for commands that read none.
 func Unseen(s settings.Settings) (warnings []string) {
 	c, err := s.EventConfig()
 	vector, some := c.Body.Vector()

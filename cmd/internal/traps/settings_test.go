@@ -9,7 +9,7 @@ import (
 	"oriel/cmd/internal/settings"
 )
 
-// usual are settings without a trap.
+// usual returns settings without a trap, with changes.
 func usual(changes ...string) []string {
 	return append([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
@@ -18,7 +18,8 @@ func usual(changes ...string) []string {
 	}, changes...)
 }
 
-// Each trap has one warning, which names the setting and what to do; what is beside it has none.
+// TestSettingsThatAreTraps checks that each trap causes one warning, which names the setting and what to do. Settings
+// just outside a trap cause none.
 func TestSettingsThatAreTraps(t *testing.T) {
 	f := func(want []string, changes ...string) {
 		t.Helper()
@@ -57,7 +58,8 @@ func TestSettingsThatAreTraps(t *testing.T) {
 		"ORIEL_WINDOW=8", "ORIEL_LOSS=squared", "ORIEL_FEATURES_RANGE=")
 }
 
-// The warning names the component, what it pays for, what was found, the factor, and what to do.
+// TestWhatIsOverpaidIsSaid checks that the warning has the component, its calibrated sensitivity, the sensitivity
+// found, their ratio, and what to do.
 func TestWhatIsOverpaidIsSaid(t *testing.T) {
 	f := func(m auditor.Move, want ...string) {
 		t.Helper()

@@ -23,7 +23,7 @@ const (
 	mostNamesSay = 5     // names in a warning
 )
 
-// Watch looks at the named features of the first events of a file or topic. Its warnings hold names of features, and
+// Watch looks at the named features of the first events of a file or topic. Its warnings contain names of features, and
 // nothing else of an event.
 type Watch struct {
 	member string  // that has the features; empty: events have none
@@ -36,7 +36,7 @@ type Watch struct {
 	named  map[string]*feature
 }
 
-// feature is what a Watch knows of one name.
+// feature counts what a Watch has seen of one feature.
 type feature struct {
 	beyond   bool // a number beyond ±1 without a range
 	texts    int
@@ -46,7 +46,7 @@ type feature struct {
 	dates    int // texts that are dates or times
 }
 
-// NewWatch returns a Watch of events whose named features are the member, and have these ranges.
+// NewWatch returns a Watch of events whose named features are in the given member and have these ranges.
 func NewWatch(member string, ranges []schemas.Range) *Watch {
 	w := &Watch{member: member, ranged: map[string]bool{}, seed: maphash.MakeSeed(), named: map[string]*feature{}}
 	for _, r := range ranges {
@@ -55,7 +55,7 @@ func NewWatch(member string, ranges []schemas.Range) *Watch {
 	return w
 }
 
-// WatchOf returns a Watch of the events of a configuration.
+// WatchOf returns a Watch for the events of a configuration.
 func WatchOf(c schemas.EventConfig) *Watch {
 	member := ""
 	if vector, _ := c.Body.Vector(); vector.Kind == schemas.KindFeatures {
@@ -71,13 +71,13 @@ func WatchOf(c schemas.EventConfig) *Watch {
 	return w
 }
 
-// printer decodes records of another form and prints their events in the body's own.
+// printer decodes records of another form and prints them in the operator's own form.
 type printer interface {
 	schemas.EventDecoder
 	AppendOwn(dst []byte) []byte
 }
 
-// See looks at the value of a record.
+// See looks at one record's value.
 func (w *Watch) See(value []byte) {
 	if w.member == "" || w.events == mostEvents {
 		return
@@ -138,13 +138,13 @@ func (f *feature) isIDs() bool {
 		(len(f.distinct) > mostTexts || 2*len(f.distinct) > f.texts)
 }
 
-// isNumber reports whether a text is a number as JSON has it.
+// isNumber reports whether a text is a number in JSON syntax.
 func isNumber(v string) bool {
 	f, err := strconv.ParseFloat(v, 64)
 	return err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) && json.Valid([]byte(strings.TrimPrefix(v, "+")))
 }
 
-// dates are the layouts of dates and times that people write.
+// dates are the usual layouts of dates and times.
 var dates = []string{
 	time.RFC3339, time.DateTime, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04:05-0700", "2006-01-02T15:04",
 	"2006-01-02 15:04", "2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05 MST", "2006/01/02", "2006/01/02 15:04:05",
@@ -164,7 +164,7 @@ func isDate(v string) bool {
 	return false
 }
 
-// Warnings are about what was seen so far.
+// Warnings returns the warnings about the events seen so far.
 func (w *Watch) Warnings() (warnings []string) {
 	for _, one := range []struct {
 		is        func(*feature) bool
@@ -210,7 +210,7 @@ func (w *Watch) Warnings() (warnings []string) {
 	return warnings
 }
 
-// list names the first of them.
+// list names the first few names.
 func list(names []string) string {
 	more := ""
 	if len(names) > mostNamesSay {

@@ -8,7 +8,7 @@ import (
 	"oriel/schemas"
 )
 
-// sees wants the warnings of events that have one feature of the texts, in a small file.
+// sees checks the warnings about events with one feature, whose text feature returns, in a small file.
 func sees(t *testing.T, events int, feature func(i int) string, want ...string) {
 	t.Helper()
 	w := NewWatch("features", []schemas.Range{{Name: "ranged", Low: 0, High: 1}})
@@ -78,7 +78,8 @@ func TestIDsAsTexts(t *testing.T) {
 	sees(t, 40, func(i int) string { return fmt.Sprintf(`"user":"0%d"`, i) }, ids)
 }
 
-// A Watch looks at named features alone, whatever else a record is, and only at the first events.
+// TestWatchLooksAtNamedFeatures checks that a Watch ignores everything but named features, and stops after the first
+// events.
 func TestWatchLooksAtNamedFeatures(t *testing.T) {
 	of := func(name string, kind schemas.Kind) *Watch {
 		body := schemas.Body{Members: []schemas.Member{{Name: name, Kind: kind}}}
@@ -113,7 +114,7 @@ func TestWatchLooksAtNamedFeatures(t *testing.T) {
 	}
 }
 
-// Warnings hold no value of an event, however long or odd a name is.
+// TestWarningsHoldNames checks that warnings never contain a value of an event, however long or unusual a name is.
 func TestWarningsHoldNames(t *testing.T) {
 	w := NewWatch("features", nil)
 	for i := range 40 {

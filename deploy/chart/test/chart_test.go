@@ -28,7 +28,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files and the plain manifest anew")
 
-// manifest is the plain manifest: the default values, rendered. plainHead stands above it.
+// manifest is the plain manifest: the chart rendered with default values, below the text plainHead.
 const (
 	manifest  = "../../kubernetes.yaml"
 	plainHead = `# A deployment of Oriel without Helm: the chart's default values, rendered. Make what it reads first, from what
@@ -42,7 +42,7 @@ const (
 `
 )
 
-// kinds maps each kind that the chart may make to a value of its type in the API.
+// kinds maps each kind that the chart may render to a value of its type in the API.
 var kinds = map[string]func() any{
 	"v1/ConfigMap":                            func() any { return new(core.ConfigMap) },
 	"v1/Service":                              func() any { return new(core.Service) },
@@ -65,7 +65,7 @@ func load(t *testing.T) *chart.Chart {
 	return c
 }
 
-// values reads values from a file of testdata; none without a name.
+// values reads values from a file of testdata. Without a name it returns none.
 func values(t *testing.T, name string) map[string]any {
 	t.Helper()
 	if name == "" {
@@ -78,7 +78,7 @@ func values(t *testing.T, name string) map[string]any {
 	return v
 }
 
-// render returns what `helm template` prints: all documents, in the order of their templates' names.
+// render returns the output of `helm template`: all documents, in the order of their templates' names.
 func render(t *testing.T, release string, v map[string]any) (string, error) {
 	t.Helper()
 	c := load(t)
@@ -100,7 +100,7 @@ func render(t *testing.T, release string, v map[string]any) (string, error) {
 	return out.String(), nil
 }
 
-// decode reads each document strictly: an unknown member, or one that is given twice, is an error.
+// decode decodes each document strictly: an unknown member, or a repeated one, is an error.
 func decode(t *testing.T, text string) map[string][]any {
 	t.Helper()
 	objects := map[string][]any{}
@@ -132,7 +132,7 @@ func one[T any](t *testing.T, objects map[string][]any, kind string) T {
 	return objects[kind][0].(T)
 }
 
-// compare holds text against a file, or writes it with -rewrite.
+// compare compares text with a file, or writes the file with -rewrite.
 func compare(t *testing.T, file, text string) {
 	t.Helper()
 	if *rewrite {
@@ -171,7 +171,8 @@ func TestChartRendersWhatTheAPITakes(t *testing.T) {
 	})
 }
 
-// Oriel refuses a key that others may read; the root file system is read-only; a pod has no right in the cluster.
+// TestEveryPodIsConfined checks that other users cannot read a key, which Oriel would refuse. The root file system must
+// be read-only, and a pod must have no rights in the cluster.
 func TestEveryPodIsConfined(t *testing.T) {
 	text, err := render(t, "orders", values(t, "orders"))
 	if err != nil {
@@ -224,7 +225,8 @@ func TestEveryPodIsConfined(t *testing.T) {
 	}
 }
 
-// The selectors of Service, PodDisruptionBudget and StatefulSet must meet the pods of `oriel run` alone.
+// TestSelectorsMeetTheirPods checks that the selectors of Service, PodDisruptionBudget and StatefulSet match the pods
+// of `oriel run` alone.
 func TestSelectorsMeetTheirPods(t *testing.T) {
 	text, err := render(t, "orders", values(t, "orders"))
 	if err != nil {
@@ -266,7 +268,8 @@ func within(selector, labels map[string]string) bool {
 	return len(selector) > 0
 }
 
-// Streams move when a process starts or ends, so a process ends by a person's hand alone.
+// TestNothingScalesIn checks that only a person reduces the number of processes, because streams move whenever a
+// process starts or stops.
 func TestNothingScalesIn(t *testing.T) {
 	text, err := render(t, "shards", values(t, "partitions"))
 	if err != nil {
@@ -309,7 +312,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	}
 }
 
-// `oriel config` reads the settings of each golden deployment as its container gets them.
+// TestOrielTakesTheSettings checks that `oriel config` accepts the settings of each golden deployment, as its container
+// gets them.
 func TestOrielTakesTheSettings(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "oriel")
 	build := exec.Command("go", "build", "-o", binary, "./cmd/oriel")
@@ -342,7 +346,8 @@ func TestOrielTakesTheSettings(t *testing.T) {
 	}
 }
 
-// The chart's rules.yml is a link, which Helm follows when it loads or packs the chart.
+// TestRulesAreThoseOfPrometheus checks that the chart has the rules of deploy/prometheus. Its rules.yml is a symbolic
+// link, which Helm follows when it loads or packs the chart.
 func TestRulesAreThoseOfPrometheus(t *testing.T) {
 	want, err := os.ReadFile("../../prometheus/rules.yml")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"oriel/schemas/mapping"
 )
 
-// chooseLabel asks for a label, and which ranges are public.
+// chooseLabel asks which member to predict, and which ranges are public.
 func (d *dialogue) chooseLabel() (err error) {
 	q := setup.Question{
 		Flag: "label", Given: d.Label, Text: "What is predicted? The path of a number, /order/total",
@@ -83,14 +83,14 @@ func (d *dialogue) isLabel(text string) error {
 	return nil
 }
 
-// labelName stands for the label in a list of ranges.
+// labelName is the label's name in a list of ranges.
 const labelName = "label"
 
 func suggested(ranges []setup.Range) string {
 	return setup.Ranges(slices.DeleteFunc(slices.Clone(ranges), func(r setup.Range) bool { return r.Cyclic }))
 }
 
-// chooseValue asks for a number with its public range, or none.
+// chooseValue asks for a number and its public range. The user may choose none.
 func (d *dialogue) chooseValue(text, proposal string) error {
 	var value setup.Range
 	_, err := d.ask(setup.Question{

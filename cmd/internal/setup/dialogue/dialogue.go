@@ -14,7 +14,7 @@ import (
 	"oriel/cmd/internal/setup"
 )
 
-// Options answer questions beforehand and say where the dialogue takes place. A text that is empty answers nothing.
+// Options are answers given in advance, and the surroundings of the dialogue. An empty text is no answer.
 type Options struct {
 	setup.Request
 	Brokers string
@@ -36,11 +36,11 @@ type Options struct {
 	Notes io.Writer // questions, and what is found
 	Host  service.Host
 
-	// Solve returns the epsilon at which settings reach the error that is asked for.
+	// Solve returns the epsilon at which the settings reach the wanted error.
 	Solve func(environ []string, t plan.Target) (epsilon float64, err error)
 }
 
-// dialogue is one run.
+// dialogue is one run of the dialogue.
 type dialogue struct {
 	Options
 	asker    *setup.Asker
@@ -50,7 +50,8 @@ type dialogue struct {
 	answers  setup.Answers
 }
 
-// Run asks, and writes the folder of a deployment. It leaves nothing behind where it fails before the first file.
+// Run asks the questions and writes a deployment's folder. If it fails before it writes the first file, it leaves
+// nothing behind.
 func Run(ctx context.Context, o Options) error {
 	if o.Start != "earliest" && o.Start != "latest" {
 		return exit.WrongUse("--start: %q is neither earliest nor latest", o.Start)
@@ -71,14 +72,14 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// host is the machine, with the settings of the connection alone.
+// host returns the machine with an environment of only the connection's settings.
 func (d *dialogue) host() service.Host {
 	h := d.Host
 	h.Environ = d.environ
 	return h
 }
 
-// answered makes an error of an answer one of the call.
+// answered marks an error in an answer as an error of the command line.
 func answered(answer string, err error) (string, error) {
 	if err != nil {
 		return "", exit.WrongUse("%w", err)
@@ -88,7 +89,7 @@ func answered(answer string, err error) (string, error) {
 
 func (d *dialogue) ask(q setup.Question) (string, error) { return answered(d.asker.Ask(q)) }
 
-// find learns where the topic is, and checks that the folder is free.
+// find asks where the topic is, and checks that the folder does not exist yet.
 func (d *dialogue) find(context.Context) (err error) {
 	brokers := ""
 	for _, line := range d.Host.Environ {

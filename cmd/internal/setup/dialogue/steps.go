@@ -15,7 +15,7 @@ import (
 	"oriel/cmd/internal/setup"
 )
 
-// sample looks at records, and asks for their schema where they cannot be read without one.
+// sample reads records of the topic, and asks for their schema if they cannot be read without one.
 func (d *dialogue) sample(ctx context.Context) (err error) {
 	if err := os.MkdirAll(d.Folder, 0o700); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (d *dialogue) sample(ctx context.Context) (err error) {
 	return err
 }
 
-// choose asks for the want, and what it is about.
+// choose asks for the use of the topic, and for the members of records that it needs.
 func (d *dialogue) choose(context.Context) (err error) {
 	proposal := setup.Statistics
 	if len(d.proposal.Classes) > 0 || d.Label != "" {
@@ -84,7 +84,7 @@ func (d *dialogue) choose(context.Context) (err error) {
 	return d.chooseLabel()
 }
 
-// tune asks how long ago counts, and how much privacy there is.
+// tune asks how far back to learn from, and how strong the privacy must be.
 func (d *dialogue) tune(context.Context) (err error) {
 	d.answers.Events = usualMemory
 	if d.Want != setup.Choice {
@@ -126,10 +126,10 @@ func (d *dialogue) tune(context.Context) (err error) {
 	return err
 }
 
-// usualMemory is what is proposed, events.
+// usualMemory is the proposed memory, events.
 const usualMemory = 1 << 16
 
-// statistic is the one whose error is wanted and shown.
+// statistic returns the name of the statistic whose error the user chooses and sees.
 func (d *dialogue) statistic() string {
 	if d.answers.Value.Name != "" {
 		return "mean"
@@ -137,7 +137,7 @@ func (d *dialogue) statistic() string {
 	return "count"
 }
 
-// load reads settings as a command gets them, with the mapping that is not a file yet.
+// load loads the settings as a command would, with the mapping that is not written to a file yet.
 func (d *dialogue) load(more ...string) (settings.Settings, error) {
 	environ := append(d.answers.Environ(more...), "ORIEL_MAP="+string(d.answers.Document(d.Where, d.Label)))
 	return settings.Load(environ, settings.Events, settings.Operator)

@@ -18,7 +18,7 @@ import (
 	"oriel/cmd/internal/traps"
 )
 
-// Files of the folder that `oriel init` makes.
+// These are the files in the folder that `oriel init` creates.
 const (
 	EnvName = "oriel.env"
 	MapName = "mapping.json"
@@ -31,7 +31,7 @@ func (d *dialogue) exists(name string) error {
 	return exit.WrongUse("%s exists, and nothing is overwritten; move it, or take another --out", d.at(name))
 }
 
-// write checks the settings as `oriel run` does, then makes the files, and says what follows.
+// write checks the settings as `oriel run` does, creates the files, and prints the next commands.
 func (d *dialogue) write(context.Context) error {
 	a := &d.answers
 	a.Map, a.Key, a.State = d.at(MapName), d.at(KeyName), d.at("state")
@@ -87,7 +87,7 @@ func (d *dialogue) write(context.Context) error {
 	return nil
 }
 
-// advised are public settings of the learner that follow from its noise.
+// advised returns public settings of the learner that are derived from its noise.
 func (d *dialogue) advised() ([]string, error) {
 	if d.Want != setup.Classes {
 		return nil, nil
@@ -110,7 +110,7 @@ func (d *dialogue) advised() ([]string, error) {
 	}, nil
 }
 
-// promise is the plan in three sentences.
+// promise returns the deployment's guarantee and accuracy in three sentences.
 func (d *dialogue) promise(s settings.Settings) (string, error) {
 	a := &d.answers
 	learner, err := s.Learner()
