@@ -33,7 +33,7 @@ func (m *Means) Learn(stream *mechanisms.Stream) {
 	}
 }
 
-// Field is the means in a state.
+// Field returns the field that stores the means in a state.
 func (m *Means) Field() Field {
 	return Floats(m.Sums, func() error {
 		for _, x := range m.Sums {

@@ -42,7 +42,8 @@ func TestMembersHaveTheirValues(t *testing.T) {
 	}
 }
 
-// Noise is divided by what the start and the sums of t equal steps add up to: t steps, or with a memory Σ (1 − 1/H)^s.
+// TestDampingFollowsTheScope checks that noise is divided by the start plus the weight of t equal steps: t, or with a
+// memory Σ (1 − 1/H)^s.
 func TestDampingFollowsTheScope(t *testing.T) {
 	d := Damping{Start: 3, Step: 0.5}
 	for _, x := range []struct {
