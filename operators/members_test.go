@@ -9,7 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// The numbers that decisions state of terms are named in the order in which their values come.
+// TestMembersHaveTheirValues checks that LifetimeMembers lists its names in the order in which AppendLifetimeMembers
+// appends the values.
 func TestMembersHaveTheirValues(t *testing.T) {
 	event := protection.Event{Exchange: dp.Replace}
 	user := protection.User{Exchange: dp.Replace, Separation: 3}
