@@ -10,8 +10,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// public is what of a state says nothing of events: the model, and of what waits and of the open step which keys they
-// are.
+// public returns the part of a state that does not depend on the contents of events: the model, and the keys of the
+// contexts that wait and of the open step.
 func (c operator) public(state []byte) []byte {
 	out := append([]byte(nil), state...)
 	if !c.served {
@@ -39,8 +39,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in
-// mechanisms.
+// TestGoldenDecisions checks that decisions without noise keep their bytes, because existing deployments have published
+// them. Golden tests of the noise are in mechanisms.
 func TestGoldenDecisions(t *testing.T) {
 	want := map[string]string{
 		"logged for life":            "afc6920b5c4e9cfefae108026aeb3e41",

@@ -20,7 +20,7 @@ const (
 
 const actionLen = 4 + 1 + maxName
 
-// stateVersion is that of the machine's states.
+// stateVersion returns the version of the machine's states.
 func (c operator) stateVersion() byte {
 	if c.served && !c.withoutAnswers {
 		return stateOfMarks
@@ -28,7 +28,7 @@ func (c operator) stateVersion() byte {
 	return stateVersion
 }
 
-// actionLen is the length of an action in a state.
+// actionLen returns the length of an action in a state.
 func (c operator) actionLen() int {
 	if c.withoutAnswers {
 		return actionLen
@@ -36,7 +36,7 @@ func (c operator) actionLen() int {
 	return actionLen + 1
 }
 
-// defineState makes the state of what newMachine has made.
+// defineState lists the fields of the state of a machine that newMachine has made.
 func (m *Machine) defineState() {
 	m.Version, m.Fields = m.stateVersion(), []operators.Field{(*solvedRelease)(m)}
 	if m.served {
@@ -45,7 +45,7 @@ func (m *Machine) defineState() {
 	m.Check = m.check
 }
 
-// solvedRelease is the field of the release that the model was solved from.
+// solvedRelease is the state field of the release from which the model was solved.
 type solvedRelease Machine
 
 func (s *solvedRelease) StateLen() int { return 8 + 8 + 8*len(s.model.release) }
@@ -72,7 +72,7 @@ func (s *solvedRelease) Restore(state []byte) error {
 	return nil
 }
 
-// actions is the field of the actions of the open step: each record of the step has one.
+// actions is the state field of the actions of the open step, one for each of its records.
 type actions Machine
 
 func (a *actions) StateLen() int { return 4 + int(a.batch)*a.actionLen() }
@@ -90,7 +90,7 @@ func (a *actions) AppendState(dst []byte) []byte {
 	return append(dst, make([]byte, (int(a.batch)-len(a.actions))*a.actionLen())...)
 }
 
-// AppendShared appends the state without the choices: each follows from its own context too.
+// AppendShared appends the state without the choices, because each choice also depends on its own context.
 func (a *actions) AppendShared(dst []byte) []byte {
 	start := len(dst)
 	dst = a.AppendState(dst)
@@ -109,7 +109,7 @@ func (a *actions) Restore(state []byte) error {
 	return nil
 }
 
-// check refuses a row that was put in a later step.
+// check refuses a waiting row that was stored in a later step.
 func (m *Machine) check() error {
 	if m.served {
 		if newest, some := m.table.Newest(); some && newest > m.Stream.Step()+1 {
@@ -121,7 +121,7 @@ func (m *Machine) check() error {
 
 var errState = errors.New("malformed")
 
-// actionsHold checks those of the open step.
+// actionsHold checks the actions of the open step.
 func (m *Machine) actionsHold(b []byte, count int) bool {
 	for k := range int(m.batch) {
 		one := b[k*m.actionLen():][:m.actionLen()]
@@ -143,8 +143,8 @@ func (m *Machine) actionsHold(b []byte, count int) bool {
 	return true
 }
 
-// marked reports whether an action in a state can be an answer to that: contexts that wait have a key, and nothing else
-// has a key or a choice.
+// marked reports whether an action in a state is consistent with the kind of its answer. Answers to contexts that wait
+// have a key, and all others have neither a key nor a choice.
 func marked(to answerKind, choice uint32, length int) bool {
 	if to == toContext {
 		return length > 0
@@ -172,7 +172,7 @@ func (m *Machine) readActions(b []byte) {
 	}
 }
 
-// restore solves again from the release.
+// restore solves the model again from its release.
 func (m *model) restore(release []float64, step, doublings uint64) {
 	m.reset()
 	if step == 0 {
