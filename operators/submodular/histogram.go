@@ -7,7 +7,7 @@ import (
 	"oriel/schemas"
 )
 
-// histogramRule counts the events of each public type, and finds the greedy set for the released counts.
+// histogramRule counts the events of each public type, and takes the greedy set for the released counts.
 type histogramRule struct {
 	operator
 	table  []float64
