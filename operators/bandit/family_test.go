@@ -219,9 +219,8 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	}
 }
 
-// TestEmptyBoundsAreSaid checks the text about vacuous regret bounds. The text names the length of a run from which on
-// the bound is below the trivial bound for any plays, and that length is right. It is absent if the bound is never
-// vacuous.
+// TestEmptyBoundsAreSaid checks the text about vacuous regret bounds. It names the number of plays from which on the
+// bound is below the trivial bound, and that number is right. The text is absent if the bound is not vacuous.
 func TestEmptyBoundsAreSaid(t *testing.T) {
 	text := func(horizon uint64, more ...string) (string, operator) {
 		t.Helper()

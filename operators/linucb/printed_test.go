@@ -12,8 +12,8 @@ import (
 )
 
 // TestPrintedNoiseIsDrawn checks the noise of each ORIEL_NOISE at a node against reference values of the source's
-// formulas (n = 1000, d = 5, ε = 1, δ = 10⁻⁶) for all adjacencies. The published ε is the loss of that noise, far less
-// than 1; under zero-out it is half of that again.
+// formulas (n = 1000, d = 5, ε = 1, δ = 10⁻⁶) for both adjacencies. The published ε is the loss of that noise, far less
+// than 1. Under zero-out the printed noise is the same, and its µ is smaller by √2.
 func TestPrintedNoiseIsDrawn(t *testing.T) {
 	needed := 2 * math.Sqrt(11) / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}) // below the reference by zCDP, 35.5
 	for _, row := range []struct {

@@ -35,7 +35,7 @@ func (q Quantile) Predict(x []float64, e schemas.Event) float64 {
 	return m
 }
 
-// Gradient is w·(1−τ)·a where the label lies below m, −w·τ·a above, and zero at it.
+// Gradient writes w·(1−τ)·a where the label lies below m, −w·τ·a above, and zero at it.
 func (q Quantile) Gradient(dst, x []float64, e schemas.Event) bool {
 	v := q.vectorOf(e, len(x))
 	m, ok := inner(v, x)
@@ -54,7 +54,7 @@ func (q Quantile) Gradient(dst, x []float64, e schemas.Event) bool {
 	return scaled(dst, float64(slope*e.Weight), v)
 }
 
-// Value is w·max(τ(y − m), (τ−1)(y − m)).
+// Value returns w·max(τ(y − m), (τ−1)(y − m)).
 func (q Quantile) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(q.vectorOf(e, len(x)), x)
 	if !ok || !valid(e.Weight) {
