@@ -6,7 +6,7 @@ import (
 	"oriel/schemas"
 )
 
-// Linear is ℓ(x) = ⟨a, x⟩, for events that carry a cost or a gradient themselves.
+// Linear is ℓ(x) = ⟨a, x⟩, for events that contain a cost or a gradient.
 type Linear struct{}
 
 // Gradient writes w·a; it does not depend on x.

@@ -7,7 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// Portfolio is ℓ(x) = −log⟨x, r⟩, r the price relatives of one period: minus the log growth of wealth x.
+// Portfolio is ℓ(x) = −log⟨x, r⟩, where r are the price relatives of one period: minus the log growth of the wealth
+// held as x.
 type Portfolio struct{}
 
 // Gradient writes −w·r/⟨x,r⟩. It is not defined where the wealth would not be positive.
