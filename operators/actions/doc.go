@@ -26,15 +26,11 @@
 //
 // The caller must:
 //
-// 1. Call Observe once for every record, in log order, null records included, then Next once, and Settle when the step
-// has
-//
-//	closed. It must read Settled BEFORE Settle.
-//
-// 2. Compute a contribution only from the record whose answer it is and from public data. 3. Seal the state when
-// storing it, because it holds answers that are not added yet. Its length depends on the
-//
-//	configuration alone. Public returns the part of it that neighbours share.
+//  1. Call Observe once for every record, in log order, null records included, then Next once, and Settle when the step
+//     has closed. It must read Settled BEFORE Settle.
+//  2. Compute a contribution only from the record whose answer it is and from public data.
+//  3. Seal the state when storing it, because it holds answers that are not added yet. Its length depends on the
+//     configuration alone. Public returns the part of it that neighbours share.
 //
 // A Table is a pure machine. Cost: Observe, Next and Settle are O(1) and do not allocate; a state is one pass.
 package actions

@@ -12,17 +12,12 @@
 //
 // The caller must ensure:
 //
-// 1. Names and steps are public: a record key, the index of a play in decimals. Whether a row is put or taken at a
-// step,
-//
-//	and so whether a Put or a Take succeeds, must follow from them and from other public data.
-//
-// 2. The content of a row is private and belongs to one event. An event is in one row, and every use of the row is
-// charged
-//
-//	to that event, in the step that takes it (or lets it expire). A context and its reward are one event.
-//  3. Steps never go back. BEFORE a step puts its rows it calls Expired until there is none, or rows that have timed out
-//     keep their places.
+//  1. Names and steps are public: a record key, the index of a play in decimals. Whether a row is put or taken at a
+//     step, and so whether a Put or a Take succeeds, must follow from them and from other public data.
+//  2. The content of a row is private and belongs to one event. An event is in one row, and every use of the row is
+//     charged to that event, in the step that takes it (or lets it expire). A context and its reward are one event.
+//  3. Steps never go back. BEFORE a step puts its rows it calls Expired until there is none, or rows that have timed
+//     out keep their places.
 //  4. A stored state is sealed. Its length reveals nothing, because it depends on the configuration alone.
 //
 // A Table is a pure machine: equal calls give equal results and equal states. Its index uses a random hash, so that an
