@@ -75,9 +75,9 @@ type Thinning interface {
 type Testing interface {
 	Operator
 
-	// Power tells after how many events an effect, in units of values, is found with a probability, under the law of the
-	// noise of the contribution's only component and a batch. nil: no experiment is configured. It refuses a law under
-	// which no experiment opens.
+	// Power returns how many events it takes to find an effect, in units of values, with probability power. law
+	// describes the noise of a batch in the contribution's only component. The result is nil if no experiment is
+	// configured. It returns an error for a law under which no experiment opens.
 	Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) (*Power, error)
 
 	Experiment() *Experiment // nil: no experiment is configured

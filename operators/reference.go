@@ -19,9 +19,9 @@ type ReferenceModel interface {
 	//
 	// Their contributions point along u and −u, as far as the operator allows. u has norm 1 in each component, and has
 	// passed Tangent. At factor 1 each contribution is at least CanaryFactor times as long as the clip; another factor
-	// scales it. At factor 1 the contributions are the same whenever the events come, except that the public centre of a
-	// component with one (contribution.Ball) moves both. In a component with a quantiser they are, at factor 1, as far
-	// apart as its Distances say; there u may only choose among such pairs.
+	// scales it. At factor 1 the contributions do not depend on when the events come, except that the public centre of
+	// a component with one (contribution.Ball) moves both. In a component with a quantiser they are, at factor 1, at
+	// the distance that its Distances declares; u may only select one of such pairs.
 	Canary(u []float64, factor float64) (with, without Record)
 
 	// Records returns the records that make up an event of Canary, in their order. For example, a context and its

@@ -20,7 +20,7 @@ const (
 )
 
 // Setting is one variable of an operator, and its row in the settings table. Its name and the meaning of a value must
-// never change, because both are part of what identifies a deployment.
+// never change, because both help to identify a deployment.
 type Setting struct {
 	Name     string // without Prefix; other operators may have one of the same name
 	Kind     Kind
@@ -32,8 +32,8 @@ type Setting struct {
 	Decodes  bool     // of Definition.Events, which sees no others
 	Choices  []string // of Text
 
-	// Papers are further choices of Text, which select what a paper prints, for comparison. Definition.ForPapers
-	// accepts them, and services refuse them by name. Earlier versions had them among Choices.
+	// Papers are further choices of Text, which select the constants printed in a paper, for comparison.
+	// Definition.ForPapers accepts them, and services refuse them by name. Earlier versions had them among Choices.
 	Papers []string
 
 	// Entry returns an entry of a List or File in the canonical form that is hashed and returned. It returns false if

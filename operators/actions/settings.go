@@ -8,7 +8,7 @@ const (
 )
 
 // Settings returns ORIEL_PLAYS and ORIEL_DELAY for an operator whose plays are published ahead. alike is the text for
-// what the plays of a round have in common.
+// the property that the plays of a round share.
 func Settings(alike string) []operators.Setting {
 	return []operators.Setting{
 		{

@@ -31,8 +31,9 @@ func newExp3Uniform(arms, answers int, n deviation) (*exp3UniformRule, error) {
 	return &exp3UniformRule{exp3Rule: *newExp3(arms, answers, n), cost: roundCost(beta)}, nil
 }
 
-// roundCost is V/2 + 1: V ≥ E[Z²e^{|Z|}] for |Z| ≤ 1 + |ξ|, ξ Laplace noise of scale β < 1: ∫(1+t)²e^{1+t}·e^{−t/β}/β
-// dt over t ≥ 0, which with r = 1/β − 1 is e/β·(1/r + 2/r² + 2/r³); and 1 for the rounds that explore.
+// roundCost returns V/2 + 1, where 1 stands for the rounds that explore. V bounds E[Z²e^{|Z|}] for |Z| ≤ 1 + |ξ|, where
+// ξ is Laplace noise of scale β < 1. V is ∫(1+t)²e^{1+t}·e^{−t/β}/β dt over t ≥ 0, which with r = 1/β − 1 is e/β·(1/r +
+// 2/r² + 2/r³).
 func roundCost(beta float64) float64 {
 	if beta == 0 {
 		return math.E/2 + 1

@@ -21,8 +21,8 @@ type rule interface {
 	operators.Field
 }
 
-// Machine implements operators.Machine. Its decisions are plays: the index is the number of the play, the point that of
-// the arm.
+// Machine implements operators.Machine. Its decisions are plays. The index is the number of the play, and the point is
+// the number of the arm.
 type Machine struct {
 	operators.Base
 	config Config
@@ -118,7 +118,7 @@ type deviation struct {
 }
 
 // noiseOf computes the noise of a stream's releases from its public parameters. Laplace noise has scale Δ/ε and
-// variance 2(Δ/ε)²; Gaussian noise has that of its calibration.
+// variance 2(Δ/ε)²; Gaussian noise has the variance of its calibration.
 func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 	g := stream.Guarantee()
 	facts, _ := mechanisms.FactsOf(g.Mechanism)

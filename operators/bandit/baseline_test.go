@@ -127,8 +127,8 @@ func (w prices) regret(t *testing.T, c Config, p Params, m mechanisms.Config, ke
 }
 
 // TestABaselineIsFound checks the estimated baseline on prices of three products at ε = 1, over a horizon and for life.
-// Without a configured baseline the regret is nearly that of a good fixed baseline, and far below that of a fixed
-// baseline of 0, which earlier plans used. The estimate ends near the mean loss.
+// With the estimate the regret is nearly that of a good fixed baseline, and far below that of a baseline fixed at 0,
+// which earlier plans used without a setting. The estimate ends near the mean loss.
 func TestABaselineIsFound(t *testing.T) {
 	box, err := convex.Parse(convex.Spec{Name: "box", Dimension: 3, Low: []string{"0"}, High: []string{"12"}})
 	if err != nil {

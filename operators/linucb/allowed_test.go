@@ -53,8 +53,8 @@ func bumps(minutes float64) []float64 {
 	return phi
 }
 
-// TestAllowancesOnFlights plays eight allowances on the first 80 000 flights. It uses weights for each allowance, then
-// a single feature of the length, then many features:
+// TestAllowancesOnFlights plays eight allowances on the first 80 000 flights: with separate weights for each allowance,
+// with features of equal norm, and with features of different norms:
 //
 //	go test ./operators/linucb -run TestAllowancesOnFlights -flights flights.csv -timeout 1h -v
 func TestAllowancesOnFlights(t *testing.T) {

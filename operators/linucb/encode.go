@@ -11,8 +11,9 @@ import (
 // The fields of a state, little-endian:
 //
 //	step of the model u64 ‖ doublings before it u64 ‖ the release that it was solved from, floats
-//	‖ where actions are served: actions of the open step u32, of each that a step has room for its choice u32, from 1,
-//	  0 for none, length of the key u8, the key, zeros behind it, and in version 2 what it answers u8; then the table
+//	‖ if actions are served: number of actions in the open step u32; for each action that a step has room for its choice
+//	  u32, from 1, 0 for none, length of the key u8, the key, padding of zeros, and in version 2 the answer kind u8;
+//	  then the table
 const (
 	stateVersion = 1
 	stateOfMarks = 2 // where actions say what they answer

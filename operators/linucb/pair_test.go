@@ -28,7 +28,8 @@ func (r *recorder) Add(dst []float64, v []int64, chain *noise.Chain) {
 	r.Sum.Add(dst, v, chain)
 }
 
-// added runs records through a machine whose releases do not depend on them, and returns the sum that each step added.
+// added runs records through a machine whose releases do not depend on them. It returns the contribution sum of each
+// step.
 func added(
 	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, records []operators.Record,
 ) [][]int64 {

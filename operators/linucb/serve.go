@@ -10,8 +10,8 @@ import (
 // none is the action for a record that is not a context, or whose context does not wait.
 const none = -1
 
-// answerKind identifies what an action answers. It is a function of keys and steps, as the table of waiting contexts
-// is, and so is public.
+// answerKind identifies whether an action answers a context, a reward or nothing. It is a function of keys and steps,
+// as the table of waiting contexts is, and so is public.
 type answerKind byte
 
 const (

@@ -11,7 +11,7 @@ import (
 // held as x.
 type Portfolio struct{}
 
-// Gradient writes −w·r/⟨x,r⟩. It is not defined where the wealth would not be positive.
+// Gradient writes −w·r/⟨x,r⟩. It is undefined if the wealth would not be positive.
 func (Portfolio) Gradient(dst, x []float64, e schemas.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) || !(m > 0 && m <= math.MaxFloat64) {

@@ -35,7 +35,7 @@ func (q Quantile) Predict(x []float64, e schemas.Event) float64 {
 	return m
 }
 
-// Gradient writes w·(1−τ)·a where the label lies below m, −w·τ·a above, and zero at it.
+// Gradient writes w·(1−τ)·a if the label is below m, −w·τ·a if it is above, and zero if it equals m.
 func (q Quantile) Gradient(dst, x []float64, e schemas.Event) bool {
 	v := q.vectorOf(e, len(x))
 	m, ok := inner(v, x)

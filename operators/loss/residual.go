@@ -28,7 +28,7 @@ func (Squared) Value(x []float64, e schemas.Event) float64 {
 // Absolute is ℓ(x) = |y − ⟨a,x⟩|.
 type Absolute struct{}
 
-// Gradient writes w·sign(⟨a,x⟩ − y)·a, zero where the residual is.
+// Gradient writes w·sign(⟨a,x⟩ − y)·a, which is zero if the residual is zero.
 func (Absolute) Gradient(dst, x []float64, e schemas.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) {

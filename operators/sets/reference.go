@@ -7,7 +7,7 @@ import (
 	"oriel/operators/actions"
 )
 
-// reference implements operators.ReferenceModel for sets. It learns from published decisions what plays explore.
+// reference implements operators.ReferenceModel for sets. It reads from published decisions which cell a play explores.
 type reference struct {
 	Config
 	*actions.History

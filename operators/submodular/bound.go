@@ -100,8 +100,8 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 }
 
 // lackedBy bounds the (1−1/e)-regret in terms of the gain that each expert misses. For leaders it is k times that
-// (Proposition 3 of the source). For shares it is the mean over copies, plus a term for how far the copies' points move
-// the mean (its Lemma 7).
+// (Proposition 3 of the source). For shares it is the mean over copies, plus a term for the change of gradients from
+// one copy's point to the next (its Lemma 7).
 func (c operator) lackedBy(missed, events float64, copies int) float64 {
 	k := float64(c.pick)
 	if c.rule == byLeaders {

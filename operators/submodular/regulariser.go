@@ -50,11 +50,11 @@ func (c operator) expert() expert {
 	return x
 }
 
-// regulariserOf derives H and C from the noise that m declares. H = √(G·q/a) balances what points miss because of the
-// regulariser against what they miss because they move. C = 4q/ρ is the Λ_n up to which the noise alone keeps points
-// steadier than the regulariser would. G counts the events between decisions if the rate is bounded, and is 1 if it is
-// tight. If the rate is bounded, and the noise is not Gaussian or comes and goes with the nodes of a tree, then
-// H = √((G·q + 4s·σ*)/a) has to damp the noise, and C is 0.
+// regulariserOf derives H and C from the noise that m declares. H = √(G·q/a) balances two losses: the loss due to the
+// regulariser, and the loss due to the movement of points. C = 4q/ρ is the largest Λ_n at which the noise alone keeps
+// points steadier than the regulariser would. G counts the events between decisions if the rate is bounded, and is 1 if
+// it is tight. If the rate is bounded, and the noise is not Gaussian or comes and goes with the nodes of a tree, then H
+// = √((G·q + 4s·σ*)/a) has to damp the noise, and C is 0.
 func (c operator) regulariserOf(m mechanisms.Config) (regulariser, error) {
 	if c.printed {
 		return regulariser{strength: c.strength(m), printed: true}, nil
