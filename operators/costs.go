@@ -12,8 +12,8 @@ type Costed interface {
 // can move. If the set has an interior, these are all n directions.
 type Costs struct {
 	Coordinates int     // n
-	Directions  int     // dimension of what costs are projected on
-	Ones        float64 // norm of what is left of n costs of 1
+	Directions  int     // dimension of the space that costs are projected onto
+	Ones        float64 // norm of the projection of n costs of 1
 	Reason      string  // why costs are not projected though decisions cannot move in all directions; empty: they are
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Definition is an algorithm before it is configured: its row in the table of operators.
 type Definition struct {
-	Name     string    // what ORIEL_OPERATOR says
+	Name     string    // its value of ORIEL_OPERATOR
 	Text     string    // one line for people
 	Settings []Setting // its own, in the order of the settings table
 
@@ -36,8 +36,8 @@ func (d Definition) ForPapers() Definition {
 // Events describes how the events of an operator are decoded.
 type Events struct {
 	Body      schemas.Body
-	Dimension int  // of their vector; not read when the body has none
-	Keyed     bool // the machine reads the keys of records: public names, such as that of a play
+	Dimension int  // of their vector; not read if the body has none
+	Keyed     bool // the machine reads the keys of records: public names, for example of plays
 }
 
 // MaxDimension keeps decisions within the 8 MiB that the decision topic accepts for a record: a decision has about 24

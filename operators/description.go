@@ -7,11 +7,11 @@ import (
 
 // Description holds the figures that `oriel plan` prints about an operator.
 type Description struct {
-	Radius   float64  // of the set that decisions are in, length; 0: there is none
+	Radius   float64  // radius of the set of decisions; 0: there is none
 	Diameter float64  // diameter of that set; 0: unknown
-	Clip     float64  // as configured, if that of the contribution is another; 0: they are equal
-	Distance string   // how far an exchange moves a contribution at most, in words; empty: as its clip says
-	Steps    string   // what bounds how far a decision moves in a step, in words; empty: nothing that is worth saying
+	Clip     float64  // as configured, if the contribution's clip differs; 0: they are equal
+	Distance string   // bound on the movement of a contribution by an exchange, in words; empty: it follows from the clip
+	Steps    string   // bound on the movement of a decision in a step, in words; may be empty
 	Damping  *Damping // nil: unknown, or different from release to release
 
 	// Searched reports that a decision takes steps on the objective that ORIEL_START_REGULARIZER damps and does not

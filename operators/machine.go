@@ -12,7 +12,7 @@ type Decision struct {
 	Index  uint64               // identity within the stream and incarnation; public, ascending
 	Step   uint64               // the step t that closed; Point is x_{t+1}
 	Point  []float64            // the decision itself
-	Extras []schemas.ExtraValue // of Operator.Extras, in their order; all of them or none
+	Extras []schemas.ExtraValue // values of Operator.Extras, in their order; all of them or none
 	Output uint8                // the topic: 0, or 1 for the Output of a Writer
 }
 

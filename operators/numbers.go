@@ -5,7 +5,7 @@ import "oriel/schemas"
 // Numbers describes the decisions of an operator that publishes statistics of its events, not actions. Programs use it
 // to show the statistics by name, or beside their true values.
 type Numbers struct {
-	Names []Named // of a decision's Point, in its order, and then of what further members say
+	Names []Named // of a decision's Point, in its order, then of the numbers in further members
 
 	// Read returns each number of a decision, in the order of Names.
 	Read func(d schemas.Decision) ([]Estimate, error)
@@ -26,5 +26,5 @@ type Estimate struct {
 type Named struct {
 	Statistic, Cell string
 	Memory          string  // H, steps; all: since the start; step: of each step alone
-	Low, High       float64 // its public range; infinite where there is none
+	Low, High       float64 // its public range; infinite if there is none
 }

@@ -85,10 +85,10 @@ type Testing interface {
 
 // Power describes how many events it takes to find an effect; 0 means more than Most.
 type Power struct {
-	OneLook        float64 // without privacy, where one looks once, at the end
+	OneLook        float64 // without privacy, with a single look at the end
 	WithoutPrivacy float64 // without privacy, at any look
 	Events         float64 // as is configured
-	Most           float64 // events that the experiment has, or that were looked at
+	Most           float64 // events of the experiment, or the largest number tried
 }
 
 // Cautious is an Operator that detects settings that are valid but seldom intended, and that would otherwise cause no
@@ -127,7 +127,7 @@ type Audited interface {
 // Output 1.
 type Output struct {
 	Suffix string // of its name: <deployment>.<suffix>
-	Text   string // what is in it, and who may read it
+	Text   string // its contents, and who may read it
 
 	// Own reports that the k-th of these decisions in a step answers the step's k-th record, and also depends on that
 	// record (joint privacy). Everything else that is published must depend on releases alone.

@@ -4,7 +4,7 @@ package operators
 // statistic is a function of σ, the standard deviation of a released coordinate in loss units.
 type Precision struct {
 	Cells      int     // an event is in one at most
-	Events     string  // what a count counts, for people
+	Events     string  // the unit of a count, for people
 	Value      string  // the column that the other statistics are of, for people; empty: there are counts alone
 	Low, High  float64 // its public range
 	Count      float64 // a > 0: the noise of a cell's count is σ/a
@@ -16,13 +16,13 @@ type Precision struct {
 // View is a set of sums from which a decision computes its statistics.
 type View struct {
 	Name   string
-	Memory uint64 // under which increments are read, steps; 0: sums are those of the stream
+	Memory uint64 // memory under which increments are summed, steps; 0: the stream's own sums
 }
 
 // Statistic is a number that is published for each cell.
 type Statistic struct {
 	Name string
-	Unit string // for people; empty: events of a count, else that of the values
+	Unit string // for people; empty: events for a count, else the unit of the values
 
 	// Ratio reports that the number is divided by the number of events in the cell. Its noise falls with that number,
 	// and depends on the ratio's own value. With at most Shown·σ events only its interval is informative.

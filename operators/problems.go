@@ -32,7 +32,7 @@ func (p *Problems) Break(name, format string, args ...any) {
 // are public and secrets are kept in files.
 func (p *Problems) Malformed(name, value, kind, unit string) {
 	text, hint := "not "+kind, ""
-	if unit != "bool" { // says what the kind says
+	if unit != "bool" { // which the kind states already
 		text += " (unit: " + unit + ")"
 	}
 	if point := strings.Replace(value, ",", ".", 1); point != value {

@@ -25,7 +25,7 @@ type Score struct {
 	Predicts Prediction
 	Level    float64   // of Quantile, in (0, 1)
 	Start    []float64 // the decision before the first one; public
-	Offset   float64   // what Predict and Loss add to ⟨a, x⟩ themselves
+	Offset   float64   // constant that Predict and Loss add to ⟨a, x⟩ themselves
 
 	// Low and High are the least and the greatest value of Predict. If both are 0, it is unbounded.
 	Low, High float64

@@ -10,7 +10,7 @@ type Kind uint8
 
 // The kinds of settings.
 const (
-	Text   Kind = iota + 1 // as it stands; one of Choices, where there are any
+	Text   Kind = iota + 1 // unchanged; one of Choices, if there are any
 	Number                 // a float64
 	Count                  // a whole number, 0 or more
 	Flag                   // true or false

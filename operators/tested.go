@@ -30,7 +30,7 @@ type Experiment struct {
 
 // Findings are the results of an experiment that a decision publishes.
 type Findings struct {
-	Effects     []Effect   // of the arms behind the control
+	Effects     []Effect   // of all arms but the control
 	Means       []Estimate // of all arms
 	Verdict     string     // as the decision words it
 	StopAllowed bool
@@ -44,8 +44,8 @@ type Effect struct {
 	Arm string
 	Estimate
 	E, P   float64
-	Lift   Estimate // not Shown where the experiment has none
-	Better bool     // says the verdict
+	Lift   Estimate // not Shown if the experiment has none
+	Better bool     // according to the verdict
 }
 
 // Unfit reports whether the verdict is withheld because the arms are not drawn with the configured probabilities.

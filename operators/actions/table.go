@@ -59,7 +59,7 @@ func (c Config) Rounds() int { return int(c.Delay) + 1 }
 // Feedback is a play's feedback.
 type Feedback struct {
 	Action uint64
-	Value  float64 // NaN: the record says nothing
+	Value  float64 // NaN: the record has no value
 }
 
 // Table records which plays are answered, and holds the answers until they are added.

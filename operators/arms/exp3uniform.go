@@ -15,7 +15,7 @@ import (
 // whatever the middle is (SPEC.md, Theorem 3).
 type exp3UniformRule struct {
 	exp3Rule
-	cost float64 // what a round adds to regret, in units of η·K, at most
+	cost float64 // bound on the regret of a round, in units of η·K
 }
 
 // largestNoise is the largest scale of the noise in a mean for which Theorem 3 gives a bound, in units of the range of

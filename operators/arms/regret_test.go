@@ -63,7 +63,7 @@ type world struct {
 	flips         bool
 	lost, doubled float64
 	forged        float64
-	late          int // plays that feedback may come behind others
+	late          int // largest number of plays by which feedback is late
 }
 
 type fed struct {
@@ -88,7 +88,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 		r.Identity.Offset = int64(records)
 		records++
 		if made := m.Add(nil, r); len(made) > 0 {
-			if stale := len(offered) - 2*len(made); stale > 0 { // nobody carries out what has timed out
+			if stale := len(offered) - 2*len(made); stale > 0 { // clients skip plays that have timed out
 				offered = offered[stale:]
 			}
 			hear(made)
@@ -131,7 +131,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 			record(f.key, f.loss)
 		}
 		if waiting = rest; len(waiting) == 0 && len(offered) == 0 {
-			record("", 0) // more was lost than is offered beyond need: somebody keeps time
+			record("", 0) // more was lost than is offered beyond need: null records let time pass
 		}
 	}
 	return 0.1 * float64(cost)

@@ -16,7 +16,7 @@ import (
 // again, and an answer needs only its play's number to be learned from.
 type directions struct {
 	seed    [seedLen]byte
-	axes    [][]float64    // what directions are in turn, for an audit; nil: they are drawn
+	axes    [][]float64    // the directions in turn, for an audit; nil: they are drawn
 	tangent convex.Tangent // of the set, whose unit sphere they are on; nil: they fill R^n
 	keyed   cipher.Block   // AES-128 under the seed
 	action  uint64

@@ -44,8 +44,8 @@ func (c Config) episodes() int {
 // begun holds the start of the current episode with Doubling: the sum of the contributions of earlier rounds, which the
 // centres of this episode must not use. That sum is a release, and the difference of two releases is post-processing.
 type begun struct {
-	before []float64 // the release that stands for all leaves of rounds before, zero where there is none
-	since  []float64 // scratch: what was released after it
+	before []float64 // the release with all contributions of earlier rounds, or zero
+	since  []float64 // scratch: the part released after it
 }
 
 // turn takes the release of a step, after which the given round is published. It returns the sum that determines the

@@ -75,7 +75,7 @@ func members() []member {
 		}},
 		{
 			convex.Spec{Name: "flow", Dimension: 7, Radius: 5, Edges: []string{"a>b", "a>c", "b>c", "b>d", "c>d", "d>e", "a>e"}},
-			func(x []float64) bool { // what leaves a, and what enters and leaves b, c, d
+			func(x []float64) bool { // the flow out of a, and the balance of b, c, d
 				return within(x, 0, 5) && sumsTo([]float64{x[0], x[1], x[6]}, 5) && math.Abs(x[0]-x[2]-x[3]) < 5*rounding &&
 					math.Abs(x[1]+x[2]-x[4]) < 5*rounding && math.Abs(x[3]+x[4]-x[5]) < 5*rounding
 			},

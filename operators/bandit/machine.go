@@ -25,7 +25,7 @@ type Machine struct {
 
 	middle []float64 // that centres are drawn to
 	points []float64 // of a round
-	shown  []float64 // its centre, where plays stay in the set
+	shown  []float64 // its published centre, if plays stay in the set
 	extras []schemas.ExtraValue
 }
 

@@ -28,7 +28,7 @@ type Config struct {
 	Projected bool    // centres are found by projection, not by linear minimisations
 	Precision float64 // of centres that are found by these, length; 0: D/√B
 	Doubling  bool    // ζ and η are the paper's for 1, 2, 4, … rounds, which start anew
-	Printed   Printed // noise is what the paper prints; nil in every service
+	Printed   Printed // the paper's noise; nil in every service
 	Actions   actions.Config
 
 	axes  bool   // directions are coordinates in turn, for an audit, whose canaries need one that they know
@@ -47,8 +47,8 @@ func (c Config) Validate() error {
 // Params holds the values that depend on a platform's math library. They are computed once, when a stream is opened.
 type Params struct {
 	Episodes []Episode // one, but with Doubling
-	Reach    float64   // that noise is made for, in units of a leaf's: 1, but where it is the paper's
-	Centres  float64   // how far centres of leaves are from zero at most, in the same unit: 1, or less where it counts
+	Reach    float64   // radius that the noise protects, in units of a contribution's: 1, or more with the paper's noise
+	Centres  float64   // largest distance of a contribution's centre from zero, in the same unit, at most 1
 
 	// Dimension is m, the dimension of the set's tangent space, which contains the directions. 0 marks a plan from
 	// before planOfTangents: its directions fill R^n, and its losses are always measured from Config.Baseline.

@@ -86,7 +86,7 @@ func opened(tb testing.TB, c Config, p Params, m mechanisms.Config, key byte, ex
 // probabilities, for each play, of lost, late, doubled and forged answers. The zero world answers each play at once.
 type world struct {
 	lost, doubled, forged float64
-	late                  int // plays that an answer may come behind others
+	late                  int // largest number of plays by which an answer is late
 }
 
 // offer is a play together with its answer, once it has one.
@@ -129,7 +129,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 		r.Identity.Offset = records
 		records++
 		if made = m.Add(made[:0], r); len(made) > 0 {
-			if stale := len(todo) - 2*len(made); stale > 0 { // nobody carries out what has timed out
+			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip plays that have timed out
 				todo = todo[stale:]
 			}
 			hear(made)
@@ -170,7 +170,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 			record(x.index, x.loss)
 		}
 		if waiting = rest; carried < total && len(waiting) == 0 && len(todo) == 0 {
-			record(0, 0) // more was lost than is offered beyond need: somebody keeps time
+			record(0, 0) // more was lost than is offered beyond need: null records let time pass
 		}
 	}
 	best := squares

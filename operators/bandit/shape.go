@@ -10,7 +10,7 @@ import (
 type shape struct {
 	dimension int       // m, of the tangent space
 	centre    []float64 // that centres are drawn to
-	radius    float64   // of a ball about it that is in the set, within its affine hull; only where plays stay in the set
+	radius    float64   // of a ball about the centre in the set, within its affine hull; only if plays stay in the set
 }
 
 // newShape computes the shape of a set, with an inner ball if plays must stay in the set. If they need not, and the

@@ -15,8 +15,8 @@ type localBlocks struct {
 	x      []float64
 	order  descending
 	sorted []int32   // positions of a block by falling cost
-	gone   []float64 // what a coordinate gives, in the end; and before, what pairs could take of it
-	come   []float64 // what it gets
+	gone   []float64 // the mass that a coordinate gives; before that, the mass that pairs could take of it
+	come   []float64 // the mass that it gets
 	pairs  []pair    // of all blocks, each block's by falling gain
 	gains  []float64 // of pairs
 	ranked descending

@@ -28,9 +28,9 @@
 //
 // With a linear cost of each coordinate decisions approach the cheapest vertex: a path (flow), an assignment of rows to
 // columns (matching), k of d items (subsets), a fixed number of each block (partition), a spanning tree (trees), an
-// order of items (ranking) or a listed point (vertices). Three sets contain only items that gain: at most k
-// (subsets-at-most), at most a number of each block (partition-at-most), or edges without a cycle (forests). Decisions
-// of spectrahedron and trace-norm are matrices.
+// order of items (ranking) or a listed point (vertices). In three sets the vertex contains only items of negative cost:
+// at most k (subsets-at-most), at most a number of each block (partition-at-most), or edges without a cycle (forests).
+// Decisions of spectrahedron and trace-norm are matrices.
 //
 //   - Projection: the nearest point of the set.
 //   - LinearOracle: a vertex that minimises ⟨c, ·⟩.
@@ -38,12 +38,12 @@
 //   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns
 //     the point x that it moves, because the general form needs x as a mix of vertices.
 //
-// A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space, so that each machine must
-// have its own.
+// A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: each machine must have
+// its own.
 //
 // Everything here decides published bytes. Sums have a fixed order, ties go to the lowest index, products are rounded
-// before they are added, and package math is used only for Sqrt, Abs and similar exact functions. Points stay feasible to
-// a few ulp for ever, because sums are renormalised after each move in the same way.
+// before they are added, and package math is used only for Sqrt, Abs and similar exact functions. Points stay feasible
+// to a few ulp for ever, because sums are renormalised after each move in the same way.
 //
 // References: operators/coco/SPEC.md §7 and §8; Garber and Hazan, "A linearly convergent variant of the conditional
 // gradient algorithm" (2013), for the local oracle; Duchi and others, ICML 2008, for the projection on simplex and ℓ1

@@ -84,7 +84,7 @@ func (f Flow) Linear() LinearOracle { return f.paths() }
 // paths finds least-cost paths in a graph.
 type paths struct {
 	flow Flow
-	cost []float64 // by vertex: that of the best path to it
+	cost []float64 // by vertex: cost of the best path to it
 	path []int32   // edges of the path that was found, the last one first
 }
 

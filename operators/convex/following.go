@@ -7,7 +7,7 @@ type followed interface {
 	Set
 	Linear() LinearOracle
 	settle(x []float64)               // brings a mix of points back that rounding has moved
-	check(at func(int) float64) error // what can be told of a point by looking at its coordinates
+	check(at func(int) float64) error // checks constraints that are cheap to check
 }
 
 // following is a point that moves towards the answers of a linear oracle. All of it may move, whatever r is, so that

@@ -13,7 +13,7 @@ const MaxEdges = 1 << 18
 // numbered in topological order: 0 is the source, the last one the sink.
 type graph struct {
 	from, to []int32  // by edge, in the order of the list
-	first    []int32  // by vertex: where its edges begin in out; one more at the end
+	first    []int32  // by vertex: start of its edges in out; one more at the end
 	out      []int32  // edges by tail, in the order of the list within
 	into     []int32  // edges by head, in the order of the list within; starts are in enter
 	enter    []int32  // as first, for into

@@ -153,7 +153,7 @@ func excess(s Set, x []float64) float64 {
 		return off
 	case Ranking:
 		off, places, sorted := math.Abs(total/s.total-1), 0.0, slices.Sorted(slices.Values(x))
-		for i := range x { // any items have at most what as many first places are worth
+		for i := range x { // the sum of any items is at most that of as many first places
 			places += s.values[i] - sorted[len(x)-1-i]
 			off = max(off, -places/s.values[0])
 		}

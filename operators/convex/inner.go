@@ -185,7 +185,7 @@ func (s Trees) inner(centre []float64) (float64, error) {
 		first := list.corners[0]
 		for out := range n {
 			for in := range n {
-				if first[out] > 0 && first[in] == 0 { // the cheapest with in and without out, where that is a tree
+				if first[out] > 0 && first[in] == 0 { // the cheapest tree with in and without out, if there is one
 					for i, x := range first {
 						costs[i] = 2 - x/s.radius
 					}

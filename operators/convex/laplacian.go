@@ -16,7 +16,7 @@ const maxFactor, numbersPerEdge = 1 << 18, 16
 // last one is grounded.
 type laplacian struct {
 	order  []int32   // vertices as they are eliminated; the grounded one is not among them
-	first  []int32   // by place in order: where its links begin; one more at the end
+	first  []int32   // by place in order: start of its links; one more at the end
 	links  []link    // to vertices that are eliminated later, or grounded
 	weight []float64 // by place in order: W
 }

@@ -108,12 +108,12 @@ func (m Matching) LocalOracle() LocalOracle { return newLocalParts(m, newAssignm
 type assignment struct {
 	set        Matching
 	rows, cols []float64 // prices
-	matched    []int32   // row of each column, and of one more, where a path begins
+	matched    []int32   // row of each column, and of one more column at which a path begins
 	before     []int32   // column before each on the path
 	least      []float64 // by column: slack of the best way to it
 	done       []bool
 	vertex     []int32
-	masked     []float64 // costs, of what must not be matched +∞
+	masked     []float64 // costs, +∞ for forbidden pairs
 }
 
 func newAssignment(m Matching) *assignment {

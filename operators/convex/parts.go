@@ -8,9 +8,9 @@ type parts interface {
 	whole() float64                   // R
 	kappa() float64                   // κ of operators/coco/SPEC.md §7.4: mass κ·R·r reaches every point within r
 	best(c []float64) []int32         // a vertex of least cost
-	worst(c, x []float64) []int32     // one of largest cost of those in the support of x; nil: there is none
-	balance(x []float64)              // makes x ≥ 0 a point, and moves what is one but for rounding by its rounding
-	check(at func(int) float64) error // whether what at gives balances
+	worst(c, x []float64) []int32     // a vertex of largest cost within the support of x; nil: there is none
+	balance(x []float64)              // makes x ≥ 0 a point of the set; a point with rounding moves by the rounding
+	check(at func(int) float64) error // whether the coordinates balance
 }
 
 // localParts is the general local oracle, operators/coco/SPEC.md §7.2, without a stored decomposition. It takes the

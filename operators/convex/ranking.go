@@ -13,7 +13,7 @@ import (
 // concave in |S|: {Σx = its value of all items, Σ_S x ≤ its value of S}.
 type Ranking struct {
 	values []float64 // R·w of all n places
-	many   int       // of them that are worth something
+	many   int       // places of positive value
 	total  float64
 }
 

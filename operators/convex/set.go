@@ -66,7 +66,7 @@ const minRadius, maxRadius = 1e-15, 1e15
 type Spec struct {
 	Name      string
 	Dimension int
-	Radius    float64  // R of every set, s of the simplex, and what the points of vertices are multiplied by
+	Radius    float64  // R of every set, s of the simplex, and the factor of the points of vertices
 	Pick      int      // k of subsets and subsets-at-most; 0 for others
 	Edges     []string // of a flow, of trees and of forests, from>to; none for others
 	Blocks    []string // of partition and partition-at-most, size:pick; none for others

@@ -4,7 +4,7 @@ package convex
 // Components of a cost c in its orthogonal complement change no decision, because ⟨c, x⟩ is then constant on the set. A
 // Tangent owns scratch space, so that each machine must have its own.
 type Tangent interface {
-	Dimension() int      // that of the space, 0 for a set of one point
+	Dimension() int      // of the space, 0 for a set of one point
 	Project(v []float64) // projects v, in place and orthogonally; allocates nothing
 }
 

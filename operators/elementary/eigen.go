@@ -10,7 +10,7 @@ import "math"
 //	e.Set(i, j, x) for i ≤ j, e.Run(), then e.Value(k), e.Vector(k)
 type Eigen struct {
 	size    int
-	matrix  []float64 // row by row; what is left of it off the diagonal
+	matrix  []float64 // row by row; Run reduces its off-diagonal part
 	vectors []float64 // row by row: an eigenvector each
 }
 
@@ -32,7 +32,7 @@ func (e *Eigen) Vector(k int) []float64 { return e.vectors[k*e.size:][:e.size] }
 
 const (
 	sweeps   = 24      // far more than convergence takes, which is quadratic in the end
-	diagonal = 0x1p-50 // of the largest number on the diagonal: what is below off it is rounding
+	diagonal = 0x1p-50 // share of the largest number on the diagonal below which others are rounding errors
 )
 
 // Run makes the matrix diagonal. Its numbers must be finite.

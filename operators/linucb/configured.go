@@ -17,7 +17,7 @@ import (
 
 // operator implements operators.Operator.
 type operator struct {
-	arms           []string // none with candidates
+	arms           []string // empty with candidates
 	lines          []string // of arms with features, as a plan has them
 	products       products // of arms with features
 	candidates     int      // that an event brings; 0: arms
@@ -30,14 +30,14 @@ type operator struct {
 	width          float64 // β
 	confidence     float64 // with which probability β is proved; 0: it is not
 	most           float64 // S
-	derived        bool    // S follows from d: settings do not say it
+	derived        bool    // S follows from d, because settings omit it
 	noise          string  // exact, or a name of printed
 	printed        Printed // nil in every service
 	every          uint64
 	doubling       bool // solve only when an arm's determinant has doubled
 	batch          uint64
 	terms          protection.Terms // who is protected, and for how long
-	withoutAnswers bool             // a plan of before actions said what they answer
+	withoutAnswers bool             // an earlier plan, whose actions do not state their answer kind
 	waiting        pending.Config
 }
 

@@ -19,7 +19,7 @@ func (c operator) public(state []byte) []byte {
 	}
 	own := out[len(out)-4-int(c.batch)*c.actionLen()-c.waiting.StateLen():] // the stream's is cut out
 	for k := range int(c.batch) {
-		clear(own[4+k*c.actionLen():][:4]) // what it answers is public
+		clear(own[4+k*c.actionLen():][:4]) // the answer kind is public
 	}
 	table := own[4+int(c.batch)*c.actionLen():]
 	copy(table, c.waiting.Public(table))
@@ -53,7 +53,7 @@ func TestGoldenDecisions(t *testing.T) {
 		"served, products":           "79f216ebfe6494c94238e47326a38989",
 		"logged, products, proved":   "ca8e9c2a7378bd9eab028531b6746d80",
 	}
-	earlier := map[string]string{ // of plans of version 1, whose actions do not say what they answer
+	earlier := map[string]string{ // under plans of version 1, whose actions do not state their answer kind
 		"served for life":    "e300bb08796d47355ec6ccce0dbf7f4d",
 		"served, candidates": "6893a63af03a0a29a13f26808d96627b",
 		"served, proved":     "7452035b19d38bcc6cd30c046ff9b172",

@@ -16,7 +16,7 @@ import (
 //	  then the table
 const (
 	stateVersion = 1
-	stateOfMarks = 2 // where actions say what they answer
+	stateOfMarks = 2 // with the answer kind of actions
 )
 
 const actionLen = 4 + 1 + maxName

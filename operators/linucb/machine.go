@@ -19,11 +19,11 @@ type Machine struct {
 	operators.Base
 	operator
 	model *model
-	table *pending.Table // of contexts that wait: the choice, −1 for none, and its z; nil where all is logged
+	table *pending.Table // of waiting contexts: the choice, −1 for none, and its z; nil if events are logged
 	// answers to the records of the open step, if actions are served: a choice or −1
 	actions []int
 	keys    [][]byte
-	answers []answerKind // what each of them is an answer to
+	answers []answerKind // the kind of each answer
 
 	row          []float64 // of the table, scratch
 	best         []float64 // z of the best choice so far, scratch

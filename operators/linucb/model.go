@@ -15,11 +15,11 @@ type model struct {
 	bounds bounds
 
 	release   []float64 // that it was solved from
-	step      uint64    // of that release; 0: none yet
+	step      uint64    // of the release; 0: none yet
 	doublings uint64
 
 	arms    []arm           // by block
-	trial   *moments.System // scratch, where only grown sums are solved; else nil
+	trial   *moments.System // scratch, if only grown sums are solved; else nil
 	weights []float64       // of all arms, reward units a unit of features
 	cross   []float64       // scratch
 }
@@ -27,7 +27,7 @@ type model struct {
 // arm is the solution of one block.
 type arm struct {
 	system *moments.System
-	known  bool // there is a factor; else nothing tells it from the others
+	known  bool // there is a factor; without one all arms look alike
 	theta  []float64
 	width  float64
 }

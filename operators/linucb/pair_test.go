@@ -237,7 +237,7 @@ func published(
 	t.Helper()
 	machine := overReleases(t, c, m, plan, &recorder{})
 	out := make([][]float64, len(records))
-	step := 0 // of whose records none is published yet: the first of them
+	step := 0 // first record of the step that is not published yet
 	for i, r := range records {
 		for _, d := range machine.Add(nil, r) {
 			at := step + int(d.Index-1)%int(c.batch+1)

@@ -11,8 +11,8 @@ import (
 
 // Versions of the params. From the third on, S follows the version.
 const (
-	planVersion   = "1" // of logged events; of served ones, their actions do not say what they answer
-	planOfMarks   = "2" // of served ones, whose actions say it
+	planVersion   = "1" // for logged events, and for served ones whose actions do not state their answer kind
+	planOfMarks   = "2" // for served ones whose actions state it
 	planOfWeights = "3" // of both, served ones with marks
 )
 

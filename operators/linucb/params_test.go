@@ -49,7 +49,7 @@ func drawnNorm(t *testing.T, plan string, lines ...string) (float64, error) {
 		return 0, err
 	}
 	point := []float64(nil)
-	for i := range 4000 { // a reward of ½ + 2·z_1, where z_1 is ¼ at most
+	for i := range 4000 { // a reward of ½ + 2·z_1, with z_1 at most ¼
 		e := context(0.25, 0.9, 0, 0)
 		if i%2 == 1 {
 			e = context(-0.25, 0.9, 0, 0)

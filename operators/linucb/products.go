@@ -17,7 +17,7 @@ import (
 // scaled to norm at most 1, so that arms with similar features learn from each other. The zero value means that there
 // are none.
 type products struct {
-	length int         // m, features of an arm; 0: none
+	length int         // m, features of an arm; 0: arms have none
 	norm   float64     // Φ, the largest norm of an arm's
 	rows   [][]float64 // of each arm, over Φ
 }
@@ -89,7 +89,7 @@ func (c operator) product(dst []float64, v schemas.Vector, arm int) bool {
 	if !loss.Drawn(dst[:d], v, c.features) {
 		return false
 	}
-	for i := d - 1; i >= 0; i-- { // the products of the i-th feature stand behind all features before it
+	for i := d - 1; i >= 0; i-- { // products of the i-th feature do not overwrite the features before it
 		x := dst[i]
 		for j, y := range c.products.rows[arm] {
 			dst[i*m+j] = float64(x * y)

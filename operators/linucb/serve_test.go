@@ -235,7 +235,7 @@ func TestEveryContextIsAnswered(t *testing.T) {
 func TestKeysThatAreNoText(t *testing.T) {
 	w := serving(t)
 	for _, key := range []string{"", "a\xff", "\xc3("} {
-		for range 2 { // a context, and what would be its reward
+		for range 2 { // a context, and a record that would be its reward
 			d := w.add(key, context(1, 0))
 			if len(d) != 1 || d[0].Point[0] != none || d[0].Extras[atKey].Text != "" {
 				t.Errorf("%q is answered: %v", key, d)

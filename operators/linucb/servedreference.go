@@ -23,7 +23,7 @@ type waitingContext struct {
 	key      string
 	step     uint64
 	context  operators.Record
-	choice   int // by the action; none before it is published
+	choice   int // from the action; none before it is published
 	answered bool
 }
 

@@ -76,7 +76,7 @@ func (p protected) noisy(rng *rand.Rand, t, steps int, rho float64) (noise [2][5
 	if p == all {
 		return noise, 2 * 2 * math.Sqrt2 * sd // twice the edge of the spectrum, 2√d·sd
 	}
-	return noise, sd // so that what is little known is not believed
+	return noise, sd // so that uncertain estimates are not trusted
 }
 
 // TestNoiseOnRewardsAlone checks that noise on the sums of rewards alone costs regret, and that joint privacy costs
@@ -117,7 +117,7 @@ func TestNoiseOnRewardsAlone(t *testing.T) {
 			var actions [2]int
 			for i, z := range [][2]float64{{1, 0}, {0, 1}} { // the context of the one event that differs
 				rng := rand.New(rand.NewPCG(seed, 42))
-				r := &plainLinUCB{width: 1e6} // who explores goes by what is known, which is a function of contexts
+				r := &plainLinUCB{width: 1e6} // exploration follows uncertainty, which is a function of contexts
 				r.learn(0, z, 0)
 				r.learn(1, [2]float64{math.Sqrt(0.5), math.Sqrt(0.5)}, 0)
 				noise, shift := p.noisy(rng, 2, steps, rho)

@@ -267,7 +267,7 @@ func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 	if got, want := c.regretBound(sd), potential+rounded; math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("regret is bounded by %g, want %g", got, want)
 	}
-	late := c // of models of every eighth event, where 500 contexts may wait
+	late := c // with a model every eighth event, and up to 500 waiting contexts
 	late.every, late.batch, late.served, late.waiting.Capacity = 4, 2, true, 500
 	late.terms.Scope = protection.Lifetime{Steps: 500, Within: 500}
 	eighths := c // the same number of models, without delays

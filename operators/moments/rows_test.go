@@ -21,7 +21,7 @@ func coarse(fine int) lattice.Grid { return lattice.Grid{Exp: -2 * fine, Lambda:
 // fault is a quantiser with a planted fault.
 type fault struct {
 	Rows
-	plain  bool // the diagonal is not halved: noise of scale σ there, where √2·σ is claimed
+	plain  bool // the diagonal is not halved: its noise has scale σ, not the claimed √2·σ
 	late   bool // x is clipped after the product: its length is not checked before it
 	short  bool // a distance of 1, as if s were 0
 	twice  bool // the played arm's leaf in every block

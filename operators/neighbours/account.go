@@ -11,13 +11,13 @@ import (
 // the account's must have scores that follow from releases.
 type Account struct {
 	Law      mechanisms.Exponential
-	Disjoint bool // of draws behind one step, all together, an exchange moves as much as of one
+	Disjoint bool // an exchange moves all draws after one step together by no more than one draw
 
 	Count uint64  // draws by the law
 	Share float64 // the largest share of the account that the exchange has moved a draw by
 
 	step     uint64
-	affected float64 // of the draws behind step
+	affected float64 // for the draws after step
 }
 
 // Add takes a draw of each stream. It returns a description of a difference beyond the account, or "" if there is none.

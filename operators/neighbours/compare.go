@@ -142,7 +142,7 @@ func (f *frame) replay(r *run) error {
 	var seats [2]*seat
 	for i := range seats {
 		var err error
-		if seats[i], err = f.seat(1-i, r); err != nil { // that of the recording has been elsewhere
+		if seats[i], err = f.seat(1-i, r); err != nil { // the recording's machine has played other runs
 			return err
 		}
 	}

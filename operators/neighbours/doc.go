@@ -9,7 +9,7 @@
 // The replay must show:
 //
 //	control flow  the same steps; noise vectors and draws of the same number, order and size; decisions when they are due
-//	sensitivity   contribution sums differ in as many steps as the unit has events, with the separation of its events, and
+//	sensitivity   contribution sums differ in as many steps as the unit has events, at the separation of its events, and
 //	              each by at most the claimed distance, in exact integers
 //	releases      the releases of its own sums differ exactly by the contributions that differ
 //	decisions     the same bytes, except for the answer to an exchanged record if a topic answers its own records
@@ -17,8 +17,8 @@
 //	draws         equal scores if they follow from releases; otherwise as close as the law requires
 //
 // Loss compares the largest differences of all pairs with the noise of the calibration: by the definitions of package
-// mechanisms/audit, their privacy loss must not exceed the guarantee. SumsAlone plays the sums alone, around the ends of
-// blocks and resets that a machine would take long to reach.
+// mechanisms/audit, their privacy loss must not exceed the guarantee. SumsAlone plays the sums alone, around the ends
+// of blocks and resets that a machine would take long to reach.
 //
 // This is the method of recording and replaying a mechanism's noise, which the auditing library of arXiv:2602.17454
 // applies to calls of a library; here it is applied to a stream's whole machine.

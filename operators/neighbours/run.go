@@ -23,8 +23,8 @@ type partStep struct {
 type recording struct {
 	couples []Couple
 	before  uint64       // steps that are left out
-	steps   [][]partStep // by step behind these, and component
-	shown   []shown      // by record, from that of Open on
+	steps   [][]partStep // by later step, and component
+	shown   []shown      // by record; the first entry is that of Open
 	draws   []indexDraw
 }
 
@@ -32,7 +32,7 @@ type recording struct {
 type shown struct {
 	decisions []operators.Decision
 	steps     uint64
-	public    []byte // of the state; nil where it is not looked at
+	public    []byte // public part of the state; nil where it is not compared
 	draws     int    // so far
 }
 

@@ -60,7 +60,7 @@ type Source interface {
 
 // Report is the result of a pair of runs.
 type Report struct {
-	Fault string    // which step differs in what; empty: nothing
+	Fault string    // the first difference and its step; empty: none
 	Steps []uint64  // in which contributions differ
 	Moved [][]int64 // by component, the longest difference of contributions, lattice units
 }
@@ -68,11 +68,11 @@ type Report struct {
 // frame is a Subject with the data that all its runs share.
 type frame struct {
 	*Subject
-	samplers   []noise.Sampler // of each component; nil where nothing is drawn
+	samplers   []noise.Sampler // of each component; nil if it has no noise
 	components []definition.Component
 	claimed    []lattice.Int128 // squares of distances, units²
 	kept       float64          // of a release in the next one
-	prefix     bool             // releases hold contributions: all but those of draws
+	prefix     bool             // releases contain contributions, as all but those of draws do
 	law        mechanisms.Exponential
 	seats      []*seat
 	guarantee  protection.Guarantee // of each of them

@@ -16,7 +16,7 @@ import (
 const (
 	aloneNumbers = 1 << 16 // steps times coordinates
 	aloneSteps   = 1 << 12
-	aboutReset   = 4 // steps before a reset, and behind it
+	aboutReset   = 4 // steps before a reset, and after it
 )
 
 // resets are the resets across which the sums are played.

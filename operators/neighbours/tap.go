@@ -23,7 +23,7 @@ type script struct {
 	samplers []noise.Sampler
 	part     int // of the sum that draws
 	fills    []fill
-	want     []fill // of a replay, those of the same step and component
+	want     []fill // in a replay, the recorded ones of the same step and component
 	replays  bool
 	more     int64 // that each number has besides
 	restores bool  // a sum is read back, and may draw again
@@ -66,7 +66,7 @@ type tap struct {
 	mechanisms.Sum
 	seat       *seat
 	part       int
-	own        []float64        // of a replay, what the sum would release
+	own        []float64        // in a replay, the release of its own sum
 	increments []lattice.Int128 // of the last release
 }
 

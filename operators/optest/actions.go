@@ -46,7 +46,7 @@ func ActionKey(c actions.Config, place int) []byte {
 	case 3:
 		return []byte("nobody")
 	case 5:
-		place++ // somebody else's
+		place++ // an unrelated record
 	}
 	step := uint64(place/c.Records) + 1
 	return strconv.AppendUint(nil, c.First(step)+uint64(place%c.Actions), 10)

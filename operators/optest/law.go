@@ -128,7 +128,7 @@ func Shown(with, without Law, hits, alarms map[string]int, lives int, delta floa
 	until := 0
 	for i, s := range said {
 		hit, alarm = hit+with[s], alarm+without[s]
-		n := float64(lives) // what so many lives cannot tell from these rates: five deviations
+		n := float64(lives) // five standard deviations: rates that this many lives cannot distinguish
 		low, high := hit-5*math.Sqrt(hit/n), alarm+5*math.Sqrt(alarm/n)+25/n
 		if epsilon := math.Log(max(1e-300, low-delta) / high); epsilon > best {
 			until, best, most = i+1, epsilon, math.Log((hit-delta)/alarm)

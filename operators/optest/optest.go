@@ -86,7 +86,7 @@ func (s suite) run(t *testing.T, key func(place int) []byte) {
 type suite struct {
 	make    Make
 	plans   plans
-	public  func(state []byte) []byte // what of a state outside its streams may not depend on events
+	public  func(state []byte) []byte // the part of a state outside its streams that must not depend on events
 	records []operators.Record
 	serves  bool // decisions of the second topic are actions, one a record, and may depend on it
 }

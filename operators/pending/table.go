@@ -27,7 +27,7 @@ type Table struct {
 	gone   uint64 // of these, the first that hold no place: they have timed out
 	steps  []uint64
 	marks  []mark
-	names  []byte // of each place Name bytes, zero behind its length
+	names  []byte // Name bytes for each place, padded with zeros
 	long   []uint8
 	values []float64
 

@@ -97,7 +97,7 @@ func TestARowHoldsItsPlaceUntilItsTimeOut(t *testing.T) {
 	s.taken("a", 2, 1, 1)
 	s.taken("b", 2, 1, 1)
 	s.put("e", 3, 1, Full)
-	s.put("e", 4, 2, Done) // a and b, which were taken, have timed out and are in nobody's way
+	s.put("e", 4, 2, Done) // a and b, which were taken, have timed out and free their places
 	s.put("f", 4, 3, Done)
 	s.put("g", 4, 4, Full) // c has, too, but it has not been asked for
 	s.expired(4, "c 1 [1 -1]", "d 1 [1 -1]")

@@ -13,7 +13,7 @@ import (
 type expertsRule struct {
 	config Config
 	rates  rates
-	last   uint64 // round behind which nothing that is told would be learned
+	last   uint64 // last round whose answers can still be learned from
 
 	set      []int  // drawn last
 	round    uint64 // rounds that went out

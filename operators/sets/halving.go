@@ -149,7 +149,7 @@ func (h *halvingRule) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.chosen))
 	for i, element := range h.set {
 		if i >= h.chosen {
-			element = 0 // what is tried next is told by the rest
+			element = 0 // the rest determines the element to try next
 		}
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
 	}

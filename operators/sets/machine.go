@@ -25,7 +25,7 @@ type rule interface {
 // playedRound holds the cell that a round explores.
 type playedRound struct {
 	cell  int32  // halving: the element that is tried; draws: expert·N + element. −1: nothing
-	stage uint32 // of halving: the set behind which it is tried
+	stage uint32 // for halving: the stage whose set precedes the element
 }
 
 // Machine implements operators.Machine. Its decisions are plays: the index is the number of the play.
@@ -39,7 +39,7 @@ type Machine struct {
 	contribution [2]float64
 	point        []float64
 	extras       [2]schemas.ExtraValue
-	names        map[string]string // of sets that were played, by their places: few, and told again and again
+	names        map[string]string // cache of the names of played sets, by their places; few sets are played often
 	key          []byte
 }
 
@@ -103,7 +103,7 @@ func (m *Machine) adds() []float64 {
 	p := m.at(m.config.Actions.RoundOf(a.Action))
 	m.contribution[0], m.contribution[1] = float64(p.cell), a.Value
 	if p.cell < 0 {
-		return nil // what a round told that did not explore is discarded
+		return nil // answers to a round that did not explore are discarded
 	}
 	return m.contribution[:]
 }

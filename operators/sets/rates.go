@@ -34,7 +34,7 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		switch c.Rate {
 		case printed:
 			r.share = float64(k * root3(float64(float64(256*nLogN)*nLogN)/rounds))
-		case direct: // where k³N·ln N·√(32R·ln(k/δ))/(εγ), what that costs at its η, is γR
+		case direct: // the γ at which k³N·ln N·√(32R·ln(k/δ))/(εγ), the cost at its η, equals γR
 			x := float64(float64(float64(k*k)*k)*nLogN) / m.Budget.Epsilon
 			x = float64(x * math.Sqrt(float64(32*elementary.Log(k/m.Budget.Delta))))
 			r.share = math.Sqrt(x / math.Sqrt(rounds))
@@ -60,7 +60,7 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		}
 		eta = m.Budget.Epsilon / float64(k*math.Sqrt(float64(32*times)*elementary.Log(k/m.Budget.Delta)))
 	}
-	r.loss = eta // of worths in [0, 1], one of which is exchanged
+	r.loss = eta // for rewards in [0, 1], one of which is exchanged
 	if m.Unit.AgainstNull() {
 		r.loss = eta / 2 // and they are about ½
 	}

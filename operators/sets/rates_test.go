@@ -54,7 +54,7 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: γ = %g, want %g, %v", rate, r.share, want, err)
 		}
 	}
-	c.Rate = direct // draws behind each round, and B.1's share
+	c.Rate = direct // draws after each round, and B.1's share
 	k := 2.0
 	want = math.Sqrt(k*k*k*4*math.Log(4)*math.Sqrt(32*math.Log(k*1e6))) / math.Pow(1<<31, 0.25)
 	m = mechanismOf(t, c, 1)

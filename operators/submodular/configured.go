@@ -15,14 +15,14 @@ import (
 type operator struct {
 	rule      string  // by…
 	copies    int     // of shares; 0: as computed
-	twice     bool    // leaders may draw an element twice, as plans of the first version say
+	twice     bool    // leaders may draw an element twice, as in plans of the first version
 	published bool    // decisions of an audit have the points of all copies
 	norm      float64 // ORIEL_VALUES_NORM
-	length    float64 // M, of what is gained at a position; 0: gains are about ½
+	length    float64 // M, bound on the length of a position's gains; 0: gains are centred on ½
 	printed   bool    // rates and copies as the source prints them
 	bounded   bool    // no faster than a bound on regret is proved for
 	function  function
-	types     []place // none where events say what elements are worth
+	types     []place // empty if events contain the values of elements
 	elements  int     // N
 	pick      int     // k
 	catchment float64 // km

@@ -27,7 +27,7 @@ var (
 // world is a stream of events at places.
 type world struct {
 	places []place
-	table  []float64 // what events at each gain from each
+	table  []float64 // the value of each place to events at each
 	types  []int
 	pick   int
 }

@@ -14,7 +14,7 @@ const (
 	probabilistic                 // 1 − Π_{a∈S}(1 − v_a): each gets another chance
 	modular                       // Σ_{a∈S} v_a/k
 	saturating                    // min(1, Σ_{a∈S} v_a): values add up until the event has enough
-	quadratic                     // z(2 − z), z = Σ_{a∈S} v_a/k: each further one adds less, and none too little to count
+	quadratic                     // z(2 − z), z = Σ_{a∈S} v_a/k: each further element adds less, but not nothing
 )
 
 var functions = []string{"facility", "probabilistic", "modular", "saturating", "quadratic"}

@@ -102,7 +102,7 @@ func TestLeadersDrawFromTheirPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	position, looked, without := 0, 0, 0
-	point := func(i int) (chances []float64) { // by halving what is taken from all
+	point := func(i int) (chances []float64) { // by bisection of the amount subtracted from all
 		sum := stream.Sum(0)[i*elements:][:elements]
 		low, high := -1e12, 1e12
 		for range 200 {

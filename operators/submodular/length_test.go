@@ -54,7 +54,7 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
 		if c.length == 0 || len(c.types) > 0 {
-			continue // events of a list are less far apart, and those of no length have TestCanariesAreFarApart
+			continue // events of a list are closer; TestCanariesAreFarApart covers gains without a length
 		}
 		twin, size := &reference{operator: c, plan: p}, c.component(m).Size
 		twin.Begin()
@@ -65,7 +65,7 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 				values[i][k] = 3 * rng.NormFloat64()
 			}
 		}
-		if c.rule == byShares { // all copies still have the first set, behind which its elements gain less
+		if c.rule == byShares { // all copies still have the first set, whose elements then gain less
 			clear(twin.points)
 		}
 		with, without := twin.Canary([]float64{1}, 1)

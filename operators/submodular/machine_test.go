@@ -260,7 +260,7 @@ func TestCanariesAreFarApart(t *testing.T) {
 			}
 			if shares && c.function == modular {
 				want = size
-			} else if shares { // elements of the set gain less behind copies that have it
+			} else if shares { // elements of the set gain less after copies that contain it
 				for i := range p.copies {
 					want -= k * (1 - math.Pow(1-float64(i)/float64(p.copies), 2*(k-1)))
 				}

@@ -105,7 +105,7 @@ type params struct {
 	regulariser      // of these
 	means       bool // decisions follow means
 
-	length float64 // M, of what is gained at a position; 0: gains are about ½
+	length float64 // M, bound on the length of a position's gains; 0: gains are centred on ½
 }
 
 // The versions of a plan. The first has the regulariser of the source for leaders and shares, the second a regulariser

@@ -198,7 +198,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	for _, i := range in {
 		a[i], b[i] = b[i], 0
 	}
-	if t.function == modular && t.length == 0 { // nothing is gained by what the other lacks
+	if t.function == modular && t.length == 0 { // one event gains from all elements, the other from none
 		clear(a)
 		for i := range b {
 			b[i] = float64(operators.CanaryFactor * factor)

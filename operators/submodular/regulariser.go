@@ -31,7 +31,7 @@ type expert struct {
 	spread float64 // a = p − p²/N, the largest |x|² less the smallest
 	width  float64 // w: E max_x ⟨Z, x⟩ ≤ w for N independent standard normal Z
 	bend   float64 // q: an event gains q/(4Λ) at most from moving the point by its own gains
-	shift  float64 // s: noise of deviation σ changes what a point gains of an event by s·σ/Λ at most, in the mean
+	shift  float64 // s: noise of deviation σ changes a point's expected gain from an event by at most s·σ/Λ
 }
 
 // expert returns these constants. q = N − 1 and s = N/2; gains of length M have 2M² and M√N, if these are smaller.

@@ -11,7 +11,7 @@ import (
 type coins struct {
 	gamma float64
 	left  int // explorations that may still be
-	after int // events to come, where the number of explorations is drawn beforehand; −1: it is not
+	after int // events to come, if the number of explorations is drawn beforehand; else −1
 }
 
 // capped returns coins of probability γ that stop after most explorations. The guarantee is then exact, without the
