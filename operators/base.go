@@ -10,9 +10,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Base is embedded by machines, and has the methods that most of them share. Every so many steps a step publishes
-// Count decisions, with ascending indices over both topics, and none is owed before the first record. A machine with
-// another schedule has its own Open and Due.
+// Base is embedded by machines and provides the methods that most of them share. Every so many steps, a step publishes
+// Count decisions, with ascending indices over both topics. No decision is due before the first record. A machine with
+// another schedule defines its own Open and Due.
 //
 // A state is, little-endian:
 //
@@ -26,7 +26,8 @@ type Base struct {
 	Version byte
 	Fields  []Field
 
-	// Check refuses a restored state whose fields contradict each other or the stream. nil: every state is possible.
+	// Check refuses a restored state whose fields contradict each other or the stream. If it is nil, every state is
+	// accepted.
 	Check func() error
 }
 
@@ -35,26 +36,27 @@ type Field interface {
 	StateLen() int
 	AppendState(dst []byte) []byte
 
-	// Restore reads StateLen bytes. The stream has been restored before. After an error Base puts back what was there.
+	// Restore reads StateLen bytes. It is called after the stream has been restored. If it fails, Base puts the earlier
+	// state back.
 	Restore(state []byte) error
 }
 
-// PrivateField is a Field that holds what records say, for example contexts that wait for their feedback.
+// PrivateField is a Field that holds contents of records, for example contexts that wait for their feedback.
 type PrivateField interface {
 	Field
 
-	// AppendShared appends the rest of the state, which neighbouring streams share.
+	// AppendShared appends the remaining part of the state, which is equal on neighbouring streams.
 	AppendShared(dst []byte) []byte
 }
 
-// Open owes nothing.
+// Open appends no decision, because none is due before the first record.
 func (b *Base) Open(dst []Decision) []Decision { return dst }
 
-// Steps counts the closed steps.
+// Steps returns the number of closed steps.
 func (b *Base) Steps() uint64 { return b.Stream.Step() }
 
-// Due returns the first index of a step's decisions, and how many they are. A single decision has the step as its
-// index.
+// Due returns the first index and the number of the decisions of a step. If there is only one decision a step, its
+// index is the step.
 func (b *Base) Due(step uint64) (first uint64, count int) {
 	if step == 0 || step%max(1, b.Every) != 0 {
 		return 0, 0
@@ -63,10 +65,10 @@ func (b *Base) Due(step uint64) (first uint64, count int) {
 	return uint64(count)*(step-1) + 1, count
 }
 
-// Guarantee is the stream's: everything behind the private sum is post-processing.
+// Guarantee returns the guarantee of the stream, because everything computed from the private sum is post-processing.
 func (b *Base) Guarantee() protection.Guarantee { return b.Stream.Guarantee() }
 
-// StateLen is the length of every state of this machine.
+// StateLen returns the length in bytes of every state of this machine.
 func (b *Base) StateLen() int {
 	n := 1 + b.Stream.StateLen()
 	for _, f := range b.Fields {
@@ -75,7 +77,7 @@ func (b *Base) StateLen() int {
 	return n
 }
 
-// AppendState appends the state, also inside a batch.
+// AppendState appends the state. It may be called in the middle of a batch.
 func (b *Base) AppendState(dst []byte) []byte {
 	dst = append(dst, b.Version)
 	for _, f := range b.Fields {
@@ -84,8 +86,8 @@ func (b *Base) AppendState(dst []byte) []byte {
 	return b.Stream.AppendState(dst)
 }
 
-// AppendPublic appends what neighbouring streams share of the state while their releases are equal: all but the state
-// of the stream, and what a PrivateField holds.
+// AppendPublic appends the part of the state that neighbouring streams share while their releases are equal. It leaves
+// out the state of the stream and the contents that a PrivateField holds.
 func (b *Base) AppendPublic(dst []byte) []byte {
 	dst = append(dst, b.Version)
 	for _, f := range b.Fields {
@@ -98,7 +100,7 @@ func (b *Base) AppendPublic(dst []byte) []byte {
 	return dst
 }
 
-// Restore reads a state that AppendState of the same configuration has written. After an error nothing has changed.
+// Restore reads a state that AppendState wrote under the same configuration. After an error the machine is unchanged.
 func (b *Base) Restore(state []byte) error {
 	if len(state) != b.StateLen() {
 		return fmt.Errorf("%s: state: %d bytes, this configuration has %d", b.Operator, len(state), b.StateLen())
@@ -116,7 +118,7 @@ func (b *Base) Restore(state []byte) error {
 	return nil
 }
 
-// restore stops at the first component that is refused.
+// restore stops at the first component that refuses its bytes.
 func (b *Base) restore(state []byte) error {
 	split := len(state) - b.Stream.StateLen()
 	fields := state[1:split]
@@ -136,7 +138,8 @@ func (b *Base) restore(state []byte) error {
 	return b.Check()
 }
 
-// Floats is a field of as many numbers. refuse may refuse them after they were read; nil: all numbers are possible.
+// Floats returns a field that stores the numbers of v. refuse may return an error for numbers that were read; nil
+// accepts all numbers.
 func Floats(v []float64, refuse func() error) Field { return floats{v, refuse} }
 
 type floats struct {
@@ -164,7 +167,7 @@ func (f floats) Restore(state []byte) error {
 	return f.refuse()
 }
 
-// Sums is a field of a reading of the stream, the sums under another memory.
+// Sums returns a field that stores a reading of the stream: sums that decay with another memory.
 func Sums(r *mechanisms.Reading, stream *mechanisms.Stream) Field { return sums{r, stream} }
 
 type sums struct {
@@ -174,7 +177,7 @@ type sums struct {
 
 func (s sums) Restore(state []byte) error { return s.Reading.Restore(state, s.stream.Step() == 0) }
 
-// Counter is a field of a number that may be anything.
+// Counter returns a field that stores *n, which may be any number.
 func Counter(n *uint64) Field { return counter{n} }
 
 type counter struct{ n *uint64 }

@@ -11,7 +11,7 @@ import (
 	"oriel/operators"
 )
 
-// digit is a field of a byte below 10.
+// digit is a field that stores one byte below 10.
 type digit byte
 
 func (*digit) StateLen() int { return 1 }
@@ -25,8 +25,8 @@ func (d *digit) Restore(state []byte) error {
 	return nil
 }
 
-// A state that is refused leaves the machine as it was, whichever of its components is refused. Another length or
-// version is named.
+// TestRestoreChangesAllOrNothing checks that a refused state leaves the machine unchanged, whichever of its components
+// refuses. The error names a wrong length or version.
 func TestRestoreChangesAllOrNothing(t *testing.T) {
 	first, second, count, odd := digit(3), digit(4), uint64(7), false
 	vector := []float64{1, -2}
@@ -84,7 +84,8 @@ func TestRestoreChangesAllOrNothing(t *testing.T) {
 	_ = b.Restore(at(1, 11))
 }
 
-// Decisions come every so many steps, and nothing is owed before the first record.
+// TestBaseDecidesEverySoManySteps checks that decisions come every so many steps, and that none is due before the first
+// record.
 func TestBaseDecidesEverySoManySteps(t *testing.T) {
 	b := operators.Base{Every: 3}
 	if owed := b.Open(nil); len(owed) != 0 {
@@ -101,7 +102,7 @@ func TestBaseDecidesEverySoManySteps(t *testing.T) {
 	}
 }
 
-// Saving a state allocates nothing where there is room.
+// TestAppendStateAllocatesNothing checks that AppendState does not allocate if dst has enough capacity.
 func TestAppendStateAllocatesNothing(t *testing.T) {
 	count := uint64(7)
 	b := operators.Base{

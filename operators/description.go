@@ -5,45 +5,47 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Description is what `oriel plan` tells of an operator.
+// Description holds the figures that `oriel plan` prints about an operator.
 type Description struct {
-	Radius   float64  // of the set that decisions are in, length; 0: there is none
+	Radius   float64  // radius of the set of decisions; 0: there is none
 	Diameter float64  // diameter of that set; 0: unknown
-	Clip     float64  // as configured, if that of the contribution is another; 0: they are equal
-	Distance string   // how far an exchange moves a contribution at most, in words; empty: as its clip says
-	Steps    string   // what bounds how far a decision moves in a step, in words; empty: nothing that is worth saying
+	Clip     float64  // as configured, if the contribution's clip differs; 0: they are equal
+	Distance string   // bound on the movement of a contribution by an exchange, in words; empty: it follows from the clip
+	Steps    string   // bound on the movement of a decision in a step, in words; may be empty
 	Damping  *Damping // nil: unknown, or different from release to release
 
-	// Searched says that decisions take steps on the objective that ORIEL_START_REGULARIZER damps, instead of standing at
-	// its minimum, so that Damping is unknown.
+	// Searched reports that a decision takes steps on the objective that ORIEL_START_REGULARIZER damps and does not
+	// reach its minimum. Damping is then unknown.
 	Searched bool
 
 	Precision *Precision // nil: decisions are no numbers whose noise is known
 	Band      *Band      // nil: decisions have no band around predictions
 
-	// Mechanisms are the names of those that the operator takes; nil: all.
+	// Mechanisms are the names of the mechanisms that the operator accepts; nil means all.
 	Mechanisms []string
 
-	// Draws says that decisions hold draws of the stream's own (mechanisms.Stream.Choose): other events over the same
-	// releases then make other decisions.
+	// Draws reports that decisions contain random draws from the stream (mechanisms.Stream.Choose). Then different
+	// events with the same releases lead to different decisions.
 	Draws bool
 }
 
-// Band says what a band around predictions costs, and holds.
+// Band describes the cost and the coverage of a band around predictions.
 type Band struct {
 	Level float64 // the share of events that is to be within
 	Noise float64 // how many times the noise of gradients is as large as without a band
 
-	// ErrorMost returns, of the noise of an opened mechanism, by how much the share of the events of all steps so far
-	// differs from Level at most, whatever the events are, with a probability of 0.95 over the noise.
+	// ErrorMost returns a bound on the coverage error of an opened mechanism, as a function of the step. Whatever the
+	// events are, the share of the events of all steps so far differs from Level by at most this bound, with
+	// probability 0.95 over the noise.
 	ErrorMost func(m *mechanisms.Mechanism) (func(step uint64) float64, error)
 }
 
-// Damping says how much of a release's noise stands in a decision, before it is projected: after t steps, the noise
-// divided by Start + Step·N_t, N_t what sums under the mechanism's scope hold of t steps (mechanisms.Weight).
+// Damping describes how much of a release's noise remains in a decision before it is projected. After t steps it is the
+// noise divided by Start + Step·N_t, where N_t is the total weight of t steps in sums of the mechanism's scope
+// (mechanisms.Weight).
 type Damping struct{ Start, Step float64 }
 
-// After returns what noise is divided by after t steps.
+// After returns the divisor of the noise after t steps.
 func (d Damping) After(s protection.Scope, t uint64) float64 {
 	return d.Start + float64(d.Step*mechanisms.Weight(s, t))
 }

@@ -6,8 +6,8 @@
 //	decision  x_{t+1}, a dense vector, computed from the steps 1…t; the only thing that leaves
 //
 // A machine owns no goroutine, lock, clock, logger or global randomness: equal state and equal records give equal
-// bytes, on any CPU. Data reaches a decision only through the private sum of a mechanisms.Stream. Everything behind
-// that sum is post-processing and costs no privacy: operators/optest plays other events over the same sums, and expects
+// bytes, on any CPU. Data reaches a decision only through the private sum of a mechanisms.Stream. All computations from
+// that sum are post-processing and cost no privacy: operators/optest plays other events over the same sums, and expects
 // the same bytes.
 //
 // The caller must:
@@ -41,7 +41,7 @@
 //	            second topic, scores, statistics and the like are interfaces of their own, found by assertion: see
 //	            operator.go. Assert yours (var _ operators.Scorer = operator{}), because a method with another signature
 //	            is otherwise ignored
-//	Machine     the algorithm. It embeds Base, which saves and restores its Fields. A field that holds what records say
+//	Machine     the algorithm. It embeds Base, which saves and restores its Fields. A field with contents of records
 //	            must be a PrivateField, because neighbouring streams share the state of all others. It writes Add:
 //
 //	                adds := m.Stream.Scratch()             // numbers of the record; nil if it contributes nothing

@@ -8,11 +8,11 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Means are what a decision may follow in place of the newest released sums. Noise of one sum changes from step to step
-// more than the sum does, so that a mean over steps has less noise. Step t counts for r = min(1, q/n), n the steps that
-// sums hold after it, each with its weight, and the mean before it for 1 − r. Without a memory weights of steps grow as
-// t^(q−1), so that a mean reaches back over 1/q of the steps. A mean is a function of what was released: it costs no
-// privacy.
+// Means are averages of released sums over steps, which a decision may use in place of the newest sums. They have less
+// noise, because the noise of one sum changes from step to step more than the sum does. The mean after step t is r
+// times the sum of step t plus (1 − r) times the mean before it, with r = min(1, q/n). Here n is the total weight of
+// the steps that the sums hold after step t. Without a memory the weights of steps grow as t^(q−1), so that a mean
+// reaches back over 1/q of the steps. Means are functions of releases and cost no privacy.
 type Means struct {
 	Sums []float64 // the means, a number for each one of a release; 0 before the first step
 
@@ -20,12 +20,12 @@ type Means struct {
 	share float64 // q
 }
 
-// NewMeans returns means of n numbers, for a q of 1 at least.
+// NewMeans returns means of n numbers, with share as q, which must be at least 1.
 func NewMeans(scope protection.Scope, share float64, n int) *Means {
 	return &Means{Sums: make([]float64, n), scope: scope, share: share}
 }
 
-// Learn takes the release of the step that has just closed.
+// Learn takes the release of the step that has just closed into the means.
 func (m *Means) Learn(stream *mechanisms.Stream) {
 	share := min(1, m.share/mechanisms.Weight(m.scope, stream.Step()))
 	for i, released := range stream.Sum(0) {
@@ -33,7 +33,7 @@ func (m *Means) Learn(stream *mechanisms.Stream) {
 	}
 }
 
-// Field is the means in a state.
+// Field returns the field that stores the means in a state.
 func (m *Means) Field() Field {
 	return Floats(m.Sums, func() error {
 		for _, x := range m.Sums {

@@ -5,9 +5,9 @@ import (
 	"oriel/schemas"
 )
 
-// LifetimeMembers are the numbers by which decisions say what holds for ever: the memory, where sums decay, and the
-// window of users. The window that such decisions state is 0. Operators that take such terms give them with their
-// Extras, and the values of AppendLifetimeMembers in the same place.
+// LifetimeMembers returns the members by which decisions state promises over a lifetime: the memory, if sums decay, and
+// the window of users. Such decisions state 0 as their window. Operators that accept such terms include these members
+// in their Extras, and put the values of AppendLifetimeMembers in the same place.
 func LifetimeMembers(t protection.Terms) []schemas.Extra {
 	var all []schemas.Extra
 	for _, m := range t.Members() {
@@ -16,7 +16,7 @@ func LifetimeMembers(t protection.Terms) []schemas.Extra {
 	return all
 }
 
-// AppendLifetimeMembers appends the values of LifetimeMembers.
+// AppendLifetimeMembers appends the values of the members that LifetimeMembers names.
 func AppendLifetimeMembers(dst []schemas.ExtraValue, t protection.Terms) []schemas.ExtraValue {
 	for _, m := range t.Members() {
 		dst = append(dst, schemas.ExtraValue{Number: float64(m.Steps)})

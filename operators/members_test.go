@@ -9,7 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// The numbers that decisions state of terms are named in the order in which their values come.
+// TestMembersHaveTheirValues checks that LifetimeMembers lists its names in the order in which AppendLifetimeMembers
+// appends the values.
 func TestMembersHaveTheirValues(t *testing.T) {
 	event := protection.Event{Exchange: dp.Replace}
 	user := protection.User{Exchange: dp.Replace, Separation: 3}
@@ -42,7 +43,8 @@ func TestMembersHaveTheirValues(t *testing.T) {
 	}
 }
 
-// Noise is divided by what the start and the sums of t equal steps add up to: t steps, or with a memory Σ (1 − 1/H)^s.
+// TestDampingFollowsTheScope checks that noise is divided by the start plus the weight of t equal steps: t, or with a
+// memory Σ (1 − 1/H)^s.
 func TestDampingFollowsTheScope(t *testing.T) {
 	d := Damping{Start: 3, Step: 0.5}
 	for _, x := range []struct {

@@ -7,30 +7,32 @@ import (
 	"oriel/schemas"
 )
 
-// Operator is an algorithm with its settings. These five methods are all that every operator has. What only some have
-// is an interface of its own, which callers find by assertion: Formatted, Writer, Descriptive, Scorer, Reporter,
+// Operator is an algorithm with its settings. Every operator has these five methods. Abilities that only some operators
+// have are separate interfaces, which callers find by type assertion: Formatted, Writer, Descriptive, Scorer, Reporter,
 // Testing, Thinning, Cautious, Successor, Audited and Costed.
 type Operator interface {
-	// Require adds to c what the operator requires of a mechanism: the contribution of a record (c.Contribution), and
-	// perhaps a bound on the mechanism's error, or draws. params are those that Params made when the incarnation was
-	// opened, nil before: what a later version would choose otherwise must stay as it was.
+	// Require adds to c the operator's requirements of a mechanism. These are the contribution of a record
+	// (c.Contribution), and possibly a bound on the mechanism's error, or draws. params are those that Params made when
+	// the incarnation was opened, or nil before that. Choices that a later version would make differently must stay as
+	// params has them.
 	Require(c *mechanisms.Config, params []byte) error
 
-	// Params freezes what a machine needs beside its configuration: values that only a platform's math library can
-	// compute, and the contents of lists and files. It is called once, when an incarnation is opened.
+	// Params returns the inputs of a machine that its configuration does not contain: values that depend on a
+	// platform's math library, and the contents of lists and files. It is called once, when an incarnation is opened,
+	// and the result is stored.
 	Params(c mechanisms.Config) ([]byte, error)
 
-	// Open returns the machine at step 0. The machine takes the stream over.
+	// Open returns the machine at step 0. The machine takes ownership of the stream.
 	Open(params []byte, stream *mechanisms.Stream) (Machine, error)
 
-	// Extras are the members that decisions have behind those of all operators, in their order.
+	// Extras returns the members that decisions have after those common to all operators, in their order.
 	Extras() []schemas.Extra
 
-	// Describe returns the figures of `oriel plan`, before any event is read.
+	// Describe returns the figures that `oriel plan` prints before any event is read.
 	Describe(c mechanisms.Config) Description
 }
 
-// Formatted is an Operator whose decisions do not print a number for each coordinate.
+// Formatted is an Operator whose decisions do not print one number for each coordinate.
 type Formatted interface {
 	Operator
 	Form() schemas.Form
@@ -64,48 +66,50 @@ type Reporter interface {
 type Thinning interface {
 	Operator
 
-	// EmitAll returns the same operator, which publishes all of them, because an audit aims its canaries by decisions.
-	// Everything else must stay, for example how long feedback waits. An audit plays both operators.
+	// EmitAll returns the same operator, but it publishes every decision, because an audit aims its canaries by
+	// decisions. Everything else must stay equal, for example how long feedback waits. An audit runs both operators.
 	EmitAll() Operator
 }
 
-// Testing is an Operator whose decisions test effects of an experiment.
+// Testing is an Operator whose decisions test the effects of an experiment.
 type Testing interface {
 	Operator
 
-	// Power tells after how many events an effect, in units of values, is found with a probability, under the law of the
-	// noise of the contribution's only component and a batch. nil: no experiment is configured. It refuses a law under
-	// which no experiment opens.
+	// Power returns how many events it takes to find an effect, in units of values, with probability power. law
+	// describes the noise of a batch in the contribution's only component. The result is nil if no experiment is
+	// configured. It returns an error for a law under which no experiment opens.
 	Power(law mechanisms.NoiseLaw, batch uint64, effect, power float64) (*Power, error)
 
 	Experiment() *Experiment // nil: no experiment is configured
 }
 
-// Power is how many events it takes to find an effect; 0: more than Most.
+// Power describes how many events it takes to find an effect; 0 means more than Most.
 type Power struct {
-	OneLook        float64 // without privacy, where one looks once, at the end
+	OneLook        float64 // without privacy, with a single look at the end
 	WithoutPrivacy float64 // without privacy, at any look
 	Events         float64 // as is configured
-	Most           float64 // events that the experiment has, or that were looked at
+	Most           float64 // events of the experiment, or the largest number tried
 }
 
-// Cautious is an Operator that knows which of its settings are valid, seldom meant, and silent otherwise.
+// Cautious is an Operator that detects settings that are valid but seldom intended, and that would otherwise cause no
+// message.
 type Cautious interface {
 	Operator
 
-	// Cautions are warnings for people, one sentence or two each, which name the setting and say what to do. They follow
-	// from settings alone.
+	// Cautions returns warnings for people, each of one or two sentences that name the setting and say what to do. They
+	// depend on the settings alone.
 	Cautions() []string
 }
 
-// Successor is an Operator whose streams can go on after a predecessor, a stream with another secret whose state is
-// gone, from the last decision that the predecessor published. All releases of both streams together then protect an
-// event that one of them has released as that one does alone (mechanisms/decay/PROOF.md, Theorem 3).
+// Successor is an Operator whose streams can continue after a predecessor, which is a stream with another secret whose
+// state is lost. The new stream starts from the last decision that the predecessor published. For an event that one of
+// the two streams has released, all releases of both together give the protection of that stream alone
+// (mechanisms/decay/PROOF.md, Theorem 3).
 type Successor interface {
 	Operator
 
-	// ParamsAfter is Params of such a stream, whose mechanism has a memory. It refuses a decision that no stream of this
-	// operator can have published.
+	// ParamsAfter returns the Params of such a stream, whose mechanism has a memory. It refuses a decision that no
+	// stream of this operator can have published.
 	ParamsAfter(c mechanisms.Config, last Decision) ([]byte, error)
 }
 
@@ -113,27 +117,28 @@ type Successor interface {
 type Audited interface {
 	Operator
 
-	// ReferenceModel returns the slow, plain code that an audit compares machines of EmitAll with. Machines of the
-	// operator itself are compared record by record only: for them Canary and Records must hold, and Contribution for the
-	// first event of a stream.
+	// ReferenceModel returns the slow, plain code that an audit compares with machines of EmitAll. Machines of the
+	// operator itself are compared record by record only: for them Canary and Records must hold, and Contribution must
+	// hold for the first event of a stream.
 	ReferenceModel(params []byte) (ReferenceModel, error)
 }
 
-// Output is a second topic, for decisions that are not for all who read the first: those whose Output is 1.
+// Output describes a second topic, for decisions that not every reader of the first topic may see. Its decisions have
+// Output 1.
 type Output struct {
 	Suffix string // of its name: <deployment>.<suffix>
-	Text   string // what is in it, and who may read it
+	Text   string // its contents, and who may read it
 
-	// Own says that the k-th of these decisions in a step answers the step's k-th record, and follows from that record
-	// too: joint privacy. Everything else that is published must follow from releases alone.
+	// Own reports that the k-th of these decisions in a step answers the step's k-th record, and also depends on that
+	// record (joint privacy). Everything else that is published must depend on releases alone.
 	Own bool
 
-	// Key names the ExtraText that its decisions have as their record key. Where it is empty, the key is the stream's
-	// name, as in the first topic.
+	// Key names the ExtraText that these decisions use as their record key. If Key is empty, the record key is the
+	// stream's name, as in the first topic.
 	Key string
 }
 
-// FormOf returns how decisions of o print their point.
+// FormOf returns the form in which decisions of o print their point.
 func FormOf(o Operator) schemas.Form {
 	if f, ok := o.(Formatted); ok {
 		return f.Form()
@@ -141,7 +146,7 @@ func FormOf(o Operator) schemas.Form {
 	return schemas.Dense
 }
 
-// SecondTopicOf returns the second topic of o, or nil.
+// SecondTopicOf returns the second topic of o, or nil if it has none.
 func SecondTopicOf(o Operator) *Output {
 	if w, ok := o.(Writer); ok {
 		return w.SecondTopic()
@@ -149,7 +154,7 @@ func SecondTopicOf(o Operator) *Output {
 	return nil
 }
 
-// DescriptorOf returns the descriptor of o, or nil.
+// DescriptorOf returns the descriptor of o, or nil if it has none.
 func DescriptorOf(o Operator) []byte {
 	if d, ok := o.(Descriptive); ok {
 		return d.Descriptor()
@@ -157,7 +162,7 @@ func DescriptorOf(o Operator) []byte {
 	return nil
 }
 
-// ScoreOf returns how decisions of o are scored, or nil.
+// ScoreOf returns how decisions of o are scored, or nil if they cannot be.
 func ScoreOf(o Operator) *Score {
 	if s, ok := o.(Scorer); ok {
 		return s.Score()
@@ -165,7 +170,7 @@ func ScoreOf(o Operator) *Score {
 	return nil
 }
 
-// NumbersOf returns which statistics decisions of o are, or nil.
+// NumbersOf returns which statistics the decisions of o contain, or nil if o publishes no statistics.
 func NumbersOf(o Operator) *Numbers {
 	if r, ok := o.(Reporter); ok {
 		return r.Numbers()
@@ -173,7 +178,7 @@ func NumbersOf(o Operator) *Numbers {
 	return nil
 }
 
-// EmitAllOf returns o, or what publishes every decision that o computes.
+// EmitAllOf returns o, or, if o is Thinning, its variant that publishes every decision.
 func EmitAllOf(o Operator) Operator {
 	if t, ok := o.(Thinning); ok {
 		return t.EmitAll()

@@ -11,16 +11,15 @@ import (
 	"oriel/schemas"
 )
 
-// Problems collects all that is wrong with settings, each problem behind the name of its variable. The zero value has
-// none.
+// Problems collects all problems of the settings, each prefixed with the name of its variable. The zero value has none.
 type Problems struct {
 	broken   map[string]bool
 	reported map[string]bool
 	errs     []error
 }
 
-// Break reports a value that is missing or cannot be read. Nothing else is said of its variable: what would be checked
-// is not what was meant.
+// Break reports a value that is missing or cannot be read. Later problems of the same variable are dropped, because
+// they would concern a value that the user did not mean.
 func (p *Problems) Break(name, format string, args ...any) {
 	p.Want(name, false, format, args...)
 	if p.broken == nil {
@@ -29,11 +28,11 @@ func (p *Problems) Break(name, format string, args ...any) {
 	p.broken[name] = true
 }
 
-// Malformed reports a value that is not of its kind, such as "a number". It shows the value: settings are public, and
-// secrets are in files.
+// Malformed reports a value that is not of its kind, such as "a number". The message shows the value, because settings
+// are public and secrets are kept in files.
 func (p *Problems) Malformed(name, value, kind, unit string) {
 	text, hint := "not "+kind, ""
-	if unit != "bool" { // says what the kind says
+	if unit != "bool" { // which the kind states already
 		text += " (unit: " + unit + ")"
 	}
 	if point := strings.Replace(value, ",", ".", 1); point != value {
@@ -44,7 +43,7 @@ func (p *Problems) Malformed(name, value, kind, unit string) {
 	p.Break(name, "%s: %s%s", schemas.Shown([]byte(value)), text, hint)
 }
 
-// Want reports what does not hold of a variable.
+// Want reports the problem described by format if ok is false.
 func (p *Problems) Want(name string, ok bool, format string, args ...any) {
 	if !ok && !p.broken[name] {
 		if p.reported == nil {
@@ -55,30 +54,30 @@ func (p *Problems) Want(name string, ok bool, format string, args ...any) {
 	}
 }
 
-// Sound reports whether the variables are right so far. What is made of others is not checked, because a
-// message would blame the wrong variable.
+// Sound reports whether the variables have no problem so far. A check of a value computed from others must ask it
+// first, because its message would otherwise blame the wrong variable.
 func (p *Problems) Sound(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return p.reported[name] })
 }
 
-// OneOf wants a value to be among those listed.
+// OneOf reports a problem if value is not among those listed.
 func (p *Problems) OneOf(name, value string, values ...string) {
 	p.Want(name, slices.Contains(values, value), "%q: not one of %s", value, strings.Join(values, ", "))
 }
 
-// PrintedInPaper reports a value that earlier versions took, of a paper's own constants.
+// PrintedInPaper reports a value that selects a paper's own constants, which earlier versions accepted.
 func (p *Problems) PrintedInPaper(name, value string) {
 	p.Break(name, "%s: is what a paper prints, to be compared with, and no service has it: `go run ./cmd/papers` does; "+
 		"a deployment that was opened with it stays with the version that opened it", value)
 }
 
-// Positive wants a value to be above 0 and finite.
+// Positive reports a problem if value is not positive and finite.
 func (p *Problems) Positive(name string, value float64) {
 	p.Want(name, value > 0 && !math.IsInf(value, 1), "%g: not positive and finite", value) // also catches NaN
 }
 
-// Add reports an error that names its variable itself.
+// Add reports errors whose texts already name their variables.
 func (p *Problems) Add(errs ...error) { p.errs = append(p.errs, errs...) }
 
-// Err is nil, or all problems.
+// Err returns all problems as one error, or nil if there are none.
 func (p *Problems) Err() error { return errors.Join(p.errs...) }

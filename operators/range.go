@@ -9,10 +9,11 @@ import (
 // Range is a public range of numbers, Low below High.
 type Range struct{ Low, High float64 }
 
-// maxEnd bounds the ends of a public range.
+// maxEnd bounds the absolute value of both ends of a public range.
 const maxEnd = 1e12
 
-// ParseRange reads the ends of a public range: numbers up to 1e12 in size, the second above the first by 1e-12 or more.
+// ParseRange reads the two ends of a public range. Their absolute values must be at most 1e12, and the second must
+// exceed the first by at least 1e-12.
 func ParseRange(low, high string) (r Range, ok bool) {
 	from, err := strconv.ParseFloat(strings.TrimSpace(low), 64)
 	to, other := strconv.ParseFloat(strings.TrimSpace(high), 64)
@@ -20,7 +21,7 @@ func ParseRange(low, high string) (r Range, ok bool) {
 	return Range{from + 0, to + 0}, ok // no −0
 }
 
-// Range returns the value of a setting of kind Text that is low:high.
+// Range returns the value of a setting of kind Text whose text has the form low:high.
 func (v *Values) Range(name string) Range {
 	low, high, _ := strings.Cut(v.Text(name), ":")
 	r, ok := ParseRange(low, high)
@@ -28,18 +29,19 @@ func (v *Values) Range(name string) Range {
 	return r
 }
 
-// Middle is between the ends.
+// Middle returns the midpoint of the range.
 func (r Range) Middle() float64 { return (r.Low + r.High) / 2 }
 
-// Half is how far the ends are from the middle.
+// Half returns half the width of the range.
 func (r Range) Half() float64 { return (r.High - r.Low) / 2 }
 
-// Centred clamps a number to the range and brings that to [−½, ½]. NaN stays.
+// Centred clamps a number to the range and maps the range linearly to [−½, ½]. NaN stays NaN.
 func (r Range) Centred(x float64) float64 {
 	return (min(max(x, r.Low), r.High)-r.Low)/(r.High-r.Low) - 0.5
 }
 
-// Beyond is a number that Centred brings to sign·u/2 where factor is 1: of |u| = 1 from far beyond the range.
+// Beyond returns a number that Centred maps to sign·u/2 at factor 1. For |u| = 1 that number lies far outside the
+// range.
 func (r Range) Beyond(u, sign, factor float64) float64 {
 	return r.Middle() + float64(float64(float64(sign*u*r.Half())*factor)*CanaryFactor)
 }

@@ -7,7 +7,8 @@ import (
 	"oriel/operators"
 )
 
-// A range is of two finite ends, the first below the second; numbers are clamped to it, and NaN is none of them.
+// TestRange checks that a range has two finite ends, the first below the second. Numbers are clamped to the range, and
+// NaN is not in it.
 func TestRange(t *testing.T) {
 	for text, want := range map[[2]string]operators.Range{
 		{"-60", " 180 "}: {Low: -60, High: 180}, {"-0", "1"}: {High: 1}, {"1e12", "1e12"}: {}, {"2", "1"}: {}, {"", "1"}: {},
@@ -34,7 +35,8 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// A probability's score is its logarithm, rounded down: draws by scores have the probabilities, but for 2⁻²⁰ of each.
+// TestChanceScores checks that a probability's score is its logarithm, rounded down. Draws by scores have the given
+// probabilities up to a relative error of 2⁻²⁰.
 func TestChanceScores(t *testing.T) {
 	for _, p := range []float64{1, 0.5, 0.3, 1e-9} {
 		got := math.Exp(float64(operators.ProbabilityScore(p)) / (1 << operators.ProbabilityBits))

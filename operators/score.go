@@ -2,10 +2,11 @@ package operators
 
 import "oriel/schemas"
 
-// Prediction says what the inner product ⟨a, x⟩ of an event's features and a decision predicts of its label.
+// Prediction identifies the property of an event's label that the inner product ⟨a, x⟩ of its features and a decision
+// predicts.
 type Prediction uint8
 
-// The predictions.
+// The kinds of predictions.
 const (
 	Nothing  Prediction = iota // the loss alone counts
 	LogOdds                    // of label 1 against −1
@@ -15,43 +16,46 @@ const (
 	Growth                     // nothing: the loss is minus the growth of the logarithm of wealth
 )
 
-// Labels reports whether ⟨a, x⟩ predicts something of a label.
+// Labels reports whether ⟨a, x⟩ predicts a property of the label.
 func (p Prediction) Labels() bool { return p != Nothing && p != Growth }
 
-// Score says what a decision is worth on events that come after it, for programs that try settings. The service never
-// asks.
+// Score describes how a decision is scored on later events. Programs that compare settings use it; the service does
+// not.
 type Score struct {
 	Predicts Prediction
 	Level    float64   // of Quantile, in (0, 1)
 	Start    []float64 // the decision before the first one; public
-	Offset   float64   // what Predict and Loss add to ⟨a, x⟩ themselves
+	Offset   float64   // constant that Predict and Loss add to ⟨a, x⟩ themselves
 
-	// Low and High are the least and the most that Predict says; both 0: anything.
+	// Low and High are the least and the greatest value of Predict. If both are 0, it is unbounded.
 	Low, High float64
 
-	// Noise is the standard deviation of privacy's noise in each coordinate of the decision of a step, before the decision
-	// is brought into its set, which moves no two points apart. release is that of a coordinate of the step's sums, and a
-	// step has batch events. nil: decisions publish it, or it is not known.
+	// Noise returns the standard deviation of the privacy noise in each coordinate of a step's decision, before the
+	// projection onto the decision's set, which increases no distance. release is the standard deviation in a
+	// coordinate of the step's sums; batch is the number of events in a step. Noise is nil if decisions publish this
+	// figure or if it is unknown.
 	Noise func(release float64, batch, step uint64) float64
 
-	// Exact is the same operator, which allows for no noise: what is learned without privacy. nil: any noise is the same
-	// to it.
+	// Exact is the same operator, configured for no noise, to show how well it learns without privacy. It is nil if the
+	// operator behaves the same whatever the noise is.
 	Exact Operator
 
 	Band *BandScore // nil: decisions have no band
 
-	// Loss is that of one event, times its weight; NaN where it is not defined.
+	// Loss returns the loss of one event times its weight, or NaN where it is undefined.
 	Loss func(x []float64, e schemas.Event) float64
-	// Predict is ⟨a, x⟩, NaN where the event has another dimension; not read where Predicts is Nothing or Growth.
+	// Predict returns ⟨a, x⟩, or NaN if the event has another dimension. It is not called if Predicts is Nothing or
+	// Growth.
 	Predict func(x []float64, e schemas.Event) float64
 }
 
-// BandScore says how an event is held against the band, or set of labels, that a decision has published as band_low and
-// band_high.
+// BandScore describes how an event is compared with the band, or set of labels, that a decision publishes as band_low
+// and band_high.
 type BandScore struct {
 	Level     float64 // share of events that is to be within
 	Low, High float64 // before the first decision; public
 
-	// Within reports whether an event's label is within, and how wide the band is: in units of labels, or labels of a set.
+	// Within reports whether the event's label is in the band, and returns the band's width in units of the label, or
+	// for a set the number of its labels.
 	Within func(x []float64, e schemas.Event, low, high float64) (within bool, width float64)
 }

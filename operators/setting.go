@@ -2,25 +2,25 @@ package operators
 
 import "strings"
 
-// Prefix starts the name of every environment variable of ours.
+// Prefix starts the name of every environment variable that Oriel reads.
 const Prefix = "ORIEL_"
 
-// Kind says how the text of a setting is read.
+// Kind is the type of a setting's value, which decides how its text is read.
 type Kind uint8
 
-// The kinds.
+// The kinds of settings.
 const (
-	Text   Kind = iota + 1 // as it stands; one of Choices, where there are any
+	Text   Kind = iota + 1 // unchanged; one of Choices, if there are any
 	Number                 // a float64
 	Count                  // a whole number, 0 or more
 	Flag                   // true or false
 	List                   // entries with commas between them
-	// the name of a file, whose lines are the entries; empty lines and those that start with # are left out
+	// the name of a file whose lines are the entries; empty lines and lines that start with # are skipped
 	File
 )
 
-// Setting is one variable of an operator, and its row in the settings table. Its name, and the meaning of a value,
-// stay: both are part of what identifies a deployment.
+// Setting is one variable of an operator, and its row in the settings table. Its name and the meaning of a value must
+// never change, because both help to identify a deployment.
 type Setting struct {
 	Name     string // without Prefix; other operators may have one of the same name
 	Kind     Kind
@@ -32,25 +32,25 @@ type Setting struct {
 	Decodes  bool     // of Definition.Events, which sees no others
 	Choices  []string // of Text
 
-	// Papers are further choices of Text, which Definition.ForPapers has and services refuse by name: what a paper prints,
-	// to be compared with. Earlier versions had them among Choices.
+	// Papers are further choices of Text, which select the constants printed in a paper, for comparison.
+	// Definition.ForPapers accepts them, and services refuse them by name. Earlier versions had them among Choices.
 	Papers []string
 
-	// Entry brings an entry of a List or File to the form that is hashed and handed out, or says that it breaks the
-	// rule in Range. Where it is nil, entries stay as they stand.
+	// Entry returns an entry of a List or File in the canonical form that is hashed and returned. It returns false if
+	// the entry breaks the rule in Range. If Entry is nil, entries stay unchanged.
 	Entry func(text string) (canonical string, ok bool)
 
-	// Before is the default of earlier versions in canonical form, where a later version chose another. The canonical
-	// configuration has it in place of Default, so that a deployment keeps its configuration. The operator must freeze
-	// the value in its Params, and take Before under Params that are older than that.
+	// Before is the default of earlier versions in canonical form, if a later version changed it. The canonical
+	// configuration contains it in place of Default, so that the configuration of a deployment does not change. The
+	// operator must freeze the value in its Params, and must use Before under Params that are older than that.
 	Before string
 
-	// Later marks a setting that came after the operator's first version. It has no line in the canonical configuration
-	// while it is at its default, so that its arrival changed no deployment.
+	// Later marks a setting that was added after the operator's first version. The canonical configuration omits it
+	// while it has its default, so that adding it changed no deployment.
 	Later bool
 }
 
-// Limits is Range, or the choices.
+// Limits returns Range, or the list of choices.
 func (s Setting) Limits() string {
 	if s.Range == "" {
 		return strings.Join(s.Choices, ", ")
@@ -64,22 +64,22 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// EmitEvery is the setting EMIT_EVERY, the steps from one decision to the next, which `oriel plan` and `oriel run` read
-// of any operator. Values.EmitEvery reads it.
+// EmitEvery returns the definition of the setting EMIT_EVERY, the number of steps from one decision to the next. `oriel
+// plan` and `oriel run` read it for any operator, by Values.EmitEvery.
 func EmitEvery(byDefault, text string) Setting {
 	return Setting{
 		Name: "EMIT_EVERY", Kind: Count, Unit: "steps", Range: "1 to 2^31", Default: byDefault, Text: text,
 	}
 }
 
-// Dimension is the setting DIMENSION, which Values.Dimension reads.
+// Dimension returns the definition of the setting DIMENSION, which Values.Dimension reads.
 func Dimension(text string) Setting {
 	return Setting{
 		Name: "DIMENSION", Kind: Count, Unit: "coordinates", Range: "1 to 262144", Required: true, Decodes: true, Text: text,
 	}
 }
 
-// ShortName is an Entry: names of up to 64 bytes, none of them a control character.
+// ShortName is a Setting.Entry that accepts names of at most 64 bytes without control characters.
 func ShortName(text string) (canonical string, ok bool) {
 	return text, len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' })
 }

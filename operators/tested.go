@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// Experiment says what the members of decisions mean that test effects: for programs that show them. The descriptor of
-// a deployment has it in this form.
+// Experiment describes the members of decisions that test effects, so that programs can show them. The descriptor of a
+// deployment contains it in this form.
 type Experiment struct {
 	Arms    []string `json:"arms"`    // the control first
 	Alpha   float64  `json:"alpha"`   // most probability that a sequence of effects fails, at any look and of any arm
@@ -23,14 +23,14 @@ type Experiment struct {
 	Looks   float64  `json:"events_of_first_look"`
 	Lift    bool     `json:"lift"`
 
-	// Assigned returns the arm of an event, and its outcome within the range; −1: it counts nowhere. It is code, which a
-	// descriptor does not have.
+	// Assigned returns the arm of an event and its outcome, clamped to the range. An arm of −1 means that the event is
+	// not counted. Assigned is code, so a descriptor does not contain it.
 	Assigned func(e schemas.Event) (arm int, outcome float64) `json:"-"`
 }
 
-// Findings are what a decision says of an experiment.
+// Findings are the results of an experiment that a decision publishes.
 type Findings struct {
-	Effects     []Effect   // of the arms behind the control
+	Effects     []Effect   // of all arms but the control
 	Means       []Estimate // of all arms
 	Verdict     string     // as the decision words it
 	StopAllowed bool
@@ -39,19 +39,19 @@ type Findings struct {
 	Events      float64 // of the experiment, so far
 }
 
-// Effect is what an arm adds to the mean outcome of the control.
+// Effect is the difference between the mean outcome of an arm and that of the control.
 type Effect struct {
 	Arm string
 	Estimate
 	E, P   float64
-	Lift   Estimate // not Shown where the experiment has none
-	Better bool     // says the verdict
+	Lift   Estimate // not Shown if the experiment has none
+	Better bool     // according to the verdict
 }
 
-// Unfit reports whether there is no verdict because arms are not drawn as the settings say.
+// Unfit reports whether the verdict is withheld because the arms are not drawn with the configured probabilities.
 func (f *Findings) Unfit(e *Experiment) bool { return !f.StopAllowed && f.Events >= e.Looks }
 
-// Read returns what a decision says. Numbers are Shown from the first look on.
+// Read parses the findings in a decision. Numbers are Shown from the first look on.
 func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
 	f := Findings{}
 	members, missing := map[string]json.RawMessage{}, ""
@@ -113,7 +113,7 @@ func (e *Experiment) Read(d schemas.Decision) (Findings, error) {
 	return f, nil
 }
 
-// ExperimentOf returns what decisions of o test, or nil.
+// ExperimentOf returns the experiment that decisions of o test, or nil if there is none.
 func ExperimentOf(o Operator) *Experiment {
 	if t, ok := o.(Testing); ok {
 		return t.Experiment()

@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Values are an operator's settings as they were given, read by kind. Asking for a setting that is not in the table, or
-// as another kind, is a mistake in the operator, and panics.
+// Values are an operator's settings as the user gave them, read by kind. It panics to ask for a setting that is not in
+// the table, or as another kind, because that is a bug in the operator.
 type Values struct {
 	*Problems
 	Common
@@ -22,7 +22,7 @@ type Values struct {
 	values map[string]value
 }
 
-// Common is what settings that every operator has say.
+// Common holds the values of the settings that every operator has.
 type Common struct {
 	Mechanism string           // not checked yet
 	Batch     uint64           // B
@@ -44,16 +44,16 @@ func (v *Values) Has(name string) bool {
 	return slices.ContainsFunc(v.table, func(s Setting) bool { return s.Name == name })
 }
 
-// Source is where values come from.
+// Source supplies the texts of settings.
 type Source struct {
 	Given    map[string]string // by variable, with Prefix
 	ReadFile func(name string) ([]byte, error)
 	Common   Common
 }
 
-// Read reads what is given of a table, and reports to p what is malformed. Of the settings that are needed it also
-// reports what is missing, not among the choices, or breaks an entry's rule; the lists and files of others are not
-// looked at. Files are read here and never again.
+// Read reads the settings of a table that are given, and reports malformed ones to p. For settings that are needed it
+// also reports one that is missing, not among the choices, or has an entry that breaks its rule. It does not read lists
+// and files of settings that are not needed. Files are read here and never again.
 func (s Source) Read(p *Problems, table []Setting, need func(Setting) bool) *Values {
 	v := &Values{Problems: p, Common: s.Common, table: table, values: make(map[string]value, len(table))}
 	for _, setting := range table {
@@ -71,7 +71,7 @@ func (s Source) Read(p *Problems, table []Setting, need func(Setting) bool) *Val
 	return v
 }
 
-// parse reads one value; of a malformed one it reports the rule.
+// parse reads one value. For a malformed one it reports the rule that it breaks.
 func (s Source) parse(p *Problems, setting Setting, text string, needed bool) value {
 	v := value{text: text}
 	var err error
@@ -111,8 +111,8 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 	return v
 }
 
-// entries brings each piece to its canonical form. A piece of a file that breaks the rule is named by its place, never
-// quoted: files may be private.
+// entries converts each piece to its canonical form. A piece of a file that breaks the rule is reported by its position
+// and never quoted, because files may be private.
 func entries(p *Problems, setting Setting, pieces []string, place string) []string {
 	var list []string
 	for i, piece := range pieces {
@@ -137,7 +137,7 @@ func entries(p *Problems, setting Setting, pieces []string, place string) []stri
 	return list
 }
 
-// get returns the value of a setting of the kind.
+// get returns the value of a setting, which must be of one of the given kinds.
 func (v *Values) get(name string, kind ...Kind) value {
 	i := slices.IndexFunc(v.table, func(s Setting) bool { return s.Name == name && slices.Contains(kind, s.Kind) })
 	if i < 0 {
@@ -146,13 +146,14 @@ func (v *Values) get(name string, kind ...Kind) value {
 	return v.values[name]
 }
 
-// Text returns the value of a setting of kind Text; a wrong one is empty.
+// Text returns the value of a setting of kind Text, or "" if the value was wrong.
 func (v *Values) Text(name string) string { return v.get(name, Text).text }
 
 // Number returns the value of a setting of kind Number.
 func (v *Values) Number(name string) float64 { return v.get(name, Number).number }
 
-// Within is Number of a setting that has a range, which it wants the number to be in.
+// Within returns the value of a setting of kind Number, and reports a problem if it is not in the range from least to
+// most.
 func (v *Values) Within(name string, least, most float64) float64 {
 	x := v.Number(name)
 	v.Want(name, x >= least && x <= most, "%g: not from %g to %g", x, least, most)
@@ -162,14 +163,14 @@ func (v *Values) Within(name string, least, most float64) float64 {
 // Count returns the value of a setting of kind Count.
 func (v *Values) Count(name string) uint64 { return v.get(name, Count).count }
 
-// EmitEvery returns the value of the setting of that name, which it wants in its range.
+// EmitEvery returns the value of the setting EMIT_EVERY, and reports a problem if it is out of range.
 func (v *Values) EmitEvery() uint64 {
 	n := v.Count("EMIT_EVERY")
 	v.Want("EMIT_EVERY", n >= 1 && n <= 1<<31, "%d: not within 1 to 2^31", n)
 	return n
 }
 
-// Dimension returns the value of the setting DIMENSION, which it wants within 1 to MaxDimension.
+// Dimension returns the value of the setting DIMENSION, and reports a problem if it is not in 1 … MaxDimension.
 func (v *Values) Dimension() int {
 	n := v.Count("DIMENSION")
 	v.Want("DIMENSION", n >= 1 && n <= MaxDimension, "%d: not within 1 to %d", n, MaxDimension)
@@ -179,17 +180,18 @@ func (v *Values) Dimension() int {
 // Flag returns the value of a setting of kind Flag.
 func (v *Values) Flag(name string) bool { return v.get(name, Flag).flag }
 
-// Entries returns those of a setting of kind List or File, in their order and canonical form.
+// Entries returns the entries of a setting of kind List or File, in their order and canonical form.
 func (v *Values) Entries(name string) []string { return v.get(name, List, File).entries }
 
-// Distinct wants names to be there once each.
+// Distinct reports a problem if a name occurs twice in the list.
 func (v *Values) Distinct(name string, list []string) {
 	sorted := slices.Sorted(slices.Values(list))
 	v.Want(name, len(slices.Compact(sorted)) == len(list), "a name is given twice")
 }
 
-// Canonical returns the lines NAME=value of all settings, but for later ones at their default: what identifies a
-// deployment. Lists and files stand there as a hash of their entries, and a default that has changed as it was before.
+// Canonical returns the lines NAME=value of all settings, without Later settings that have their default. These lines
+// identify a deployment. A list or file appears as a hash of its entries, and a default that has changed appears with
+// its value before the change.
 func (v *Values) Canonical() []string {
 	var lines []string
 	for _, s := range v.table {
@@ -224,7 +226,7 @@ func (x value) canonical(k Kind) string {
 	}
 }
 
-// byDefault is the canonical form of a setting that is not set.
+// byDefault returns the canonical form of a setting that is not set.
 func byDefault(s Setting) string {
 	always := func(Setting) bool { return true }
 	v := Source{}.Read(&Problems{}, []Setting{s}, always)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// letters is a rule for entries: lower-case words, whatever their case in the text.
+// letters is a Setting.Entry that accepts words and converts them to lower case.
 func letters(text string) (string, bool) {
 	text = strings.ToLower(text)
 	return text, strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == ""
@@ -29,7 +29,7 @@ var table = []Setting{
 
 var files = map[string]string{"cells.txt": "# cells\nNorth\n\n  south \n", "bad.txt": "north\nsecret 17\n"}
 
-// read gives the values of lines NAME=value, and what is wrong with them.
+// read parses lines NAME=value and returns the values and the problems found.
 func read(need func(Setting) bool, lines ...string) (*Values, *Problems) {
 	given := map[string]string{}
 	for _, line := range lines {
@@ -62,7 +62,7 @@ func TestValuesAreReadByKind(t *testing.T) {
 	}
 }
 
-// TestEachProblemIsReportedOnceByItsVariable also shows that no text of a file is quoted.
+// TestEachProblemIsReportedOnceByItsVariable checks this, and that no text of a file is quoted.
 func TestEachProblemIsReportedOnceByItsVariable(t *testing.T) {
 	v, p := read(all, "KIND=odd", "RATE=often", "ARMS=left,2", "CELLS=bad.txt", "STRICT=perhaps", "BONUS=1")
 	v.Positive("RATE", v.Number("RATE"))
@@ -84,7 +84,8 @@ func TestEachProblemIsReportedOnceByItsVariable(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotNeededIsNotAskedFor: nor is a file opened, or a choice checked; a number is a number all the same.
+// TestWhatIsNotNeededIsNotAskedFor checks that settings that are not needed may be missing. Their files are not opened
+// and their choices are not checked, but a malformed number is reported.
 func TestWhatIsNotNeededIsNotAskedFor(t *testing.T) {
 	if _, p := read(none, "KIND=odd", "CELLS=gone.txt", "ARMS=2"); p.Err() != nil {
 		t.Error(p.Err())
@@ -98,8 +99,8 @@ func TestWhatIsNotNeededIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// TestCanonicalLines: equal values are equal lines, however they are written; later settings appear when they are not
-// at their default, and a default that has changed is as before.
+// TestCanonicalLines checks that equal values give equal lines, however they are written. Later settings appear only if
+// they differ from their default, and a changed default appears as it was before.
 func TestCanonicalLines(t *testing.T) {
 	lines := func(more ...string) string {
 		v, p := read(all, append([]string{"RATE=1e-3", "DIMENSION=07"}, more...)...)

@@ -9,21 +9,21 @@ import (
 
 // A state is, little-endian:
 //
-//	step u64, records of the open step u32, then of each round, by its number modulo how many there are:
-//	used plays, 64 a word, answers u32, then of each answer its place in the round u32 and its value f64
+//	step u64, records of the open step u32, then for each round, by its number modulo the number of rounds:
+//	used plays, 64 a word, answers u32, then for each answer its place in the round u32 and its value f64
 //
-// A value that says nothing is the NaN of bits 0x7ff8000000000001. What is not in use is zero.
+// A missing value is the NaN with bits 0x7ff8000000000001. Unused places are zero.
 const headLen = 8 + 4
 
-// errState is the only error of Restore.
+// errState is the only error that Restore returns.
 var errState = errors.New("plays: state: malformed")
 
 func (c Config) roundLen() int { return 8*((c.Actions+63)/64) + 4 + 12*c.Records }
 
-// StateLen is the length of every state.
+// StateLen returns the length of every state in bytes.
 func (c Config) StateLen() int { return headLen + c.Rounds()*c.roundLen() }
 
-// StateLen is the length of every state.
+// StateLen returns the length of every state in bytes.
 func (t *Table) StateLen() int { return t.config.StateLen() }
 
 // AppendState appends the state, StateLen bytes. It is private.
@@ -44,14 +44,14 @@ func (t *Table) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// Public returns a copy of a state without what answers say: neighbours share it.
+// Public returns a copy of a state without the values of answers, which neighbours share.
 func (c Config) Public(state []byte) []byte {
 	public := append([]byte(nil), state...)
 	c.hide(public)
 	return public
 }
 
-// hide clears what answers say in a state.
+// hide clears the values of answers in a state.
 func (c Config) hide(state []byte) {
 	for i := range c.Rounds() {
 		answers := state[headLen+(i+1)*c.roundLen()-12*c.Records:]
@@ -61,7 +61,7 @@ func (c Config) hide(state []byte) {
 	}
 }
 
-// AppendShared appends the state without what answers say.
+// AppendShared appends the state without the values of answers.
 func (t *Table) AppendShared(dst []byte) []byte {
 	start := len(dst)
 	dst = t.AppendState(dst)
@@ -69,8 +69,7 @@ func (t *Table) AppendShared(dst []byte) []byte {
 	return dst
 }
 
-// Restore puts the table where AppendState was called, on a table of the same configuration. After an error it is
-// unchanged.
+// Restore brings a table of the same configuration to the state that AppendState saved. After an error it is unchanged.
 func (t *Table) Restore(state []byte) error {
 	c := t.config
 	if len(state) != c.StateLen() {
@@ -92,7 +91,7 @@ func (t *Table) Restore(state []byte) error {
 	return nil
 }
 
-// Check refuses a table and a stream, both restored, that are of different steps.
+// Check returns an error if a restored table and a restored stream are at different steps.
 func Check(t *Table, stream interface{ Step() uint64 }) error {
 	if stream.Step()+1 != t.Step() {
 		return errors.New("plays and releases are of different steps")
@@ -100,13 +99,14 @@ func Check(t *Table, stream interface{ Step() uint64 }) error {
 	return nil
 }
 
-// known tells whether the slot of a table holds a round at a step: of the first steps there are fewer.
+// known reports whether the slot of a table holds a round at a step. In the first steps there are fewer rounds than
+// slots.
 func (c Config) known(step uint64, slot int) bool {
 	back := (step%uint64(c.Rounds()) + uint64(c.Rounds()) - uint64(slot)) % uint64(c.Rounds())
 	return back < step
 }
 
-// roundHolds checks a round: its answers are of plays that are used, each once, and what is not in use is zero.
+// roundHolds checks a round: its answers belong to used plays, each at most once, and unused places are zero.
 func (c Config) roundHolds(b []byte, known bool) bool {
 	words := (c.Actions + 63) / 64
 	used := make([]uint64, words)

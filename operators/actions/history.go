@@ -7,8 +7,8 @@ import (
 	"oriel/operators"
 )
 
-// History is a slow Table for reference models of machines: it knows the plays that were published, as whoever reads
-// them does, and keeps all answers there were.
+// History is a slow Table for reference models of machines. It reads the plays from published decisions, and keeps all
+// answers.
 type History struct {
 	config  Config
 	records uint64
@@ -17,21 +17,21 @@ type History struct {
 	answers map[uint64][]Feedback // of each round, in their order
 }
 
-// NewHistory returns that of no record.
+// NewHistory returns a history without records.
 func NewHistory(c Config) *History {
 	return &History{
 		config: c, round: map[uint64]uint64{}, used: map[uint64]bool{}, answers: map[uint64][]Feedback{},
 	}
 }
 
-// Observe tells the plays that were published.
+// Observe takes the published plays.
 func (h *History) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		h.round[d.Index] = d.Step + 1
 	}
 }
 
-// Next takes the next record, and returns what it adds, NaN for nothing.
+// Next takes the next record, and returns the feedback that it adds; the value is NaN if it adds nothing.
 func (h *History) Next(key []byte, value float64) Feedback {
 	step, place := h.records/uint64(h.config.Records)+1, int(h.records%uint64(h.config.Records))
 	h.records++
@@ -52,17 +52,17 @@ func (h *History) Next(key []byte, value float64) Feedback {
 	return Feedback{Value: math.NaN()}
 }
 
-// Records returns the event: an answer is one record, which is added when its round is settled.
+// Records returns the event as its only record: an answer is one record, which is added when its round is settled.
 func (h *History) Records(event operators.Record) (records []operators.Record, lag uint64) {
 	return []operators.Record{event}, h.config.Delay
 }
 
-// Place is that of the next record: its step and its place there.
+// Place returns the step of the next record, and its place there.
 func (h *History) Place() (step, place uint64) {
 	return h.records/uint64(h.config.Records) + 1, h.records % uint64(h.config.Records)
 }
 
-// Open is the first play of the newest round that is not used up.
+// Open returns the first unused play of the newest round that has one.
 func (h *History) Open() uint64 {
 	step, _ := h.Place()
 	play := h.config.First(step)

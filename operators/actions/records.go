@@ -19,10 +19,10 @@ func (c Config) Publish(
 	return dst
 }
 
-// Due gives a round after each step, and one before the first.
+// Due returns one round before the first record, and one after each step.
 func (c Config) Due(step uint64) (first uint64, count int) { return c.First(step + 1), c.Actions }
 
-// Number is the one number that the event of a record says. NaN: it says nothing.
+// Number returns the only number in the event of a record, or NaN if it has none.
 func Number(r operators.Record) float64 {
 	if r.Null || len(r.Event.Numbers) != 1 {
 		return math.NaN()
@@ -30,8 +30,8 @@ func Number(r operators.Record) float64 {
 	return r.Event.Numbers[0]
 }
 
-// Opposite are two records that answer a play with u and −u of a range, |u| = 1, from far beyond its ends, as an
-// audit asks for.
+// Opposite returns two records that answer a play with the values u and −u of a range, |u| = 1. They lie far beyond the
+// ends of the range, as an audit requires.
 func Opposite(play uint64, r operators.Range, u, factor float64) (with, without operators.Record) {
 	record := func(sign float64) operators.Record {
 		return operators.Record{

@@ -8,7 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// Whatever a record says is within ±½, the ends of the range at the ends of that; and what says nothing is no number.
+// TestWorthsAreCentredAndClamped checks that every value of a record is mapped to [−½, ½], and the ends of the range to
+// ±½. A record without a value gives NaN.
 func TestWorthsAreCentredAndClamped(t *testing.T) {
 	record := func(numbers ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Numbers: numbers}}

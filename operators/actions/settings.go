@@ -7,8 +7,8 @@ const (
 	maxDelay   = 1 << 16
 )
 
-// Settings are ORIEL_PLAYS and ORIEL_DELAY of a family whose plays go out ahead; alike says what plays of a round have
-// in common.
+// Settings returns ORIEL_PLAYS and ORIEL_DELAY for an operator whose plays are published ahead. alike is the text for
+// the property that the plays of a round share.
 func Settings(alike string) []operators.Setting {
 	return []operators.Setting{
 		{
@@ -23,7 +23,7 @@ func Settings(alike string) []operators.Setting {
 	}
 }
 
-// Read reads Settings.
+// Read reads the settings of Settings.
 func Read(v *operators.Values) Config {
 	given, delay := v.Count("PLAYS"), v.Count("DELAY")
 	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxActions, "%d: not from ORIEL_BATCH = %d to %d", given,

@@ -7,17 +7,17 @@ import (
 	"math/bits"
 )
 
-// MaxState bounds the length of a state, bytes. It is sealed and stored whole with every commit.
+// MaxState bounds the length of a state in bytes, because the state is sealed and stored whole with every commit.
 const MaxState = 64 << 20
 
-// Config is public, and constant while a deployment lives.
+// Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
 	Records int    // of a step, and answers that a round takes at most, ≥ 1
 	Actions int    // of a round, at least Records
 	Delay   uint64 // steps that a round is open for, and until it is settled
 }
 
-// Learned says in words when answers to the plays of a round are learned from.
+// Learned describes in words when the machine learns from the answers to the plays of a round.
 func (c Config) Learned() string {
 	if c.Delay == 0 {
 		return "each learned from 1 step after it"
@@ -53,16 +53,16 @@ func (c Config) RoundOf(play uint64) uint64 { return (play-1)/uint64(c.Actions) 
 // First returns the first play of a round, from 1; the others follow it.
 func (c Config) First(round uint64) uint64 { return (round-1)*uint64(c.Actions) + 1 }
 
-// Rounds is how many rounds a table knows of: the open ones, and that which is being settled.
+// Rounds returns the number of rounds in a table: the open ones, and the one being settled.
 func (c Config) Rounds() int { return int(c.Delay) + 1 }
 
 // Feedback is a play's feedback.
 type Feedback struct {
 	Action uint64
-	Value  float64 // NaN: the record says nothing
+	Value  float64 // NaN: the record has no value
 }
 
-// Table knows which plays are answered, and holds the answers until they are added.
+// Table records which plays are answered, and holds the answers until they are added.
 type Table struct {
 	config  Config
 	step    uint64 // the open one, from 1
@@ -71,7 +71,7 @@ type Table struct {
 	rounds  []round
 }
 
-// round has the answers of a round in the order in which they came.
+// round holds the answers of a round in order of arrival.
 type round struct {
 	used    []uint64 // a bit a play
 	count   int
@@ -93,11 +93,11 @@ func New(c Config) (*Table, error) {
 	return t, nil
 }
 
-// at returns the round, which is one of those that the table knows.
+// at returns a round that the table holds.
 func (t *Table) at(n uint64) *round { return &t.rounds[n%uint64(len(t.rounds))] }
 
-// Observe takes the next record of the open step: its key, and what it says, NaN where it says nothing. It reports
-// whether the record answers a play.
+// Observe takes the next record of the open step: its key, and its value, NaN if it has none. It reports whether the
+// record answers a play.
 func (t *Table) Observe(key []byte, value float64) bool {
 	if t.place == t.config.Records {
 		panic("BUG: plays: a step has more records than it may")
@@ -129,8 +129,8 @@ func (t *Table) Observe(key []byte, value float64) bool {
 	return true
 }
 
-// Next returns what the record that was answered for last adds to the private sum: an answer, which need not be its
-// own, or false for nothing.
+// Next returns the answer that the latest record adds to the private sum, which need not be its own. It returns false
+// if the record adds nothing.
 func (t *Table) Next() (Feedback, bool) {
 	n, k := t.settling(), t.place-1
 	if t.config.Delay == 0 {
@@ -143,11 +143,11 @@ func (t *Table) Next() (Feedback, bool) {
 	return Feedback{Action: t.config.First(n) + uint64(r.actions[k]), Value: r.values[k]}, true
 }
 
-// settling is the round whose answers the open step adds; 0: none yet.
+// settling returns the round whose answers the open step adds, or 0 if there is none yet.
 func (t *Table) settling() uint64 { return t.step - min(t.step, t.config.Delay) }
 
-// Settled returns the round whose answers the step that has just closed has added, and how many they are; round 0 and
-// none in the first Delay steps. It is valid until Settle.
+// Settled returns the round whose answers the step that has just closed has added, and their number. In the first Delay
+// steps it returns round 0 and no answers. It is valid until Settle.
 func (t *Table) Settled() (n uint64, answers int) {
 	if n = t.settling(); n == 0 {
 		return 0, 0
@@ -155,7 +155,7 @@ func (t *Table) Settled() (n uint64, answers int) {
 	return n, t.at(n).count
 }
 
-// Settle ends the step: its round is forgotten, and another one is open.
+// Settle ends the step: it drops the step's settled round, and opens another one.
 func (t *Table) Settle() {
 	if t.place != t.config.Records {
 		panic("BUG: plays: a step is settled before it has closed")
@@ -170,10 +170,10 @@ func (t *Table) Settle() {
 	t.step, t.place, t.current = t.step+1, 0, -1
 }
 
-// Step returns the open step, from 1: the round that went out last.
+// Step returns the open step, from 1, which is also the number of the latest round.
 func (t *Table) Step() uint64 { return t.step }
 
-// number reads the name of a play: a number from 1 on, in decimals, without anything before or behind it.
+// number parses the name of a play: a number from 1 on, in decimals, without any other characters.
 func number(key []byte) (uint64, bool) {
 	const longest = 19 // digits, below 2⁶⁴
 	if len(key) == 0 || len(key) > longest || key[0] == '0' {
@@ -189,6 +189,6 @@ func number(key []byte) (uint64, bool) {
 	return n, true
 }
 
-// Usable tells whether an answer says something: a record whose body is malformed, or which is not accepted, uses its
-// play up and says nothing.
+// Usable reports whether an answer has a value. A record with a malformed body, or one that is not accepted, uses its
+// play up without a value.
 func (a Feedback) Usable() bool { return !math.IsNaN(a.Value) }

@@ -24,7 +24,7 @@ func newTable(tb testing.TB, c Config) *Table {
 	return t
 }
 
-// slow is the protocol as the package comment says it, with the whole history in maps.
+// slow implements the protocol of the package comment with the whole history in maps.
 type slow struct {
 	Config
 	records uint64
@@ -53,7 +53,7 @@ func (s *slow) add(key string, value float64) (answers bool, leaf Feedback, adds
 	return answers, Feedback{}, false
 }
 
-// key is mostly of a play that may be open, and sometimes of none.
+// key returns mostly the key of a play that may be open, and sometimes another key.
 func key(rng *rand.Rand, c Config, step uint64) string {
 	switch rng.IntN(10) {
 	case 0:
@@ -110,7 +110,7 @@ func TestTableIsTheProtocol(t *testing.T) {
 	}
 }
 
-// A play has one name: keys that would be read as its number, or as no number, answer nothing.
+// TestAPlayHasOneName checks that other keys that parse as its number, and keys that are no number, answer nothing.
 func TestAPlayHasOneName(t *testing.T) {
 	for _, name := range []string{"", "0", "01", "+1", "-1", " 1", "1 ", "1.0", "1e0", "18446744073709551617"} {
 		if newTable(t, Config{Records: 1, Actions: 8}).Observe([]byte(name), 1) {
@@ -119,7 +119,8 @@ func TestAPlayHasOneName(t *testing.T) {
 	}
 }
 
-// What is public of a table is a function of keys alone: other values give the same.
+// TestWhatIsPublicFollowsFromKeys checks that the public part of a table is a function of keys alone, and equal for
+// other values.
 func TestWhatIsPublicFollowsFromKeys(t *testing.T) {
 	for _, c := range kinds {
 		one, other := newTable(t, c), newTable(t, c)

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// BenchmarkAdd takes losses of plays, and publishes two plays a loss.
+// BenchmarkAdd measures adding losses of plays to a machine that publishes two plays for each loss.
 func BenchmarkAdd(b *testing.B) {
 	for _, rule := range []string{ucb, exp3, exp3Uniform} {
 		for _, arms := range []int{10, 1000} {
@@ -31,8 +31,9 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAnswersAllocateNothing: a release draws noise under a key of its own, whose cipher is allocated, and an exact
-// draw of an arm allocates its integers, once a step; answers and plays allocate nothing.
+// TestAnswersAllocateNothing checks that answers and plays allocate nothing. Once a step two allocations are allowed
+// for: a release draws noise under its own key, whose cipher is allocated, and an exact draw of an arm allocates its
+// integers.
 func TestAnswersAllocateNothing(t *testing.T) {
 	for rule, most := range map[string]float64{ucb: 2, exp3: 40, exp3Uniform: 40} {
 		c := config(rule, 64, 4)

@@ -8,8 +8,9 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// regret says how many plays ucb loses on an arm that costs more than the best by a tenth of the range, and where a
-// million plays stand, if all are answered; and how many plays are out that nothing was learned from (SPEC.md §2).
+// regret describes the proved bounds for `oriel plan`. For ucb it states how many of a million answered plays go to an
+// arm whose loss is higher than the best arm's by a tenth of the range. It also states how many plays go out before
+// anything is learned from them (SPEC.md §2).
 func (c Config) regret(m mechanisms.Config) string {
 	out := fmt.Sprintf("a round of %d plays of one arm a step, %s", c.Actions.Actions, c.Actions.Learned())
 	facts, _ := mechanisms.FactsOf(m.Name)
@@ -26,7 +27,7 @@ func (c Config) regret(m mechanisms.Config) string {
 		out, c.lost(gap, horizon, n), gap, c.lost(gap, horizon, deviation{}))
 }
 
-// laplace is the noise of a pure mechanism with the budget of m.
+// laplace returns the noise of a pure mechanism with the budget of m.
 func laplace(m mechanisms.Config) deviation {
 	distance := 2 * largest
 	if m.Unit.Adjacency() == dp.ZeroOut {
@@ -36,8 +37,9 @@ func laplace(m mechanisms.Config) deviation {
 	return deviation{variance: 2 * b * b, tail: b}
 }
 
-// lost is Theorem 2 of SPEC.md: how many answered plays an arm has in so many, when it costs more than the best by a
-// gap, where all intervals hold: N with N·gap/2 = √(2·V·N·x) + c·x, and the rounds that are out.
+// lost is Theorem 2 of SPEC.md. It bounds how many of horizon answered plays go to an arm whose loss exceeds the best
+// arm's by gap, if all intervals hold. The bound is the N with N·gap/2 = √(2·V·N·x) + c·x, plus the plays of the rounds
+// that are out.
 func (c Config) lost(gap, horizon float64, n deviation) float64 {
 	records := float64(c.Actions.Records)
 	x := c.Width * math.Log(horizon)
@@ -46,8 +48,8 @@ func (c Config) lost(gap, horizon float64, n deviation) float64 {
 	return root*root + records*float64(c.Actions.Delay+1)
 }
 
-// lostExp3Uniform is Theorem 3 of SPEC.md: what so many answered plays cost above the best arm, in the mean, in units
-// of the range of losses.
+// lostExp3Uniform is Theorem 3 of SPEC.md: it bounds the expected regret of horizon answered plays to the best arm, in
+// units of the range of losses.
 func (c Config) lostExp3Uniform(horizon float64, n deviation) float64 {
 	w, err := newExp3Uniform(len(c.Arms), c.Actions.Records, n)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// kinds are deployments of all sorts.
+// kinds are configurations that together cover the settings.
 var kinds = []Config{
 	{
 		Arms: named(3), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1,
@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 	for i, c := range kinds {
 		for _, mechanism := range []string{"once-gamma", "once-gaussian"} {
 			if c.Rule == exp3Uniform && mechanism == "once-gaussian" {
-				continue // takes none
+				continue // exp3-uniform has no proof for Gaussian noise
 			}
 			t.Run(strconv.Itoa(i)+" "+mechanism, func(t *testing.T) {
 				m := released(c, 1)
@@ -57,8 +57,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestTheMachineAddsWhatTheTwinSays: without noise, releases are the sums of what the twin's leaves add up to, in each
-// step, whatever keys come.
+// TestTheMachineAddsWhatTheTwinSays checks that releases without noise are the sums of the reference model's
+// contributions in each step, whatever the record keys are.
 func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	for _, c := range kinds {
 		m := released(c, 1)
@@ -86,8 +86,8 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	}
 }
 
-// A loss stands in one release, D steps later, and moves no other: the sums of two histories with one other loss
-// differ in one step by the difference, at most 1.
+// TestALossMovesOneRelease checks that a loss is in one release, D steps later, and in no other. The sums of two
+// histories that differ in one loss differ in one step, by the difference of the losses, at most 1.
 func TestALossMovesOneRelease(t *testing.T) {
 	c := Config{
 		Arms: named(2), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1,
@@ -124,7 +124,8 @@ func TestALossMovesOneRelease(t *testing.T) {
 	}
 }
 
-// Bytes of decisions without noise never change: deployments have made them.
+// TestGoldenPlays checks that decisions without noise keep their bytes, because existing deployments have published
+// them.
 func TestGoldenPlays(t *testing.T) {
 	for i, want := range []string{
 		"0120011210221120100221201122102112201200", "0101111110000011111000001111100000111100",
@@ -164,7 +165,8 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// An answer that says nothing is absorbed as the null event, as a record is that answers no play.
+// TestAnAnswerThatSaysNothingIsNull checks that an answer without a loss contributes as the null event does. So does a
+// record that answers no play.
 func TestAnAnswerThatSaysNothingIsNull(t *testing.T) {
 	c := config(ucb, 1, 0)
 	tags := map[[32]byte]bool{}

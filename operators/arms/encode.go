@@ -9,19 +9,19 @@ import (
 	"oriel/operators/actions"
 )
 
-// The fields of a state are the rule, the rounds that the table knows of, an arm u32 and a probability f64 each, and
-// the table.
+// The fields of a state are the state of the rule, the rounds that the table can hold (an arm u32 and a probability f64
+// each), and the table.
 const stateVersion = 1
 
 const roundLen = 4 + 8
 
-// defineState makes the state of what New has made.
+// defineState lists the fields of the state of a machine that New has made.
 func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.rule, (*rounds)(m), m.table}
 	m.Check = func() error { return actions.Check(m.table, m.Stream) }
 }
 
-// rounds is the field of the rounds.
+// rounds is the state field of Machine.rounds.
 type rounds Machine
 
 func (r *rounds) StateLen() int { return roundLen * len(r.rounds) }

@@ -11,8 +11,8 @@ import (
 	"oriel/operators/elementary"
 )
 
-// exp3Rule is exp3 with implicit exploration over rounds (SPEC.md §3): it draws an arm with a probability proportional
-// to e^{−η·L}, L what its losses are estimated to add up to, about their middle.
+// exp3Rule is exp3 with implicit exploration over rounds (SPEC.md §3). It draws an arm with a probability proportional
+// to e^{−η·L}, where L is the estimated total of the arm's losses, measured from their mean.
 type exp3Rule struct {
 	variance float64 // of a round's mean about zero, at most: ¼ and noise
 	noise    deviation
@@ -32,20 +32,21 @@ func newExp3(arms, answers int, n deviation) *exp3Rule {
 	}
 }
 
-// startup is how many rounds an arm η counts from the first on, so that it is not too large for them.
+// startup is the number of rounds an arm that η counts as already played, so that η is not too large in the first
+// rounds.
 const startup = 4
 
-// rate is η after so many rounds: what would be best if there were as many to come as there were.
+// rate returns η after the rounds learned so far: the best value if as many rounds are still to come.
 func (w *exp3Rule) rate() float64 {
 	k := float64(len(w.losses))
 	rounds := float64(w.learned) + float64(startup*k)
 	return math.Sqrt(float64(2*elementary.Log(k)) / float64(float64(k*w.variance)*rounds))
 }
 
-// largestScore is where a probability is 0 but for one in e^1024.
+// largestScore is the score difference from which a probability counts as 0; it is then below e^−1024.
 const largestScore = 1 << (operators.ProbabilityBits + 10)
 
-// next draws an arm.
+// next draws the arm of the next round.
 func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least := w.rate(), slices.Min(w.losses)
 	for i, l := range w.losses {
@@ -54,7 +55,7 @@ func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 	return w.draw(stream)
 }
 
-// draw draws an arm by the scores. The probability is that of these integers.
+// draw draws an arm by the scores, and returns the exact probability that these integers give it.
 func (w *exp3Rule) draw(stream *mechanisms.Stream) (arm int, chance float64) {
 	arm = stream.Choose(0, w.scores, operators.ByProbabilities)
 	all := 0.0
@@ -68,13 +69,13 @@ func weight(score int64) float64 {
 	return elementary.Exp(float64(score) / (1 << operators.ProbabilityBits))
 }
 
-// clip is how many standard deviations of noise a mean may be off, before it is clipped.
+// clip is the number of standard deviations of its noise to which a mean is clipped.
 const clip = 6
 
-// learn estimates what the arm has cost about the mean of what was released before, and nothing for the others. What
-// is subtracted is the same for all arms, so that it moves no regret; without it an arm that is drawn looks better, or
-// worse, than others for that alone. Implicit exploration γ = η/2 in the divisor bounds what a small probability can
-// do.
+// learn adds to the estimated loss of the arm that was played, measured from the mean of earlier releases, and adds
+// nothing for the other arms. The mean is the same for all arms, so that subtracting it does not change the regret.
+// Without it an arm would look better, or worse, than others only because it was drawn. Implicit exploration, γ = η/2
+// in the divisor, bounds the effect of a small probability.
 func (w *exp3Rule) learn(arm int, chance float64, answers int, sum float64) {
 	if answers == 0 {
 		return

@@ -10,15 +10,16 @@ import (
 	"oriel/operators/elementary"
 )
 
-// exp3UniformRule is exp3 with a share of rounds that have any arm, all alike, in place of implicit exploration: no
-// probability is small, so that estimates need no bias, and its regret is bounded whatever the middle is (SPEC.md,
-// Theorem 3).
+// exp3UniformRule is exp3 that explores in a share of the rounds, in place of implicit exploration: in these rounds it
+// draws uniformly among all arms. No probability is then small, so that estimates need no bias. Its regret is bounded
+// whatever the middle is (SPEC.md, Theorem 3).
 type exp3UniformRule struct {
 	exp3Rule
-	cost float64 // what a round adds to regret, in units of η·K, at most
+	cost float64 // bound on the regret of a round, in units of η·K
 }
 
-// largestNoise is the scale of noise in a mean up to which Theorem 3 says something, in units of the range of losses.
+// largestNoise is the largest scale of the noise in a mean for which Theorem 3 gives a bound, in units of the range of
+// losses.
 const largestNoise = 0.5
 
 func newExp3Uniform(arms, answers int, n deviation) (*exp3UniformRule, error) {
@@ -30,8 +31,9 @@ func newExp3Uniform(arms, answers int, n deviation) (*exp3UniformRule, error) {
 	return &exp3UniformRule{exp3Rule: *newExp3(arms, answers, n), cost: roundCost(beta)}, nil
 }
 
-// roundCost is V/2 + 1: V ≥ E[Z²e^{|Z|}] for |Z| ≤ 1 + |ξ|, ξ Laplace noise of scale β < 1: ∫(1+t)²e^{1+t}·e^{−t/β}/β
-// dt over t ≥ 0, which with r = 1/β − 1 is e/β·(1/r + 2/r² + 2/r³); and 1 for the rounds that explore.
+// roundCost returns V/2 + 1, where 1 stands for the rounds that explore. V bounds E[Z²e^{|Z|}] for |Z| ≤ 1 + |ξ|, where
+// ξ is Laplace noise of scale β < 1. V is ∫(1+t)²e^{1+t}·e^{−t/β}/β dt over t ≥ 0, which with r = 1/β − 1 is e/β·(1/r +
+// 2/r² + 2/r³).
 func roundCost(beta float64) float64 {
 	if beta == 0 {
 		return math.E/2 + 1
@@ -40,16 +42,17 @@ func roundCost(beta float64) float64 {
 	return float64(float64(math.E/(2*beta))*(1/r+2/float64(r*r)+2/float64(float64(r*r)*r))) + 1
 }
 
-// rate is η after so many rounds: twice what bounds regret best if there are no more, for a bound that is a quarter
-// above the best, and half of the regret that was measured then; and 1/2K at most, so that half of all rounds at most
-// explore.
+// rate returns η after the rounds learned so far. It is twice the value that minimises the regret bound if no more
+// rounds follow: the bound is then a quarter above its minimum, but measured regret was half. η is at most 1/2K, so
+// that at most half of the rounds explore.
 func (w *exp3UniformRule) rate() float64 {
 	k := float64(len(w.losses))
 	best := math.Sqrt(elementary.Log(k) / float64(float64(2*float64(w.cost*k))*float64(w.learned+1)))
 	return min(float64(2*best), 1/(2*k))
 }
 
-// next draws an arm: of a share ηK of rounds any, of the others one by exp3. So no probability is below η.
+// next draws the arm of the next round: uniformly in a share ηK of the rounds, and by exp3 in the others. So no
+// probability is below η.
 func (w *exp3UniformRule) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least, k := w.rate(), slices.Min(w.losses), float64(len(w.losses))
 	all := 0.0
@@ -63,7 +66,7 @@ func (w *exp3UniformRule) next(stream *mechanisms.Stream) (int, float64) {
 	return w.draw(stream)
 }
 
-// learn estimates what the arm has cost about the mean of what was released before, without bias.
+// learn adds an unbiased estimate of the loss of the arm that was played, measured from the mean of earlier releases.
 func (w *exp3UniformRule) learn(arm int, chance float64, answers int, sum float64) {
 	if answers == 0 {
 		return

@@ -13,9 +13,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestEstimatesOfExp3Uniform holds each line of the proof of Theorem 3 to draws of the rule itself, with sums that are
-// as bad as noise makes them: no probability is below η, the middle is what was known before, estimates are without
-// bias, and exponential weights lose what their lemma says, on each path.
+// TestEstimatesOfExp3Uniform checks each line of the proof of Theorem 3 on draws of the rule itself, with the worst
+// sums that noise allows. No probability is below η, the middle depends on earlier releases only, estimates are
+// unbiased, and exponential weights keep the bound of their lemma on every path.
 func TestEstimatesOfExp3Uniform(t *testing.T) {
 	const k, records, rounds = 4, 4, 600
 	c := config(exp3Uniform, records, 0)
@@ -71,7 +71,7 @@ func TestEstimatesOfExp3Uniform(t *testing.T) {
 	}
 }
 
-// TestRoundCost: V is the mean of (1+|ξ|)²e^{1+|ξ|}, by a sum over exponential |ξ|.
+// TestRoundCost checks that V is the mean of (1+|ξ|)²e^{1+|ξ|}, by numerical integration over exponential |ξ|.
 func TestRoundCost(t *testing.T) {
 	if got := roundCost(0); math.Abs(got-(math.E/2+1)) > 1e-15 {
 		t.Errorf("without noise %g", got)
@@ -89,7 +89,8 @@ func TestRoundCost(t *testing.T) {
 	}
 }
 
-// TestRegretIsBoundedWhateverLossesDo: Theorem 3, where losses are as far apart as they can be, and change.
+// TestRegretIsBoundedWhateverLossesDo checks the bound of Theorem 3 with losses that are as far apart as possible and
+// that change.
 func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 	const total, k, records = 100_000, 10, 4
 	c := config(exp3Uniform, records, 0)
@@ -136,7 +137,7 @@ func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 	}
 }
 
-// TestExp3UniformIsRefused where nothing is proved of it.
+// TestExp3UniformIsRefused checks that exp3-uniform is refused where no bound is proved for it.
 func TestExp3UniformIsRefused(t *testing.T) {
 	c := config(exp3Uniform, 1, 0)
 	m := released(config(exp3, 1, 0), 1)

@@ -12,13 +12,13 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is arms in the table of operators.
+// Definition is the row of arms in the table of operators.
 var Definition = operators.Definition{
 	Name: "arms", Text: "bandit of finitely many arms: plays go out ahead, their losses come back as events",
 	Settings: settings, Events: events, New: configure,
 }
 
-// Names of rules.
+// Names of the rules in ORIEL_RULE.
 const (
 	ucb         = "ucb"
 	exp3        = "exp3"
@@ -70,7 +70,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	return operator{Config: c}, c.Actions.Validate()
 }
 
-// Config is public, and constant while a deployment lives.
+// Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
 	Arms    []string // 2 to 4096 names
 	Rule    string   // ucb, exp3 or exp3-uniform
@@ -79,17 +79,18 @@ type Config struct {
 	Actions actions.Config
 }
 
-// operator is the operators.Operator.
+// operator implements operators.Operator.
 type operator struct{ Config }
 
 var _ operators.Audited = operator{}
 
-// Extras is the name of the arm.
+// Extras returns the one further member of decisions, the name of the arm.
 func (c operator) Extras() []schemas.Extra {
 	return []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText, Text: "What to play; the decision is its place in ORIEL_ARMS, from 0."}}
 }
 
-// Require tells the contribution: one number, of size ½ at most, so that exchanging an answer moves a release by 1.
+// Require sets the contribution: one number of absolute value at most ½, so that exchanging an answer moves a release
+// by at most 1.
 func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 	m.Contribution = contribution.OneComponent(1, largest)
 	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.PerStep {
@@ -102,13 +103,13 @@ func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 	return nil
 }
 
-// largest is the size of a mapped loss.
+// largest is the greatest absolute value of a mapped loss.
 const largest = 0.5
 
-// planVersion starts what Plan stores.
+// planVersion is the first line of the params that Params stores.
 const planVersion = "1"
 
-// Params freezes the list of arms, a line each behind the version.
+// Params returns the version and the list of arms, one a line, to be frozen.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return []byte(planVersion + "\n" + strings.Join(c.Arms, "\n")), nil
 }
@@ -123,7 +124,7 @@ func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Mach
 	return New(c.Config, stream)
 }
 
-// Describe tells what is bounded, and that arms are drawn.
+// Describe returns the bound on the contribution, the regret bound, and whether arms are drawn.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{
 		Draws: c.Rule != ucb, Mechanisms: []string{"once-gamma", "once-gaussian"}, Steps: c.regret(m),

@@ -11,16 +11,18 @@ import (
 	"oriel/schemas"
 )
 
-// rule finds arms. It sees released numbers alone.
+// rule chooses arms. It depends on released numbers alone.
 type rule interface {
-	// next returns the arm of the next round, and the probability that it had.
+	// next returns the arm of the next round, and the probability with which it was chosen.
 	next(stream *mechanisms.Stream) (arm int, chance float64)
-	// learn takes what a round of an arm has released: of so many answers the sum of mapped losses, with noise.
+	// learn takes the release of a round: the arm that it played, its probability, the number of its answers, and the
+	// sum of their mapped losses with noise.
 	learn(arm int, chance float64, answers int, sum float64)
 	operators.Field
 }
 
-// Machine is an operators.Machine. Its decisions are plays: the index is the play's number, the point the arm's.
+// Machine implements operators.Machine. Its decisions are plays. The index is the number of the play, and the point is
+// the number of the arm.
 type Machine struct {
 	operators.Base
 	config Config
@@ -33,7 +35,7 @@ type Machine struct {
 	extra        [1]schemas.ExtraValue
 }
 
-// playedRound is the arm of a round.
+// playedRound is a round that was published.
 type playedRound struct {
 	arm         int
 	probability float64
@@ -76,7 +78,7 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 // Open returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.publish(dst, 1) }
 
-// Add takes a record, which may answer a play, and publishes the next round where a step closes.
+// Add takes a record, which may answer a play, and publishes the next round when a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.Losses.Centred(actions.Number(r)))
 	var adds []float64
@@ -95,10 +97,10 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return m.publish(dst, m.table.Step())
 }
 
-// at returns what is played in a round.
+// at returns the slot of a round.
 func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(len(m.rounds))] }
 
-// publish publishes a round.
+// publish chooses the arm of a round and appends its plays.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	p := m.at(round)
 	p.arm, p.probability = m.rule.next(m.Stream)
@@ -106,17 +108,17 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return m.config.Actions.Publish(dst, round, m.point[:], m.extra[:])
 }
 
-// Due gives a round after each step, and one before the first.
+// Due returns one round before the first record, and one after each step.
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Actions.Due(step) }
 
-// deviation is of the noise of a release, in units of mapped losses.
+// deviation describes the noise of a release, in units of mapped losses.
 type deviation struct {
 	variance float64
 	tail     float64 // scale of an exponential tail; 0: a Gaussian one
 }
 
-// noiseOf tells the noise of a stream's releases from what is public of it: of Laplace noise, scale Δ/ε, variance
-// 2(Δ/ε)²; of Gaussian noise that of the plan.
+// noiseOf computes the noise of a stream's releases from its public parameters. Laplace noise has scale Δ/ε and
+// variance 2(Δ/ε)²; Gaussian noise has the variance of its calibration.
 func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 	g := stream.Guarantee()
 	facts, _ := mechanisms.FactsOf(g.Mechanism)

@@ -5,7 +5,7 @@ import (
 	"oriel/operators/actions"
 )
 
-// reference is the operators.ReferenceModel of a machine.
+// reference implements operators.ReferenceModel for arms.
 type reference struct {
 	Config
 	*actions.History
@@ -19,8 +19,8 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return a.Usable()
 }
 
-// Canary is of the first play of the newest round that is not used up. A loss beyond its range is clamped to it, and so
-// are these.
+// Canary returns two answers to the first play of the newest round that still has unused plays. Their losses lie beyond
+// the range, to which they are clamped.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	return actions.Opposite(t.Open(), t.Losses, u[0], factor)
 }

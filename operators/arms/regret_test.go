@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// released is a mechanism of single steps.
+// released returns the configuration of a mechanism that releases each step once.
 func released(c Config, epsilon float64) mechanisms.Config {
 	m := mechanisms.Config{
 		Name: "once-gamma", Batch: uint64(c.Actions.Records), Budget: dp.Budget{Epsilon: epsilon},
@@ -33,7 +33,7 @@ func named(k int) []string {
 	return names
 }
 
-// config has ten arms, and offers as many plays as it learns from.
+// config returns a configuration with ten arms that offers as many plays as it learns from.
 func config(rule string, records int, delay uint64) Config {
 	return Config{
 		Arms: named(10), Rule: rule, Losses: operators.Range{High: 1}, Width: 1,
@@ -41,7 +41,7 @@ func config(rule string, records int, delay uint64) Config {
 	}
 }
 
-// open makes a machine over noise from the key, or over none.
+// open returns a machine with noise from the key, or without noise if exact.
 func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *Machine {
 	tb.Helper()
 	stream := mechtest.Open(tb, m, [32]byte{key})
@@ -55,14 +55,15 @@ func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *M
 	return machine
 }
 
-// world is Bernoulli arms that cost 0.1 more than the best, which changes half way if flips, and somebody who carries
-// out plays and hears of them. Fates of feedback are probabilities of each play.
+// world simulates Bernoulli arms and a client that carries out plays and reports losses. All arms but the best cost 0.1
+// more; if flips is set, the best arm changes half way. The probabilities of lost, late, doubled and forged feedback
+// apply to each play.
 type world struct {
 	cost          float64 // of all arms but the best
 	flips         bool
 	lost, doubled float64
 	forged        float64
-	late          int // plays that feedback may come behind others
+	late          int // largest number of plays by which feedback is late
 }
 
 type fed struct {
@@ -71,7 +72,7 @@ type fed struct {
 	due  int
 }
 
-// regret carries out so many plays and returns what they cost above the best arm.
+// regret carries out total plays and returns their regret to the best arm.
 func (w world) regret(m *Machine, total int, seed uint64) float64 {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	offered, carried, records, cost := []operators.Decision(nil), 0, 0, 0
@@ -87,7 +88,7 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 		r.Identity.Offset = int64(records)
 		records++
 		if made := m.Add(nil, r); len(made) > 0 {
-			if stale := len(offered) - 2*len(made); stale > 0 { // nobody carries out what has timed out
+			if stale := len(offered) - 2*len(made); stale > 0 { // clients skip plays that have timed out
 				offered = offered[stale:]
 			}
 			hear(made)
@@ -130,13 +131,13 @@ func (w world) regret(m *Machine, total int, seed uint64) float64 {
 			record(f.key, f.loss)
 		}
 		if waiting = rest; len(waiting) == 0 && len(offered) == 0 {
-			record("", 0) // more was lost than is offered beyond need: somebody keeps time
+			record("", 0) // more was lost than is offered beyond need: null records let time pass
 		}
 	}
 	return 0.1 * float64(cost)
 }
 
-// mean of several seeds, of one in the short form.
+// mean returns the mean regret over several seeds; the short form uses one.
 func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64 {
 	t.Helper()
 	total, seeds := tiertest.Runs(100_000, 1_000_000), tiertest.Runs(1, 10)
@@ -158,9 +159,9 @@ func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64
 	return sum / float64(seeds)
 }
 
-// TestRegretOfTenArms: gap 0.1, at ε = 1 and 0.1, wherever losses lie in their range. The limits have half of what was
-// measured to spare (SPEC.md §4); those of a million plays are half and a sixth of what doubling episodes and batches
-// without a middle were measured to lose.
+// TestRegretOfTenArms checks the regret with a gap of 0.1 at ε = 1 and 0.1, with losses at different places in their
+// range. The limits are half above the measured regret (SPEC.md §4). For a million plays they are a half and a sixth of
+// the measured regret of doubling episodes and batches without a middle.
 func TestRegretOfTenArms(t *testing.T) {
 	for row, c := range []struct {
 		rule          string
@@ -190,8 +191,8 @@ func TestRegretOfTenArms(t *testing.T) {
 	}
 }
 
-// TestDrawnArmsFollowAChange: exp3 against losses that change; ucb, which believes what it knows, is what it must not
-// be.
+// TestDrawnArmsFollowAChange checks that exp3 follows losses that change. ucb, which trusts its estimates, must do
+// worse.
 func TestDrawnArmsFollowAChange(t *testing.T) {
 	w := world{cost: 0.5, flips: true}
 	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000) // who stays with the arm that was best, or plays any other
@@ -200,8 +201,8 @@ func TestDrawnArmsFollowAChange(t *testing.T) {
 	}
 }
 
-// TestFeedbackThatFails: feedback that is lost, late, doubled and forged costs regret in proportion, and nothing else:
-// what is lost is made up for by plays that are offered beyond need.
+// TestFeedbackThatFails checks that lost, late, doubled and forged feedback adds regret in proportion and has no other
+// effect. Plays that are offered beyond need make up for lost ones.
 func TestFeedbackThatFails(t *testing.T) {
 	for _, rule := range []string{ucb, exp3} {
 		records := map[string]int{ucb: 64, exp3: 8}[rule]

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestIntervalsHold: Lemma 1 of SPEC.md on releases with their noise. The index is above the true mean in a share of
-// runs that is e^{−x} at most, up to 4.8 standard deviations of a share (1e-6).
+// TestIntervalsHold checks Lemma 1 of SPEC.md on releases with noise. The share of runs with the index above the true
+// mean is at most e^{−x}, up to 4.8 standard deviations of a share (1e-6).
 func TestIntervalsHold(t *testing.T) {
 	const runs, x = 4000, 3.0
 	for _, records := range []int{2, 16} {
@@ -55,7 +55,7 @@ func TestIntervalsHold(t *testing.T) {
 	}
 }
 
-// TestPlaysOfAWorseArmAreBounded: Theorem 2 of SPEC.md at its width, on ten arms.
+// TestPlaysOfAWorseArmAreBounded checks the bound of Theorem 2 of SPEC.md at its width, on ten arms.
 func TestPlaysOfAWorseArmAreBounded(t *testing.T) {
 	const total = 100_000
 	c := config(ucb, 32, 1)
@@ -68,7 +68,7 @@ func TestPlaysOfAWorseArmAreBounded(t *testing.T) {
 	}
 }
 
-// TestChancesAreThoseOfDraws: the probability that a draw says is how often it comes.
+// TestChancesAreThoseOfDraws checks that the probability that a draw returns is the frequency of its arm.
 func TestChancesAreThoseOfDraws(t *testing.T) {
 	const draws = 20_000
 	c := config(exp3, 2, 0)
@@ -89,7 +89,7 @@ func TestChancesAreThoseOfDraws(t *testing.T) {
 	all := 0.0
 	for arm, chance := range chances {
 		all += chance
-		// 5.4 standard deviations of a share: below 1e-7 for each of four
+		// 5.4 standard deviations of a share fail with probability below 1e-7 for each of the four arms.
 		if off := math.Abs(counts[arm]/draws - chance); off > 5.4*math.Sqrt(chance*(1-chance)/draws) {
 			t.Errorf("arm %d: drawn %g of %d times, its chance is %g", arm, counts[arm], draws, chance)
 		}

@@ -9,7 +9,7 @@ import (
 	"oriel/operators/elementary"
 )
 
-// ucbRule is ucb (SPEC.md §2): it plays the arm whose mean loss may be least.
+// ucbRule is ucb (SPEC.md §2): it plays the arm with the least lower confidence bound on its mean loss.
 type ucbRule struct {
 	width float64 // α
 	noise deviation
@@ -17,7 +17,7 @@ type ucbRule struct {
 	arms  []record
 }
 
-// record is what is known of an arm.
+// record holds the counts and sums of one arm.
 type record struct {
 	planned uint64  // rounds that have gone out
 	settled uint64  // rounds that were released
@@ -29,7 +29,8 @@ func newUCB(arms int, width float64, n deviation) *ucbRule {
 	return &ucbRule{width: width, noise: n, arms: make([]record, arms)}
 }
 
-// next takes each arm once, then one that nothing is known of yet, then the least index; the first of equals.
+// next takes each arm once, then an arm without released answers, then the arm with the least index. Among equals it
+// takes the first.
 func (u *ucbRule) next(*mechanisms.Stream) (int, float64) {
 	best, least := 0, math.Inf(1)
 	x := float64(u.width * elementary.Log(float64(max(2, u.total))))
@@ -47,12 +48,13 @@ func (u *ucbRule) next(*mechanisms.Stream) (int, float64) {
 	return best, 1
 }
 
-// unknown is below all means, by so much that counts of rounds beside it stay exact.
+// unknown is the distance by which the index of an arm without answers lies below all means. It is small enough that
+// adding a number of rounds to it is exact.
 const unknown = 1e15
 
-// index is what the mean loss of an arm is at least, but for a probability of e^{−x}: with N answers in R rounds the
-// error of its sum has variance factor v = N/4 + R·noise and scale c (SPEC.md, Lemma 1). An arm without an answer may
-// cost anything; of several the one that was planned least.
+// index is a lower bound on the mean loss of an arm that fails with probability e^{−x}. With N answers in R rounds the
+// error of the arm's sum has variance factor v = N/4 + R·noise and scale c (SPEC.md, Lemma 1). An arm without an answer
+// has an index below all others; of several such arms the one planned least often comes first.
 func (u *ucbRule) index(a *record, x float64) float64 {
 	if a.answers == 0 {
 		return float64(a.planned) - unknown

@@ -5,11 +5,12 @@ import (
 	"math"
 )
 
-// baseline is what losses are measured from, β in [−1, 1] as mapped losses are: contributions are (v − β)·u. It is
-// found in what was released. With U the sum of directions that a step adds, and s_t − s_{t−1} what its release adds to
-// the one before, ⟨s_t − s_{t−1}, U⟩ + β·|U|² is |U|² times the step's mean loss, and noise of mean 0: directions of a
-// step are independent of all releases before it, and of its noise. The mean over all steps, each with its weight |U|²,
-// is drawn to ORIEL_BASELINE as far as noise asks for (SPEC.md §1).
+// baseline estimates the value β that losses are measured from, in [−1, 1] as mapped losses are: a contribution is (v −
+// β)·u. The estimate uses releases alone. Let U be the sum of the directions that a step adds, and s_t − s_{t−1} the
+// difference of its release from the one before. Then ⟨s_t − s_{t−1}, U⟩ + β·|U|² is |U|² times the step's mean loss,
+// plus noise of mean 0. This holds because the directions of a step are independent of its noise and of all earlier
+// releases. The mean over all steps, weighted by |U|², is shrunk towards ORIEL_BASELINE, the more the larger the noise
+// is (SPEC.md §1).
 type baseline struct {
 	first float64 // β before any release
 	most  float64 // bounds |β|
@@ -18,7 +19,7 @@ type baseline struct {
 	along []float64 // U of the open step, so far
 }
 
-// Of baseline.sums.
+// Places in baseline.sums.
 const (
 	means   = iota // Σ |U|² times mean losses
 	weights        // Σ |U|²
@@ -34,11 +35,11 @@ func newBaseline(n int, share, most float64) *baseline {
 	}
 }
 
-// spread is the variance of mean losses over worlds that nothing is known of: that of a uniform law on [−1, 1].
+// spread is the prior variance of the mean loss: the variance of a uniform law on [−1, 1].
 const spread = 1.0 / 3
 
-// value is β: the mean of what was found and of what was told, weighted by their precisions. The variance of a
-// release's coordinate stands for that of noise: it is that, and some signal.
+// value returns β: the average of the estimate and the configured baseline, weighted by their precisions. The mean
+// square of a release's coordinates stands for the variance of the noise; it also includes some signal.
 func (b *baseline) value() float64 {
 	if b.sums[weights] == 0 {
 		return b.first
@@ -49,14 +50,15 @@ func (b *baseline) value() float64 {
 	return max(-b.most, min(b.most, found))
 }
 
-// add notes the direction of an answer in the open step. One that says nothing counts as one at the baseline.
+// add adds the direction of an answer to the open step. An answer without a loss counts as a loss equal to the
+// baseline.
 func (b *baseline) add(u []float64) {
 	for i, x := range u {
 		b.along[i] += x
 	}
 }
 
-// learn takes the release of the step that closed.
+// learn updates the estimate with the release of the step that closed.
 func (b *baseline) learn(released []float64) {
 	inner, long, square := 0.0, 0.0, 0.0
 	for i, s := range released {
@@ -77,7 +79,7 @@ func (b *baseline) learn(released []float64) {
 	b.sums[steps]++
 }
 
-// check refuses sums that no releases have.
+// check refuses sums that no releases can have led to.
 func (b *baseline) check() error {
 	for _, v := range [][]float64{b.sums, b.last, b.along} {
 		for _, x := range v {

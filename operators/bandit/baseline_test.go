@@ -19,7 +19,7 @@ import (
 	"oriel/schemas"
 )
 
-// slowBaseline is β, from all releases and sums of directions there were, and what each step measured losses from.
+// slowBaseline computes β from all releases, all sums of directions, and the baselines that the steps used.
 func slowBaseline(first, most float64, releases, along [][]float64, betas []float64) float64 {
 	n := len(releases[0])
 	last, means, weights, squares, steps := make([]float64, n), 0.0, 0.0, 0.0, 0.0
@@ -41,8 +41,8 @@ func slowBaseline(first, most float64, releases, along [][]float64, betas []floa
 	return math.Max(-most, math.Min(most, (means+told*first)/(weights+told)))
 }
 
-// TestBaselinesAreThoseOfTheTwin: what decisions say is what the slow formula makes of the releases, of plays as they
-// were published, and of the answers that each step has.
+// TestBaselinesAreThoseOfTheTwin checks that the baseline in decisions follows the slow formula. Its inputs are the
+// releases, the published plays, and the answers of each step.
 func TestBaselinesAreThoseOfTheTwin(t *testing.T) {
 	for _, c := range kinds(t) {
 		for _, mech := range []string{"blt", "tree-gamma"} {
@@ -89,8 +89,8 @@ func TestBaselinesAreThoseOfTheTwin(t *testing.T) {
 	}
 }
 
-// prices is of three products, from 0 to 12 each, of which one is bought by chance 1 − price/worth: a loss is what is
-// earned, below 0.
+// prices simulates the sale of three products at prices from 0 to 12. One of them is bought with probability 1 −
+// price/worth. A loss is minus the revenue.
 type prices struct{ worth []float64 }
 
 func (w prices) earned(p []float64) (sum float64) {
@@ -100,8 +100,7 @@ func (w prices) earned(p []float64) (sum float64) {
 	return sum
 }
 
-// regret plays so many rounds. It returns what is earned less than at the best prices, per play, and the baseline at
-// last.
+// regret plays the rounds. It returns the revenue lost to the best prices, per play, and the last baseline.
 func (w prices) regret(t *testing.T, c Config, p Params, m mechanisms.Config, key byte) (mean, beta float64) {
 	t.Helper()
 	machine, rng := opened(t, c, p, m, key, false), rand.New(rand.NewPCG(uint64(key), 77))
@@ -127,9 +126,9 @@ func (w prices) regret(t *testing.T, c Config, p Params, m mechanisms.Config, ke
 	return mean, machine.beta()
 }
 
-// TestABaselineIsFound: in prices of three products at ε = 1, over a horizon and for life, who is told no baseline
-// loses nearly what is lost with a good one that stays, and far less than what is lost with none, which is what earlier
-// plans did; and what is found is near the mean loss.
+// TestABaselineIsFound checks the estimated baseline on prices of three products at ε = 1, over a horizon and for life.
+// With the estimate the regret is nearly that of a good fixed baseline, and far below that of a baseline fixed at 0,
+// which earlier plans used without a setting. The estimate ends near the mean loss.
 func TestABaselineIsFound(t *testing.T) {
 	box, err := convex.Parse(convex.Spec{Name: "box", Dimension: 3, Low: []string{"0"}, High: []string{"12"}})
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// lost is Theorem 1 of SPEC.md without its noise: what a play costs on average above the best point of the set, at
-// most, of so many.
+// lost is Theorem 1 of SPEC.md without its noise: an upper bound on the mean regret of a play to the best point of the
+// set, over total plays.
 func (c Config) lost(e Episode, total float64) float64 {
 	shape, diameter, records := c.geometry(), c.Set.Diameter(), float64(c.Actions.Records)
 	leaf := float64(shape.dimension) * (c.Losses.High - c.Losses.Low) / e.Smoothing // the baseline may be anywhere
@@ -19,7 +19,8 @@ func (c Config) lost(e Episode, total float64) float64 {
 	return out
 }
 
-// off is how far a centre is from the exact one, at most, but for a precision that takes too many linear minimisations.
+// off bounds the distance of a centre from the exact one. The bound does not hold if a precision needs more linear
+// minimisations than are allowed.
 func (c Config) off() float64 {
 	switch {
 	case c.Projected:
@@ -30,7 +31,7 @@ func (c Config) off() float64 {
 	return c.Set.Diameter() / math.Sqrt(float64(c.Actions.Records))
 }
 
-// regret says what is proved of a run whose length is known; empty where it is not.
+// regret describes the proved bound for a run whose length is known. It returns "" if the length is unknown.
 func (c Config) regret() string {
 	if c.Rounds == 0 || c.Doubling {
 		return ""

@@ -11,12 +11,12 @@ import (
 	"oriel/operators/elementary"
 )
 
-// directions are points of the unit sphere, one a play: functions of a seed that is drawn once in the life of a stream,
-// before any event, and of the play's number. So they depend on nothing that events say, a replay finds them again, and
-// an answer needs nothing but its play's number to be learned from.
+// directions are points of the unit sphere, one for each play. They are functions of the play's number and of a seed
+// that is drawn once in the life of a stream, before any event. So they do not depend on events, a replay computes them
+// again, and an answer needs only its play's number to be learned from.
 type directions struct {
 	seed    [seedLen]byte
-	axes    [][]float64    // what directions are in turn, for an audit; nil: they are drawn
+	axes    [][]float64    // the directions in turn, for an audit; nil: they are drawn
 	tangent convex.Tangent // of the set, whose unit sphere they are on; nil: they fill R^n
 	keyed   cipher.Block   // AES-128 under the seed
 	action  uint64
@@ -27,14 +27,14 @@ type directions struct {
 
 const seedLen = 16
 
-// drawSeed takes the seed from a stream before its first record: a digest of its key alone, which to all who do not
-// hold the state is random.
+// drawSeed takes the seed from a stream before its first record. It is a digest of the stream's key alone, and looks
+// random to everyone without the state.
 func (d *directions) drawSeed(stream *mechanisms.Stream) {
 	tag := stream.Tag("directions")
 	d.use([seedLen]byte(tag[:]))
 }
 
-// use takes a seed.
+// use sets the seed.
 func (d *directions) use(seed [seedLen]byte) {
 	block, err := aes.NewCipher(seed[:])
 	if err != nil {
@@ -43,14 +43,14 @@ func (d *directions) use(seed [seedLen]byte) {
 	d.seed, d.keyed = seed, block
 }
 
-// leastTangent is the part of the squares of normal numbers that their projection must keep. Rounding would be more
-// than 2⁻³⁰ of a shorter one. Other numbers are then drawn, which changes no direction's law: that of a normal vector
-// is independent of how long it is.
+// leastTangent is the least share of the squared norm of a normal vector that its projection must keep, because
+// rounding would exceed 2⁻³⁰ of a shorter projection. Otherwise the vector is drawn again. This changes no direction's
+// law, because the direction of a normal vector is independent of its length.
 const leastTangent = 0x1p-40
 
-// write writes the direction of a play: normal numbers by Marsaglia's polar method (Marsaglia and Bray, "A convenient
-// method for generating normal variables", SIAM Review 1964), over their length. On a tangent space it is that of their
-// orthogonal projection, a normal vector of that space.
+// write writes the direction of a play: a vector of normal numbers divided by its norm. The numbers come from
+// Marsaglia's polar method (Marsaglia and Bray, "A convenient method for generating normal variables", SIAM Review
+// 1964). On a tangent space the vector is first projected orthogonally, which gives a normal vector of that space.
 func (d *directions) write(dst []float64, play uint64) {
 	if d.axes != nil {
 		copy(dst, d.axes[(play-1)%uint64(len(d.axes))])
@@ -94,9 +94,9 @@ func sumOfSquares(v []float64) float64 {
 	return total
 }
 
-// coordinates are the directions that an audit plays: each coordinate, or where there is a tangent space its projection
-// there, over its length. A coordinate that is constant on the set has the direction of another. nil where directions
-// are drawn.
+// coordinates returns the directions that an audit plays, or nil if directions are drawn. These are the unit vectors
+// or, with a tangent space, their normalised projections. A coordinate that is constant on the set gets the direction
+// of another one.
 func coordinates(audited bool, n int, tangent convex.Tangent) [][]float64 {
 	if !audited {
 		return nil
@@ -136,7 +136,8 @@ func (d *directions) pair() (a, b float64) {
 	}
 }
 
-// uniform is in [−1, 1), in steps of 2⁻⁵²: half a block of AES, whose plaintext is the play and a count.
+// uniform returns a number in [−1, 1), in steps of 2⁻⁵². It comes from half a block of AES, whose plaintext is the play
+// and a counter.
 func (d *directions) uniform() float64 {
 	at := aes.BlockSize / 2
 	if d.full = !d.full; d.full {

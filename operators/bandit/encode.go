@@ -10,11 +10,11 @@ import (
 )
 
 // The fields of a state are the seed of directions, 16 bytes, the centre, and the table. With Doubling two vectors
-// follow the centre: where the episode started, and the release before it. Plans from planOfTangents on have the
-// baseline behind: its sums, the last release, and directions of the open step.
+// follow the centre: the start of the episode, and the release before it. From planOfTangents on, the fields of the
+// baseline come last: its sums, the last release, and the sum of directions in the open step.
 const stateVersion = 1
 
-// defineState makes the state of what New has made.
+// defineState lists the fields of the state of a machine that New has made.
 func (m *Machine) defineState() {
 	inside := float64(m.config.Set.MaxNorm() * (1 + 1e-9))
 	vector := func(v []float64, most float64) operators.Field {

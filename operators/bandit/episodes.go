@@ -6,18 +6,19 @@ import (
 	"oriel/operators/actions"
 )
 
-// Episode is what holds for some rounds: for all of them, or with Doubling for those from 2^e to 2^(e+1) − 1.
+// Episode holds the constants of a range of rounds: of all rounds, or with Doubling of the rounds from 2^e to 2^(e+1) −
+// 1.
 type Episode struct {
 	Smoothing float64 // ζ
 	Rate      float64 // η
 	Shrink    float64 // 1 − ζ/r, by which centres are drawn to the centre of the inner ball; 1: they are not
 }
 
-// margin is the share of the inner ball's centre in each play, so that rounding moves no play across a face. Plans from
-// before planOfTangents have none.
+// margin is the weight of the inner ball's centre in each play, so that rounding moves no play across a face of the
+// set. Plans from before planOfTangents have no margin.
 const margin = 0x1p-20
 
-// share is the share of a centre in what is played about.
+// share returns the weight of the centre in the point that plays surround.
 func (p Params) share(e Episode) float64 {
 	if p.earlier() || e.Shrink == 1 {
 		return e.Shrink
@@ -25,7 +26,7 @@ func (p Params) share(e Episode) float64 {
 	return max(0, e.Shrink-margin)
 }
 
-// episodeOf returns the number e of the episode that a round is in, and its first round.
+// episodeOf returns the number e of the episode that contains a round, and the episode's first round.
 func (c Config) episodeOf(round uint64) (e int, first uint64) {
 	if !c.Doubling {
 		return 0, 1
@@ -34,22 +35,22 @@ func (c Config) episodeOf(round uint64) (e int, first uint64) {
 	return e, 1 << e
 }
 
-// episodes is how many there are.
+// episodes returns the number of episodes.
 func (c Config) episodes() int {
 	e, _ := c.episodeOf(max(1, c.Rounds))
 	return e + 1
 }
 
-// begun is what doubling knows of its episode: the sum of the rounds before it, which a centre is not made of. The sum
-// is a release, and so is the difference of two.
+// begun holds the start of the current episode with Doubling: the sum of the contributions of earlier rounds, which the
+// centres of this episode must not use. That sum is a release, and the difference of two releases is post-processing.
 type begun struct {
-	before []float64 // the release that stands for all leaves of rounds before, zero where there is none
-	since  []float64 // scratch: what was released after it
+	before []float64 // the release with all contributions of earlier rounds, or zero
+	since  []float64 // scratch: the part released after it
 }
 
-// turn takes the release of a step, after which the round is published, and returns the sum that the round's centre is
-// made of; nil: no contribution of the round's episode is in a release yet. A contribution of round r is added in step
-// r + delay.
+// turn takes the release of a step, after which the given round is published. It returns the sum that determines the
+// round's centre, or nil if no contribution of the round's episode is in a release yet. A contribution of round r is
+// added in step r + delay.
 func (b *begun) turn(released []float64, first, round uint64, p actions.Config) []float64 {
 	step, last := round-1, first-1+p.Delay // the last step whose leaves are all of rounds before the episode
 	if step <= last {

@@ -13,8 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestEpisodesStartAnew: with doubling the centre of a round is the projection of where the round's episode started,
-// less η times the contributions of the episode's rounds that have been added, and of no others.
+// TestEpisodesStartAnew checks centres with Doubling. The centre of a round is the projection of its episode's start
+// minus η times the added contributions of the episode's rounds, and of no others.
 func TestEpisodesStartAnew(t *testing.T) {
 	for _, delay := range []uint64{0, 3} {
 		c := Config{
@@ -69,7 +69,8 @@ func TestEpisodesStartAnew(t *testing.T) {
 	}
 }
 
-// TestDoublingLosesAConstant: who does not know T loses at most three times what is lost by who does, of any T.
+// TestDoublingLosesAConstant checks that without knowing T the regret is at most three times the regret of the
+// constants for that T, whatever T is.
 func TestDoublingLosesAConstant(t *testing.T) {
 	for _, total := range tiertest.Runs([]int{3_000, 12_000}, []int{3_000, 30_000, 100_000}) {
 		most := paper(t, 2, 100_000)

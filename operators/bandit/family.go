@@ -13,21 +13,21 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is bandit in the table of operators.
+// Definition is the row of bandit in the table of operators.
 var Definition = operators.Definition{
 	Name: "bandit", Text: "bandit over a convex set: plays go out ahead, their losses come back as events",
 	Settings: settings, Events: events,
 	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
 }
 
-// ForPapers is Definition with the noise of a paper: NOISE=paper.
+// ForPapers returns Definition with a paper's noise as a further choice, NOISE=paper.
 func ForPapers(p Printed) operators.Definition {
 	d := Definition.ForPapers()
 	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
 	return d
 }
 
-// What settings may say.
+// Values of settings.
 const (
 	frankWolfe = "frank-wolfe"
 	projected  = "projection"
@@ -164,7 +164,7 @@ func configure(v *operators.Values, asPrinted Printed) (operators.Operator, erro
 	return operator{Config: c, radius: convex.Radius(v, c.Set), terms: v.Terms}, c.Validate()
 }
 
-// operator is the operators.Operator.
+// operator implements operators.Operator.
 type operator struct {
 	Config
 
@@ -177,10 +177,11 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras are those of the newest plan.
+// Extras returns the extras of the newest plan.
 func (c operator) Extras() []schemas.Extra { return extras(c.terms, true) }
 
-// extras are the centre, the baseline where one is found, and the memory, where there is one, and the window of users.
+// extras returns the members: the centre, the estimated baseline if there is one, the memory if there is one, and the
+// window of users.
 func extras(terms protection.Terms, found bool) []schemas.Extra {
 	all := []schemas.Extra{{
 		Name: "centre", Kind: schemas.ExtraNumbers,
@@ -196,8 +197,8 @@ func extras(terms protection.Terms, found bool) []schemas.Extra {
 	return append(all, operators.LifetimeMembers(terms)...)
 }
 
-// Require tells the contribution: loss·u, in units of half the range of losses, about a centre on the line of u, which
-// is public. The paper's noise is what so many times as long a contribution would need.
+// Require sets the contribution: loss·u in units of half the range of losses, in a ball about a public centre on the
+// line of u. With the paper's noise the contribution is declared longer by the factor that gives that noise.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if _, several := m.Unit.EventSeparation(); several {
 		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
@@ -214,7 +215,7 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return nil
 }
 
-// paramsFor is NewParams with the values that depend on the mechanism.
+// paramsFor returns NewParams completed with the values that depend on the mechanism.
 func (c operator) paramsFor(m mechanisms.Config) (Params, error) {
 	p := c.NewParams()
 	p.Centres = c.centres(m)
@@ -226,7 +227,8 @@ func (c operator) paramsFor(m mechanisms.Config) (Params, error) {
 	return p, err
 }
 
-// Params freezes ζ and η, how much noise the paper prints, and how far from zero contributions are.
+// Params freezes ζ and η, the ratio of the paper's noise to the exact noise, and the distance of contributions' centres
+// from zero.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	p, err := c.paramsFor(m)
 	return p.AppendBinary(nil), err
@@ -241,7 +243,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return New(c.Config, p, sums)
 }
 
-// Describe tells how far plays go.
+// Describe returns how far plays are from their centre, among other figures.
 func (c operator) Describe(mechanisms.Config) operators.Description {
 	p := c.NewParams()
 	all := p.Episodes
@@ -259,7 +261,7 @@ func (c operator) Describe(mechanisms.Config) operators.Description {
 	}
 }
 
-// shapes tells where plays go, and what losses are measured from.
+// shapes describes where plays go, and the baseline that losses are measured from.
 func (c operator) shapes(p Params, e Episode) string {
 	text := fmt.Sprintf("Directions of plays have %d dimensions", p.Dimension)
 	if p.Dimension == 1 {
@@ -278,9 +280,9 @@ func (c operator) shapes(p Params, e Episode) string {
 	return text + fmt.Sprintf(". Losses are measured from a baseline: %.3g at first, then their mean as far as releases show it", first)
 }
 
-// EmitAll is the operator whose plays go along each coordinate in turn, a play of each for each record: contributions
-// are as long as others, and an audit can aim. Where a table of so many plays would be too large, answers wait a
-// shorter time.
+// EmitAll returns the operator whose plays go along each coordinate in turn, with one play of each coordinate for each
+// record. Contributions keep their length, and an audit can aim. If the table of so many plays would be too large,
+// answers wait for a shorter time.
 func (c operator) EmitAll() operators.Operator {
 	c.Actions.Actions, c.axes = c.Actions.Records*c.Set.Dimension(), true
 	for c.Actions.Delay > 0 && c.Actions.Validate() != nil {

@@ -11,7 +11,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// configOf returns the operator of settings, NAME=value, for a mechanism.
+// configOf returns the operator with the settings NAME=value, for a mechanism.
 func configOf(m mechanisms.Config, lines ...string) (operator, error) {
 	graphs := map[string]string{
 		"square": "a>b\na>c\nb>d\nc>d\n", "path": "a>b\nb>c\n", "double": strings.Repeat("a>b\n", 200),
@@ -24,7 +24,7 @@ func configOf(m mechanisms.Config, lines ...string) (operator, error) {
 	return c.(operator), nil
 }
 
-// under is a mechanism of events that may be exchanged.
+// under returns a mechanism's configuration with the event as unit, under replacement.
 func under(name string, batch uint64, s protection.Scope) mechanisms.Config {
 	return mechanisms.Config{
 		Name: name, Batch: batch, Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: dp.Replace}},
@@ -33,7 +33,7 @@ func under(name string, batch uint64, s protection.Scope) mechanisms.Config {
 
 var disc = []string{"SET=l2-ball", "RADIUS=1", "DIMENSION=2"}
 
-// TestSettingsSayWhatIsPlayed: what settings say reaches the configuration, and the plan.
+// TestSettingsSayWhatIsPlayed checks that each setting reaches the configuration and the plan.
 func TestSettingsSayWhatIsPlayed(t *testing.T) {
 	m := under("tree-laplace", 10, protection.Lifetime{Steps: 100, Within: 128})
 	m.Budget.Epsilon = 1
@@ -69,7 +69,7 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 	}
 }
 
-// TestWrongSettingsAreNamed: each error names the variable and the rule.
+// TestWrongSettingsAreNamed checks that each error names the variable and the rule.
 func TestWrongSettingsAreNamed(t *testing.T) {
 	going, ending := protection.Window{Steps: 64}, protection.Lifetime{Steps: 64, Within: 64}
 	for want, x := range map[string]struct {
@@ -141,8 +141,8 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// Answers of a round are added together, so nothing is proved of a user: whoever opens a bandit is refused, with
-// settings or without, before its plan and behind it.
+// TestThereIsNoUserLevel checks that a bandit with users as unit cannot be opened: by settings or without, and before
+// or after its plan is made. Answers of a round are added together, so that no user-level bound is proved.
 func TestThereIsNoUserLevel(t *testing.T) {
 	for _, delay := range []string{"0", "4"} {
 		m := mechanisms.Config{Name: "blt", Batch: 4}
@@ -170,8 +170,8 @@ func TestThereIsNoUserLevel(t *testing.T) {
 	}
 }
 
-// A deployment whose plays may leave the set needs no tangent space: earlier ones have sets that have none. Directions
-// then fill R^n.
+// TestPlaysThatMayLeaveNeedNoTangentSpace checks that a deployment whose plays may leave the set needs no tangent
+// space, because some earlier deployments have sets without one. Directions then fill R^n.
 func TestPlaysThatMayLeaveNeedNoTangentSpace(t *testing.T) {
 	m := under("blt", 4, protection.Lifetime{Steps: 64, Within: 64})
 	for _, lines := range [][]string{
@@ -188,7 +188,7 @@ func TestPlaysThatMayLeaveNeedNoTangentSpace(t *testing.T) {
 	}
 }
 
-// What plan says of one step and one dimension has no plural.
+// TestPlanCountsInWords checks that the text of the plan uses the singular for one step and one dimension.
 func TestPlanCountsInWords(t *testing.T) {
 	for delay, want := range map[string]string{
 		"0": "each learned from 1 step after it; η", "1": "each learned from 2 steps after it; η",
@@ -205,7 +205,8 @@ func TestPlanCountsInWords(t *testing.T) {
 	}
 }
 
-// What is wrong with a setting is not said of the set that it makes, too.
+// TestABrokenSettingIsBlamedAlone checks that a wrong setting is not reported a second time as a problem of the set
+// built from it.
 func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	m := mechanisms.Config{Name: "tree-laplace", Batch: 10}
 	m.Terms = protection.Terms{
@@ -218,8 +219,8 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	}
 }
 
-// TestEmptyBoundsAreSaid: the bound says something from the length on that the text names, where it says less than what
-// is known of any play; and the text speaks of no emptiness where there is none.
+// TestEmptyBoundsAreSaid checks the text about vacuous regret bounds. It names the number of plays from which on the
+// bound is below the trivial bound, and that number is right. The text is absent if the bound is not vacuous.
 func TestEmptyBoundsAreSaid(t *testing.T) {
 	text := func(horizon uint64, more ...string) (string, operator) {
 		t.Helper()

@@ -7,8 +7,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// TestGoldenPlays: bytes of plays without noise never change: deployments have made them. The noise's are golden in
-// mechanisms.
+// TestGoldenPlays checks that plays without noise keep their bytes, because existing deployments have published them.
+// Golden tests of the noise are in mechanisms.
 func TestGoldenPlays(t *testing.T) {
 	for i, want := range []string{
 		"9c27f3a65cdf6ec1fb6561fc429d4ca3", "b1e1fac3abbb438b7b68374e70a6db9a", "9adff83daabe062252b9d8b7005c0cc8",

@@ -19,10 +19,10 @@ import (
 	"oriel/schemas"
 )
 
-// rounding is how far a sum may be off, in parts of it. Signs, and the ends of a box, must hold to the last bit.
+// rounding is the allowed relative error of a sum. Signs, and the ends of a box, must be exact.
 const rounding = 1e-12
 
-// member is a set, and what says whether a point is in it: its definition, in the slowest way.
+// member is a set and a slow test of membership, which follows the definition.
 type member struct {
 	spec convex.Spec
 	in   func(x []float64) bool
@@ -34,7 +34,7 @@ func within(x []float64, low, high float64) bool {
 	return floats.Min(x) >= low && floats.Max(x) <= high
 }
 
-// members are sets of all kinds.
+// members returns a set of each kind.
 func members() []member {
 	triangle := func(x []float64) bool { return floats.Min(x) >= 0 && sumsTo(x, 1) }
 	return []member{
@@ -75,7 +75,7 @@ func members() []member {
 		}},
 		{
 			convex.Spec{Name: "flow", Dimension: 7, Radius: 5, Edges: []string{"a>b", "a>c", "b>c", "b>d", "c>d", "d>e", "a>e"}},
-			func(x []float64) bool { // what leaves a, and what enters and leaves b, c, d
+			func(x []float64) bool { // the flow out of a, and the balance of b, c, d
 				return within(x, 0, 5) && sumsTo([]float64{x[0], x[1], x[6]}, 5) && math.Abs(x[0]-x[2]-x[3]) < 5*rounding &&
 					math.Abs(x[1]+x[2]-x[4]) < 5*rounding && math.Abs(x[3]+x[4]-x[5]) < 5*rounding
 			},
@@ -107,8 +107,9 @@ func members() []member {
 	}
 }
 
-// treesOf is for the triangle abc and d with two of its corners, and a bridge from d to e, edges as members lists them:
-// edges within some vertices are at most the vertices less one, and all are four.
+// treesOf tests membership in the spanning-tree polytope of a graph: a triangle abc, d joined to two of its corners,
+// and a bridge from d to e. Edges are in the order of members. The edges within any vertices sum to at most the number
+// of vertices less one, and all edges sum to four.
 func treesOf(x []float64) bool {
 	ends := [][2]int{{0, 1}, {1, 2}, {2, 0}, {2, 3}, {3, 0}, {3, 4}}
 	for some := 1; some < 1<<5; some++ {
@@ -125,8 +126,8 @@ func treesOf(x []float64) bool {
 	return floats.Min(x) >= 0 && sumsTo(x, 4)
 }
 
-// TestNoPlayLeavesItsSet: of each set, with centres that noise throws from side to side and by both updates, no play of
-// a run is outside: 10⁶ over all sets in the long form.
+// TestNoPlayLeavesItsSet checks that no play is outside its set, for each set and both updates, with centres that noise
+// throws from side to side. The long form makes 10⁶ plays over all sets.
 func TestNoPlayLeavesItsSet(t *testing.T) {
 	runs := []bool{false, true}
 	all := members()
@@ -174,8 +175,8 @@ func TestNoPlayLeavesItsSet(t *testing.T) {
 	}
 }
 
-// TestCentresAreSettled: a centre that has left its set, by as much as rounding does in a long time, is back after a
-// step. A mix with a vertex alone leaves most of that.
+// TestCentresAreSettled checks that a centre that has left its set, by as much as rounding could in a long run, is back
+// after one step. A mix with a vertex alone would keep most of the error.
 func TestCentresAreSettled(t *testing.T) {
 	for _, x := range members() {
 		set, err := convex.Parse(x.spec)
@@ -205,8 +206,8 @@ func TestCentresAreSettled(t *testing.T) {
 	}
 }
 
-// TestDirectionsAreUniformOnTheTangentSphere: they are of norm 1, in the tangent space, and of mean 0 and covariance
-// P/m, P the projection on that space and m its dimension.
+// TestDirectionsAreUniformOnTheTangentSphere checks that directions have norm 1, lie in the tangent space, and have
+// mean 0 and covariance P/m. P is the projection onto that space and m its dimension.
 func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
 	const draws = 10_000
 	for _, x := range members() {
@@ -239,7 +240,7 @@ func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
 			v := mat.NewVecDense(n, d)
 			square.RankOne(square, 1.0/draws, v, v)
 		}
-		// each has variance 1/draws at most: 6.2 standard errors, of some 600 numbers
+		// Each mean has variance at most 1/draws: 6.2 standard errors, for about 600 numbers.
 		const off = 6.2 / 100
 		if floats.Norm(mean, math.Inf(1)) > off {
 			t.Errorf("%s: directions have the mean %v", x.spec.Name, mean)
@@ -257,7 +258,8 @@ func TestDirectionsAreUniformOnTheTangentSphere(t *testing.T) {
 	}
 }
 
-// TestTangentPlansAreOfTheirSet: the dimension of directions stands in the plan, and a plan of another is refused.
+// TestTangentPlansAreOfTheirSet checks that the plan stores the dimension of directions, and that a plan with another
+// dimension is refused.
 func TestTangentPlansAreOfTheirSet(t *testing.T) {
 	for _, x := range members() {
 		set, err := convex.Parse(x.spec)
@@ -284,8 +286,8 @@ func TestTangentPlansAreOfTheirSet(t *testing.T) {
 	}
 }
 
-// TestRegretOnASimplex: with the paper's constants and an optimum at the edge, plays that stay in the simplex lose some
-// more than those of earlier plans, nearly all of which leave it.
+// TestRegretOnASimplex checks, with the paper's constants and an optimum on the boundary, that plays that stay in the
+// simplex have only a little more regret than those of earlier plans, nearly all of which leave it.
 func TestRegretOnASimplex(t *testing.T) {
 	total := tiertest.Runs(20_000, 100_000)
 	best := []float64{0.4, 0.3, 0.2, 0.1, 0}

@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// Machine is an operators.Machine. Its decisions are plays: the index is the play's number.
+// Machine implements operators.Machine. Its decisions are plays; the index is the number of the play.
 type Machine struct {
 	operators.Base
 	config Config
@@ -25,7 +25,7 @@ type Machine struct {
 
 	middle []float64 // that centres are drawn to
 	points []float64 // of a round
-	shown  []float64 // its centre, where plays stay in the set
+	shown  []float64 // its published centre, if plays stay in the set
 	extras []schemas.ExtraValue
 }
 
@@ -78,7 +78,8 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	return m, nil
 }
 
-// open sets what a plan decides: where directions are, which point centres are drawn to, and the baseline.
+// open sets up the parts that depend on the plan: the space of directions, the point that centres are drawn towards,
+// and the baseline.
 func (m *Machine) open() error {
 	n := len(m.middle)
 	if m.plan.earlier() {
@@ -102,7 +103,7 @@ func (m *Machine) open() error {
 	return nil
 }
 
-// OwnExtras are those of the plan: decisions of an earlier plan have no baseline.
+// OwnExtras returns the extras of the machine's plan: decisions of an earlier plan have no baseline.
 func (m *Machine) OwnExtras() []schemas.Extra { return extras(m.Stream.Terms(), m.baseline != nil) }
 
 // Open draws the seed of directions and returns the first round.
@@ -111,7 +112,7 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 	return m.publish(dst, 1)
 }
 
-// Add takes a record, which may answer a play, and publishes the next round where a step closes.
+// Add takes a record, which may answer a play, and publishes the next round when a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.mapped(actions.Number(r)))
 	var adds []float64
@@ -142,7 +143,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return m.publish(dst, m.table.Step())
 }
 
-// beta is what losses are measured from now, as they are mapped.
+// beta returns the current baseline, on the scale of mapped losses.
 func (m *Machine) beta() float64 {
 	if m.baseline == nil {
 		return float64(2*m.config.Baseline) - 1
@@ -150,8 +151,8 @@ func (m *Machine) beta() float64 {
 	return m.baseline.value()
 }
 
-// move brings the centre to where the round has it. With Doubling an episode starts where the last one ends, and its
-// centres are made of its own rounds.
+// move computes the centre of a round. With Doubling an episode starts where the last one ended, and its centres depend
+// only on its own rounds.
 func (m *Machine) move(round uint64) {
 	sum := m.Stream.Sum(0)
 	e, first := m.config.episodeOf(round)
@@ -169,9 +170,9 @@ func (m *Machine) move(round uint64) {
 	}
 }
 
-// contribute makes the contribution of an answer, and the centre that it is within 1 of, from the direction of its
-// play. Losses are measured from the baseline β: it is the same for all directions, whose mean is 0, and so moves no
-// gradient.
+// contribute scales the direction of a play, in dst, to the contribution of its answer, and writes the centre of the
+// ball of radius 1 that contains it. Losses are measured from the baseline β. This changes no expected gradient,
+// because β is the same for all directions and their mean is 0.
 func contribute(dst []float64, value, beta float64) {
 	n := len(dst) / 2
 	for i, u := range dst[:n] {
@@ -180,10 +181,10 @@ func contribute(dst []float64, value, beta float64) {
 	}
 }
 
-// mapped brings a loss to [−1, 1], the range; NaN stays.
+// mapped maps a loss from its range to [−1, 1], after clamping. NaN stays NaN.
 func (c Config) mapped(loss float64) float64 { return float64(2 * c.Losses.Centred(loss)) }
 
-// publish publishes a round about the centre.
+// publish appends the plays of a round about the centre.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	n, first := len(m.middle), m.config.Actions.First(round)
 	e, _ := m.config.episodeOf(round)
@@ -206,7 +207,7 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return dst
 }
 
-// Due gives a round after each step but the last, and one before the first.
+// Due returns one round before the first record, and one after each step but the last.
 func (m *Machine) Due(step uint64) (first uint64, count int) {
 	if step >= m.Stream.End() {
 		return 0, 0

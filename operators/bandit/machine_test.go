@@ -20,7 +20,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// kinds are deployments of all sorts.
+// kinds returns configurations that together cover the settings.
 func kinds(tb testing.TB) []Config {
 	return []Config{
 		{
@@ -50,7 +50,7 @@ func kinds(tb testing.TB) []Config {
 	}
 }
 
-// referenceOf is the reference model of the newest plan.
+// referenceOf returns the reference model of the newest plan.
 func referenceOf(tb testing.TB, c Config) *reference {
 	tb.Helper()
 	r, err := newReference(c, c.NewParams())
@@ -77,8 +77,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestTheMachineAddsWhatTheTwinSays: without noise, releases are the sums of the twin's leaves, whatever keys come; and
-// so they are of the machine that an audit plays.
+// TestTheMachineAddsWhatTheTwinSays checks that releases without noise are the sums of the reference model's
+// contributions, whatever the record keys are. It also checks the machine that an audit plays.
 func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	for _, c := range kinds(t) {
 		audited, _ := operator{Config: c}.EmitAll().(operator)
@@ -108,8 +108,8 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	}
 }
 
-// TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor: two losses of a play make contributions (m/ζ)·Φ apart, in loss
-// units, and no two are further; so say canaries of an audit, too.
+// TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor checks that two losses of one play can make contributions at distance
+// (m/ζ)·Φ, in loss units, and no further. Canaries of an audit must reach that distance.
 func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 	for _, c := range kinds(t) {
 		n, p, dimension := c.Set.Dimension(), c.NewParams().Episodes[0], c.NewParams().Dimension
@@ -134,7 +134,7 @@ func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 	}
 }
 
-// TestReferenceValues of the paper's constants: T = 10⁴, n = 4, L = D = 1.
+// TestReferenceValues checks the paper's constants for T = 10⁴, n = 4, L = D = 1.
 func TestReferenceValues(t *testing.T) {
 	c := paper(t, 4, 1e4)
 	p := c.NewParams().Episodes[0]
@@ -148,14 +148,15 @@ func TestReferenceValues(t *testing.T) {
 		t.Errorf("Δ₂ = %g, want 48", delta)
 	}
 	plan := mechtest.Plan(t, mechanism(c, "tree-gaussian", 1))
-	// σ = Δ₂·√(h/2ρ) by zCDP is 726.337; µ-GDP needs less
+	// σ = Δ₂·√(h/2ρ) is 726.337 by zCDP; µ-GDP needs less.
 	sd := plan.Scale.Float64() * plan.Grid.Unit() * machine.gains[0]
 	if !(sd < 726.337 && sd > 0.7*726.337) || plan.Levels != 8 {
 		t.Errorf("σ = %g at %d levels, want a little below 726.337 at 8", sd, plan.Levels)
 	}
 }
 
-// TestSmoothedGradientIsUnbiased: the mean of (n/ζ)·f(x+ζu)·u is the gradient of a linear loss, and x for ½|x|².
+// TestSmoothedGradientIsUnbiased checks the mean of (n/ζ)·f(x+ζu)·u: it is the gradient of a linear loss, and x for
+// ½|x|².
 func TestSmoothedGradientIsUnbiased(t *testing.T) {
 	const n, draws, zeta = 3, 200_000, 0.5
 	var u directions
@@ -187,8 +188,8 @@ func TestSmoothedGradientIsUnbiased(t *testing.T) {
 	}
 }
 
-// TestFrankWolfeFindsTheCentre: within D/√B of the projection of −ηs, whose budget it is, on sets whose projection is
-// known, with no more linear minimisations than records.
+// TestFrankWolfeFindsTheCentre checks that the centre is within D/√B, its error budget, of the projection of −ηs, on
+// sets with a known projection. It may use no more linear minimisations than a step has records.
 func TestFrankWolfeFindsTheCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
@@ -232,7 +233,8 @@ func (c *counting) Minimise(dst, cost []float64) {
 	c.LinearOracle.Minimise(dst, cost)
 }
 
-// TestCentresStayInAnySet: of each set the centre of each round is in it, as its linear minimisation says, and moves.
+// TestCentresStayInAnySet checks for each set that every centre is in it, by its linear minimisation, and that centres
+// move.
 func TestCentresStayInAnySet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, spec := range []convex.Spec{
@@ -282,7 +284,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 	}
 }
 
-// TestPlaysStayInTheSet where they are to.
+// TestPlaysStayInTheSet checks that plays stay in the set if the settings require it.
 func TestPlaysStayInTheSet(t *testing.T) {
 	for _, c := range kinds(t) {
 		if !c.Shrink {
@@ -306,7 +308,8 @@ func TestPlaysStayInTheSet(t *testing.T) {
 	}
 }
 
-// The last step of a stream that ends is played by nobody; one that goes on has a round after each step.
+// TestNoRoundIsDueBehindTheEnd checks that a stream with an end has no round after its last step. A stream without an
+// end has a round after each step.
 func TestNoRoundIsDueBehindTheEnd(t *testing.T) {
 	c := kinds(t)[0]
 	ends := mechanism(c, "blt", 1)

@@ -6,8 +6,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// mirror is the map of NoisyOCO, ∇ω*(−ηs) with ω = ½|x − x₀|²: the minimiser of ½|x − x₀|² + η⟨s, x⟩ over a set, found
-// by Frank-Wolfe from the last one, or by an exact projection (SPEC.md §1).
+// mirror computes the map of NoisyOCO, ∇ω*(−ηs) with ω = ½|x − x₀|²: the minimiser of ½|x − x₀|² + η⟨s, x⟩ over a set.
+// It uses Frank-Wolfe, starting from the last minimiser, or an exact projection (SPEC.md §1).
 type mirror struct {
 	start  []float64 // x₀
 	centre []float64 // the last minimiser
@@ -20,12 +20,12 @@ type mirror struct {
 	vertex     []float64
 }
 
-// mostCalls bounds linear minimisations a move, where a precision asks for many.
+// mostCalls bounds the linear minimisations of a move for precisions that ask for many.
 const mostCalls = 1 << 16
 
-// newMirror returns a map that stands at the set's start, which is x₀. Its centres are within a precision of exact
-// ones, or for 0 within D/√B, B the records of a step, for which it takes B linear minimisations at most: as many as
-// the paper has rounds to a batch (SPEC.md §1).
+// newMirror returns a map that starts at the set's start, which is x₀. Its centres are within precision of the exact
+// ones. A precision of 0 stands for D/√B, where B is the number of records in a step. That needs at most B linear
+// minimisations, as many as the paper has rounds in a batch (SPEC.md §1).
 func newMirror(set convex.Set, records int, precision float64) mirror {
 	n := set.Dimension()
 	m := mirror{
@@ -42,8 +42,8 @@ func newMirror(set convex.Set, records int, precision float64) mirror {
 	return m
 }
 
-// move brings the centre to the minimiser for a sum, rate times which is ηs: by Frank-Wolfe with exact line search from
-// where it is, or by projection.
+// move moves the centre to the minimiser for rate times the sum, which is ηs: by Frank-Wolfe with exact line search
+// from the present centre, or by projection.
 func (m *mirror) move(rate float64, sum []float64) {
 	x := m.centre
 	if m.projection != nil {

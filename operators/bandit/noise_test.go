@@ -14,14 +14,15 @@ import (
 	"oriel/operators"
 )
 
-// scaleOf is that of a node's noise, loss units.
+// scaleOf returns the scale of the noise of a node, in loss units.
 func scaleOf(tb testing.TB, c Config, m mechanisms.Config) float64 {
 	tb.Helper()
 	plan := mechtest.Plan(tb, m)
 	return plan.Scale.Float64() * plan.Grid.Unit() * machineGain(c)
 }
 
-// lemmas has λ = √T·n·L·ln T/ε of Laplace noise, as Lemma 7 prints it, and σ of Gaussian noise as Lemma 10 does.
+// lemmas returns the printed noise scales: λ = √T·n·L·ln T/ε of Laplace noise as in Lemma 7, and σ of Gaussian noise as
+// in Lemma 10.
 func lemmas(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64 {
 	root, log := math.Sqrt(plays), math.Log(plays)
 	if law == mechanisms.Laplace {
@@ -31,8 +32,9 @@ func lemmas(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float6
 	return math.Sqrt(root*n*vectors) * lipschitz * log * math.Log(plays/b.Delta) / b.Epsilon
 }
 
-// TestReferenceNoise: T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4: exact Laplace noise has λ = 768; the paper
-// prints 3684.14, and of Gaussian noise σ with its four logarithms. Printed noise is that, and no less than exact.
+// TestReferenceNoise checks reference values for T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4. Exact Laplace
+// noise has λ = 768, where the paper prints 3684.14. The σ that it prints of Gaussian noise has four logarithms. The
+// noise in use must be the printed one, and never less than exact.
 func TestReferenceNoise(t *testing.T) {
 	c := paper(t, 4, 1e4)
 	c.Losses.High = 2.4
@@ -63,8 +65,9 @@ func TestReferenceNoise(t *testing.T) {
 	}
 }
 
-// TestNoiseAgainstNullIsForHowLongLeavesAre: a contribution is 1 + |1 − 2b| from none at most, b the baseline, and 2
-// from another: so under zero-out noise is down to half of that under replace, and the paper's noise is what it is.
+// TestNoiseAgainstNullIsForHowLongLeavesAre checks noise under zero-out adjacency. A contribution has a distance of at
+// most 1 + |1 − 2b| from the null contribution, where b is the baseline, and of at most 2 from another one. So zero-out
+// noise goes down to half of the noise under replace. The paper's noise does not change.
 func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
 	for _, baseline := range []float64{0, 0.25, 0.5, 0.9} {
 		c := paper(t, 4, 1e4)
@@ -114,7 +117,8 @@ func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
 	}
 }
 
-// TestGammaNoiseIsShorter than Laplace noise of the same ε: n·Δ₂h/ε on average, where Laplace's is √2 times that.
+// TestGammaNoiseIsShorter checks that the mean length of Gamma noise is n·Δ₂h/ε, where Laplace noise of the same ε has
+// √2 times that.
 func TestGammaNoiseIsShorter(t *testing.T) {
 	const n = 4
 	c := paper(t, n, 100)
@@ -142,8 +146,8 @@ func TestGammaNoiseIsShorter(t *testing.T) {
 	}
 }
 
-// TestRegretUnderPrintedNoise: the paper's noise is most of the regret, which falls as ε grows and is that without
-// noise at the end; exact noise of the same ε loses strictly less, and falls faster with T.
+// TestRegretUnderPrintedNoise checks that most of the regret comes from the paper's noise. It falls as ε grows, in the
+// end to the regret without noise. Exact noise of the same ε has strictly less regret, which falls faster with T.
 func TestRegretUnderPrintedNoise(t *testing.T) {
 	sizes := tiertest.Runs([]int{5_000, 30_000}, []int{10_000, 100_000, 1_000_000, 10_000_000})
 	const n = 2

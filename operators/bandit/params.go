@@ -15,7 +15,7 @@ import (
 	"oriel/operators/convex"
 )
 
-// Config is public, and constant while a deployment lives.
+// Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
 	Set       convex.Set
 	Losses    operators.Range
@@ -28,37 +28,37 @@ type Config struct {
 	Projected bool    // centres are found by projection, not by linear minimisations
 	Precision float64 // of centres that are found by these, length; 0: D/√B
 	Doubling  bool    // ζ and η are the paper's for 1, 2, 4, … rounds, which start anew
-	Printed   Printed // noise is what the paper prints; nil in every service
+	Printed   Printed // the paper's noise; nil in every service
 	Actions   actions.Config
 
 	axes  bool   // directions are coordinates in turn, for an audit, whose canaries need one that they know
 	shape *shape // of Set; nil: not computed yet
 }
 
-// Printed returns the scale of noise that the paper prints for each coordinate of a node, loss units: for directions of
-// n dimensions, so many plays in all, and losses that change by Lipschitz over a length.
+// Printed returns the scale of noise that the paper prints for each coordinate of a node, in loss units. n is the
+// dimension of directions, plays the total number of plays, and lipschitz the Lipschitz constant of losses.
 type Printed func(law mechanisms.Law, n, plays, lipschitz float64, b dp.Budget) float64
 
-// Validate reports what is wrong.
+// Validate reports all problems of the settings.
 func (c Config) Validate() error {
 	return errors.Join(c.Actions.Validate(), c.NewParams().validate())
 }
 
-// Params holds what only a platform's math library can compute: made once, when a stream is opened.
+// Params holds the values that depend on a platform's math library. They are computed once, when a stream is opened.
 type Params struct {
 	Episodes []Episode // one, but with Doubling
-	Reach    float64   // that noise is made for, in units of a leaf's: 1, but where it is the paper's
-	Centres  float64   // how far centres of leaves are from zero at most, in the same unit: 1, or less where it counts
+	Reach    float64   // radius that the noise protects, in units of a contribution's: 1, or more with the paper's noise
+	Centres  float64   // largest distance of a contribution's centre from zero, in the same unit, at most 1
 
-	// Dimension is m, that of the set's tangent space, in which directions are. 0: a plan from before planOfTangents,
-	// whose directions fill R^n, and whose losses are measured from Config.Baseline for ever.
+	// Dimension is m, the dimension of the set's tangent space, which contains the directions. 0 marks a plan from
+	// before planOfTangents: its directions fill R^n, and its losses are always measured from Config.Baseline.
 	Dimension int
 }
 
 // earlier reports whether a plan is from before planOfTangents.
 func (p Params) earlier() bool { return p.Dimension == 0 }
 
-// NewParams has the constants of all episodes, and noise that is exact.
+// NewParams returns the constants of all episodes, with exact noise.
 func (c Config) NewParams() Params {
 	c.shape = c.geometry()
 	p := Params{Reach: 1, Centres: 1, Dimension: c.shape.dimension}
@@ -72,8 +72,8 @@ func (c Config) NewParams() Params {
 	return p
 }
 
-// episode has the paper's ζ = D√m/T^¼, not above D, and with Shrink not above half of the inner radius, and η =
-// D/(T^¾·√m·L), T plays and m the dimension of directions (SPEC.md §2), or what was given.
+// episode returns the configured ζ and η, or else the paper's: ζ = D√m/T^¼, at most D, and with Shrink at most half of
+// the inner radius, and η = D/(T^¾·√m·L). T is the number of plays and m the dimension of directions (SPEC.md §2).
 func (c Config) episode(total float64) Episode {
 	p, shape := Episode{Smoothing: c.Smoothing, Rate: c.Rate, Shrink: 1}, c.geometry()
 	m, diameter := float64(shape.dimension), c.Set.Diameter()
@@ -92,8 +92,8 @@ func (c Config) episode(total float64) Episode {
 	return p
 }
 
-// excess is how many times as much noise the paper prints as one play needs, at least 1: what is printed for few plays
-// is too little, and is not taken.
+// excess returns the ratio of the noise that the paper prints to the noise that one play needs, at least 1. For few
+// plays the printed noise is too small, and is not used.
 func (c Config) excess(m mechanisms.Config) (float64, error) {
 	facts, known := mechanisms.FactsOf(m.Name)
 	if !known || !facts.Tree || facts.Law == mechanisms.Gamma {
@@ -117,8 +117,8 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 	return max(1, scale/c.gain(p, p.Episodes[0])/needed), nil
 }
 
-// reach is the radius of the ball that noise of the paper's size is made for: two of its vectors are so many times 2
-// apart, and the longest is as far from zero as it is and its centre.
+// reach returns the radius of the ball that the paper's noise protects. Two vectors in it are at most excess times 2
+// apart. For zero-out, the longest distance from zero includes the distance of the centre.
 func (c Config) reach(m mechanisms.Config) (float64, error) {
 	excess, err := c.excess(m)
 	if m.Unit.AgainstNull() {
@@ -127,9 +127,9 @@ func (c Config) reach(m mechanisms.Config) (float64, error) {
 	return excess, err
 }
 
-// centres is how far centres of contributions are from zero. It counts where noise is made for the distance of a
-// contribution from none: with losses that are measured from their middle that is half of the distance of two
-// contributions.
+// centres returns the distance of contributions' centres from zero. It matters if noise is calibrated to the distance
+// between a contribution and none. With losses measured from the middle of their range, that is half of the distance
+// between two contributions.
 func (c Config) centres(m mechanisms.Config) float64 {
 	if m.Unit.AgainstNull() {
 		return math.Abs(1 - float64(2*c.Baseline))
@@ -137,7 +137,8 @@ func (c Config) centres(m mechanisms.Config) float64 {
 	return 1
 }
 
-// gain is of a contribution and of a release: m/ζ times half of the range of losses.
+// gain returns the factor from mapped to real units of a contribution and of a release: m/ζ times half of the range of
+// losses.
 func (c Config) gain(p Params, e Episode) float64 {
 	m := p.Dimension
 	if p.earlier() {
@@ -166,8 +167,8 @@ func (p Params) validate() error {
 	return nil
 }
 
-// Versions of a stored plan. Those before planOfTangents have full directions and a baseline that stays, and each of
-// their plans has the first version that can hold it. A stream keeps its version.
+// Versions of a stored plan. Versions before planOfTangents have directions that fill R^n and a constant baseline. Each
+// of their plans uses the first version that can hold it. A stream keeps its version.
 const (
 	planVersion    = 1 // ‖ episode
 	planOfMore     = 2 // ‖ reach ‖ episodes
@@ -203,7 +204,7 @@ func (p Params) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
-// ParseParams reads what AppendBinary has written.
+// ParseParams reads the stored form that AppendBinary writes.
 func ParseParams(b []byte) (Params, error) {
 	p, rest := Params{Reach: 1, Centres: 1}, b
 	number := func() float64 {

@@ -9,7 +9,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// reference is the operators.ReferenceModel of a machine: it finds each play's direction from the others of its round.
+// reference implements operators.ReferenceModel for bandit. It computes each play's direction from the other plays of
+// its round.
 type reference struct {
 	Config
 	*actions.History
@@ -52,7 +53,7 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Contribution takes the direction of a play from what was published of it.
+// Contribution uses the direction of the play as computed from published decisions.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	adds := t.Next(r.Key, t.mapped(actions.Number(r)))
 	if !adds.Usable() {
@@ -65,8 +66,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Canary is of a play along the direction that u is, or where plays go in directions of their own of the first one
-// that is open.
+// Canary returns two answers to the play along the direction u, or, if directions are drawn, to the first open play.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if !t.axes {
 		return actions.Opposite(t.Open(), t.Losses, 1, factor)
@@ -78,7 +78,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return actions.Opposite(play, t.Losses, sign, factor)
 }
 
-// Tangent leaves the direction in turn that is nearest: an audit's plays go along these (Config.axes).
+// Tangent replaces u by its component along the nearest of the directions that an audit plays in turn (Config.axes).
 func (t *reference) Tangent(u []float64) {
 	if !t.axes {
 		return
@@ -91,7 +91,8 @@ func (t *reference) Tangent(u []float64) {
 	}
 }
 
-// nearest returns the direction in turn that u is along most, and whether it is along it (1) or against it (−1).
+// nearest returns the axis among the directions in turn that is closest to the line of u, and its sign: 1 if u points
+// along it and −1 if against it.
 func (t *reference) nearest(u []float64) (axis int, sign float64) {
 	most := -1.0
 	for k, v := range t.along {

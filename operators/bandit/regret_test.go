@@ -17,7 +17,7 @@ import (
 	"oriel/schemas"
 )
 
-// seeds is of how many regret is a mean.
+// seeds returns the number of seeds over which regret is averaged.
 func seeds() int { return tiertest.Runs(2, 4) }
 
 func set(tb testing.TB, name string, n int, radius float64) convex.Set {
@@ -29,8 +29,8 @@ func set(tb testing.TB, name string, n int, radius float64) convex.Set {
 	return s
 }
 
-// paper is PrivateBandit of so many plays on the ball of diameter 1, losses clipped to what they can be: √T rounds of
-// √T plays, which leave the ball.
+// paper returns PrivateBandit with the given number of plays on the ball of diameter 1: √T rounds of √T plays, which
+// may leave the ball. Losses are clipped to their exact range.
 func paper(tb testing.TB, n int, total float64) Config {
 	tb.Helper()
 	batch := int(math.Sqrt(total))
@@ -43,7 +43,7 @@ func paper(tb testing.TB, n int, total float64) Config {
 	return c
 }
 
-// mechanism is of all there is: every round is in the window.
+// mechanism returns a mechanism whose window holds every round.
 func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
 	facts, _ := mechanisms.FactsOf(name)
 	m := mechanisms.Config{
@@ -57,7 +57,7 @@ func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
 	return m
 }
 
-// earlier are the params of a plan from before planOfTangents.
+// earlier returns the params of a plan from before planOfTangents.
 func earlier(c Config) Params {
 	p := c.NewParams()
 	p.Dimension = 0
@@ -82,14 +82,14 @@ func opened(tb testing.TB, c Config, p Params, m mechanisms.Config, key byte, ex
 	return machine
 }
 
-// world answers plays of ½|x − z_t|², z_t = c + U(±0.1) with |c| = 0.3. Fates of answers are probabilities of each
-// play; the zero world answers each at once.
+// world answers plays with the loss ½|x − z_t|², where z_t = c + U(±0.1) and |c| = 0.3. Its fields are the
+// probabilities, for each play, of lost, late, doubled and forged answers. The zero world answers each play at once.
 type world struct {
 	lost, doubled, forged float64
-	late                  int // plays that an answer may come behind others
+	late                  int // largest number of plays by which an answer is late
 }
 
-// offer is a play, and its answer when it has one.
+// offer is a play together with its answer, once it has one.
 type offer struct {
 	index uint64
 	point []float64
@@ -97,7 +97,7 @@ type offer struct {
 	due   int
 }
 
-// regret carries out so many plays. It returns what was lost on the best fixed point, per play.
+// regret carries out total plays. It returns the regret to the best fixed point, per play.
 func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64 {
 	tb.Helper()
 	rng, fate := rand.New(rand.NewPCG(seed, 9)), rand.New(rand.NewPCG(seed, 10))
@@ -129,7 +129,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 		r.Identity.Offset = records
 		records++
 		if made = m.Add(made[:0], r); len(made) > 0 {
-			if stale := len(todo) - 2*len(made); stale > 0 { // nobody carries out what has timed out
+			if stale := len(todo) - 2*len(made); stale > 0 { // clients skip plays that have timed out
 				todo = todo[stale:]
 			}
 			hear(made)
@@ -170,7 +170,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 			record(x.index, x.loss)
 		}
 		if waiting = rest; carried < total && len(waiting) == 0 && len(todo) == 0 {
-			record(0, 0) // more was lost than is offered beyond need: somebody keeps time
+			record(0, 0) // more was lost than is offered beyond need: null records let time pass
 		}
 	}
 	best := squares
@@ -180,7 +180,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 	return (lost - best) / float64(total)
 }
 
-// answered is a mean regret of some seeds.
+// answered returns the mean regret over several seeds.
 func (w world) answered(tb testing.TB, c Config, name string, exact bool, total, seeds int) (mean float64) {
 	tb.Helper()
 	return w.under(tb, c, mechanism(c, name, 1), exact, total, seeds)
@@ -194,9 +194,9 @@ func (w world) under(tb testing.TB, c Config, m mechanisms.Config, exact bool, t
 	return mean
 }
 
-// TestRegretBesideNoPrivacy: with the paper's ζ and η, noise of blt over the rounds costs a tenth of regret at most at
-// T = 10⁶, and three times that a decade before: two fifths at 5·10⁴. Exact Gaussian noise of a tree at most doubles it
-// at 10⁶.
+// TestRegretBesideNoPrivacy compares regret with and without noise, at the paper's ζ and η. The noise of blt over the
+// rounds adds at most a tenth at T = 10⁶, and two fifths at 5·10⁴. Exact Gaussian noise of a tree at most doubles the
+// regret at 10⁶.
 func TestRegretBesideNoPrivacy(t *testing.T) {
 	total, limit, tree := tiertest.Runs(50_000, 1_000_000), tiertest.Runs(1.4, 1.1), tiertest.Runs(3.5, 2.0)
 	for _, n := range []int{2, 4} {

@@ -18,7 +18,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestSmoothingMovesALossByItsSlope: |f − f̂| ≤ ζL; and ζ·n/(n+1) it is, where f is the distance from the middle.
+// TestSmoothingMovesALossByItsSlope checks |f − f̂| ≤ ζL, and that the difference is ζ·n/(n+1) if f is the distance
+// from the centre of the ball.
 func TestSmoothingMovesALossByItsSlope(t *testing.T) {
 	const n, draws, zeta = 3, 100_000, 0.5
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -43,8 +44,8 @@ func TestSmoothingMovesALossByItsSlope(t *testing.T) {
 	}
 }
 
-// TestFrankWolfeConverges: after K linear minimisations q is within 2D²/(K+2) of its least (Jaggi, "Revisiting
-// Frank-Wolfe", ICML 2013, Theorem 1, with the curvature D² of ½|x|²).
+// TestFrankWolfeConverges checks that after K linear minimisations q is within 2D²/(K+2) of its minimum (Jaggi,
+// "Revisiting Frank-Wolfe", ICML 2013, Theorem 1, with the curvature D² of ½|x|²).
 func TestFrankWolfeConverges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
@@ -74,8 +75,9 @@ func TestFrankWolfeConverges(t *testing.T) {
 	}
 }
 
-// TestCentresAreAsPreciseAsAsked: within the precision of the projection, with no more linear minimisations than the
-// bound says, also where a step has one record, for which the paper's centres are within a diameter.
+// TestCentresAreAsPreciseAsAsked checks that centres are within the configured precision of the projection, with no
+// more linear minimisations than the bound allows. This includes steps of one record, for which the paper's centres are
+// only within a diameter.
 func TestCentresAreAsPreciseAsAsked(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 10))
 	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
@@ -107,8 +109,8 @@ func TestCentresAreAsPreciseAsAsked(t *testing.T) {
 	}
 }
 
-// TestNoisyOCO: with exact maps the regret of linear losses that are seen with noise is at most 2√T·κ·D_ω, and what a
-// map is off by, γ, adds at most Tκγ and is felt (Lemma 6). Losses change sign when they hurt most.
+// TestNoisyOCO checks Lemma 6. With exact maps the regret of linear losses seen with noise is at most 2√T·κ·D_ω. A map
+// with error γ adds at most Tκγ, and adds a measurable amount. Losses change sign when it hurts most.
 func TestNoisyOCO(t *testing.T) {
 	const n, total, kappa, gamma = 3, 4000, 2.0, 0.1
 	s := set(t, "l2-ball", n, 0.5)
@@ -143,7 +145,8 @@ func TestNoisyOCO(t *testing.T) {
 	}
 }
 
-// TestPlaysOfARoundHaveOneCentre: they are ζ from it, and it is another one after a step.
+// TestPlaysOfARoundHaveOneCentre checks that the plays of a round are at distance ζ from one centre, and that the next
+// step has another centre.
 func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 	for _, c := range kinds(t) {
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
@@ -171,9 +174,9 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 	}
 }
 
-// TestNeighboursDifferInOneLeaf: two runs that differ in one loss, without noise, with the same plays and
-// baseline forced: releases are equal before the step that adds it, and (m/ζ)Φ apart at most and by one vector ever
-// after.
+// TestNeighboursDifferInOneLeaf compares two runs without noise that differ in one loss, with plays and baseline forced
+// to be equal. Releases are equal before the step that adds the loss. From then on they differ by one constant vector
+// of norm at most (m/ζ)Φ.
 func TestNeighboursDifferInOneLeaf(t *testing.T) {
 	for _, c := range kinds(t) {
 		const changed = 16
@@ -218,9 +221,9 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 
 func machineGain(c Config) float64 { return c.gain(c.NewParams(), c.NewParams().Episodes[0]) }
 
-// TestLengthsOfManyDirections is Lemma 9: of k independent directions the matrix U has |U| ≤ 10·ln((n+k)/δ) + √((1 +
-// k/n)·10·ln((n+k)/δ)), and so |Σc_i·u_i| ≤ |U||c|, for adversarial c, too: those that all point along one direction.
-// It is about 1 + √(k/n), as of normal numbers (Vershynin, *High-Dimensional Probability*, 2018, Theorem 4.4.5).
+// TestLengthsOfManyDirections checks Lemma 9: for k independent directions the matrix U has |U| ≤ 10·ln((n+k)/δ) + √((1
+// + k/n)·10·ln((n+k)/δ)), and so |Σc_i·u_i| ≤ |U||c|. This holds for adversarial c, too, which align all directions.
+// The norm is about 1 + √(k/n), as for normal numbers (Vershynin, *High-Dimensional Probability*, 2018, Theorem 4.4.5).
 func TestLengthsOfManyDirections(t *testing.T) {
 	const delta = 1e-6
 	var u directions
@@ -256,8 +259,8 @@ func TestLengthsOfManyDirections(t *testing.T) {
 	}
 }
 
-// TestRegretWithoutNoise is below Theorem 1 of SPEC.md, which with the paper's constants is (9/2 + 1/√n +
-// 1/n)·√n·LD/T^¼ a play, and falls faster than that.
+// TestRegretWithoutNoise checks that the regret is below Theorem 1 of SPEC.md and falls faster with T. With the paper's
+// constants the bound is (9/2 + 1/√n + 1/n)·√n·LD/T^¼ a play.
 func TestRegretWithoutNoise(t *testing.T) {
 	most := tiertest.Runs(40_000, 100_000)
 	falls := math.Pow(0.6, math.Log10(float64(most)/10_000)) // 0.6 a decade
@@ -284,8 +287,8 @@ func TestRegretWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestProjectionPlaysAsWell: centres by exact projection, as in Thakurta and Smith's algorithm, lose what those of
-// Frank-Wolfe lose, within a tenth.
+// TestProjectionPlaysAsWell checks that the regret with centres by exact projection, as in Thakurta and Smith's
+// algorithm, is within a tenth of the regret with Frank-Wolfe.
 func TestProjectionPlaysAsWell(t *testing.T) {
 	total := tiertest.Runs(30_000, 100_000)
 	for _, exact := range []bool{true, false} {
@@ -299,8 +302,8 @@ func TestProjectionPlaysAsWell(t *testing.T) {
 	}
 }
 
-// TestForgettingFollowsAChange: where a linear loss turns round half way, sums that keep all have to unlearn what they
-// hold, and those that forget lose less than half of what they do.
+// TestForgettingFollowsAChange checks a linear loss that changes sign half way. Sums without decay must first outweigh
+// the old losses; decaying sums have less than half of their regret.
 func TestForgettingFollowsAChange(t *testing.T) {
 	total, seeds := tiertest.Runs(40_000, 100_000), tiertest.Runs(2, 4)
 	c := paper(t, 2, float64(total))
@@ -319,7 +322,7 @@ func TestForgettingFollowsAChange(t *testing.T) {
 				slope := 0.5
 				if play > total/2 {
 					slope = -0.5
-					// 0.25: at the far side of the ball
+					// 0.25 is the loss at the far side of the ball.
 					lost += (slope*d.Extras[0].Numbers[0] + 0.25) / float64(seeds*(total/2))
 				}
 				r := operators.Record{
@@ -341,8 +344,8 @@ func TestForgettingFollowsAChange(t *testing.T) {
 	}
 }
 
-// TestFeedbackThatFails: answers that are lost, doubled, late and forged cost regret as fewer plays do, and no privacy:
-// plays go out by their numbers, once each, and decisions say the same.
+// TestFeedbackThatFails checks that lost, doubled, late and forged answers cost as much regret as having fewer plays
+// would, and no privacy. Every play is published once, in the order of numbers, and decisions state the same guarantee.
 func TestFeedbackThatFails(t *testing.T) {
 	total := tiertest.Runs(60_000, 100_000)
 	c := paper(t, 2, float64(total))

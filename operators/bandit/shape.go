@@ -6,15 +6,15 @@ import (
 	"oriel/operators/convex"
 )
 
-// shape is what a set is like where plays go: a function of public settings.
+// shape holds the geometry of the set that plays need. It is a function of public settings.
 type shape struct {
 	dimension int       // m, of the tangent space
 	centre    []float64 // that centres are drawn to
-	radius    float64   // of a ball about it that is in the set, within its affine hull; only where plays stay in the set
+	radius    float64   // of a ball about the centre in the set, within its affine hull; only if plays stay in the set
 }
 
-// newShape computes the shape of a set, with the ball in it if plays are to stay there. Where they are not, a set whose
-// tangent space costs too much has directions that fill R^n.
+// newShape computes the shape of a set, with an inner ball if plays must stay in the set. If they need not, and the
+// tangent space costs too much, directions fill R^n.
 func newShape(set convex.Set, stay bool) (*shape, error) {
 	s := &shape{dimension: set.Dimension(), centre: make([]float64, set.Dimension())}
 	set.Start(s.centre)
@@ -34,8 +34,7 @@ func newShape(set convex.Set, stay bool) (*shape, error) {
 	return s, err
 }
 
-// geometry returns the shape, which configure has computed. A Config that was made otherwise must have a set that has
-// one.
+// geometry returns the shape that configure computed. A Config built in another way must have a set with a shape.
 func (c Config) geometry() *shape {
 	if c.shape != nil {
 		return c.shape

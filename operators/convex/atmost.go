@@ -13,7 +13,7 @@ type AtMost struct {
 	bases Partition // of the same blocks, Σx = kR
 }
 
-// newSubsetsAtMost wants 1 ≤ k ≤ n.
+// newSubsetsAtMost requires 1 ≤ k ≤ n.
 func newSubsetsAtMost(n, pick int, radius float64) (AtMost, error) {
 	if pick < 1 || pick > n {
 		return AtMost{}, fmt.Errorf("convex: pick %d: not from 1 to %d, the dimension", pick, n)
@@ -21,20 +21,20 @@ func newSubsetsAtMost(n, pick int, radius float64) (AtMost, error) {
 	return AtMost{"subsets-at-most", Partition{[]Subsets{{n, pick, radius}}, n, radius}}, nil
 }
 
-// newPartitionAtMost reads entries of ParseBlock.
+// newPartitionAtMost reads entries in the canonical form of ParseBlock.
 func newPartitionAtMost(blocks []string, n int, radius float64) (AtMost, error) {
 	p, err := newPartition(blocks, n, radius)
 	return AtMost{"partition-at-most", p}, err
 }
 
-// Name is subsets-at-most or partition-at-most.
+// Name returns subsets-at-most or partition-at-most.
 func (s AtMost) Name() string { return s.name }
 
-// Dimension is the sum of sizes.
+// Dimension returns the sum of the sizes of the blocks.
 func (s AtMost) Dimension() int { return s.bases.n }
 
-// Diameter is that of a product: two full sets of a block that have as little in common as they can, or a full set and
-// its complement.
+// Diameter returns the diameter of a product of blocks. In a block it is the distance of two full sets with as little
+// in common as possible, or of a full set and its complement.
 func (s AtMost) Diameter() float64 {
 	apart := 0
 	for _, b := range s.bases.blocks {
@@ -43,14 +43,14 @@ func (s AtMost) Diameter() float64 {
 	return float64(s.bases.radius * math.Sqrt(float64(apart)))
 }
 
-// MaxNorm is R times the root of all picks, at a vertex.
+// MaxNorm returns R times the root of the sum of all picks, the norm of a vertex.
 func (s AtMost) MaxNorm() float64 { return s.bases.MaxNorm() }
 
-// Start is 0, the empty set.
+// Start writes 0, the empty set.
 func (AtMost) Start(dst []float64) { clear(dst) }
 
-// inner writes the centre of a ball that is in the set and returns its radius: r = min(R/2, kR/(n + √n)) of the block
-// where that is least, each block's coordinates at its own.
+// inner writes the centre of a ball in the set and returns its radius: the least r = min(R/2, kR/(n + √n)) over the
+// blocks. The centre has each block's own r as its coordinates.
 func (s AtMost) inner(centre []float64) float64 {
 	least := math.Inf(1)
 	s.bases.each(func(_, at int, b Subsets) {
@@ -64,12 +64,12 @@ func (s AtMost) inner(centre []float64) float64 {
 	return least
 }
 
-// Linear is a linear oracle with memory of its own.
+// Linear returns a linear oracle with its own memory.
 func (s AtMost) Linear() LinearOracle {
 	return &gains{set: s, order: newDescending(s.Dimension()), keys: make([]float64, s.Dimension())}
 }
 
-// gains takes the costs below 0 of each block, the k smallest if there are more, lowest position first: the greedy
+// gains takes the negative costs of each block, or its k smallest if there are more, lowest position first: the greedy
 // algorithm on an independence polytope.
 type gains struct {
 	set   AtMost
@@ -91,7 +91,8 @@ func (o *gains) Minimise(dst, c []float64) {
 	})
 }
 
-// Projection clips each coordinate, and shifts a block by what brings its sum to kR where that is not enough.
+// Projection returns one that clips each coordinate. If the sum of a block is still above kR, it also shifts the block
+// until the sum is kR.
 func (s AtMost) Projection() Projection { return cappedAtMost{s} }
 
 type cappedAtMost struct{ set AtMost }
@@ -109,12 +110,12 @@ func (p cappedAtMost) Project(dst, x []float64) {
 	})
 }
 
-// settle brings a mix of points back, coordinate by coordinate and then in sum.
+// settle corrects the rounding of a mix of points, first coordinate by coordinate and then in the sums.
 func (s AtMost) settle(x []float64) {
 	s.bases.each(func(_, at int, b Subsets) { b.atMost(x[at : at+b.n]) })
 }
 
-// atMost brings coordinates to [0, R], and a sum above kR to kR, but for some ulp.
+// atMost clips coordinates to [0, R], and reduces a sum above kR to kR, up to a few ulp.
 func (s Subsets) atMost(x []float64) {
 	for i, v := range x {
 		x[i] = min(v, s.radius)
@@ -127,7 +128,7 @@ func (s Subsets) atMost(x []float64) {
 	}
 }
 
-// checkAtMost wants coordinates in [0, R] whose sum is at most kR, from a place on.
+// checkAtMost checks the coordinates from a given place on: each in [0, R] and their sum at most kR.
 func (s Subsets) checkAtMost(at func(int) float64, from int) error {
 	total := 0.0
 	for i := range s.n {
@@ -149,5 +150,5 @@ func (s AtMost) check(at func(int) float64) error {
 	return err
 }
 
-// LocalOracle is no local one: none is known whose ρ is small.
+// LocalOracle returns one that is not local, because none with a small ρ is known.
 func (s AtMost) LocalOracle() LocalOracle { return newFollowing(s) }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// independent are independence polytopes of few dimensions.
+// independent returns independence polytopes of few dimensions.
 func independent(t testing.TB) (out []Set) {
 	t.Helper()
 	for n := 2; n <= 8; n++ {
@@ -35,7 +35,8 @@ func independent(t testing.TB) (out []Set) {
 	return out
 }
 
-// What a linear oracle returns is a vertex of least cost, and has no coordinate whose cost is not below 0.
+// TestGreedyTakesGainsAlone checks that a linear oracle returns a vertex of least cost, with 0 at every coordinate
+// whose cost is not negative.
 func TestGreedyTakesGainsAlone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, s := range independent(t) {
@@ -71,8 +72,9 @@ func TestGreedyTakesGainsAlone(t *testing.T) {
 	}
 }
 
-// The diameter is that of the vertices, or of forests at most more; the start is the point of least norm; and the ball
-// of Inner is in the set: so are its points in the directions of all facets.
+// TestMeasuresOfIndependencePolytopes checks that Diameter is the diameter of the vertices; for forests it is an upper
+// bound. The start is the point of least norm. The ball of Inner is in the set: the test tries its points in the
+// directions of all facets.
 func TestMeasuresOfIndependencePolytopes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, s := range independent(t) {
@@ -136,7 +138,7 @@ func TestIndependencePolytopesThatAreRefused(t *testing.T) {
 	}
 }
 
-// States of points that are outside are refused.
+// TestStatesOutsideAtMost checks that states of points outside the set are refused.
 func TestStatesOutsideAtMost(t *testing.T) {
 	for _, name := range []string{"subsets-at-most", "partition-at-most", "forests"} {
 		s := mustParse(t, name, 6, 1)

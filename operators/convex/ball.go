@@ -8,25 +8,25 @@ type Ball struct {
 	radius float64
 }
 
-// Name is l2-ball.
+// Name returns l2-ball.
 func (Ball) Name() string { return "l2-ball" }
 
-// Dimension is n.
+// Dimension returns n.
 func (b Ball) Dimension() int { return b.n }
 
-// Diameter is 2R.
+// Diameter returns 2R.
 func (b Ball) Diameter() float64 { return float64(2 * b.radius) }
 
-// MaxNorm is R.
+// MaxNorm returns R.
 func (b Ball) MaxNorm() float64 { return b.radius }
 
-// Start is the centre.
+// Start writes the centre.
 func (Ball) Start(dst []float64) { clear(dst) }
 
-// Projection scales what is outside to norm R. It needs no scratch.
+// Projection returns b itself: it scales a point outside to norm R, and needs no scratch space.
 func (b Ball) Projection() Projection { return b }
 
-// Project is the projection itself.
+// Project writes the nearest point of the ball.
 func (b Ball) Project(dst, x []float64) {
 	norm := lattice.Norm(x)
 	if norm <= b.radius {
@@ -39,7 +39,7 @@ func (b Ball) Project(dst, x []float64) {
 	}
 }
 
-// Minimise is −R·c/|c|, and 0 for c = 0.
+// Minimise writes −R·c/|c|, and 0 for c = 0.
 func (b Ball) Minimise(dst, c []float64) {
 	norm := lattice.Norm(c)
 	if norm == 0 {

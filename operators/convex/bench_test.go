@@ -43,7 +43,7 @@ func BenchmarkMove(b *testing.B) {
 	}
 }
 
-// BenchmarkLinear is one vertex for random costs; flows and matchings have benchmarks of their own.
+// BenchmarkLinear measures finding one vertex for random costs. Flows and matchings have their own benchmarks.
 func BenchmarkLinear(b *testing.B) {
 	for _, name := range []string{"trees", "ranking", "subsets", "spectrahedron", "trace-norm"} {
 		for _, n := range []int{16, 144, 1024} {
@@ -63,7 +63,8 @@ func BenchmarkLinear(b *testing.B) {
 	}
 }
 
-// BenchmarkFlow is on squares of 8, 23 and 40 vertices a side, after as many moves as make the flow spread out.
+// BenchmarkFlow measures moves on square grids of 8, 23 and 40 vertices a side, after enough moves to spread the flow
+// out.
 func BenchmarkFlow(b *testing.B) {
 	for _, side := range []int{8, 16, 23, 40, 71} {
 		f := parseFlow(b, grid(side), 1)
@@ -92,7 +93,7 @@ func BenchmarkFlow(b *testing.B) {
 	}
 }
 
-// BenchmarkMatching is on matrices, on a mix that is spread out.
+// BenchmarkMatching measures moves on matrices, from a mix that is spread out.
 func BenchmarkMatching(b *testing.B) {
 	for _, side := range []int{8, 16, 32} {
 		m := mustParse(b, "matching", side*side, 1).(Matching)
@@ -114,7 +115,7 @@ func BenchmarkMatching(b *testing.B) {
 	}
 }
 
-// BenchmarkTangent projects costs of flows: layers of a few vertices, and squares.
+// BenchmarkTangent measures projecting the costs of flows: layers of a few vertices, and square grids.
 func BenchmarkTangent(b *testing.B) {
 	for name, edges := range map[string][]string{
 		"layers/V=42/d=272": layered(5, 8), "square/V=529/d=1012": grid(23), "square/V=5041/d=9940": grid(71),

@@ -2,9 +2,9 @@ package convex
 
 import "slices"
 
-// biconnected returns the blocks of a connected graph, edges by their numbers: two edges are in one block if a circle
-// goes through both (J. Hopcroft and R. Tarjan, Algorithm 447: efficient algorithms for graph manipulation, CACM 16,
-// 1973). Parallel edges are a circle. All spanning trees have as many edges of a block as it has vertices, less one.
+// biconnected returns the blocks of a connected graph as lists of edge numbers. Two edges are in one block if a cycle
+// contains both (J. Hopcroft and R. Tarjan, Algorithm 447: efficient algorithms for graph manipulation, CACM 16, 1973).
+// Parallel edges form a cycle. Every spanning tree has as many edges in a block as the block has vertices, less one.
 func biconnected(vertices int, from, to []int32) [][]int32 {
 	beside := make([][]int32, vertices)
 	for edge := range from {

@@ -5,24 +5,24 @@ import (
 	"math"
 )
 
-// localBlocks is the local oracle of a product of Subsets, coordinates in their order. Within blocks it moves up to
-// m = √n·r/2 in all from coordinates of larger cost to those of smaller, what pays most first. Any y of the set with
-// |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, and p is the best of all that move no more: within a block the pairs of
-// worst and best pay less and less, so that the order over all blocks takes each block's in theirs. And |x−p|₂ ≤ |x−p|₁
-// = 2m, hence ρ = √n.
+// localBlocks is the local oracle of a product of Subsets, with coordinates in block order. Within blocks it moves a
+// total mass of up to m = √n·r/2 from coordinates of larger cost to those of smaller, starting with the largest gain.
+// Any y of the set with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, and p is the best of all that move no more. This
+// holds because, within a block, successive pairs of worst and best coordinates gain less and less, so that the order
+// over all blocks keeps the order within each. And |x−p|₂ ≤ |x−p|₁ = 2m, hence ρ = √n.
 type localBlocks struct {
 	blocks []Subsets
 	x      []float64
 	order  descending
 	sorted []int32   // positions of a block by falling cost
-	gone   []float64 // what a coordinate gives, in the end; and before, what pairs could take of it
-	come   []float64 // what it gets
+	gone   []float64 // the mass that a coordinate gives; before that, the mass that pairs could take of it
+	come   []float64 // the mass that it gets
 	pairs  []pair    // of all blocks, each block's by falling gain
 	gains  []float64 // of pairs
 	ranked descending
 }
 
-// pair is mass that could move.
+// pair is a mass that could move from one coordinate to another.
 type pair struct {
 	from, to int32
 	mass     float64
@@ -66,7 +66,7 @@ func (o *localBlocks) Move(alpha, r float64, c []float64) {
 	}
 }
 
-// pair appends what pays within the block that begins at a position.
+// pair appends the profitable pairs of the block that begins at a position.
 func (o *localBlocks) pair(block Subsets, at int, c []float64) {
 	o.order.start(c)
 	for i := range block.n {
@@ -100,7 +100,7 @@ func (o *localBlocks) pair(block Subsets, at int, c []float64) {
 	}
 }
 
-// choose fills gone and come with the pairs of largest gain, the mass in all at most left.
+// choose fills gone and come with the pairs of largest gain, with a total mass of at most left.
 func (o *localBlocks) choose(left float64) {
 	o.ranked.start(o.gains)
 	for i := range o.gains {
@@ -120,7 +120,7 @@ func (o *localBlocks) AppendState(dst []byte) []byte { return appendFloats(dst, 
 
 func (o *localBlocks) StateLen() int { return 8 * len(o.x) }
 
-// Restore wants a point of the set.
+// Restore accepts only a point of the set.
 func (o *localBlocks) Restore(state []byte) error {
 	if len(state) != o.StateLen() {
 		return errStateLen

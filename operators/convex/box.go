@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Box has ends of its own for each coordinate: low_i ≤ x_i ≤ high_i.
+// Box has a separate range for each coordinate: low_i ≤ x_i ≤ high_i.
 type Box struct {
 	low, high  []float64
 	wide, long float64 // D and the largest norm
 }
 
-// newCube is [−R, R]^n.
+// newCube returns [−R, R]^n.
 func newCube(n int, radius float64) Box {
 	b := Box{low: make([]float64, n), high: make([]float64, n)}
 	for i := range n {
@@ -26,7 +26,7 @@ func newCube(n int, radius float64) Box {
 	return b
 }
 
-// ParseEnd returns the canonical form of an entry, a number up to 1e15 in size, and whether it is one.
+// ParseEnd returns the canonical form of an entry, and whether it is valid: a number of absolute value at most 1e15.
 func ParseEnd(text string) (canonical string, ok bool) {
 	end, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(math.Abs(end) <= maxRadius) {
@@ -35,7 +35,8 @@ func ParseEnd(text string) (canonical string, ok bool) {
 	return strconv.FormatFloat(end+0, 'g', -1, 64), true // −0 is 0
 }
 
-// newBox reads entries of ParseEnd: one for each coordinate, or one for all. Its errors name the place, from 1.
+// newBox reads entries in the form of ParseEnd: one for each coordinate, or one for all. Its errors name the position,
+// from 1.
 func newBox(low, high []string, n int) (Box, error) {
 	ends := func(name string, list []string) ([]float64, error) {
 		if len(list) != 1 && len(list) != n {
@@ -70,26 +71,26 @@ func newBox(low, high []string, n int) (Box, error) {
 	return b, nil
 }
 
-// Name is box.
+// Name returns box.
 func (Box) Name() string { return "box" }
 
-// Dimension is n.
+// Dimension returns n.
 func (b Box) Dimension() int { return len(b.low) }
 
-// Diameter is that of a corner and the opposite one.
+// Diameter returns the distance of two opposite corners.
 func (b Box) Diameter() float64 { return b.wide }
 
-// MaxNorm is that of the farthest corner.
+// MaxNorm returns the norm of the farthest corner.
 func (b Box) MaxNorm() float64 { return b.long }
 
-// Start is the centre.
+// Start writes the centre.
 func (b Box) Start(dst []float64) {
 	for i, low := range b.low {
 		dst[i] = low/2 + b.high[i]/2
 	}
 }
 
-// inner is half of the shortest side.
+// inner returns half of the shortest side.
 func (b Box) inner() float64 {
 	radius := math.Inf(1)
 	for i, low := range b.low {
@@ -98,10 +99,10 @@ func (b Box) inner() float64 {
 	return radius
 }
 
-// Projection clips each coordinate. It needs no scratch.
+// Projection returns b itself: it clips each coordinate, and needs no scratch space.
 func (b Box) Projection() Projection { return b }
 
-// Project is the projection itself.
+// Project writes the nearest point of the box.
 func (b Box) Project(dst, x []float64) {
 	low, high := b.low[:len(x)], b.high[:len(x)]
 	for i, v := range x {
@@ -116,7 +117,7 @@ func (b Box) Project(dst, x []float64) {
 
 func (b Box) clip(i int, v float64) float64 { return max(b.low[i], min(b.high[i], v)) }
 
-// Minimise is the low end where c_i > 0 and the high one elsewhere.
+// Minimise writes the low end where c_i > 0, and the high end elsewhere.
 func (b Box) Minimise(dst, c []float64) {
 	for i, v := range c {
 		dst[i] = b.high[i]
@@ -126,7 +127,7 @@ func (b Box) Minimise(dst, c []float64) {
 	}
 }
 
-// LocalOracle is the direct form of operators/coco/SPEC.md §7.4, without decomposition.
+// LocalOracle returns the direct form of operators/coco/SPEC.md §7.4, without decomposition.
 func (b Box) LocalOracle() LocalOracle {
 	o := &localBox{box: b, x: make([]float64, b.Dimension())}
 	b.Start(o.x)

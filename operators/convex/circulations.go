@@ -2,8 +2,9 @@ package convex
 
 import "errors"
 
-// circulations are the differences of two flows: what enters a vertex leaves it, at the source and the sink too. The
-// projection of v is v − Aᵀp for the incidence matrix A and the potentials p of AAᵀp = Av, the Laplacian's.
+// circulations is the space of differences of two flows: the amount that enters a vertex leaves it, also at the source
+// and the sink. The projection of v is v − Aᵀp, where A is the incidence matrix and the potentials p solve AAᵀp = Av,
+// an equation with the graph's Laplacian.
 type circulations struct {
 	graph      *graph
 	laplacian  *laplacian
@@ -18,11 +19,11 @@ func (f Flow) tangent() (Tangent, error) {
 	return &circulations{f.graph, l, make([]float64, f.graph.vertices())}, nil
 }
 
-// Dimension is edges − vertices + 1, the cycles that a spanning tree leaves: each edge lies on a path from the source
-// to the sink, so that no other equation holds.
+// Dimension returns edges − vertices + 1, the number of independent cycles. No other equation holds, because each edge
+// lies on a path from the source to the sink.
 func (c *circulations) Dimension() int { return c.graph.edges() - c.graph.vertices() + 1 }
 
-// Project costs two passes over the edges and one over the factor.
+// Project takes two passes over the edges and one over the factor.
 func (c *circulations) Project(v []float64) {
 	g, p := c.graph, c.potentials
 	clear(p)

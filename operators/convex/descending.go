@@ -1,7 +1,8 @@
 package convex
 
-// descending yields the positions of keys from the largest key to the smallest, ties by lowest position: a heap, so
-// that taking the first few costs O(n) and all of them O(n log n). The order is total, hence the same for any heap.
+// descending yields the positions of keys from the largest key to the smallest, ties by lowest position. It is a heap,
+// so that taking the first few costs O(n) and all of them O(n log n). The order is total, so that it does not depend on
+// the structure of the heap.
 type descending struct {
 	keys []float64
 	heap []int32
@@ -9,13 +10,13 @@ type descending struct {
 
 func newDescending(n int) descending { return descending{heap: make([]int32, 0, n)} }
 
-// start forgets the positions added before; keys is read by add and next and must not change between them.
+// start forgets earlier positions. add and next read keys, which must not change between them.
 func (d *descending) start(keys []float64) {
 	d.keys = keys
 	d.heap = d.heap[:0]
 }
 
-// add puts position i among those to come. build must follow the last add.
+// add adds position i. build must follow the last add.
 func (d *descending) add(i int) { d.heap = append(d.heap, int32(i)) }
 
 func (d *descending) build() {
@@ -33,7 +34,8 @@ func (d *descending) all(keys []float64) {
 	d.build()
 }
 
-// cheapest starts with all positions of costs, from the smallest cost on. keys is scratch, as long as costs.
+// cheapest starts with all positions of costs, in the order from the smallest cost. keys is scratch space of the same
+// length.
 func (d *descending) cheapest(keys, costs []float64) {
 	for i, cost := range costs {
 		keys[i] = -cost
@@ -41,7 +43,7 @@ func (d *descending) cheapest(keys, costs []float64) {
 	d.all(keys)
 }
 
-// next removes and returns the first position, or −1 when none is left.
+// next removes and returns the first position, or −1 if none is left.
 func (d *descending) next() int {
 	if len(d.heap) == 0 {
 		return -1

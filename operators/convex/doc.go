@@ -1,4 +1,4 @@
-// Package convex holds the feasible sets a decision can be confined to, and three ways to get back into one.
+// Package convex holds the feasible sets of decisions, and the oracles by which algorithms keep a decision in its set.
 //
 //		n  dimension    R  radius    s  scale of the simplex    D  diameter    c  a linear cost
 //
@@ -22,14 +22,15 @@
 //		vertices  hull of a list          of all  of all  mean       none                all of x may move
 //
 //	 w̄ is w in reverse;
-//	 of subsets D has k' = min(k, n−k) for k, of a partition each block; of sets at most k' = min(2k, n); of trees and
-//	 forests D is at most that, with k edges of the largest one; ℓ is the number of edges of the longest path, n that
-//	 of all edges, and D of a flow at most R√n
+//	 k' = min(k, n−k) for subsets, and in each block of a partition; k' = min(2k, n) for sets of at most k;
+//	 for trees and forests D is an upper bound, with the k edges of the largest one;
+//	 for a flow ℓ is the number of edges of the longest path, n the number of all edges, and D is at most R√n
 //
-// With a linear cost of each coordinate decisions approach the cheapest path (flow), assignment of rows to columns
-// (matching), k of d (subsets), so many of each block (partition), spanning tree (trees), order of items (ranking) or
-// listed point (vertices); or as many as gain, k at most (subsets-at-most), so many of each block at most
-// (partition-at-most), without a circle (forests). Decisions of spectrahedron and trace-norm are matrices.
+// With a linear cost of each coordinate decisions approach the cheapest vertex: a path (flow), an assignment of rows to
+// columns (matching), k of d items (subsets), a fixed number of each block (partition), a spanning tree (trees), an
+// order of items (ranking) or a listed point (vertices). In three sets the vertex contains only items of negative cost:
+// at most k (subsets-at-most), at most a number of each block (partition-at-most), or edges without a cycle (forests).
+// Decisions of spectrahedron and trace-norm are matrices.
 //
 //   - Projection: the nearest point of the set.
 //   - LinearOracle: a vertex that minimises ⟨c, ·⟩.
@@ -37,12 +38,12 @@
 //   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns
 //     the point x that it moves, because the general form needs x as a mix of vertices.
 //
-// A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: one machine, one of
-// each.
+// A Set is a value and may be shared. A Projection, LocalOracle or Tangent owns scratch space: each machine must have
+// its own.
 //
-// Everything here decides published bytes: fixed order of summation, ties by lowest index, products rounded before they
-// are added, no function of package math but Sqrt, Abs and their like. Points stay feasible to a few ulp for ever: sums
-// are renormalised after each move, in the same way each time.
+// Everything here decides published bytes. Sums have a fixed order, ties go to the lowest index, products are rounded
+// before they are added, and package math is used only for Sqrt, Abs and similar exact functions. Points stay feasible
+// to a few ulp for ever, because sums are renormalised after each move in the same way.
 //
 // References: operators/coco/SPEC.md §7 and §8; Garber and Hazan, "A linearly convergent variant of the conditional
 // gradient algorithm" (2013), for the local oracle; Duchi and others, ICML 2008, for the projection on simplex and ℓ1

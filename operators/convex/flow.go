@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Flow is the set of flows of a fixed amount R from the source of an acyclic graph to its sink, a coordinate an edge:
-// x ≥ 0, what enters a vertex leaves it. Its vertices are paths that carry all of it.
+// Flow is the set of flows of a fixed amount R from the source of an acyclic graph to its sink, with one coordinate for
+// each edge: x ≥ 0, and the amount that enters a vertex leaves it. Its vertices are paths that carry the whole amount.
 type Flow struct {
 	graph  *graph
 	amount float64
 }
 
-// newFlow wants an edge a dimension.
+// newFlow requires as many edges as dimensions.
 func newFlow(edges []string, n int, amount float64) (Flow, error) {
 	g, err := newGraph(edges)
 	if err == nil && g.edges() != n {
@@ -23,23 +23,24 @@ func newFlow(edges []string, n int, amount float64) (Flow, error) {
 	return Flow{g, amount}, err
 }
 
-// Name is flow.
+// Name returns flow.
 func (Flow) Name() string { return "flow" }
 
-// Dimension is the number of edges.
+// Dimension returns the number of edges.
 func (f Flow) Dimension() int { return f.graph.edges() }
 
-// Diameter is R√(2ℓ), ℓ edges on the longest path, or what all edges allow: for flows x and y the squares of x − y sum
-// to at most R·|x − y|₁, which is at most 2Rℓ·R, and to at most R² an edge.
+// Diameter returns R√(2ℓ), where ℓ is the number of edges on the longest path, or the bound R√n over all n edges if it
+// is smaller. For flows x and y the squares of x − y sum to at most R·|x − y|₁, which is at most 2Rℓ·R, and each square
+// is at most R².
 func (f Flow) Diameter() float64 {
 	return float64(f.amount * math.Sqrt(float64(min(2*f.graph.longest, f.graph.edges()))))
 }
 
-// MaxNorm is R√ℓ, of the longest path.
+// MaxNorm returns R√ℓ, the norm of the longest path.
 func (f Flow) MaxNorm() float64 { return float64(f.amount * math.Sqrt(float64(f.graph.longest))) }
 
-// Start divides what enters a vertex evenly among the edges out of it. It is no point of least norm: that one is known
-// to a quadratic program alone.
+// Start divides the amount that enters a vertex evenly among the edges out of it. It is not the point of least norm,
+// which would need a quadratic program.
 func (f Flow) Start(dst []float64) {
 	for i := range dst {
 		dst[i] = 1
@@ -47,9 +48,9 @@ func (f Flow) Start(dst []float64) {
 	f.balance(dst)
 }
 
-// balance makes a flow of any x ≥ 0: what enters a vertex leaves it in the proportions of x, or evenly where x has
-// nothing. It moves x by its rounding if x is a flow up to that, and what it makes balances to some ulp at each
-// vertex.
+// balance turns any x ≥ 0 into a flow: the amount that enters a vertex leaves it in the proportions of x, or evenly if
+// x has nothing there. If x is a flow up to rounding, it moves x by that rounding only. The result balances at each
+// vertex to a few ulp.
 func (f Flow) balance(x []float64) {
 	g := f.graph
 	for vertex := range g.vertices() - 1 {
@@ -77,13 +78,13 @@ func (f Flow) balance(x []float64) {
 	}
 }
 
-// Linear is a linear oracle with memory of its own.
+// Linear returns a linear oracle with its own memory.
 func (f Flow) Linear() LinearOracle { return f.paths() }
 
-// paths finds paths in a graph.
+// paths finds least-cost paths in a graph.
 type paths struct {
 	flow Flow
-	cost []float64 // by vertex: that of the best path to it
+	cost []float64 // by vertex: cost of the best path to it
 	path []int32   // edges of the path that was found, the last one first
 }
 
@@ -91,8 +92,8 @@ func (f Flow) paths() *paths {
 	return &paths{flow: f, cost: make([]float64, f.graph.vertices()), path: make([]int32, 0, f.graph.longest)}
 }
 
-// Minimise writes the flow along a shortest path, found in topological order: O(edges), and of equal ones the one whose
-// last edge that differs is the first in the list.
+// Minimise writes the flow along a shortest path, found in topological order in O(edges). Ties go to the path whose
+// last differing edge comes first in the list.
 func (p *paths) Minimise(dst, c []float64) {
 	p.shortest(c)
 	clear(dst)
@@ -117,7 +118,7 @@ func (p *paths) shortest(c []float64) {
 	p.trace(func(edge int32) bool { return p.cost[g.from[edge]]+c[edge] == p.cost[g.to[edge]] })
 }
 
-// longest finds a path of largest cost among the edges that have some of x, and reports whether there is one.
+// longest finds the path of largest cost among the edges where x is positive, and reports whether there is one.
 func (p *paths) longest(c, x []float64) bool {
 	g := p.flow.graph
 	p.cost[0] = 0
@@ -139,7 +140,7 @@ func (p *paths) longest(c, x []float64) bool {
 	return true
 }
 
-// trace goes back from the sink, by the first edge of each vertex that a best path to it ends with.
+// trace follows the path back from the sink. At each vertex it takes the first edge that can end a best path to it.
 func (p *paths) trace(ends func(edge int32) bool) {
 	g := p.flow.graph
 	p.path = p.path[:0]
@@ -153,7 +154,7 @@ func (p *paths) trace(ends func(edge int32) bool) {
 
 func (p *paths) whole() float64 { return p.flow.amount }
 
-// kappa is √n/R: rows of x ≥ 0 have norm 1, and slack R at vertices.
+// kappa returns √n/R: the rows of x ≥ 0 have norm 1, and slack R at vertices.
 func (p *paths) kappa() float64 { return math.Sqrt(float64(p.flow.Dimension())) / p.flow.amount }
 
 func (p *paths) best(c []float64) []int32 {
@@ -170,7 +171,7 @@ func (p *paths) worst(c, x []float64) []int32 {
 
 func (p *paths) balance(x []float64) { p.flow.balance(x) }
 
-// check wants edges within the amount, and vertices that balance.
+// check checks that edges are within the amount, and that vertices balance.
 func (p *paths) check(at func(i int) float64) error {
 	g, amount := p.flow.graph, p.flow.amount
 	for vertex := range g.vertices() - 1 {
@@ -191,5 +192,5 @@ func (p *paths) check(at func(i int) float64) error {
 	return nil
 }
 
-// LocalOracle takes flow from the worst paths.
+// LocalOracle returns one that takes flow from the worst paths.
 func (f Flow) LocalOracle() LocalOracle { return newLocalParts(f, f.paths()) }

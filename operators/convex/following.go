@@ -2,16 +2,16 @@ package convex
 
 import "math"
 
-// followed is a set that is known by a linear oracle alone, or on which that is cheap.
+// followed is a set without a cheap local oracle, which is reached by linear oracles alone.
 type followed interface {
 	Set
 	Linear() LinearOracle
 	settle(x []float64)               // brings a mix of points back that rounding has moved
-	check(at func(int) float64) error // what can be told of a point by looking at its coordinates
+	check(at func(int) float64) error // checks constraints that are cheap to check
 }
 
-// following has a point that moves towards what a linear oracle says: all of it, whatever r is, so that only a searched
-// step learns from it (operators/coco/SPEC.md §6.1). It keeps x and no decomposition.
+// following is a point that moves towards the answers of a linear oracle. All of it may move, whatever r is, so that
+// only a searched step learns from it (operators/coco/SPEC.md §6.1). It keeps x and no decomposition.
 type following struct {
 	set       followed
 	linear    LinearOracle
@@ -28,7 +28,7 @@ func newFollowing(s followed) *following {
 
 func (o *following) Point() []float64 { return o.x }
 
-// Ratio is infinite: p may be anywhere in the set.
+// Ratio returns +Inf, because p may be anywhere in the set.
 func (*following) Ratio() float64 { return math.Inf(1) }
 
 func (o *following) Move(alpha, _ float64, c []float64) {
@@ -36,7 +36,7 @@ func (o *following) Move(alpha, _ float64, c []float64) {
 	o.Toward(alpha, o.vertex)
 }
 
-// Toward is x ← (1−α)x + αv for a point v of the set, what Move does where v is known already.
+// Toward sets x ← (1−α)x + αv for a point v of the set: a Move with v already known.
 func (o *following) Toward(alpha float64, v []float64) {
 	for i, x := range o.x {
 		o.x[i] = float64((1-alpha)*x) + float64(alpha*v[i])
@@ -48,7 +48,7 @@ func (o *following) AppendState(dst []byte) []byte { return appendFloats(dst, o.
 
 func (o *following) StateLen() int { return 8 * len(o.x) }
 
-// Restore wants finite coordinates that pass the set's check.
+// Restore accepts only finite coordinates that pass the set's check.
 func (o *following) Restore(state []byte) error {
 	if len(state) != o.StateLen() {
 		return errStateLen

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// TestFollowing: what a point moves to costs no more than any vertex, whatever r says, Toward is Move with the vertex
-// known, and points stay in the set.
+// TestFollowing checks that a point moves to a vertex of least cost, whatever r is, that Toward equals Move with that
+// vertex, and that points stay in the set.
 func TestFollowing(t *testing.T) {
 	for name, n := range map[string]int{
 		"trees": 8, "ranking": 6, "spectrahedron": 9, "trace-norm": 8,

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// Forests is R times the convex hull of the forests of a graph, a coordinate an edge: the independence polytope of its
-// graphic matroid. It has an interior. The graph need not be connected.
+// Forests is R times the convex hull of the forests of a graph, with one coordinate for each edge: the independence
+// polytope of its graphic matroid. It has an interior. The graph need not be connected.
 type Forests struct {
 	from, to []int32
 	vertices int
@@ -14,7 +14,7 @@ type Forests struct {
 	radius   float64
 }
 
-// newForests reads entries of ParseEdge, whose direction means nothing: an edge a dimension.
+// newForests reads entries in the form of ParseEdge, one for each dimension. Their direction has no meaning.
 func newForests(edges []string, n int, radius float64) (Forests, error) {
 	from, to, names, err := readEdges(edges, n)
 	s := Forests{from: from, to: to, vertices: len(names), radius: radius}
@@ -33,27 +33,27 @@ func newForests(edges []string, n int, radius float64) (Forests, error) {
 	return s, nil
 }
 
-// Name is forests.
+// Name returns forests.
 func (Forests) Name() string { return "forests" }
 
-// Dimension is the number of edges.
+// Dimension returns the number of edges.
 func (s Forests) Dimension() int { return len(s.from) }
 
-// Diameter is at most R·√min(2k, n), k edges of the largest forest: forests with as little in common as their sizes
-// allow.
+// Diameter returns an upper bound, R·√min(2k, n), where k is the number of edges of the largest forest: two forests
+// with as little in common as their sizes allow.
 func (s Forests) Diameter() float64 {
 	return float64(s.radius * math.Sqrt(float64(min(2*s.rank, len(s.from)))))
 }
 
-// MaxNorm is R√k, at a vertex.
+// MaxNorm returns R√k, at a vertex.
 func (s Forests) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s.rank))) }
 
-// Start is 0, the empty forest.
+// Start writes 0, the empty forest.
 func (Forests) Start(dst []float64) { clear(dst) }
 
-// inner writes the centre of a ball that is in the set and returns its radius. Where all coordinates are r, a ball of
-// radius r takes r(m + √m) ≤ 2rm of m edges that p vertices connect, at most min(n, qp(p−1)/2) for q parallel ones, and
-// R(p − 1) is allowed: r = R/2A for the largest A = m/(p − 1).
+// inner writes the centre of a ball in the set and returns its radius. The centre has all coordinates equal to r. In a
+// ball of radius r, m edges on p vertices sum to at most r(m + √m) ≤ 2rm, and R(p − 1) is allowed. m is at most min(n,
+// qp(p−1)/2) with q parallel edges. So r = R/2A for the largest A = m/(p − 1).
 func (s Forests) inner(centre []float64) float64 {
 	densest := 1.0
 	for p := 2; p <= s.vertices; p++ {
@@ -67,19 +67,19 @@ func (s Forests) inner(centre []float64) float64 {
 	return r
 }
 
-// settle brings coordinates to [0, R] and the sum to what the largest forest has. Sums within parts of the graph keep
-// the rounding of the mixes that x is made of.
+// settle clips coordinates to [0, R] and reduces the sum to that of the largest forest. Sums within parts of the graph
+// keep the rounding of the mixes that x is made of.
 func (s Forests) settle(x []float64) { s.all().atMost(x) }
 
-// all are the sets of as many edges as the largest forest has.
+// all returns the sets with as many edges as the largest forest.
 func (s Forests) all() Subsets { return Subsets{len(s.from), s.rank, s.radius} }
 
 func (s Forests) check(at func(int) float64) error { return s.all().checkAtMost(at, 0) }
 
-// LocalOracle is no local one, as that of Trees.
+// LocalOracle returns one that is not local, as for Trees.
 func (s Forests) LocalOracle() LocalOracle { return newFollowing(s) }
 
-// Linear is a linear oracle with memory of its own.
+// Linear returns a linear oracle with its own memory.
 func (s Forests) Linear() LinearOracle {
 	return newKruskal(s.from, s.to, s.vertices, s.radius, true)
 }

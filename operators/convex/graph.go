@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// MaxEdges bounds a graph, as operators.MaxDimension bounds decisions.
+// MaxEdges bounds the edges of a graph, as operators.MaxDimension bounds decisions.
 const MaxEdges = 1 << 18
 
-// graph is an acyclic one with one source and one sink, every edge of which lies on a path between them. Vertices are
+// graph is an acyclic graph with one source and one sink, in which every edge lies on a path between them. Vertices are
 // numbered in topological order: 0 is the source, the last one the sink.
 type graph struct {
 	from, to []int32  // by edge, in the order of the list
-	first    []int32  // by vertex: where its edges begin in out; one more at the end
+	first    []int32  // by vertex: start of its edges in out; one more at the end
 	out      []int32  // edges by tail, in the order of the list within
 	into     []int32  // edges by head, in the order of the list within; starts are in enter
 	enter    []int32  // as first, for into
@@ -22,8 +22,8 @@ type graph struct {
 	longest  int      // edges of the longest path
 }
 
-// ParseEdge returns the canonical form of an entry, from>to, and whether it is one: two different names without spaces
-// and without >.
+// ParseEdge returns the canonical form of an entry, from>to, and whether it is valid: two different names without
+// spaces and without >.
 func ParseEdge(text string) (canonical string, ok bool) {
 	from, to, ok := strings.Cut(text, ">")
 	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
@@ -34,8 +34,8 @@ func ParseEdge(text string) (canonical string, ok bool) {
 	return from + ">" + to, true
 }
 
-// newGraph reads entries of ParseEdge. Parallel edges are different ones. Its errors name the place in the list, from
-// 1, and the vertices, which are public.
+// newGraph reads entries in the form of ParseEdge. Parallel edges count as different edges. Its errors name the
+// position in the list, from 1, and the vertices, which are public.
 func newGraph(edges []string) (*graph, error) {
 	if len(edges) == 0 || len(edges) > MaxEdges {
 		return nil, fmt.Errorf("convex: %d edges: not 1 to %d", len(edges), MaxEdges)
@@ -72,7 +72,7 @@ func (g *graph) vertices() int { return len(g.names) }
 
 func (g *graph) edges() int { return len(g.from) }
 
-// leaving are the edges out of a vertex, entering those into it.
+// leaving returns the edges out of a vertex, and entering the edges into it.
 func (g *graph) leaving(vertex int) []int32  { return g.out[g.first[vertex]:g.first[vertex+1]] }
 func (g *graph) entering(vertex int) []int32 { return g.into[g.enter[vertex]:g.enter[vertex+1]] }
 
@@ -101,8 +101,8 @@ func (g *graph) index() {
 	}
 }
 
-// sort renumbers vertices in topological order (A. B. Kahn, Topological sorting of large networks, CACM 5 (1962)): of
-// those that are free, the one that became so first.
+// sort renumbers vertices in topological order (A. B. Kahn, Topological sorting of large networks, CACM 5 (1962)).
+// Among vertices without unnumbered predecessors it takes the one that reached this state first.
 func (g *graph) sort() error {
 	waits := make([]int32, len(g.names))
 	for _, vertex := range g.to {
@@ -142,7 +142,7 @@ func (g *graph) sort() error {
 	return nil
 }
 
-// ends wants one source and one sink. Then every edge lies on a path between them.
+// ends checks that there is one source and one sink. Every edge then lies on a path between them.
 func (g *graph) ends() error {
 	var sources, sinks []string
 	for vertex, name := range g.names {
@@ -161,7 +161,7 @@ func (g *graph) ends() error {
 		return fmt.Errorf("convex: edges: %d vertices without an edge out of them, such as %s and %s: one is wanted",
 			len(sinks), sinks[0], sinks[1])
 	}
-	// The one sink is the last in topological order, and the one source the first.
+	// The only sink is the last vertex in topological order, and the only source the first.
 	return nil
 }
 

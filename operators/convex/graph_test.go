@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// slowFlow projects on flows.
+// slowFlow projects onto the set of flows.
 func slowFlow(f Flow, v []float64) []float64 {
 	n, rows := f.Dimension(), f.graph.vertices()-1
 	a, b := mat.NewDense(rows, n, nil), make([]float64, rows)
@@ -26,7 +26,7 @@ func slowFlow(f Flow, v []float64) []float64 {
 	return slowParts(a, b, v)
 }
 
-// slowMatching projects on matchings. The sum of the last column follows from the others.
+// slowMatching projects onto the set of matchings. The sum of the last column follows from the other sums.
 func slowMatching(m Matching, v []float64) []float64 {
 	rows := 2*m.side - 1
 	a, b := mat.NewDense(rows, m.Dimension(), nil), slices.Repeat([]float64{m.amount}, rows)
@@ -39,8 +39,8 @@ func slowMatching(m Matching, v []float64) []float64 {
 	return slowParts(a, b, v)
 }
 
-// slowParts projects on {Ax = b, x ≥ 0} by alternating directions (Boyd and others, Distributed optimization by ADMM,
-// 2011, section 5): the affine hull on one side, x ≥ 0 on the other.
+// slowParts projects onto {Ax = b, x ≥ 0} by alternating directions (Boyd and others, Distributed optimization by ADMM,
+// 2011, section 5), between the affine hull and x ≥ 0.
 func slowParts(a *mat.Dense, b, v []float64) []float64 {
 	rows, n := a.Dims()
 	var gram, right, hull mat.Dense
@@ -73,7 +73,7 @@ func slowParts(a *mat.Dense, b, v []float64) []float64 {
 	return y
 }
 
-// layered is a graph whose vertices stand in layers, each joined to all of the next.
+// layered returns a graph whose vertices form layers, each joined to all vertices of the next.
 func layered(layers, width int) (edges []string) {
 	for w := range width {
 		edges = append(edges, fmt.Sprintf("s>0.%d", w))
@@ -91,7 +91,7 @@ func layered(layers, width int) (edges []string) {
 	return edges
 }
 
-// grid is a square of side × side vertices with edges to the right and down: 2·side·(side−1) of them.
+// grid returns a square of side × side vertices with edges to the right and down: 2·side·(side−1) of them.
 func grid(side int) (edges []string) {
 	for i := range side {
 		for j := range side {
@@ -136,7 +136,8 @@ func TestGraphsThatAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzGraph: what is taken has vertices in topological order, and every edge on a path from the source to the sink.
+// FuzzGraph checks that an accepted graph has vertices in topological order, and every edge on a path from the source
+// to the sink.
 func FuzzGraph(f *testing.F) {
 	for _, edges := range [][]string{{"s>t"}, ladder(9), grid(3), layered(2, 3), {"s>a", "a>s"}, {"é >b", "b> c"}} {
 		f.Add(strings.Join(edges, "\n"))
@@ -174,7 +175,7 @@ func FuzzGraph(f *testing.F) {
 	})
 }
 
-// TestShortestPathsAreTheBest holds the linear oracle against every path, on graphs with equal costs too.
+// TestShortestPathsAreTheBest compares the linear oracle with every path, on graphs with equal costs too.
 func TestShortestPathsAreTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, edges := range [][]string{ladder(1), ladder(2), ladder(7), ladder(14), grid(4), layered(3, 3)} {
@@ -209,7 +210,8 @@ func TestStartOfAFlowIsEven(t *testing.T) {
 	}
 }
 
-// Diameter and MaxNorm bound, and are reached by a graph whose longest paths are disjoint.
+// TestDiameterOfFlows checks that Diameter and MaxNorm are upper bounds, and that a graph with disjoint longest paths
+// reaches them.
 func TestDiameterOfFlows(t *testing.T) {
 	for _, edges := range [][]string{ladder(7), ladder(14), grid(3), {"s>a", "a>t", "s>b", "b>t"}} {
 		f := parseFlow(t, edges, 3)
@@ -229,7 +231,7 @@ func TestDiameterOfFlows(t *testing.T) {
 	}
 }
 
-// What is left of rounding is balanced again, whatever it is.
+// TestBalance checks that balance restores any flow after rounding.
 func TestBalance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for range 300 {

@@ -79,7 +79,7 @@ func permutations(k int) iter.Seq[[]int] {
 	}
 }
 
-// blocksOf are two blocks, of few coordinates one.
+// blocksOf returns two blocks, or one if there are few coordinates.
 func blocksOf(n int) []string {
 	if n < 4 {
 		return []string{fmt.Sprintf("%d:1", n)}
@@ -87,12 +87,12 @@ func blocksOf(n int) []string {
 	return []string{"2:1", fmt.Sprintf("%d:%d", n-2, (n-1)/2)}
 }
 
-// placesOf are two equal places, some that fall, and of many coordinates some that are worth nothing.
+// placesOf returns two equal places, some of falling value and, with many coordinates, some of value 0.
 func placesOf(n int) []string {
 	return []string{"1", "1", "0.5", "0.25", "0.125"}[:max(1, min(n-1, 5))]
 }
 
-// wheel is a random tree, whose vertices are half of n edges and one more, with chords from anywhere to anywhere else.
+// wheel returns a random tree on n/2 + 1 vertices with random chords, n edges in all.
 func wheel(n int) (edges []string) {
 	rng, vertices := rand.New(rand.NewPCG(uint64(n), 6)), n/2+1
 	for i := range n {
@@ -107,7 +107,7 @@ func wheel(n int) (edges []string) {
 	return edges
 }
 
-// ladder is a chain of half of n edges, with chords from anywhere to anywhere behind.
+// ladder returns a chain of n/2 edges followed by random chords.
 func ladder(n int) (edges []string) {
 	rng, chain := rand.New(rand.NewPCG(uint64(n), 3)), (n+1)/2
 	for i := range n {
@@ -122,7 +122,7 @@ func ladder(n int) (edges []string) {
 	return edges
 }
 
-// excess says by how much x breaks its set, relative to the radius.
+// excess returns by how much x violates the constraints of its set, relative to the radius.
 func excess(s Set, x []float64) float64 {
 	norm1, norm2, largest, least, total := 0.0, 0.0, 0.0, math.Inf(1), 0.0
 	for _, v := range x {
@@ -153,7 +153,7 @@ func excess(s Set, x []float64) float64 {
 		return off
 	case Ranking:
 		off, places, sorted := math.Abs(total/s.total-1), 0.0, slices.Sorted(slices.Values(x))
-		for i := range x { // any items have at most what as many first places are worth
+		for i := range x { // the sum of any items is at most that of as many first places
 			places += s.values[i] - sorted[len(x)-1-i]
 			off = max(off, -places/s.values[0])
 		}
@@ -220,7 +220,7 @@ func excess(s Set, x []float64) float64 {
 	panic("unknown set")
 }
 
-// excessWithin says by how much what is within some vertices is more than a tree of them.
+// excessWithin returns by how much the edges within any set of vertices exceed the amount that a tree on them has.
 func excessWithin(from, to []int32, vertices int, radius float64, x []float64) (off float64) {
 	for some := range 1 << vertices {
 		within := 0.0
@@ -356,7 +356,7 @@ func corners(s Set) [][]float64 {
 	return list
 }
 
-// Vertex numberings of the sets whose product form is direct, for the general oracle.
+// Numberings of the vertices of sets whose product form is direct, so that the general oracle can run on them.
 
 type simplexVertices struct{ s Simplex }
 
@@ -405,7 +405,7 @@ func (v boxVertices) minimiser(c []float64) int {
 	return id
 }
 
-// somewhere is a vertex of a set of matrices.
+// somewhere returns a random vertex of a set of matrices.
 func somewhere(rng *rand.Rand, s Set) []float64 {
 	rows, columns, size := 0, 0, 0.0
 	switch s := s.(type) {

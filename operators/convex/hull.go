@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// MaxCorners bounds the vertices of a Hull: its diameter is found among all pairs of them.
+// MaxCorners bounds the number of points of a Hull, because its diameter is searched among all pairs of them.
 const MaxCorners = 4096
 
-// Hull is the convex hull of listed points, of which some may not be vertices.
+// Hull is the convex hull of listed points, some of which may not be vertices.
 type Hull struct {
 	corners    [][]float64
 	wide, long float64 // D and the largest norm
 }
 
-// ParseCorner returns the canonical form of an entry, numbers with spaces between them, and whether it is one: each of
-// them finite, up to 1e15 in size.
+// ParseCorner returns the canonical form of an entry, numbers separated by spaces, and whether it is valid: each number
+// is finite and at most 1e15 in absolute value.
 func ParseCorner(text string) (canonical string, ok bool) {
 	corner, ok := corner(text)
 	if !ok {
@@ -41,7 +41,8 @@ func corner(text string) (out []float64, ok bool) {
 	return out, len(out) > 0
 }
 
-// newHull reads entries of ParseCorner, and scales them by the radius. Its errors name the place in the list, from 1.
+// newHull reads entries in the form of ParseCorner, and scales them by the radius. Its errors name the position in the
+// list, from 1.
 func newHull(corners []string, n int, radius float64) (Hull, error) {
 	if len(corners) < 2 || len(corners) > MaxCorners {
 		return Hull{}, fmt.Errorf("convex: %d vertices: not 2 to %d", len(corners), MaxCorners)
@@ -68,7 +69,7 @@ func newHull(corners []string, n int, radius float64) (Hull, error) {
 	return h, nil
 }
 
-// length is |x − y|₂, or |x|₂ for a y of nil.
+// length returns |x − y|₂, or |x|₂ if y is nil.
 func length(x, y []float64) float64 {
 	square := 0.0
 	for i, v := range x {
@@ -80,19 +81,19 @@ func length(x, y []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// Name is vertices.
+// Name returns vertices.
 func (Hull) Name() string { return "vertices" }
 
-// Dimension is that of the points.
+// Dimension returns the dimension of the points.
 func (h Hull) Dimension() int { return len(h.corners[0]) }
 
-// Diameter is the distance of the two points that are farthest apart.
+// Diameter returns the distance of the two points that are farthest apart.
 func (h Hull) Diameter() float64 { return h.wide }
 
-// MaxNorm is that of the longest point.
+// MaxNorm returns the norm of the longest point.
 func (h Hull) MaxNorm() float64 { return h.long }
 
-// Start is the mean of the points.
+// Start writes the mean of the points.
 func (h Hull) Start(dst []float64) {
 	clear(dst)
 	for i := range h.corners {
@@ -100,11 +101,11 @@ func (h Hull) Start(dst []float64) {
 	}
 }
 
-// Minimise is the point of least cost, the first one in the list.
+// Minimise writes the point of least cost, the first in the list among equals.
 func (h Hull) Minimise(dst, c []float64) { copy(dst, h.corners[h.minimiser(c)]) }
 
-// LocalOracle keeps a weight for each point. It is no local one: κ follows from faces, which are not known, so that all
-// of x may move whatever r is.
+// LocalOracle returns one that keeps a weight for each point. It is not local: κ depends on the faces, which are
+// unknown, so that all of x may move whatever r is.
 func (h Hull) LocalOracle() LocalOracle { return newLocalVertices(h) }
 
 func (h Hull) dimension() int    { return h.Dimension() }

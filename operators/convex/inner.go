@@ -8,16 +8,16 @@ import (
 	"oriel/operators/moments"
 )
 
-// mostExact bounds the edges of a flow whose inner ball counts how far each edge can move: it costs a projection an
-// edge.
+// mostExact bounds the edges of a flow whose inner ball uses how far each edge can move, because this costs a
+// projection for each edge.
 const mostExact = 4096
 
-// Inner writes the centre of a ball within the affine hull of a set that is all in the set, and returns its radius.
-// For the sets of which more than a list of points is known, it is the largest ball about that centre.
+// Inner writes the centre of a ball within the affine hull of a set that lies in the set, and returns its radius. If
+// more is known of the set than a list of points, it is the largest ball about that centre.
 //
-// A face ⟨a, x⟩ ≤ b is (b − ⟨a, c⟩)/|Pa| from a centre c, P the projection on the set's tangent space, and a ball that
-// reaches no face is in the set. Where faces are coordinates, |Pe_i|² is 1 − 1/n for vectors of one sum, and (1 −
-// 1/k)² for the k × k matrices of one sum a line.
+// A face ⟨a, x⟩ ≤ b is at distance (b − ⟨a, c⟩)/|Pa| from a centre c, where P is the projection onto the set's tangent
+// space. A ball that reaches no face is in the set. If faces are bounds of coordinates, |Pe_i|² is 1 − 1/n for vectors
+// with a fixed sum, and (1 − 1/k)² for the k × k matrices with fixed row and column sums.
 func Inner(s Set, centre []float64) (radius float64, err error) {
 	s.Start(centre)
 	n := float64(s.Dimension())
@@ -61,14 +61,14 @@ func Inner(s Set, centre []float64) (radius float64, err error) {
 	return 0, errors.New("convex: set " + s.Name() + ": no ball in it is known")
 }
 
-// inner is from kR/n to the nearer of 0 and R, over √(1 − 1/n).
+// inner returns the distance from kR/n to the nearer of 0 and R, divided by √(1 − 1/n).
 func (s Subsets) inner() float64 {
 	n := float64(s.n)
 	return float64(s.radius*float64(min(s.pick, s.n-s.pick))) / math.Sqrt(float64(n*(n-1)))
 }
 
-// inner is the least over j of how far j coordinates at the mean are from being worth the first j places, over the
-// norm √(j(n − j)/n) of their face.
+// inner returns the least distance over j to the face where j coordinates sum to the first j places. The distance is
+// the missing amount for j coordinates at the mean, divided by the face's norm √(j(n − j)/n).
 func (s Ranking) inner() float64 {
 	n := float64(len(s.values))
 	radius, first, mean := math.Inf(1), 0.0, s.total/n
@@ -80,8 +80,8 @@ func (s Ranking) inner() float64 {
 	return radius
 }
 
-// inner is about the better of two flows: that which divides evenly at each vertex, and the mean of all paths. Both
-// have some of each edge.
+// inner uses the better of two centres: the flow that divides evenly at each vertex, and the mean of all paths. Both
+// are positive on each edge.
 func (f Flow) inner(centre []float64) (float64, error) {
 	free, err := f.freedom()
 	if err != nil {
@@ -107,7 +107,8 @@ func (f Flow) inner(centre []float64) (float64, error) {
 	return 0, errors.New("convex: flow: no ball in it: there is one path alone, or far too many")
 }
 
-// freedom is |Pe|² of each edge, 0 where all flows have the same; of many edges 1, which is no less.
+// freedom returns |Pe|² of each edge, 0 if all flows have the same amount there. For many edges it returns the upper
+// bound 1.
 func (f Flow) freedom() ([]float64, error) {
 	n := f.Dimension()
 	free, unit := make([]float64, n), make([]float64, n)
@@ -126,7 +127,8 @@ func (f Flow) freedom() ([]float64, error) {
 	return free, nil
 }
 
-// meanPath is the flow that takes all paths alike: at each vertex it divides as there are paths on.
+// meanPath returns the uniform mean of all paths: at each vertex the flow divides in proportion to the number of paths
+// ahead.
 func (f Flow) meanPath() []float64 {
 	g, x := f.graph, make([]float64, f.Dimension())
 	paths := make([]float64, g.vertices())
@@ -146,12 +148,12 @@ func (f Flow) meanPath() []float64 {
 	return x
 }
 
-// mostTrees bounds the edges of a graph of which a ball of trees is computed.
+// mostTrees bounds the edges of a graph for which a ball of trees is computed.
 const mostTrees = 128
 
-// inner is that of the hull of some trees: those that are grown from each edge on, forwards and backwards in the list,
-// and where these do not span all directions, those of one edge exchanged for another. Each direction is a mix of such
-// exchanges from any tree (J. Edmonds, as at tangent).
+// inner returns the ball of the hull of some trees. These are grown from each edge, forwards and backwards in the list.
+// If they do not span all directions, it adds trees with one edge exchanged for another. Each direction is a mix of
+// such exchanges from any tree (J. Edmonds, as at tangent).
 func (s Trees) inner(centre []float64) (float64, error) {
 	n := s.Dimension()
 	if n > mostTrees {
@@ -183,7 +185,7 @@ func (s Trees) inner(centre []float64) (float64, error) {
 		first := list.corners[0]
 		for out := range n {
 			for in := range n {
-				if first[out] > 0 && first[in] == 0 { // the cheapest with in and without out, where that is a tree
+				if first[out] > 0 && first[in] == 0 { // the cheapest tree with in and without out, if there is one
 					for i, x := range first {
 						costs[i] = 2 - x/s.radius
 					}
@@ -197,8 +199,9 @@ func (s Trees) inner(centre []float64) (float64, error) {
 	return list.inner()
 }
 
-// inner is about the mean of the points: with x_i from there to a point, and G = Σ x_i·x_iᵀ, the mean moves by y where
-// the weight 1/N of each point moves by ⟨x_i, G⁻¹y⟩. No weight is negative as long as |y| ≤ 1/(N·max|G⁻¹x_i|).
+// inner uses the mean of the points as centre. Let x_i be the vector from there to a point, and G = Σ x_i·x_iᵀ. The
+// mean moves by y if the weight 1/N of each point changes by ⟨x_i, G⁻¹y⟩. No weight becomes negative as long as |y| ≤
+// 1/(N·max|G⁻¹x_i|).
 func (h Hull) inner() (float64, error) {
 	tangent, err := h.tangent()
 	if err != nil {
@@ -249,5 +252,5 @@ func (s *span) along(v []float64) []float64 {
 	return x
 }
 
-// mostSolved bounds the dimensions of a system of equations.
+// mostSolved bounds the dimension of a system of equations.
 const mostSolved = 512

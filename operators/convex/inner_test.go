@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// sides is a box with ends of its own for each coordinate. Its shortest side is neither the first nor the last.
+// sides returns a box with different ends for each coordinate. Its shortest side is neither the first nor the last.
 func sides(t testing.TB) Set {
 	t.Helper()
 	s, err := Parse(Spec{Name: "box", Dimension: 3, Low: []string{"0", "-1", "5"}, High: []string{"60", "1", "8"}})
@@ -18,7 +18,8 @@ func sides(t testing.TB) Set {
 	return s
 }
 
-// TestEndsOfABox: each coordinate has its own, the start is the middle, and a cube is the box of its ends.
+// TestEndsOfABox checks that each coordinate has its own ends, that the start is the middle, and that a cube equals the
+// box with its ends.
 func TestEndsOfABox(t *testing.T) {
 	s := sides(t)
 	box, x := s.(Box), make([]float64, 3)
@@ -47,8 +48,8 @@ func TestEndsOfABox(t *testing.T) {
 	}
 }
 
-// innerSets are sets whose inner balls are tested. Of those with a factor the ball is the largest about its centre;
-// elsewhere it is some ball.
+// innerSets returns the sets whose inner balls are tested. For exact the ball is the largest about its centre; for some
+// it is any ball in the set.
 func innerSets(t testing.TB) (exact, some []Set) {
 	t.Helper()
 	exact = append(exact, sides(t))
@@ -75,7 +76,8 @@ func innerSets(t testing.TB) (exact, some []Set) {
 	return exact, some
 }
 
-// outside is how far x is outside a set: excess, or for a hull what a slow conditional gradient finds no way back from.
+// outside returns how far x is outside a set: its excess, or for a hull the remaining distance of a slow conditional
+// gradient method.
 func outside(s Set, x []float64) float64 {
 	h, listed := s.(Hull)
 	if !listed {
@@ -84,8 +86,8 @@ func outside(s Set, x []float64) float64 {
 	return floats.Distance(slowHull(h, x), x, 2) / h.wide
 }
 
-// slowHull is near the point of a hull that is nearest to x: the conditional gradient method with away steps, whose
-// weights are those of the corners.
+// slowHull approximates the point of a hull that is nearest to x, by the conditional gradient method with away steps,
+// whose weights are those of the points.
 func slowHull(h Hull, x []float64) []float64 {
 	weights, y := make([]float64, len(h.corners)), make([]float64, len(x))
 	h.start(weights)
@@ -113,8 +115,9 @@ func slowHull(h Hull, x []float64) []float64 {
 	return y
 }
 
-// TestInnerBallsAreInTheirSets: in many directions of the tangent space, and in all that faces of small sets have, the
-// ball is in the set; and where it is said to be the largest about its centre, a hundredth more is outside.
+// TestInnerBallsAreInTheirSets checks that the ball is in the set, in many directions of the tangent space and in the
+// directions of all faces of small sets. If the ball must be the largest about its centre, a radius larger by a
+// hundredth leaves the set.
 func TestInnerBallsAreInTheirSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 4))
 	exact, some := innerSets(t)
@@ -157,7 +160,7 @@ func TestInnerBallsAreInTheirSets(t *testing.T) {
 	}
 }
 
-// TestInnerBallsThatAreKnown by hand.
+// TestInnerBallsThatAreKnown checks balls that were computed by hand.
 func TestInnerBallsThatAreKnown(t *testing.T) {
 	flow := func(edges ...string) Set {
 		s, err := Parse(Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})
@@ -176,7 +179,7 @@ func TestInnerBallsThatAreKnown(t *testing.T) {
 		{mustParse(t, "spectrahedron", 4, 2), math.Sqrt2},
 		{flow("a>b", "a>b", "b>c"), 1 / math.Sqrt2},
 		{flow("a>b", "a>c", "b>d", "c>d"), 1},
-		// even shares fall to 1/8, and shares of paths are 1/4: the radius is no less
+		// even shares fall to 1/8, and shares by paths are 1/4: the radius is at least that
 		{flow("a>z", "a>b", "b>z", "b>c", "c>z", "c>z"), 0.25},
 	} {
 		centre := make([]float64, c.set.Dimension())

@@ -8,28 +8,28 @@ type L1Ball struct {
 	radius float64
 }
 
-// Name is l1-ball.
+// Name returns l1-ball.
 func (L1Ball) Name() string { return "l1-ball" }
 
-// Dimension is n.
+// Dimension returns n.
 func (b L1Ball) Dimension() int { return b.n }
 
-// Diameter is 2R.
+// Diameter returns 2R.
 func (b L1Ball) Diameter() float64 { return float64(2 * b.radius) }
 
-// MaxNorm is R, at a vertex.
+// MaxNorm returns R, at a vertex.
 func (b L1Ball) MaxNorm() float64 { return b.radius }
 
-// Start is the centre.
+// Start writes the centre.
 func (L1Ball) Start(dst []float64) { clear(dst) }
 
-// Minimise is −R·sign(c_j)·e_j at the largest |c_j|, lowest j first; R·e_0 for c = 0.
+// Minimise writes −R·sign(c_j)·e_j for the largest |c_j|, lowest j first, and R·e_0 for c = 0.
 func (b L1Ball) Minimise(dst, c []float64) {
 	clear(dst)
 	l1Vertices{b}.add(dst, l1Vertices{b}.minimiser(c), 1)
 }
 
-// Projection is that of |x| on the simplex of scale R, with the signs put back.
+// Projection returns one that projects |x| onto the simplex of scale R, and then restores the signs.
 func (b L1Ball) Projection() Projection {
 	return &l1Projection{
 		radius:   b.radius,
@@ -58,7 +58,7 @@ func (p *l1Projection) Project(dst, x []float64) {
 	}
 }
 
-// LocalOracle is the general form over the 2n vertices; its start is the centre as ½(R·e_0) + ½(−R·e_0).
+// LocalOracle returns the general form over the 2n vertices. Its start is the centre as ½(R·e_0) + ½(−R·e_0).
 func (b L1Ball) LocalOracle() LocalOracle { return newLocalVertices(l1Vertices{b}) }
 
 // l1Vertices numbers the vertices: 2i is R·e_i, 2i+1 is −R·e_i.

@@ -2,20 +2,21 @@ package convex
 
 import "slices"
 
-// A factor has at most maxFactor numbers, or numbersPerEdge for each edge: a solve then costs no more than reading an
-// event does. Where all vertices that are left are linked with each other it has at most maxFactor, since their
-// elimination costs the cube of their number.
+// A factor has at most maxFactor numbers, or numbersPerEdge for each edge, so that a solve costs no more than reading
+// an event. If all remaining vertices are linked with each other, the limit is maxFactor alone, because eliminating
+// them costs the cube of their number.
 const maxFactor, numbersPerEdge = 1 << 18, 16
 
-// laplacian solves with the Laplacian of a connected graph, one vertex of which is grounded: the sum over the edges of
-// a vertex of how far its potential is above the neighbour's is what flows in there. Eliminating a vertex leaves the
-// Laplacian of a graph of the others: edges of weights w_i and w_j to it, of W in all, become one of w_i·w_j/W between
-// its neighbours (the star-mesh transform). So weights are sums of positive numbers, and no digits cancel. The vertex
-// of fewest neighbours goes first (W. F. Tinney and J. W. Walker, Direct solutions of sparse network equations by
-// optimally ordered triangular factorization, Proc. IEEE 55, 1967), and the last one is grounded.
+// laplacian solves equations with the Laplacian of a connected graph with one grounded vertex. The flow into a vertex
+// equals the sum over its edges of its potential minus its neighbour's. Eliminating a vertex leaves the Laplacian of a
+// graph on the others. Edges of weights w_i and w_j to it, of total weight W, become an edge of weight w_i·w_j/W
+// between its neighbours (the star-mesh transform). So weights are sums of positive numbers, and there is no
+// cancellation. The vertex with the fewest neighbours is eliminated first (W. F. Tinney and J. W. Walker, Direct
+// solutions of sparse network equations by optimally ordered triangular factorization, Proc. IEEE 55, 1967), and the
+// last one is grounded.
 type laplacian struct {
 	order  []int32   // vertices as they are eliminated; the grounded one is not among them
-	first  []int32   // by place in order: where its links begin; one more at the end
+	first  []int32   // by place in order: start of its links; one more at the end
 	links  []link    // to vertices that are eliminated later, or grounded
 	weight []float64 // by place in order: W
 }
@@ -26,7 +27,8 @@ type link struct {
 	weight float64
 }
 
-// newLaplacian factors that of a graph whose edges have weight 1. It reports false for a factor that is too large.
+// newLaplacian factors the Laplacian of a graph whose edges have weight 1. It returns false if the factor would be too
+// large.
 func newLaplacian(vertices int, from, to []int32) (*laplacian, bool) {
 	e := newElimination(vertices, from, to)
 	l := &laplacian{first: []int32{0}}
@@ -49,8 +51,8 @@ func newLaplacian(vertices int, from, to []int32) (*laplacian, bool) {
 	return l, true
 }
 
-// solve replaces what flows into each vertex by its potential. What flows in sums to 0, so that of the grounded vertex
-// is not read; its potential is 0.
+// solve replaces the flow into each vertex by the vertex's potential. Flows must sum to 0, so that the flow of the
+// grounded vertex is not read; its potential is 0.
 func (l *laplacian) solve(b []float64) {
 	for i, vertex := range l.order {
 		share := b[vertex] / l.weight[i]
@@ -68,10 +70,10 @@ func (l *laplacian) solve(b []float64) {
 	}
 }
 
-// grounded is the vertex that the last one is linked with.
+// grounded returns the grounded vertex, which is linked with the last eliminated one.
 func (l *laplacian) grounded() int32 { return l.links[len(l.links)-1].vertex }
 
-// elimination is a graph that loses a vertex at a time.
+// elimination is a graph that loses one vertex at a time.
 type elimination struct {
 	rows    [][]link  // by vertex, in the order of neighbours; nil of one that is gone
 	waiting [][]int32 // by number of neighbours, vertices that had so many; some have other numbers since
@@ -102,14 +104,14 @@ func newElimination(vertices int, from, to []int32) *elimination {
 	return e
 }
 
-// wait notes how many neighbours a vertex has.
+// wait queues a vertex by its number of neighbours.
 func (e *elimination) wait(vertex int32) {
 	n := len(e.rows[vertex])
 	e.waiting[n] = append(e.waiting[n], vertex)
 	e.least = min(e.least, n)
 }
 
-// fewest returns a vertex that has no more neighbours than any other.
+// fewest returns a vertex with the fewest neighbours.
 func (e *elimination) fewest() int32 {
 	for ; ; e.least++ {
 		for waiting := e.waiting[e.least]; len(waiting) > 0; waiting = e.waiting[e.least] {
@@ -122,7 +124,7 @@ func (e *elimination) fewest() int32 {
 	}
 }
 
-// eliminate links the neighbours of a vertex, whose links weigh total, with each other.
+// eliminate links the neighbours of a vertex with each other; total is the weight of its links.
 func (e *elimination) eliminate(vertex int32, total float64) {
 	links := e.rows[vertex]
 	for _, k := range links {
@@ -132,7 +134,7 @@ func (e *elimination) eliminate(vertex int32, total float64) {
 	e.rows[vertex] = nil
 }
 
-// merge adds a share of links to the row of one of their ends, which loses its link to the vertex that goes.
+// merge adds a share of links to the row of one of their ends, and removes its link to the eliminated vertex.
 func (e *elimination) merge(end, gone int32, share float64, links []link) {
 	row, merged := e.rows[end], e.merged[:0]
 	for i, j := 0, 0; i < len(row) || j < len(links); {

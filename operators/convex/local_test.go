@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// forms are all local oracles, the general one also on the sets whose product form is direct.
+// forms returns all local oracles, with the general one also on the sets whose product form is direct.
 func forms(t testing.TB, n int, radius float64) map[string]func() (Set, LocalOracle) {
 	box := mustParse(t, "box", n, radius)
 	l1 := mustParse(t, "l1-ball", n, radius)
@@ -46,8 +46,8 @@ func forms(t testing.TB, n int, radius float64) map[string]func() (Set, LocalOra
 	return all
 }
 
-// localOptimum is the least ⟨y, c⟩ over the points y of the set within r of x. With a multiplier 1/(2t) on the distance
-// the minimiser is Π(x − t·c), and |Π(x − t·c) − x| grows with t.
+// localOptimum returns the least ⟨y, c⟩ over the points y of the set within r of x. With a multiplier 1/(2t) on the
+// distance the minimiser is Π(x − t·c), and |Π(x − t·c) − x| grows with t.
 func localOptimum(s Set, x, c []float64, r float64) float64 {
 	at := func(t float64) []float64 {
 		y := slices.Clone(x)
@@ -71,7 +71,7 @@ func localOptimum(s Set, x, c []float64, r float64) float64 {
 	return floats.Dot(at(low), c)
 }
 
-// TestLocalOracleContract is Assumption 1: (1) p is as good as every point within r, (2) |x−p| ≤ ρ·r.
+// TestLocalOracleContract checks Assumption 1: (1) p is as good as every point within r, (2) |x−p| ≤ ρ·r.
 func TestLocalOracleContract(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 5, 9} {
 		for name, form := range forms(t, n, 2) {
@@ -107,7 +107,7 @@ func TestLocalOracleContract(t *testing.T) {
 					if err := o.Restore(state); err != nil {
 						t.Fatal(err)
 					}
-					// Wander: sometimes onto faces, sometimes a little.
+					// Move the point around, sometimes onto faces and sometimes only a little.
 					o.Move([]float64{1, 0.5, 0.05}[trial%3], r*float64(trial%2+1), c)
 				}
 			})
@@ -115,7 +115,7 @@ func TestLocalOracleContract(t *testing.T) {
 	}
 }
 
-// TestMoveIsTheConvexStep wants (1−α)x + αp, with p from the same oracle at α = 1.
+// TestMoveIsTheConvexStep checks that Move gives (1−α)x + αp, with p from the same oracle at α = 1.
 func TestMoveIsTheConvexStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for name, form := range forms(t, 4, 3) {
@@ -176,8 +176,8 @@ func TestSupportGrowsByAtMostOneAndOneLinearMinimisationPerMove(t *testing.T) {
 	}
 }
 
-// TestFeasibleAfterAMillionMoves is where rounding would show: every move rounds, and none is undone. The short form
-// makes 50 000.
+// TestFeasibleAfterAMillionMoves checks feasibility after many moves, each of which rounds and none of which is undone.
+// The short form makes 50 000.
 func TestFeasibleAfterAMillionMoves(t *testing.T) {
 	moves := tiertest.Runs(50_000, 1_000_000)
 	for _, name := range []string{
@@ -248,7 +248,7 @@ func TestStateGoesOnWithTheSameBits(t *testing.T) {
 	}
 }
 
-// TestRatio is the table of operators/coco/SPEC.md §7.4.
+// TestRatio checks the table of operators/coco/SPEC.md §7.4.
 func TestRatio(t *testing.T) {
 	for n := 2; n <= 9; n++ {
 		root := math.Sqrt(float64(n))

@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// Matching is R times the Birkhoff polytope: k × k matrices, row by row, with x ≥ 0 and R in every row and column. Its
-// vertices match each row to a column.
+// Matching is R times the Birkhoff polytope: k × k matrices, row by row, with x ≥ 0 and a sum of R in every row and
+// column. Its vertices match each row to a column.
 type Matching struct {
 	side   int
 	amount float64
 }
 
-// newMatching wants a square of at least two.
+// newMatching requires n to be the square of at least two.
 func newMatching(n int, amount float64) (Matching, error) {
 	side := int(math.Sqrt(float64(max(n, 0))))
 	if side < 2 || side*side != n {
@@ -22,19 +22,19 @@ func newMatching(n int, amount float64) (Matching, error) {
 	return Matching{side, amount}, nil
 }
 
-// Name is matching.
+// Name returns matching.
 func (Matching) Name() string { return "matching" }
 
-// Dimension is k².
+// Dimension returns k².
 func (m Matching) Dimension() int { return m.side * m.side }
 
-// Diameter is R√(2k), of matchings with nothing in common.
+// Diameter returns R√(2k), the distance of two matchings with nothing in common.
 func (m Matching) Diameter() float64 { return float64(m.amount * math.Sqrt(float64(2*m.side))) }
 
-// MaxNorm is R√k, at a vertex.
+// MaxNorm returns R√k, at a vertex.
 func (m Matching) MaxNorm() float64 { return float64(m.amount * math.Sqrt(float64(m.side))) }
 
-// Start is R/k everywhere.
+// Start writes R/k everywhere.
 func (m Matching) Start(dst []float64) {
 	for i := range dst {
 		dst[i] = m.amount / float64(m.side)
@@ -46,10 +46,11 @@ func (m Matching) tangent() (Tangent, error) { return lines{m}, nil }
 // lines is the tangent space of a Matching.
 type lines struct{ Matching }
 
-// Dimension is (k − 1)².
+// Dimension returns (k − 1)².
 func (m lines) Dimension() int { return (m.side - 1) * (m.side - 1) }
 
-// Project subtracts the means of rows, then those of columns: all sums are the same all over the set.
+// Project subtracts the means of rows, then the means of columns, because all row and column sums are constant on the
+// set.
 func (m lines) Project(v []float64) {
 	for line := range 2 * m.side {
 		first, step := m.line(line)
@@ -60,7 +61,8 @@ func (m lines) Project(v []float64) {
 	}
 }
 
-// balance brings rows, then columns, to R. Both are off by rounding alone, and so is what columns do to rows.
+// balance scales rows, then columns, to the sum R. Sums are off by rounding alone, and scaling columns changes row sums
+// no more than that.
 func (m Matching) balance(x []float64) {
 	for i, v := range x {
 		if v < dust*m.amount {
@@ -76,7 +78,8 @@ func (m Matching) balance(x []float64) {
 	}
 }
 
-// line tells where a row begins, or a column behind all rows, and how far its coordinates are from one another.
+// line returns the first coordinate of a line and the step between its coordinates. Lines are the rows, followed by the
+// columns.
 func (m Matching) line(k int) (first, step int) {
 	if k < m.side {
 		return k * m.side, 1
@@ -84,7 +87,7 @@ func (m Matching) line(k int) (first, step int) {
 	return k - m.side, m.side
 }
 
-// sum is that of a line.
+// sum returns the sum of a line.
 func (m Matching) sum(x []float64, line int) float64 {
 	first, step := m.line(line)
 	total := 0.0
@@ -94,10 +97,10 @@ func (m Matching) sum(x []float64, line int) float64 {
 	return total
 }
 
-// Linear is a linear oracle with memory of its own.
+// Linear returns a linear oracle with its own memory.
 func (m Matching) Linear() LinearOracle { return newAssignment(m) }
 
-// LocalOracle takes from the worst matchings.
+// LocalOracle returns one that takes mass from the worst matchings.
 func (m Matching) LocalOracle() LocalOracle { return newLocalParts(m, newAssignment(m)) }
 
 // assignment finds matchings of least cost, by shortest augmenting paths with prices of rows and columns: O(k³) (H. W.
@@ -105,12 +108,12 @@ func (m Matching) LocalOracle() LocalOracle { return newLocalParts(m, newAssignm
 type assignment struct {
 	set        Matching
 	rows, cols []float64 // prices
-	matched    []int32   // row of each column, and of one more, where a path begins
+	matched    []int32   // row of each column, and of one more column at which a path begins
 	before     []int32   // column before each on the path
 	least      []float64 // by column: slack of the best way to it
 	done       []bool
 	vertex     []int32
-	masked     []float64 // costs, of what must not be matched +∞
+	masked     []float64 // costs, +∞ for forbidden pairs
 }
 
 func newAssignment(m Matching) *assignment {
@@ -121,7 +124,7 @@ func newAssignment(m Matching) *assignment {
 	}
 }
 
-// Minimise writes the matching of least cost; ties go by lowest column.
+// Minimise writes the matching of least cost, ties by lowest column.
 func (a *assignment) Minimise(dst, c []float64) {
 	clear(dst)
 	for _, i := range a.best(c) {
@@ -131,7 +134,7 @@ func (a *assignment) Minimise(dst, c []float64) {
 
 func (a *assignment) whole() float64 { return a.set.amount }
 
-// kappa is √n/R = k/R: rows of x ≥ 0 have norm 1, and slack R at vertices.
+// kappa returns √n/R = k/R: the rows of x ≥ 0 have norm 1, and slack R at vertices.
 func (a *assignment) kappa() float64 { return float64(a.set.side) / a.set.amount }
 
 func (a *assignment) balance(x []float64) { a.set.balance(x) }
@@ -143,7 +146,7 @@ func (a *assignment) best(c []float64) []int32 {
 	return a.vertex
 }
 
-// worst forbids what x has nothing of.
+// worst finds the matching of largest cost among the positions where x is positive.
 func (a *assignment) worst(c, x []float64) []int32 {
 	for i, v := range x {
 		a.masked[i] = math.Inf(1)
@@ -157,7 +160,7 @@ func (a *assignment) worst(c, x []float64) []int32 {
 	return a.vertex
 }
 
-// solve fills vertex, or reports that each matching has a cost of +∞.
+// solve fills vertex, or returns false if each matching has a cost of +∞.
 func (a *assignment) solve(c []float64) bool {
 	k := a.set.side
 	clear(a.rows)
@@ -219,7 +222,7 @@ func (a *assignment) augment(c []float64, row int) bool {
 	return true
 }
 
-// check wants R in every row and column.
+// check checks that every row and column sums to R.
 func (a *assignment) check(at func(i int) float64) error {
 	k := a.set.side
 	for line := range 2 * k {

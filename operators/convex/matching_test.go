@@ -19,8 +19,8 @@ func TestMatchingsOfNoSquareAreRefused(t *testing.T) {
 	}
 }
 
-// TestMatchingsAreTheBest holds the linear oracle against every matching, with equal costs too, and the worst one that
-// a support has against every one in it.
+// TestMatchingsAreTheBest compares the linear oracle with every matching, also with equal costs. It compares the worst
+// matching within a support with every matching in it.
 func TestMatchingsAreTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for side := 2; side <= 5; side++ {
@@ -99,7 +99,7 @@ func TestDiameterOfMatchings(t *testing.T) {
 	}
 }
 
-// A point that is off by rounding is brought back.
+// TestBalanceOfMatchings checks that balance corrects a point that is off by rounding.
 func TestBalanceOfMatchings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for side := 2; side <= 6; side++ {

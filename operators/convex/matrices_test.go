@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The least cost over a spectrahedron is R times the least eigenvalue of its symmetric part, over a trace-norm ball −R
-// times the largest singular value: gonum's, for costs of all sizes, of low rank, and for none.
+// TestLeastCostsOfMatrices compares least costs with gonum, for costs of all sizes, of low rank, and zero. Over a
+// spectrahedron it is R times the least eigenvalue of the symmetric part, over a trace-norm ball −R times the largest
+// singular value.
 func TestLeastCostsOfMatrices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for trial := range 300 {
@@ -68,8 +69,8 @@ func TestLeastCostsOfMatrices(t *testing.T) {
 	}
 }
 
-// The projection on a spectrahedron is the nearest point: ⟨x − p, w − p⟩ ≤ 0 for every vertex w, so for the one that
-// is best in that direction.
+// TestNearestMatrix checks that the projection onto a spectrahedron is the nearest point: ⟨x − p, w − p⟩ ≤ 0 for every
+// vertex w, and so for the vertex that is best in that direction.
 func TestNearestMatrix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 4))
 	for trial := range 300 {
@@ -92,7 +93,7 @@ func TestNearestMatrix(t *testing.T) {
 	}
 }
 
-// Sizes that make no matrix are refused, and so are states of other matrices.
+// TestMatricesRefuse checks that dimensions that are no matrix sizes are refused, and states of other matrices too.
 func TestMatricesRefuse(t *testing.T) {
 	for _, spec := range []Spec{
 		{Name: "spectrahedron", Dimension: 5, Radius: 1},
@@ -127,8 +128,8 @@ func TestMatricesRefuse(t *testing.T) {
 	}
 }
 
-// Vertices of matrices are as far apart as Diameter says, and Tangent of a spectrahedron has no trace and loses
-// nothing along the set.
+// TestFarEndsOfMatrices checks that vertices of matrices reach Diameter. Tangent of a spectrahedron has no trace, and
+// keeps all components along the set.
 func TestFarEndsOfMatrices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for m := 2; m < 6; m++ {
@@ -157,7 +158,8 @@ func TestFarEndsOfMatrices(t *testing.T) {
 	}
 }
 
-// Costs of trace-norm whose squares overflow or vanish have the same vertex as others.
+// TestSizesOfCostsOfTraceNorm checks that scaling costs until their squares overflow or underflow does not change the
+// vertex of trace-norm.
 func TestSizesOfCostsOfTraceNorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 8))
 	b := mustParse(t, "trace-norm", 10, 3)

@@ -7,7 +7,7 @@ import (
 
 // A mix is a vector of non-negative components with a fixed sum: a point of a simplex, or the weights of vertices.
 
-// sum adds in ascending order.
+// sum adds in ascending order of positions.
 func sum(v []float64) float64 {
 	total := 0.0
 	for _, x := range v {
@@ -16,12 +16,12 @@ func sum(v []float64) float64 {
 	return total
 }
 
-// dust is the part of a mix that normalise drops. A part that is taken from again and again shrinks by 1−α each time
-// and would crawl through the subnormal numbers; n·dust is far below the rounding of the sum.
+// dust is the share of a mix below which normalise drops a component. A component from which mass is taken repeatedly
+// shrinks by 1−α each time, and would reach the slow subnormal numbers. n·dust is far below the rounding of the sum.
 const dust = 0x1p-80
 
-// normalise drops dust and scales a mix so that its components sum to total, to n ulp. Rounding in the moves before it
-// would otherwise add up over millions of steps.
+// normalise drops dust and scales a mix so that its components sum to total, up to n ulp. Otherwise the rounding of
+// moves would add up over millions of steps.
 func normalise(mix []float64, total float64) {
 	for i, part := range mix {
 		if part < dust*total {
@@ -36,10 +36,10 @@ func normalise(mix []float64, total float64) {
 	}
 }
 
-// sumTolerance bounds |Σ − total|/total after normalise: below n ulp, for any n that fits in memory.
+// sumTolerance bounds |Σ − total|/total after normalise. The true error is below n ulp, for any n that fits in memory.
 const sumTolerance = 1e-9
 
-// restoreMix reads a mix that appendFloats has written and checks it first.
+// restoreMix checks and reads a mix that appendFloats has written.
 func restoreMix(mix []float64, state []byte, total float64) error {
 	if len(state) != 8*len(mix) {
 		return errStateLen

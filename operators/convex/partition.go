@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// Partition is a product of Subsets of one R, the base polytope of a partition matroid: coordinates in blocks, one
-// behind the other, of which a vertex has R at a given number in each.
+// Partition is a product of Subsets with one R, the base polytope of a partition matroid. Coordinates form consecutive
+// blocks, and a vertex has R at a given number of coordinates in each.
 type Partition struct {
 	blocks []Subsets
 	n      int
 	radius float64
 }
 
-// ParseBlock returns the canonical form of an entry, size:pick, and whether it is one: whole numbers, 1 ≤ pick < size.
+// ParseBlock returns the canonical form of an entry, size:pick, and whether it is valid: whole numbers, 1 ≤ pick <
+// size.
 func ParseBlock(text string) (canonical string, ok bool) {
 	size, pick, ok := block(text)
 	if !ok {
@@ -35,7 +36,7 @@ func block(text string) (size, pick int, ok bool) {
 	return size, pick, err == nil && 1 <= pick && pick < size
 }
 
-// newPartition reads entries of ParseBlock. Its errors name the place in the list, from 1.
+// newPartition reads entries in the form of ParseBlock. Its errors name the position in the list, from 1.
 func newPartition(blocks []string, n int, radius float64) (Partition, error) {
 	p, total := Partition{n: n, radius: radius}, 0
 	if len(blocks) == 0 {
@@ -55,13 +56,13 @@ func newPartition(blocks []string, n int, radius float64) (Partition, error) {
 	return p, nil
 }
 
-// Name is partition.
+// Name returns partition.
 func (Partition) Name() string { return "partition" }
 
-// Dimension is the sum of sizes.
+// Dimension returns the sum of the sizes of the blocks.
 func (p Partition) Dimension() int { return p.n }
 
-// Diameter is that of a product: sets that have as little in common as they can, in each block.
+// Diameter returns the diameter of a product: in each block, two sets with as little in common as possible.
 func (p Partition) Diameter() float64 {
 	swaps := 0
 	for _, b := range p.blocks {
@@ -70,7 +71,7 @@ func (p Partition) Diameter() float64 {
 	return float64(p.radius * math.Sqrt(float64(2*swaps)))
 }
 
-// MaxNorm is R times the root of all picks, at a vertex.
+// MaxNorm returns R times the root of the sum of all picks, the norm of a vertex.
 func (p Partition) MaxNorm() float64 {
 	picks := 0
 	for _, b := range p.blocks {
@@ -88,7 +89,7 @@ func (p Partition) each(f func(i, at int, b Subsets)) {
 	}
 }
 
-// Start is even within each block.
+// Start writes the uniform point of each block.
 func (p Partition) Start(dst []float64) {
 	p.each(func(_, at int, b Subsets) { b.Start(dst[at : at+b.n]) })
 }
@@ -102,7 +103,7 @@ func (p Partition) tangent() (Tangent, error) {
 	return sizes, nil
 }
 
-// Linear is a linear oracle with memory of its own: in each block that of Subsets.
+// Linear returns a linear oracle with its own memory, which uses that of Subsets in each block.
 func (p Partition) Linear() LinearOracle {
 	o := fewestOfBlocks{set: p}
 	for _, b := range p.blocks {
@@ -120,7 +121,7 @@ func (o fewestOfBlocks) Minimise(dst, c []float64) {
 	o.set.each(func(i, at int, b Subsets) { o.blocks[i].Minimise(dst[at:at+b.n], c[at:at+b.n]) })
 }
 
-// Projection is that of each block.
+// Projection returns one that projects each block.
 func (p Partition) Projection() Projection { return cappedBlocks{p} }
 
 type cappedBlocks struct{ set Partition }
@@ -131,5 +132,5 @@ func (p cappedBlocks) Project(dst, x []float64) {
 	})
 }
 
-// LocalOracle is direct, without decomposition.
+// LocalOracle returns the direct form, which needs no decomposition.
 func (p Partition) LocalOracle() LocalOracle { return newLocalBlocks(p, p.blocks) }

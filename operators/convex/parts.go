@@ -2,22 +2,22 @@ package convex
 
 import "errors"
 
-// components is a polytope {Ax = b, x ≥ 0} whose vertices have one value R at some coordinates and 0 elsewhere. A
-// vertex is told by these coordinates, in memory of the polytope's that its next call may use again.
+// parts is a polytope {Ax = b, x ≥ 0} whose vertices have one value R at some coordinates and 0 elsewhere. Its methods
+// return a vertex as the list of these coordinates, in memory that the next call may overwrite.
 type parts interface {
 	whole() float64                   // R
 	kappa() float64                   // κ of operators/coco/SPEC.md §7.4: mass κ·R·r reaches every point within r
 	best(c []float64) []int32         // a vertex of least cost
-	worst(c, x []float64) []int32     // one of largest cost of those in the support of x; nil: there is none
-	balance(x []float64)              // makes x ≥ 0 a point, and moves what is one but for rounding by its rounding
-	check(at func(int) float64) error // whether what at gives balances
+	worst(c, x []float64) []int32     // a vertex of largest cost within the support of x; nil: there is none
+	balance(x []float64)              // makes x ≥ 0 a point of the set; a point with rounding moves by the rounding
+	check(at func(int) float64) error // whether the coordinates balance
 }
 
-// localParts is the general local oracle, operators/coco/SPEC.md §7.2, without a stored decomposition. What is left of
-// x when the vertex of largest cost is taken, as much of it as there is, is a point again but for scale; and no vertex
-// in it costs more than those before. So what is taken, again and again, is a decomposition of x in descending order of
-// cost, and its first Δ are what the general form takes. Each of them empties a coordinate. Any decomposition will do
-// (Garber and Hazan 2013, Lemma 5.3), and this one never grows.
+// localParts is the general local oracle, operators/coco/SPEC.md §7.2, without a stored decomposition. It takes the
+// vertex of largest cost from x, with as much mass as x holds of it. The rest of x is a point of the set again, up to
+// scale, in which no vertex costs more than those before. So repeating this decomposes x in descending order of cost,
+// and its first Δ are the mass that the general form takes. Each vertex taken empties a coordinate. Any decomposition
+// is valid (Garber and Hazan 2013, Lemma 5.3), and this one never grows.
 type localParts struct {
 	parts
 	x, left []float64
@@ -35,7 +35,7 @@ func newLocalParts(s Set, p parts) *localParts {
 
 func (o *localParts) Point() []float64 { return o.x }
 
-// Ratio is κD.
+// Ratio returns κD.
 func (o *localParts) Ratio() float64 { return o.ratio }
 
 func (o *localParts) Move(alpha, r float64, c []float64) {
@@ -54,7 +54,7 @@ func (o *localParts) Move(alpha, r float64, c []float64) {
 	o.balance(o.x)
 }
 
-// take removes α of the mass that costs most.
+// take removes the share α of the mass that costs most.
 func (o *localParts) take(alpha, mass float64, c []float64) {
 	copy(o.left, o.x)
 	for rest := mass; rest > 0; {
@@ -78,7 +78,7 @@ func (o *localParts) AppendState(dst []byte) []byte { return appendFloats(dst, o
 
 func (o *localParts) StateLen() int { return 8 * len(o.x) }
 
-// Restore wants a point of the set.
+// Restore accepts only a point of the set.
 func (o *localParts) Restore(state []byte) error {
 	if len(state) != o.StateLen() {
 		return errStateLen

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// slowProject finds the multiplier by bisection: τ of the simplex, the soft threshold of the ℓ1 ball.
+// slowProject finds the multiplier by bisection: τ for the simplex, the soft threshold for the ℓ1 ball.
 func slowProject(s Set, x []float64) []float64 {
 	out := make([]float64, len(x))
 	bisect := func(total float64, at func(tau float64) float64, low, high float64) float64 {
@@ -94,12 +94,12 @@ func slowProject(s Set, x []float64) []float64 {
 	return out
 }
 
-// projected tells the sets that have a projection.
+// projected reports whether a set has a projection.
 func projected(name string) bool {
 	return !slices.Contains([]string{"flow", "matching", "vertices", "trees", "trace-norm", "forests"}, name)
 }
 
-// everySet is for those.
+// everySet calls f for each set that has a projection.
 func everySet(t *testing.T, f func(t *testing.T, s Set, rng *rand.Rand)) {
 	for _, name := range Names() {
 		for _, n := range []int{1, 2, 3, 5, 8} {

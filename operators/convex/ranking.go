@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Ranking is what n items are worth in a mix of rankings, if places are worth w_1 ≥ w_2 ≥ … ≥ w_n: the convex hull of
-// all orders of R·w, the permutahedron. It is the base polytope of the submodular function R·(w_1 + … + w_|S|), concave
-// in |S|: {Σx = its value of all items, Σ_S x ≤ its value of S}.
+// Ranking is the convex hull of all orders of R·w, the permutahedron: the values of n items in a mix of rankings, where
+// places have values w_1 ≥ w_2 ≥ … ≥ w_n. It is the base polytope of the submodular function R·(w_1 + … + w_|S|),
+// concave in |S|: {Σx = its value of all items, Σ_S x ≤ its value of S}.
 type Ranking struct {
 	values []float64 // R·w of all n places
-	many   int       // of them that are worth something
+	many   int       // places of positive value
 	total  float64
 }
 
-// ParsePlace returns the canonical form of an entry, a number from 0 to 1e15, and whether it is one.
+// ParsePlace returns the canonical form of an entry, and whether it is valid: a number from 0 to 1e15.
 func ParsePlace(text string) (canonical string, ok bool) {
 	worth, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(worth >= 0 && worth <= maxRadius) {
@@ -26,7 +26,8 @@ func ParsePlace(text string) (canonical string, ok bool) {
 	return strconv.FormatFloat(worth+0, 'g', -1, 64), true // −0 is 0
 }
 
-// newRanking reads entries of ParsePlace; places behind them are worth 0. Its errors name the place, from 1.
+// newRanking reads entries in the form of ParsePlace; further places have value 0. Its errors name the position, from
+// 1.
 func newRanking(places []string, n int, radius float64) (Ranking, error) {
 	if len(places) == 0 || len(places) > n {
 		return Ranking{}, fmt.Errorf("convex: %d places: not 1 to %d, the dimension", len(places), n)
@@ -54,13 +55,13 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 	return s, nil
 }
 
-// Name is ranking.
+// Name returns ranking.
 func (Ranking) Name() string { return "ranking" }
 
-// Dimension is n.
+// Dimension returns n.
 func (s Ranking) Dimension() int { return len(s.values) }
 
-// Diameter is the distance of a ranking to its reverse: the inner product of two orders is least there.
+// Diameter returns the distance of a ranking to its reverse, where the inner product of two orders is smallest.
 func (s Ranking) Diameter() float64 {
 	square, last := 0.0, len(s.values)-1
 	for i, w := range s.values {
@@ -70,20 +71,20 @@ func (s Ranking) Diameter() float64 {
 	return math.Sqrt(square)
 }
 
-// MaxNorm is R·|w|₂, at every vertex.
+// MaxNorm returns R·|w|₂, the norm of every vertex.
 func (s Ranking) MaxNorm() float64 { return length(s.values, nil) }
 
-// Start is the mean of w everywhere.
+// Start writes the mean of w everywhere.
 func (s Ranking) Start(dst []float64) {
 	for i := range dst {
 		dst[i] = s.total / float64(len(dst))
 	}
 }
 
-// tangent subtracts the mean: Σx is the same all over the set.
+// tangent subtracts the mean, because Σx is constant on the set.
 func (s Ranking) tangent() (Tangent, error) { return centred{len(s.values)}, nil }
 
-// settle brings the sum back by scaling.
+// settle corrects the sum by scaling.
 func (s Ranking) settle(x []float64) {
 	for i, v := range x {
 		x[i] = max(0, min(v, s.values[0]))
@@ -109,16 +110,17 @@ func (s Ranking) check(at func(int) float64) error {
 	return nil
 }
 
-// LocalOracle is no local one: κ follows from the smallest difference of places, and would move nothing.
+// LocalOracle returns one that is not local. κ depends on the smallest difference of places, and would allow almost no
+// movement.
 func (s Ranking) LocalOracle() LocalOracle { return newFollowing(s) }
 
-// Linear is a linear oracle with memory of its own.
+// Linear returns a linear oracle with its own memory.
 func (s Ranking) Linear() LinearOracle {
 	return &ranked{set: s, order: newDescending(len(s.values)), keys: make([]float64, len(s.values))}
 }
 
-// ranked gives the first place to the least cost, lowest position first, and so on: the greedy algorithm (J. Edmonds,
-// Submodular functions, matroids, and certain polyhedra, 1970). O(n + k log n), k places that are worth something.
+// ranked gives the first place to the least cost, and so on, ties by lowest position: the greedy algorithm (J. Edmonds,
+// Submodular functions, matroids, and certain polyhedra, 1970). It costs O(n + k log n) for k places of positive value.
 type ranked struct {
 	set   Ranking
 	order descending
@@ -133,7 +135,7 @@ func (o *ranked) Minimise(dst, c []float64) {
 	}
 }
 
-// Projection sorts, and pools what is out of order: O(n log n).
+// Projection returns one that sorts, and pools values that are out of order: O(n log n).
 func (s Ranking) Projection() Projection {
 	n := len(s.values)
 	return &pooled{
@@ -142,9 +144,10 @@ func (s Ranking) Projection() Projection {
 	}
 }
 
-// pooled projects: with z in falling order, x = z − u for the u that falls and is nearest to z − w, found by pooling
-// adjacent violators (M. Blondel, O. Teboul, Q. Berthet and J. Djolonga, Fast Differentiable Sorting and Ranking, ICML
-// 2020, proposition 3; M. Ayer and others, 1955). Where u is one number, so is the sum of x that of its places.
+// pooled projects onto the permutahedron. With z in descending order, x = z − u for the descending u nearest to z − w,
+// found by pooling adjacent violators (M. Blondel, O. Teboul, Q. Berthet and J. Djolonga, Fast Differentiable Sorting
+// and Ranking, ICML 2020, proposition 3; M. Ayer and others, 1955). Where u is constant, x has the same sum as its
+// places.
 type pooled struct {
 	set    Ranking
 	order  descending
@@ -170,7 +173,7 @@ func (p *pooled) Project(dst, x []float64) {
 	p.set.settle(dst)
 }
 
-// pool adds one more, and merges pools until their means fall.
+// pool adds one more value, and merges pools until their means are descending.
 func (p *pooled) pool(at int, sum float64) {
 	first := int32(at)
 	for last := len(p.sums) - 1; last >= 0; last-- {
@@ -185,7 +188,8 @@ func (p *pooled) pool(at int, sum float64) {
 	p.sums, p.first = append(p.sums, sum), append(p.first, first)
 }
 
-// place shifts a pool so that it sums to its places; twice, since the first mean may be far larger than what is left.
+// place shifts a pool so that its sum is that of its places. It does so twice, because the first shift may be far
+// larger than the result.
 func (p *pooled) place(dst []float64, from, to int) {
 	for _, i := range p.sorted[from:to] {
 		dst[i] = p.keys[i]

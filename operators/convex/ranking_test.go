@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// slowRanking projects without pools: the falling u that is nearest to y = z − w is, at each place, the least over its
-// starts up to it of the largest mean from there to an end behind it (R. E. Barlow and others, 1972, theorem 1.4).
+// slowRanking projects without pools. The descending u nearest to y = z − w is given by a min-max formula: at each
+// place, the least over starts before it of the largest mean from the start to an end after it (R. E. Barlow and
+// others, 1972, theorem 1.4).
 func slowRanking(s Ranking, x []float64) []float64 {
 	n, out := len(x), make([]float64, len(x))
 	order := make([]int, n)
@@ -61,7 +62,8 @@ func TestRankingsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A ranking whose first k places are worth 1 is a choice of k.
+// TestRankingOfEqualPlacesIsSubsets checks that a ranking whose first k places have value 1 and whose others have value
+// 0 equals Subsets with k.
 func TestRankingOfEqualPlacesIsSubsets(t *testing.T) {
 	ranking, err := Parse(Spec{Name: "ranking", Dimension: 6, Radius: 2, Places: []string{"1", "1"}})
 	if err != nil {
@@ -92,7 +94,7 @@ func TestRankingOfEqualPlacesIsSubsets(t *testing.T) {
 	}
 }
 
-// FuzzParsePlace: a canonical form is its own.
+// FuzzParsePlace checks that a canonical form is its own canonical form.
 func FuzzParsePlace(f *testing.F) {
 	for _, text := range []string{"1", "-0", " 0x1p-2 ", "1e400", "NaN", "-1", ""} {
 		f.Add(text)

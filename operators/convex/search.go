@@ -1,6 +1,7 @@
 package convex
 
-// Search moves a local oracle along segments to linear minimisers, to the least point of an objective on each.
+// Search moves a local oracle along segments to linear minimisers, each time to the minimum of an objective on the
+// segment.
 type Search struct {
 	oracle LocalOracle
 	linear LinearOracle
@@ -8,14 +9,14 @@ type Search struct {
 	reach  float64   // D: within it are all points, so that a move goes towards v
 }
 
-// NewSearch takes a set and an oracle of it.
+// NewSearch returns a search for a set and an oracle of it.
 func NewSearch(s Set, o LocalOracle) *Search {
 	return &Search{oracle: o, linear: NewLinearOracle(s), vertex: make([]float64, s.Dimension()), reach: s.Diameter()}
 }
 
-// Step moves to the least point of J on the way to v: J(x + γ(v−x)) = J(x) − γ⟨c, x−v⟩ + γ²b|v−x|²/2 with the slope c
-// at x and the curvature b, least at γ = ⟨c, x−v⟩/(b|v−x|²) or at 1 (Jaggi, Revisiting Frank-Wolfe, ICML 2013,
-// algorithm 2). It reports false at the minimiser of J, where no way leads down.
+// Step moves to the minimum of J on the segment to v: J(x + γ(v−x)) = J(x) − γ⟨c, x−v⟩ + γ²b|v−x|²/2 with slope c at x
+// and curvature b. It is at γ = ⟨c, x−v⟩/(b|v−x|²), or at 1 if that is less (Jaggi, Revisiting Frank-Wolfe, ICML 2013,
+// algorithm 2). Step returns false at the minimiser of J, where no segment descends.
 func (s *Search) Step(slope []float64, curvature float64) bool {
 	s.linear.Minimise(s.vertex, slope)
 	x, gap, square := s.oracle.Point(), 0.0, 0.0
@@ -37,8 +38,8 @@ func (s *Search) Step(slope []float64, curvature float64) bool {
 	return true
 }
 
-// nearSteps bounds the steps of Nearest and Begin: after t of them the squared distance is 2D²/t above the least at
-// most, and on most sets far less.
+// nearSteps bounds the steps of Nearest and Begin. After t steps the squared distance is at most 2D²/t above its
+// minimum, and on most sets far less.
 const nearSteps = 256
 
 // approach moves towards x by steps on |y − x|²/2.
@@ -54,8 +55,8 @@ func (s *Search) approach(x []float64) {
 	}
 }
 
-// Nearest returns the point of a set that is nearest to x. On a set without a projection it is x itself if that can be
-// told to be in the set, else a point as near as nearSteps come.
+// Nearest returns the point of a set that is nearest to x. On a set without a projection it returns x itself if x is
+// found to be in the set, and otherwise the approximation after nearSteps.
 func Nearest(s Set, x []float64) ([]float64, error) {
 	near := make([]float64, len(x))
 	if p, err := NewProjection(s); err == nil {
@@ -73,8 +74,8 @@ func Nearest(s Set, x []float64) ([]float64, error) {
 	return near, nil
 }
 
-// Begin moves a new oracle of a set to a point that Nearest has returned. An oracle that keeps weights of vertices only
-// comes near to it.
+// Begin moves a new oracle of a set to a point that Nearest has returned. An oracle that stores weights of vertices
+// only gets close to it.
 func Begin(s Set, o LocalOracle, x []float64) {
 	if _, weights := o.(*localVertices); weights || o.Restore(appendFloats(nil, x)) != nil {
 		NewSearch(s, o).approach(x)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Set is a bounded convex set with a public starting point: of least norm, but for flows and trees.
+// Set is a bounded convex set with a public starting point, which is its point of least norm, except for flows and
+// trees.
 type Set interface {
 	Name() string
 	Dimension() int
@@ -15,7 +16,7 @@ type Set interface {
 	Start(dst []float64) // x_1
 }
 
-// Projection maps to the nearest point of a set. dst and x may be the same slice.
+// Projection maps a point to the nearest point of a set. dst and x may be the same slice.
 type Projection interface {
 	Project(dst, x []float64)
 }
@@ -31,19 +32,20 @@ type LocalOracle interface {
 	Point() []float64 // x, valid until the next Move or Restore; not to be modified
 	Ratio() float64   // ρ ≥ 1
 
-	// Move finds p with ⟨p, c⟩ ≤ ⟨y, c⟩ for every y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r, at the cost of one
-	// linear minimisation over the set; then x ← (1−α)x + αp. r ≥ 0, α in (0, 1].
+	// Move finds p with ⟨p, c⟩ ≤ ⟨y, c⟩ for every y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. Then it sets x ← (1−α)x
+	// + αp. It costs one linear minimisation over the set. r ≥ 0, α in (0, 1].
 	Move(alpha, r float64, c []float64)
 
-	// AppendState appends what x and the next moves depend on, always StateLen bytes.
+	// AppendState appends all that determines x and later moves, always StateLen bytes.
 	AppendState(dst []byte) []byte
 	StateLen() int
 
-	// Restore accepts only what AppendState can have written: finite and feasible. After an error nothing has changed.
+	// Restore accepts only states that AppendState can have written: finite and feasible. After an error nothing has
+	// changed.
 	Restore(state []byte) error
 }
 
-// Toward is a LocalOracle that can move towards a point v of the set that is known already: x ← (1−α)x + αv.
+// Toward is a LocalOracle that can move towards a known point v of the set: x ← (1−α)x + αv.
 type Toward interface {
 	LocalOracle
 	Toward(alpha float64, v []float64)
@@ -60,11 +62,11 @@ func Names() []string {
 // The range of radii keeps every product of a radius with a cost far from overflow and underflow.
 const minRadius, maxRadius = 1e-15, 1e15
 
-// Spec is a set as settings say it.
+// Spec describes a set, as in settings.
 type Spec struct {
 	Name      string
 	Dimension int
-	Radius    float64  // R of every set, s of the simplex, and what the points of vertices are multiplied by
+	Radius    float64  // R of every set, s of the simplex, and the factor of the points of vertices
 	Pick      int      // k of subsets and subsets-at-most; 0 for others
 	Edges     []string // of a flow, of trees and of forests, from>to; none for others
 	Blocks    []string // of partition and partition-at-most, size:pick; none for others
@@ -74,10 +76,10 @@ type Spec struct {
 	Low, High []string // of a box without a radius, where each coordinate ends; none for others
 }
 
-// ended reports whether a Spec says where coordinates end.
+// ended reports whether a Spec gives the ends of coordinates.
 func (s Spec) ended() bool { return len(s.Low)+len(s.High) > 0 }
 
-// Parse returns the set that a Spec says, or all that is wrong with it.
+// Parse returns the set that a Spec describes, or all its problems.
 func Parse(spec Spec) (Set, error) {
 	n, radius := spec.Dimension, spec.Radius
 	var errs []error
@@ -159,7 +161,7 @@ func Parse(spec Spec) (Set, error) {
 	return set, nil
 }
 
-// NewProjection returns a projection of its own for one machine.
+// NewProjection returns a projection with its own scratch space, for one machine.
 func NewProjection(s Set) (Projection, error) {
 	if p, ok := s.(interface{ Projection() Projection }); ok {
 		return p.Projection(), nil
@@ -167,7 +169,8 @@ func NewProjection(s Set) (Projection, error) {
 	return nil, fmt.Errorf("convex: set %s: has no projection that is cheap (llo works)", s.Name())
 }
 
-// NewLocalOracle returns a local oracle of its own for one machine, or an error for a set that is no polytope.
+// NewLocalOracle returns a local oracle with its own memory, for one machine. It returns an error for a set that is not
+// a polytope.
 func NewLocalOracle(s Set) (LocalOracle, error) {
 	if p, ok := s.(interface{ LocalOracle() LocalOracle }); ok {
 		return p.LocalOracle(), nil
@@ -175,7 +178,7 @@ func NewLocalOracle(s Set) (LocalOracle, error) {
 	return nil, fmt.Errorf("convex: set %s: no polytope, so it has no local linear oracle (projection works)", s.Name())
 }
 
-// NewLinearOracle returns a linear oracle of its own for one machine.
+// NewLinearOracle returns a linear oracle with its own memory, for one machine.
 func NewLinearOracle(s Set) LinearOracle {
 	if p, ok := s.(interface{ Linear() LinearOracle }); ok {
 		return p.Linear()

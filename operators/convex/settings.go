@@ -6,7 +6,7 @@ import (
 	"oriel/operators"
 )
 
-// rows are the settings that say a Spec: the kind, the unit and the limits of each, and whether it is required.
+// rows are the settings that make up a Spec: the kind, the unit and the limits of each, and whether it is required.
 var rows = []operators.Setting{
 	{Name: "SET", Kind: operators.Text, Unit: "name", Choices: Names(), Required: true},
 	{
@@ -47,7 +47,7 @@ var rows = []operators.Setting{
 	},
 }
 
-// Setting returns the row of a setting that says a Spec, with a text of the operator's own.
+// Setting returns the row of a setting that is part of a Spec, with the operator's own text.
 func Setting(name, text string) operators.Setting {
 	for _, row := range rows {
 		if row.Name == name {
@@ -58,14 +58,14 @@ func Setting(name, text string) operators.Setting {
 	panic("BUG: convex: no setting " + name)
 }
 
-// LaterSetting is Setting for a row that came after the operator's first version.
+// LaterSetting is Setting for a row that was added after the operator's first version.
 func LaterSetting(name, text string) operators.Setting {
 	row := Setting(name, text)
 	row.Later = true
 	return row
 }
 
-// read reads a Spec from the settings of Setting and from DIMENSION. It wants a radius, but of a box with ends.
+// read reads a Spec from these settings and from DIMENSION. It requires a radius, unless the set is a box with ends.
 func read(v *operators.Values) Spec {
 	s := Spec{
 		Name: v.Text("SET"), Dimension: int(min(v.Count("DIMENSION"), operators.MaxDimension)), Radius: v.Number("RADIUS"),
@@ -85,7 +85,7 @@ func read(v *operators.Values) Spec {
 	return s
 }
 
-// wantEnds wants both ends of a box or none, as many as the box has coordinates, and none of another set.
+// wantEnds checks that a box has both ends or none, with as many entries as coordinates, and that other sets have none.
 func (s Spec) wantEnds(v *operators.Values) {
 	for _, end := range []struct {
 		name, other string
@@ -104,13 +104,13 @@ func (s Spec) wantEnds(v *operators.Values) {
 	}
 }
 
-// sound reports whether the settings that read reads are right so far, SET aside: what is wrong with the set is then
-// wrong with all of them together.
+// sound reports whether the settings of a Spec, other than SET, have no problem so far. A problem of the set then
+// concerns all of them together.
 func sound(v *operators.Values) bool {
 	return v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES", "LOW", "HIGH")
 }
 
-// Radius is RADIUS, or of a box with ends half of its longest side.
+// Radius returns RADIUS, or for a box with ends half of its longest side.
 func Radius(v *operators.Values, s Set) float64 {
 	radius := v.Number("RADIUS")
 	if b, ok := s.(Box); ok && radius == 0 {
@@ -121,7 +121,7 @@ func Radius(v *operators.Values, s Set) float64 {
 	return radius
 }
 
-// Want returns the set that settings say. It reports a wrong set under the setting that makes it.
+// Want returns the set that the settings describe. It reports an invalid set under the setting that causes it.
 func Want(v *operators.Values) Set {
 	spec := read(v)
 	set, err := Parse(spec)

@@ -1,7 +1,7 @@
 package convex
 
-// Settle moves a point of a set that rounding has moved, by about as much: sums are again what they are on the set, and
-// coordinates within their ends.
+// Settle corrects a point that rounding has moved off its set, by a movement of about that size. It restores sums to
+// their values on the set, and coordinates to their ranges.
 func Settle(s Set, x []float64) {
 	switch s := s.(type) {
 	case Simplex:

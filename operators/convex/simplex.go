@@ -8,48 +8,49 @@ type Simplex struct {
 	scale float64
 }
 
-// Name is simplex.
+// Name returns simplex.
 func (Simplex) Name() string { return "simplex" }
 
-// Dimension is n.
+// Dimension returns n.
 func (s Simplex) Dimension() int { return s.n }
 
-// Diameter is √2·s.
+// Diameter returns √2·s.
 func (s Simplex) Diameter() float64 { return float64(math.Sqrt(2) * s.scale) }
 
-// MaxNorm is s, at a vertex.
+// MaxNorm returns s, at a vertex.
 func (s Simplex) MaxNorm() float64 { return s.scale }
 
-// Start is uniform: s/n everywhere.
+// Start writes the uniform point: s/n everywhere.
 func (s Simplex) Start(dst []float64) {
 	for i := range dst {
 		dst[i] = s.scale / float64(s.n)
 	}
 }
 
-// tangent subtracts the mean: Σx is the same all over the set.
+// tangent subtracts the mean, because Σx is constant on the set.
 func (s Simplex) tangent() (Tangent, error) { return centred{s.n}, nil }
 
-// Minimise is s·e_j at the smallest c_j, lowest j first.
+// Minimise writes s·e_j for the smallest c_j, lowest j first.
 func (s Simplex) Minimise(dst, c []float64) {
 	clear(dst)
 	dst[smallest(c)] = s.scale
 }
 
-// Projection is sort and threshold with scratch of its own.
+// Projection returns sort and threshold, with its own scratch space.
 func (s Simplex) Projection() Projection {
 	return &threshold{scale: s.scale, order: newDescending(s.n)}
 }
 
-// threshold projects on {x ≥ 0, Σx = scale}: x_i ← max(x_i − τ, 0) with τ = (Σ_{i≤k} u_i − scale)/k, u descending, k
-// the last place with u_k > τ (Duchi and others 2008, figure 1). Only the k largest entries are ever sorted out.
+// threshold projects onto {x ≥ 0, Σx = scale}: x_i ← max(x_i − τ, 0) with τ = (Σ_{i≤k} u_i − scale)/k, where u is x in
+// descending order and k is the last place with u_k > τ (Duchi and others 2008, figure 1). Only the k largest entries
+// are sorted.
 type threshold struct {
 	scale float64
 	order descending
 }
 
-// Project works on x − max x, which moves τ by the same amount: what is left above τ lies in [−scale, 0], so a huge x,
-// as the first steps of a run bring, costs no accuracy.
+// Project works on x − max x, which shifts τ by the same amount. Entries above τ then lie in [−scale, 0], so that a
+// huge x, as in the first steps of a run, costs no accuracy.
 func (p *threshold) Project(dst, x []float64) {
 	p.order.all(x)
 	first := p.order.next()
@@ -70,7 +71,7 @@ func (p *threshold) Project(dst, x []float64) {
 	normalise(dst, p.scale)
 }
 
-// LocalOracle is the direct form of operators/coco/SPEC.md §7.3, without decomposition.
+// LocalOracle returns the direct form of operators/coco/SPEC.md §7.3, without decomposition.
 func (s Simplex) LocalOracle() LocalOracle {
 	o := &localSimplex{simplex: s, x: make([]float64, s.n), order: newDescending(s.n)}
 	s.Start(o.x)
@@ -78,9 +79,9 @@ func (s Simplex) LocalOracle() LocalOracle {
 	return o
 }
 
-// localSimplex moves mass m = min(√n·r/2, s) from the coordinates of largest cost to that of smallest. Any y of the
-// simplex with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, so none is better; and |x−p|₂ ≤ √2·m, hence ρ = √(n/2), or 1
-// if less.
+// localSimplex moves mass m = min(√n·r/2, s) from the coordinates of largest cost to the coordinate of smallest. Any y
+// of the simplex with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, so none is better. And |x−p|₂ ≤ √2·m, hence ρ =
+// √(n/2), but at least 1.
 type localSimplex struct {
 	simplex Simplex
 	x       []float64
@@ -118,7 +119,7 @@ func (o *localSimplex) Restore(state []byte) error {
 	return restoreMix(o.x, state, o.simplex.scale)
 }
 
-// smallest is the position of the least value, lowest position first.
+// smallest returns the position of the least value, lowest position first.
 func smallest(c []float64) int {
 	best := 0
 	for i, v := range c {

@@ -2,21 +2,21 @@ package convex
 
 import "errors"
 
-// maxSpan bounds the numbers of a basis, as maxFactor does those of a factor.
+// maxSpan bounds the numbers in a basis, as maxFactor bounds those in a factor.
 const maxSpan = 1 << 18
 
-// narrow is how far points may be from a space, for their size, that still are in it: more than rounding moves them,
-// and less than settings would say.
+// narrow is the relative distance from a space below which points count as in it. It is larger than rounding errors,
+// and smaller than intended differences in settings.
 const narrow = 1e-9
 
-// span is the space of an orthonormal basis.
+// span is a space given by an orthonormal basis.
 type span struct {
 	basis [][]float64
 	share []float64 // of v along each
 }
 
-// tangent is the space of all differences of points, by the Gram–Schmidt process: each step takes the point that is
-// farthest from the space so far, the first of equal ones, and leaves what is in it out twice.
+// tangent returns the space of all differences of points, by the Gram–Schmidt process. Each step takes the point
+// farthest from the space so far, the first among equals, and subtracts its component in the space twice.
 func (h Hull) tangent() (Tangent, error) {
 	n := h.Dimension()
 	rest := make([][]float64, len(h.corners)-1)
@@ -58,7 +58,7 @@ func (h Hull) tangent() (Tangent, error) {
 	return s, nil
 }
 
-// without subtracts from v what it has along a unit vector.
+// without subtracts from v its component along a unit vector.
 func without(v, direction []float64) {
 	along := inner(v, direction)
 	for i, x := range direction {
@@ -66,7 +66,7 @@ func without(v, direction []float64) {
 	}
 }
 
-// inner adds in ascending order.
+// inner returns the inner product, added in ascending order of positions.
 func inner(a, b []float64) float64 {
 	total := 0.0
 	for i, x := range a {
@@ -75,10 +75,10 @@ func inner(a, b []float64) float64 {
 	return total
 }
 
-// Dimension is the number of basis vectors.
+// Dimension returns the number of basis vectors.
 func (s *span) Dimension() int { return len(s.basis) }
 
-// Project adds up what v has along each basis vector.
+// Project replaces v by the sum of its components along the basis vectors.
 func (s *span) Project(v []float64) {
 	for k, b := range s.basis {
 		s.share[k] = inner(v, b)

@@ -8,10 +8,10 @@ import (
 	"oriel/operators/elementary"
 )
 
-// MaxSide bounds the rows of a matrix: an eigendecomposition costs some 25 times its cube.
+// MaxSide bounds the rows of a matrix, because an eigendecomposition costs about 25 times the cube of that number.
 const MaxSide = 128
 
-// Spectrahedron is the symmetric matrices without a negative eigenvalue whose trace is R, row by row: mixes of R·vvᵀ.
+// Spectrahedron is the set of symmetric positive semidefinite matrices with trace R, stored row by row: mixes of R·vvᵀ.
 type Spectrahedron struct {
 	side  int // m, n = m²
 	trace float64
@@ -25,19 +25,19 @@ func newSpectrahedron(n int, radius float64) (Spectrahedron, error) {
 	return s, nil
 }
 
-// Name is spectrahedron.
+// Name returns spectrahedron.
 func (Spectrahedron) Name() string { return "spectrahedron" }
 
-// Dimension is m².
+// Dimension returns m².
 func (s Spectrahedron) Dimension() int { return s.side * s.side }
 
-// Diameter is R√2, between projectors on directions that are at right angles.
+// Diameter returns R√2, the distance of two vertices R·vvᵀ with orthogonal v.
 func (s Spectrahedron) Diameter() float64 { return float64(s.trace * math.Sqrt2) }
 
-// MaxNorm is R, at a vertex.
+// MaxNorm returns R, at a vertex.
 func (s Spectrahedron) MaxNorm() float64 { return s.trace }
 
-// Start is R/m times the unit matrix.
+// Start writes R/m times the unit matrix.
 func (s Spectrahedron) Start(dst []float64) {
 	clear(dst)
 	for i := range s.side {
@@ -47,13 +47,14 @@ func (s Spectrahedron) Start(dst []float64) {
 
 func (s Spectrahedron) tangent() (Tangent, error) { return traceless{s}, nil }
 
-// traceless is the tangent space of a Spectrahedron: symmetric matrices without a trace.
+// traceless is the tangent space of a Spectrahedron: symmetric matrices with trace 0.
 type traceless struct{ Spectrahedron }
 
-// Dimension is m(m+1)/2 − 1.
+// Dimension returns m(m+1)/2 − 1.
 func (s traceless) Dimension() int { return s.side*(s.side+1)/2 - 1 }
 
-// Project makes v symmetric, and subtracts the mean of its diagonal there: the trace is the same all over the set.
+// Project makes v symmetric, and subtracts the mean of its diagonal from the diagonal, because the trace is constant on
+// the set.
 func (s traceless) Project(v []float64) {
 	s.symmetric(v)
 	mean := 0.0
@@ -65,7 +66,7 @@ func (s traceless) Project(v []float64) {
 	}
 }
 
-// symmetric replaces v by the mean of it and its transpose.
+// symmetric replaces v by the mean of v and its transpose.
 func (s Spectrahedron) symmetric(v []float64) {
 	m := s.side
 	for i := range m {
@@ -76,7 +77,7 @@ func (s Spectrahedron) symmetric(v []float64) {
 	}
 }
 
-// settle brings symmetry and trace back. Eigenvalues are those of mixes, 0 or more but for rounding.
+// settle restores symmetry and trace. Eigenvalues of a mix are non-negative up to rounding.
 func (s Spectrahedron) settle(x []float64) {
 	s.symmetric(x)
 	m, trace := s.side, 0.0
@@ -108,13 +109,14 @@ func (s Spectrahedron) check(at func(int) float64) error {
 	return nil
 }
 
-// LocalOracle is no local one: there is none, since the set is no polytope (operators/coco/SPEC.md §8).
+// LocalOracle returns one that is not local, because the set is not a polytope (operators/coco/SPEC.md §8).
 func (s Spectrahedron) LocalOracle() LocalOracle { return newFollowing(s) }
 
-// Linear is a linear oracle with memory of its own.
+// Linear returns a linear oracle with its own memory.
 func (s Spectrahedron) Linear() LinearOracle { return &leastEigen{s, elementary.NewEigen(s.side)} }
 
-// leastEigen is R·vvᵀ for the eigenvector of the least eigenvalue of the cost, of equal ones the first.
+// leastEigen minimises by R·vvᵀ, where v is the eigenvector of the least eigenvalue of the cost, the first among
+// equals.
 type leastEigen struct {
 	set   Spectrahedron
 	eigen *elementary.Eigen
@@ -142,7 +144,7 @@ func (o *leastEigen) Minimise(dst, c []float64) {
 	o.set.settle(dst)
 }
 
-// Projection brings eigenvalues to the simplex of the trace, in some 25m³.
+// Projection returns one that projects the eigenvalues onto the simplex of the trace, in about 25m³ operations.
 func (s Spectrahedron) Projection() Projection {
 	return &spectral{
 		set: s, eigen: elementary.NewEigen(s.side),
@@ -150,7 +152,8 @@ func (s Spectrahedron) Projection() Projection {
 	}
 }
 
-// spectral projects: the nearest matrix has the eigenvectors of the symmetric part, and the nearest eigenvalues.
+// spectral projects onto the set: the nearest matrix has the eigenvectors of the symmetric part, and the projected
+// eigenvalues.
 type spectral struct {
 	set       Spectrahedron
 	eigen     *elementary.Eigen

@@ -12,7 +12,7 @@ type Subsets struct {
 	radius  float64
 }
 
-// newSubsets wants 1 ≤ k < n.
+// newSubsets requires 1 ≤ k < n.
 func newSubsets(n, pick int, radius float64) (Subsets, error) {
 	if pick < 1 || pick >= n {
 		return Subsets{}, fmt.Errorf("convex: pick %d: not from 1 to %d, less than the dimension", pick, n-1)
@@ -20,21 +20,21 @@ func newSubsets(n, pick int, radius float64) (Subsets, error) {
 	return Subsets{n, pick, radius}, nil
 }
 
-// Name is subsets.
+// Name returns subsets.
 func (Subsets) Name() string { return "subsets" }
 
-// Dimension is n.
+// Dimension returns n.
 func (s Subsets) Dimension() int { return s.n }
 
-// Diameter is R·√(2·min(k, n−k)): sets that have as little in common as they can.
+// Diameter returns R·√(2·min(k, n−k)), the distance of two sets with as little in common as possible.
 func (s Subsets) Diameter() float64 {
 	return float64(s.radius * math.Sqrt(float64(2*min(s.pick, s.n-s.pick))))
 }
 
-// MaxNorm is R√k, at a vertex.
+// MaxNorm returns R√k, at a vertex.
 func (s Subsets) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s.pick))) }
 
-// Start is kR/n everywhere.
+// Start writes kR/n everywhere.
 func (s Subsets) Start(dst []float64) {
 	for i := range dst {
 		dst[i] = s.total() / float64(s.n)
@@ -43,10 +43,10 @@ func (s Subsets) Start(dst []float64) {
 
 func (s Subsets) total() float64 { return float64(float64(s.pick) * s.radius) }
 
-// tangent subtracts the mean: Σx is the same all over the set.
+// tangent subtracts the mean, because Σx is constant on the set.
 func (s Subsets) tangent() (Tangent, error) { return centred{s.n}, nil }
 
-// Linear is a linear oracle with memory of its own.
+// Linear returns a linear oracle with its own memory.
 func (s Subsets) Linear() LinearOracle { return &fewest{s, newDescending(s.n), make([]float64, s.n)} }
 
 // fewest takes the k smallest costs, lowest position first.
@@ -64,12 +64,12 @@ func (o *fewest) Minimise(dst, c []float64) {
 	}
 }
 
-// Projection finds the shift by bisection.
+// Projection returns one that finds the shift by bisection.
 func (s Subsets) Projection() Projection { return &capped{s} }
 
-// capped projects: x_i ← clip(x_i − τ, 0, R), τ such that the sum is kR (stationarity of the Lagrangian; the sum falls
-// in τ). Between the two τ that bisection ends with, the result is straight: all that is between them is ulps, or of x
-// whose ulps are longer than R a tie.
+// capped projects: x_i ← clip(x_i − τ, 0, R), with τ such that the sum is kR (stationarity of the Lagrangian; the sum
+// falls in τ). Bisection ends with two values of τ, between which the result is linear. Only ulps can lie between them,
+// or, for x whose ulp exceeds R, a tie.
 type capped struct{ set Subsets }
 
 func (p *capped) Project(dst, x []float64) {
@@ -90,7 +90,7 @@ func (p *capped) Project(dst, x []float64) {
 		}
 	}
 	more, less := p.sum(x, low), p.sum(x, high)
-	share := 1.0 // of what low says
+	share := 1.0 // weight of the result at low
 	if more > less {
 		share = max(0, min(1, (p.set.total()-less)/(more-less)))
 	}
@@ -110,8 +110,8 @@ func (p *capped) sum(x []float64, shift float64) float64 {
 	return total
 }
 
-// settle brings the sum to kR, but for some ulp: what is missing goes to where there is room, what is too much is taken
-// where there is some, in proportion. It moves x by the rounding of its sum.
+// settle corrects the sum to kR, up to a few ulp. It adds a missing amount in proportion to the room below R, and takes
+// an excess in proportion to the coordinates. It moves x by the rounding of its sum.
 func (s Subsets) settle(x []float64) {
 	for i, v := range x {
 		if v < dust*s.radius {
@@ -136,5 +136,5 @@ func (s Subsets) settle(x []float64) {
 	}
 }
 
-// LocalOracle is direct, without decomposition.
+// LocalOracle returns the direct form, which needs no decomposition.
 func (s Subsets) LocalOracle() LocalOracle { return newLocalBlocks(s, []Subsets{s}) }

@@ -1,15 +1,15 @@
 package convex
 
-// Tangent is the tangent space of a set: the directions in which it extends, the linear part of its affine hull. Its
-// orthogonal complement changes no decision, since ⟨c, x⟩ is constant on the set for c in it. A Tangent owns scratch
-// space: one machine, one Tangent.
+// Tangent is the tangent space of a set: the directions in which it extends, the linear part of its affine hull.
+// Components of a cost c in its orthogonal complement change no decision, because ⟨c, x⟩ is then constant on the set. A
+// Tangent owns scratch space, so that each machine must have its own.
 type Tangent interface {
-	Dimension() int      // that of the space, 0 for a set of one point
+	Dimension() int      // of the space, 0 for a set of one point
 	Project(v []float64) // projects v, in place and orthogonally; allocates nothing
 }
 
-// NewTangent returns the tangent space of a set. It has an error for a flow or vertices where a projection would cost
-// more than an event is worth.
+// NewTangent returns the tangent space of a set. It returns an error for a flow or vertices if a projection would be
+// too expensive for each event.
 func NewTangent(s Set) (Tangent, error) {
 	if t, ok := s.(interface{ tangent() (Tangent, error) }); ok {
 		return t.tangent()
@@ -17,8 +17,8 @@ func NewTangent(s Set) (Tangent, error) {
 	return full(s.Dimension()), nil
 }
 
-// EarlierTangent returns the space on which contributions were projected before NewTangent knew all sets: all
-// directions of flows and vertices, and of trees those in which only the sum of all edges is constant.
+// EarlierTangent returns the space onto which contributions were projected before NewTangent supported all sets: all
+// directions for flows and vertices, and for trees the directions in which the sum of all edges is 0.
 func EarlierTangent(s Set) Tangent {
 	switch s.(type) {
 	case Flow, Hull:
@@ -33,14 +33,14 @@ func EarlierTangent(s Set) Tangent {
 	return t
 }
 
-// full is the space of all directions, that of a set with an interior.
+// full is the space of all directions, for a set with an interior.
 type full int
 
 func (n full) Dimension() int { return int(n) }
 
 func (full) Project([]float64) {}
 
-// centred is a product of spaces of vectors that sum to 0: of so many coordinates each, one block behind the other.
+// centred is a product of spaces of vectors that sum to 0, one for each consecutive block of the listed sizes.
 type centred []int
 
 func (b centred) Dimension() int {
@@ -63,7 +63,7 @@ func (b centred) Project(v []float64) {
 	}
 }
 
-// scattered is centred for blocks whose coordinates are listed.
+// scattered is centred for blocks given as lists of coordinates.
 type scattered [][]int32
 
 func (b scattered) Dimension() int {

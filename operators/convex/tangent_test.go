@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// project projects on the tangent space of a set.
+// project projects onto the tangent space of a set.
 func project(t testing.TB, s Set, v []float64) {
 	t.Helper()
 	tangent, err := NewTangent(s)
@@ -24,7 +24,7 @@ func project(t testing.TB, s Set, v []float64) {
 	tangent.Project(v)
 }
 
-// slowTangent is a basis of what the differences of points span, in columns: left singular vectors.
+// slowTangent returns a basis of the span of the differences of points, in columns: left singular vectors.
 func slowTangent(t testing.TB, points [][]float64) *mat.Dense {
 	t.Helper()
 	n := len(points[0])
@@ -52,7 +52,7 @@ func slowTangent(t testing.TB, points [][]float64) *mat.Dense {
 	return mat.DenseCopyOf(u.Slice(0, n, 0, rank))
 }
 
-// slowly projects on the span of orthonormal columns.
+// slowly projects onto the span of orthonormal columns.
 func slowly(basis *mat.Dense, v []float64) []float64 {
 	var share, out mat.VecDense
 	share.MulVec(basis.T(), mat.NewVecDense(len(v), v))
@@ -60,7 +60,7 @@ func slowly(basis *mat.Dense, v []float64) []float64 {
 	return out.RawVector().Data
 }
 
-// flat are sets of few dimensions, of which corners lists points that span them.
+// flat returns sets of few dimensions for which corners lists points that span them.
 func flat(t testing.TB) []Set {
 	t.Helper()
 	var out []Set
@@ -104,7 +104,8 @@ func flat(t testing.TB) []Set {
 	return out
 }
 
-// The space is that of all differences of points, its dimension their rank, and what it projects the nearest vector.
+// TestTangentIsThatOfDifferences checks that the tangent space is the span of all differences of points, that its
+// dimension is their rank, and that the projection is the nearest vector.
 func TestTangentIsThatOfDifferences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, s := range flat(t) {
@@ -137,7 +138,8 @@ func TestTangentIsThatOfDifferences(t *testing.T) {
 	}
 }
 
-// Points of a plane, with and without an offset, and ones that are all alike but for rounding in a direction.
+// TestTangentOfVertices checks points of a plane, with and without an offset, and points that are equal up to rounding
+// in some direction.
 func TestTangentOfVertices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for n := 2; n < 9; n++ {
@@ -178,8 +180,8 @@ func TestTangentOfVertices(t *testing.T) {
 	}
 }
 
-// Large graphs: what is left of costs balances at each vertex, and what is taken away is a difference of potentials, so
-// that no flow costs other than before but for one number.
+// TestTangentOfLargeFlows checks large graphs. Projected costs balance at each vertex, and the subtracted part is a
+// difference of potentials, so that the costs of all flows change by one common number.
 func TestTangentOfLargeFlows(t *testing.T) {
 	for name, edges := range map[string][]string{
 		"grid": grid(tiertest.Runs(12, 60)), "layered": layered(6, 8), "ladder": ladder(tiertest.Runs(500, 4000)),
@@ -216,7 +218,7 @@ func TestTangentOfLargeFlows(t *testing.T) {
 	}
 }
 
-// Projections of old deployments.
+// TestEarlierTangents checks the projections of earlier deployments.
 func TestEarlierTangents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, name := range Names() {
@@ -241,7 +243,8 @@ func TestEarlierTangents(t *testing.T) {
 	}
 }
 
-// Of trees whose graph is one block both projections are one, to the bit: their deployments need no other plan.
+// TestTangentOfOneBlockIsTheEarlierOne checks that for trees in a graph with one block both projections are equal bit
+// for bit. Such deployments need no new plan.
 func TestTangentOfOneBlockIsTheEarlierOne(t *testing.T) {
 	edges := []string{"a>b", "c>d", "b>c", "d>a", "a>c", "d>b"}
 	s, err := Parse(Spec{Name: "trees", Dimension: 6, Radius: 1, Edges: edges})
@@ -257,7 +260,7 @@ func TestTangentOfOneBlockIsTheEarlierOne(t *testing.T) {
 	}
 }
 
-// Costs of such a graph stay as they are.
+// TestFactorsThatAreTooLarge checks that costs of such a graph are not projected.
 func TestFactorsThatAreTooLarge(t *testing.T) {
 	_, err := NewTangent(parseFlow(t, ladder(6000), 1))
 	if err == nil || !strings.Contains(err.Error(), "costs too much") {

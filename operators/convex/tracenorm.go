@@ -8,7 +8,7 @@ import (
 	"oriel/operators/elementary"
 )
 
-// TraceNorm is the matrices, row by row, whose singular values sum to R at most: mixes of ±R·uvᵀ.
+// TraceNorm is the set of matrices, stored row by row, whose singular values sum to at most R: mixes of ±R·uvᵀ.
 type TraceNorm struct {
 	rows, columns int
 	radius        float64
@@ -26,22 +26,22 @@ func newTraceNorm(n, rows int, radius float64) (TraceNorm, error) {
 	return s, nil
 }
 
-// Name is trace-norm.
+// Name returns trace-norm.
 func (TraceNorm) Name() string { return "trace-norm" }
 
-// Dimension is rows times columns.
+// Dimension returns rows times columns.
 func (s TraceNorm) Dimension() int { return s.rows * s.columns }
 
-// Diameter is 2R, between a vertex and its opposite.
+// Diameter returns 2R, the distance of a vertex and its negative.
 func (s TraceNorm) Diameter() float64 { return float64(2 * s.radius) }
 
-// MaxNorm is R, at a vertex.
+// MaxNorm returns R, at a vertex.
 func (s TraceNorm) MaxNorm() float64 { return s.radius }
 
-// Start is 0.
+// Start writes 0.
 func (s TraceNorm) Start(dst []float64) { clear(dst) }
 
-// settle has nothing to bring back: a mix of points is one but for rounding.
+// settle does nothing, because a mix of points is in the set up to rounding.
 func (TraceNorm) settle([]float64) {}
 
 func (s TraceNorm) check(at func(int) float64) error {
@@ -59,10 +59,10 @@ func (s TraceNorm) check(at func(int) float64) error {
 	return nil
 }
 
-// LocalOracle is no local one: there is none, since the set is no polytope (operators/coco/SPEC.md §8).
+// LocalOracle returns one that is not local, because the set is not a polytope (operators/coco/SPEC.md §8).
 func (s TraceNorm) LocalOracle() LocalOracle { return newFollowing(s) }
 
-// Linear is a linear oracle with memory of its own.
+// Linear returns a linear oracle with its own memory.
 func (s TraceNorm) Linear() LinearOracle {
 	return &largestSingular{
 		set: s, eigen: elementary.NewEigen(min(s.rows, s.columns)),
@@ -70,8 +70,9 @@ func (s TraceNorm) Linear() LinearOracle {
 	}
 }
 
-// largestSingular is −R·uvᵀ for the first of the largest singular values of the cost: by the eigenvectors of its Gram
-// matrix, of the fewer of rows and columns. Where the cost is zero u and v are the first directions.
+// largestSingular minimises by −R·uvᵀ for the largest singular value of the cost, the first among equals. It uses the
+// eigenvectors of the Gram matrix of rows or columns, whichever are fewer. If the cost is zero, u and v are the first
+// directions.
 type largestSingular struct {
 	set         TraceNorm
 	eigen       *elementary.Eigen
@@ -129,7 +130,7 @@ func (o *largestSingular) Minimise(dst, c []float64) {
 	}
 }
 
-// unit scales to norm 1; the first direction takes the place of a vector that rounding has made zero.
+// unit scales v to norm 1. If rounding has made v zero, it becomes the first unit vector.
 func unit(v []float64) {
 	norm := length(v, nil)
 	if !(norm > 0) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Trees is R times the spanning tree polytope of a connected graph, a coordinate an edge: the base polytope of its
-// graphic matroid. A vertex has R at the edges of a spanning tree.
+// Trees is R times the spanning tree polytope of a connected graph, with one coordinate for each edge: the base
+// polytope of its graphic matroid. A vertex has R at the edges of a spanning tree.
 type Trees struct {
 	from, to []int32
 	vertices int
@@ -19,8 +19,8 @@ type Trees struct {
 // startRounds bounds the trees that Start mixes.
 const startRounds = 32
 
-// newTrees reads entries of ParseEdge, whose direction means nothing: an edge a dimension. Its errors name the place in
-// the list, from 1, and the vertices, which are public.
+// newTrees reads entries in the form of ParseEdge, one for each dimension. Their direction has no meaning. Its errors
+// name the position in the list, from 1, and the vertices, which are public.
 func newTrees(edges []string, n int, radius float64) (Trees, error) {
 	from, to, names, err := readEdges(edges, n)
 	s := Trees{from: from, to: to, vertices: len(names), radius: radius}
@@ -44,7 +44,8 @@ func newTrees(edges []string, n int, radius float64) (Trees, error) {
 	return s, nil
 }
 
-// readEdges reads entries of ParseEdge, an edge a dimension, and numbers vertices as they come.
+// readEdges reads entries in the form of ParseEdge, one for each dimension, and numbers vertices in the order of
+// appearance.
 func readEdges(edges []string, n int) (from, to []int32, names []string, err error) {
 	if len(edges) != n || n > MaxEdges {
 		return nil, nil, nil, fmt.Errorf("convex: %d edges: not one for each of %d dimensions, at most %d", len(edges), n,
@@ -68,7 +69,8 @@ func readEdges(edges []string, n int) (from, to []int32, names []string, err err
 	return from, to, names, nil
 }
 
-// mix fills start: some steps of the conditional gradient method towards the point of least norm, from the first tree.
+// mix computes start by some steps of the conditional gradient method towards the point of least norm, from the first
+// tree.
 func (s *Trees) mix() {
 	n := len(s.from)
 	linear, x, v := s.Linear(), make([]float64, n), make([]float64, n)
@@ -93,33 +95,34 @@ func (s *Trees) mix() {
 	}
 }
 
-// Name is trees.
+// Name returns trees.
 func (Trees) Name() string { return "trees" }
 
-// Dimension is the number of edges.
+// Dimension returns the number of edges.
 func (s Trees) Dimension() int { return len(s.from) }
 
-// Diameter is at most R·√(2·min(k, n−k)), k edges of a tree: trees that have as little in common as their sizes allow.
+// Diameter returns an upper bound, R·√(2·min(k, n−k)), where k is the number of edges of a tree: two trees with as
+// little in common as their sizes allow.
 func (s Trees) Diameter() float64 {
 	k := s.vertices - 1
 	return float64(s.radius * math.Sqrt(float64(2*min(k, len(s.from)-k))))
 }
 
-// MaxNorm is R√k, at a vertex.
+// MaxNorm returns R√k, at a vertex.
 func (s Trees) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s.vertices-1))) }
 
-// Start is near the point of least norm, a mix of 33 trees at most.
+// Start writes a mix of at most 33 trees that is close to the point of least norm.
 func (s Trees) Start(dst []float64) { copy(dst, s.start) }
 
-// tangent subtracts the mean of each block of the graph: all trees have as many edges of it. No other equation holds
-// (J. Edmonds, Submodular functions, matroids, and certain polyhedra, 1970: the bases of a matroid span as many
-// dimensions as it has elements, less its connected components).
+// tangent subtracts the mean of each block of the graph, because all trees have the same number of edges in it. No
+// other equation holds (J. Edmonds, Submodular functions, matroids, and certain polyhedra, 1970: the dimension of the
+// bases of a matroid is the number of its elements, less its connected components).
 func (s Trees) tangent() (Tangent, error) {
 	return scattered(biconnected(s.vertices, s.from, s.to)), nil
 }
 
-// settle brings the sum back, and coordinates to [0, R]. Sums within parts of the graph, which are at most their
-// vertices less one, keep the rounding of the mixes that x is made of.
+// settle corrects the sum, and clips coordinates to [0, R]. Sums within parts of the graph, which are at most the
+// number of vertices less one, keep the rounding of the mixes that x is made of.
 func (s Trees) settle(x []float64) {
 	for i, v := range x {
 		x[i] = min(v, s.radius)
@@ -127,7 +130,7 @@ func (s Trees) settle(x []float64) {
 	s.all().settle(x)
 }
 
-// all are the sets of as many edges as a tree has.
+// all returns the sets with as many edges as a tree.
 func (s Trees) all() Subsets { return Subsets{len(s.from), s.vertices - 1, s.radius} }
 
 func (s Trees) check(at func(int) float64) error {
@@ -145,15 +148,15 @@ func (s Trees) check(at func(int) float64) error {
 	return nil
 }
 
-// LocalOracle is no local one: the κ that is known, n·√n, would move nothing.
+// LocalOracle returns one that is not local. The known κ, n·√n, would allow almost no movement.
 func (s Trees) LocalOracle() LocalOracle { return newFollowing(s) }
 
-// Linear is a linear oracle with memory of its own.
+// Linear returns a linear oracle with its own memory.
 func (s Trees) Linear() LinearOracle {
 	return newKruskal(s.from, s.to, s.vertices, s.radius, false)
 }
 
-// kruskal takes edges by rising cost, the first in the list of equal ones, unless one closes a circle: the greedy
+// kruskal takes edges by rising cost, the first in the list among equals, unless an edge closes a cycle: the greedy
 // algorithm (J. B. Kruskal, Proc. AMS 7, 1956), O(n log n).
 type kruskal struct {
 	from, to []int32
@@ -188,8 +191,8 @@ func (o *kruskal) Minimise(dst, c []float64) {
 	}
 }
 
-// forest is a union of disjoint sets of vertices, by size, paths halved (R. E. Tarjan and J. van Leeuwen, JACM 31,
-// 1984).
+// forest is a union-find structure over vertices, with union by size and path halving (R. E. Tarjan and J. van Leeuwen,
+// JACM 31, 1984).
 type forest struct {
 	above []int32 // of a root −(vertices of its set)
 }
@@ -216,7 +219,7 @@ func (f forest) root(v int32) int32 {
 	return v
 }
 
-// join makes one set of those of two vertices, and reports whether they were two.
+// join unites the sets of two vertices, and returns whether they were different.
 func (f forest) join(a, b int32) bool {
 	a, b = f.root(a), f.root(b)
 	if a == b {

@@ -31,8 +31,8 @@ func TestGraphsWithoutTrees(t *testing.T) {
 	}
 }
 
-// The start is in the set and nearer to the point of least norm than any tree, distances are at most what is said, and
-// Tangent loses nothing along the set.
+// TestTrees checks that the start is in the set and closer to the point of least norm than any tree. Distances are at
+// most the declared ones, and Tangent keeps all components along the set.
 func TestTrees(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 8, 12} {
 		s := mustParse(t, "trees", n, 3).(Trees)
@@ -41,7 +41,7 @@ func TestTrees(t *testing.T) {
 		if e := excess(s, x); e > 1e-14 {
 			t.Errorf("n=%d: start %v infeasible by %g", n, x, e)
 		}
-		// Frank–Wolfe gap: |x − least|² is at most ⟨x, x−v⟩ at the best vertex.
+		// Frank–Wolfe gap: |x − least|² is at most ⟨x, x−v⟩ at the best vertex v.
 		best := make([]float64, n)
 		s.Linear().Minimise(best, x)
 		if gap := floats.Dot(x, x) - floats.Dot(x, best); gap > 0.1*s.MaxNorm()*s.MaxNorm() {
@@ -69,7 +69,7 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// Of equal costs the tree of the first edges in the list is taken.
+// TestTiesOfTrees checks that, with equal costs, the tree takes the first edges in the list.
 func TestTiesOfTrees(t *testing.T) {
 	s, err := Parse(Spec{Name: "trees", Dimension: 4, Radius: 1, Edges: []string{"a>b", "b>a", "c>b", "a>c"}})
 	if err != nil {

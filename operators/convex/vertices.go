@@ -1,6 +1,6 @@
 package convex
 
-// vertices is a polytope given by its numbered vertices, few enough to keep a weight for each.
+// vertices is a polytope with numbered vertices, few enough to store a weight for each.
 type vertices interface {
 	dimension() int
 	count() int
@@ -12,8 +12,8 @@ type vertices interface {
 	minimiser(c []float64) int                 // the linear oracle
 }
 
-// localVertices is the general local oracle, operators/coco/SPEC.md §7.2, with x = Σ λ_i v_i. Equal vertices are one by
-// construction and a vertex of weight zero is none, so a move adds at most one to the support.
+// localVertices is the general local oracle, operators/coco/SPEC.md §7.2, with x = Σ λ_i v_i. The numbering identifies
+// equal vertices, and a vertex of weight zero is not in the support, so that a move adds at most one vertex to it.
 type localVertices struct {
 	polytope vertices
 	weights  []float64 // λ, by vertex
@@ -37,12 +37,12 @@ func newLocalVertices(p vertices) *localVertices {
 
 func (o *localVertices) Point() []float64 { return o.x }
 
-// Ratio is ρ = κD: |x−p| = Δ·|mean of what is taken − v*| ≤ κ·r·D.
+// Ratio returns ρ = κD: |x−p| = Δ·|mean of the vertices taken − v*| ≤ κ·r·D.
 func (o *localVertices) Ratio() float64 {
 	return max(1, float64(o.polytope.kappa()*o.polytope.diameter()))
 }
 
-// Move takes mass Δ = min(κ·r, 1) from the vertices of largest cost and gives it to the one of smallest. Only the
+// Move takes mass Δ = min(κ·r, 1) from the vertices of largest cost and gives it to the vertex of smallest. Only the
 // fraction α of it moves: (1−α)x + αp.
 func (o *localVertices) Move(alpha, r float64, c []float64) {
 	mass := min(float64(o.polytope.kappa()*r), 1)

@@ -2,37 +2,37 @@ package elementary
 
 import "math"
 
-// Eigen finds all eigenvalues and eigenvectors of a symmetric matrix by cyclic Jacobi rotations (Golub and Van Loan,
-// "Matrix Computations", 4th edition, section 8.5): the matrix becomes a diagonal one. Cost: some 25n³. It does not
+// Eigen computes all eigenvalues and eigenvectors of a symmetric matrix by cyclic Jacobi rotations (Golub and Van Loan,
+// "Matrix Computations", 4th edition, section 8.5), which make the matrix diagonal. Cost: about 25n³. It does not
 // allocate, and is not safe for concurrent use.
 //
 //	e := elementary.NewEigen(n)
 //	e.Set(i, j, x) for i ≤ j, e.Run(), then e.Value(k), e.Vector(k)
 type Eigen struct {
 	size    int
-	matrix  []float64 // row by row; what is left of it off the diagonal
+	matrix  []float64 // row by row; Run reduces its off-diagonal part
 	vectors []float64 // row by row: an eigenvector each
 }
 
-// NewEigen returns room for n rows.
+// NewEigen returns an Eigen for matrices of n rows.
 func NewEigen(n int) *Eigen {
 	return &Eigen{size: n, matrix: make([]float64, n*n), vectors: make([]float64, n*n)}
 }
 
-// Set writes the number of row i and column j, and of row j and column i. BEFORE Run all of them are written.
+// Set writes the number of row i and column j, and of row j and column i. All numbers must be set BEFORE Run.
 func (e *Eigen) Set(i, j int, x float64) {
 	e.matrix[i*e.size+j], e.matrix[j*e.size+i] = x, x
 }
 
-// Value is the k-th eigenvalue, in no order.
+// Value returns the k-th eigenvalue, in no particular order.
 func (e *Eigen) Value(k int) float64 { return e.matrix[k*e.size+k] }
 
-// Vector is its eigenvector, of norm 1; it is the Eigen's, valid until Run.
+// Vector returns the eigenvector of the k-th eigenvalue, of norm 1. It belongs to the Eigen and is valid until Run.
 func (e *Eigen) Vector(k int) []float64 { return e.vectors[k*e.size:][:e.size] }
 
 const (
 	sweeps   = 24      // far more than convergence takes, which is quadratic in the end
-	diagonal = 0x1p-50 // of the largest number on the diagonal: what is below off it is rounding
+	diagonal = 0x1p-50 // share of the largest number on the diagonal below which others are rounding errors
 )
 
 // Run makes the matrix diagonal. Its numbers must be finite.
@@ -64,7 +64,7 @@ func (e *Eigen) sweep() (rotated bool) {
 	return rotated
 }
 
-// rotate turns rows and columns p and q by the smaller angle that makes the number x between them zero.
+// rotate rotates rows and columns p and q by the smaller angle that makes the number x between them zero.
 func (e *Eigen) rotate(p, q int, x float64) {
 	n := e.size
 	tau := (e.matrix[q*n+q] - e.matrix[p*n+p]) / float64(2*x)

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Values are gonum's, vectors are orthonormal, and values and vectors make the matrix again, also where values are
-// equal, zero or far apart.
+// TestEigenIsThatOfGonum checks that values agree with gonum, that vectors are orthonormal, and that both together give
+// the matrix, also for values that are equal, zero or far apart.
 func TestEigenIsThatOfGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for trial := range 200 {
@@ -64,7 +64,7 @@ func TestEigenIsThatOfGonum(t *testing.T) {
 	}
 }
 
-// Bits of values and vectors never change: they decide published bytes.
+// TestGoldenEigen checks that values and vectors keep their bits, because they decide published bytes.
 func TestGoldenEigen(t *testing.T) {
 	hash, e := sha256.New(), NewEigen(5)
 	for k := range 20 {

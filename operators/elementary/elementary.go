@@ -21,7 +21,7 @@ var expTerms = [12]float64{
 	1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2,
 }
 
-// Exp is e^x. It is 0 below the smallest subnormal, +Inf beyond the largest float, NaN of NaN.
+// Exp returns e^x: 0 below the smallest subnormal, +Inf beyond the largest float, and NaN for NaN.
 //
 // With k = round(x/ln 2) and r = x − k·ln 2, |r| ≤ ½ ln 2, e^x = 2^k·(1 + r + r²(1/2! + r/3! + …)). r is kept as hi −
 // lo.
@@ -46,8 +46,8 @@ func Exp(x float64) float64 {
 	return scale(1+(r+tail), int(k))
 }
 
-// scale is y·2^k for y in [½, 2], rounded once: a result below the normal range takes its last factor of two in the
-// one product that may round.
+// scale returns y·2^k for y in [½, 2], rounded once. For a result below the normal range only the last product, by a
+// power of two, can round.
 func scale(y float64, k int) float64 {
 	switch {
 	case k > 1023:
@@ -58,7 +58,7 @@ func scale(y float64, k int) float64 {
 	return float64(y * power2(k))
 }
 
-// power2 is 2^k for −1022 ≤ k ≤ 1023.
+// power2 returns 2^k for −1022 ≤ k ≤ 1023.
 func power2(k int) float64 { return math.Float64frombits(uint64(k+1023) << 52) }
 
 // logTerms are 2/(2j+1) for j = 12 … 1, highest first.
@@ -66,10 +66,10 @@ var logTerms = [12]float64{
 	2.0 / 25, 2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3,
 }
 
-// logFactor is k·ln 2 + log(1+f) for −0.3 ≤ f ≤ 0.5 and |k| < 2^11.
+// logFactor returns k·ln 2 + log(1+f) for −0.3 ≤ f ≤ 0.5 and |k| < 2^11.
 //
 // With s = f/(2+f) and z = s², log(1+f) = 2s + s·R with R = 2z/3 + 2z²/5 + …, and 2s = f − f²/2 + s·f²/2: the leading f
-// is exact and everything that is rounded is at most a quarter of it.
+// is exact, and every rounded term is at most a quarter of it.
 func logFactor(k, f float64) float64 {
 	s := f / (2 + f)
 	z := float64(s * s)
@@ -82,7 +82,7 @@ func logFactor(k, f float64) float64 {
 	return float64(k*ln2Hi) - (small - f)
 }
 
-// Log is the natural logarithm of a positive finite x.
+// Log returns the natural logarithm of a positive finite x.
 func Log(x float64) float64 {
 	k := 0.0
 	if x < 0x1p-1022 {
@@ -99,8 +99,7 @@ func Log(x float64) float64 {
 	return logFactor(k, m-1)
 }
 
-// Log1p is log(1+x) for 0 ≤ x ≤ 1. Above ½, 1+x = 2(1+f) with f = (x−1)/2, which
-// is exact.
+// Log1p returns log(1+x) for 0 ≤ x ≤ 1. Above ½, 1+x = 2(1+f) with f = (x−1)/2, which is exact.
 func Log1p(x float64) float64 {
 	if x < 0.5 {
 		return logFactor(0, x)

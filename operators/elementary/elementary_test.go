@@ -9,7 +9,8 @@ import (
 
 const twinBits = 160
 
-// slowExp is e^x by halving x below 2^-20 and squaring a Taylor sum back up, at 160+ bits.
+// slowExp computes e^x to more than 160 bits: it halves x until it is below 2^-20, sums a Taylor series, and squares
+// the sum repeatedly.
 func slowExp(x float64) *big.Float {
 	const halvings = 32
 	r := new(big.Float).SetPrec(twinBits + 64).SetFloat64(x)
@@ -28,7 +29,7 @@ func slowExp(x float64) *big.Float {
 
 func bigInt(k int64) *big.Float { return new(big.Float).SetPrec(twinBits + 64).SetInt64(k) }
 
-// slowLog is log x by Newton's y + 2(x−e^y)/(x+e^y) from the library's value; each round cubes the error.
+// slowLog computes log x by Newton's y + 2(x−e^y)/(x+e^y) from the library's value; each round cubes the error.
 func slowLog(x *big.Float) *big.Float {
 	f, _ := x.Float64()
 	start := math.Log(f)
@@ -39,7 +40,7 @@ func slowLog(x *big.Float) *big.Float {
 	return step.Add(step, bigInt(0).SetFloat64(start))
 }
 
-// ulps is |got − want| in units of the last place of want.
+// ulps returns |got − want| in units of the last place of want.
 func ulps(got float64, want *big.Float) float64 {
 	w, _ := want.Float64()
 	ulp := math.Nextafter(math.Abs(w), math.Inf(1)) - math.Abs(w)
@@ -50,7 +51,7 @@ func ulps(got float64, want *big.Float) float64 {
 
 func TestElementary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	// The bound on each is what the comments promise. The printed worst value says how much of it is used.
+	// The bound on each error is the one that comments promise. The log shows the largest error found.
 	const bound = 1.0
 	run := func(
 		name string, got func(float64) float64, want func(float64) *big.Float, draw func() float64, fixed ...float64,
@@ -119,7 +120,8 @@ func TestExpSaturates(t *testing.T) {
 	}
 }
 
-// TestElementaryIsMonotone walks in steps of a few ulps across the seams of the reductions, and widely elsewhere.
+// TestElementaryIsMonotone checks monotonicity in steps of a few ulps across the boundaries of the reductions, and in
+// large steps elsewhere.
 func TestElementaryIsMonotone(t *testing.T) {
 	walk := func(name string, f func(float64) float64, from, step float64, steps int) {
 		t.Helper()

@@ -11,10 +11,12 @@ import (
 	"oriel/operators/optest"
 )
 
-// allowances are minutes that may be allowed for being late, of which each costs a tenth of one beyond.
+// allowances are the delays in minutes that can be allowed. A minute of allowance costs a tenth of a minute of delay
+// beyond it.
 var allowances = []float64{0, 10, 20, 30, 45, 60, 90, 120}
 
-// allowing is the problem of what to allow: what an allowance costs of a delay, up to 60, as a reward in [0, 1].
+// allowing is the problem of choosing an allowance: the reward is the cost of the allowance and the delay, up to 60,
+// mapped to [0, 1].
 var allowing = problem{
 	context: func(f flight) []float64 { return f.when },
 	reward: func(f flight, arm int) float64 {
@@ -23,7 +25,7 @@ var allowing = problem{
 	},
 }
 
-// allowancesOf is a file of the allowances with features.
+// allowancesOf writes a file of the allowances with their features.
 func allowancesOf(t *testing.T, features func(minutes float64) []float64) string {
 	t.Helper()
 	var file strings.Builder
@@ -37,7 +39,7 @@ func allowancesOf(t *testing.T, features func(minutes float64) []float64) string
 	return armsFile(t, file.String())
 }
 
-// bumps are near 1 about 0, 25 and 120 minutes, and have norm 1.
+// bumps returns features of norm 1 that are large near 0, 25 and 120 minutes respectively.
 func bumps(minutes float64) []float64 {
 	at := 2 * math.Log1p(minutes/10) / math.Log1p(12)
 	phi, norm := make([]float64, 3), 0.0
@@ -51,8 +53,8 @@ func bumps(minutes float64) []float64 {
 	return phi
 }
 
-// TestAllowancesOnFlights plays eight allowances for each of the first 80 000 flights, with weights of their own, and
-// with features of one length and of many:
+// TestAllowancesOnFlights plays eight allowances on the first 80 000 flights: with separate weights for each allowance,
+// with features of equal norm, and with features of different norms:
 //
 //	go test ./operators/linucb -run TestAllowancesOnFlights -flights flights.csv -timeout 1h -v
 func TestAllowancesOnFlights(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"oriel/operators/moments"
 )
 
-// bounds are of the noise of an arm's released moments, constant from the first step on, and what follows of the width.
-// With ORIEL_CONFIDENCE all hold at once with that probability: PROOF.md, Theorem 2.
+// bounds hold bounds on the noise of an arm's released moments, constant from the first step on, and the confidence
+// width β that follows. With ORIEL_CONFIDENCE they all hold together with that probability (PROOF.md, Theorem 2).
 type bounds struct {
 	shift    float64 // κ
 	least    float64 // ρ_min: the smallest eigenvalue of noise and shift and λ
@@ -22,10 +22,10 @@ type bounds struct {
 	features float64 // d
 }
 
-// units are at least as many as a feature of 1 has.
+// units is the least number of grid units that a feature of 1 has.
 const units = 1 << 12
 
-// bound returns the bounds for noise of a standard deviation, off the diagonal.
+// bound returns the bounds for noise whose off-diagonal entries have the standard deviation sd.
 func (c operator) bound(sd float64) bounds {
 	d := c.rows.Features
 	edge := moments.Edge(d, sd)
@@ -52,7 +52,7 @@ func (c operator) bound(sd float64) bounds {
 	return b
 }
 
-// width is β of an arm: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS 2018),
+// width returns β of an arm: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS 2018),
 // Proposition 4, for rewards in [−1, 1], which are sub-Gaussian with σ = 1.
 func (b bounds) width(a *arm) float64 {
 	if !a.known || !(b.least > 0) {
@@ -62,8 +62,8 @@ func (b bounds) width(a *arm) float64 {
 	return math.Sqrt(max(0, b.level+grown)) + float64(b.size*math.Sqrt(b.most)) + b.side + b.rounding
 }
 
-// regret tells people what is proved of the regret over the horizon, in rewards: SPEC.md, or that nothing is, and what
-// the shift is.
+// regret describes for people the proved bound on the regret over the horizon, in rewards (SPEC.md), or states that
+// there is none. It also states the shift.
 func (c operator) regret(m mechanisms.Config) string {
 	if c.confidence == 0 {
 		told := moments.DescribeNoise(m, c.rows.Features, c.shift)
@@ -94,18 +94,18 @@ func (c operator) regret(m mechanisms.Config) string {
 		least, times)
 }
 
-// events is nB, as a float: the product may be beyond 64 bits.
+// events returns nB as a float, because the product may exceed 64 bits.
 func (c operator) events() float64 { return float64(c.terms.Scope.End()) * float64(c.batch) }
 
-// rounds tells whether the diagonal of second moments is rounded by more, over the horizon, than Theorem 2 of PROOF.md
-// has room for, beside noise of a standard deviation.
+// rounds reports whether rounding changes the diagonal of second moments too much over the horizon: by more than
+// Theorem 2 of PROOF.md allows beside noise of standard deviation sd.
 func (c operator) rounds(sd float64) bool {
 	d := float64(c.rows.Features)
 	return c.events()*0x1.7p-25 > sd*math.Sqrt(d)/(2*d+1) // half a unit of 2⁻²⁴ a row, times √2
 }
 
-// lag is of how many plays before it, at most, the model of a play has not the rows: those since it was solved, and
-// where actions are served those that wait.
+// lag bounds the number of earlier plays whose rows are missing from the model of a play. These are the plays since the
+// model was solved and, if actions are served, those that wait for rewards.
 func (c operator) lag() float64 {
 	lag := float64(c.every)*float64(c.batch) - 1
 	if c.served {
@@ -114,17 +114,17 @@ func (c operator) lag() float64 {
 	return lag
 }
 
-// regretBound is that of PROOF.md, rewards: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits"
-// (NeurIPS 2018), Theorem 5, in a form that holds for small bounds, too, and for models that are late. sd is of a
-// released number; n counts events.
+// regretBound returns the bound of PROOF.md, in rewards: Shariff and Sheffet, "Differentially Private Contextual Linear
+// Bandits" (NeurIPS 2018), Theorem 5, in a form that also holds for small bounds and for models that lag. sd is the
+// standard deviation of a released number; n counts events.
 func (c operator) regretBound(sd float64) float64 {
 	squares, rounding := c.losses(sd)
 	return (math.Sqrt(c.events()*squares) + float64(c.events()*rounding)) * c.half
 }
 
-// gapBound is that of PROOF.md for plays of which each loses nothing or a gap at least: the regret is within times over
-// the gap, for each gap of least or more, both in rewards (Theorem 6 of the same source). At the least gap it is
-// regretBound; below it says less.
+// gapBound returns the bound of PROOF.md for plays each of which loses either nothing or at least a gap. For each gap
+// of at least least, the regret is at most times divided by the gap, both in rewards (Theorem 6 of the same source). At
+// the gap least it equals regretBound; for smaller gaps it is weaker.
 func (c operator) gapBound(sd float64) (least, times float64) {
 	squares, rounding := c.losses(sd)
 	above := math.Sqrt(squares / c.events())
@@ -132,8 +132,8 @@ func (c operator) gapBound(sd float64) (least, times float64) {
 	return gap * c.half, squares * float64(gap/above) * float64(gap/above) * float64(c.half*c.half)
 }
 
-// losses bounds what plays lose, half ranges: the loss of each is at most a + rounding, and squares of a add up to
-// squares at most.
+// losses bounds the losses of plays, in half ranges. The loss of each play is at most a + rounding for some a, and the
+// squares of all a sum to at most squares.
 func (c operator) losses(sd float64) (squares, rounding float64) {
 	b, n, d := c.bound(sd), c.events(), float64(c.rows.Features)
 	whole := d * float64(c.blocks())

@@ -15,9 +15,9 @@ import (
 	"oriel/schemas"
 )
 
-// operator is the operators.Operator.
+// operator implements operators.Operator.
 type operator struct {
-	arms           []string // none with candidates
+	arms           []string // empty with candidates
 	lines          []string // of arms with features, as a plan has them
 	products       products // of arms with features
 	candidates     int      // that an event brings; 0: arms
@@ -30,14 +30,14 @@ type operator struct {
 	width          float64 // β
 	confidence     float64 // with which probability β is proved; 0: it is not
 	most           float64 // S
-	derived        bool    // S follows from d: settings do not say it
+	derived        bool    // S follows from d, because settings omit it
 	noise          string  // exact, or a name of printed
 	printed        Printed // nil in every service
 	every          uint64
 	doubling       bool // solve only when an arm's determinant has doubled
 	batch          uint64
 	terms          protection.Terms // who is protected, and for how long
-	withoutAnswers bool             // a plan of before actions said what they answer
+	withoutAnswers bool             // an earlier plan, whose actions do not state their answer kind
 	waiting        pending.Config
 }
 
@@ -47,13 +47,14 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// blocks is how many vectors of weights there are.
+// blocks returns the number of weight vectors.
 func (c operator) blocks() int { return max(1, c.rows.Blocks) }
 
-// choices is how many there are to play.
+// choices returns the number of arms or candidates to choose from.
 func (c operator) choices() int { return max(c.candidates, len(c.arms)) }
 
-// Extras say how weights are to be read, how they were solved, and of an action what it is and for whom.
+// Extras returns the members that describe how to read the weights and how they were solved. For an action they also
+// give the choice and the key that it answers.
 func (c operator) Extras() []schemas.Extra {
 	all := []schemas.Extra{
 		{
@@ -95,7 +96,7 @@ func (c operator) Extras() []schemas.Extra {
 	return append(all, operators.LifetimeMembers(c.terms)...)
 }
 
-// SecondTopic is where actions go.
+// SecondTopic describes the topic of actions.
 func (c operator) SecondTopic() *operators.Output {
 	if !c.served {
 		return nil
@@ -107,7 +108,7 @@ func (c operator) SecondTopic() *operators.Output {
 	}
 }
 
-// Require tells the contribution.
+// Require sets the contribution of a row.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	part := c.rows.Component()
 	part.Name = "moments"
@@ -134,7 +135,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return newMachine(c, sums)
 }
 
-// Describe tells the price of a row, and what is known of the regret.
+// Describe returns the price of a row, and the regret bound.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	s := float64(c.rows.Label) / moments.Whole
 	where := fmt.Sprintf("in the block of one of %d arms", c.blocks())
@@ -152,7 +153,7 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// EmitAll publishes the weights of each step.
+// EmitAll returns the operator that publishes the weights of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
@@ -167,7 +168,8 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 	return reference{operator: c}, err
 }
 
-// usable reports whether a decoder can have made an event: a vector of the configured space, or none, and numbers.
+// usable reports whether a decoder can have made the event: its vector is of the configured dimension or absent, and
+// its values are numbers.
 func (c operator) usable(e schemas.Event) bool {
 	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
 		return false
@@ -193,8 +195,8 @@ func finite(values []float64) bool {
 	return true
 }
 
-// context writes the features of one of the choices of a usable event, drawn to norm 1, to dst, which is d long; false:
-// the event has none, or not this one.
+// context writes the features of one choice of a usable event, scaled down to norm 1 if they are longer, to dst of
+// length d. It returns false if the event does not have this choice.
 func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 	if c.candidates == 0 {
 		if len(v.Values) == 0 || choice < 0 || choice >= len(c.arms) {
@@ -208,7 +210,7 @@ func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 	return choice >= 0 && choice < c.candidates && c.candidate(dst, v, choice) && !zero(dst)
 }
 
-// candidate writes those of a candidate: the part of the vector that is its own.
+// candidate writes the features of a candidate, which are its part of the event's vector.
 func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 	d := len(dst)
 	if v.Indices == nil {
@@ -232,7 +234,7 @@ func zero(v []float64) bool {
 	return true
 }
 
-// block is where the row of a choice goes.
+// block returns the block of sums that gets the row of a choice.
 func (c operator) block(choice int) int {
 	if c.blocks() == 1 {
 		return 0
@@ -240,7 +242,7 @@ func (c operator) block(choice int) int {
 	return choice
 }
 
-// reward brings what an event says to [−1, 1]; false: it says nothing.
+// reward maps an event's reward to [−1, 1]. some is false if the event has no reward.
 func (c operator) reward(e schemas.Event) (y float64, some bool) {
 	if e.Numbers[1] == absent {
 		return 0, false

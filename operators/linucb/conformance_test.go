@@ -10,8 +10,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// public is what of a state says nothing of events: the model, and of what waits and of the open step which keys they
-// are.
+// public returns the part of a state that does not depend on the contents of events: the model, and the keys of the
+// contexts that wait and of the open step.
 func (c operator) public(state []byte) []byte {
 	out := append([]byte(nil), state...)
 	if !c.served {
@@ -19,7 +19,7 @@ func (c operator) public(state []byte) []byte {
 	}
 	own := out[len(out)-4-int(c.batch)*c.actionLen()-c.waiting.StateLen():] // the stream's is cut out
 	for k := range int(c.batch) {
-		clear(own[4+k*c.actionLen():][:4]) // what it answers is public
+		clear(own[4+k*c.actionLen():][:4]) // the answer kind is public
 	}
 	table := own[4+int(c.batch)*c.actionLen():]
 	copy(table, c.waiting.Public(table))
@@ -39,8 +39,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in
-// mechanisms.
+// TestGoldenDecisions checks that decisions without noise keep their bytes, because existing deployments have published
+// them. Golden tests of the noise are in mechanisms.
 func TestGoldenDecisions(t *testing.T) {
 	want := map[string]string{
 		"logged for life":            "afc6920b5c4e9cfefae108026aeb3e41",
@@ -53,7 +53,7 @@ func TestGoldenDecisions(t *testing.T) {
 		"served, products":           "79f216ebfe6494c94238e47326a38989",
 		"logged, products, proved":   "ca8e9c2a7378bd9eab028531b6746d80",
 	}
-	earlier := map[string]string{ // of plans of version 1, whose actions do not say what they answer
+	earlier := map[string]string{ // under plans of version 1, whose actions do not state their answer kind
 		"served for life":    "e300bb08796d47355ec6ccce0dbf7f4d",
 		"served, candidates": "6893a63af03a0a29a13f26808d96627b",
 		"served, proved":     "7452035b19d38bcc6cd30c046ff9b172",

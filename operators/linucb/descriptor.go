@@ -8,8 +8,8 @@ import (
 
 var _ operators.Descriptive = operator{}
 
-// Descriptor names the arms, whose weights a model has one behind the other. It is nil for arms with features and for
-// candidates, because their weights are of products.
+// Descriptor names the arms, whose weights are concatenated in a model. It is nil for candidates and for arms with
+// features, because their weights are not those of single arms.
 func (c operator) Descriptor() []byte {
 	if len(c.arms) == 0 || len(c.lines) > 0 || c.candidates > 0 {
 		return nil

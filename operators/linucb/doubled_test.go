@@ -13,7 +13,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// determinants are those of all arms' shifted sums, by elimination.
+// determinants computes the determinants of all arms' shifted sums by elimination.
 func determinants(m *Machine, release []float64) []float64 {
 	d := m.rows.Features
 	var all []float64
@@ -30,8 +30,9 @@ func determinants(m *Machine, release []float64) []float64 {
 	return all
 }
 
-// With ORIEL_SOLVE=doubled weights change at exactly those decisions by which a determinant has doubled since they
-// changed last, few of all; they are then what is solved always, and a restore in between changes nothing.
+// TestDoubledDeterminants checks ORIEL_SOLVE=doubled. Weights change at exactly those decisions at which a determinant
+// has doubled since the last change, which are few. The new weights then equal those of a model that is solved every
+// time. A restore in between changes nothing.
 func TestDoubledDeterminants(t *testing.T) {
 	lines := []string{"PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=4", "NOISE_SHIFT=0.01"}
 	c, mechanism := config(t, optest.Window("blt"), append(lines, "SOLVE=doubled")...)

@@ -11,16 +11,17 @@ import (
 // The fields of a state, little-endian:
 //
 //	step of the model u64 ‖ doublings before it u64 ‖ the release that it was solved from, floats
-//	‖ where actions are served: actions of the open step u32, of each that a step has room for its choice u32, from 1,
-//	  0 for none, length of the key u8, the key, zeros behind it, and in version 2 what it answers u8; then the table
+//	‖ if actions are served: number of actions in the open step u32; for each action that a step has room for its choice
+//	  u32, from 1, 0 for none, length of the key u8, the key, padding of zeros, and in version 2 the answer kind u8;
+//	  then the table
 const (
 	stateVersion = 1
-	stateOfMarks = 2 // where actions say what they answer
+	stateOfMarks = 2 // with the answer kind of actions
 )
 
 const actionLen = 4 + 1 + maxName
 
-// stateVersion is that of the machine's states.
+// stateVersion returns the version of the machine's states.
 func (c operator) stateVersion() byte {
 	if c.served && !c.withoutAnswers {
 		return stateOfMarks
@@ -28,7 +29,7 @@ func (c operator) stateVersion() byte {
 	return stateVersion
 }
 
-// actionLen is the length of an action in a state.
+// actionLen returns the length of an action in a state.
 func (c operator) actionLen() int {
 	if c.withoutAnswers {
 		return actionLen
@@ -36,7 +37,7 @@ func (c operator) actionLen() int {
 	return actionLen + 1
 }
 
-// defineState makes the state of what newMachine has made.
+// defineState lists the fields of the state of a machine that newMachine has made.
 func (m *Machine) defineState() {
 	m.Version, m.Fields = m.stateVersion(), []operators.Field{(*solvedRelease)(m)}
 	if m.served {
@@ -45,7 +46,7 @@ func (m *Machine) defineState() {
 	m.Check = m.check
 }
 
-// solvedRelease is the field of the release that the model was solved from.
+// solvedRelease is the state field of the release from which the model was solved.
 type solvedRelease Machine
 
 func (s *solvedRelease) StateLen() int { return 8 + 8 + 8*len(s.model.release) }
@@ -72,7 +73,7 @@ func (s *solvedRelease) Restore(state []byte) error {
 	return nil
 }
 
-// actions is the field of the actions of the open step: each record of the step has one.
+// actions is the state field of the actions of the open step, one for each of its records.
 type actions Machine
 
 func (a *actions) StateLen() int { return 4 + int(a.batch)*a.actionLen() }
@@ -90,7 +91,7 @@ func (a *actions) AppendState(dst []byte) []byte {
 	return append(dst, make([]byte, (int(a.batch)-len(a.actions))*a.actionLen())...)
 }
 
-// AppendShared appends the state without the choices: each follows from its own context too.
+// AppendShared appends the state without the choices, because each choice also depends on its own context.
 func (a *actions) AppendShared(dst []byte) []byte {
 	start := len(dst)
 	dst = a.AppendState(dst)
@@ -109,7 +110,7 @@ func (a *actions) Restore(state []byte) error {
 	return nil
 }
 
-// check refuses a row that was put in a later step.
+// check refuses a waiting row that was stored in a later step.
 func (m *Machine) check() error {
 	if m.served {
 		if newest, some := m.table.Newest(); some && newest > m.Stream.Step()+1 {
@@ -121,7 +122,7 @@ func (m *Machine) check() error {
 
 var errState = errors.New("malformed")
 
-// actionsHold checks those of the open step.
+// actionsHold checks the actions of the open step.
 func (m *Machine) actionsHold(b []byte, count int) bool {
 	for k := range int(m.batch) {
 		one := b[k*m.actionLen():][:m.actionLen()]
@@ -143,8 +144,8 @@ func (m *Machine) actionsHold(b []byte, count int) bool {
 	return true
 }
 
-// marked reports whether an action in a state can be an answer to that: contexts that wait have a key, and nothing else
-// has a key or a choice.
+// marked reports whether an action in a state is consistent with the kind of its answer. Answers to contexts that wait
+// have a key, and all others have neither a key nor a choice.
 func marked(to answerKind, choice uint32, length int) bool {
 	if to == toContext {
 		return length > 0
@@ -172,7 +173,7 @@ func (m *Machine) readActions(b []byte) {
 	}
 }
 
-// restore solves again from the release.
+// restore solves the model again from its release.
 func (m *model) restore(release []float64, step, doublings uint64) {
 	m.reset()
 	if step == 0 {

@@ -12,10 +12,11 @@ import (
 	"oriel/operators/optest"
 )
 
-// modelLen is where the release of a model begins in a state.
+// modelLen is the offset of the release of the model in a state.
 const modelLen = 1 + 8 + 8
 
-// maker returns what makes machines whose states are restored: logged, or served, with a batch that stays open.
+// maker returns a function that makes machines for restored states, logged or served. Their batch stays open during a
+// test.
 func maker(tb testing.TB, served bool) func(testing.TB) *Machine {
 	tb.Helper()
 	m, played := optest.Window("blt"), "logged"
@@ -35,7 +36,7 @@ func maker(tb testing.TB, served bool) func(testing.TB) *Machine {
 	}
 }
 
-// used is a machine after some records, contexts and rewards.
+// used returns the machine after some records, contexts and rewards.
 func used(m *Machine, records int) *Machine {
 	for i := range records {
 		e := context(float64(1 - 2*(i%2)))
@@ -45,7 +46,7 @@ func used(m *Machine, records int) *Machine {
 	return m
 }
 
-// goesOn adds records of all sorts, more than a state can have open, and wants as many decisions as are due.
+// goesOn adds records of all kinds, more than a state can have open, and checks that all due decisions come.
 func goesOn(t *testing.T, m *Machine) {
 	t.Helper()
 	for i := range 12 {
@@ -62,7 +63,8 @@ func goesOn(t *testing.T, m *Machine) {
 	}
 }
 
-// FuzzRestore: whatever is accepted is stored again as the same bytes, nothing panics then, and every decision comes.
+// FuzzRestore checks that an accepted state is stored again as the same bytes. The machine then neither panics nor
+// omits a decision.
 func FuzzRestore(f *testing.F) {
 	makers := map[bool]func(testing.TB) *Machine{}
 	for _, served := range []bool{false, true} {
@@ -82,8 +84,9 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// A state whose components are not of one history is refused, and the machine stays as it was: it would stop later, at
-// a record that its actions or its rows have no place for.
+// TestStatesOfTwoHistoriesAreRefused checks that a state is refused if its components come from different histories,
+// and that the machine is unchanged. It would otherwise fail later, at a record for which its actions or rows have no
+// room.
 func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 	fresh := maker(t, true)
 	m := used(fresh(t), 8) // step 2, two records open

@@ -11,27 +11,27 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is linucb in the table of operators.
+// Definition is the row of linucb in the table of operators.
 var Definition = operators.Definition{
 	Name: "linucb", Text: "contextual bandit: weights of each arm from private second moments, and the arm to play",
 	Settings: settings, Events: events,
 	New: func(v *operators.Values) (operators.Operator, error) { return configure(v, nil) },
 }
 
-// ForPapers is Definition with the noise of a paper, which NOISE names.
+// ForPapers returns Definition with a paper's noise as further choices of NOISE.
 func ForPapers(p Printed) operators.Definition {
 	d := Definition.ForPapers()
 	d.New = func(v *operators.Values) (operators.Operator, error) { return configure(v, p) }
 	return d
 }
 
-// Who plays.
+// Values of ORIEL_PLAYED.
 const (
 	logged = "logged"
 	served = "served"
 )
 
-// Names of ORIEL_SOLVE.
+// Values of ORIEL_SOLVE.
 const (
 	always  = "always"
 	doubled = "doubled"
@@ -126,7 +126,7 @@ func armEntry(text string) (string, bool) {
 	})
 }
 
-// absent is the reward of an event that has none.
+// absent stands for the reward of an event without one.
 const absent = -math.MaxFloat64
 
 var body = schemas.Body{
@@ -205,7 +205,7 @@ func configure(v *operators.Values, printed Printed) (operators.Operator, error)
 	return c, v.Err()
 }
 
-// configureArms says how many blocks there are.
+// configureArms sets the number of blocks.
 func (c *operator) configureArms(v *operators.Values) {
 	v.Want("ARMS", c.candidates == 0 || len(c.arms) == 0,
 		"set, but events bring what can be played: ORIEL_CANDIDATES is %d", c.candidates)

@@ -21,7 +21,7 @@ var (
 	flightsRow  = flag.String("row", "", "of the figures, those whose name begins so")
 )
 
-// flight is an event of the two problems.
+// flight is one flight, an event of the problems below.
 type flight struct {
 	delay float64
 	late  []float64 // 27 features of norm 1, the constant three times
@@ -36,7 +36,7 @@ type problem struct {
 }
 
 var problems = map[string]problem{
-	// Late or on time: right about a late flight is worth more.
+	// Late or on time: the reward for a correct choice is larger for a late flight.
 	"two": {
 		arms: "late,on time", context: func(f flight) []float64 { return f.late },
 		reward: func(f flight, arm int) float64 {
@@ -49,7 +49,7 @@ var problems = map[string]problem{
 			return 0
 		},
 	},
-	// The tercile of the delay.
+	// The choice is the tercile of the delay.
 	"terciles": {
 		arms: "early,about,late", context: func(f flight) []float64 { return f.when },
 		reward: func(f flight, arm int) float64 {
@@ -64,7 +64,7 @@ var problems = map[string]problem{
 	},
 }
 
-// TestRewardsOnFlights plays all flights of a file, in its order, and tells the mean reward beside the best arm's:
+// TestRewardsOnFlights plays all flights of a file, in its order, and logs the mean reward beside the best arm's:
 //
 //	go test ./operators/linucb -run TestRewardsOnFlights -flights flights.csv -timeout 2h -v
 func TestRewardsOnFlights(t *testing.T) {
@@ -119,7 +119,7 @@ func TestRewardsOnFlights(t *testing.T) {
 	}
 }
 
-// play lets the machine choose for each flight and learn from what it chose; it returns the mean reward.
+// play lets the machine choose for each flight and learn from its choices. It returns the mean reward.
 func play(m *Machine, all []flight, p problem) float64 {
 	total, z := 0.0, make([]float64, m.rows.Features)
 	var dst []operators.Decision
@@ -136,7 +136,7 @@ func play(m *Machine, all []flight, p problem) float64 {
 	return total / float64(len(all))
 }
 
-// flights reads all flights that have a delay, in the order of their schedule.
+// flights reads all flights with a known delay, in the order of their schedule.
 func flights(t *testing.T) (all []flight) {
 	t.Helper()
 	unit := func(x []float64) []float64 {

@@ -12,10 +12,10 @@ import (
 	"oriel/operators/optest"
 )
 
-// Where one arm is better by a gap at all contexts, regret without noise grows like a logarithm of the steps: in the
-// mean of 16 seeds, 6 in the short form, four times the steps have half as much again at most, where a root has twice
-// as much. Half the gap has about twice the regret, and each run is within 16β²·ln(1 + n)/Δ (PROOF.md's argument, with
-// r ≤ r²/Δ).
+// TestRegretOfGaps checks that regret without noise grows like a logarithm of the steps if one arm is better by a gap
+// in all contexts. In the mean of 16 seeds, 6 in the short form, four times the steps give at most one and a half times
+// the regret, where a root would give twice. Half the gap gives about twice the regret. Each run is within 16β²·ln(1 +
+// n)/Δ (the argument of PROOF.md, with r ≤ r²/Δ).
 func TestRegretOfGaps(t *testing.T) {
 	seeds := tiertest.Runs(6, 16)
 	regretOf := func(gap float64, steps int, seed uint64) (float64, float64) {
@@ -44,7 +44,7 @@ func TestRegretOfGaps(t *testing.T) {
 			width, _ := machine.model.widest()
 			widest = max(widest, width)
 		}
-		// each of two blocks of one feature, λ = 1: Σ min(1, |z|²) ≤ 2·ln(1 + n)
+		// Each of two blocks has one feature and λ = 1: Σ min(1, |z|²) ≤ 2·ln(1 + n).
 		return sum, 4 * widest * widest * 2 * 2 * math.Log(1+float64(steps)) / gap
 	}
 	regret := func(gap float64, steps int) (mean, bound float64) {
@@ -67,8 +67,9 @@ func TestRegretOfGaps(t *testing.T) {
 	}
 }
 
-// The bound of gaps is the bound without one at the least gap that it is for, and without rounding q/Δ. With noise, at
-// ε = 100, two arms that are 0.8 apart at all contexts lose less than it, and it is less than there is to lose.
+// TestGapsAreWithinTheirBound checks that the bound for gaps equals the bound without gaps at the least gap that it
+// covers, and is q/Δ without rounding. With noise at ε = 100, two arms with a gap of 0.8 in all contexts have less
+// regret than the bound. The bound is below the largest possible regret.
 func TestGapsAreWithinTheirBound(t *testing.T) {
 	const steps, gap = 20_000, 0.8
 	m := horizon(optest.Window("blt"), steps)

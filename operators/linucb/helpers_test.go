@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// kinds are configurations of all sorts, over mechanisms of all that fit.
+// kinds are configurations that together cover the settings, over all mechanisms that fit them.
 var kinds = []struct {
 	name  string
 	m     mechanisms.Config
@@ -48,24 +48,24 @@ var kinds = []struct {
 	}},
 }
 
-// sizes is a file of three arms with two features.
+// sizes names a file of three arms with two features.
 const sizes = "ARM_FEATURES=testdata/sizes"
 
-// horizon ends a stream within the shortest window that its mechanism takes.
+// horizon returns m for a stream that ends within the shortest window that the mechanism accepts.
 func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
 	facts, _ := mechanisms.FactsOf(m.Name)
 	m.Scope = protection.Lifetime{Steps: steps, Within: steps}.RoundedUp(facts.Tree)
 	return m
 }
 
-// config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
+// config returns the operator with the settings NAME=value over a mechanism, and that mechanism.
 func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
 	return optest.Over[operator](tb, ForPapers(asPrinted{}), m, lines...)
 }
 
-// drawn are events with a context, an arm and a reward, dense and sparse, some with long features and rewards beyond
-// any range, some without a context, an arm or a reward.
+// drawn returns random events with a context, an arm and a reward, dense and sparse. Some have long features or rewards
+// outside any range, and some lack a context, an arm or a reward.
 func drawn(c operator, count int, seed uint64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	events := make([]schemas.Event, count)
@@ -96,7 +96,8 @@ func drawn(c operator, count int, seed uint64) []schemas.Event {
 	return events
 }
 
-// keyOf names plays such that contexts and their rewards mix, some keys come three times, some once, and some are not.
+// keyOf returns the key of a record. Contexts and their rewards interleave; some keys come three times, some once, and
+// some records have none.
 func keyOf(place int) []byte {
 	switch place % 11 {
 	case 4:

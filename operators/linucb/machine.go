@@ -11,19 +11,19 @@ import (
 	"oriel/schemas"
 )
 
-// Machine is an operators.Machine. Nothing is owed before the first record.
+// Machine implements operators.Machine. No decision is due before the first record.
 //
-// With ORIEL_PLAYED=logged the model of step t has the index t. Where actions are served each step has room for B+1
-// indices: those of its actions, one a record, and that of its model.
+// With ORIEL_PLAYED=logged the model of step t has the index t. If actions are served, each step has B+1 indices: one
+// for the action of each record, and one for the model.
 type Machine struct {
 	operators.Base
 	operator
 	model *model
-	table *pending.Table // of contexts that wait: the choice, −1 for none, and its z; nil where all is logged
-	// of the open step, where actions are served: what each record so far is answered with, a choice or −1
+	table *pending.Table // of waiting contexts: the choice, −1 for none, and its z; nil if events are logged
+	// answers to the records of the open step, if actions are served: a choice or −1
 	actions []int
 	keys    [][]byte
-	answers []answerKind // what each of them is an answer to
+	answers []answerKind // the kind of each answer
 
 	row          []float64 // of the table, scratch
 	best         []float64 // z of the best choice so far, scratch
@@ -35,7 +35,7 @@ type Machine struct {
 
 var _ operators.Versioned = (*Machine)(nil)
 
-// places of extras
+// places in the extras
 const (
 	atOffset = iota
 	atWidth
@@ -44,7 +44,7 @@ const (
 	modelExtras
 )
 
-// and where actions are served
+// and, if actions are served
 const (
 	atArm = iota + modelExtras
 	atKey
@@ -52,7 +52,7 @@ const (
 	atAnswers // unless a plan is of before
 )
 
-// newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Components() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
 		return nil, fmt.Errorf("linucb: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
@@ -92,13 +92,13 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	return m, nil
 }
 
-// OwnExtras are those of the plan.
+// OwnExtras returns the extras of the machine's plan.
 func (m *Machine) OwnExtras() []schemas.Extra { return m.Extras() }
 
-// Open owes nothing: the first weights are zero, and public.
+// Open appends no decision, because the first weights are zero, and public.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
-// Add takes a record: an event with its reward, or where actions are served a context or the reward of one.
+// Add takes a record: an event with its reward or, if actions are served, either a context or a reward.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	leaf, some := m.Stream.Scratch(), false
 	r.Null = r.Null || !m.usable(r.Event)
@@ -124,7 +124,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: index, Step: t, Point: m.model.weights, Extras: m.extras})
 }
 
-// note writes what is said of the model with each decision.
+// note writes the members about the model that each decision has.
 func (m *Machine) note() {
 	m.extras[atWidth].Number, m.extras[atShift].Number = m.model.widest()
 	m.extras[atDoublings].Number = float64(m.model.doublings)
@@ -144,7 +144,7 @@ func (m *Machine) learn(leaf []float64, r operators.Record) bool {
 	return true
 }
 
-// close completes a contribution in which z stands already.
+// close completes a contribution that already contains z.
 func (m *Machine) close(leaf []float64, choice int, y float64) {
 	leaf[len(leaf)-1] = y
 	if m.blocks() > 1 {
@@ -152,7 +152,7 @@ func (m *Machine) close(leaf []float64, choice int, y float64) {
 	}
 }
 
-// whole is a place in a list; −1 of anything else.
+// whole returns x as a place in a list, or −1 if it is none.
 func whole(x float64) int {
 	if !(x >= 0 && x < maxArms) || x != float64(int(x)) {
 		return -1
@@ -160,7 +160,7 @@ func whole(x float64) int {
 	return int(x)
 }
 
-// indices returns those of a step's first action and of its model.
+// indices returns the index of a step's first action and that of its model.
 func (m *Machine) indices(t uint64) (first, model uint64) {
 	if !m.served {
 		return t, t
@@ -168,7 +168,7 @@ func (m *Machine) indices(t uint64) (first, model uint64) {
 	return (t-1)*(m.batch+1) + 1, t * (m.batch + 1)
 }
 
-// Due gives the actions of a step, and every so many steps the model.
+// Due returns the actions of a step and, every so many steps, its model.
 func (m *Machine) Due(step uint64) (first uint64, count int) {
 	if step == 0 {
 		return 0, 0

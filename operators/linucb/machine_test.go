@@ -18,7 +18,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// A second opinion on what a logged event adds: the twin's contribution and the machine's, for events of all sorts.
+// TestTwinAddsWhatTheMachineAdds compares the contribution of a logged event in the reference model with the machine's,
+// for events of all kinds.
 func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -52,7 +53,8 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	}
 }
 
-// Rows of canaries are as far apart as the contribution's distance says, whatever the direction.
+// TestCanariesAreAsFarApartAsRowsCanBe checks that the rows of canaries are at the contribution's declared distance, in
+// every direction.
 func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
@@ -80,8 +82,8 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	}
 }
 
-// On the lattice of a plan the contributions of canaries are as far apart as what an exchange pays for, and those of
-// numbers of any size, in any block, no farther.
+// TestLeavesAreAsFarApartAsIsPaidFor checks contributions on the lattice of a plan. Those of canaries reach the
+// distance that the noise is calibrated to, and those of any other numbers, in any block, do not exceed it.
 func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
@@ -104,8 +106,8 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 	}
 }
 
-// triangle is what a record adds to all blocks, in units of the noise: the upper triangles of rows (z; s·y), diagonals
-// over √2.
+// triangle returns the amounts that a record adds to all blocks, in units of the noise: the upper triangles of rows (z;
+// s·y), with diagonals divided by √2.
 func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out []float64) {
 	t.Helper()
 	leaf, d := make([]float64, twin.rows.Entries()), twin.rows.Features
@@ -131,7 +133,8 @@ func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out 
 	return out
 }
 
-// Weights and actions over sums without noise are those of gonum's solver and SPEC.md's formulas.
+// TestModelsAreThoseOfTheFormulas checks that weights and actions over sums without noise agree with gonum's solver and
+// the formulas of SPEC.md.
 func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -210,7 +213,7 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 	}
 }
 
-// Settings that make no sense are refused, each by its name.
+// TestSettingsAreRefused checks that invalid settings are refused, each by its name.
 func TestSettingsAreRefused(t *testing.T) {
 	base := []string{"PLAYED=served", "ARMS=a,b", "DIMENSION=4"}
 	for _, line := range []string{
@@ -233,7 +236,7 @@ func TestSettingsAreRefused(t *testing.T) {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	// Nothing is proved of a width where sums decay, for any number of steps.
+	// No width is proved if sums decay, for any number of steps.
 	if _, err := optest.Configure(
 		Definition, optest.Life(16), append(base, "ROUNDS=64", "CONFIDENCE=0.9")...,
 	); err == nil {
@@ -253,8 +256,9 @@ func TestSettingsAreRefused(t *testing.T) {
 	})
 }
 
-// Served, keys are names of plays, and a user level that takes ids from records has no proof: package settings refuses
-// it where Events says that keys are read. Logged, a contribution is added with its event, and users are as elsewhere.
+// TestServedReadsKeys checks how Events describes record keys. If actions are served, keys are names of plays, and
+// there is no proof for a user level that takes ids from records. Package settings refuses it if Events states that
+// keys are read. If events are logged, a contribution is added with its event, and user levels work as elsewhere.
 func TestServedReadsKeys(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -269,7 +273,8 @@ func TestServedReadsKeys(t *testing.T) {
 	}
 }
 
-// A step of logged events allocates no more than its stream alone: nothing, but under the race detector.
+// TestAddAllocatesNothing checks that a step of logged events allocates no more than its stream alone, which allocates
+// nothing without the race detector.
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -316,8 +321,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// Settings at the ends of their ranges leave every number of a decision finite, so that it can be written, and an
-// action for a context that has one.
+// TestDecisionsAreFiniteAtTheEndsOfSettings checks that with settings at the ends of their ranges every number of a
+// decision is finite, so that it can be written. Every context still gets an action.
 func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 	for _, more := range [][]string{
 		{"START_REGULARIZER=1e-310", "NOISE_SHIFT=0", "FEATURES_MAX=1e-12", "LABEL_SHARE=0.001", "WEIGHTS_MAX=1e6"},

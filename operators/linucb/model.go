@@ -8,26 +8,26 @@ import (
 	"oriel/operators/moments"
 )
 
-// model is what a release says of the arms: their weights, and how well each is known. It is a function of settings, of
-// the release, and of how often shifts were doubled before.
+// model holds the estimates for all arms from one release: their weights and their uncertainty. It is a function of
+// settings, the release, and the number of times that shifts were doubled before.
 type model struct {
 	operator
 	bounds bounds
 
 	release   []float64 // that it was solved from
-	step      uint64    // of that release; 0: none yet
+	step      uint64    // of the release; 0: none yet
 	doublings uint64
 
 	arms    []arm           // by block
-	trial   *moments.System // scratch, where only grown sums are solved; else nil
+	trial   *moments.System // scratch, if only grown sums are solved; else nil
 	weights []float64       // of all arms, reward units a unit of features
 	cross   []float64       // scratch
 }
 
-// arm is a block's solution.
+// arm is the solution of one block.
 type arm struct {
 	system *moments.System
-	known  bool // there is a factor; else nothing tells it from the others
+	known  bool // there is a factor; without one all arms look alike
 	theta  []float64
 	width  float64
 }
@@ -52,14 +52,15 @@ func newModel(c operator, stream *mechanisms.Stream) (*model, error) {
 	return m, nil
 }
 
-// reset puts the model before the first release: of zeros, as if that had no noise.
+// reset sets the model before the first release: zero sums, treated as noiseless.
 func (m *model) reset() {
 	clear(m.release)
 	m.compute()
 	m.step, m.doublings = 0, 0
 }
 
-// solve takes the release of a step, or where only grown sums are solved leaves the model as it is.
+// solve takes the release of a step. If only grown sums are solved, and no sum has grown enough, the model stays
+// unchanged.
 func (m *model) solve(release []float64, step uint64) {
 	if m.doubling && !m.grown(release) {
 		return
@@ -69,9 +70,9 @@ func (m *model) solve(release []float64, step uint64) {
 	m.doublings += m.compute()
 }
 
-// grown reports whether an arm's determinant is twice that of its model, or has no factor to tell by: the rule of
-// Abbasi-Yadkori, Pál and Szepesvári, "Improved Algorithms for Linear Stochastic Bandits" (NeurIPS 2011), section 5.1,
-// at C = 1. It is a function of releases.
+// grown reports whether an arm's determinant is twice that of its model, or its matrix cannot be factorised: the rule
+// of Abbasi-Yadkori, Pál and Szepesvári, "Improved Algorithms for Linear Stochastic Bandits" (NeurIPS 2011), section
+// 5.1, at C = 1. It is a function of releases.
 func (m *model) grown(release []float64) bool {
 	for i := range m.arms {
 		a := &m.arms[i]
@@ -83,7 +84,7 @@ func (m *model) grown(release []float64) bool {
 	return false
 }
 
-// compute solves for all arms, and tells how many doublings that took.
+// compute solves for all arms, and returns the number of doublings that this took.
 func (m *model) compute() (doublings uint64) {
 	d := m.rows.Features
 	for i := range m.arms {
@@ -108,7 +109,7 @@ func (m *model) compute() (doublings uint64) {
 	return doublings
 }
 
-// score is the most that the reward of z may be, in half ranges of rewards.
+// score returns the upper confidence bound on the reward of z, in half ranges of rewards.
 func (m *model) score(block int, z []float64) float64 {
 	a := &m.arms[block]
 	score := lattice.Dot(a.theta, z)
@@ -118,7 +119,7 @@ func (m *model) score(block int, z []float64) float64 {
 	return score
 }
 
-// widest returns the largest width and the largest shift of an arm.
+// widest returns the largest width and the largest shift of all arms.
 func (m *model) widest() (width, shift float64) {
 	for i := range m.arms {
 		width, shift = max(width, m.arms[i].width), max(shift, m.arms[i].system.Shift)

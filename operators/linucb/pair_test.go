@@ -17,7 +17,7 @@ import (
 	"oriel/schemas"
 )
 
-// recorder is a sum that notes what each step adds to it.
+// recorder is a sum that records what each step adds to it.
 type recorder struct {
 	mechanisms.Sum
 	steps [][]int64
@@ -28,7 +28,8 @@ func (r *recorder) Add(dst []float64, v []int64, chain *noise.Chain) {
 	r.Sum.Add(dst, v, chain)
 }
 
-// added plays records on a machine whose releases do not depend on them, and returns what each step added.
+// added runs records through a machine whose releases do not depend on them. It returns the contribution sum of each
+// step.
 func added(
 	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, records []operators.Record,
 ) [][]int64 {
@@ -41,7 +42,7 @@ func added(
 	return sum.steps
 }
 
-// overReleases is a machine whose releases do not depend on records; sum notes what each step adds.
+// overReleases returns a machine whose releases do not depend on records; its sum records what each step adds.
 func overReleases(
 	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, sum *recorder,
 ) *Machine {
@@ -63,7 +64,8 @@ func overReleases(
 	return machine
 }
 
-// waits are the pairs of places of a context and its reward, by the keys of records alone: SPEC.md's rules in a list.
+// waits returns the pairs of positions of a context and its reward, computed from the record keys alone by the rules of
+// SPEC.md.
 func waits(c operator, records []operators.Record) (pairs [][2]int) {
 	type wait struct {
 		key      string
@@ -93,9 +95,10 @@ func waits(c operator, records []operators.Record) (pairs [][2]int) {
 	return pairs
 }
 
-// Exchange both records of a wait, or one of them, for others or for null ones, over the same releases: the sum of one
-// step moves, that of the reward, by no more than is paid for, whatever the arm was and is; and over many exchanges by
-// nearly as much. Records that are in no wait move nothing.
+// TestAPairMovesOneLeaf exchanges both records of a wait, or one of them, for others or for null records, over the same
+// releases. Only the sum of one step changes, the step of the reward. The change is within the calibrated distance,
+// whatever the arms before and after; the largest of many changes is close to it. Records outside any wait change
+// nothing.
 func TestAPairMovesOneLeaf(t *testing.T) {
 	batches := []uint64{1, 3}
 	for i, kind := range kinds {
@@ -170,9 +173,9 @@ func TestAPairMovesOneLeaf(t *testing.T) {
 	}
 }
 
-// Exchange the contexts and the rewards of several pairs at once, over the same releases: models, and the actions of
-// all records in none of these pairs, stay as they are, also of records that come later, and so does the action for one
-// of the pairs when only the others are exchanged.
+// TestActionsOfAGroup exchanges the contexts and the rewards of several pairs at once, over the same releases. Models
+// do not change, nor do the actions of all records outside these pairs, including later records. The action for one of
+// the pairs does not change if only the others are exchanged.
 func TestActionsOfAGroup(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -226,15 +229,15 @@ func TestActionsOfAGroup(t *testing.T) {
 	}
 }
 
-// published are the choice for each record, and behind the last record of a step all of its model's numbers, over
-// releases that do not depend on records.
+// published returns the choice for each record, and after the last record of a step all numbers of its model. Releases
+// do not depend on records.
 func published(
 	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, records []operators.Record,
 ) [][]float64 {
 	t.Helper()
 	machine := overReleases(t, c, m, plan, &recorder{})
 	out := make([][]float64, len(records))
-	step := 0 // of whose records none is published yet: the first of them
+	step := 0 // first record of the step that is not published yet
 	for i, r := range records {
 		for _, d := range machine.Add(nil, r) {
 			at := step + int(d.Index-1)%int(c.batch+1)

@@ -9,17 +9,17 @@ import (
 	"oriel/mechanisms"
 )
 
-// Versions start what Params stores. Since the third S stands behind the version.
+// Versions of the params. From the third on, S follows the version.
 const (
-	planVersion   = "1" // of logged events; of served ones, their actions do not say what they answer
-	planOfMarks   = "2" // of served ones, whose actions say it
+	planVersion   = "1" // for logged events, and for served ones whose actions do not state their answer kind
+	planOfMarks   = "2" // for served ones whose actions state it
 	planOfWeights = "3" // of both, served ones with marks
 )
 
-// mostBefore is S by default under plans of the first two versions.
+// mostBefore is the default of S under plans of the first two versions.
 const mostBefore = 2.5
 
-// Params freezes S and the list of arms, a line each behind the version, arms with their features where they have some.
+// Params freezes the version, S, and the list of arms, one a line with its features if it has some.
 func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	lines := c.arms
 	if c.products.length > 0 {
@@ -29,7 +29,7 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return []byte(strings.Join(append(head, lines...), "\n")), nil
 }
 
-// read returns what is configured, with S and the arms of a plan.
+// read returns the configuration with S and the arms of a plan.
 func (c operator) read(params []byte) (operator, error) {
 	version, rest, more := strings.Cut(string(params), "\n")
 	switch {
@@ -70,14 +70,14 @@ func (c operator) read(params []byte) (operator, error) {
 	return c, nil
 }
 
-// derivedMost is S where settings do not say it: of arms with weights of their own max(1, √d/4), mostBefore at most.
+// derivedMost returns the default of S: max(1, √d/4), at most mostBefore, if arms have separate weights.
 //
-// Rewards that are linear in every context of norm 1, and stay within their range, have weights of norm 1 at most: the
-// largest prediction is the norm. Rewards that are not may need more. Of contexts that are spread evenly in d
-// dimensions a prediction has the root mean square |θ|/√d, which √d/4 lets be a quarter of half the range. Larger
-// weights are mostly those of the arms that were played most, which others are then never compared with (SPEC.md).
-// Where one vector of weights serves all choices, there are no others. With ORIEL_CONFIDENCE S is an assumption of the
-// proof and no limit. In both cases it stays as it was.
+// Rewards that are linear in every context of norm 1, and stay within their range, have weights of norm at most 1,
+// because the largest prediction is the norm. Other rewards may need larger weights. For contexts that are spread
+// evenly in d dimensions the root mean square of a prediction is |θ|/√d; √d/4 allows a quarter of half the range.
+// Larger weights mostly occur at the arms that were played most, so that other arms are never tried against them
+// (SPEC.md). If one vector of weights serves all choices, this does not happen. With ORIEL_CONFIDENCE S is an
+// assumption of the proof and no limit. In both cases S keeps its earlier default.
 func (c operator) derivedMost() float64 {
 	if c.confidence > 0 || c.blocks() == 1 {
 		return mostBefore

@@ -11,8 +11,9 @@ import (
 	"oriel/operators/optest"
 )
 
-// Weights of an arm are drawn to max(1, √d/4), 2.5 at most; those of all arms together to 2.5; either to what settings
-// say. With a proved width nothing is drawn, and S is supposed to be 2.5.
+// TestLargestWeightsFollowFromTheDimension checks the limits on the norm of weights. Weights of one arm are limited to
+// max(1, √d/4), at most 2.5, common weights of all arms to 2.5, and both to the setting if it is given. With a proved
+// width there is no limit, and S = 2.5 is an assumption.
 func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 	for _, c := range []struct {
 		want  float64
@@ -38,7 +39,7 @@ func TestLargestWeightsFollowFromTheDimension(t *testing.T) {
 	}
 }
 
-// drawnNorm is the norm of the weights of an arm whose every reward is 1, under a plan.
+// drawnNorm returns the norm of the weights of an arm whose every reward is 1, under a plan.
 func drawnNorm(t *testing.T, plan string, lines ...string) (float64, error) {
 	t.Helper()
 	c, m := config(t, optest.Life(4096), append(lines, "PLAYED=logged", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=1",
@@ -48,7 +49,7 @@ func drawnNorm(t *testing.T, plan string, lines ...string) (float64, error) {
 		return 0, err
 	}
 	point := []float64(nil)
-	for i := range 4000 { // a reward of ½ + 2·z_1, where z_1 is ¼ at most
+	for i := range 4000 { // a reward of ½ + 2·z_1, with z_1 at most ¼
 		e := context(0.25, 0.9, 0, 0)
 		if i%2 == 1 {
 			e = context(-0.25, 0.9, 0, 0)
@@ -61,8 +62,9 @@ func drawnNorm(t *testing.T, plan string, lines ...string) (float64, error) {
 	return 2 * math.Sqrt(square(point[:4])), nil // in half ranges
 }
 
-// A deployment keeps the largest norm that it began with: 2.5 under plans of before it followed from d, and what its
-// plan says under others. Settings that say another number than the plan are refused, those that say none are not.
+// TestDeploymentsKeepTheirLargestWeights checks that a deployment keeps the limit with which it was opened: 2.5 under
+// plans from before S followed from d, and the value in the plan under others. Settings with a different value than the
+// plan are refused; settings without a value are not.
 func TestDeploymentsKeepTheirLargestWeights(t *testing.T) {
 	for _, c := range []struct {
 		plan string

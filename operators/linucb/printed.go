@@ -10,9 +10,10 @@ import (
 	"oriel/operators/moments"
 )
 
-// Names of ORIEL_NOISE. All but exact is what Shariff and Sheffet, "Differentially Private Contextual Linear Bandits"
-// (NeurIPS 2018), section 4, print: of symmetric Gaussian noise, and of Wishart noise with the shift of Eq. (4) and
-// without. What is drawn is Gaussian, of the variances and the mean of what they print. Only cmd/papers has these.
+// Values of ORIEL_NOISE. All but exact select noise that Shariff and Sheffet, "Differentially Private Contextual Linear
+// Bandits" (NeurIPS 2018), section 4, print: symmetric Gaussian noise, and Wishart noise with the shift of Eq. (4) and
+// without. The noise in use is Gaussian, with the variances and the mean of the printed noise. Only cmd/papers offers
+// these values.
 const (
 	exact     = "exact"
 	paper     = "paper"
@@ -20,16 +21,17 @@ const (
 	unshifted = "paper-unshifted"
 )
 
-// Printed is noise as a paper prints it, by the names of ORIEL_NOISE, for d features and rows of norm L̃ (square: two).
+// Printed computes noise as a paper prints it, by its name in ORIEL_NOISE, for d features and rows of norm L̃ (square
+// is L̃², for example 2).
 type Printed interface {
-	// Mu returns what the noise of a tree over n steps loses where rows are exchanged.
+	// Mu returns the privacy loss, µ of GDP, of the noise of a tree over n steps if rows are exchanged.
 	Mu(noise string, n, d, square float64, b dp.Budget) float64
 
-	// Shift returns κ for noise of a standard deviation and n models, which fails with a probability at most.
+	// Shift returns κ for noise of standard deviation sd and n models; it fails with probability at most failure.
 	Shift(noise string, d, square, sd, n, failure float64) float64
 }
 
-// checkNoise says which mechanism ORIEL_NOISE goes with.
+// checkNoise reports a mechanism that ORIEL_NOISE does not support.
 func (c operator) checkNoise(v *operators.Values) {
 	if c.noise == exact {
 		return
@@ -43,7 +45,7 @@ func (c operator) checkNoise(v *operators.Values) {
 
 const treeGaussian = "tree-gaussian"
 
-// quieten asks a mechanism for the noise that is printed.
+// quieten sets m to the noise level that the paper prints.
 func (c operator) quieten(m *mechanisms.Config) error {
 	if c.noise == exact {
 		return nil
@@ -59,14 +61,13 @@ func (c operator) quieten(m *mechanisms.Config) error {
 	return nil
 }
 
-// square is L̃².
+// square returns L̃².
 func (c operator) square() float64 {
 	label := float64(c.rows.Label) / moments.Whole
 	return 1 + float64(label*label)
 }
 
-// shifted is κ, at least that of the bounds that are proved here, for noise of a standard deviation. n counts models,
-// of all arms.
+// shifted returns κ for noise of standard deviation sd, at least the value proved here. n counts models of all arms.
 func (c operator) shifted(proved, sd, n float64) float64 {
 	if c.noise == exact {
 		return proved

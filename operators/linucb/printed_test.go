@@ -11,9 +11,9 @@ import (
 	"oriel/operators/optest"
 )
 
-// ORIEL_NOISE draws what is printed: of a node the reference values of the source's formulas, n = 1000, d = 5, ε = 1,
-// δ = 10⁻⁶, whoever is protected against whom. ε of what is published is what such noise loses, far less than 1, and
-// half of the loss again where it is against the null event.
+// TestPrintedNoiseIsDrawn checks the noise of each ORIEL_NOISE at a node against reference values of the source's
+// formulas (n = 1000, d = 5, ε = 1, δ = 10⁻⁶) for both adjacencies. The published ε is the loss of that noise, far less
+// than 1. Under zero-out the printed noise is the same, and its µ is smaller by √2.
 func TestPrintedNoiseIsDrawn(t *testing.T) {
 	needed := 2 * math.Sqrt(11) / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}) // below the reference by zCDP, 35.5
 	for _, row := range []struct {
@@ -72,8 +72,8 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 	}
 }
 
-// The shift is the one that is printed, of 1000 models for each of two arms, and bounds are those that are proved of
-// the noise about it.
+// TestPrintedShift checks that the shift is the printed one for 1000 models of each of two arms. The bounds are the
+// proved ones for the noise about it.
 func TestPrintedShift(t *testing.T) {
 	p, d := thousand, math.Sqrt(thousand.d)
 	root := math.Sqrt(p.levels() * p.freedom())
@@ -94,7 +94,7 @@ func TestPrintedShift(t *testing.T) {
 			math.Abs((b.shift+proved)/b.most-1) > 1e-12 || b.least < proved {
 			t.Errorf("%s: %+v, want a shift of %g; Υ = %g", noise, b, want.shift, proved)
 		}
-		// of noise of few degrees of freedom nothing can be taken, and what is proved needs more than its mean
+		// Noise with few degrees of freedom leaves nothing to subtract, and the proved shift must exceed its mean.
 		c.noise = noise
 		if few := c.shifted(0, 5, 2000); noise != paper && math.Abs(few-12.5) > 1e-12 {
 			t.Errorf("%s: a mean of 12.5 is shifted to %g", noise, few)
@@ -105,8 +105,9 @@ func TestPrintedShift(t *testing.T) {
 	}
 }
 
-// Exact noise regrets less than what is printed, and of that Gaussian noise less than Wishart noise, where a stream is
-// long enough to see it: two arms, three features, 20 000 steps, ε = 20, in the mean of four keys.
+// TestExactNoiseRegretsLess checks that exact noise has less regret than printed noise, and printed Gaussian noise less
+// than Wishart noise, if the stream is long enough to show it. It takes two arms, three features, 20 000 steps and ε =
+// 20, in the mean of four keys.
 func TestExactNoiseRegretsLess(t *testing.T) {
 	const steps, keys = 20000, 4
 	regret := func(noise string) (mean float64) {

@@ -13,10 +13,11 @@ import (
 	"oriel/schemas"
 )
 
-// products are public features φ of arms that have no weights of their own: a choice's z is x ⊗ φ, both drawn to norm
-// 1, so that what one arm teaches holds for all that have its features, too. Of none the zero value.
+// products holds public features φ of arms that share one weight vector. The features of a choice are z = x ⊗ φ, both
+// scaled to norm at most 1, so that arms with similar features learn from each other. The zero value means that there
+// are none.
 type products struct {
-	length int         // m, features of an arm; 0: none
+	length int         // m, features of an arm; 0: arms have none
 	norm   float64     // Φ, the largest norm of an arm's
 	rows   [][]float64 // of each arm, over Φ
 }
@@ -61,7 +62,7 @@ func readProducts(lines []string) (arms []string, p products, ok bool) {
 	return arms, p, p.norm > 0
 }
 
-// configureProducts takes arms from a file with their features.
+// configureProducts sets the arms and their features from the lines of a file.
 func (c *operator) configureProducts(v *operators.Values, lines []string) {
 	v.Want("ARM_FEATURES", c.candidates == 0 && len(c.arms) == 0,
 		"set, and so is ORIEL_CANDIDATES or ORIEL_ARMS: one of them says what can be played")
@@ -79,17 +80,16 @@ func (c *operator) configureProducts(v *operators.Values, lines []string) {
 	c.rows.Features = min(c.rows.Features*p.length, moments.MaxFeatures)
 }
 
-// dimension is d, of a context, or of a candidate's features.
+// dimension returns d, the dimension of a context or of a candidate's features.
 func (c operator) dimension() int { return c.rows.Features / max(1, c.products.length) }
 
-// product writes x ⊗ φ of an arm: of each feature of the context all products with the arm's, one context's feature
-// behind the other.
+// product writes x ⊗ φ for an arm: for each feature of the context in turn, its products with all features of the arm.
 func (c operator) product(dst []float64, v schemas.Vector, arm int) bool {
 	d, m := c.dimension(), c.products.length
 	if !loss.Drawn(dst[:d], v, c.features) {
 		return false
 	}
-	for i := d - 1; i >= 0; i-- { // the products of the i-th feature stand behind all features before it
+	for i := d - 1; i >= 0; i-- { // products of the i-th feature do not overwrite the features before it
 		x := dst[i]
 		for j, y := range c.products.rows[arm] {
 			dst[i*m+j] = float64(x * y)
@@ -98,7 +98,7 @@ func (c operator) product(dst []float64, v schemas.Vector, arm int) bool {
 	return true
 }
 
-// unit is what weights are divided by, so that they are of features as they come.
+// unit returns the divisor of weights that makes them apply to unscaled features.
 func (c operator) unit() float64 {
 	if c.products.length > 0 {
 		return float64(c.features * c.products.norm)

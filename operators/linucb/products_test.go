@@ -18,7 +18,7 @@ import (
 	"oriel/schemas"
 )
 
-// unnoised is a machine over sums without noise, not shifted.
+// unnoised returns a machine over sums without noise, and without a shift.
 func unnoised(t *testing.T, m mechanisms.Config, lines ...string) *Machine {
 	t.Helper()
 	c, m := config(t, m, append([]string{"NOISE_SHIFT=0"}, lines...)...)
@@ -29,7 +29,7 @@ func unnoised(t *testing.T, m mechanisms.Config, lines ...string) *Machine {
 	return machine
 }
 
-// armsFile is a file of so many arms with features, and the features.
+// armsFile writes a file of arms with features, and returns the setting that names it.
 func armsFile(t *testing.T, text string) (line string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "arms")
@@ -39,8 +39,9 @@ func armsFile(t *testing.T, text string) (line string) {
 	return "ARM_FEATURES=" + path
 }
 
-// Arms with features play and learn as candidates that bring all products of a context and an arm's features: the same
-// actions and models, in units of their own, for contexts that are longer than ORIEL_FEATURES_MAX, too.
+// TestProductsAreCandidatesThatBringThem checks that arms with features act and learn like candidates that bring all
+// products of a context and an arm's features. Actions and models agree, up to units, also for contexts that are longer
+// than ORIEL_FEATURES_MAX.
 func TestProductsAreCandidatesThatBringThem(t *testing.T) {
 	features := [][]float64{{0.5, 0.25}, {1, 1}, {2, -0.125}} // of sizes
 	longest := math.Sqrt(4 + 0.125*0.125)
@@ -85,8 +86,8 @@ func TestProductsAreCandidatesThatBringThem(t *testing.T) {
 	}
 }
 
-// Arms whose features are one-hot learn as arms with weights of their own, where there is no noise: they have the same
-// weights, in another order.
+// TestOneHotProductsAreArms checks that, without noise, arms with one-hot features learn like arms with separate
+// weights: the weights are equal up to their order.
 func TestOneHotProductsAreArms(t *testing.T) {
 	lines := []string{"PLAYED=logged", "DIMENSION=3", "EMIT_EVERY=1", "WEIGHTS_MAX=100"}
 	tied := unnoised(t, optest.Window("blt"), append(lines, armsFile(t, "a:1:0\nb:0:1\n"))...)
@@ -104,8 +105,8 @@ func TestOneHotProductsAreArms(t *testing.T) {
 	}
 }
 
-// Where rewards are linear in products their weights are found, in units of features as they come; and an arm that was
-// never played is known by those that were.
+// TestProductsFindWeights checks that the weights of rewards that are linear in products are found, in units of
+// unscaled features. An arm that was never played is then predicted from the others.
 func TestProductsFindWeights(t *testing.T) {
 	features := [][]float64{{1, 0}, {1, 1}, {1, 2}, {1, 3}} // a constant, and a size
 	m := unnoised(t, optest.Life(1<<20), "PLAYED=logged", "DIMENSION=2", "EMIT_EVERY=1", "REWARD_RANGE=-10:10",
@@ -151,8 +152,8 @@ func TestProductsFindWeights(t *testing.T) {
 	}
 }
 
-// Files that make no sense are refused; a stream keeps the features that stood in the file when it was opened, and
-// takes no plan of others.
+// TestFeaturesOfArmsAreRefused checks that invalid files are refused. A stream keeps the features that the file had
+// when the stream was opened, and refuses a plan with others.
 func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	lines := []string{"PLAYED=logged", "DIMENSION=3"}
 	for _, text := range []string{
@@ -193,8 +194,9 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	}
 }
 
-// Of 60 arms along an arc, whose rewards are linear in products, one vector of weights regrets far less than weights of
-// each arm's own, through noise at ε = 20: what one teaches holds for all, and 60 arms alone take long.
+// TestManyArmsLearnFromEachOther checks 60 arms along an arc, with rewards that are linear in products, and noise at ε
+// = 20. One shared weight vector has far less regret than separate weights for each arm, because 60 separate arms take
+// long to learn.
 func TestManyArmsLearnFromEachOther(t *testing.T) {
 	const arms, steps = 60, 6000
 	phi, file, names := make([][2]float64, arms), "", []string{}

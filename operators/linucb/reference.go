@@ -7,23 +7,23 @@ import (
 	"oriel/schemas"
 )
 
-// reference is the operators.ReferenceModel of a machine whose events are logged: a record's contribution does not
-// depend on decisions.
+// reference implements operators.ReferenceModel for logged events: the contribution of a record does not depend on
+// decisions.
 type reference struct{ operator }
 
 func (reference) Begin() {}
 
 func (reference) Observe([]operators.Decision) {}
 
-// Records returns the event.
+// Records returns the event as its only record.
 func (reference) Records(event operators.Record) (records []operators.Record, lag uint64) {
 	return operators.OneRecord{}.Records(event)
 }
 
-// Tangent has nothing to do: a canary's direction chooses among pairs.
+// Tangent does nothing, because a canary's direction selects one of a list of pairs.
 func (reference) Tangent([]float64) {}
 
-// Contribution writes the block, where there is more than one, z and y.
+// Contribution writes z and y and, if there are several blocks, the block.
 func (t reference) Contribution(dst []float64, r operators.Record) bool {
 	d, e := t.rows.Features, r.Event
 	if r.Null || len(e.Numbers) != 2 || e.Numbers[1] == absent || len(e.Vector.Values) == 0 {
@@ -78,9 +78,9 @@ func (t reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Canary returns two events whose rows are as far apart as rows can be: of two arms, or of candidates or one arm with
-// orthogonal rows, but where contexts have one number and s < 1. Features and rewards are far beyond what they are
-// clamped to.
+// Canary returns two events whose rows are as far apart as possible. They have different arms, or orthogonal rows of
+// candidates or of one arm, unless contexts have a single number and s < 1. Features and rewards lie far beyond the
+// values that they are clamped to.
 func (t reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if t.candidates > 0 {
 		a, b := t.rows.LargestDistance(u)
@@ -118,7 +118,7 @@ func square(v []float64) (sum float64) {
 	return sum
 }
 
-// record is an event that says of a choice what stands in a row (z; ±1).
+// record returns an event whose row for a choice is (z; ±1).
 func (t reference) record(choice int, row []float64, factor float64) operators.Record {
 	d, beyond := t.dimension(), float64(operators.CanaryFactor*factor)
 	values := make([]float64, d*max(1, t.candidates))

@@ -7,11 +7,11 @@ import (
 	"oriel/operators/pending"
 )
 
-// none is the action of a record that is no context, or whose context does not wait.
+// none is the action for a record that is not a context, or whose context does not wait.
 const none = -1
 
-// answerKind says what an action answers. It follows from keys and steps, as the table of contexts that wait does, and
-// so is public.
+// answerKind identifies whether an action answers a context, a reward or nothing. It is a function of keys and steps,
+// as the table of waiting contexts is, and so is public.
 type answerKind byte
 
 const (
@@ -20,13 +20,13 @@ const (
 	toReward                    // the reward of one that waited
 )
 
-// markTexts are the marks as actions say them.
+// markTexts are the texts of the answer kinds in actions.
 var markTexts = [...]string{toNothing: "nothing", toContext: "context", toReward: "reward"}
 
-// serve takes a record where actions are served. Its key alone says what it is: under a key that waits it is the
-// reward, and whatever it says the wait is over; under another one it is a context, as long as there is room. A key
-// that is not UTF-8 cannot be told in a decision, and is none. It writes the contribution of a reward, and reports
-// whether there is one.
+// serve takes a record if actions are served. Its key alone decides its role. Under the key of a waiting context the
+// record is the reward, and ends the wait whatever its contents are. Under another key it is a context, as long as
+// there is room. A key that is not UTF-8 cannot be written in a decision, and counts as no key. serve writes the
+// contribution of a reward, and reports whether there is one.
 func (m *Machine) serve(leaf []float64, r operators.Record) bool {
 	if !utf8.Valid(r.Key) {
 		r.Key = nil
@@ -52,7 +52,7 @@ func (m *Machine) serve(leaf []float64, r operators.Record) bool {
 	return false
 }
 
-// rewarded writes the contribution of a context that waited and its reward.
+// rewarded writes the contribution of a reward and of the context that waited for it.
 func (m *Machine) rewarded(leaf, row []float64, r operators.Record) bool {
 	choice := whole(row[0])
 	if r.Null || choice == none {
@@ -67,8 +67,8 @@ func (m *Machine) rewarded(leaf, row []float64, r operators.Record) bool {
 	return true
 }
 
-// choose returns the choice for a context, and writes its z; none, and zeros, where the event has no context. Of equal
-// ones it takes the first.
+// choose returns the choice for a context, the first among equals, and writes its z. If the event has no context, it
+// returns none and writes zeros.
 func (m *Machine) choose(z []float64, r operators.Record) int {
 	best, most := none, 0.0
 	clear(m.best)
@@ -87,7 +87,7 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 	return best
 }
 
-// answer notes what a record of the open step is answered with.
+// answer stores the answer to a record of the open step.
 func (m *Machine) answer(key []byte, choice int, to answerKind) {
 	k := len(m.actions)
 	m.actions, m.answers[k] = append(m.actions, choice), to
@@ -104,8 +104,8 @@ func (m *Machine) act(dst []operators.Decision, t uint64) []operators.Decision {
 	return dst
 }
 
-// action is the decision for the k-th record of a step. Behind its end stand as many spaces as its choice, and what it
-// answers, are shorter than others could be: how long an action is says nothing of what it is.
+// action returns the decision for the k-th record of a step. It is padded with spaces to the length of the longest
+// possible choice and answer, so that the length of an action reveals nothing about its contents.
 func (m *Machine) action(k int, index, step uint64, choice int) operators.Decision {
 	extras := m.actionExtras[k*len(m.extras):][:len(m.extras)]
 	copy(extras, m.extras)
@@ -123,7 +123,7 @@ func (m *Machine) action(k int, index, step uint64, choice int) operators.Decisi
 	return operators.Decision{Index: index, Step: step, Output: 1, Point: m.points[k : k+1], Extras: extras}
 }
 
-// servedExtras is how many members actions have that the models of logged events lack.
+// servedExtras returns the number of members that actions have and models of logged events lack.
 func (c operator) servedExtras() int {
 	if c.withoutAnswers {
 		return atSpace - modelExtras + 1
@@ -131,7 +131,8 @@ func (c operator) servedExtras() int {
 	return atAnswers - modelExtras + 1
 }
 
-// longest is how many bytes a choice's place and name, and what it answers, take in an action at most.
+// longest returns the largest number of bytes that the place and name of a choice, and the answer kind, take in an
+// action.
 func (c operator) longest() int {
 	most := c.length(none)
 	for choice := range c.choices() {
@@ -147,7 +148,7 @@ func (c operator) longest() int {
 	return most + marks
 }
 
-// length is what those of a choice take: names have no character that JSON escapes.
+// length returns the number of bytes that a choice takes. Names have no character that JSON escapes.
 func (c operator) length(choice int) int {
 	n := 1
 	if choice < 0 {

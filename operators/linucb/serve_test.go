@@ -14,7 +14,7 @@ import (
 	"oriel/schemas"
 )
 
-// world is a served machine and what it has published last.
+// world is a served machine with its latest publications.
 type world struct {
 	t       *testing.T
 	machine *Machine
@@ -45,7 +45,8 @@ func serving(t *testing.T, lines ...string) *world {
 	return &world{t: t, machine: machine}
 }
 
-// Every action for a key is a line of one length, whatever is played and whatever it answers.
+// TestActionsHaveOneLength checks that all actions for a key are lines of equal length, whatever the choice and the
+// answer kind are.
 func TestActionsHaveOneLength(t *testing.T) {
 	for _, lines := range [][]string{
 		{"ARMS=a,no,perhaps", "DIMENSION=2"}, {"CANDIDATES=11", "DIMENSION=2"}, {"ARMS=0123456789,b", "DIMENSION=2"},
@@ -77,8 +78,9 @@ func TestActionsHaveOneLength(t *testing.T) {
 	}
 }
 
-// An action says whether it answers a context or a reward, so that nobody carries out, or rewards, an answer to a
-// reward. The record's key and the contexts that wait decide that. What the record says does not.
+// TestActionsSayWhatTheyAnswer checks that an action states whether it answers a context or a reward, so that clients
+// do not carry out an answer to a reward. The statement depends on the record's key and on the contexts that wait, and
+// not on the contents of the record.
 func TestActionsSayWhatTheyAnswer(t *testing.T) {
 	long := strings.Repeat("x", maxName+1)
 	for what, says := range map[string]func(i int) operators.Record{
@@ -122,8 +124,8 @@ func TestActionsSayWhatTheyAnswer(t *testing.T) {
 	}
 }
 
-// A deployment whose plan was frozen before actions said what they answer goes on without: its members, its states and
-// their version stay as they were.
+// TestEarlierPlansDoNotSayWhatTheyAnswer checks that a deployment whose plan was frozen before actions stated their
+// answer kind continues without it. Its members, its states and their version stay the same.
 func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
 	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8",
 		"CAPACITY=3")
@@ -172,8 +174,8 @@ func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
 	}
 }
 
-// Served plays with rewards at once teach what the same plays teach when they are logged: of an arm, and of the
-// candidate that was played, whichever of them comes last.
+// TestServedIsLogged checks that served plays with immediate rewards teach the same as logged plays, for an arm and for
+// the candidate that was played.
 func TestServedIsLogged(t *testing.T) {
 	for _, what := range []string{"ARMS=no,yes", "CANDIDATES=2"} {
 		rng := rand.New(rand.NewPCG(3, 8))
@@ -213,7 +215,7 @@ func TestServedIsLogged(t *testing.T) {
 	}
 }
 
-// With the defaults every context is answered, however many come.
+// TestEveryContextIsAnswered checks that, with the defaults, every context is answered, however many come.
 func TestEveryContextIsAnswered(t *testing.T) {
 	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1024")
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
@@ -228,11 +230,12 @@ func TestEveryContextIsAnswered(t *testing.T) {
 	}
 }
 
-// A key that is not UTF-8 could be another one when a decision is read back: it is as none, which does not wait.
+// TestKeysThatAreNoText checks that a key that is not UTF-8 counts as no key, so that its record does not wait. It
+// could otherwise become another key when a decision is read back.
 func TestKeysThatAreNoText(t *testing.T) {
 	w := serving(t)
 	for _, key := range []string{"", "a\xff", "\xc3("} {
-		for range 2 { // a context, and what would be its reward
+		for range 2 { // a context, and a record that would be its reward
 			d := w.add(key, context(1, 0))
 			if len(d) != 1 || d[0].Point[0] != none || d[0].Extras[atKey].Text != "" {
 				t.Errorf("%q is answered: %v", key, d)
@@ -244,8 +247,9 @@ func TestKeysThatAreNoText(t *testing.T) {
 	}
 }
 
-// A second opinion on what a served pair adds: by actions alone the twin finds the contribution of each reward that
-// comes in a later step than its context, and no other record adds anything, whichever keys come again.
+// TestServedTwinAddsWhatTheMachineAdds compares the contributions of served pairs in the reference model with the
+// machine's. From actions alone the reference model computes the contribution of each reward that comes in a later step
+// than its context. No other record contributes, whichever keys return.
 func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {

@@ -9,27 +9,27 @@ import (
 	"oriel/schemas"
 )
 
-// servedReference is the operators.ReferenceModel of a machine that serves actions. Which contexts wait follows from
-// keys and steps, and the choice for a context from its published action. So it knows the contribution of a reward only
-// if the reward comes in a later step than its context.
+// servedReference implements operators.ReferenceModel for a machine that serves actions. It derives the waiting
+// contexts from keys and steps, and the choice for a context from its published action. So it knows the contribution of
+// a reward only if the reward comes in a later step than its context.
 type servedReference struct {
 	reference
 	records uint64
 	open    []waitingContext // that have not timed out, the oldest first
 }
 
-// waitingContext is a context that has a place.
+// waitingContext is a context that waits for its reward.
 type waitingContext struct {
 	key      string
 	step     uint64
 	context  operators.Record
-	choice   int // by the action; none before it is published
+	choice   int // from the action; none before it is published
 	answered bool
 }
 
 func (t *servedReference) Begin() { t.records, t.open = 0, nil }
 
-// Observe takes the choices of actions.
+// Observe stores the choices of actions.
 func (t *servedReference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		if d.Output != 1 {
@@ -43,7 +43,7 @@ func (t *servedReference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Contribution writes the row of a reward and the context that it is for. SPEC.md says which records are rewards.
+// Contribution writes the row of a reward and its context. SPEC.md defines which records are rewards.
 func (t *servedReference) Contribution(dst []float64, r operators.Record) bool {
 	step, key := t.records/t.batch+1, string(r.Key)
 	t.records++
@@ -72,7 +72,7 @@ func (t *servedReference) Contribution(dst []float64, r operators.Record) bool {
 	return t.reference.Contribution(dst, operators.Record{Event: whole})
 }
 
-// copied is a record without the caller's slices.
+// copied returns a record that does not share the caller's slices.
 func copied(r operators.Record) operators.Record {
 	r.Key = slices.Clone(r.Key)
 	r.Event.Vector.Indices = slices.Clone(r.Event.Vector.Indices)
@@ -81,8 +81,8 @@ func copied(r operators.Record) operators.Record {
 	return r
 }
 
-// Canary returns two events whose contexts are as far apart as those of one arm can be, because the machine chooses
-// arms. The key is of no earlier record.
+// Canary returns two events whose contexts are as far apart as possible for one arm, because the machine chooses arms.
+// Their key is unused so far.
 func (t *servedReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	with, without = t.reference.Canary(u, factor)
 	if t.candidates == 0 && t.products.length == 0 {
@@ -94,7 +94,7 @@ func (t *servedReference) Canary(u []float64, factor float64) (with, without ope
 	return with, without
 }
 
-// Records returns the context and the reward, each of them null where the event is.
+// Records returns the context and the reward; both are null if the event is.
 func (t *servedReference) Records(event operators.Record) (records []operators.Record, lag uint64) {
 	context, reward := event, event
 	if !event.Null {

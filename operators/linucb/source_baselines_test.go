@@ -9,7 +9,8 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// plainLinUCB is LinUCB of two arms and two features in floats, with what is added to V = [a b; b c] and u of each arm.
+// plainLinUCB is LinUCB for two arms and two features in floating point, with the sums V = [a b; b c] and u of each
+// arm.
 type plainLinUCB struct {
 	v     [2][3]float64
 	u     [2][2]float64
@@ -17,7 +18,7 @@ type plainLinUCB struct {
 	width float64
 }
 
-// action is the arm with the largest index of a context, given noise of V and u.
+// action returns the arm with the largest index for a context, given noise on V and u.
 func (r *plainLinUCB) action(z [2]float64, noise *[2][5]float64) int {
 	best, most := 0, math.Inf(-1)
 	for arm := range 2 {
@@ -42,8 +43,8 @@ func (r *plainLinUCB) learn(arm int, z [2]float64, y float64) {
 	r.u[arm][1] += y * z[1]
 }
 
-// protected is what noise stands on: nothing, sums of rewards alone (Neel and Roth, "Mitigating bias in adaptive data
-// gathering via differential privacy", ICML 2018, as the source names it), or second moments too.
+// protected selects the sums that get noise: none, sums of rewards alone (Neel and Roth, "Mitigating bias in adaptive
+// data gathering via differential privacy", ICML 2018, as the source names it), or second moments too.
 type protected int
 
 const (
@@ -52,9 +53,9 @@ const (
 	all
 )
 
-// noisy draws noise of a prefix of t steps by the tree: as many nodes as t has bits set, each of the scale that all
-// levels together lose ρ in zCDP, rewards in [−1, 1] and features of norm 1 exchanged. All of V and u are one row
-// (z; y) of norm √2, whose symmetric noise has √2 on the diagonal (SPEC.md).
+// noisy draws the tree's noise for a prefix of t steps: one node for each set bit of t. The scale is such that all
+// levels together lose ρ in zCDP if rewards in [−1, 1] and features of norm 1 are exchanged. All of V and u form one
+// row (z; y) of norm √2, whose symmetric noise has √2 on the diagonal (SPEC.md).
 func (p protected) noisy(rng *rand.Rand, t, steps int, rho float64) (noise [2][5]float64, shift float64) {
 	if p == nobody {
 		return noise, 1
@@ -75,11 +76,12 @@ func (p protected) noisy(rng *rand.Rand, t, steps int, rho float64) (noise [2][5
 	if p == all {
 		return noise, 2 * 2 * math.Sqrt2 * sd // twice the edge of the spectrum, 2√d·sd
 	}
-	return noise, sd // so that what is little known is not believed
+	return noise, sd // so that uncertain estimates are not trusted
 }
 
-// Noise on sums of rewards alone costs what noise costs, and joint privacy hardly more; but a context is not protected:
-// of two histories that differ in one, actions differ whatever the noise is, where under joint privacy they hardly do.
+// TestNoiseOnRewardsAlone checks that noise on the sums of rewards alone costs regret, and that joint privacy costs
+// hardly more. But with noise on rewards alone a context is not protected: actions of two histories that differ in one
+// context differ whatever the noise is. Under joint privacy they hardly do.
 func TestNoiseOnRewardsAlone(t *testing.T) {
 	const steps = 8000
 	rho := dp.ZCDPRho(dp.Budget{Epsilon: 4, Delta: 1e-6})
@@ -115,7 +117,7 @@ func TestNoiseOnRewardsAlone(t *testing.T) {
 			var actions [2]int
 			for i, z := range [][2]float64{{1, 0}, {0, 1}} { // the context of the one event that differs
 				rng := rand.New(rand.NewPCG(seed, 42))
-				r := &plainLinUCB{width: 1e6} // who explores goes by what is known, which is a function of contexts
+				r := &plainLinUCB{width: 1e6} // exploration follows uncertainty, which is a function of contexts
 				r.learn(0, z, 0)
 				r.learn(1, [2]float64{math.Sqrt(0.5), math.Sqrt(0.5)}, 0)
 				noise, shift := p.noisy(rng, 2, steps, rho)

@@ -11,8 +11,8 @@ import (
 	"oriel/operators/moments"
 )
 
-// chiSquared draws χ² of f ≥ 2 degrees of freedom exactly: twice a Gamma number of shape f/2 (Marsaglia and Tsang, "A
-// simple method for generating gamma variables", ACM Transactions on Mathematical Software 26, 2000).
+// chiSquared draws χ² with f ≥ 2 degrees of freedom exactly: twice a Gamma variable of shape f/2 (Marsaglia and Tsang,
+// "A simple method for generating gamma variables", ACM Transactions on Mathematical Software 26, 2000).
 func chiSquared(rng *rand.Rand, f float64) float64 {
 	d := f/2 - 1.0/3
 	for {
@@ -24,8 +24,9 @@ func chiSquared(rng *rand.Rand, f float64) float64 {
 	}
 }
 
-// wishartOf draws a Wishart matrix of scale square·I and k degrees of freedom by Bartlett's decomposition: square·AAᵀ,
-// A lower triangular, normal below the diagonal, and on it roots of χ² of k − i degrees of freedom.
+// wishartOf draws a Wishart matrix with scale square·I and k degrees of freedom by Bartlett's decomposition:
+// square·AAᵀ, where A is lower triangular, with normal entries below the diagonal and roots of χ² of k − i degrees of
+// freedom on it.
 func wishartOf(rng *rand.Rand, size int, square, k float64) *mat.SymDense {
 	a := mat.NewDense(size, size, nil)
 	for i := range size {
@@ -39,7 +40,8 @@ func wishartOf(rng *rand.Rand, size int, square, k float64) *mat.SymDense {
 	return out
 }
 
-// limitOf draws the Gaussian limit of (W − k·I)/√k of scale 1: symmetric, 1 off the diagonal and √2 on it.
+// limitOf draws the Gaussian limit of (W − k·I)/√k at scale 1: a symmetric matrix with standard deviation 1 off the
+// diagonal and √2 on it.
 func limitOf(rng *rand.Rand, size int) *mat.SymDense {
 	out := mat.NewSymDense(size, nil)
 	for i := range size {
@@ -60,8 +62,8 @@ func largest(t *testing.T, m *mat.SymDense) float64 {
 	return slices.Max(eigen.Values(nil))
 }
 
-// Bartlett's decomposition has the law of Σ vvᵀ of k normal vectors: of p = 3 and k = 7 the same mean, variances, and
-// mean determinant k(k−1)(k−2), within five standard errors.
+// TestWishartIsExact checks that Bartlett's decomposition has the law of Σ vvᵀ of k normal vectors. For p = 3 and k = 7
+// the mean, the variances, and the mean determinant k(k−1)(k−2) agree within five standard errors.
 func TestWishartIsExact(t *testing.T) {
 	const draws, k, square = 20000, 7, 2.0
 	rng := rand.New(rand.NewPCG(7, 3))
@@ -99,8 +101,9 @@ func TestWishartIsExact(t *testing.T) {
 	}
 }
 
-// What flights are learned with in place of Wishart noise is its Gaussian limit: at the source's degrees of freedom the
-// largest eigenvalues have one law by Kolmogorov's and Smirnov's test at 0.1 %, and at 20 degrees they have not.
+// TestWishartNoiseIsNearlyGaussian checks the Gaussian limit that replaces Wishart noise in runs on flights. At the
+// source's degrees of freedom the largest eigenvalues have the same law by a Kolmogorov-Smirnov test at 0.1 %; at 20
+// degrees of freedom the test rejects.
 func TestWishartNoiseIsNearlyGaussian(t *testing.T) {
 	const draws, size = 1500, 6
 	rng := rand.New(rand.NewPCG(8, 3))
@@ -132,9 +135,9 @@ func TestWishartNoiseIsNearlyGaussian(t *testing.T) {
 	}
 }
 
-// Proposition 4 asks of H_t and h_t that they keep their bounds and no more: other ones in each round, drawn or the
-// worst there are, and weights are within β_t in nine tenths of runs at least. At the worst β_t is hardly more than
-// needed: the bias alone is S√ρ_max + γ.
+// TestAnyRegularisersAreCovered checks that Proposition 4 requires of H_t and h_t only their bounds. With different
+// ones in each round, random or worst-case, weights are within β_t in at least nine tenths of runs. In the worst case
+// β_t is nearly tight, because the bias alone is S√ρ_max + γ.
 func TestAnyRegularisersAreCovered(t *testing.T) {
 	const runs, steps, d, alpha = 100, 150, 3, 0.1
 	b := bounds{least: 2, most: 6, side: 5, level: 2 * math.Log(2/alpha), size: 1, features: d}
@@ -151,7 +154,7 @@ func TestAnyRegularisersAreCovered(t *testing.T) {
 		truth, gram, cross := unit(), mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
 		covered := true
 		for range steps {
-			// H = ρ_min·I + (ρ_max − ρ_min)·vvᵀ, and h of length γ in its inverse's norm, against Hθ
+			// H = ρ_min·I + (ρ_max − ρ_min)·vvᵀ, and h has length γ in the norm of its inverse, opposed to Hθ.
 			h, v, noised := mat.NewSymDense(d, nil), unit(), mat.NewVecDense(d, nil)
 			if run%2 == 0 {
 				v.CloneFromVec(truth)

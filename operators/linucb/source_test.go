@@ -16,26 +16,26 @@ import (
 	"oriel/operators/optest"
 )
 
-// paperNoise are the constants that are printed, for d features, a tree over n steps, rows of norm L̃ (square: two), ε,
+// paperNoise computes the printed constants for d features, a tree over n steps, rows of norm L̃ (square is L̃²), ε and
 // δ.
 type paperNoise struct{ n, d, square, epsilon, delta float64 }
 
-// levels is m, the nodes that a prefix has at most: ⌈log₂ n⌉ + 1.
+// levels returns m, the greatest number of nodes in a prefix: ⌈log₂ n⌉ + 1.
 func (s paperNoise) levels() float64 { return float64(bits.Len64(uint64(s.n)-1) + 1) }
 
-// freedom is k, the degrees of freedom of a node's Wishart noise.
+// freedom returns k, the degrees of freedom of a node's Wishart noise.
 func (s paperNoise) freedom() float64 {
 	times := float64(224*s.levels()) / float64(s.epsilon*s.epsilon)
 	times = float64(times * elementary.Log(float64(8*s.levels())/s.delta))
 	return s.d + 1 + math.Ceil(float64(times*elementary.Log(2/s.delta)))
 }
 
-// sigma is the standard deviation of a node's Gaussian noise: 4√m·L̃²·ln(4/δ)/ε.
+// sigma returns the standard deviation of a node's Gaussian noise: 4√m·L̃²·ln(4/δ)/ε.
 func (s paperNoise) sigma() float64 {
 	return float64(float64(float64(4*math.Sqrt(s.levels()))*s.square)*elementary.Log(4/s.delta)) / s.epsilon
 }
 
-// mu is what the noise of a name loses, where rows are exchanged: the m nodes of a row, each moved by L̃².
+// mu returns the privacy loss of the named noise if rows are exchanged: a row is in m nodes and moves each by L̃².
 func (s paperNoise) mu(name string) float64 {
 	sigma := s.sigma()
 	if name != paper {
@@ -44,14 +44,14 @@ func (s paperNoise) mu(name string) float64 {
 	return float64(s.square*math.Sqrt(s.levels())) / sigma
 }
 
-// asPrinted is the noise of the source.
+// asPrinted implements Printed with the noise of the source.
 type asPrinted struct{}
 
 func (asPrinted) Mu(noise string, n, d, square float64, b dp.Budget) float64 {
 	return paperNoise{n: n, d: d, square: square, epsilon: b.Epsilon, delta: b.Delta}.mu(noise)
 }
 
-// Shift is 2Υ of Gaussian noise, or what Eq. (4) leaves of the mean of Wishart noise.
+// Shift returns 2Υ for Gaussian noise, and the mean of Wishart noise less the shift of Eq. (4).
 func (asPrinted) Shift(noise string, d, square, sd, n, failure float64) float64 {
 	if noise == paper {
 		wide := float64(4*math.Sqrt(d)) + float64(2*elementary.Log(2*n/failure))
@@ -65,13 +65,14 @@ func (asPrinted) Shift(noise string, d, square, sd, n, failure float64) float64 
 	return min(mean, float64(float64(square*edge)*(float64(6*root)-edge)))
 }
 
-// printed are the source's constants, with bounds that fail with probability α.
+// printed computes the source's constants, with bounds that fail with probability α.
 type printed struct {
 	paperNoise
 	alpha float64
 }
 
-// wishart are ρ_min, ρ_max and γ of Proposition 9 without the shift, the shift c of Eq. (4), and the three with it.
+// wishart returns ρ_min, ρ_max and γ of Proposition 9 without the shift, the shift c of Eq. (4), and the three bounds
+// with it.
 func (p printed) wishart() (least, most, side, shift, shiftedLeast, shiftedMost, shiftedSide float64) {
 	q, r := math.Sqrt(2*math.Log(8*p.n/p.alpha)), math.Sqrt(2*math.Log(2*p.n/p.alpha))
 	root, d := math.Sqrt(p.levels()*p.freedom()), math.Sqrt(p.d)
@@ -81,14 +82,14 @@ func (p printed) wishart() (least, most, side, shift, shiftedLeast, shiftedMost,
 	return least, most, side, least - shiftedLeast, shiftedLeast, 2 * shiftedLeast, math.Sqrt(p.square * root * (d + r))
 }
 
-// gaussian are σ, Υ and γ of Proposition 11.
+// gaussian returns σ, Υ and γ of Proposition 11.
 func (p printed) gaussian() (sigma, upsilon, side float64) {
 	sigma = p.sigma()
 	upsilon = sigma * math.Sqrt(2*p.levels()) * (4*math.Sqrt(p.d) + 2*math.Log(2*p.n/p.alpha))
 	return sigma, upsilon, sigma * math.Sqrt(p.levels()/upsilon) * (math.Sqrt(p.d) + math.Sqrt(2*math.Log(2*p.n/p.alpha)))
 }
 
-// exact are σ and Υ of the same tree for what a row's exchange moves, by zCDP.
+// exact returns σ and Υ of the same tree, calibrated by zCDP to the exchange of a row.
 func (p printed) exact() (sigma, upsilon float64) {
 	rho := math.Pow(math.Sqrt(p.epsilon+math.Log(1/p.delta))-math.Sqrt(math.Log(1/p.delta)), 2)
 	sigma = p.square * math.Sqrt(p.levels()/(2*rho))
@@ -97,8 +98,8 @@ func (p printed) exact() (sigma, upsilon float64) {
 
 var thousand = printed{paperNoise: paperNoise{n: 1000, d: 5, square: 2, epsilon: 1, delta: 1e-6}, alpha: 0.05}
 
-// TestPrintedNoise gives the source's constants to the digits that they were computed with before, and shows them for
-// what they are: eleven times the noise that its own tree needs.
+// TestPrintedNoise checks the source's constants to the digits of an earlier computation. They are eleven times the
+// noise that the source's own tree needs.
 func TestPrintedNoise(t *testing.T) {
 	near := func(what string, got, want, by float64) {
 		t.Helper()
@@ -121,16 +122,17 @@ func TestPrintedNoise(t *testing.T) {
 	if upsilon < 2*p.n || least < 2*p.n {
 		t.Error("the printed noise is below all that 1000 rows add up to")
 	}
-	// exact noise is less by √8·ln(4/δ)/√ln(1/δ), or so
+	// exact noise is smaller by a factor of about √8·ln(4/δ)/√ln(1/δ)
 	want := math.Sqrt(8) * math.Log(4/p.delta) / math.Sqrt(math.Log(1/p.delta))
 	if times := sigma / tight; math.Abs(times/want-1) > 0.03 {
 		t.Errorf("exact noise is %g times less, want about %g", times, want)
 	}
 }
 
-// What the source prints of its bounds and is not so. Proposition 11's second form of γ has lost a factor √ln(4/δ) and
-// more, and is below the first, which draws do reach; Corollary 10 has less of ln n and ln(1/δ) than its k, of which
-// (mk)^{1/4} has ln(1/δ)^{1/2}; and Proposition 9's three bounds fail with 3α/4n together, where α/2n is left.
+// TestSlipsOfTheSource checks errors in the source's bounds. The second form of γ in Proposition 11 has lost a factor
+// of more than √ln(4/δ), and is below the first form, which draws do reach. Corollary 10 has lower powers of ln n and
+// ln(1/δ) than follow from its k, where (mk)^{1/4} contains ln(1/δ)^{1/2}. The three bounds of Proposition 9 fail with
+// total probability 3α/4n, where only α/2n is allowed.
 func TestSlipsOfTheSource(t *testing.T) {
 	p := thousand
 	sigma, upsilon, first := p.gaussian()
@@ -171,15 +173,16 @@ func TestSlipsOfTheSource(t *testing.T) {
 	}
 }
 
-// within is the regret bound of Theorem 5 in its safe form for weights of norm 1 and noise within ρ_min, ρ_max and γ,
-// as regretBound has it.
+// within returns the regret bound of Theorem 5 in its safe form, as regretBound does, for weights of norm 1 and noise
+// within ρ_min, ρ_max and γ.
 func (p printed) within(least, most, side float64) float64 {
 	width := math.Sqrt(2*math.Log(2/p.alpha)+p.d*math.Log((most+p.n/p.d)/least)) + math.Sqrt(most) + side
 	return width * math.Sqrt(8*p.n*p.d*math.Log(1+p.n/(p.d*least)))
 }
 
-// The source shifts Wishart noise for a lower regret. By its own bounds that is so where a stream is long beside the
-// noise, and not before: at a thousand steps the shift takes more of the smallest eigenvalue than of the largest.
+// TestShiftedWishartPaysLate checks the source's reason for shifting Wishart noise, a lower regret. By its own bounds
+// this holds only for streams that are long relative to the noise. At a thousand steps the shift reduces the smallest
+// eigenvalue by a larger share than the largest.
 func TestShiftedWishartPaysLate(t *testing.T) {
 	for n, want := range map[float64]bool{1e3: false, 1e6: false, 1e9: true, 1e12: true} {
 		p := thousand
@@ -193,7 +196,7 @@ func TestShiftedWishartPaysLate(t *testing.T) {
 	}
 }
 
-// holds tells whether the first rows of a noise matrix, plus a shift, keep the bounds of Definition 3.
+// holds reports whether the leading block of a noise matrix, plus a shift, keeps the bounds of Definition 3.
 func holds(t *testing.T, whole *mat.SymDense, shift, least, most, side float64) bool {
 	t.Helper()
 	d := whole.SymmetricDim() - 1
@@ -220,8 +223,8 @@ func holds(t *testing.T, whole *mat.SymDense, shift, least, most, side float64) 
 	return math.Sqrt(mat.Dot(column, &solved)) <= side
 }
 
-// Noise of all kinds keeps its bounds in each of 300 draws, where each may fail with probability α/2n = 2.5e-5; without
-// a shift Gaussian noise is never positive definite, and half of the bounds fail.
+// TestAccurateBounds checks that all kinds of noise keep their bounds in each of 300 draws, where each may fail with
+// probability α/2n = 2.5e-5. Without a shift Gaussian noise is never positive definite, and half of the bounds fail.
 func TestAccurateBounds(t *testing.T) {
 	p, rng := thousand, rand.New(rand.NewPCG(2, 12))
 	least, most, side, shift, shiftedLeast, shiftedMost, shiftedSide := p.wishart()
@@ -263,13 +266,13 @@ func TestAccurateBounds(t *testing.T) {
 	}
 }
 
-// linear is a world of arms whose rewards, −1 or 1, are linear in a context of three features.
+// linear simulates arms with rewards −1 or 1 whose means are linear in a context of three features.
 type linear struct {
 	truth [2][]float64
 	rng   *rand.Rand
 }
 
-// play lets a machine play so many steps and returns its regret, half ranges of rewards.
+// play runs a machine for so many steps and returns its regret, in half ranges of rewards.
 func (l linear) play(m *Machine, steps int) (regret float64) {
 	z := make([]float64, 3)
 	for i := range steps {
@@ -292,8 +295,9 @@ func (l linear) play(m *Machine, steps int) (regret float64) {
 	return regret
 }
 
-// LinUCB without noise, H = λI: its regret is within the bound, and grows like a root of the steps or slower. With
-// noise at ε = 20 it is within its own bound, and above what any private bandit loses.
+// TestRegretIsWithinTheBound checks LinUCB without noise, H = λI: its regret is within the bound, and grows at most
+// like a root of the steps. With noise at ε = 20 it is within its own bound, and above the lower bound for any private
+// bandit.
 func TestRegretIsWithinTheBound(t *testing.T) {
 	world := func(seed uint64) linear {
 		return linear{truth: [2][]float64{{0.6, 0, 0.3}, {-0.3, 0.5, 0}}, rng: rand.New(rand.NewPCG(seed, 4))}
@@ -336,8 +340,9 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 	}
 }
 
-// Claim 13 of the source: two contexts, two arms, each right for one. Whose action does not depend on the context, as
-// ordinary privacy of a small ε asks but for a little, loses half; joint privacy loses little.
+// TestWithoutTheContextHalfIsLost checks Claim 13 of the source, with two contexts and two arms, each right for one
+// context. Ordinary privacy at a small ε makes actions nearly independent of the context. Actions that are independent
+// of it lose half of the reward; joint privacy loses little.
 func TestWithoutTheContextHalfIsLost(t *testing.T) {
 	const steps = 4000
 	m := optest.Life(4096)

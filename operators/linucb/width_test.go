@@ -19,7 +19,7 @@ import (
 	"oriel/schemas"
 )
 
-// covering is a world of weights that a machine with ORIEL_CONFIDENCE is to hold within β.
+// covering simulates rewards with known true weights, which a machine with ORIEL_CONFIDENCE must keep within β.
 type covering struct {
 	machine *Machine
 	rng     *rand.Rand
@@ -32,7 +32,7 @@ type covering struct {
 	slack   float64
 }
 
-// event is a context, or as many candidates as there are.
+// event returns a context, or as many candidates as configured.
 func (w *covering) event() schemas.Event {
 	z := make([]float64, 3*max(1, w.machine.candidates))
 	for i := range z {
@@ -41,7 +41,7 @@ func (w *covering) event() schemas.Event {
 	return context(z...)
 }
 
-// reward is −1 or 1, with the mean that an arm has at z.
+// reward returns −1 or 1, with the mean that the true weights give to the choice at z.
 func (w *covering) reward(choice int, z []float64) float64 {
 	mean := 0.0
 	for k, x := range z {
@@ -53,7 +53,7 @@ func (w *covering) reward(choice int, z []float64) float64 {
 	return -1
 }
 
-// add gives the machine a record, and compares the weights of each model.
+// add gives the machine a record, and compares the weights of each model with the true ones.
 func (w *covering) add(r operators.Record) []operators.Decision {
 	r.Identity = noise.Identity{Offset: w.offset}
 	w.offset++
@@ -69,7 +69,8 @@ func (w *covering) add(r operators.Record) []operators.Decision {
 	return made
 }
 
-// play sends a context and its reward: in one event, or served as an action and a reward that takes up to 30 records.
+// play sends a context and its reward. They are one event if logged; if served, the reward answers an action up to 30
+// records later.
 func (w *covering) play() {
 	e, z := w.event(), make([]float64, 3)
 	if !w.machine.served {
@@ -93,10 +94,10 @@ func (w *covering) play() {
 	w.waiting = append(w.waiting, operators.Record{Key: key, Event: rewarded(w.reward(choice, z))})
 }
 
-// With ORIEL_CONFIDENCE the true weights are within β at all steps, in at least that share of runs: of arms, of
-// candidates, and where rewards are late. Of 30 runs at 0.9 a proved share fails 11 times with probability below 1e-4.
-// So it is without noise, where H = λI and h = 0, and β is that of Abbasi-Yadkori, Pál and Szepesvári, of which a third
-// would not do.
+// TestProvedWidthCovers checks that with ORIEL_CONFIDENCE the true weights are within β at all steps, in at least that
+// share of runs: for arms, for candidates, and with late rewards. With a coverage of 0.9, 11 of 30 runs fail with
+// probability below 1e-4. It also checks the case without noise, with H = λI and h = 0, where β is the one of
+// Abbasi-Yadkori, Pál and Szepesvári and a third of it does not cover.
 func TestProvedWidthCovers(t *testing.T) {
 	const runs, steps = 30, 400
 	for name, lines := range map[string][]string{
@@ -155,7 +156,7 @@ func TestProvedWidthCovers(t *testing.T) {
 	}
 }
 
-// off is |θ* − θ| in the norm of an arm's matrix.
+// off returns |θ* − θ| in the norm of an arm's matrix.
 func off(m *Machine, a int, truth []float64) float64 {
 	sums := m.rows.Moments(m.model.release, a)
 	x := &m.model.arms[a]
@@ -172,8 +173,8 @@ func off(m *Machine, a int, truth []float64) float64 {
 	return math.Sqrt(max(0, sum))
 }
 
-// Width is Proposition 4 of the source, term by term, with the determinant by elimination; and what is said of regret
-// counts events, not steps.
+// TestWidthIsThatOfTheFormula checks that the width is Proposition 4 of the source, term by term, with the determinant
+// by elimination. The text about regret must count events, not steps.
 func TestWidthIsThatOfTheFormula(t *testing.T) {
 	m := horizon(optest.Window("blt"), 400)
 	m.Budget.Epsilon = 20
@@ -216,7 +217,8 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 	}
 }
 
-// Theorem 2 leaves room for the rounding of so many rows and no more, which people are told of.
+// TestNothingIsProvedOfTooManyRows checks that Theorem 2 covers the rounding of a certain number of rows and no more,
+// and that the plan reports a larger number.
 func TestNothingIsProvedOfTooManyRows(t *testing.T) {
 	m := horizon(optest.Window("tree-gaussian"), 1<<30)
 	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "CONFIDENCE=0.9")
@@ -237,7 +239,8 @@ func TestNothingIsProvedOfTooManyRows(t *testing.T) {
 	}
 }
 
-// Reference values of the sources: of n = 1000 steps the noise and its bounds, d = 5, sd as the tree's.
+// TestBoundsAreThoseOfTheFormulas checks reference values of the sources for the noise of n = 1000 steps and its
+// bounds, with d = 5 and sd as for the tree.
 func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 	c := operator{
 		rows: moments.Rows{Features: 5, Label: moments.Whole}, confidence: 0.95, batch: 1, every: 1, most: 1,
@@ -264,7 +267,7 @@ func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 	if got, want := c.regretBound(sd), potential+rounded; math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("regret is bounded by %g, want %g", got, want)
 	}
-	late := c // of models of every eighth event, where 500 contexts may wait
+	late := c // with a model every eighth event, and up to 500 waiting contexts
 	late.every, late.batch, late.served, late.waiting.Capacity = 4, 2, true, 500
 	late.terms.Scope = protection.Lifetime{Steps: 500, Within: 500}
 	eighths := c // the same number of models, without delays
@@ -281,7 +284,7 @@ func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 			t.Errorf("models that lack %g rows: regret within %g, want %g", lag, got, want)
 		}
 	}
-	// of three arms, labels of half their size, events by twos
+	// three arms, labels scaled by half, two events a step
 	c.rows.Label, c.rows.Blocks, c.candidates, c.batch, c.every = moments.Whole/2, 3, 0, 2, 10
 	b = c.bound(sd)
 	upsilon := 2*math.Sqrt(5)*sd + 2*sd*math.Sqrt(math.Log(8*3*100/0.05))

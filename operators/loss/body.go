@@ -2,12 +2,12 @@ package loss
 
 import "oriel/schemas"
 
-// weight is a member of all bodies.
+// weight is an optional member of all bodies.
 var weight = schemas.Member{Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1}
 
 var features = schemas.Member{Name: "features", Kind: schemas.KindFeatures}
 
-// The bodies of events. Losses of one body take the same events.
+// The bodies of events. Losses with the same body accept the same events.
 var (
 	classes = schemas.Body{
 		Name:    "loss",
@@ -43,8 +43,8 @@ var (
 	}
 )
 
-// Body returns the members that events of a loss in so many dimensions have, and false for a name that Parse does not
-// know. All bodies have an optional weight, 1 when absent.
+// Body returns the members of events for a loss in the given dimension, and false for a name that Parse does not know.
+// All bodies have an optional weight, 1 if absent.
 func Body(name string, dimension int) (schemas.Body, bool) {
 	switch name {
 	case "logistic", "hinge":

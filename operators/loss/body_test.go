@@ -8,7 +8,7 @@ import (
 	"oriel/schemas"
 )
 
-// TestEveryLossTakesTheEventsOfItsBody: what the decoder takes has a gradient.
+// TestEveryLossTakesTheEventsOfItsBody checks that every event that the decoder accepts has a gradient.
 func TestEveryLossTakesTheEventsOfItsBody(t *testing.T) {
 	for _, name := range Names() {
 		body, known := Body(name, 2)
@@ -39,7 +39,8 @@ func TestEveryLossTakesTheEventsOfItsBody(t *testing.T) {
 	}
 }
 
-// TestAThresholdTakesEventsOfALabelAlone: in one dimension the quantile loss needs nothing else, and takes a feature.
+// TestAThresholdTakesEventsOfALabelAlone checks that in one dimension the quantile loss needs only a label, and also
+// accepts a feature.
 func TestAThresholdTakesEventsOfALabelAlone(t *testing.T) {
 	body, _ := Body("quantile", 1)
 	d, err := schemas.NewDecoder(schemas.EventConfig{

@@ -6,7 +6,7 @@ import (
 	"oriel/operators/elementary"
 )
 
-// Bounds are what is public of events and decisions: PROOF.md has what follows for gradients.
+// Bounds are public bounds on events and decisions. PROOF.md derives the resulting bounds on gradients.
 type Bounds struct {
 	Decision  float64 // R, the largest |x| of the set
 	Dimension int     // n
@@ -16,8 +16,8 @@ type Bounds struct {
 	Label     float64 // Y, the largest |y|; 0: unknown
 }
 
-// Contributions is where the gradients are that events within Bounds have, clipped to L: at a decision x within the
-// ball of Radius around Pull·x + Offset, and none longer than Norm.
+// Contributions bounds the gradients of events within Bounds, clipped to L. At a decision x they lie in the ball of
+// Radius around Pull·x + Offset, and none is longer than Norm.
 type Contributions struct {
 	Pull   float64 // κ
 	Offset float64 // of each coordinate; not 0 in one dimension only
@@ -26,14 +26,14 @@ type Contributions struct {
 	Norm   float64
 }
 
-// rounding is more than the relative error of the few operations of a formula here.
+// rounding exceeds the relative error of the few operations in each formula here.
 const rounding = 0x1p-40
 
-// up moves a length up by it.
+// up increases a length by rounding.
 func up(length float64) float64 { return float64(length * (1 + rounding)) }
 
-// ContributionsOf returns the contributions of a loss, or false where nothing better than the ball of the clip is
-// known: of losses whose contributions fill it, and within bounds that are unknown.
+// ContributionsOf returns the contributions of a loss. It returns false if no better bound than the ball of the clip is
+// known: for losses whose contributions fill it, and for unknown bounds.
 func ContributionsOf(l Loss, b Bounds) (Contributions, bool) {
 	var leaves Contributions
 	switch q := l.(type) {
@@ -85,7 +85,7 @@ func (b Bounds) logistic() Contributions {
 //
 //	κ = wX²·tS/Q²        radius wX·S·√(1 − t²/Q²)        norm wX·min(C, Q + Y)
 //
-// It needs 0 < Y < C.
+// It requires 0 < Y < C.
 func (b Bounds) squared() Contributions {
 	reach, size := float64(b.Decision*b.Features), float64(b.Weight*b.Features)
 	most, y := b.Clip/size, b.Label
@@ -103,7 +103,8 @@ func (b Bounds) squared() Contributions {
 	}
 }
 
-// quantile is PROOF.md, Theorem 3: slopes are −τ and 1−τ. In one dimension the vector is 1, else any of norm X.
+// quantile is PROOF.md, Theorem 3: slopes are −τ and 1−τ. In one dimension the vector is 1; in more, it is any vector
+// of norm X.
 func (b Bounds) quantile(tau float64) Contributions {
 	above, below := min(b.Clip, float64(b.Weight*(1-tau))), min(b.Clip, float64(b.Weight*tau))
 	if b.Dimension == 1 {

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// sharp are losses and bounds that gain.
+// sharp returns losses and bounds for which a bound better than the clip is known.
 func sharp() []struct {
 	loss Loss
 	b    Bounds
@@ -40,7 +40,7 @@ func sharp() []struct {
 	return all
 }
 
-// gradients calls visit with gradients of events within bounds at the point x, clipped, a fine mesh of them.
+// gradients calls visit with the clipped gradients at x of a fine mesh of events within bounds.
 func gradients(t *testing.T, l Loss, b Bounds, x []float64, visit func(g []float64)) {
 	t.Helper()
 	n := len(x)
@@ -88,9 +88,10 @@ func norm(v []float64) float64 {
 	return sum
 }
 
-// TestLeavesHoldEveryGradient walks decisions and events in the plane: all gradients are in the ball and none is longer
-// than Norm, nor is the centre than Reach; and at |x| = R some are 2·Radius apart and one is as long as Norm, so that
-// neither bound could be smaller. A direction stands for all, as does a plane: gradients turn with x.
+// TestLeavesHoldEveryGradient checks a mesh of decisions and events in the plane. All gradients are in the ball and at
+// most Norm long, and the centre is at most Reach long. At |x| = R some gradients are 2·Radius apart and one has length
+// Norm, so that neither bound could be smaller. One direction of x in one plane suffices, because gradients rotate with
+// x.
 func TestLeavesHoldEveryGradient(t *testing.T) {
 	for _, c := range sharp() {
 		what := fmt.Sprintf("%T %+v", c.loss, c.b)
@@ -139,7 +140,8 @@ func TestLeavesHoldEveryGradient(t *testing.T) {
 	}
 }
 
-// TestDiametersAreThoseOfTheTable compares with a search over angles, max_α 2√(1−α²)·σ(αR), and with printed figures.
+// TestDiametersAreThoseOfTheTable compares diameters with a search over angles, max_α 2√(1−α²)·σ(αR), and with printed
+// figures.
 func TestDiametersAreThoseOfTheTable(t *testing.T) {
 	for r, printed := range map[float64]float64{1e-9: 1, 1: 1.099, 2: 1.270, 3: 1.419, 5: 1.617, 20: 1.927} {
 		l, ok := ContributionsOf(Logistic{}, Bounds{Decision: r, Dimension: 9, Clip: 1, Features: 1, Weight: 1})
@@ -165,8 +167,8 @@ func TestDiametersAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// TestTheLemmasFaultsShow: a centre of the wrong sign, none, one that does not shrink with the decision, and a radius
-// short by a thousandth each leave gradients outside.
+// TestTheLemmasFaultsShow checks that wrong bounds leave gradients outside: a centre of the wrong sign, a centre at
+// zero, a centre that does not shrink with the decision, and a radius smaller by a thousandth.
 func TestTheLemmasFaultsShow(t *testing.T) {
 	b := Bounds{Decision: 5, Dimension: 2, Clip: 1, Features: 1, Weight: 1}
 	l, _ := ContributionsOf(Logistic{}, b)
@@ -214,7 +216,7 @@ func TestUnknownBoundsAndOtherLossesGainNothing(t *testing.T) {
 	f(Quantile{0.9}, func(b *Bounds) { b.Clip = 0.9 })
 }
 
-// FuzzLeaves: whatever the bounds are, what is gained is a ball that holds zero.
+// FuzzLeaves checks that for any bounds the returned ball contains zero.
 func FuzzLeaves(f *testing.F) {
 	f.Add(5.0, 1.0, 1.0, 1.0, 0.0, 3, uint8(0))
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestGoldenGradients pins every bit of gradients and values, dense and sparse, small and saturated. Points and events
-// come from integers, so the same bits are due on every CPU and build.
+// TestGoldenGradients checks every bit of gradients and values, dense and sparse, small and saturated. Points and
+// events are computed from integers, so that every CPU and build must give the same bits.
 func TestGoldenGradients(t *testing.T) {
 	const n, events = 5, 24
 	var lines []string

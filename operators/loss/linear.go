@@ -6,16 +6,16 @@ import (
 	"oriel/schemas"
 )
 
-// Linear is ℓ(x) = ⟨a, x⟩, for events that carry a cost or a gradient themselves.
+// Linear is ℓ(x) = ⟨a, x⟩, for events that contain a cost or a gradient.
 type Linear struct{}
 
-// Gradient is w·a; it does not depend on x.
+// Gradient writes w·a; it does not depend on x.
 func (Linear) Gradient(dst, x []float64, e schemas.Event) bool {
 	_, ok := inner(e.Vector, x)
 	return ok && valid(e.Weight) && scaled(dst, e.Weight, e.Vector)
 }
 
-// Value is w·⟨a, x⟩.
+// Value returns w·⟨a, x⟩.
 func (Linear) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) {

@@ -10,9 +10,9 @@ import (
 
 // Loss is a convex loss with its subgradient. It holds no state and may be shared.
 type Loss interface {
-	// Gradient writes w·∇ℓ(x) over the whole of dst, which is as long as x. It reports false, and contributions dst
-	// unspecified, where the loss is not defined (a label that is no class, ⟨x, r⟩ ≤ 0, another dimension, a negative
-	// weight) or an entry is not finite: such an event counts as null.
+	// Gradient writes w·∇ℓ(x) over the whole of dst, which is as long as x. It returns false, and leaves dst
+	// unspecified, if the loss is undefined or an entry is not finite. The loss is undefined for a label that is no
+	// class, ⟨x, r⟩ ≤ 0, another dimension, or a negative weight. Such an event counts as null.
 	Gradient(dst, x []float64, e schemas.Event) bool
 
 	// Value is w·ℓ(x), and NaN where the loss is not defined.
@@ -24,7 +24,7 @@ func Names() []string {
 	return []string{"linear", "logistic", "hinge", "squared", "absolute", "portfolio", "quantile"}
 }
 
-// Parse returns the loss of that name. quantile is τ in (0, 1) of the loss of that name; others do not read it.
+// Parse returns the loss of that name. quantile is τ in (0, 1) for the loss quantile, and is otherwise ignored.
 func Parse(name string, quantile float64) (Loss, error) {
 	switch name {
 	case "linear":
@@ -48,7 +48,7 @@ func Parse(name string, quantile float64) (Loss, error) {
 	return nil, fmt.Errorf("loss: name %q: not one of %s", name, strings.Join(Names(), ", "))
 }
 
-// valid reports whether the weight can multiply a loss.
+// valid reports whether the weight is finite and non-negative.
 func valid(weight float64) bool { return weight >= 0 && weight <= math.MaxFloat64 }
 
 // class reports whether the label is −1 or 1.

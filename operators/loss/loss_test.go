@@ -129,7 +129,8 @@ func TestUndefinedOrNotFiniteIsNull(t *testing.T) {
 	}
 }
 
-// TestGradientIsTheSlope compares with central differences at h = 1e-6: error h²·f”'/6 plus 1e-16/h, below 1e-8 here.
+// TestGradientIsTheSlope compares gradients with central differences at h = 1e-6: error h²·f”'/6 plus 1e-16/h, below
+// 1e-8 here.
 func TestGradientIsTheSlope(t *testing.T) {
 	const n, h = 6, 1e-6
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -168,7 +169,7 @@ func TestGradientIsTheSlope(t *testing.T) {
 	}
 }
 
-// TestSparseEqualsDense wants the same gradient bits from an event and its dense twin, for ascending indices.
+// TestSparseEqualsDense checks that a sparse event with ascending indices and the equal dense event give the same bits.
 func TestSparseEqualsDense(t *testing.T) {
 	const n = 9
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -10,7 +10,7 @@ import (
 // Logistic is ℓ(x) = log(1 + e^{−y⟨a,x⟩}), y ∈ {−1, 1}.
 type Logistic struct{}
 
-// Gradient is −w·y·σ(−y⟨a,x⟩)·a with σ(z) = 1/(1+e^{−z}). The exponential is taken of −|z| only, so that it
+// Gradient writes −w·y·σ(−y⟨a,x⟩)·a with σ(z) = 1/(1+e^{−z}). The exponential is taken of −|z| only, so that it
 // saturates at 0 and never overflows.
 func (Logistic) Gradient(dst, x []float64, e schemas.Event) bool {
 	m, ok := inner(e.Vector, x)
@@ -26,7 +26,7 @@ func (Logistic) Gradient(dst, x []float64, e schemas.Event) bool {
 	return scaled(dst, float64(-e.Label*slope*e.Weight), e.Vector)
 }
 
-// Value is w·log(1 + e^{−z}) = w·(max(−z, 0) + log1p(e^{−|z|})), z = y⟨a,x⟩.
+// Value returns w·log(1 + e^{−z}) = w·(max(−z, 0) + log1p(e^{−|z|})), z = y⟨a,x⟩.
 func (Logistic) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) {
@@ -39,7 +39,7 @@ func (Logistic) Value(x []float64, e schemas.Event) float64 {
 // Hinge is ℓ(x) = max(0, 1 − y⟨a,x⟩), y ∈ {−1, 1}.
 type Hinge struct{}
 
-// Gradient is −w·y·a where y⟨a,x⟩ < 1, and zero elsewhere.
+// Gradient writes −w·y·a where y⟨a,x⟩ < 1, and zero elsewhere.
 func (Hinge) Gradient(dst, x []float64, e schemas.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) || m != m {
@@ -52,7 +52,7 @@ func (Hinge) Gradient(dst, x []float64, e schemas.Event) bool {
 	return scaled(dst, float64(slope*e.Weight), e.Vector)
 }
 
-// Value is w·max(0, 1 − y⟨a,x⟩).
+// Value returns w·max(0, 1 − y⟨a,x⟩).
 func (Hinge) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) {

@@ -7,10 +7,11 @@ import (
 	"oriel/schemas"
 )
 
-// Portfolio is ℓ(x) = −log⟨x, r⟩, r the price relatives of one period: minus the log growth of wealth x.
+// Portfolio is ℓ(x) = −log⟨x, r⟩, where r are the price relatives of one period: minus the log growth of the wealth
+// held as x.
 type Portfolio struct{}
 
-// Gradient is −w·r/⟨x,r⟩. It is not defined where the wealth would not be positive.
+// Gradient writes −w·r/⟨x,r⟩. It is undefined if the wealth would not be positive.
 func (Portfolio) Gradient(dst, x []float64, e schemas.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) || !(m > 0 && m <= math.MaxFloat64) {
@@ -19,7 +20,7 @@ func (Portfolio) Gradient(dst, x []float64, e schemas.Event) bool {
 	return scaled(dst, -e.Weight/m, e.Vector)
 }
 
-// Value is −w·log⟨x,r⟩.
+// Value returns −w·log⟨x,r⟩.
 func (Portfolio) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) || !(m > 0 && m <= math.MaxFloat64) {

@@ -6,16 +6,16 @@ import (
 	"oriel/schemas"
 )
 
-// Quantile is the pinball loss ℓ(x) = max(τ(y − m), (τ−1)(y − m)), m = ⟨a,x⟩, whose least mean is at the τ-quantile of
+// Quantile is the pinball loss ℓ(x) = max(τ(y − m), (τ−1)(y − m)), m = ⟨a,x⟩, whose mean is least at the τ-quantile of
 // y (Koenker and Bassett, "Regression quantiles", Econometrica 46, 1978).
 //
-// In one dimension an event may have no vector: a is then the constant 1, and x a threshold that a share τ of the
-// labels stays below.
+// In one dimension an event may have no vector. Then a is the constant 1, and x is a threshold with a share τ of the
+// labels below it.
 type Quantile struct {
 	Tau float64 // τ, in (0, 1)
 }
 
-// constant is the vector of an event that has none.
+// constant is the vector of an event without a vector.
 var constant = schemas.Vector{Values: []float64{1}}
 
 // vectorOf returns the vector of an event for a point in n dimensions.
@@ -26,7 +26,7 @@ func (Quantile) vectorOf(e schemas.Event, n int) schemas.Vector {
 	return e.Vector
 }
 
-// Predict returns ⟨a, x⟩, and NaN where a does not lie in the space of x.
+// Predict returns ⟨a, x⟩, or NaN if a and x have different dimensions.
 func (q Quantile) Predict(x []float64, e schemas.Event) float64 {
 	m, ok := inner(q.vectorOf(e, len(x)), x)
 	if !ok {
@@ -35,7 +35,7 @@ func (q Quantile) Predict(x []float64, e schemas.Event) float64 {
 	return m
 }
 
-// Gradient is w·(1−τ)·a where the label lies below m, −w·τ·a above, and zero at it.
+// Gradient writes w·(1−τ)·a if the label is below m, −w·τ·a if it is above, and zero if it equals m.
 func (q Quantile) Gradient(dst, x []float64, e schemas.Event) bool {
 	v := q.vectorOf(e, len(x))
 	m, ok := inner(v, x)
@@ -54,7 +54,7 @@ func (q Quantile) Gradient(dst, x []float64, e schemas.Event) bool {
 	return scaled(dst, float64(slope*e.Weight), v)
 }
 
-// Value is w·max(τ(y − m), (τ−1)(y − m)).
+// Value returns w·max(τ(y − m), (τ−1)(y − m)).
 func (q Quantile) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(q.vectorOf(e, len(x)), x)
 	if !ok || !valid(e.Weight) {

@@ -9,13 +9,13 @@ import (
 // Squared is ℓ(x) = ½(y − ⟨a,x⟩)².
 type Squared struct{}
 
-// Gradient is w·(⟨a,x⟩ − y)·a.
+// Gradient writes w·(⟨a,x⟩ − y)·a.
 func (Squared) Gradient(dst, x []float64, e schemas.Event) bool {
 	m, ok := inner(e.Vector, x)
 	return ok && valid(e.Weight) && scaled(dst, float64((m-e.Label)*e.Weight), e.Vector)
 }
 
-// Value is w·½(y − ⟨a,x⟩)².
+// Value returns w·½(y − ⟨a,x⟩)².
 func (Squared) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) {
@@ -28,7 +28,7 @@ func (Squared) Value(x []float64, e schemas.Event) float64 {
 // Absolute is ℓ(x) = |y − ⟨a,x⟩|.
 type Absolute struct{}
 
-// Gradient is w·sign(⟨a,x⟩ − y)·a, zero where the residual is.
+// Gradient writes w·sign(⟨a,x⟩ − y)·a, which is zero if the residual is zero.
 func (Absolute) Gradient(dst, x []float64, e schemas.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) {
@@ -46,7 +46,7 @@ func (Absolute) Gradient(dst, x []float64, e schemas.Event) bool {
 	return scaled(dst, float64(slope*e.Weight), e.Vector)
 }
 
-// Value is w·|y − ⟨a,x⟩|.
+// Value returns w·|y − ⟨a,x⟩|.
 func (Absolute) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !valid(e.Weight) {

@@ -7,7 +7,7 @@ import (
 	"oriel/schemas"
 )
 
-// Predict returns ⟨a, x⟩, and NaN where a does not lie in the space of x.
+// Predict returns ⟨a, x⟩, or NaN if a and x have different dimensions.
 func Predict(x []float64, e schemas.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok {
@@ -16,14 +16,14 @@ func Predict(x []float64, e schemas.Event) float64 {
 	return m
 }
 
-// Features writes v over dst. It reports false, and contributions dst unspecified, where v does not lie in the space of
-// dst or an entry is not finite.
+// Features writes v over dst. It returns false, and leaves dst unspecified, if v does not fit the dimension of dst or
+// an entry is not finite.
 func Features(dst []float64, v schemas.Vector) bool {
 	_, ok := inner(v, dst)
 	return ok && scaled(dst, 1, v)
 }
 
-// Drawn is Features divided by their norm, or by longest, where that is more: features drawn to norm 1.
+// Drawn writes features divided by longest, or by their norm if that is larger, so that the result has norm at most 1.
 func Drawn(dst []float64, v schemas.Vector, longest float64) bool {
 	if !Features(dst, v) {
 		return false
@@ -35,7 +35,7 @@ func Drawn(dst []float64, v schemas.Vector, longest float64) bool {
 	return true
 }
 
-// inner returns ⟨v, x⟩ and whether v lies in the space of x. The sum runs in the order of v's values.
+// inner returns ⟨v, x⟩, and whether v fits the dimension of x. The sum runs in the order of v's values.
 func inner(v schemas.Vector, x []float64) (float64, bool) {
 	if v.Indices == nil {
 		if len(v.Values) != len(x) {
@@ -56,7 +56,7 @@ func inner(v schemas.Vector, x []float64) (float64, bool) {
 	return sum, true
 }
 
-// scaled writes factor·v over dst and reports whether every entry is finite. inner has accepted v.
+// scaled writes factor·v over dst and reports whether every entry is finite. inner must have accepted v.
 func scaled(dst []float64, factor float64, v schemas.Vector) bool {
 	if v.Indices == nil {
 		for i, a := range v.Values {

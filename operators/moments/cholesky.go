@@ -7,28 +7,29 @@ import (
 	"oriel/operators/elementary"
 )
 
-// Cholesky is the factor L of a symmetric positive definite matrix, LLᵀ. It has the same bits on every CPU: sums have
-// the order of lattice.Dot, each product is rounded, roots and quotients are IEEE's. It holds no memory of matrices
-// before, and is not safe for concurrent use.
+// Cholesky is the factor L of a symmetric positive definite matrix, LLᵀ. Its bits are equal on every CPU: sums have the
+// order of lattice.Dot, each product is rounded, and roots and quotients follow IEEE. It keeps nothing of earlier
+// matrices, and is not safe for concurrent use.
 type Cholesky struct {
 	size  int
 	lower []float64 // row i at i(i+1)/2
 	work  []float64
 }
 
-// NewCholesky returns room for matrices of a size.
+// NewCholesky returns a Cholesky for matrices of the given size.
 func NewCholesky(size int) *Cholesky {
 	return &Cholesky{size: size, lower: make([]float64, size*(size+1)/2), work: make([]float64, size)}
 }
 
-// least is the smallest pivot, as a share of the number on the diagonal: below it rounding decides what is solved.
+// least is the smallest accepted pivot, relative to the number on the diagonal. Below it, rounding would determine
+// solutions.
 const least = 0x1p-40
 
 func (c *Cholesky) row(i int) []float64 { return c.lower[i*(i+1)/2:][: i+1 : i+1] }
 
-// Factor factors scale·M + add·I, M the first rows and columns of m. It reports false, and has then no factor, where
-// that is not positive definite by some margin, or not finite: by the row-wise algorithm (Golub and Van Loan, "Matrix
-// Computations", 4th edition, section 4.2).
+// Factor factors scale·M + add·I, where M are the first rows and columns of m. It returns false, and leaves no factor,
+// if this matrix is not finite, or not positive definite by some margin. It uses the row-wise algorithm (Golub and Van
+// Loan, "Matrix Computations", 4th edition, section 4.2).
 func (c *Cholesky) Factor(m Symmetric, scale, add float64) bool {
 	for i := range c.size {
 		row := c.row(i)
@@ -86,8 +87,8 @@ func (c *Cholesky) LogDeterminant() float64 {
 	return sum
 }
 
-// Rows writes the lengths of the inverse's rows to dst: the standard deviations of a solution whose right side has
-// independent noise of deviation 1.
+// Rows writes the norms of the inverse's rows to dst. These are the standard deviations of a solution whose right side
+// has independent noise of deviation 1.
 func (c *Cholesky) Rows(dst []float64) {
 	for i := range c.size {
 		clear(c.work)

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// drawn is GᵀG of rows of n normal numbers, and the upper triangle of noise of deviation sd off the diagonal and √2·sd
-// on it.
+// drawn returns GᵀG for rows of n normal numbers, plus symmetric noise with deviation sd off the diagonal and √2·sd on
+// it.
 func drawn(rng *rand.Rand, n, rows int, sd float64) Symmetric {
 	m := Symmetric{Size: n, Values: make([]float64, n*(n+1)/2)}
 	x := make([]float64, n)
@@ -48,8 +48,8 @@ func dense(m Symmetric) *mat.SymDense {
 	return out
 }
 
-// slow is the factor by the definition, each sum in the order of lattice.Dot written out: term k belongs to sum k mod
-// 4 as long as whole fours last, which those behind them follow.
+// slow computes the factor by its definition, with sums in the order of lattice.Dot: term k belongs to sum k mod 4 as
+// long as there are four more terms, and the remaining terms follow.
 func slow(m Symmetric, size int, scale, add float64) ([][]float64, bool) {
 	dot := func(a, b []float64) float64 {
 		var s [4]float64
@@ -80,8 +80,8 @@ func slow(m Symmetric, size int, scale, add float64) ([][]float64, bool) {
 	return l, true
 }
 
-// The factor is the slow twin's bit for bit, and gonum's within rounding; solutions solve; lengths of the inverse's
-// rows are those of the inverse. It fails where the twin does.
+// TestCholeskyIsItsTwin checks that the factor equals the slow one bit for bit, and gonum's up to rounding. Solutions
+// solve the equations, and Rows returns the norms of the inverse's rows. It fails where the slow one fails.
 func TestCholeskyIsItsTwin(t *testing.T) {
 	rng, failed := rand.New(rand.NewPCG(7, 8)), 0
 	for _, n := range []int{1, 2, 3, 4, 5, 8, 27} {
@@ -140,7 +140,8 @@ func TestCholeskyIsItsTwin(t *testing.T) {
 	}
 }
 
-// What is singular but for rounding has no factor: its solutions would be rounding alone.
+// TestNearlySingularHasNoFactor checks that a matrix that is singular up to rounding has no factor, because its
+// solutions would be rounding errors.
 func TestNearlySingularHasNoFactor(t *testing.T) {
 	for _, off := range []float64{-1e-13, 0, 1e-13} {
 		if NewCholesky(2).Factor(Symmetric{Size: 2, Values: []float64{1, 1, 1 + off}}, 1, 0) {
@@ -152,7 +153,7 @@ func TestNearlySingularHasNoFactor(t *testing.T) {
 	}
 }
 
-// numbers are some in [−1, 1) of no library, whose sequence could change.
+// numbers returns a generator of numbers in [−1, 1) that uses no library, whose sequence could change.
 func numbers() func() float64 {
 	state := uint64(1)
 	return func() float64 {
@@ -161,7 +162,7 @@ func numbers() func() float64 {
 	}
 }
 
-// hashed is a digest of the bits of numbers.
+// hashed returns a digest of the bits of numbers.
 func hashed(all []float64) string {
 	hash, word := sha256.New(), make([]byte, 8)
 	for _, f := range all {
@@ -171,7 +172,7 @@ func hashed(all []float64) string {
 	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// Bytes of solutions never change: decisions are made of them.
+// TestGoldenSolutions checks that solutions keep their bytes, because decisions are computed from them.
 func TestGoldenSolutions(t *testing.T) {
 	next := numbers()
 	var all []float64
@@ -198,7 +199,8 @@ func TestGoldenSolutions(t *testing.T) {
 	}
 }
 
-// The shift doubles until there is a factor, and not once where there is one; a matrix that is not finite has none.
+// TestShiftDoubles checks that the shift doubles until there is a factor, and stays if there is one at once. A matrix
+// that is not finite has none.
 func TestShiftDoubles(t *testing.T) {
 	m := Symmetric{Size: 3, Values: []float64{-10, 0, 0, 2, 0, 1}}
 	s := NewSystem(2)
@@ -223,9 +225,10 @@ func TestShiftDoubles(t *testing.T) {
 	}
 }
 
-// Noise alone, shifted by Edge, has no negative eigenvalue but with the probability of PROOF.md, Theorem 3; half the
-// edge is too little nearly always. 200 draws of d = 27: at 1.5 times the edge e^{−27/4} = 0.0012 a draw, so 3 or more
-// of 200 come with probability 0.002 at most, and the seed is fixed.
+// TestEdgeOfTheSpectrum checks PROOF.md, Theorem 3: noise alone, shifted by Edge, has a negative eigenvalue only with
+// the stated probability, and half the edge nearly always fails. It makes 200 draws of d = 27. At 1.5 times the edge
+// the probability is e^{−27/4} = 0.0012 a draw, so that 3 or more of 200 have probability at most 0.002; the seed is
+// fixed.
 func TestEdgeOfTheSpectrum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	const d, draws = 27, 200
@@ -246,7 +249,7 @@ func TestEdgeOfTheSpectrum(t *testing.T) {
 	}
 }
 
-// Nothing allocates once there is room.
+// TestSystemAllocatesNothing checks that nothing is allocated after the constructor.
 func TestSystemAllocatesNothing(t *testing.T) {
 	m, s := drawn(rand.New(rand.NewPCG(1, 1)), 28, 100, 1), NewSystem(27)
 	x := make([]float64, 27)
@@ -260,7 +263,7 @@ func TestSystemAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Cap draws to the length, and makes zero of what has none.
+// TestCap checks that Cap scales longer vectors down to the length, and turns vectors that are not finite into zero.
 func TestCap(t *testing.T) {
 	v := []float64{3, 4}
 	if Cap(v, 5); v[0] != 3 || v[1] != 4 {

@@ -2,9 +2,9 @@ package moments
 
 import "math"
 
-// LargestDistance returns two rows (x; ±1) as far apart as Distances say, |x| = 1: for an audit. u, of d+1 numbers,
-// chooses one of the pairs. Rows (x; s) and (x'; ±s) are orthogonal where ⟨x, x'⟩ = ∓s²: u gives x, the plane of x',
-// and the sign. In one dimension x' = −x.
+// LargestDistance returns two rows (x; ±1) that are as far apart as Distances declares, with |x| = 1, for an audit. u,
+// of d+1 numbers, selects one of the pairs. Rows (x; s) and (x'; ±s) are orthogonal if ⟨x, x'⟩ = ∓s². u gives x, the
+// plane of x', and the sign. In one dimension x' = −x.
 func (r Rows) LargestDistance(u []float64) (a, b []float64) {
 	d := r.Features
 	a, b = make([]float64, d+1), make([]float64, d+1)

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/mechtest/sumtest"
 )
 
-// exact returns δ(ε) of two contributions under rounded normal noise of scale s a number, both ways, by visiting all
-// that can be released, to 5.5 scales of the noise: what is beyond only makes δ smaller.
+// exact returns δ(ε) of two contributions under rounded normal noise of scale s a number, the larger of both
+// directions. It enumerates releases up to 5.5 scales of the noise; those beyond would only make δ smaller.
 func exact(s float64, x, y []int64, epsilon float64) float64 {
 	cell, reach := sumtest.NormalCell(s), int64(math.Ceil(5.5*s))
 	var walk func(i int, p, q float64) float64
@@ -46,21 +46,23 @@ func worst(q contribution.Quantiser, r Rows, fine int, s, epsilon float64) float
 	return most
 }
 
-// The law of a released 2×2 matrix is within the Gaussian claim of its distance, for every pair of its contributions,
-// by visiting all releases: δ is at most that of µ = Δ/σ, and more than half of it somewhere. A diagonal of scale σ
-// where √2·σ is claimed is beyond it, at s = ½; at s = 1 the farthest 2×2 contributions have equal diagonals.
+// TestExactLawOfTwoByTwo checks that the law of a released 2×2 matrix is within the Gaussian claim for its distance,
+// for every pair of contributions, by enumerating releases. δ is at most that of µ = Δ/σ, and somewhere more than half
+// of it. A diagonal with noise of scale σ, where √2·σ is claimed, exceeds it at s = ½. At s = 1 the farthest 2×2
+// contributions have equal diagonals.
 func TestExactLawOfTwoByTwo(t *testing.T) {
 	for _, label := range []int{Whole, Whole / 2} {
 		r, g := Rows{Features: 1, Label: label}, coarse(1)
 		near, _ := r.Distances(g)
-		// On this lattice, where rounding is large, the true distance by enumeration is the sharper claim.
+		// On this lattice, where rounding is large, the enumerated distance gives a sharper claim than the declared
+		// one.
 		enumerated, _ := mechtest.LargestDistances(g, r, r.Size(), rows(r, 1))
 		if enumerated > near.Lo {
 			t.Fatalf("leaves are √%d apart, claimed √%d", enumerated, near.Lo)
 		}
 		const s, epsilon = 2, 1
 		claim := dp.GaussianDelta(epsilon, math.Sqrt(float64(enumerated))/s)
-		// Both signs of the loss are added, over disjoint releases: twice the claim at most.
+		// Both signs of the loss are added, over disjoint releases: at most twice the claim.
 		got := worst(r, r, 1, s, epsilon)
 		if got > 2*claim*(1+1e-9) || got < claim {
 			t.Errorf("%+v: δ(%d) = %g, claimed %g", r, epsilon, got, 2*claim)

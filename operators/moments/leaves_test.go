@@ -10,15 +10,15 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// pair are two rows of numbers of any bits, on a lattice as mechanisms have them.
+// pair holds two rows of numbers with arbitrary bits, on a lattice as mechanisms use it.
 type pair struct {
 	rows Rows
 	bits int
 	a, b []float64
 }
 
-// apart returns squares of how far the contributions are from each other and from zero, exactly, and those that are
-// claimed.
+// apart returns the exact squares of the contributions' distance from each other and from zero, and the declared
+// squares.
 func (p pair) apart(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
 	t.Helper()
 	g, err := lattice.NewFineGrid(p.rows.Component().Clip, p.bits)
@@ -47,7 +47,7 @@ func (p pair) check(t *testing.T) {
 	}
 }
 
-// adversarial are numbers that are hard to clip, to square or to round.
+// adversarial returns numbers that are hard to clip, to square or to round.
 func adversarial(rng *rand.Rand) float64 {
 	odd := []float64{
 		0, math.Copysign(0, -1), 1, -1, math.Nextafter(1, 2), math.Nextafter(1, 0), 0.5, math.Sqrt(0.5), 0x1p-12, 0x1p-13,
@@ -65,8 +65,9 @@ func adversarial(rng *rand.Rand) float64 {
 	return rng.NormFloat64()
 }
 
-// Leaves on true lattices, coarse and fine, of numbers of any bits, are no farther apart than is claimed, in integers:
-// of rows whatever, of the farthest two and of those beside them by a bit, of one block and of two.
+// TestLeavesOfAnyBits checks in integers that contributions on real lattices, coarse and fine, are no farther apart
+// than declared. Rows have arbitrary bits, are the farthest two, or differ from these by one bit, in one block and in
+// two.
 func TestLeavesOfAnyBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for n := range 20_000 {
@@ -98,8 +99,8 @@ func TestLeavesOfAnyBits(t *testing.T) {
 	}
 }
 
-// An exchange that moves a row from one block to another, and one of the farthest rows of one block, are as far as is
-// claimed but for the rounding, and s = 1 is 2.
+// TestTheClaimIsReached checks that an exchange reaches the declared distance up to rounding, if it moves a row from
+// one block to another or exchanges the farthest rows of one block. At s = 1 that distance is 2.
 func TestTheClaimIsReached(t *testing.T) {
 	for _, label := range []int{1, 512, 717, Whole} {
 		for bits := lattice.CoarseBits; bits <= lattice.FineBits; bits += 3 {
@@ -122,8 +123,8 @@ func TestTheClaimIsReached(t *testing.T) {
 	}
 }
 
-// What is no number has a contribution, too, the same on every CPU: of a y that is none that of y = 0, of a block that
-// is none, or half of one, zero.
+// TestLeavesOfNoNumbers checks contributions of NaN inputs, which are equal on every CPU. A NaN y counts as y = 0; a
+// block that is NaN or fractional gives zero.
 func TestLeavesOfNoNumbers(t *testing.T) {
 	r := Rows{Features: 2, Label: Whole, Blocks: 2}
 	g, err := lattice.NewGrid(r.Component().Clip)

@@ -7,9 +7,9 @@ import (
 	"oriel/operators/elementary"
 )
 
-// DescribeNoise tells people what noise the released moments of rows with so many features have under a mechanism at
-// its worst, and what a shift of a factor times the edge of its spectrum is: in squares of features of length 1, or in
-// events. It is empty where the mechanism cannot be calibrated.
+// DescribeNoise describes for people the largest noise of released moments of rows with size features under a
+// mechanism, and a shift of factor times the edge of its spectrum. The unit is squares of features of length 1, or
+// events. It returns "" if the mechanism cannot be calibrated.
 func DescribeNoise(m mechanisms.Config, size int, factor float64) string {
 	sd, err := Deviation(m)
 	if err != nil {
@@ -26,14 +26,14 @@ func DescribeNoise(m mechanisms.Config, size int, factor float64) string {
 	return text
 }
 
-// Doubled bounds the share of decisions for which a shift of a factor ≥ 1 times the edge is too small: PROOF.md,
-// Theorem 3.
+// Doubled bounds the share of decisions for which a shift of factor times the edge, factor ≥ 1, is too small (PROOF.md,
+// Theorem 3).
 func Doubled(size int, factor float64) float64 {
 	over := factor - 1
 	return elementary.Exp(-float64(float64(over*over) * float64(size)))
 }
 
-// Deviation returns the worst that a released number off the diagonal has under a mechanism.
+// Deviation returns the largest standard deviation of a released number off the diagonal under a mechanism.
 func Deviation(m mechanisms.Config) (float64, error) {
 	plan, err := mechanisms.Calibrate(m)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// What people are told of the noise is the noise of a stream, and a shift's doublings are bounded by Theorem 3.
+// TestDescribeNoise checks that the described noise is that of a stream, and that Theorem 3 bounds the doublings of a
+// shift.
 func TestDescribeNoise(t *testing.T) {
 	rows := Rows{Features: 16, Label: Whole}
 	m := mechanisms.Config{

@@ -13,7 +13,7 @@ import (
 // MaxFeatures bounds d: a contribution of 512 features has 131 841 numbers.
 const MaxFeatures = 512
 
-// Whole is the Label of s = 1.
+// Whole is the Label for s = 1.
 const Whole = 1 << wholeBits
 
 const wholeBits = 10
@@ -21,9 +21,9 @@ const wholeBits = 10
 // rootHalf is 2⁶⁴/√2, to the nearest integer.
 const rootHalf = 0xb504f333f9de6484
 
-// Rows is the Quantiser of rows (x; s·y). It takes the number of the block, where there is more than one, x and y: d+1
-// or d+2 numbers. An x longer than 1 is drawn to length 1, y is clamped to [−1, 1]; a NaN or ±Inf among the x makes x
-// zero, and a NaN y makes y zero. Another block than 0 … Blocks−1 gives the zero contribution.
+// Rows is the Quantiser of rows (x; s·y). Its inputs are the block if there are several, x, and y: d+1 or d+2 numbers.
+// An x longer than 1 is scaled to length 1, and y is clamped to [−1, 1]. A NaN or ±Inf in x makes x zero, and a NaN y
+// makes y zero. A block outside 0 … Blocks−1 gives the zero contribution.
 type Rows struct {
 	Features int // d, 1 to MaxFeatures
 	Label    int // s·1024, 1 to Whole: above it nothing is gained
@@ -47,19 +47,19 @@ func (r Rows) Validate() error {
 
 func (r Rows) blocks() int { return max(1, r.Blocks) }
 
-// triangle is how many numbers a block has, D(D+1)/2.
+// triangle returns the number of entries of a block, D(D+1)/2.
 func (r Rows) triangle() int { return (r.Features + 1) * (r.Features + 2) / 2 }
 
 // Size returns the coordinates of all blocks.
 func (r Rows) Size() int { return r.blocks() * r.triangle() }
 
-// Block returns the numbers of a block among all of a release.
+// Block returns the numbers of one block of a release.
 func (r Rows) Block(release []float64, block int) Symmetric {
 	n := r.triangle()
 	return Symmetric{Size: r.Features + 1, Values: release[block*n:][:n]}
 }
 
-// Entries is d+1, and one more where there are blocks to choose from.
+// Entries returns d+1, and one more if there are several blocks.
 func (r Rows) Entries() int {
 	if r.blocks() > 1 {
 		return r.Features + 2
@@ -67,7 +67,7 @@ func (r Rows) Entries() int {
 	return r.Features + 1
 }
 
-// Scales are 2 on the diagonal.
+// Scales returns 2 for numbers on the diagonal, whose noise has twice the variance.
 func (r Rows) Scales() []uint32 {
 	out := make([]uint32, 0, r.Size())
 	for range r.blocks() {
@@ -81,8 +81,8 @@ func (r Rows) Scales() []uint32 {
 	return out
 }
 
-// Component is a component that has these contributions, on a grid that holds the longest: (1+s²)/√2, with room for its
-// rounding. Of invalid rows it says nothing.
+// Component returns a component with this quantiser, on a grid that holds the longest contribution: (1+s²)/√2, with
+// room for rounding. It does not detect invalid rows.
 func (r Rows) Component() contribution.Component {
 	s := float64(r.Label) / Whole
 	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24) // Distances adds √D/2 + 2 units, of 2²⁴ or more
@@ -90,14 +90,14 @@ func (r Rows) Component() contribution.Component {
 	return contribution.Component{Size: r.Size(), Clip: clip, Quantiser: r, Scales: r.Scales()}
 }
 
-// units returns the fineness of rows on a grid: r = 2^fine units of x, S units of a label of 1, and the shift by which
-// r², shifted, is 1 in loss units.
+// units returns the resolution of rows on a grid: r = 2^fine units for |x| = 1, S units for a label of 1, and the shift
+// by which r² is 1 in loss units.
 func (r Rows) units(g lattice.Grid) (fine int, label int64, shift uint) {
 	fine = max(0, -g.Exp) / 2
 	return fine, int64(r.Label) << fine >> wholeBits, uint(max(0, -g.Exp) - 2*fine)
 }
 
-// Distances are those of PROOF.md, Theorem 1: r² + S² and that over √2, with the rounding of the diagonal.
+// Distances returns the bounds of PROOF.md, Theorem 1: r² + S² and that over √2, with the rounding of the diagonal.
 func (r Rows) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	fine, label, shift := r.units(g)
 	whole := (int64(1)<<(2*fine) + label*label) << shift
@@ -105,15 +105,15 @@ func (r Rows) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return lattice.Square(whole + rounding + 1), lattice.Square(halved(whole) + rounding/2 + 2)
 }
 
-// halved returns x/√2 to the nearest integer, by less than 2⁻²¹ off where it is near the middle of two, for 0 ≤ x ≤
-// 2⁴³: rootHalf is off by half a unit of 2⁻⁶⁴.
+// halved returns x/√2 rounded to the nearest integer, for 0 ≤ x ≤ 2⁴³. Close to the middle between two integers it may
+// err by less than 2⁻²¹, because rootHalf is off by half a unit of 2⁻⁶⁴.
 func halved(x int64) int64 {
 	high, low := bits.Mul64(uint64(x), rootHalf)
 	return int64(high + low>>63)
 }
 
-// Quantise writes the contribution of a row: x and y become integers and are checked as integers; then they are
-// multiplied, exactly but on the diagonal, whose numbers are halved.
+// Quantise writes the contribution of a row. x and y become integers, which are checked as integers and then
+// multiplied. Products are exact, except on the diagonal, whose numbers are halved.
 func (r Rows) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	n, d := r.triangle(), r.Features
 	block := 0
@@ -125,7 +125,7 @@ func (r Rows) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 	fine, label, shift := r.units(g)
 	dst = dst[block*n:][:n]
-	// The row stands at the end of the triangle, where no product is written before what it is made of was read.
+	// The row is stored at the end of the triangle, so that no product overwrites a number that is still needed.
 	row := dst[n-d-1:]
 	(lattice.Grid{Exp: -fine, Lambda: 1 << fine}).Quantise(row[:d], v[:d])
 	row[d] = labelled(v[d], label)
@@ -141,7 +141,7 @@ func (r Rows) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// labelled is y·most to the nearest integer, y clamped to [−1, 1]; 0 of a NaN.
+// labelled returns y·most rounded to the nearest integer, with y clamped to [−1, 1], and 0 for NaN.
 func labelled(y float64, most int64) int64 {
 	if math.IsNaN(y) {
 		return 0

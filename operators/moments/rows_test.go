@@ -15,13 +15,13 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// coarse is a lattice on which all contributions can be visited: r = 2^fine.
+// coarse returns a lattice on which all contributions can be enumerated: r = 2^fine.
 func coarse(fine int) lattice.Grid { return lattice.Grid{Exp: -2 * fine, Lambda: 1 << (2*fine + 1)} }
 
-// fault is a quantiser with something wrong.
+// fault is a quantiser with a planted fault.
 type fault struct {
 	Rows
-	plain  bool // the diagonal is not halved: noise of scale σ there, where √2·σ is claimed
+	plain  bool // the diagonal is not halved: its noise has scale σ, not the claimed √2·σ
 	late   bool // x is clipped after the product: its length is not checked before it
 	short  bool // a distance of 1, as if s were 0
 	twice  bool // the played arm's leaf in every block
@@ -80,7 +80,7 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// rows are all rows of a coarse lattice, longer ones, and some that are none.
+// rows returns all rows of a coarse lattice, longer ones, and some invalid ones.
 func rows(r Rows, fine int) [][]float64 {
 	most := math.Ldexp(1, fine)
 	all := [][]float64{{}}
@@ -122,7 +122,7 @@ func rows(r Rows, fine int) [][]float64 {
 	return out
 }
 
-// A label beyond its range counts as the end of it, however far beyond, and one that is no number as 0.
+// TestLabelsAreClamped checks that a label beyond its range counts as the end of the range, and NaN as 0.
 func TestLabelsAreClamped(t *testing.T) {
 	for y, want := range map[float64]int64{
 		1: 1000, 1.5: 1000, 1e300: 1000, math.Inf(1): 1000, -1e300: -1000, math.Inf(-1): -1000, 0.0006: 1, math.NaN(): 0,
@@ -133,8 +133,8 @@ func TestLabelsAreClamped(t *testing.T) {
 	}
 }
 
-// Every contribution of a coarse lattice is no farther from another and from zero than is claimed, and some are nearly
-// as far; faults are farther.
+// TestDistancesByEnumeration checks every pair of contributions on a coarse lattice. They are no farther apart, and no
+// farther from zero, than declared, and some come close. Planted faults exceed the declared distances.
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(what string, q contribution.Quantiser, r Rows, fine int, holds bool) {
 		t.Helper()
@@ -144,7 +144,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 		if within := replace <= near.Lo && zeroOut <= far.Lo; within != holds {
 			t.Errorf("%s, %+v: √%d and √%d, claimed √%d and √%d", what, r, replace, zeroOut, near.Lo, far.Lo)
 		}
-		// Beside the rounding, which is large on this lattice.
+		// Subtract the rounding, which is large on this lattice.
 		main := math.Sqrt(float64(near.Lo)) - math.Ceil(math.Sqrt(float64(r.Features+1))) - 1
 		if holds && r.Features > 1 && math.Sqrt(float64(replace)) < 0.95*main {
 			t.Errorf("%s, %+v: √%d is much less than %g", what, r, replace, main)
@@ -167,7 +167,8 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f("labels not clamped", fault{Rows: two, labels: true}, two, 3, false)
 }
 
-// A grid as mechanisms have them holds every contribution, whatever its bits, and the claims are those of the formula.
+// TestLeavesAreWithinTheGrid checks that a grid as mechanisms use it holds every contribution, whatever its bits, and
+// that declared distances follow the formula.
 func TestLeavesAreWithinTheGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, r := range []Rows{
@@ -218,7 +219,8 @@ func TestLeavesAreWithinTheGrid(t *testing.T) {
 	}
 }
 
-// halved is x/√2 to the nearest integer: 2h is nearer to √2·x than any other even number.
+// TestHalvedIsNearest checks that halved returns x/√2 rounded to the nearest integer: 2h is closer to √2·x than any
+// other even number.
 func TestHalvedIsNearest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range 100_000 {
@@ -235,8 +237,9 @@ func TestHalvedIsNearest(t *testing.T) {
 	}
 }
 
-// Without noise sums are the moments of what arrives, over trees, blt, forgetting and single steps; x longer than 1 is
-// drawn to 1 before it is multiplied. The deviation of the diagonal is √2 times that of the rest.
+// TestSumsAreSecondMoments checks that without noise sums are the second moments of the inputs, over trees, blt,
+// decaying sums and per-step releases. An x longer than 1 is scaled to 1 before it is multiplied. The deviation of the
+// diagonal is √2 times that of the rest.
 func TestSumsAreSecondMoments(t *testing.T) {
 	r := Rows{Features: 3, Label: 768, Blocks: 2}
 	for _, c := range streams(r) {
@@ -282,7 +285,7 @@ func TestSumsAreSecondMoments(t *testing.T) {
 	}
 }
 
-// streams are the mechanisms that take a quantiser and have noise of known deviation.
+// streams returns the mechanisms that accept a quantiser and have noise of known deviation.
 func streams(r Rows) []mechanisms.Config {
 	c := mechtest.Config(1)
 	c.Contribution = contribution.Contribution{Components: []contribution.Component{r.Component()}}
@@ -302,8 +305,8 @@ func streams(r Rows) []mechanisms.Config {
 	return all
 }
 
-// The noise of a release has the deviation that the stream declares, √2 times that on the diagonal. False rejection:
-// 6.11 standard errors of a variance, √(2/samples).
+// TestNoiseIsTheDeclaredOne checks that the noise of a release has the standard deviation that the stream declares, and
+// √2 times that on the diagonal. The limit is 6.11 standard errors of a variance, √(2/samples).
 func TestNoiseIsTheDeclaredOne(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	for _, c := range streams(r) {
@@ -333,9 +336,9 @@ func TestNoiseIsTheDeclaredOne(t *testing.T) {
 	}
 }
 
-// Over a tree a prefix of t steps has the noise of as many nodes as t has bits set, and never more than a row is in:
-// declared, and seen in the numbers of a release, diagonal over √2. False rejection: 6.11 standard errors of a
-// variance.
+// TestTreesOfMomentsHaveNoiseOfTheirNodes checks a tree: a prefix of t steps has the noise of as many nodes as t has
+// bits set, and never of more nodes than contain one row. It compares the declared noise with the numbers of a release,
+// with the diagonal over √2. The limit is 6.11 standard errors of a variance.
 func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	c := mechtest.Config(1)
@@ -370,7 +373,7 @@ func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	}
 }
 
-// A contribution takes no memory.
+// TestQuantiseAllocatesNothing checks that a contribution allocates nothing.
 func TestQuantiseAllocatesNothing(t *testing.T) {
 	r := Rows{Features: 27, Label: 717}
 	g, err := lattice.NewGrid(r.Component().Clip)
@@ -384,7 +387,7 @@ func TestQuantiseAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Problems are named together; a label's share above 1 is refused.
+// TestRowsValidate checks that problems are reported together, and that a label's share above 1 is refused.
 func TestRowsValidate(t *testing.T) {
 	for _, r := range []Rows{
 		{},

@@ -7,7 +7,7 @@ import (
 	"oriel/operators"
 )
 
-// shared are settings of all operators that learn from second moments: the kind, the unit and the limits of each.
+// shared are the settings that all operators over second moments have: the kind, the unit and the limits of each.
 var shared = []operators.Setting{
 	{Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "1e-12 to 1e12"},
 	{Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Range: "1/1024 to 1"},
@@ -15,7 +15,7 @@ var shared = []operators.Setting{
 	{Name: "NOISE_SHIFT", Kind: operators.Number, Unit: "factor", Range: "0 to 1000"},
 }
 
-// Setting returns the row of a setting, with a default and a text of the operator's own.
+// Setting returns the row of a setting with the operator's own default and text.
 func Setting(name, value, text string) operators.Setting {
 	for _, row := range shared {
 		if row.Name == name {
@@ -26,16 +26,16 @@ func Setting(name, value, text string) operators.Setting {
 	panic("BUG: moments: no setting " + name)
 }
 
-// EmitEvery is the row of EMIT_EVERY.
+// EmitEvery is the row of the setting EMIT_EVERY.
 var EmitEvery = operators.EmitEvery("16",
 	"weights are solved and emitted every so many steps; the privacy account covers all steps")
 
-// ReadLabel reads LABEL_SHARE: the Label of Rows.
+// ReadLabel reads LABEL_SHARE and returns the Label of Rows.
 func ReadLabel(v *operators.Values) int {
 	return int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/Whole, 1) * Whole)))
 }
 
-// WantMechanism wants a mechanism whose noise has an edge that is known, and whose releases are sums.
+// WantMechanism reports a mechanism whose releases are not sums, or whose noise has no known spectral edge.
 func WantMechanism(v *operators.Values) {
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || facts.Law == mechanisms.Gaussian && !facts.PerStep,

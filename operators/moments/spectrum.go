@@ -6,9 +6,9 @@ import (
 	"oriel/operators/elementary"
 )
 
-// Spectrum solves equations with a released matrix whose eigenvalues are raised to a floor: those that noise alone may
-// have made stay as large as noise is, and larger ones keep all that they say. It is post-processing, with the same
-// bits on every CPU, at some forty times the cost of a System's factor.
+// Spectrum solves equations with a released matrix whose eigenvalues are raised to a floor. Eigenvalues that noise
+// alone may have caused become as large as the noise, and larger ones are unchanged. It is post-processing, with the
+// same bits on every CPU, at about forty times the cost of a System's factor.
 type Spectrum struct {
 	size    int
 	floor   float64
@@ -17,15 +17,16 @@ type Spectrum struct {
 	work    []float64
 }
 
-// NewSpectrum returns room for d features.
+// NewSpectrum returns a Spectrum for d features.
 func NewSpectrum(size int) *Spectrum {
 	return &Spectrum{
 		size: size, eigen: elementary.NewEigen(size), weights: make([]float64, size), work: make([]float64, size),
 	}
 }
 
-// Factor takes scale·raised(M) + add·I, M the first rows and columns of m with no eigenvalue below floor. It reports
-// false where M is not finite, or where a sum is not above 0. Bits are the same on every CPU: package elementary.
+// Factor prepares scale·raised(M) + add·I. M are the first rows and columns of m, and raised sets eigenvalues below
+// floor to floor. It returns false if M is not finite, or if an eigenvalue of the sum is not positive. Its bits are
+// equal on every CPU, because it uses package elementary.
 func (s *Spectrum) Factor(m Symmetric, scale, floor, add float64) bool {
 	s.floor = floor
 	for i := range s.size {
@@ -65,7 +66,7 @@ func (s *Spectrum) Solve(dst, b []float64) {
 	}
 }
 
-// Rows writes the lengths of the inverse's rows to dst.
+// Rows writes the norms of the inverse's rows to dst.
 func (s *Spectrum) Rows(dst []float64) {
 	clear(dst)
 	for k, weight := range s.weights {

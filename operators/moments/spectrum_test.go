@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Eigenvalues are gonum's, vectors are orthonormal, solutions and lengths of rows those of the raised matrix; of
-// matrices of data, of noise alone, of one eigenvalue, and of the diagonal.
+// TestSpectrumIsThatOfGonum checks that eigenvalues agree with gonum and vectors are orthonormal. Solutions and norms
+// of rows are those of the raised matrix. It covers matrices of data, of noise alone, with a single eigenvalue, and
+// diagonal ones.
 func TestSpectrumIsThatOfGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	for _, n := range []int{1, 2, 3, 5, 8, 27} {
@@ -79,7 +80,8 @@ func TestSpectrumIsThatOfGonum(t *testing.T) {
 	}
 }
 
-// What has no inverse has none here: numbers that are not finite, a floor that leaves zero.
+// TestSpectrumRefuses checks that Factor returns false if there is no inverse: for numbers that are not finite, and for
+// a floor that leaves zero.
 func TestSpectrumRefuses(t *testing.T) {
 	s := NewSpectrum(2)
 	for _, odd := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
@@ -93,7 +95,7 @@ func TestSpectrumRefuses(t *testing.T) {
 	}
 }
 
-// Bytes of solutions never change: decisions are made of them.
+// TestGoldenSpectrum checks that solutions keep their bytes, because decisions are computed from them.
 func TestGoldenSpectrum(t *testing.T) {
 	next := numbers()
 	var all []float64
@@ -118,7 +120,7 @@ func TestGoldenSpectrum(t *testing.T) {
 	}
 }
 
-// Nothing allocates once there is room.
+// TestSpectrumAllocatesNothing checks that nothing is allocated after the constructor.
 func TestSpectrumAllocatesNothing(t *testing.T) {
 	m, s, x := drawn(rand.New(rand.NewPCG(1, 1)), 28, 100, 1), NewSpectrum(27), make([]float64, 27)
 	if n := testing.AllocsPerRun(10, func() {

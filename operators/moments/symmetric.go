@@ -2,7 +2,7 @@ package moments
 
 import "fmt"
 
-// Symmetric is a symmetric matrix by its upper triangle, row by row.
+// Symmetric is a symmetric matrix given by its upper triangle, row by row.
 type Symmetric struct {
 	Size   int // D
 	Values []float64
@@ -21,7 +21,7 @@ func (m Symmetric) index(i, j int) int {
 	return i*m.Size - i*(i-1)/2 + j - i
 }
 
-// Moments returns Σ x_i·x_j, Σ x·y and Σ y² of a released block: labels are given back their size.
+// Moments returns Σ x_i·x_j, Σ x·y and Σ y² of a released block, with labels in their own units.
 type Moments struct {
 	Symmetric
 	Label float64 // s

@@ -6,27 +6,28 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Edge returns 2√d·sd: where the spectrum of a d×d matrix of symmetric Gaussian noise ends whose numbers have the
-// standard deviation sd off the diagonal and √2·sd on it. Its largest eigenvalue is beyond Edge + t with probability
-// exp(−t²/4sd²) at most (PROOF.md, Theorem 3).
+// Edge returns 2√d·sd, the edge of the spectrum of a d×d matrix of symmetric Gaussian noise with standard deviation sd
+// off the diagonal and √2·sd on it. The largest eigenvalue exceeds Edge + t with probability at most exp(−t²/4sd²)
+// (PROOF.md, Theorem 3).
 func Edge(size int, sd float64) float64 { return float64(2 * float64(math.Sqrt(float64(size))*sd)) }
 
-// MostDoublings is how often a System tries a larger shift: 2⁶⁰ times is more than any released number is large.
+// MostDoublings bounds how often a System tries a larger shift. A shift grown by a factor of 2⁶⁰ exceeds any released
+// number.
 const MostDoublings = 60
 
-// System solves equations with a released matrix that noise may have left without a factor. It is post-processing.
+// System solves equations with a released matrix that noise may have made indefinite. It is post-processing.
 type System struct {
 	*Cholesky
 	Shift     float64 // of the factor that there is
 	Doublings int     // of its shift, before there was one
 }
 
-// NewSystem returns room for d features.
+// NewSystem returns a System for d features.
 func NewSystem(size int) *System { return &System{Cholesky: NewCholesky(size)} }
 
-// Factor factors scale·(M + shift·I) + add·I. Where that has no factor the shift becomes 2·shift + 1 and all is tried
-// again: how often depends on the release alone. It reports false where even the last shift was too small, as of a
-// matrix that is not finite.
+// Factor factors scale·(M + shift·I) + add·I. If that has no factor, the shift becomes 2·shift + 1 and Factor tries
+// again; the number of tries depends on the release alone. It returns false if even the last shift was too small, for
+// example for a matrix that is not finite.
 func (s *System) Factor(m Symmetric, scale, shift, add float64) bool {
 	s.Shift = shift
 	for s.Doublings = 0; s.Doublings <= MostDoublings; s.Doublings++ {
@@ -42,7 +43,7 @@ func (s *System) Factor(m Symmetric, scale, shift, add float64) bool {
 // Used returns the shift, and how often it was doubled.
 func (s *System) Used() (shift float64, doublings int) { return s.Shift, s.Doublings }
 
-// Cap draws a vector that is longer than most to that length, in place; of one that is not finite it makes zero.
+// Cap scales a vector that is longer than most down to that length, in place. A vector that is not finite becomes zero.
 func Cap(v []float64, most float64) {
 	length := lattice.Norm(v)
 	switch {

@@ -7,20 +7,20 @@ import (
 	"oriel/mechanisms"
 )
 
-// Account holds the draws of two neighbouring streams to the loss that is accounted of them. A draw by another law than
-// the account's is of scores that follow from releases.
+// Account compares the draws of two neighbouring streams with the accounted privacy loss. A draw by another law than
+// the account's must have scores that follow from releases.
 type Account struct {
 	Law      mechanisms.Exponential
-	Disjoint bool // of draws behind one step, all together, an exchange moves as much as of one
+	Disjoint bool // an exchange moves all draws after one step together by no more than one draw
 
 	Count uint64  // draws by the law
 	Share float64 // the largest share of the account that the exchange has moved a draw by
 
 	step     uint64
-	affected float64 // of the draws behind step
+	affected float64 // for the draws after step
 }
 
-// Add takes a draw of both, and returns how they differ by more than the account has; empty: they do not.
+// Add takes a draw of each stream. It returns a description of a difference beyond the account, or "" if there is none.
 func (a *Account) Add(d, other mechanisms.Draw) (fault string) {
 	if d.Step != other.Step || d.Place != other.Place || d.Instance != other.Instance || d.Law != other.Law ||
 		len(d.Scores) != len(other.Scores) {

@@ -6,7 +6,8 @@ import (
 	"oriel/mechanisms"
 )
 
-// An account takes what it allows, of one draw or of all behind a step, and no more.
+// TestAccountOfDraws checks that an account accepts the loss that it allows, for one draw and for all draws after a
+// step, and no more.
 func TestAccountOfDraws(t *testing.T) {
 	one, ten := mechanisms.Ratio{Num: 1, Den: 1}, mechanisms.Ratio{Num: 10, Den: 1}
 	law := mechanisms.Exponential{Epsilon: one, Sensitivity: ten}

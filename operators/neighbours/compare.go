@@ -9,15 +9,16 @@ import (
 	"oriel/operators"
 )
 
-// Limits of a pair of runs.
+// Limits for a pair of runs.
 const (
 	publicBytes   = 1 << 19 // of public states that are kept
 	afterExchange = 3       // looks at the public state, from an exchanged record on
 	restarts      = 3       // of a replay, at places that Compare chooses
 )
 
-// Compare plays a pair of streams of so many steps. at are the steps in which contributions may differ, nil for those
-// that the unit allows. A fault is the machine's; an error is the caller's, or of a stream that cannot be opened.
+// Compare plays a pair of streams for the given number of steps. at lists the steps in which contributions may differ;
+// nil means the steps that the unit allows. A fault is a defect of the machine. An error is the caller's, or means that
+// a stream cannot be opened.
 func (s *Subject) Compare(source Source, steps uint64, at []uint64) (Report, error) {
 	f, err := s.frame()
 	if err != nil {
@@ -35,12 +36,12 @@ func (s *Subject) Compare(source Source, steps uint64, at []uint64) (Report, err
 	return Report{Fault: r.fault, Steps: r.steps, Moved: r.moved}, nil
 }
 
-// identityOf is the place of a record in the log of both streams.
+// identityOf returns the log position of a record, which is the same in both streams.
 func identityOf(i int) noise.Identity {
 	return noise.Identity{Topic: [16]byte{5}, Partition: 1, Offset: int64(i), LeaderEpoch: 2}
 }
 
-// record plays the first stream.
+// record plays the first stream and records the run.
 func (f *frame) record(source Source, steps uint64) (out *recording, fault string, err error) {
 	out = &recording{}
 	r := f.run(out)
@@ -91,8 +92,8 @@ func (f *frame) record(source Source, steps uint64) (out *recording, fault strin
 	return out, r.fault, nil
 }
 
-// freshNoise refuses noise vectors of another number or size than is defined, and one that is drawn twice: two sums, or
-// two steps, would share it.
+// freshNoise refuses noise vectors whose number or size differs from the definition. It also refuses a vector that is
+// drawn twice, because two sums, or two steps, would share it.
 func (r *run) freshNoise() {
 	seen, defined := map[noise.Seed]bool{}, r.frame.vectors(len(r.recorded.steps))
 	for t, parts := range r.recorded.steps {
@@ -113,7 +114,7 @@ func (r *run) freshNoise() {
 	}
 }
 
-// publicOf returns the public part of a state; nil where the machine has none to show.
+// publicOf returns the public part of a state, or nil if the machine does not provide one.
 func publicOf(m operators.Machine) []byte {
 	if shared, ok := m.(interface{ AppendPublic(dst []byte) []byte }); ok {
 		return shared.AppendPublic([]byte{})
@@ -121,7 +122,7 @@ func publicOf(m operators.Machine) []byte {
 	return nil
 }
 
-// due says in what the decisions of a step are not those that are due.
+// due describes how the decisions of a step differ from those that are due.
 func due(m operators.Machine, decisions []operators.Decision) string {
 	step := m.Steps()
 	first, count := m.Due(step)
@@ -136,12 +137,12 @@ func due(m operators.Machine, decisions []operators.Decision) string {
 	return ""
 }
 
-// replay plays the neighbouring stream, which is written down and read back on the way.
+// replay plays the neighbouring stream. On the way it saves and restores the machine.
 func (f *frame) replay(r *run) error {
 	var seats [2]*seat
 	for i := range seats {
 		var err error
-		if seats[i], err = f.seat(1-i, r); err != nil { // that of the recording has been elsewhere
+		if seats[i], err = f.seat(1-i, r); err != nil { // the recording's machine has played other runs
 			return err
 		}
 	}
@@ -174,8 +175,8 @@ func (f *frame) replay(r *run) error {
 	return nil
 }
 
-// breaks are records behind which the replay is written down: the first and the last that are exchanged, and some
-// others.
+// breaks returns the records after which the replay saves and restores the machine: the first and the last exchanged
+// one, and some others.
 func (r *recording) breaks() (at []int) {
 	first, last := -1, -1
 	for i, c := range r.couples {
@@ -193,7 +194,7 @@ func (r *recording) breaks() (at []int) {
 	return at
 }
 
-// look compares what a record leaves for others to see with what was recorded.
+// look compares the observable effects of a record with the recorded ones.
 func (r *run) look(i int, m operators.Machine, decisions []operators.Decision) {
 	want := r.recorded.shown[i]
 	where := fmt.Sprintf("step %d", want.steps)
@@ -212,7 +213,7 @@ func (r *run) look(i int, m operators.Machine, decisions []operators.Decision) {
 	}
 }
 
-// finish checks what a whole run shows.
+// finish checks properties of the whole run.
 func (r *run) finish(at []uint64) {
 	separation, several := r.frame.Mechanism.Unit.EventSeparation()
 	for k, step := range r.steps {

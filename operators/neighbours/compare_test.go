@@ -14,7 +14,7 @@ import (
 	"oriel/schemas"
 )
 
-// toy is a machine that publishes its release. A fault changes what it does with a record, or what it says.
+// toy is a machine that publishes its release. A fault changes how it handles records or what it publishes.
 type toy struct {
 	operators.Base
 	seen  uint64 // in the state
@@ -48,7 +48,7 @@ func (m *toy) Add(dst []operators.Decision, r operators.Record) []operators.Deci
 	return append(dst, d)
 }
 
-// bent is a sum with a fault.
+// bent is a sum with a planted fault.
 type bent struct {
 	mechanisms.Sum
 	add func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum)
@@ -56,7 +56,7 @@ type bent struct {
 
 func (b bent) Add(dst []float64, v []int64, chain *noise.Chain) { b.add(dst, v, chain, b.Sum) }
 
-// subjectOf is the toy over a mechanism.
+// subjectOf returns the toy over a mechanism.
 func subjectOf(t *testing.T, c mechanisms.Config, fault toyFault) *Subject {
 	t.Helper()
 	p := mechtest.Plan(t, c)
@@ -77,7 +77,7 @@ func subjectOf(t *testing.T, c mechanisms.Config, fault toyFault) *Subject {
 	return s
 }
 
-// list is a Source: null records, but for some events and an exchanged one.
+// list is a Source of null records with some events, one of which is exchanged.
 type list struct{ first, second operators.Record }
 
 func (l list) Next(step uint64, place int) Couple {
@@ -97,7 +97,7 @@ func event(values ...float64) operators.Record {
 	return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: values}}}
 }
 
-// compared plays the exchange of an event, for its opposite and for none.
+// compared plays an event exchanged for its opposite, and an event exchanged for none.
 func compared(t *testing.T, s *Subject) (fault string, moved [][]int64) {
 	t.Helper()
 	for _, second := range []operators.Record{event(-30, 2), {Null: true}} {
@@ -125,7 +125,7 @@ func toyConfig(name string, scope protection.Scope) mechanisms.Config {
 	return c
 }
 
-// No honest machine has a fault, and the pair loses all of the claim.
+// TestHonestMachinesHaveNoFault checks that no correct machine has a fault, and that the pair uses the whole claim.
 func TestHonestMachinesHaveNoFault(t *testing.T) {
 	window := protection.Window{Steps: 4}
 	for _, c := range []mechanisms.Config{
@@ -156,7 +156,7 @@ func TestHonestMachinesHaveNoFault(t *testing.T) {
 	}
 }
 
-// Each fault is named, with the step where it shows.
+// TestFaultsAreNamed checks that each planted fault is reported, with the step where it shows.
 func TestFaultsAreNamed(t *testing.T) {
 	for what, c := range map[string]struct {
 		fault toyFault
@@ -224,7 +224,7 @@ func TestFaultsAreNamed(t *testing.T) {
 	}
 }
 
-// A stream that was opened over half of the noise is not that of the calibration.
+// TestDeployedNoiseIsThatOfTheCalibration checks that a stream opened with half of the noise is reported.
 func TestDeployedNoiseIsThatOfTheCalibration(t *testing.T) {
 	c := toyConfig("blt", protection.Window{Steps: 4})
 	s := subjectOf(t, c, toyFault{})

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// sameDecisions says in what the decisions behind a record are not those that were recorded.
+// sameDecisions describes how the decisions after a record differ from the recorded ones.
 func (r *run) sameDecisions(i int, want, got []operators.Decision) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d decisions, %d in the neighbouring stream", len(want), len(got))
@@ -28,15 +28,14 @@ func (r *run) sameDecisions(i int, want, got []operators.Decision) string {
 	return ""
 }
 
-// answersExchanged reports whether the k-th record of the step that record i has closed, counted from Open, was
-// exchanged.
+// answersExchanged reports whether the k-th record of the step that record i has closed was an exchanged one.
 func (r *run) answersExchanged(i, k int) bool {
 	first := i - int(r.frame.Mechanism.Batch)
 	return first >= 0 && first+k < i && r.recorded.couples[first+k].Exchanged
 }
 
-// differs says in what two decisions differ. The answer to an exchanged record may say something else, in as many
-// bytes.
+// differs describes how two decisions differ. An answer to an exchanged record may have other contents of the same
+// length.
 func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 	if want.Index != got.Index || want.Step != got.Step || want.Output != got.Output ||
 		len(want.Point) != len(got.Point) || len(want.Extras) != len(got.Extras) {
@@ -65,7 +64,7 @@ func (r *run) differs(want, got operators.Decision, exchanged bool) string {
 // sameBits compares bits: 0 and −0 differ, as they could in published bytes.
 func sameBits(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 
-// length is how many bytes a decision's point and texts take.
+// length returns the number of bytes of a decision's point and texts.
 func length(d operators.Decision) int {
 	n := len(schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil))
 	for _, x := range d.Extras {

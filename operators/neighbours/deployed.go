@@ -9,8 +9,8 @@ import (
 )
 
 // CompareDeployed plays the records of the first stream on a machine over a stream that was opened as the service opens
-// it, with the same key. Its releases and decisions must be the same bytes: so its noise is of the law and the scale of
-// the calibration, and its contributions have no other way into a release than the recorded one.
+// it, with the same key. Its releases and decisions must have the same bytes. It follows that its noise has the law and
+// the scale of the calibration, and that contributions enter a release only in the recorded way.
 func (s *Subject) CompareDeployed(source Source, steps uint64, stream *mechanisms.Stream) (fault string, err error) {
 	f, err := s.frame()
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Subject) CompareDeployed(source Source, steps uint64, stream *mechanism
 	return "", nil
 }
 
-// otherRelease returns the first component whose release is not the recorded one, or −1.
+// otherRelease returns the first component whose release differs from the recorded one, or −1.
 func (f *frame) otherRelease(recorded *recording, step uint64, stream *mechanisms.Stream) int {
 	for k, part := range f.Mechanism.Contribution.Components {
 		x, some := recorded.at(step, k)

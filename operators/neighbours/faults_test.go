@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// pair exchanges the first record of step 5; the second one is an event of the same step.
+// pair is a Source that exchanges the first record of step 5; the second one is an event of the same step.
 type pair struct{ list }
 
 func (p pair) Next(step uint64, place int) Couple {
@@ -29,7 +29,8 @@ func (p pair) Next(step uint64, place int) Couple {
 	return p.list.Next(step, place)
 }
 
-// An event that is added twice in its step moves contributions by more than is claimed.
+// TestContributionsBeyondTheClaimAreNamed checks that an event added twice in its step is reported, because it moves
+// contributions by more than the claim.
 func TestContributionsBeyondTheClaimAreNamed(t *testing.T) {
 	var held []float64
 	twice := func(_ *toy, r operators.Record) bool {
@@ -48,7 +49,8 @@ func TestContributionsBeyondTheClaimAreNamed(t *testing.T) {
 	}
 }
 
-// What a decision says in a list is compared, and so is what a machine has that its state has not.
+// TestFaultsOfDecisionsAreNamed checks that lists in decisions are compared. It also checks that data that a machine
+// keeps outside its state is detected.
 func TestFaultsOfDecisionsAreNamed(t *testing.T) {
 	counts := map[*toy]int{}
 	for want, says := range map[string]func(m *toy, d *operators.Decision, r operators.Record){
@@ -71,7 +73,8 @@ func TestFaultsOfDecisionsAreNamed(t *testing.T) {
 	}
 }
 
-// Steps in which contributions differ are those of the exchange, and as far apart as a user's events.
+// TestStepsOfAnExchangeAreNamed checks that contributions may differ only in the steps of the exchange, which must have
+// the separation of a user's events.
 func TestStepsOfAnExchangeAreNamed(t *testing.T) {
 	unit := protection.User{Separation: 3}
 	for _, row := range []struct {
@@ -92,7 +95,7 @@ func TestStepsOfAnExchangeAreNamed(t *testing.T) {
 	}
 }
 
-// A noise vector that two steps share is named.
+// TestNoiseThatIsDrawnAgainIsNamed checks that a noise vector shared by two steps is reported.
 func TestNoiseThatIsDrawnAgainIsNamed(t *testing.T) {
 	s := subjectOf(t, toyConfig("once-gaussian", protection.PerStep{}), toyFault{})
 	f, err := s.frame()
@@ -110,7 +113,7 @@ func TestNoiseThatIsDrawnAgainIsNamed(t *testing.T) {
 	}
 }
 
-// leaking adds what it released before a reset behind it.
+// leaking is a sum that adds its release from before a reset to those after it.
 type leaking struct {
 	mechanisms.Sum
 	reset  uint64
@@ -132,7 +135,7 @@ func (l *leaking) Increments() []lattice.Int128 {
 	return all
 }
 
-// Noise that passes a reset is named.
+// TestNoiseBehindAResetIsNamed checks that noise that survives a reset is reported.
 func TestNoiseBehindAResetIsNamed(t *testing.T) {
 	c := toyConfig("blt", protection.Decay{Steps: 8})
 	s := subjectOf(t, c, toyFault{})
@@ -150,7 +153,7 @@ func TestNoiseBehindAResetIsNamed(t *testing.T) {
 	}
 }
 
-// threes claims that contributions are within 3 units of zero, and writes what it is given.
+// threes is a quantiser that claims contributions within 3 units of zero, and writes its input unchanged.
 type threes struct{}
 
 func (threes) Entries() int { return 1 }
@@ -161,7 +164,8 @@ func (threes) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 
 func (threes) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[0] = int64(v[0]) }
 
-// A contribution that is longer than its quantiser says is named, by however little.
+// TestQuantisersThatSayLessAreNamed checks that a contribution that exceeds its quantiser's claim is reported, however
+// small the excess.
 func TestQuantisersThatSayLessAreNamed(t *testing.T) {
 	for length, fault := range map[float64]bool{3: false, -3: false, 4: true, -4: true} {
 		r := &run{frame: &frame{components: make([]definition.Component, 1)}}
@@ -172,7 +176,8 @@ func TestQuantisersThatSayLessAreNamed(t *testing.T) {
 	}
 }
 
-// Releases that hold half of the noise are named, though they differ by what contributions do.
+// TestNoiseThatIsHalvedIsNamed checks that releases with half of the noise are reported, although they differ as
+// contributions do.
 func TestNoiseThatIsHalvedIsNamed(t *testing.T) {
 	c := toyConfig("once-gaussian", protection.PerStep{})
 	grid, err := lattice.NewGrid(c.Clip())

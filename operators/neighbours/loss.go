@@ -9,15 +9,15 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// longestAge bounds for how many releases Loss follows an event.
+// longestAge bounds the number of releases over which Loss follows an event.
 const longestAge = 1024
 
-// rounding is what the law of an exchange, in floating point, may be above a guarantee, relative.
+// rounding is the relative floating-point error by which the loss of an exchange may exceed a guarantee.
 const rounding = 1e-9
 
-// Loss holds contributions that differ by moved, as reports have it, against the guarantee: with all events of a unit
-// exchanged from the first step on, the law of the releases loses no more than is claimed, by definitions that share no
-// code with the calibration. It returns which share of the claim is lost, and a fault where that is above 1.
+// Loss compares contributions that differ by moved, as reports list it, with the guarantee. It exchanges all events of
+// a unit from the first step on. The loss of the releases' law, by definitions that share no code with the calibration,
+// must not exceed the claim. It returns the share of the claim that is lost, and a fault if that is above 1.
 func (s *Subject) Loss(moved [][]int64) (share float64, fault string, err error) {
 	c, p := s.Mechanism, s.Calibration
 	facts, _ := mechanisms.FactsOf(c.Name)

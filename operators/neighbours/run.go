@@ -11,7 +11,7 @@ import (
 	"oriel/operators"
 )
 
-// partStep is what a component does in a step.
+// partStep is one step of a component.
 type partStep struct {
 	contributions []int64 // their sum, lattice units
 	release       []float64
@@ -19,24 +19,24 @@ type partStep struct {
 	fills         []fill
 }
 
-// recording is the first run.
+// recording holds the first run.
 type recording struct {
 	couples []Couple
 	before  uint64       // steps that are left out
-	steps   [][]partStep // by step behind these, and component
-	shown   []shown      // by record, from that of Open on
+	steps   [][]partStep // by later step, and component
+	shown   []shown      // by record; the first entry is that of Open
 	draws   []indexDraw
 }
 
-// shown is what a record leaves for others to see.
+// shown is the observable effect of a record.
 type shown struct {
 	decisions []operators.Decision
 	steps     uint64
-	public    []byte // of the state; nil where it is not looked at
+	public    []byte // public part of the state; nil where it is not compared
 	draws     int    // so far
 }
 
-// indexDraw is a call of Stream.Choose, and what it returned.
+// indexDraw is a call of Stream.Choose with its result.
 type indexDraw struct {
 	mechanisms.Draw
 	index int
@@ -56,7 +56,7 @@ type run struct {
 	recorded *recording // written by the recording, read by the replay
 	fault    string     // the first one
 
-	// of a replay
+	// in a replay
 	draws    int
 	account  Account
 	released [][]float64 // by component, how far its own release is from the recorded one, lattice units
@@ -76,14 +76,14 @@ func (f *frame) run(recorded *recording) *run {
 	return r
 }
 
-// refuse keeps the first fault.
+// refuse stores the first fault.
 func (r *run) refuse(format string, args ...any) {
 	if r.fault == "" {
 		r.fault = fmt.Sprintf(format, args...)
 	}
 }
 
-// keep notes a step of a component.
+// keep records a step of a component.
 func (r *run) keep(step uint64, part int, x partStep) {
 	i := step - r.recorded.before - 1
 	if i == uint64(len(r.recorded.steps)) {
@@ -92,7 +92,7 @@ func (r *run) keep(step uint64, part int, x partStep) {
 	r.recorded.steps[i] = append(r.recorded.steps[i], x)
 }
 
-// compare holds a step of a component of the replay against the recorded one.
+// compare compares a step of a component in the replay with the recorded one.
 func (r *run) compare(step uint64, part int, want, got partStep) {
 	where := fmt.Sprintf("step %d: %s", step, r.component(part))
 	if len(got.fills) != len(want.fills) {
@@ -129,14 +129,14 @@ func (r *run) compare(step uint64, part int, want, got partStep) {
 	r.compareReleases(where, part, difference, want, got)
 }
 
-// root is that of a square, rounded.
+// root returns the square root as a float.
 func root(square lattice.Int128) float64 { return math.Sqrt(lattice.Grid{}.Float64(square)) }
 
-// sumBits are the fraction bits of sums that decay: each step truncates less than one.
+// sumBits is the number of fraction bits of decaying sums: each step truncates less than one unit.
 const sumBits = 16
 
-// compareReleases wants releases to differ by what the contributions do, from the first difference on: over the same
-// noise there is nothing else in them.
+// compareReleases checks that releases differ exactly as contributions do, from the first difference on. Over the same
+// noise there is no other source of differences.
 func (r *run) compareReleases(where string, part int, difference []int64, want, got partStep) {
 	f := r.frame
 	unit, away := f.components[part].Grid.Unit(), r.released[part]

@@ -13,20 +13,20 @@ import (
 	"oriel/operators"
 )
 
-// Subject is a machine as it is configured. It must stay as it is from the first comparison on.
+// Subject is a configured machine. It must not change after the first comparison.
 type Subject struct {
 	Mechanism   mechanisms.Config
 	Calibration mechanisms.Calibration
 	Key         [32]byte // k₀ of both streams
 
-	// Open returns the machine at step 0, which takes the stream over.
+	// Open returns the machine at step 0, which takes ownership of the stream.
 	Open func(stream *mechanisms.Stream) (operators.Machine, error)
 
-	// Sums makes the private sums over a sampler: the calibration's, or in tests those with a planted fault.
+	// Sums makes the private sums over a sampler: those of the calibration, or in tests sums with a planted fault.
 	Sums func(sampler noise.Sampler) ([]mechanisms.Sum, error)
 
-	// Own says that the k-th decision of the second topic in a step answers the step's k-th record. KeyText is the place
-	// among its extras of the key that it answers, −1 for none.
+	// Own reports that the k-th decision of the second topic in a step answers the step's k-th record. KeyText is the
+	// position among its extras of the key that it answers, or −1.
 	Own     bool
 	KeyText int
 
@@ -43,36 +43,36 @@ func New(
 	return s
 }
 
-// Couple is a record, and what stands in its place in the neighbouring stream. Their slices stay as they are.
+// Couple is a record and its counterpart in the neighbouring stream. Their slices must not change.
 type Couple struct {
 	Record, Neighbour operators.Record
 	Exchanged         bool // the two differ
 }
 
-// Source makes the records of a pair one after the other, because they may follow from what was published.
+// Source makes the records of a pair one after the other, because records may depend on published decisions.
 type Source interface {
-	// Next returns the records at a place of a step. Identities are set by the caller.
+	// Next returns the records at a place of a step. The caller sets their identities.
 	Next(step uint64, place int) Couple
 
-	// Observe takes the decisions that the record brought about, or before the first one those that were owed.
+	// Observe takes the decisions that were due after the record, or before the first record.
 	Observe(decisions []operators.Decision)
 }
 
-// Report is what a pair of runs has shown.
+// Report is the result of a pair of runs.
 type Report struct {
-	Fault string    // which step differs in what; empty: nothing
+	Fault string    // the first difference and its step; empty: none
 	Steps []uint64  // in which contributions differ
 	Moved [][]int64 // by component, the longest difference of contributions, lattice units
 }
 
-// frame is a Subject with what all its runs share.
+// frame is a Subject with the data that all its runs share.
 type frame struct {
 	*Subject
-	samplers   []noise.Sampler // of each component; nil where nothing is drawn
+	samplers   []noise.Sampler // of each component; nil if it has no noise
 	components []definition.Component
 	claimed    []lattice.Int128 // squares of distances, units²
 	kept       float64          // of a release in the next one
-	prefix     bool             // releases hold contributions: all but those of draws
+	prefix     bool             // releases contain contributions, as all but those of draws do
 	law        mechanisms.Exponential
 	seats      []*seat
 	guarantee  protection.Guarantee // of each of them
@@ -107,7 +107,8 @@ func (s *Subject) frame() (*frame, error) {
 	return f, nil
 }
 
-// claimed is the square of how far the exchange of an event moves a component, by its quantiser, lattice units.
+// claimed returns the square of the distance by which the exchange of an event may move a component, as its quantiser
+// declares it, in lattice units.
 func claimed(c mechanisms.Config, part contribution.Component, g lattice.Grid) lattice.Int128 {
 	replace, zeroOut := part.Distances(g)
 	if c.Unit.AgainstNull() || replace.Less(zeroOut) {
@@ -116,7 +117,7 @@ func claimed(c mechanisms.Config, part contribution.Component, g lattice.Grid) l
 	return replace
 }
 
-// samplerOf returns the sampler of a law and a scale: the second opinion on which the mechanism draws from.
+// samplerOf returns the sampler for a law and a scale, independently of the mechanism's own choice.
 func samplerOf(law mechanisms.Law, scale noise.Scale, n int) (noise.Sampler, error) {
 	switch law {
 	case mechanisms.Gaussian:
@@ -130,8 +131,8 @@ func samplerOf(law mechanisms.Law, scale noise.Scale, n int) (noise.Sampler, err
 	return nil, nil
 }
 
-// vectors is how many noise vectors each step draws by definition: those of the nodes that its release is the first to
-// show, or one.
+// vectors returns the number of noise vectors that each step must draw: one, or for a tree one for each node that first
+// appears in the step's release.
 func (f *frame) vectors(steps int) []int {
 	count := make([]int, steps)
 	facts, _ := mechanisms.FactsOf(f.Mechanism.Name)
@@ -154,8 +155,8 @@ func (f *frame) vectors(steps int) []int {
 	return count
 }
 
-// seat returns a machine at step 0, for a run: that of the number, which may have played others before. Of two machines
-// the first is opened first.
+// seat returns machine number number at step 0 for a run. It may have played earlier runs. Of two machines the first is
+// opened first.
 func (f *frame) seat(number int, r *run) (*seat, error) {
 	if number == len(f.seats) {
 		s := &seat{run: r}

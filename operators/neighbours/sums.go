@@ -12,19 +12,20 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// How long the sums are played alone.
+// Limits for how long the sums are played alone.
 const (
 	aloneNumbers = 1 << 16 // steps times coordinates
 	aloneSteps   = 1 << 12
-	aboutReset   = 4 // steps before a reset, and behind it
+	aboutReset   = 4 // steps before a reset, and after it
 )
 
-// resets are those that the sums are played across.
+// resets are the resets across which the sums are played.
 var resets = []uint64{1, 2, 5}
 
-// SumsAlone plays the sums of the calibration without a machine, about the ends of blocks. Of two streams of null
-// events one has an event as far from them as the unit allows. Two differ in all noise, and their releases must differ
-// by what they hold of it. Two differ in the noise before a reset, and must add the same behind it.
+// SumsAlone plays the sums of the calibration without a machine, around the ends of blocks. It makes three comparisons
+// of two runs. In the first, one of two streams of null events contains an event at the largest distance that the unit
+// allows. In the second, all noise differs, and releases must differ by the noise that they contain. In the third, the
+// noise before a reset differs, and releases after it must be equal.
 func (s *Subject) SumsAlone() (fault string, err error) {
 	f, err := s.frame()
 	if err != nil || !f.prefix {
@@ -48,7 +49,7 @@ func (s *Subject) SumsAlone() (fault string, err error) {
 	return "", nil
 }
 
-// sums are the sums of one run, behind so many steps of which they hold nothing.
+// sums are the sums of one run, starting after a number of steps of which they contain nothing.
 type sums struct {
 	*run
 	taps  []mechanisms.Sum
@@ -83,7 +84,7 @@ func (s *sums) step(contributions [][]int64) {
 	}
 }
 
-// contributions are as long as an exchange may move them, or zero.
+// contributions returns contributions of the length by which an exchange may move them, or zero ones.
 func (f *frame) contributions(moved bool) [][]int64 {
 	var all [][]int64
 	for k, part := range f.components {
@@ -102,13 +103,13 @@ func (f *frame) contributions(moved bool) [][]int64 {
 	return all
 }
 
-// steps is for how long sums are played: two blocks, if they are short.
+// steps returns how many steps the sums are played for: two blocks, if blocks are short.
 func (f *frame) steps() uint64 {
 	most := max(aboutReset, uint64(aloneNumbers/f.Mechanism.Dimension()))
 	return max(1, min(2*f.Mechanism.Scope.Span()+2, aloneSteps, most, f.Mechanism.Scope.End()))
 }
 
-// acrossBlocks plays events at the first step, and at the ends of the first block.
+// acrossBlocks plays events in the first step, and at the ends of the first block.
 func (f *frame) acrossBlocks() (fault string, err error) {
 	span, steps := f.Mechanism.Scope.Span(), f.steps()
 	recorded := &recording{}
@@ -130,11 +131,12 @@ func (f *frame) acrossBlocks() (fault string, err error) {
 	return "", nil
 }
 
-// louder is by how much all noise of a run is larger.
+// louder is the amount by which all noise of a run is increased.
 const louder = 1 << 24
 
-// allNoise plays two recordings whose noise differs by a constant. Releases must differ by so many times that constant
-// as they hold of noise all of whose numbers are 1: noise that is left out, or is in no later release, shows.
+// allNoise plays two recordings whose noise differs by a constant. Releases must differ by that constant times the
+// noise weight of the release, which is its noise if all draws are 1. This detects noise that is omitted, or missing
+// from later releases.
 func (f *frame) allNoise() (fault string, err error) {
 	var both [2]*recording
 	for i := range both {
@@ -160,7 +162,8 @@ func (f *frame) allNoise() (fault string, err error) {
 	return "", nil
 }
 
-// alone plays null events, but for one at a step; 0: for none. In a recording, all noise is larger by so many units.
+// alone plays null events, with one event in the step at, or none if at is 0. In a recording, all noise is increased by
+// more units.
 func (f *frame) alone(recorded *recording, steps, at uint64, more int64) (*run, error) {
 	r := f.run(recorded)
 	r.script.more = more
@@ -174,7 +177,7 @@ func (f *frame) alone(recorded *recording, steps, at uint64, more int64) (*run, 
 	return r, nil
 }
 
-// acrossReset plays two recordings with other noise in a step before a reset.
+// acrossReset plays two recordings with different noise in a step before a reset.
 func (f *frame) acrossReset(reset uint64) (fault string, err error) {
 	var both [2]*recording
 	for i := range both {

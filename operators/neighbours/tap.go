@@ -11,19 +11,19 @@ import (
 	"oriel/operators"
 )
 
-// fill is a noise vector that was drawn, and its seed.
+// fill is a noise vector that was drawn, with its seed.
 type fill struct {
 	seed   noise.Seed
 	values []int64
 }
 
-// script is the noise of a run. A recording draws from the samplers of the calibration; a replay repeats what was drawn
-// there, in order.
+// script is the noise of a run. A recording draws from the samplers of the calibration; a replay repeats the recorded
+// vectors in order.
 type script struct {
 	samplers []noise.Sampler
 	part     int // of the sum that draws
 	fills    []fill
-	want     []fill // of a replay, those of the same step and component
+	want     []fill // in a replay, the recorded ones of the same step and component
 	replays  bool
 	more     int64 // that each number has besides
 	restores bool  // a sum is read back, and may draw again
@@ -37,7 +37,7 @@ type seat struct {
 	start   []byte // its state before any record
 }
 
-// Fill is that of noise.Sampler, by the script of the run.
+// Fill implements noise.Sampler with the script of the run.
 func (s *seat) Fill(dst []int64, seed noise.Seed) { s.run.script.fill(dst, seed) }
 
 func (s *script) fill(dst []int64, seed noise.Seed) {
@@ -60,13 +60,13 @@ func (s *script) fill(dst []int64, seed noise.Seed) {
 	s.drawn[seed] = s.fills[len(s.fills)-1].values
 }
 
-// tap is a private sum of a run. In a recording it keeps what goes in and what comes out. In a replay it compares, and
-// releases what was recorded.
+// tap is a private sum of a run. In a recording it records its inputs and outputs. In a replay it compares them, and
+// releases the recorded outputs.
 type tap struct {
 	mechanisms.Sum
 	seat       *seat
 	part       int
-	own        []float64        // of a replay, what the sum would release
+	own        []float64        // in a replay, the release of its own sum
 	increments []lattice.Int128 // of the last release
 }
 
@@ -100,7 +100,7 @@ func (t *tap) Add(dst []float64, v []int64, chain *noise.Chain) {
 	t.increments = want.increments
 }
 
-// inner returns the increments of the sum, nil of one that has none.
+// inner returns the increments of the sum, or nil if it has none.
 func (t *tap) inner() []lattice.Int128 {
 	if x, ok := t.Sum.(mechanisms.Incremental); ok {
 		return x.Increments()
@@ -108,10 +108,10 @@ func (t *tap) inner() []lattice.Int128 {
 	return nil
 }
 
-// Increments returns those of the last release.
+// Increments returns the increments of the last release.
 func (t *tap) Increments() []lattice.Int128 { return t.increments }
 
-// Restore is that of the sum.
+// Restore restores the sum.
 func (t *tap) Restore(state []byte) error {
 	s := t.seat.run.script
 	s.part, s.restores = t.part, true
@@ -119,7 +119,7 @@ func (t *tap) Restore(state []byte) error {
 	return t.Sum.Restore(state)
 }
 
-// checked returns a configuration whose quantisers are watched: none writes a contribution that is longer than it says.
+// checked returns a configuration whose quantisers are watched, so that no contribution exceeds their claims unnoticed.
 func checked(c mechanisms.Config, s *seat) mechanisms.Config {
 	components := slices.Clone(c.Contribution.Components)
 	for k, part := range components {
@@ -136,14 +136,14 @@ func checked(c mechanisms.Config, s *seat) mechanisms.Config {
 	return c
 }
 
-// watchedQuantiser is a quantiser whose contributions are held against its own claim.
+// watchedQuantiser is a quantiser whose contributions are compared with its own claim.
 type watchedQuantiser struct {
 	contribution.Quantiser
 	seat *seat
 	part int
 }
 
-// Quantise is that of the quantiser.
+// Quantise calls the quantiser, and checks its contribution.
 func (q watchedQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	q.Quantiser.Quantise(g, dst, v)
 	if _, zeroOut := q.Distances(g); zeroOut.Less(lattice.SquaredLength(dst)) {
@@ -151,15 +151,15 @@ func (q watchedQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// watchedBounded is one of a quantiser that bounds each integer.
+// watchedBounded is a watchedQuantiser over a quantiser that bounds each integer.
 type watchedBounded struct{ watchedQuantiser }
 
-// Bound is that of the quantiser.
+// Bound returns the bound of the quantiser.
 func (q watchedBounded) Bound(g lattice.Grid) int64 {
 	return q.Quantiser.(contribution.Bounded).Bound(g)
 }
 
-// component names a component where there are several.
+// component returns the name of a component if there are several.
 func (r *run) component(k int) string {
 	if len(r.frame.components) == 1 {
 		return ""

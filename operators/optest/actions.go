@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// RunActions is RunHolding for machines whose plays go out ahead: records have keys of plays, and the last part of a
-// state, behind the streams, is the table of plays that wait.
+// RunActions is RunHolding for machines whose plays are published ahead. Keys of records are those of plays, and the
+// last part of a state, after the streams, is the table of waiting plays.
 func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schemas.Event) {
 	t.Helper()
 	RunHolding(t, newMachine, func(place int) []byte { return ActionKey(c, place) }, func(state []byte) []byte {
@@ -20,8 +20,8 @@ func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schema
 	}, events)
 }
 
-// AnswersAllocate returns the allocations that a step of answers costs, after some steps; step is the number of the
-// machine's open step.
+// AnswersAllocate returns the number of allocations of a step of answers, after some steps. step returns the number of
+// the machine's open step.
 func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, before int) float64 {
 	made, key, i := m.Open(nil), []byte(nil), int64(0)
 	event := schemas.Event{Numbers: []float64{0.5}}
@@ -40,19 +40,19 @@ func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, 
 	return testing.AllocsPerRun(100, answer)
 }
 
-// ActionKey is the key of a record at a place: of a play that is open, of another one, or of none.
+// ActionKey returns the key of the record at a place: that of an open play, of another play, or no key.
 func ActionKey(c actions.Config, place int) []byte {
 	switch place % 7 {
 	case 3:
 		return []byte("nobody")
 	case 5:
-		place++ // somebody else's
+		place++ // an unrelated record
 	}
 	step := uint64(place/c.Records) + 1
 	return strconv.AppendUint(nil, c.First(step)+uint64(place%c.Actions), 10)
 }
 
-// Answers are so many events of one number, all alike between two ends.
+// Answers returns n events of one number each, uniformly distributed between low and high.
 func Answers(n int, low, high float64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(4, 4))
 	events := make([]schemas.Event, n)

@@ -8,13 +8,14 @@ import (
 	"math"
 )
 
-// Digest is what golden tests store of decisions: half of the SHA-256 of their numbers and texts, bit for bit.
+// Digest is the form in which golden tests store decisions: half of the SHA-256 of their numbers and texts, bit for
+// bit.
 type Digest struct {
 	hash hash.Hash
 	word [8]byte
 }
 
-// NewDigest returns that of nothing.
+// NewDigest returns an empty digest.
 func NewDigest() *Digest { return &Digest{hash: sha256.New()} }
 
 // Numbers adds numbers, little-endian.
@@ -28,5 +29,5 @@ func (d *Digest) Numbers(all ...float64) {
 // Text adds a text.
 func (d *Digest) Text(s string) { d.hash.Write([]byte(s)) }
 
-// String is hexadecimal.
+// String returns the digest in hexadecimal.
 func (d *Digest) String() string { return hex.EncodeToString(d.hash.Sum(nil)[:sha256.Size/2]) }

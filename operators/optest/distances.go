@@ -8,9 +8,9 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// DistancesAreReached checks that leaves of values are no farther apart, and no longer, than a Quantiser says, and that
-// the first two are as far apart and as long as that but for a thousandth: what it says is neither too little nor too
-// much.
+// DistancesAreReached checks that the contributions of values are no farther apart, and no longer, than the Quantiser
+// declares. The first two must reach the declared distance and length up to a thousandth, so that the declaration is
+// not too large either.
 func DistancesAreReached(tb testing.TB, q contribution.Quantiser, g lattice.Grid, size int, values ...[]float64) {
 	tb.Helper()
 	replace, zeroOut := q.Distances(g)

@@ -1,13 +1,13 @@
-// Package optest is what every operators.Machine must pass, whatever it learns: the contract of the interface,
-// metamorphic runs in which one log of events is played in different ways and must give the same bytes, and runs over
-// given sums, in which different events must give the same bytes. Pairs of neighbouring runs are recorded and replayed
-// by package neighbours.
+// Package optest is the conformance suite that every operators.Machine must pass. It checks the contract of the
+// interface. It makes metamorphic runs, which play one log of events in different ways and must give the same bytes. It
+// also runs machines over scripted sums, where different events must give the same bytes. Package neighbours records
+// and replays pairs of neighbouring runs.
 //
 //	Run(t, func(tb testing.TB, open optest.Open) operators.Machine { … New(config, open(mechanism)) … }, events)
 //
-// Machines that read record keys are run by RunKeyed, those that also hold what events say by RunHolding. Draws are
-// played again as they fell: over the same sums and draws, other events must give the same bytes too.
+// RunKeyed runs machines that read record keys, and RunHolding those that also hold contents of events. Draws are
+// replayed with their recorded results: over the same sums and draws, different events must give the same bytes too.
 //
-// The batch should be more than one, so that restarts fall inside batches and a shifted noise would show. Run adds null
-// records, records that no machine can use, and identities of its own.
+// The batch should be more than one, so that restarts occur inside batches and shifted noise is detected. Run adds null
+// records, records that no machine can use, and its own identities.
 package optest

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// Landings are flights of New York in 2013 that arrived, in the order of their schedule, and where.
+// Landings holds flights of New York in 2013 that arrived, in the order of their schedule, with their destinations.
 type Landings struct {
 	Names               []string  // of airports, in order
 	Latitude, Longitude []float64 // of them, degrees
 	Destinations        []int     // of flights, among Names
 }
 
-// supplement is where airports are that the table of airports leaves out, by public aeronautical charts.
+// supplement holds the positions of airports that the table of airports lacks, from public aeronautical charts.
 var supplement = map[string][2]float64{
 	"BQN": {18.4949, -67.1294}, "PSE": {18.0083, -66.5630}, "SJU": {18.4394, -66.0018}, "STT": {18.3373, -64.9734},
 }
@@ -55,7 +55,7 @@ func ReadLandings(tb testing.TB, flights, airports string) (l Landings) {
 	return l
 }
 
-// Kilometres are along the great circle of a sphere, by the angle between two directions.
+// Kilometres returns the great-circle distance of two airports on a sphere, from the angle between two directions.
 func (l Landings) Kilometres(i, j int) float64 {
 	const radius, degree = 6371, math.Pi / 180
 	a, b := l.Latitude[i]*degree, l.Latitude[j]*degree

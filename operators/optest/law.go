@@ -11,11 +11,12 @@ import (
 	"oriel/mechanisms/audit/bound"
 )
 
-// Law has the probability of each thing that a life can say.
+// Law maps each possible output of a life to its probability.
 type Law map[string]float64
 
-// LawOf is the exact law of what a life says: run plays one from its start, and says it. Each sequence of outcomes that
-// draws can have is forced on it, by what it draws by. fast is 1, or how many times too fast draws by a law are.
+// LawOf computes the exact law of the output of a life. run plays one life from its start and returns its output. LawOf
+// forces each possible sequence of draws in turn, and weights it by its probabilities. fast is 1, or the factor by
+// which the rate of draws by law is too high.
 func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, run func() string) Law {
 	out := Law{}
 	var outcomes, among []int
@@ -56,7 +57,7 @@ func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, 
 	}
 }
 
-// HockeyStick is the least δ at which two laws are (ε, δ)-close in one direction.
+// HockeyStick returns the least δ at which two laws are (ε, δ)-close in one direction.
 func (l Law) HockeyStick(other Law, epsilon float64) (delta float64) {
 	for said, p := range l {
 		delta += max(0, p-math.Exp(epsilon)*other[said])
@@ -64,7 +65,7 @@ func (l Law) HockeyStick(other Law, epsilon float64) (delta float64) {
 	return delta
 }
 
-// LargestRatio is the largest ratio of probabilities, as its logarithm, and what has it.
+// LargestRatio returns the logarithm of the largest ratio of probabilities, and the output that has it.
 func (l Law) LargestRatio(other Law) (most float64, where string) {
 	for said, p := range l {
 		if ratio := math.Log(p / other[said]); ratio > most {
@@ -74,7 +75,7 @@ func (l Law) LargestRatio(other Law) (most float64, where string) {
 	return most, where
 }
 
-// Sampled counts what lives have said, each with another key.
+// Sampled plays lives with different keys, and counts their outputs.
 func Sampled(lives int, run func(key [32]byte) string) map[string]int {
 	counts := map[string]int{}
 	for life := range lives {
@@ -83,9 +84,10 @@ func Sampled(lives int, run func(key [32]byte) string) map[string]int {
 	return counts
 }
 
-// Holds checks that counts are of the law: χ² over what is expected ten times and more, the rest together, which passes
-// what it is held to with a probability of 1e-9 at most, df + 2√(df·x) + 2x at x = ln 1e9 (Laurent and Massart,
-// "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics 28, 2000, Lemma 1).
+// Holds checks that counts follow the law, by χ² over the outputs with an expected count of at least ten and one class
+// for the rest. The statistic exceeds its limit with probability at most 1e-9: df + 2√(df·x) + 2x at x = ln 1e9
+// (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics 28,
+// 2000, Lemma 1).
 func (l Law) Holds(tb testing.TB, counts map[string]int) {
 	tb.Helper()
 	lives := 0
@@ -115,9 +117,9 @@ func (l Law) Holds(tb testing.TB, counts map[string]int) {
 	}
 }
 
-// Shown is the ε that somebody who knows both laws and sees whole lives shows at δ, and what there was to show: of the
-// test by likelihood ratio that is best for as many lives, the lower Clopper-Pearson limit of the one rate and the
-// upper one of the other, each but for a probability of 1e-6.
+// Shown returns the ε at δ that an observer demonstrates who knows both laws and sees whole lives, and the largest ε
+// that could be demonstrated. It uses the likelihood-ratio test that is best for this number of lives. It takes the
+// lower Clopper-Pearson limit of one rate and the upper limit of the other, each failing with probability 1e-6.
 func Shown(with, without Law, hits, alarms map[string]int, lives int, delta float64) (shown, most float64) {
 	said := slices.SortedFunc(maps.Keys(with), func(a, b string) int {
 		return -cmp.Compare(with[a]*without[b], with[b]*without[a])
@@ -126,7 +128,7 @@ func Shown(with, without Law, hits, alarms map[string]int, lives int, delta floa
 	until := 0
 	for i, s := range said {
 		hit, alarm = hit+with[s], alarm+without[s]
-		n := float64(lives) // what so many lives cannot tell from these rates: five deviations
+		n := float64(lives) // five standard deviations: rates that this many lives cannot distinguish
 		low, high := hit-5*math.Sqrt(hit/n), alarm+5*math.Sqrt(alarm/n)+25/n
 		if epsilon := math.Log(max(1e-300, low-delta) / high); epsilon > best {
 			until, best, most = i+1, epsilon, math.Log((hit-delta)/alarm)

@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// Of makes machines of an operator over streams of m, all by one plan.
+// Of returns a Make for machines of an operator over streams of m, all with one plan.
 func Of(tb testing.TB, c operators.Operator, m mechanisms.Config) Make {
 	tb.Helper()
 	plan, err := c.Params(m)
@@ -29,7 +29,7 @@ func Of(tb testing.TB, c operators.Operator, m mechanisms.Config) Make {
 	}
 }
 
-// AllocatesNoMore wants an event to cost a machine no more allocations than it costs the stream of m alone.
+// AllocatesNoMore checks that an event costs a machine no more allocations than it costs the stream of m alone.
 func AllocatesNoMore(
 	t *testing.T, name string, machine operators.Machine, m mechanisms.Config, events []schemas.Event,
 ) {
@@ -46,8 +46,8 @@ func AllocatesNoMore(
 	}
 }
 
-// Restores reports whether a machine takes a state. It wants a machine that refuses one to stay as it was, and one that
-// takes it to store it again as the same bytes.
+// Restores reports whether a machine accepts a state. It checks that a machine that refuses a state is unchanged, and
+// that one that accepts it stores it again as the same bytes.
 func Restores(t *testing.T, m operators.Machine, state []byte) bool {
 	t.Helper()
 	before := m.AppendState(nil)
@@ -63,8 +63,8 @@ func Restores(t *testing.T, m operators.Machine, state []byte) bool {
 	return true
 }
 
-// ReferenceAgrees plays events on a machine, and wants each to add the contribution of its twin. contribution is the
-// machine's own, nil for nothing.
+// ReferenceAgrees plays events on a machine, and checks that each adds the contribution of its reference model.
+// contribution returns the machine's own contribution, or nil for none.
 func ReferenceAgrees(
 	t *testing.T, name string, machine operators.Machine, leaf func(operators.Record) []float64,
 	twin operators.ReferenceModel,

@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Under is a mechanism for tests: steps of one record, (4, 10⁻⁶), one event.
+// Under returns a mechanism for tests: one record a step, (4, 10⁻⁶), one event as unit.
 func Under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
 	return mechanisms.Config{
 		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6},
@@ -14,12 +14,12 @@ func Under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
 	}
 }
 
-// Life is one whose sums decay, for life.
+// Life returns a mechanism whose sums decay, with protection for life.
 func Life(memory uint64) mechanisms.Config {
 	return Under("blt", protection.Decay{Steps: memory}, dp.Replace)
 }
 
-// Window is one that protects a window of 64 steps, of pure ε where it can.
+// Window returns a mechanism that protects a window of 64 steps, with pure ε if it supports that.
 func Window(name string) mechanisms.Config {
 	m := Under(name, protection.Window{Steps: 64}, dp.ZeroOut)
 	if name == "tree-gamma" {

@@ -15,15 +15,15 @@ import (
 )
 
 // neighboursDifferAsClaimed records a run and replays it with one record exchanged, for each change and at several
-// places: package neighbours says what must be equal, and how far contributions may differ. In its short form each
-// machine takes some of the changes, and all machines together take all.
+// places. Package neighbours checks equalities and the distances of contributions. In the short form each machine takes
+// some of the changes, and all machines together take all.
 func (s suite) neighboursDifferAsClaimed(t *testing.T) {
 	if fault := s.faultOfNeighbours(t); fault != "" {
 		t.Error(fault)
 	}
 }
 
-// faultOfNeighbours returns the first fault that a pair shows, or the sums alone.
+// faultOfNeighbours returns the first fault of any pair, or of the sums alone.
 func (s suite) faultOfNeighbours(tb testing.TB) string {
 	tb.Helper()
 	subject := s.subject(tb)
@@ -48,8 +48,7 @@ func (s suite) faultOfNeighbours(tb testing.TB) string {
 	return fault
 }
 
-// changesOf are the changes that a machine over a mechanism takes, the first of them at a place that its configuration
-// decides.
+// changesOf returns the changes that a machine over a mechanism takes. The configuration determines the first one.
 func changesOf(c mechanisms.Config) []string {
 	names, h := slices.Sorted(maps.Keys(otherEvents())), fnv.New32a()
 	fmt.Fprintf(h, "%s %d %d %v", c.Name, c.Dimension(), c.Batch, c.Terms)
@@ -58,7 +57,7 @@ func changesOf(c mechanisms.Config) []string {
 	return slices.Concat([]string{"null", "opposite"}, more[:tiertest.Runs(3, len(names))])
 }
 
-// subject is the machine with what opens it: over one stream.
+// subject returns the machine as a neighbours.Subject, which has one stream.
 func (s suite) subject(tb testing.TB) *neighbours.Subject {
 	tb.Helper()
 	var configs []mechanisms.Config
@@ -78,7 +77,7 @@ func (s suite) subject(tb testing.TB) *neighbours.Subject {
 	return subject
 }
 
-// listed is a neighbours.Source of records that stand before anything is published.
+// listed is a neighbours.Source of records that are fixed before anything is published.
 type listed struct {
 	couples []neighbours.Couple
 	next    int
@@ -91,8 +90,8 @@ func (l *listed) Next(uint64, int) neighbours.Couple {
 
 func (l *listed) Observe([]operators.Decision) {}
 
-// exchanged makes neighbouring streams of records that differ in one, or reports false where a change makes none.
-// Against the null event, the change is made first.
+// exchanged makes neighbouring streams of records that differ in one record, or returns false if a change has no
+// effect. Under zero-out the change is made first.
 func exchanged(
 	records []operators.Record, at int, change func(*operators.Record), againstNull bool,
 ) (source *listed, some bool) {

@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// nullTakesItsPlace wants a null record to close steps like any other, and its event not to be read.
+// nullTakesItsPlace checks that a null record closes steps like any other, and that its event is not read.
 func (s suite) nullTakesItsPlace(t *testing.T) {
 	plain := s.newMachine(t)
 	empty := s.newMachine(t)
@@ -37,8 +37,8 @@ func (s suite) nullTakesItsPlace(t *testing.T) {
 	wantSame(t, play(s.newMachine(t), ghosts), play(s.newMachine(t), nulls))
 }
 
-// useless makes events that no machine can use, of those that have what is spoiled: a machine that reads no weight need
-// not look at one. It reports whether it did.
+// useless turns events into ones that no machine can use, and returns false if the event lacks the spoiled member. A
+// machine that reads no weight need not check it.
 var useless = map[string]func(*schemas.Event) bool{
 	"weight not a number": func(e *schemas.Event) bool { return spoil(&e.Weight, math.NaN()) },
 	"weight negative":     func(e *schemas.Event) bool { return spoil(&e.Weight, -1) },
@@ -68,7 +68,7 @@ func spoil(weight *float64, with float64) bool {
 	return has
 }
 
-// uselessRecordIsNull wants events that no machine can use to leave the bytes of a null record.
+// uselessRecordIsNull checks that events that no machine can use have the same effect, byte for byte, as a null record.
 func (s suite) uselessRecordIsNull(t *testing.T) {
 	for name, spoil := range useless {
 		spoiled, nulls, count := slices.Clone(s.records), slices.Clone(s.records), 0

@@ -12,26 +12,26 @@ import (
 	"oriel/schemas"
 )
 
-// Make returns a machine at step 0, always of the same configuration. Every private sum that it has is a stream of
+// Make returns a machine at step 0, always of the same configuration. All its private sums must come from streams of
 // open.
 type Make func(tb testing.TB, open Open) operators.Machine
 
-// Run plays the events, of which there must be at least 20, on machines of newMachine.
+// Run runs the suite on machines of newMachine with the events, of which there must be at least 20.
 func Run(t *testing.T, newMachine Make, events []schemas.Event) {
 	t.Helper()
 	RunKeyed(t, newMachine, nil, events)
 }
 
-// RunKeyed is Run for machines that read the keys of records: key is that of the record at a place, null records
-// included, from 0. nil: no record has one.
+// RunKeyed is Run for machines that read the keys of records. key returns the key of the record at a place, counted
+// from 0 with null records included; nil means that no record has a key.
 func RunKeyed(t *testing.T, newMachine Make, key func(place int) []byte, events []schemas.Event) {
 	t.Helper()
 	RunHolding(t, newMachine, key, func(state []byte) []byte { return state }, events)
 }
 
-// RunHolding is RunKeyed for machines that hold what events say until a contribution takes it, or a draw that their
-// guarantee charges: contexts that wait for their feedback, counts of an open batch. public returns the rest of a
-// state, of which the states of the machine's streams are cut out already: that rest is the same whatever events say.
+// RunHolding is RunKeyed for machines that hold contents of events until a contribution, or a draw that their guarantee
+// charges, uses them. Examples are contexts that wait for their feedback, and counts of an open batch. public gets a
+// state without the states of the machine's streams, and returns the part that must not depend on contents of events.
 func RunHolding(
 	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []schemas.Event,
 ) {
@@ -39,8 +39,9 @@ func RunHolding(
 	suite{make: newMachine, plans: plans{}, public: public, records: records(events)}.run(t, key)
 }
 
-// RunServing is RunHolding for machines whose second topic has an action a record, which is for those whom the record
-// is of and may depend on what it says: over the same sums the actions of other records are the same all the same.
+// RunServing is RunHolding for machines whose second topic has one action for each record. An action is meant for the
+// person in its record, and may depend on its contents. Over the same sums, the actions for all other records must be
+// equal.
 func RunServing(
 	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []schemas.Event,
 ) {
@@ -85,12 +86,12 @@ func (s suite) run(t *testing.T, key func(place int) []byte) {
 type suite struct {
 	make    Make
 	plans   plans
-	public  func(state []byte) []byte // what of a state outside its streams may not depend on events
+	public  func(state []byte) []byte // the part of a state outside its streams that must not depend on events
 	records []operators.Record
 	serves  bool // decisions of the second topic are actions, one a record, and may depend on it
 }
 
-// newMachine returns a machine over streams with their true noise, of the same keys at every call.
+// newMachine returns a machine over streams with their true noise, with the same keys at every call.
 func (s suite) newMachine(tb testing.TB) operators.Machine {
 	tb.Helper()
 	key := [32]byte{7}
@@ -101,7 +102,7 @@ func (s suite) newMachine(tb testing.TB) operators.Machine {
 	})
 }
 
-// records gives events their places in a log and puts a null record after every sixth.
+// records gives events their places in a log, and adds a null record after every sixth.
 func records(events []schemas.Event) []operators.Record {
 	var list []operators.Record
 	add := func(r operators.Record) {
@@ -117,7 +118,7 @@ func records(events []schemas.Event) []operators.Record {
 	return list
 }
 
-// history is all that a run publishes, copied, and its last state.
+// history holds copies of all decisions of a run, and its last state.
 type history struct {
 	decisions []operators.Decision
 	state     []byte
@@ -207,7 +208,8 @@ func (s suite) indicesAscend(t *testing.T) {
 	}
 }
 
-// dueIsWhatComes: the decisions of each step have exactly the indices that Due tells, before the step as after it.
+// dueIsWhatComes checks that the decisions of each step have exactly the indices that Due returns, before the step and
+// after it.
 func (s suite) dueIsWhatComes(t *testing.T) {
 	m := s.newMachine(t)
 	got := map[uint64][]uint64{}

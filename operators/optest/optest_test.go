@@ -13,7 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// least is the least machine: a step is two records, the decision the private sum of their weighted values so far.
+// least is a minimal machine: a step is two records, and the decision is the private sum of their weighted values so
+// far.
 type least struct {
 	stream *mechanisms.Stream
 	leak   func(m *least, r operators.Record) // plants a fault
@@ -65,7 +66,7 @@ func (m *least) Restore(state []byte) error {
 
 func (m *least) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
 
-// drawing plants what a machine may do with draws: law, scores and whether one comes, by the last event.
+// drawing plants ways to misuse draws: the law, the scores, or whether there is a draw depends on the last event.
 func drawing(
 	when func(r operators.Record) bool, scores func(r operators.Record) []int64,
 ) func(m *least, r operators.Record) {
@@ -82,12 +83,13 @@ func always(operators.Record) bool { return true }
 
 func equal(operators.Record) []int64 { return make([]int64, 100) }
 
-// A machine that draws passes, over sums of its own as over given ones.
+// TestMachineThatDrawsPasses checks that a machine with draws passes, over its own sums and over scripted ones.
 func TestMachineThatDrawsPasses(t *testing.T) {
 	Run(t, makeLeast(drawing(always, equal)), leastEvents())
 }
 
-// Keys reach the machine, and it must not keep them; numbers of events are changed alone.
+// TestKeysAndNumbersAreLookedAt checks that keys reach the machine, which must not keep them, and that numbers of
+// events are changed separately.
 func TestKeysAndNumbersAreLookedAt(t *testing.T) {
 	keys := 0
 	RunKeyed(t, makeLeast(func(_ *least, r operators.Record) {
@@ -115,7 +117,8 @@ func TestKeysAndNumbersAreLookedAt(t *testing.T) {
 	}
 }
 
-// What a machine says that it holds may be of events; the rest of its state may not, nor its decisions.
+// TestWhatIsHeldMayBeOfEvents checks that the declared part of a state may depend on events, and that the rest of the
+// state and decisions may not.
 func TestWhatIsHeldMayBeOfEvents(t *testing.T) {
 	counts := func(m *least, r operators.Record) {
 		if m.kept = 0; !r.Null && r.Event.Weight == 1 && m.Steps()%2 == 0 {
@@ -158,8 +161,8 @@ func leastEvents() []schemas.Event {
 
 func TestLeastMachinePasses(t *testing.T) { Run(t, makeLeast(nil), leastEvents()) }
 
-// What a machine takes from its events past the private sum is found, in decisions, in their last bits, and in what it
-// keeps.
+// TestWhatPassesThePrivateSumIsFound checks that event data that bypasses the private sum is detected: in decisions, in
+// their last bits, and in the state.
 func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 	all := func(state []byte) []byte { return state }
 	f := func(fault, want string, leak func(m *least, r operators.Record), changes ...string) {
@@ -199,7 +202,7 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 		"zero leaf")
 }
 
-// Neighbours that differ in more than a contribution are found.
+// TestNeighboursThatDifferInMoreAreFound checks that neighbours that differ in more than a contribution are detected.
 func TestNeighboursThatDifferInMoreAreFound(t *testing.T) {
 	all := func(state []byte) []byte { return state }
 	for fault, c := range map[string]struct {

@@ -14,9 +14,9 @@ import (
 	"oriel/schemas"
 )
 
-// decisionsArePostProcessing wants machines whose private sums are equal to publish equal bytes and to keep equal state
-// outside their streams, whatever their events say. All privacy is proved of the sums, so it holds of decisions for
-// just this reason.
+// decisionsArePostProcessing checks that machines with equal private sums publish equal bytes and keep equal state
+// outside their streams, whatever their events contain. All privacy is proved for the sums, and holds for decisions
+// only because of this property.
 func (s suite) decisionsArePostProcessing(t *testing.T) {
 	for name, change := range otherEvents() {
 		t.Run(name, func(t *testing.T) {
@@ -27,7 +27,7 @@ func (s suite) decisionsArePostProcessing(t *testing.T) {
 	}
 }
 
-// otherEvents change what records say and nothing else of them.
+// otherEvents returns changes of the contents of records, which change nothing else.
 func otherEvents() map[string]func(r *operators.Record) {
 	changes := map[string]func(r *operators.Record){
 		"null":      func(r *operators.Record) { r.Null, r.Event = true, schemas.Event{} },
@@ -51,7 +51,7 @@ func otherEvents() map[string]func(r *operators.Record) {
 	return changes
 }
 
-// numbers changes the numbers of events and nothing else.
+// numbers returns a change of the numbers of events alone.
 func numbers(change func(x float64) float64) func(r *operators.Record) {
 	return func(r *operators.Record) {
 		r.Event.Numbers = slices.Clone(r.Event.Numbers)
@@ -68,9 +68,9 @@ func scale(e *schemas.Event, by float64) {
 	}
 }
 
-// differsOverGivenSums plays the records on one machine and changed ones on another, and says what differs: nothing, or
-// the first difference. Records are changed in stretches, so that what a machine keeps of one event shows at the next
-// as well.
+// differsOverGivenSums plays the records on one machine and changed ones on another, and returns a description of the
+// first difference, or "". Records are changed in runs, so that data that a machine keeps of one event also shows at
+// the next.
 func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Record)) string {
 	tb.Helper()
 	plain, changed := s.overGivenSums(tb), s.overGivenSums(tb)
@@ -112,8 +112,8 @@ func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Reco
 	return ""
 }
 
-// sameActions compares the actions of a step, of which the k-th is for the k-th record, but for what they say to those
-// whose records are other ones; these it makes equal.
+// sameActions compares the actions of a step, of which the k-th is for the k-th record. It ignores the contents of
+// actions for exchanged records, and makes these equal.
 func sameActions(want, got []operators.Decision, others []bool) string {
 	k := 0
 	for i := range min(len(want), len(got)) {
@@ -134,7 +134,7 @@ func sameActions(want, got []operators.Decision, others []bool) string {
 	return ""
 }
 
-// extrasOf is how many bytes a decision's point and texts take.
+// extrasOf returns the number of bytes of a decision's point and texts.
 func extrasOf(d operators.Decision) int {
 	line := schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil)
 	n := len(line)
@@ -144,14 +144,14 @@ func extrasOf(d operators.Decision) int {
 	return n
 }
 
-// published are the draws of a machine: as its stream draws them, or as they were in another run, its script.
+// published holds the draws of a machine: its stream's own draws, or as its script those of another run.
 type published struct {
 	draws  []mechanisms.Draw
 	drawn  []int
 	script *published
 }
 
-// draw takes note of a call of Stream.Choose, and says what it returns.
+// draw records a call of Stream.Choose, and returns its result.
 func (d *published) draw(x mechanisms.Draw, drawn int) int {
 	x.Scores = slices.Clone(x.Scores)
 	if at := len(d.draws); d.script != nil {
@@ -163,13 +163,13 @@ func (d *published) draw(x mechanisms.Draw, drawn int) int {
 	return drawn
 }
 
-// drawing reports whether no sum is released, and so the guarantee is of draws.
+// drawing reports whether no sum is released, so that the guarantee is for draws.
 func (g *overGiven) drawing() bool {
 	return g.streams[0].Guarantee().Mechanism == mechanisms.ExponentialMechanism
 }
 
-// differs says in what the draws so far are not those of the script. Scores may owe something to events only where the
-// guarantee is of draws; that a draw comes, its law, and among how many it chooses may not.
+// differs describes how the draws so far differ from the script. Scores may depend on events only if the guarantee is
+// for draws. The number of draws, their laws and their numbers of candidates must never depend on events.
 func (d *published) differs(drawing bool) string {
 	if len(d.draws) != len(d.script.draws) {
 		return fmt.Sprintf("%d draws of other events over the same sums, want %d", len(d.draws), len(d.script.draws))
@@ -187,7 +187,8 @@ func (d *published) differs(drawing bool) string {
 	return ""
 }
 
-// overGiven is a machine over given sums: its last record's decisions, and its state without that of its streams.
+// overGiven is a machine over scripted sums, with the decisions of its last record and its state without that of its
+// streams.
 type overGiven struct {
 	machine operators.Machine
 	streams []*mechanisms.Stream
@@ -196,7 +197,7 @@ type overGiven struct {
 	fault   string
 }
 
-// open makes the decisions that are owed before the first record, and with them the first draws.
+// open makes the decisions that are due before the first record, and with them the first draws.
 func (g *overGiven) open() {
 	for _, stream := range g.streams {
 		stream.DrawBy(g.draws.draw)
@@ -204,8 +205,8 @@ func (g *overGiven) open() {
 	g.last.decisions = operators.AppendCopies(nil, g.machine.Open(nil))
 }
 
-// overGivenSums returns a machine whose sums are random, ever larger as sums are, at times zero or far beyond what a
-// sum can be.
+// overGivenSums returns a machine over random sums, which grow like real sums, and are at times zero or far beyond the
+// range of a sum.
 func (s suite) overGivenSums(tb testing.TB) *overGiven {
 	tb.Helper()
 	g := &overGiven{}

@@ -8,8 +8,8 @@ import (
 	"oriel/operators"
 )
 
-// restartBeforeOpen moves to a fresh machine before the decisions that are owed before the first record. The pipeline
-// commits that state before it sends them. The fresh machine has played before, so that what it had is gone.
+// restartBeforeOpen moves to another machine before the decisions that are due before the first record, because the
+// pipeline commits that state before it sends them. The other machine has been used, so that leftovers would show.
 func (s suite) restartBeforeOpen(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
 	first := s.newMachine(t).AppendState(nil)
@@ -43,7 +43,8 @@ func (s suite) restartAfterAnyRecord(t *testing.T) {
 	wantSame(t, got, want)
 }
 
-// restartOnce goes back to a state from a machine that has already run ahead, as a redo after an unknown commit does.
+// restartOnce goes back to a state of a machine that has already run ahead, as a redo after a commit of unknown status
+// does.
 func (s suite) restartOnce(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
 	for _, at := range []int{0, 1, len(s.records) / 3, len(s.records) - 1} {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// EachRow tells each row of a CSV file, whose first line names the columns.
+// EachRow calls each for each row of a CSV file, whose first line names the columns.
 func EachRow(tb testing.TB, file string, each func(column func(name string) string)) {
 	tb.Helper()
 	f, err := os.Open(file)
@@ -37,8 +37,8 @@ func EachRow(tb testing.TB, file string, each func(column func(name string) stri
 	}
 }
 
-// EachFlight tells each flight of a file that has arrived, in the order of their schedule: files have months in another
-// order. Of equal ones the first stays first.
+// EachFlight calls each for each flight of a file that has arrived, in the order of their schedule, because files list
+// months in another order. Equal times keep their order in the file.
 func EachFlight(tb testing.TB, file string, each func(column func(name string) string)) {
 	tb.Helper()
 	type flight struct {

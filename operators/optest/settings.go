@@ -10,13 +10,13 @@ import (
 	"oriel/operators"
 )
 
-// Configure is an operator with settings, NAME=value without the prefix, over a mechanism. ROUNDS are those of the
-// mechanism's scope, unless a line says others.
+// Configure returns an operator with settings NAME=value, without the prefix, over a mechanism. ROUNDS defaults to the
+// rounds of the mechanism's scope.
 func Configure(f operators.Definition, m mechanisms.Config, lines ...string) (operators.Operator, error) {
 	return ConfigureFrom(os.ReadFile, f, m, lines...)
 }
 
-// ConfigureFrom is Configure with files that are read otherwise.
+// ConfigureFrom is Configure with another function to read files.
 func ConfigureFrom(
 	read func(name string) ([]byte, error), f operators.Definition, m mechanisms.Config, lines ...string,
 ) (operators.Operator, error) {
@@ -25,7 +25,7 @@ func ConfigureFrom(
 	return f.New(v)
 }
 
-// Values are the settings themselves, as a family reads them.
+// Values returns the settings as an operator reads them.
 func Values(f operators.Definition, m mechanisms.Config, lines ...string) *operators.Values {
 	return values(os.ReadFile, f, m, lines)
 }
@@ -45,7 +45,7 @@ func values(
 	}}.Read(&operators.Problems{}, f.Settings, func(operators.Setting) bool { return true })
 }
 
-// Over is Configure with the mechanism's contribution, and the operator as what it is.
+// Over is Configure followed by Require. It returns the operator as its concrete type.
 func Over[C operators.Operator](
 	tb testing.TB, f operators.Definition, m mechanisms.Config, lines ...string,
 ) (C, mechanisms.Config) {

@@ -8,13 +8,14 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// Open opens a stream of a machine. What stands behind it, noise of its own or given sums, is the suite's to choose.
+// Open opens a stream for a machine. The suite chooses whether it has real noise or scripted sums.
 type Open func(c mechanisms.Config) *mechanisms.Stream
 
-// plans are made once, as at an opening, and found by the configuration as it prints.
+// plans caches the plan of each configuration, keyed by its printed form, as made once at an opening.
 type plans map[string]plan
 
-// plan is what every stream of a configuration shares. Machines are played in turn, and so they may share a mechanism.
+// plan holds the data that all streams of a configuration share. Machines run one at a time, and so may share a
+// mechanism.
 type plan struct {
 	calibration mechanisms.Calibration
 	mechanism   *mechanisms.Mechanism

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkStep puts a row, takes another, and asks for what has expired, in a full table.
+// BenchmarkStep measures putting a row, taking another, and asking for expired rows, in a full table.
 func BenchmarkStep(b *testing.B) {
 	for _, capacity := range []int{16, 1024} {
 		c := Config{Capacity: capacity, Width: 33, Name: 8, Timeout: uint64(capacity)}

@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// MaxName bounds Config.Name: a name's length is a byte of the state.
+	// MaxName bounds Config.Name, because the length of a name is one byte of the state.
 	MaxName = 255
-	// MaxState bounds the length of a state, bytes. It is sealed and stored whole with every commit.
+	// MaxState bounds the length of a state in bytes, because the state is sealed and stored whole with every commit.
 	MaxState = 64 << 20
 
 	headLen = 8 + 8     // rows put, rows expired
 	metaLen = 8 + 1 + 1 // step, mark, length of the name
 )
 
-// Config is public, and constant while a deployment lives.
+// Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
 	Capacity int    // rows, ≥ 1. Required.
 	Width    int    // numbers in a row, ≥ 0; 0 is a row of its name and step alone
@@ -45,7 +45,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// StateLen is the length of every state of a valid configuration.
+// StateLen returns the length in bytes of every state of a valid configuration.
 func (c Config) StateLen() int { return headLen + c.Capacity*c.rowLen() }
 
 func (c Config) rowLen() int { return metaLen + c.Name + 8*c.Width }

@@ -8,20 +8,20 @@ import (
 
 // A state is, little-endian:
 //
-//	put u64, gone u64, then for each place: step u64, mark u8, length of the name u8, the name, zero behind it, values f64
+//	put u64, gone u64, then for each place: step u64, mark u8, length of the name u8, the name, padding of zeros, values f64
 //
-// A place that has never held a row is zero, and so are the values of one whose row has been given out.
+// A place that has never held a row is zero. So are the values of a row that has been given out.
 
-// maxPut keeps the count from turning over.
+// maxPut keeps the count from overflowing.
 const maxPut = 1 << 62
 
-// errState is the only error of Restore.
+// errState is the only error that Restore returns.
 var errState = errors.New("pending: state: malformed")
 
-// StateLen is the length of every state.
+// StateLen returns the length in bytes of every state.
 func (t *Table) StateLen() int { return t.config.StateLen() }
 
-// AppendState appends the state, StateLen bytes whatever waits. It is private.
+// AppendState appends the state, StateLen bytes whatever rows wait. The state is private.
 func (t *Table) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, t.put)
 	dst = binary.LittleEndian.AppendUint64(dst, t.gone)
@@ -36,7 +36,7 @@ func (t *Table) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// AppendShared appends the state without the values of what waits.
+// AppendShared appends the state without the values of waiting rows.
 func (t *Table) AppendShared(dst []byte) []byte {
 	start := len(dst)
 	dst = t.AppendState(dst)
@@ -44,8 +44,7 @@ func (t *Table) AppendShared(dst []byte) []byte {
 	return dst
 }
 
-// Restore puts the table where AppendState was called, on a table of the same configuration. After an error it is
-// unchanged.
+// Restore brings a table of the same configuration to the state that AppendState saved. After an error it is unchanged.
 func (t *Table) Restore(state []byte) error {
 	s := stateView{config: t.config, b: state}
 	if len(state) != t.StateLen() || !s.countsHold() {
@@ -69,14 +68,14 @@ func (t *Table) Restore(state []byte) error {
 	return nil
 }
 
-// Public returns a copy of a state without the values of what waits: neighbours share it.
+// Public returns a copy of a state without the values of waiting rows, which neighbours share.
 func (c Config) Public(state []byte) []byte {
 	public := append([]byte(nil), state...)
 	c.hide(public)
 	return public
 }
 
-// hide clears the values of what waits in a state.
+// hide clears the values of waiting rows in a state.
 func (c Config) hide(state []byte) {
 	for at := range c.Capacity {
 		clear(stateView{c, state}.row(at)[metaLen+c.Name:])
@@ -89,7 +88,7 @@ type stateView struct {
 	b      []byte
 }
 
-// rowView is the bytes of a place.
+// rowView is the bytes of one place.
 type rowView []byte
 
 func (s stateView) put() uint64  { return binary.LittleEndian.Uint64(s.b) }
@@ -104,7 +103,7 @@ func (r rowView) step() uint64 { return binary.LittleEndian.Uint64(r) }
 func (r rowView) mark() mark   { return mark(r[8]) }
 func (r rowView) name() []byte { return r[metaLen : metaLen+int(r[9])] }
 
-// countsHold: gone rows are among those put, the others fit, and the count has room to grow.
+// countsHold checks that no more rows are gone than were put, that the others fit, and that the count cannot overflow.
 func (s stateView) countsHold() bool {
 	put, gone := s.put(), s.gone()
 	return put <= maxPut && gone <= put && put-gone <= uint64(s.config.Capacity)
@@ -132,7 +131,7 @@ func (s stateView) rowsHold(names *index) bool {
 	return true
 }
 
-// rowHolds checks a place by itself. A row that is gone waits no more; values stand where one waits.
+// rowHolds checks one place. A row that is gone does not wait, and only a waiting row has values.
 func (s stateView) rowHolds(r rowView, gone bool) bool {
 	length, name := int(r[9]), s.config.Name
 	switch r.mark() {
@@ -150,7 +149,7 @@ func (s stateView) rowHolds(r rowView, gone bool) bool {
 	return length >= 1 && length <= name && zero(r[metaLen+length:metaLen+name])
 }
 
-// fresh: an older row of the same name had timed out when this one was put.
+// fresh reports whether an older row of the same name had timed out when this one was put.
 func (s stateView) fresh(names *index, r rowView) bool {
 	for at := names.first(r.name()); at != none; at = names.after(at) {
 		if other := s.row(at); string(other.name()) == string(r.name()) && r.step()-other.step() < s.config.Timeout {

@@ -12,7 +12,7 @@ import (
 
 var fuzzed = Config{Capacity: 3, Width: 1, Name: 2, Timeout: 2}
 
-// usedTable has a row of each mark.
+// usedTable returns a table with a row of each mark.
 func usedTable(tb testing.TB) *Table {
 	table := newTable(tb, fuzzed)
 	table.Put([]byte("a"), 1, []float64{1})
@@ -46,7 +46,7 @@ func TestStateHasOneLengthAndNoContentOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestGoldenStates pins the format: states are stored.
+// TestGoldenStates checks that the format of stored states does not change.
 func TestGoldenStates(t *testing.T) {
 	goldentest.Check(t, []string{
 		hex.EncodeToString(newTable(t, fuzzed).AppendState(nil)),
@@ -97,7 +97,8 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesCountsThatTheRowsDoNotHave where every row waits, so that no mark gives them away.
+// TestRestoreRefusesCountsThatTheRowsDoNotHave checks wrong counts in a state in which every row waits, so that no mark
+// contradicts them.
 func TestRestoreRefusesCountsThatTheRowsDoNotHave(t *testing.T) {
 	table := newTable(t, fuzzed)
 	table.Put([]byte("a"), 1, []float64{1})

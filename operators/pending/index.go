@@ -7,7 +7,7 @@ import (
 
 const none = -1
 
-// index finds places by the hash of their name: each bucket is a chain of places, the newest first.
+// index finds places by the hash of their name. Each bucket is a chain of places, newest first.
 type index struct {
 	seed  maphash.Seed
 	heads []int32 // by hash: place + 1; 0: none
@@ -35,7 +35,7 @@ func (x *index) add(name []byte, at int) {
 	x.next[at], *h = *h, int32(at+1)
 }
 
-// remove takes a place out of the chain of its name, where it must be.
+// remove takes a place out of the chain of its name, which must contain it.
 func (x *index) remove(name []byte, at int) {
 	p := x.head(name)
 	for int(*p)-1 != at {

@@ -1,13 +1,13 @@
 package pending
 
-// Row is one that waits no more. Its slices are the table's, valid until the next call.
+// Row is a row that has been given out. Its slices belong to the table and are valid until the next call.
 type Row struct {
 	Name   []byte
 	Step   uint64    // at which it was put
 	Values []float64 // as long as Width
 }
 
-// Outcome says what became of a call.
+// Outcome is the result of a call.
 type Outcome uint8
 
 // The outcomes.
@@ -20,14 +20,14 @@ const (
 	Unnamed                    // Put: the name is empty or longer than Config.Name
 )
 
-// Table holds rows that wait. It is not safe for concurrent use.
+// Table holds waiting rows. It is not safe for concurrent use.
 type Table struct {
 	config Config
 	put    uint64 // rows ever put; the n-th is in place n mod Capacity
 	gone   uint64 // of these, the first that hold no place: they have timed out
 	steps  []uint64
 	marks  []mark
-	names  []byte // of each place Name bytes, zero behind its length
+	names  []byte // Name bytes for each place, padded with zeros
 	long   []uint8
 	values []float64
 
@@ -35,7 +35,7 @@ type Table struct {
 	row          Row // given out; its slices have room
 }
 
-// mark says what a place holds.
+// mark is the status of a place.
 type mark uint8
 
 const (
@@ -63,7 +63,8 @@ func New(c Config) (*Table, error) {
 	}, nil
 }
 
-// Put lets a row wait under a name from a step on, not below that of the row before. The table keeps copies.
+// Put stores a row that waits under a name from the given step on. The step must not be below that of the row before.
+// The table copies name and values.
 func (t *Table) Put(name []byte, step uint64, values []float64) Outcome {
 	switch {
 	case len(values) != t.config.Width:
@@ -94,7 +95,7 @@ func (t *Table) Put(name []byte, step uint64, values []float64) Outcome {
 	return Done
 }
 
-// Take gives out the row that waits under a name: Done, and anything else without a row.
+// Take returns the row that waits under a name, with outcome Done. With any other outcome there is no row.
 func (t *Table) Take(name []byte, step uint64) (Row, Outcome) {
 	at := t.find(name)
 	switch {
@@ -108,7 +109,7 @@ func (t *Table) Take(name []byte, step uint64) (Row, Outcome) {
 	return t.give(at, taken), Done
 }
 
-// Expired gives out the oldest row that has timed out at a step and was never taken, or false when there is none.
+// Expired returns the oldest row that has timed out at a step and was never taken, or false if there is none.
 func (t *Table) Expired(step uint64) (Row, bool) {
 	t.pass(step)
 	if t.gone == t.put || !t.timedOut(t.place(t.gone), step) {
@@ -118,7 +119,7 @@ func (t *Table) Expired(step uint64) (Row, bool) {
 	return t.give(t.place(t.gone-1), expired), true
 }
 
-// Newest returns the step at which the last row was put, or false when there was none.
+// Newest returns the step of the last Put that stored a row, or false if there was none.
 func (t *Table) Newest() (step uint64, some bool) {
 	if t.put == 0 {
 		return 0, false
@@ -133,7 +134,7 @@ func (t *Table) pass(step uint64) {
 	}
 }
 
-// give takes a row out of its place and leaves a mark there.
+// give returns the row of a place and marks the place.
 func (t *Table) give(at int, m mark) Row {
 	t.row.Step, t.row.Name = t.steps[at], append(t.row.Name[:0], t.nameAt(at)...)
 	copy(t.row.Values, t.valuesAt(at))
@@ -142,7 +143,7 @@ func (t *Table) give(at int, m mark) Row {
 	return t.row
 }
 
-// timedOut tells it of the row in a place. The comparison cannot overflow.
+// timedOut reports whether the row in a place has timed out. The comparison cannot overflow.
 func (t *Table) timedOut(at int, step uint64) bool {
 	return step >= t.steps[at] && step-t.steps[at] >= t.config.Timeout
 }

@@ -16,7 +16,7 @@ func newTable(tb testing.TB, c Config) *Table {
 	return t
 }
 
-// story is a table whose calls are told as one line each.
+// story is a table whose calls are logged, one line each.
 type story struct {
 	*testing.T
 	table *Table
@@ -65,7 +65,8 @@ func newStory(t *testing.T) story {
 	return story{t, newTable(t, Config{Capacity: 4, Width: 2, Name: 5, Timeout: 3})}
 }
 
-// TestFeedbackComesLateOutOfOrderTwiceForgedOrNever is the life of a bandit's plays.
+// TestFeedbackComesLateOutOfOrderTwiceForgedOrNever checks the table on plays of a bandit with all these kinds of
+// feedback.
 func TestFeedbackComesLateOutOfOrderTwiceForgedOrNever(t *testing.T) {
 	s := newStory(t)
 	s.put("p1", 1, 10, Done)
@@ -85,7 +86,8 @@ func TestFeedbackComesLateOutOfOrderTwiceForgedOrNever(t *testing.T) {
 	s.take("p3", 100, Again) // still remembered
 }
 
-// TestARowHoldsItsPlaceUntilItsTimeOut, taken or not: what fits follows from the steps of putting alone.
+// TestARowHoldsItsPlaceUntilItsTimeOut checks this for rows that are taken and for rows that are not: whether a row
+// fits depends on the steps of earlier Puts alone.
 func TestARowHoldsItsPlaceUntilItsTimeOut(t *testing.T) {
 	s := newStory(t)
 	for _, name := range []string{"a", "b", "c", "d"} {
@@ -95,7 +97,7 @@ func TestARowHoldsItsPlaceUntilItsTimeOut(t *testing.T) {
 	s.taken("a", 2, 1, 1)
 	s.taken("b", 2, 1, 1)
 	s.put("e", 3, 1, Full)
-	s.put("e", 4, 2, Done) // a and b, which were taken, have timed out and are in nobody's way
+	s.put("e", 4, 2, Done) // a and b, which were taken, have timed out and free their places
 	s.put("f", 4, 3, Done)
 	s.put("g", 4, 4, Full) // c has, too, but it has not been asked for
 	s.expired(4, "c 1 [1 -1]", "d 1 [1 -1]")
@@ -107,7 +109,7 @@ func TestARowHoldsItsPlaceUntilItsTimeOut(t *testing.T) {
 	s.expired(7, "e 4 [2 -2]", "f 4 [3 -3]", "g 4 [4 -4]", "h 4 [5 -5]")
 }
 
-// The newest row is the one put last, taken or not, and after a restart.
+// TestNewest checks that the newest row is the one put last, whether it is taken or not, and after a restart.
 func TestNewest(t *testing.T) {
 	s := newStory(t)
 	f := func(want uint64, some bool) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// twin is a Table as a list of all rows ever put.
+// twin is a slow Table: a list of all rows ever put.
 type twin struct {
 	config Config
 	rows   []*twinRow
@@ -22,7 +22,7 @@ type twinRow struct {
 
 func (w *twin) timedOut(r *twinRow, step uint64) bool { return r.step+w.config.Timeout <= step }
 
-// known are the newest rows, as many as there are places.
+// known returns the newest rows, as many as there are places.
 func (w *twin) known() []*twinRow { return w.rows[max(0, len(w.rows)-w.config.Capacity):] }
 
 func (w *twin) find(name string) (found *twinRow) {
@@ -78,7 +78,7 @@ func (w *twin) expire(step uint64) (name string, some bool) {
 	return "", false
 }
 
-// TestTableAgreesWithItsTwin on random calls, with a state saved and restored in between.
+// TestTableAgreesWithItsTwin compares both on random calls, with a state saved and restored in between.
 func TestTableAgreesWithItsTwin(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))

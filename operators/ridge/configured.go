@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// operator is the operators.Operator.
+// operator implements operators.Operator.
 type operator struct {
 	rows         moments.Rows
 	innovation   bool
@@ -39,7 +39,8 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras say how exact the weights are, what a prediction adds to ⟨x, weights⟩, and how the equations were solved.
+// Extras returns the members for the accuracy of the weights, the constant that a prediction adds to ⟨x, weights⟩, and
+// how the equations were solved.
 func (c operator) Extras() []schemas.Extra {
 	deviation := "Standard deviation of the noise of privacy in each weight, to the first order."
 	residual := "Root of the mean squared residual of the weights, as the released second moments say; 0 where noise makes it negative."
@@ -62,20 +63,20 @@ func (c operator) Extras() []schemas.Extra {
 	}, operators.LifetimeMembers(c.terms)...)
 }
 
-// component is what a record adds.
+// component describes the contribution of a record.
 func (c operator) component() contribution.Component {
 	p := c.rows.Component()
 	p.Name = "moments"
 	return p
 }
 
-// Require tells the contribution.
+// Require sets the contribution of a row.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	m.Contribution = contribution.Contribution{Components: []contribution.Component{c.component()}}
 	return checkPlan(params, params == nil)
 }
 
-// planVersion is the whole of a plan: all numbers come from settings and from the mechanism's plan.
+// planVersion is the only content of a plan, because all numbers come from settings and from the mechanism's plan.
 const planVersion = 1
 
 var errPlan = errors.New("ridge: plan: not the one byte that this software knows")
@@ -87,7 +88,7 @@ func checkPlan(params []byte, none bool) error {
 	return errPlan
 }
 
-// Params freezes nothing but its version.
+// Params freezes only the version.
 func (c operator) Params(mechanisms.Config) ([]byte, error) { return []byte{planVersion}, nil }
 
 // Open returns a Machine.
@@ -98,7 +99,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return newMachine(c, sums)
 }
 
-// Describe tells the price of a row, and the noise that a factor has to stand.
+// Describe returns the price of a row, and the noise that a factorisation must withstand.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	s, shift := float64(c.rows.Label)/moments.Whole, c.shift
 	if c.raise {
@@ -114,7 +115,7 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// EmitAll publishes the decision of each step.
+// EmitAll returns the operator that publishes the decision of each step.
 func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
@@ -125,7 +126,7 @@ func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error
 	return newReference(c), checkPlan(params, false)
 }
 
-// predict is the prediction of features by weights, clamped to the label's range.
+// predict returns the prediction for an event from weights, clamped to the label's range.
 func (c operator) predict(x []float64, e schemas.Event) float64 {
 	p := c.middle + loss.Predict(x, e)
 	if math.IsNaN(p) {
@@ -134,7 +135,7 @@ func (c operator) predict(x []float64, e schemas.Event) float64 {
 	return max(c.middle-c.half, min(c.middle+c.half, p))
 }
 
-// Score is half the squared error.
+// Score uses half the squared error as loss.
 func (c operator) Score() *operators.Score {
 	exact := c
 	exact.shift = 0
@@ -148,7 +149,8 @@ func (c operator) Score() *operators.Score {
 	}
 }
 
-// row writes z, drawn to norm 1, to dst, which is d long; false: the event is none.
+// row writes z, the features scaled down to norm at most 1, to dst of length d. It returns false if the event is
+// unusable.
 func (c operator) row(dst []float64, e schemas.Event) bool {
 	valid := e.Weight >= 0 && e.Weight <= math.MaxFloat64 && math.Abs(e.Label) <= math.MaxFloat64
 	return valid && loss.Drawn(dst, e.Vector, c.features)

@@ -10,7 +10,7 @@ import (
 // The fields of a state are the weights, d floats, and doublings u64.
 const stateVersion = 1
 
-// defineState makes the state of what newMachine has made.
+// defineState lists the fields of the state of a machine that newMachine has made.
 func (m *Machine) defineState() {
 	limit := float64(m.most*m.half) / m.features
 	longest := float64(limit * (1 + 1e-9))

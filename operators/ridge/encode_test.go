@@ -11,7 +11,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// maker returns what makes machines whose states are restored, of weights of norm 3 at most.
+// maker returns a function that makes machines for restored states, with weights of norm at most 3.
 func maker(tb testing.TB) func(testing.TB) *Machine {
 	tb.Helper()
 	m := optest.Window("tree-gaussian")
@@ -36,7 +36,8 @@ func used(m *Machine, records int) *Machine {
 	return m
 }
 
-// FuzzRestore: whatever is accepted is stored again as the same bytes, nothing panics then, and decisions are finite.
+// FuzzRestore checks that an accepted state is stored again as the same bytes. The machine then does not panic, and its
+// decisions are finite.
 func FuzzRestore(f *testing.F) {
 	fresh := maker(f)
 	for _, records := range []int{0, 3, 4, 9} {
@@ -62,7 +63,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// What no machine has written is refused, and the machine stays as it was.
+// TestStatesThatNoMachineWritesAreRefused checks that a state that no machine can have written is refused, and that the
+// machine is unchanged.
 func TestStatesThatNoMachineWritesAreRefused(t *testing.T) {
 	fresh := maker(t)
 	early, m := used(fresh(t), 3), used(fresh(t), 9)

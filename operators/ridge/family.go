@@ -15,7 +15,7 @@ const (
 	raised  = "raise"
 )
 
-// Definition is ridge in the table of operators.
+// Definition is the row of ridge in the table of operators.
 var Definition = operators.Definition{
 	Name: "ridge", Text: "least squares: weights with standard errors from private second moments",
 	Settings: settings, Events: events, New: configure,

@@ -9,7 +9,7 @@ import (
 	"oriel/schemas"
 )
 
-// kinds are configurations of all sorts, over mechanisms of all that fit.
+// kinds are configurations that together cover the settings, over all mechanisms that fit them.
 var kinds = []struct {
 	name  string
 	m     mechanisms.Config
@@ -33,14 +33,14 @@ var kinds = []struct {
 	}},
 }
 
-// config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
+// config returns the operator with the settings NAME=value over a mechanism, and that mechanism.
 func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
 	return optest.Over[operator](tb, Definition, m, lines...)
 }
 
-// drawn are events about weights of 0.3, dense and sparse, some with long features, labels beyond any range, and
-// weights on either side of 1.
+// drawn returns random events with true weights of 0.3, dense and sparse. Some have long features or labels outside any
+// range, and event weights lie on either side of 1.
 func drawn(count, d int, seed uint64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	events := make([]schemas.Event, count)

@@ -12,7 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Machine is an operators.Machine. Index = step; nothing is owed before the first record.
+// Machine implements operators.Machine. The index of a decision is its step. No decision is due before the first
+// record.
 type Machine struct {
 	operators.Base
 	operator
@@ -39,7 +40,7 @@ type system interface {
 	Used() (edge float64, doublings int)
 }
 
-// places of extras
+// places in the extras
 const (
 	atDeviation = iota
 	atOffset
@@ -49,7 +50,7 @@ const (
 	ownExtras
 )
 
-// newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes ownership of the stream.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Components() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
 		return nil, fmt.Errorf("ridge: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
@@ -79,10 +80,10 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	return m, nil
 }
 
-// Open owes nothing: the first weights are zero, and public.
+// Open appends no decision, because the first weights are zero, and public.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
-// Add takes the row of the record. One that has none is a null one.
+// Add adds the row of a record. A record without a row counts as null.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	if !m.Stream.Add(r.Identity, m.contribution(r)) {
 		return dst
@@ -95,8 +96,8 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
-// contribution returns the numbers of a record for the stream, or nil: the row (z; y) times √w, w clamped to 1. What of
-// a label is left is against the decision that is public.
+// contribution returns the numbers that a record adds to the stream, or nil: the row (z; y) times √w, with w clamped to
+// 1. For innovation, the label's residual is taken from the published decision.
 func (m *Machine) contribution(r operators.Record) []float64 {
 	leaf := m.Stream.Scratch()
 	d := m.rows.Features
@@ -117,12 +118,12 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 	return leaf
 }
 
-// weight is N_t: the events of t steps, null ones too, or what of them a memory keeps.
+// weight returns N_t: the events of t steps, null ones included, each by its remaining weight in a memory.
 func (m *Machine) weight(t uint64) float64 {
 	return float64(float64(m.batch) * mechanisms.Weight(m.terms.Scope, t))
 }
 
-// decide solves for the weights of step t and says how exact they are, all of it from releases.
+// decide solves for the weights of step t and computes their accuracy, all from releases.
 func (m *Machine) decide(t uint64) {
 	sums, n := m.rows.Moments(m.Stream.Sum(0), 0), m.weight(t)
 	regulariser, scale, unit := m.start+float64(m.convexity*n), 1.0, m.half
@@ -148,8 +149,8 @@ func (m *Machine) decide(t uint64) {
 	m.extras[atDoublings].Number = float64(m.doublings)
 }
 
-// finite is a deviation that can be written: the largest number in the place of one that is beyond all numbers, as of a
-// regulariser of next to nothing.
+// finite returns a deviation that can be written. An infinite one, for example with a tiny regulariser, becomes the
+// largest float64.
 func finite(x float64) float64 {
 	if !(x <= math.MaxFloat64) {
 		return math.MaxFloat64
@@ -157,7 +158,7 @@ func finite(x float64) float64 {
 	return x
 }
 
-// deviations writes those of θ: PROOF.md, claim 2.
+// deviations writes the standard deviations of θ (PROOF.md, claim 2).
 func (m *Machine) deviations(sd, label float64, solved bool) {
 	out := m.extras[atDeviation].Numbers
 	clear(out)
@@ -180,7 +181,7 @@ func (m *Machine) deviations(sd, label float64, solved bool) {
 	}
 }
 
-// squares is Σ(y − ⟨z, θ⟩)² by the released moments, of moments; Σr² of innovation.
+// squares returns, from released moments, Σ(y − ⟨z, θ⟩)² for the update moments and Σr² for innovation.
 func (m *Machine) squares(sums moments.Moments) float64 {
 	total := sums.Square()
 	if m.innovation {

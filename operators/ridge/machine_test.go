@@ -31,8 +31,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in
-// mechanisms.
+// TestGoldenDecisions checks that decisions without noise keep their bytes, because existing deployments have published
+// them. Golden tests of the noise are in mechanisms.
 func TestGoldenDecisions(t *testing.T) {
 	want := map[string]string{
 		"moments for life":    "f270787cac25c45c99cae8605f163741",
@@ -64,8 +64,8 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 }
 
-// slow computes the weights of each step without noise from all events so far, by gonum's solver and SPEC.md's
-// formulas.
+// slow computes the weights of each step without noise from all events so far, by gonum's solver and the formulas of
+// SPEC.md.
 type slow struct {
 	operator
 	edge  float64
@@ -145,8 +145,9 @@ func (s *slow) decide() {
 	s.say(whole, &theta, unit, n)
 }
 
-// say computes what is said of weights θ, of the inverse M of what they were solved with: coordinate i of M·(h − E·θ)
-// has the variance Σ over pairs j ≤ k of what E_jk moves it by, squared, twice where j = k, and that of h.
+// say computes the published accuracy of weights θ from the inverse M of the matrix that they were solved with.
+// Coordinate i of M·(h − E·θ) has a variance with one term for each pair j ≤ k, the squared effect of E_jk, doubled if
+// j = k, plus the variance due to h.
 func (s *slow) say(whole *mat.SymDense, theta *mat.VecDense, unit, n float64) {
 	d, label := s.rows.Features, float64(s.rows.Label)/moments.Whole
 	var m mat.Dense
@@ -182,7 +183,8 @@ func (s *slow) say(whole *mat.SymDense, theta *mat.VecDense, unit, n float64) {
 	s.left = math.Sqrt(squares/n) * unit
 }
 
-// Decisions over sums without noise are those of the slow twin, and so is what they say of themselves.
+// TestWeightsAreThoseOfTheFormulas checks that decisions over sums without noise, and their stated accuracy, agree with
+// the slow reference.
 func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
@@ -215,7 +217,8 @@ func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 	}
 }
 
-// A second opinion on what a record adds: the twin's contribution and the machine's, for events of all sorts.
+// TestTwinAddsWhatTheMachineAdds compares the contribution of a record in the reference model with the machine's, for
+// events of all kinds.
 func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -228,7 +231,8 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	}
 }
 
-// The rows of canaries are orthogonal and as long as rows are, whatever the direction and the weights.
+// TestCanariesAreAsFarApartAsRowsCanBe checks that the rows of canaries are orthogonal and of the greatest length,
+// whatever the direction and the weights are.
 func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
@@ -271,8 +275,8 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	}
 }
 
-// On the lattice of a plan the contributions of canaries are as far apart as what an exchange pays for, and those of
-// numbers of any size no farther.
+// TestLeavesAreAsFarApartAsIsPaidFor checks contributions on the lattice of a plan. Those of canaries reach the
+// distance that the noise is calibrated to, and those of any other numbers do not exceed it.
 func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
@@ -292,9 +296,10 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 	}
 }
 
-// What decisions call the deviation of the weights is what many keys show, of moments: 200 keys at noise that is small
-// beside the data, where the first order holds. A variance of 200 is 0.1 of itself off; 6.11 times that is allowed.
-// Weights are large beside labels, so that most of it is the noise of the features' own moments.
+// TestDeviationsOfWeights compares the published deviation of the weights with the sample deviation over 200 keys, for
+// the update moments. The noise is small beside the data, so that the first order holds. A variance of 200 samples has
+// a relative error of 0.1; 6.11 times that is allowed. Weights are large beside labels, so that most of the deviation
+// comes from the noise of the features' own moments.
 func TestDeviationsOfWeights(t *testing.T) {
 	m := optest.Life(400)
 	m.Budget.Epsilon = 100
@@ -344,7 +349,7 @@ func TestDeviationsOfWeights(t *testing.T) {
 	}
 }
 
-// Settings that make no sense are refused, each by its name.
+// TestSettingsAreRefused checks that invalid settings are refused, each by its name.
 func TestSettingsAreRefused(t *testing.T) {
 	base := []string{"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=-60:180"}
 	for _, line := range []string{
@@ -377,7 +382,8 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// A step allocates no more than its stream alone: nothing, but under the race detector.
+// TestAddAllocatesNothing checks that a step allocates no more than its stream alone, which allocates nothing without
+// the race detector.
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)

@@ -7,7 +7,7 @@ import (
 	"oriel/schemas"
 )
 
-// reference is the operators.ReferenceModel of a machine that publishes every decision.
+// reference implements operators.ReferenceModel for a machine that publishes every decision.
 type reference struct {
 	operators.OneRecord
 	operator
@@ -26,7 +26,8 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Contribution writes the row feature by feature: z, drawn to norm 1, and what of the label is learned, not clamped.
+// Contribution writes the row feature by feature: z, scaled to norm at most 1, and the part of the label that is
+// learned, not clamped.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	d, e := t.rows.Features, r.Event
 	if r.Null {
@@ -66,25 +67,25 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Tangent has nothing to do: a canary's direction chooses among pairs.
+// Tangent does nothing, because a canary's direction selects one of a list of pairs.
 func (t *reference) Tangent([]float64) {}
 
-// Canary returns two events whose rows are as far apart as rows can be. Features, labels and weights are far beyond
-// what they are clamped to.
+// Canary returns two events whose rows are as far apart as possible. Features, labels and weights lie far beyond the
+// values that they are clamped to.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	a, b := t.rows.LargestDistance(u)
 	d := t.rows.Features
 	return t.record(a[:d], a[d], factor), t.record(b[:d], b[d], factor)
 }
 
-// record is an event that says z and the end of the label's range on one side, far beyond.
+// record returns an event with features z and a label far beyond the end of its range on the given side.
 func (t *reference) record(z []float64, side, factor float64) operators.Record {
 	beyond := float64(operators.CanaryFactor * factor)
 	values := make([]float64, len(z))
 	for i, x := range z {
 		values[i] = float64(float64(x*t.features) * beyond)
 	}
-	// Beyond all that weights of their largest norm can explain.
+	// The label is beyond every prediction of weights of the largest norm.
 	reach := float64((2 + t.most) * t.half * beyond * max(1, t.residual/t.half))
 	return operators.Record{Event: schemas.Event{
 		Vector: schemas.Vector{Values: values}, Label: t.middle + float64(side*reach), Weight: beyond,

@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// played gives the decisions of events, null where an event is nil, copied.
+// played returns copies of the decisions for events; a nil event is a null record.
 func played(t *testing.T, m *Machine, events []*schemas.Event) (decisions []operators.Decision) {
 	t.Helper()
 	for i, e := range events {
@@ -29,7 +29,7 @@ func played(t *testing.T, m *Machine, events []*schemas.Event) (decisions []oper
 	return decisions
 }
 
-// lines is a stream of 8 features.
+// lines returns a stream of events with 8 features.
 func lines(count int) (events []*schemas.Event) {
 	for _, e := range drawn(count, 8, 21) {
 		events = append(events, &e)
@@ -37,8 +37,8 @@ func lines(count int) (events []*schemas.Event) {
 	return events
 }
 
-// With a shift of the edge of the noise's spectrum nearly every released matrix has a factor at once, from the first
-// step on; without a shift nearly none of the first has.
+// TestDoublingsAreRare checks that, with a shift equal to the edge of the noise's spectrum, nearly every released
+// matrix can be factorised at once, from the first step on. Without a shift nearly none of the first ones can.
 func TestDoublingsAreRare(t *testing.T) {
 	for _, x := range []struct {
 		shift       string
@@ -63,8 +63,8 @@ func TestDoublingsAreRare(t *testing.T) {
 	}
 }
 
-// Where events thin out, a memory forgets them while the noise stays: the shift stays too, and so weights fade to what
-// noise alone has, which the shift damps.
+// TestWeightsFadeWithTheEvents checks a stream whose events become rare. With a memory their weight decays while the
+// noise stays, and so does the shift. The weights fade to those of noise alone, which the shift damps.
 func TestWeightsFadeWithTheEvents(t *testing.T) {
 	m := optest.Life(256)
 	m.Budget.Epsilon = 40
@@ -94,7 +94,8 @@ func TestWeightsFadeWithTheEvents(t *testing.T) {
 	}
 }
 
-// People are told of a shift and its doublings where there is one: raised eigenvalues need none.
+// TestOnlyShiftsAreToldOf checks that the plan describes a shift and its doublings only if there is a shift: raised
+// eigenvalues need none.
 func TestOnlyShiftsAreToldOf(t *testing.T) {
 	for spectrum, want := range map[string]bool{shifted: true, raised: false} {
 		c, m := config(t, optest.Life(1024), "UPDATE=moments", "DIMENSION=8", "LABEL_RANGE=-1:1", "SPECTRUM="+spectrum)
@@ -104,8 +105,8 @@ func TestOnlyShiftsAreToldOf(t *testing.T) {
 	}
 }
 
-// Settings at the ends of their ranges leave every number of a decision finite, so that it can be written: a deviation
-// that is beyond all numbers is the largest of them.
+// TestDecisionsAreFiniteAtTheEndsOfSettings checks that, with settings at the ends of their ranges, every number of a
+// decision is finite, so that it can be written. An infinite deviation becomes the largest float64.
 func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 	for _, more := range [][]string{
 		{"UPDATE=innovation", "RESIDUAL_MAX=1e12", "GAIN=0", "START_REGULARIZER=1e-310", "FEATURES_MAX=1e-12"},

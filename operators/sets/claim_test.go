@@ -13,8 +13,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// enumerated is the exact law of all decisions of a life, coins among them. fast is 1, or how many times too fast it
-// learns; each play answers with a worth in turn, NaN for a record that says nothing.
+// enumerated computes the exact law of all decisions of a stream's life, including coins. fast is 1, or the factor by
+// which the rate is too high. Plays are answered with worths in turn; NaN stands for a record without a value.
 func enumerated(t *testing.T, c Config, m mechanisms.Config, worths []float64, fast float64) optest.Law {
 	t.Helper()
 	stream := mechtest.Open(t, m, [32]byte{1})
@@ -41,9 +41,10 @@ func enumerated(t *testing.T, c Config, m mechanisms.Config, worths []float64, f
 	})
 }
 
-// Of two experts and two elements all outcomes are enumerated, coins among them, for neighbours of all kinds: what
-// decisions tell is within the claim, of pure ε and of (ε, δ), which is that of one expert. Some pair has much of it,
-// and at a rate that is thrice too fast some is beyond.
+// TestTwoExpertsAreWithinTheirClaim enumerates all outcomes for two experts and two elements, including coins, on
+// neighbouring streams of all kinds. The privacy loss of decisions is within the claim, for pure ε and for (ε, δ); the
+// claim is that of one expert. Some pair of streams comes close to it, and at three times the rate some pair exceeds
+// it.
 func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	c := drawsOf(2, 2, 1, 3)
 	c.Rate = tight

@@ -13,7 +13,7 @@ import (
 	"oriel/schemas"
 )
 
-// Config is public, and constant while a deployment lives.
+// Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
 	Elements []string // N, 2 to 4096 names
 	Pick     int      // k, below N
@@ -31,10 +31,10 @@ type Config struct {
 	early   bool    // no coins: rounds explore from the first on
 }
 
-// cells are k·N: each expert's elements, one expert behind the other.
+// cells returns k·N, the number of pairs of an expert and an element, ordered by expert.
 func (c Config) cells() int { return c.Pick * len(c.Elements) }
 
-// operator is the operators.Operator.
+// operator implements operators.Operator.
 type operator struct {
 	Config
 }
@@ -44,7 +44,7 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras are the names of the set, and whether it is played to find out.
+// Extras returns the names of the elements in the set, and whether the round explores.
 func (c operator) Extras() []schemas.Extra {
 	return []schemas.Extra{
 		{
@@ -56,11 +56,11 @@ func (c operator) Extras() []schemas.Extra {
 	}
 }
 
-// half is the size of a mapped worth.
+// half is the greatest absolute value of a mapped reward.
 const half = 0.5
 
-// Require tells the contribution: one number of size ½ at most, of halving that of the round, of draws that of the
-// cell.
+// Require sets the contribution, one number of absolute value at most ½: the reward of the round for halving, or of the
+// cell for draws.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if !c.Draws {
 		m.Contribution = contribution.OneComponent(1, half)
@@ -86,10 +86,10 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return nil
 }
 
-// planVersion starts what Plan stores.
+// planVersion is the first line of the params that Params stores.
 const planVersion = "1"
 
-// Params freezes the rates of draws, and the list of elements, a line each behind the version.
+// Params freezes the version, the rates of draws, and the list of elements, one a line.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	var r rates
 	if c.Draws {
@@ -101,7 +101,7 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	return []byte(planVersion + "\n" + r.line() + "\n" + strings.Join(c.Elements, "\n")), nil
 }
 
-// read reads a plan.
+// read reads params.
 func (c operator) read(params []byte) (elements []string, r rates, err error) {
 	lines := strings.Split(string(params), "\n")
 	if lines[0] != planVersion || len(lines) != 2+len(c.Elements) {
@@ -124,7 +124,7 @@ func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Mach
 	return newMachine(c.Config, r, stream)
 }
 
-// Describe tells when it explores.
+// Describe returns when rounds explore, among other figures.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Mechanisms: []string{"once-gamma", "once-gaussian"},
@@ -138,7 +138,8 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// EmitAll is the operator that explores first, because an answer to a round that does not explore adds nothing.
+// EmitAll returns the operator that explores first, because an answer to a round that does not explore contributes
+// nothing.
 func (c operator) EmitAll() operators.Operator {
 	c.early = true
 	return c

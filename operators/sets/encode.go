@@ -8,22 +8,22 @@ import (
 	"oriel/operators/actions"
 )
 
-// The fields of a state are the rule, the rounds that the table knows of, a cell i32 and a stage u32 each, and the
-// table.
+// The fields of a state are the state of the rule, the rounds that the table can hold (a cell i32 and a stage u32
+// each), and the table.
 const stateVersion = 1
 
 const roundLen = 4 + 4
 
-// errState refuses what no machine has written.
+// errState refuses a state that no machine can have written.
 var errState = errors.New("what is known of sets is not possible")
 
-// defineState makes the state of what newMachine has made.
+// defineState lists the fields of the state of a machine that newMachine has made.
 func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.rule, (*rounds)(m), m.table}
 	m.Check = func() error { return actions.Check(m.table, m.Stream) }
 }
 
-// rounds is the field of the rounds.
+// rounds is the state field of Machine.rounds.
 type rounds Machine
 
 func (r *rounds) StateLen() int { return roundLen * len(r.rounds) }
@@ -50,7 +50,7 @@ func (r *rounds) Restore(state []byte) error {
 	return nil
 }
 
-// tries is how many cells a round can be of.
+// tries returns the number of cells that a round can explore.
 func (c Config) tries() int {
 	if c.Draws {
 		return c.cells()

@@ -8,12 +8,12 @@ import (
 	"oriel/operators"
 )
 
-// expertsRule is Algorithm 3 of the source, BanditDP: k experts of exponential weights, whose sums the stream holds
-// and draws by, and explorations at rounds that depend on no event.
+// expertsRule is Algorithm 3 of the source, BanditDP: k experts with exponential weights, and explorations in rounds
+// that do not depend on events. The stream holds the experts' sums and draws by them.
 type expertsRule struct {
 	config Config
 	rates  rates
-	last   uint64 // round behind which nothing that is told would be learned
+	last   uint64 // last round whose answers can still be learned from
 
 	set      []int  // drawn last
 	round    uint64 // rounds that went out
@@ -34,8 +34,8 @@ func newExperts(c Config, r rates, stream *mechanisms.Stream) (*expertsRule, err
 	}, nil
 }
 
-// next plays the set that was drawn last, or explores: one of its first elements, none to k−1 of them, all alike, and
-// any element behind them. The first set is any.
+// next plays the set that was drawn last, or explores. An exploration plays the first elements of the set, uniformly 0
+// to k−1 of them, followed by a uniformly drawn element. The first set is uniformly drawn.
 func (e *expertsRule) next(stream *mechanisms.Stream) ([]int, playedRound) {
 	if e.round++; e.round == 1 {
 		for i := range e.set {
@@ -52,7 +52,7 @@ func (e *expertsRule) next(stream *mechanisms.Stream) ([]int, playedRound) {
 	return e.probe[:i+1], playedRound{cell: int32(i*len(e.zeros) + element)}
 }
 
-// any draws one of so many, all alike.
+// any draws a number below n uniformly.
 func (e *expertsRule) any(stream *mechanisms.Stream, n int) int {
 	if n > len(e.zeros) {
 		panic("BUG: sets: more positions than elements")
@@ -60,7 +60,7 @@ func (e *expertsRule) any(stream *mechanisms.Stream, n int) int {
 	return stream.Choose(0, e.zeros[:n], operators.ByProbabilities)
 }
 
-// explores tosses the coin of a round.
+// explores tosses the coin that decides whether a round explores.
 func (e *expertsRule) explores(stream *mechanisms.Stream) bool {
 	chance := e.rates.share
 	if !e.config.Capped { // so many of the rounds to come
@@ -73,7 +73,8 @@ func (e *expertsRule) explores(stream *mechanisms.Stream) bool {
 	return stream.Choose(0, e.coin[:], operators.ByProbabilities) == 1
 }
 
-// learn draws all elements anew behind an exploration, or behind each round: its answers are in the stream.
+// learn draws all elements anew after an exploration, or after each round. The answers of the round are in the stream
+// already.
 func (e *expertsRule) learn(stream *mechanisms.Stream, p playedRound, _ int, _ float64) {
 	if p.cell < 0 && e.config.Rate != direct {
 		return
@@ -83,7 +84,7 @@ func (e *expertsRule) learn(stream *mechanisms.Stream, p playedRound, _ int, _ f
 	}
 }
 
-// State, fixed width, little-endian: of the set k elements u32, round u64, explored u64.
+// The state has fixed width, little-endian: k elements of the set u32, round u64, explored u64.
 func (e *expertsRule) StateLen() int { return 4*len(e.set) + 16 }
 
 func (e *expertsRule) AppendState(dst []byte) []byte {

@@ -9,13 +9,13 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is sets in the table of operators.
+// Definition is the row of sets in the table of operators.
 var Definition = operators.Definition{
 	Name: "sets", Text: "k of N elements, of events that tell how good the set was that was played",
 	Settings: settings, Events: events, New: configure,
 }
 
-// Names of rules, of rates and of coins.
+// Values of the settings for rules, rates and coins.
 const (
 	halving = "halving"
 	draws   = "draws"

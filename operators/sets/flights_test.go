@@ -13,8 +13,8 @@ var (
 	airportsFile = flag.String("airports", "", "airports.csv: where they are")
 )
 
-// TestSetsOnFlights finds three airports such that most flights end within 1 000 km of one, where each flight tells
-// only how good the set was that it saw:
+// TestSetsOnFlights looks for three airports such that most flights end within 1 000 km of one of them, if each flight
+// reports only the value of the set that it saw:
 //
 //	go test ./operators/sets -run TestSetsOnFlights -flights flights.csv -airports airports.csv -timeout 1h -v
 func TestSetsOnFlights(t *testing.T) {

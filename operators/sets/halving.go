@@ -10,7 +10,7 @@ import (
 )
 
 // halvingRule is sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits",
-// ICML 2013) at each position of the greedy set, one after the other.
+// ICML 2013) at each position of the greedy set in turn.
 type halvingRule struct {
 	config    Config
 	set       []int  // so far, then one more element that is tried
@@ -23,7 +23,7 @@ type halvingRule struct {
 	tried     []trial
 }
 
-// trial is what is known of an element behind the set so far.
+// trial holds the results of an element played after the set so far.
 type trial struct {
 	rounds, answers uint64
 	sum             float64
@@ -41,7 +41,7 @@ func (h *halvingRule) begin() {
 	h.position()
 }
 
-// position starts to look for the next element.
+// position starts the search for the next element.
 func (h *halvingRule) position() {
 	h.remaining, h.cursor, h.cut = h.remaining[:0], 0, 0
 	for element := range h.tried {
@@ -53,7 +53,7 @@ func (h *halvingRule) position() {
 	h.stage++
 }
 
-// next tries what is left in turns.
+// next tries the remaining elements in turn.
 func (h *halvingRule) next(*mechanisms.Stream) ([]int, playedRound) {
 	if h.config.Epoch > 0 && h.round == h.config.Epoch {
 		h.begin()
@@ -68,7 +68,8 @@ func (h *halvingRule) next(*mechanisms.Stream) ([]int, playedRound) {
 	return h.set[:h.chosen+1], playedRound{cell: int32(element), stage: h.stage}
 }
 
-// rounds is how many an element is to be tried for before halving c+1 of a position: all there were count.
+// rounds returns the number of rounds in which an element must have been tried, in total, before halving cut+1 of a
+// position.
 func (c Config) rounds(cut int) uint64 { return c.Tries * (1<<(cut+1) - 1) }
 
 func (h *halvingRule) learn(_ *mechanisms.Stream, p playedRound, answers int, sum float64) {
@@ -89,7 +90,7 @@ func (h *halvingRule) learn(_ *mechanisms.Stream, p playedRound, answers int, su
 	h.halve()
 }
 
-// mean is what an element is worth behind the set so far, as was released; least without an answer.
+// mean returns the released mean value of the element after the set so far, or the least number if it has no answer.
 func (t trial) mean() float64 {
 	if t.answers == 0 {
 		return math.Inf(-1)
@@ -97,7 +98,7 @@ func (t trial) mean() float64 {
 	return t.sum / float64(t.answers)
 }
 
-// halve keeps the better half, of equal ones the first in the list, and takes the one that is left.
+// halve keeps the better half, the first in the list among equals, and adds the last element left to the set.
 func (h *halvingRule) halve() {
 	best := slices.Clone(h.remaining)
 	slices.SortStableFunc(best, func(a, b int) int {
@@ -120,7 +121,7 @@ func (h *halvingRule) halve() {
 	h.position()
 }
 
-// explores is how many rounds an epoch tries elements in, with no delay.
+// explores returns the number of rounds in which an epoch tries elements, without delay.
 func (c Config) explores() uint64 {
 	all := uint64(0)
 	for position := range c.Pick {
@@ -137,8 +138,9 @@ func (c Config) explores() uint64 {
 	return all
 }
 
-// State, fixed width, little-endian: found u32, of the set k elements u32, left as N bytes 0 or 1, place among left
-// u32, halvings u32, stage u32, round u64, and of each element rounds u64, answers u64, sum f64.
+// The state has fixed width, little-endian: found u32, k elements of the set u32, N bytes 0 or 1 for the remaining
+// elements, place among these u32, halvings u32, stage u32, round u64, and for each element rounds u64, answers u64,
+// sum f64.
 func (h *halvingRule) StateLen() int {
 	return 4 + 4*len(h.set) + len(h.tried) + 3*4 + 8 + 24*len(h.tried)
 }
@@ -147,7 +149,7 @@ func (h *halvingRule) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.chosen))
 	for i, element := range h.set {
 		if i >= h.chosen {
-			element = 0 // what is tried next is told by the rest
+			element = 0 // the rest determines the element to try next
 		}
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
 	}

@@ -15,7 +15,7 @@ import (
 	"oriel/schemas"
 )
 
-// named are so many elements.
+// named returns the names of n elements.
 func named(n int) (names []string) {
 	for i := range n {
 		names = append(names, "e"+strconv.Itoa(i))
@@ -23,7 +23,7 @@ func named(n int) (names []string) {
 	return names
 }
 
-// halvingOf tries each element for one round at first.
+// halvingOf returns a configuration of halving that tries each element for one round at first.
 func halvingOf(n, k, records int) Config {
 	return Config{
 		Elements: named(n), Pick: k, Tries: 1, Rate: tight, Value: operators.Range{High: 1},
@@ -31,14 +31,14 @@ func halvingOf(n, k, records int) Config {
 	}
 }
 
-// drawsOf explores in half of so many rounds.
+// drawsOf returns a configuration of draws that explores in half of the rounds.
 func drawsOf(n, k, records int, horizon uint64) Config {
 	c := halvingOf(n, k, records)
 	c.Draws, c.Horizon, c.Share, c.Tries = true, horizon, 0.5, defaultTries
 	return c
 }
 
-// mechanismOf is that of a configuration at ε, δ = 1e-6 where it is of draws and else 0.
+// mechanismOf returns a mechanism for a configuration, with δ = 1e-6 for draws and δ = 0 for halving.
 func mechanismOf(tb testing.TB, c Config, epsilon float64) mechanisms.Config {
 	tb.Helper()
 	m := mechanisms.Config{
@@ -55,7 +55,7 @@ func mechanismOf(tb testing.TB, c Config, epsilon float64) mechanisms.Config {
 	return m
 }
 
-// opened is a machine over a stream of a key.
+// opened returns a machine over the given stream.
 func opened(tb testing.TB, c Config, m mechanisms.Config, stream *mechanisms.Stream) *Machine {
 	tb.Helper()
 	plan, err := (operator{Config: c}).Params(m)
@@ -75,7 +75,7 @@ func machineOf(tb testing.TB, c Config, epsilon float64, seed byte) *Machine {
 	return opened(tb, c, m, mechtest.Open(tb, m, [32]byte{seed, 3}))
 }
 
-// setOf are the elements of a decision.
+// setOf returns the elements of a decision.
 func setOf(d operators.Decision) (set []int) {
 	for _, x := range d.Point {
 		if x >= 0 {
@@ -85,7 +85,7 @@ func setOf(d operators.Decision) (set []int) {
 	return set
 }
 
-// answer is the record that answers a play.
+// answer returns the record that answers a play.
 func answer(play uint64, worth float64, at int64) operators.Record {
 	r := operators.Record{
 		Key: strconv.AppendUint(nil, play, 10), Event: schemas.Event{Numbers: []float64{worth}},
@@ -94,7 +94,7 @@ func answer(play uint64, worth float64, at int64) operators.Record {
 	return r
 }
 
-// town is what elements are worth to types of events, by facility location, and how often each type comes.
+// town holds the values of elements to types of events, for facility location, and the frequency of each type.
 type town struct {
 	rng    *rand.Rand
 	worth  [][]float64
@@ -120,7 +120,7 @@ func newTown(n, types int, seed uint64) *town {
 	return t
 }
 
-// of is what a set is worth to a type.
+// of returns the value of a set to a type.
 func (t *town) of(j int, set []int) (most float64) {
 	for _, a := range set {
 		most = max(most, t.worth[j][a])
@@ -128,7 +128,7 @@ func (t *town) of(j int, set []int) (most float64) {
 	return most
 }
 
-// value is what a set is worth in the mean.
+// value returns the mean value of a set.
 func (t *town) value(set []int) (sum float64) {
 	for j, share := range t.shares {
 		sum += share * t.of(j, set)
@@ -136,7 +136,7 @@ func (t *town) value(set []int) (sum float64) {
 	return sum
 }
 
-// greedy is the greedy set, and random what k elements are worth in the mean.
+// greedy returns the greedy set, and the mean value of k random elements.
 func (t *town) greedy(k int) (set []int, random float64) {
 	n := len(t.worth[0])
 	for range k {
@@ -154,7 +154,7 @@ func (t *town) greedy(k int) (set []int, random float64) {
 	return set, random
 }
 
-// event is the type of the next one.
+// event draws the type of the next event.
 func (t *town) event() int {
 	at, j := t.rng.Float64(), 0
 	for j < len(t.shares)-1 && at >= t.shares[j] {
@@ -164,13 +164,13 @@ func (t *town) event() int {
 	return j
 }
 
-// normal is the value of a set, 0 as random ones and 1 as greedy's.
+// normal returns a function that normalises the value of a set: 0 for random sets and 1 for the greedy set.
 func (t *town) normal(k int) func(set []int) float64 {
 	best, random := t.greedy(k)
 	return func(set []int) float64 { return (t.value(set) - random) / (t.value(best) - random) }
 }
 
-// play answers all plays of rounds by a town, and hands each round's first decision to each.
+// play answers all plays of rounds by a town, and calls each with the first decision of each round.
 func (t *town) play(m *Machine, rounds int, each func(round int, d operators.Decision)) {
 	made, at := m.Open(nil), int64(0)
 	for round := range rounds {

@@ -9,8 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// found is how good sets are that rounds play and do not explore, in the mean over the last tenth of so many rounds, of
-// so many seeds: 0 as random sets, 1 as greedy's.
+// found returns the normalised value of the sets of rounds that do not explore, in the mean over the last tenth of the
+// rounds and over several seeds: 0 for random sets, 1 for the greedy set.
 func found(t *testing.T, c Config, epsilon float64, rounds, seeds int) (mean float64) {
 	t.Helper()
 	for seed := range seeds {
@@ -29,8 +29,8 @@ func found(t *testing.T, c Config, epsilon float64, rounds, seeds int) (mean flo
 	return mean
 }
 
-// Halving finds what greedy finds, or nearly, under pure ε = 1; with noise that hides an answer among a thousand it
-// finds less. It is of the steps that plan says, and plays the set then for ever.
+// TestHalvingFindsSets checks that halving comes close to the greedy set under pure ε = 1. With noise that hides one
+// answer among a thousand it finds less. It takes as many steps as the plan states, and then plays the set for ever.
 func TestHalvingFindsSets(t *testing.T) {
 	c := halvingOf(20, 3, 16)
 	c.Tries = 4
@@ -52,8 +52,8 @@ func TestHalvingFindsSets(t *testing.T) {
 	}
 }
 
-// Weights learn from explorations, no more than their proof allows and less where noise hides them; at the printed rate
-// they learn nothing.
+// TestWeightsLearn checks that exponential weights learn from explorations within their proved bound. They learn less
+// under noise, and nothing at the printed rate.
 func TestWeightsLearn(t *testing.T) {
 	const rounds = 30000
 	c := drawsOf(6, 2, 8, rounds)
@@ -68,7 +68,8 @@ func TestWeightsLearn(t *testing.T) {
 	}
 }
 
-// What is best changes: of epochs the sets of the last are found, and without them that of the first stays.
+// TestEpochsFollowAChange checks a change of the best set. With epochs the rule finds the set of the last epoch;
+// without them it keeps the first set.
 func TestEpochsFollowAChange(t *testing.T) {
 	c := halvingOf(10, 2, 16)
 	c.Tries = 4
@@ -100,8 +101,8 @@ func TestEpochsFollowAChange(t *testing.T) {
 	}
 }
 
-// Plays that stay unanswered, or are answered late, and records of nobody cost time and no more: what is found is as
-// good, and nothing that a play of an earlier set says counts for a later one.
+// TestFeedbackThatFails checks that unanswered plays, late answers, and records that answer no play only cost time. The
+// sets found are as good, and no answer to a play of an earlier set counts for a later one.
 func TestFeedbackThatFails(t *testing.T) {
 	c := halvingOf(10, 2, 8)
 	c.Tries, c.Actions.Actions, c.Actions.Delay = 4, 16, 3
@@ -138,7 +139,8 @@ func TestFeedbackThatFails(t *testing.T) {
 	}
 }
 
-// A set changes behind an exploration alone, one round later, and what explores begins as the set does.
+// TestSetsChangeBehindExplorationsAlone checks that a set changes only after an exploration, one round later, and that
+// an exploration starts with elements of the set.
 func TestSetsChangeBehindExplorationsAlone(t *testing.T) {
 	c := drawsOf(6, 3, 2, 400)
 	w, set, explored, changes := newTown(6, 20, 1), []int(nil), false, 0
@@ -163,8 +165,8 @@ func TestSetsChangeBehindExplorationsAlone(t *testing.T) {
 	}
 }
 
-// B.1 draws behind each round: sets change without an exploration between, and what is found is less than by draws
-// behind explorations alone, whose printed η is larger for the same ε.
+// TestDirectDrawsFindLess checks B.1, which draws after each round. Sets then change without an exploration in between.
+// They are worse than with draws after explorations alone, whose printed η is larger for the same ε.
 func TestDirectDrawsFindLess(t *testing.T) {
 	const rounds = 40000
 	c := drawsOf(4, 2, 8, rounds)
@@ -192,8 +194,8 @@ func TestDirectDrawsFindLess(t *testing.T) {
 	}
 }
 
-// What is played misses less than Theorem 1 of SPEC.md says, in the mean of four towns, two in the short form, where it
-// says something.
+// TestWeightsAreWithinTheirBound checks that the regret of plays is below Theorem 1 of SPEC.md, in the mean of four
+// towns, two in the short form, in a setting where the bound is not vacuous.
 func TestWeightsAreWithinTheirBound(t *testing.T) {
 	const rounds = 30000
 	c := drawsOf(3, 1, 8, rounds)

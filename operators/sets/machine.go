@@ -10,25 +10,25 @@ import (
 	"oriel/schemas"
 )
 
-// rule finds sets. It sees what is released and what is drawn.
+// rule chooses sets. It depends on releases and draws alone.
 type rule interface {
-	// next returns the set of the next round, valid until it is called again, and what is learned from it.
+	// next returns the set of the next round, valid until the next call, and the cell that the round explores.
 	next(stream *mechanisms.Stream) ([]int, playedRound)
-	// learn takes what a round has released: of so many answers the sum of mapped worths, with noise. Of draws there is
-	// no sum.
+	// learn takes the release of a round: the number of its answers, and the sum of their mapped rewards with noise.
+	// With draws there is no sum.
 	learn(stream *mechanisms.Stream, p playedRound, answers int, sum float64)
 	AppendState(dst []byte) []byte
 	StateLen() int
 	Restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
 }
 
-// playedRound is what a round tells.
+// playedRound holds the cell that a round explores.
 type playedRound struct {
 	cell  int32  // halving: the element that is tried; draws: expert·N + element. −1: nothing
-	stage uint32 // of halving: the set behind which it is tried
+	stage uint32 // for halving: the stage whose set precedes the element
 }
 
-// Machine is an operators.Machine. Its decisions are plays: the index is the play's number.
+// Machine implements operators.Machine. Its decisions are plays: the index is the number of the play.
 type Machine struct {
 	operators.Base
 	config Config
@@ -39,13 +39,13 @@ type Machine struct {
 	contribution [2]float64
 	point        []float64
 	extras       [2]schemas.ExtraValue
-	names        map[string]string // of sets that were played, by their places: few, and told again and again
+	names        map[string]string // cache of the names of played sets, by their places; few sets are played often
 	key          []byte
 }
 
 var _ operators.Machine = (*Machine)(nil)
 
-// newMachine returns the machine at step 0 over a stream of the rule's contribution. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the rule's contribution. It takes ownership of the stream.
 func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) {
 	size, draws := 1, stream.Guarantee().Mechanism == mechanisms.ExponentialMechanism
 	if c.Draws {
@@ -77,7 +77,7 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 // Open returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.publish(dst, 1) }
 
-// Add takes a record, which may answer a play, and publishes the next round where a step closes.
+// Add takes a record, which may answer a play, and publishes the next round when a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.Value.Centred(actions.Number(r)))
 	if !m.Stream.Add(r.Identity, m.adds()) {
@@ -90,7 +90,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return m.publish(dst, m.table.Step())
 }
 
-// adds is what the record that was answered for last adds to the stream; nil: nothing.
+// adds returns the numbers that the latest record adds to the stream, or nil.
 func (m *Machine) adds() []float64 {
 	a, some := m.table.Next()
 	if !some || !a.Usable() {
@@ -103,15 +103,15 @@ func (m *Machine) adds() []float64 {
 	p := m.at(m.config.Actions.RoundOf(a.Action))
 	m.contribution[0], m.contribution[1] = float64(p.cell), a.Value
 	if p.cell < 0 {
-		return nil // what a round told that did not explore is discarded
+		return nil // answers to a round that did not explore are discarded
 	}
 	return m.contribution[:]
 }
 
-// at returns what is played in a round.
+// at returns the slot of a round.
 func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(len(m.rounds))] }
 
-// publish publishes a round.
+// publish chooses the set of a round and appends its plays.
 func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	set, p := m.rule.next(m.Stream)
 	*m.at(round) = p
@@ -128,7 +128,7 @@ func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.De
 	return m.config.Actions.Publish(dst, round, m.point, m.extras[:])
 }
 
-// mostNames bounds the names that are kept.
+// mostNames bounds the cache of joined names.
 const mostNames = 1 << 12
 
 // named joins the names of a set.
@@ -154,5 +154,5 @@ func (m *Machine) named(set []int) string {
 	return out.String()
 }
 
-// Due gives a round after each step, and one before the first.
+// Due returns one round before the first record, and one after each step.
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Actions.Due(step) }

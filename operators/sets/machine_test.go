@@ -18,7 +18,7 @@ import (
 	"oriel/schemas"
 )
 
-// kinds are deployments of all sorts.
+// kinds returns configurations that together cover the settings.
 func kinds() []Config {
 	late, epochs, sealed, often := halvingOf(5, 2, 2), halvingOf(4, 2, 3), drawsOf(5, 2, 2, 40), drawsOf(3, 1, 3, 40)
 	late.Actions, late.Value = actions.Config{Records: 2, Actions: 5, Delay: 2}, operators.Range{Low: -3, High: 5}
@@ -41,8 +41,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// What a machine adds to its stream is what its twin says that it should, whatever keys come: of halving each release,
-// and of draws each score by which is drawn.
+// TestTheMachineAddsWhatTheTwinSays compares the sums of a machine's stream with the contributions of its reference
+// model, whatever the record keys are: each release of halving, and each score by which draws draws.
 func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	for i, c := range kinds() {
 		m := mechanismOf(t, c, 1)
@@ -94,8 +94,8 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	}
 }
 
-// Contributions have one number, no longer than ½, at the cell that they are given, and are as far apart as the
-// Quantiser says.
+// TestDistances checks that contributions have one number of absolute value at most ½, at the given cell, and that
+// their distances are those that the Quantiser declares.
 func TestDistances(t *testing.T) {
 	g, err := lattice.NewGrid(half)
 	if err != nil {
@@ -116,7 +116,7 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// Bytes of decisions never change: deployments have made them.
+// TestGoldenDecisions checks that decisions keep their bytes, because existing deployments have published them.
 func TestGoldenDecisions(t *testing.T) {
 	for i, want := range []string{
 		"ada2453b6fa1a3e7acc2acef2acf9433", "72498b7817af8dbc18d01d0ffc0a90cb", "8b82e1ea4984cf100fc47db94e21038d",
@@ -139,7 +139,7 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 }
 
-// States that no machine has are refused, and nothing changes.
+// TestStatesAreRefused checks that states that no machine can have are refused, and that the machine is unchanged.
 func TestStatesAreRefused(t *testing.T) {
 	for i, c := range kinds() {
 		machine := machineOf(t, c, 5, 1)
@@ -170,7 +170,7 @@ func TestStatesAreRefused(t *testing.T) {
 	}
 }
 
-// A stream of another contribution, batch or kind is refused.
+// TestOtherStreamsAreRefused checks that a stream with another contribution, batch or kind is refused.
 func TestOtherStreamsAreRefused(t *testing.T) {
 	for _, c := range []Config{halvingOf(3, 1, 2), drawsOf(3, 1, 2, 40)} {
 		for what, change := range map[string]func(m *mechanisms.Config){
@@ -194,7 +194,7 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd answers plays, and publishes one for each answer: of 100 elements, sets of 5.
+// BenchmarkAdd measures answering plays with one play published for each answer, with 100 elements and sets of 5.
 func BenchmarkAdd(b *testing.B) {
 	c := halvingOf(100, 5, 16)
 	sealed := drawsOf(100, 5, 16, 1<<30)
@@ -216,8 +216,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// Answers and plays allocate nothing; a release draws noise under a key of its own, whose cipher is allocated, and a
-// coin some integers, once a step.
+// TestAnswersAllocateNothing checks that answers and plays allocate nothing. Once a step two allocations are allowed
+// for: a release draws noise under its own key, whose cipher is allocated, and a coin allocates integers.
 func TestAnswersAllocateNothing(t *testing.T) {
 	for most, c := range map[float64]Config{2: halvingOf(50, 3, 64), 40: drawsOf(50, 3, 64, 1<<20)} {
 		m := machineOf(t, c, 1, 1)

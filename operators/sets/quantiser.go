@@ -7,28 +7,28 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// cellQuantiser is the Quantiser of what an exploration told: the contribution is its worth, clamped to [−½, ½], at its
-// cellQuantiser, and 0 elsewhere. It takes the cellQuantiser and the worth; another cellQuantiser, or what is not a
-// number, gives the zero contribution. Leaves at two cells are nearer than two at one.
+// cellQuantiser is the Quantiser of results of explorations. The contribution is the reward, clamped to [−½, ½], at its
+// cell, and 0 elsewhere. The inputs are the cell and the reward. Another cell, or NaN, gives the zero contribution.
+// Contributions at two different cells are closer than the farthest two at one cell.
 type cellQuantiser struct{ Cells int }
 
-// Entries is 2.
+// Entries returns 2.
 func (cellQuantiser) Entries() int { return 2 }
 
-// Component is a component that has these contributions.
+// Component returns a component with this quantiser.
 func (c cellQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "cells", Size: c.Cells, Clip: half, Quantiser: c}
 }
 
-// Distances are 1 and ½.
+// Distances returns 1 and ½.
 func (cellQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return lattice.Square(2 * g.Lambda), lattice.Square(g.Lambda)
 }
 
-// Bound is ½.
+// Bound returns ½.
 func (cellQuantiser) Bound(g lattice.Grid) int64 { return g.Lambda }
 
-// Quantise rounds to the nearest lattice point, and clamps as integers.
+// Quantise rounds to the nearest lattice point, and clamps the integers.
 func (c cellQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	at, x := v[0], v[1]
 	if !(at >= 0 && at < float64(c.Cells)) || at != math.Floor(at) || math.IsNaN(x) {

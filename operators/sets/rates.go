@@ -14,14 +14,14 @@ import (
 	"oriel/operators/elementary"
 )
 
-// rates are of the rule draws. They are computed when a stream is opened, and stored in its plan.
+// rates are the constants of the rule draws. They are computed when a stream is opened, and stored in its plan.
 type rates struct {
 	share float64 // γ, of rounds that explore
 	most  uint64  // explorations of a life: as many, or with capped coins that at most
 	loss  float64 // ε of a draw at most
 }
 
-// rates computes them for R rounds of B records, a set of k of N elements (SPEC.md, Rates).
+// rates computes the rates for R rounds of B records, and sets of k of N elements (SPEC.md, Rates).
 func (c Config) rates(m mechanisms.Config) (rates, error) {
 	rounds, k, n := float64(c.Horizon), float64(c.Pick), float64(len(c.Elements))
 	records, nLogN := float64(m.Batch), float64(n*elementary.Log(n))
@@ -34,7 +34,7 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		switch c.Rate {
 		case printed:
 			r.share = float64(k * root3(float64(float64(256*nLogN)*nLogN)/rounds))
-		case direct: // where k³N·ln N·√(32R·ln(k/δ))/(εγ), what that costs at its η, is γR
+		case direct: // the γ at which k³N·ln N·√(32R·ln(k/δ))/(εγ), the cost at its η, equals γR
 			x := float64(float64(float64(k*k)*k)*nLogN) / m.Budget.Epsilon
 			x = float64(x * math.Sqrt(float64(32*elementary.Log(k/m.Budget.Delta))))
 			r.share = math.Sqrt(x / math.Sqrt(rounds))
@@ -60,14 +60,14 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		}
 		eta = m.Budget.Epsilon / float64(k*math.Sqrt(float64(32*times)*elementary.Log(k/m.Budget.Delta)))
 	}
-	r.loss = eta // of worths in [0, 1], one of which is exchanged
+	r.loss = eta // for rewards in [0, 1], one of which is exchanged
 	if m.Unit.AgainstNull() {
 		r.loss = eta / 2 // and they are about ½
 	}
 	return r, nil
 }
 
-// draws is how often a life draws, at most: behind explorations, or behind each round.
+// draws bounds the number of draws in a life: after explorations, or after each round.
 func (c Config) draws(r rates) uint64 {
 	if c.Rate == direct {
 		return c.Horizon
@@ -75,8 +75,8 @@ func (c Config) draws(r rates) uint64 {
 	return r.most
 }
 
-// spread is 4 for coins that are not capped and 2 for those that are, which pay for twice as many: γ is best at
-// (k²·N·ln N/(√(8·spread·ρ)·B))^(2/3)·R^(−1/3), or where privacy costs nothing at k·(N·ln N/R)^(1/3).
+// spread returns 4 for coins that are not capped and 2 for capped coins, which pay for twice as many explorations. The
+// best γ is (k²·N·ln N/(√(8·spread·ρ)·B))^(2/3)·R^(−1/3), or, if privacy costs nothing, k·(N·ln N/R)^(1/3).
 func (c Config) spread() float64 {
 	if c.Capped {
 		return 2
@@ -84,17 +84,17 @@ func (c Config) spread() float64 {
 	return 4
 }
 
-// root3 is the third root.
+// root3 returns the cube root.
 func root3(x float64) float64 { return elementary.Exp(elementary.Log(x) / 3) }
 
-// line is the form of rates in a plan.
+// line returns the form of rates in a plan.
 func (r rates) line() string {
 	return fmt.Sprintf("%s %d %s", bitsOf(r.share), r.most, bitsOf(r.loss))
 }
 
 func bitsOf(x float64) string { return strconv.FormatUint(math.Float64bits(x), 16) }
 
-// parseRates reads it.
+// parseRates reads the form that line returns.
 func parseRates(line string) (r rates, ok bool) {
 	parts := strings.Split(line, " ")
 	if len(parts) != 3 {
@@ -109,7 +109,7 @@ func parseRates(line string) (r rates, ok bool) {
 	return r, ok
 }
 
-// describeDraws tells how often it explores, and what is proved of it.
+// describeDraws returns how often rounds explore, and the proved regret bound.
 func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.ExponentialMechanism},
@@ -145,7 +145,7 @@ func with(d operators.Description, more string) operators.Description {
 	return d
 }
 
-// eta is η of a plan, of worths.
+// eta returns the η of a plan, for rewards.
 func (c Config) eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	e := p.DrawLaw(m).Epsilon.Up()
 	if m.Unit.AgainstNull() {
@@ -154,7 +154,7 @@ func (c Config) eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	return e
 }
 
-// lost bounds (1−1/e)-regret in the mean over T answers, k(ηB·T + kN·ln N/(γη) + coins) + γT (SPEC.md, Theorem 1).
+// lost bounds the expected (1−1/e)-regret over T answers: k(ηB·T + kN·ln N/(γη) + coins) + γT (SPEC.md, Theorem 1).
 func (c Config) lost(r rates, eta, records float64) float64 {
 	k, n := float64(c.Pick), float64(len(c.Elements))
 	rounds, share := float64(c.Horizon), r.share
@@ -168,9 +168,9 @@ func (c Config) lost(r rates, eta, records float64) float64 {
 	return k*(eta*records*events+k*n*math.Log(n)/(share*eta)+c.coins(r, rounds)*records) + share*events
 }
 
-// coins is how many rounds a position may miss since the probability to explore is not γ in each, whatever the past: of
-// fixed coins 2√((1−γ)R/γ), of capped ones all R where M have explored before the end, which has a probability of
-// e^{M−γR}(γR/M)^M.
+// coins bounds the rounds that a position may miss because the conditional probability of exploring is not always γ.
+// For fixed coins it is 2√((1−γ)R/γ). For capped ones it is all R rounds if M have explored before the end, which has a
+// probability of e^{M−γR}(γR/M)^M.
 func (c Config) coins(r rates, rounds float64) float64 {
 	most := float64(r.most)
 	if !c.Capped {

@@ -12,7 +12,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Rates are those of their formulas, and of the source's reference values to the last digit printed.
+// TestRates checks rates against their formulas, and against the source's reference values to the last printed digit.
 func TestRates(t *testing.T) {
 	c := drawsOf(10, 3, 1, 1000)
 	c.Share, c.Capped, c.Rate = 0.1, true, printed
@@ -22,7 +22,7 @@ func TestRates(t *testing.T) {
 	}
 	c.Rate = tight
 	m = mechanismOf(t, c, 1)
-	// what the source's relatives prove: √(8ρ/200), ρ = (√(1+ln 1/δ) − √(ln 1/δ))², and a little more
+	// the value that the source's analysis would prove: √(8ρ/200), ρ = (√(1+ln 1/δ) − √(ln 1/δ))², and a little more
 	if eta := c.eta(m, mechtest.Plan(t, m)); m.Draws.MaxDraws != 200 || eta < 2.6433997e-2 || eta > 3.2e-2 {
 		t.Errorf("%d explorations of η = %.8g, want 200 of 2.6433997e-2 or somewhat more", m.Draws.MaxDraws, eta)
 	}
@@ -54,7 +54,7 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: γ = %g, want %g, %v", rate, r.share, want, err)
 		}
 	}
-	c.Rate = direct // draws behind each round, and B.1's share
+	c.Rate = direct // draws after each round, and B.1's share
 	k := 2.0
 	want = math.Sqrt(k*k*k*4*math.Log(4)*math.Sqrt(32*math.Log(k*1e6))) / math.Pow(1<<31, 0.25)
 	m = mechanismOf(t, c, 1)
@@ -65,7 +65,7 @@ func TestRates(t *testing.T) {
 	if want := 1 / (k * math.Sqrt(32*(1<<31)*math.Log(k*1e6))); math.Abs(m.Draws.MaxEpsilon/want-1) > 1e-12 {
 		t.Errorf("direct: η = %g, want %g", m.Draws.MaxEpsilon, want)
 	}
-	// the tight share is where its bound is least
+	// the tight share of explorations minimises its bound
 	for _, capped := range []bool{true, false} {
 		for _, records := range []int{1, 16} {
 			c := drawsOf(4, 2, records, 1<<24)
@@ -92,9 +92,9 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// chiSquare is Σ (seen − want)²/want, and what it passes with a probability of 1e-9 at most: df + 2√(df·x) + 2x at x =
-// ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics
-// 28, 2000, Lemma 1).
+// chiSquare returns Σ (seen − want)²/want, and the limit that it exceeds with probability at most 1e-9: df + 2√(df·x) +
+// 2x at x = ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of
+// Statistics 28, 2000, Lemma 1).
 func chiSquare(seen, want []float64) (got, most float64) {
 	for i, n := range seen {
 		got += (n - want[i]) * (n - want[i]) / want[i]
@@ -103,7 +103,8 @@ func chiSquare(seen, want []float64) (got, most float64) {
 	return got, df + 2*math.Sqrt(df*x) + 2*x
 }
 
-// explorations plays so many lives without an answer: of each, which rounds explore which cells, −1 for none.
+// explorations plays lives without any answer. For each it returns the explored cell of each round, or −1 if the round
+// does not explore.
 func explorations(t *testing.T, c Config, lives int) (all [][]int32) {
 	t.Helper()
 	m := mechanismOf(t, c, 1)
@@ -134,8 +135,9 @@ func explorations(t *testing.T, c Config, lives int) (all [][]int32) {
 	return all
 }
 
-// Of fixed coins as many rounds explore as are accounted, each choice of rounds alike, and each cell. Sample: 6 000
-// lives of 6 rounds; false rejection below 1e-9 a law.
+// TestFixedExplorationsAreOfTheirLaw checks that with fixed coins the accounted number of rounds explores, with each
+// choice of rounds, and each cell, equally likely. The sample is 6 000 lives of 6 rounds; a false rejection has
+// probability below 1e-9 for each law.
 func TestFixedExplorationsAreOfTheirLaw(t *testing.T) {
 	const lives = 6000
 	choices, cells := make(map[int]float64), make([]float64, 6)
@@ -164,8 +166,8 @@ func TestFixedExplorationsAreOfTheirLaw(t *testing.T) {
 	}
 }
 
-// Of capped coins there are as many explorations as a binomial law says that stops, and never more. Sample: 6 000 lives
-// of 6 rounds; false rejection below 1e-9.
+// TestCappedExplorationsAreOfTheirLaw checks that with capped coins the number of explorations is binomial up to the
+// cap, and never above it. The sample is 6 000 lives of 6 rounds; a false rejection has probability below 1e-9.
 func TestCappedExplorationsAreOfTheirLaw(t *testing.T) {
 	const lives = 6000
 	c := drawsOf(3, 2, 1, 6)
@@ -194,8 +196,8 @@ func TestCappedExplorationsAreOfTheirLaw(t *testing.T) {
 	}
 }
 
-// What coins add to the bound is no less than it is: of fixed ones by the law of how many have explored, of capped ones
-// by the probability that all have that may.
+// TestCoinsOfTheBound checks that the term of coins in the bound is not too small. For fixed coins it uses the law of
+// the number of explorations so far, for capped ones the probability that the cap is reached.
 func TestCoinsOfTheBound(t *testing.T) {
 	choose := func(n, k int) float64 {
 		return math.Exp(lgamma(n+1) - lgamma(k+1) - lgamma(n-k+1))
@@ -241,7 +243,8 @@ func lgamma(n int) float64 {
 	return x
 }
 
-// A printed rate that is above 1, of a large ε, is one that a stream can be opened with: what it loses is said.
+// TestPrintedRatesOfLargeEpsilon checks that a stream can be opened with a printed rate above 1, which a large ε gives.
+// The plan states its privacy loss.
 func TestPrintedRatesOfLargeEpsilon(t *testing.T) {
 	for _, rate := range []string{printed, theorem} {
 		c := drawsOf(3, 1, 1, 64)
@@ -260,7 +263,7 @@ func TestPrintedRatesOfLargeEpsilon(t *testing.T) {
 	}
 }
 
-// Rates that have no meaning, and plans of others, are refused.
+// TestRatesAreRefused checks that rates without meaning are refused, and plans of other configurations too.
 func TestRatesAreRefused(t *testing.T) {
 	c := drawsOf(3, 1, 1, 10)
 	m := mechanismOf(t, c, 1)

@@ -7,12 +7,12 @@ import (
 	"oriel/operators/actions"
 )
 
-// reference is the operators.ReferenceModel of a machine: of what plays explore it knows what was published.
+// reference implements operators.ReferenceModel for sets. It reads from published decisions which cell a play explores.
 type reference struct {
 	Config
 	*actions.History
 
-	cells map[uint64]int // of each play; −1: none
+	cells map[uint64]int // of each play; −1: it does not explore
 }
 
 func (t *reference) Begin() { t.History, t.cells = actions.NewHistory(t.Actions), map[uint64]int{} }
@@ -45,8 +45,8 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Canary is of the first play of the newest round that is not used up. A worth beyond its range is clamped to it, and
-// so are these.
+// Canary returns two answers to the first play of the newest round that still has unused plays. Their rewards lie
+// beyond the range, to which they are clamped.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	sign := 1.0
 	for _, x := range u {

@@ -7,13 +7,13 @@ import (
 	"oriel/mechanisms"
 )
 
-// expertMisses bounds how many units of gain an expert misses of the best point in the mean (PROOF.md, Theorem 1), over
-// eventsOf events; with a memory over all, each by its weight in the memory.
+// expertMisses bounds the expected units of gain that an expert misses of the best point (PROOF.md, Theorem 1). Without
+// a memory the bound covers the eventsOf events; with one it covers all events, each by its weight in the memory.
 //
 //	(1) G·p + w·V + (a/2)·Λ_T + Σ_j G²/4·min(ρ_j, q/Λ_j)   Gaussian noise whose deviation grows, in all by V
 //	(2) G·p + (a/2)·Λ_T + Σ_j (G²·q/4 + G·s·σ*)/Λ_j        noise of any law
 //
-// G counts the events between decisions, and j goes over decisions.
+// G is the number of events between decisions, and j runs over decisions.
 func (c operator) expertMisses(m mechanisms.Config, law noiseLaw, r regulariser) float64 {
 	x, between := c.expert(), float64(c.every)*float64(m.Batch)
 	steady, loose := 0.0, 0.0
@@ -52,8 +52,8 @@ func (c operator) expertMisses(m mechanisms.Config, law noiseLaw, r regulariser)
 	return common + min(x.width*variation+steady, loose)
 }
 
-// describeNoise says in words which gains noise drowns: the largest of the noises of N elements, w·σ* in the mean, over
-// all events.
+// describeNoise describes for people which gains the noise hides. It uses the expected maximum of the noise of N
+// elements, w·σ*, over all events.
 func (c operator) describeNoise(m mechanisms.Config) string {
 	law, err := noiseLawOf(m)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c operator) describeNoise(m mechanisms.Config) string {
 		law.worst, events, c.expert().width*law.worst/events, meansShare)
 }
 
-// describeExperts says in words what H is, and what sets or points lack at most.
+// describeExperts describes for people H and the bound on the regret of sets or points.
 func (c operator) describeExperts(m mechanisms.Config) string {
 	law, err := noiseLawOf(m)
 	if err != nil {
@@ -99,8 +99,9 @@ func (c operator) describeExperts(m mechanisms.Config) string {
 	return text + fmt.Sprintf("; %.6g events lack at most %.4g of 1 − 1/e of the best %s, in the mean", events, lacked, best)
 }
 
-// lackedBy bounds (1−1/e)-regret by what each expert misses: k times that of leaders (Proposition 3 of the source), and
-// of shares the mean of copies and what points move behind one another (its Lemma 7).
+// lackedBy bounds the (1−1/e)-regret in terms of the gain that each expert misses. For leaders it is k times that
+// (Proposition 3 of the source). For shares it is the mean over copies, plus a term for the change of gradients from
+// one copy's point to the next (its Lemma 7).
 func (c operator) lackedBy(missed, events float64, copies int) float64 {
 	k := float64(c.pick)
 	if c.rule == byLeaders {

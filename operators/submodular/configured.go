@@ -11,18 +11,18 @@ import (
 	"oriel/schemas"
 )
 
-// operator is the operators.Operator.
+// operator implements operators.Operator.
 type operator struct {
 	rule      string  // by…
 	copies    int     // of shares; 0: as computed
-	twice     bool    // leaders may draw an element twice, as plans of the first version say
+	twice     bool    // leaders may draw an element twice, as in plans of the first version
 	published bool    // decisions of an audit have the points of all copies
 	norm      float64 // ORIEL_VALUES_NORM
-	length    float64 // M, of what is gained at a position; 0: gains are about ½
+	length    float64 // M, bound on the length of a position's gains; 0: gains are centred on ½
 	printed   bool    // rates and copies as the source prints them
 	bounded   bool    // no faster than a bound on regret is proved for
 	function  function
-	types     []place // none where events say what elements are worth
+	types     []place // empty if events contain the values of elements
 	elements  int     // N
 	pick      int     // k
 	catchment float64 // km
@@ -37,12 +37,12 @@ var (
 	_ operators.Audited  = operator{}
 )
 
-// Extras are own, and behind them what a memory adds.
+// Extras returns the extras of own, followed by those of a memory.
 func (c operator) Extras() []schemas.Extra {
 	return append(c.own(), operators.LifetimeMembers(c.terms)...)
 }
 
-// own are the names of the set, and what it is worth.
+// own returns the extras for the names in the set and for its value.
 func (c operator) own() (all []schemas.Extra) {
 	if c.named() {
 		all = append(all, schemas.Extra{
@@ -61,15 +61,15 @@ func (c operator) own() (all []schemas.Extra) {
 	return all
 }
 
-// named tells whether elements have names: places have, of types only the numbers of elements are known.
+// named reports whether elements have names. Places have names; of types only the numbers of elements are known.
 func (c operator) named() bool {
 	return c.rule != byShares && len(c.types) > 0 && c.types[0].values == nil
 }
 
-// repeats tells whether an element can stand in a set twice: one that is drawn can, of leaders as printed alone.
+// repeats reports whether a set can contain an element twice. Drawn sets can, but leaders only as printed.
 func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders && c.twice }
 
-// Require tells the contribution.
+// Require sets the contribution of an event.
 func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if params != nil {
 		p, err := c.read(params)
@@ -93,7 +93,8 @@ func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	return nil
 }
 
-// Params freezes names of places, and what events at each gain from each: a platform computes sines as it likes.
+// Params freezes the names of places, and the value of each for events at each, because platforms compute sines
+// differently.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	b := c.encode()
 	if c.tuned() {
@@ -115,10 +116,10 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	return b, nil
 }
 
-// tuned tells whether a plan holds copies and a regulariser.
+// tuned reports whether a plan holds copies and a regulariser.
 func (c operator) tuned() bool { return c.rule == byLeaders || c.rule == byShares }
 
-// withParams is what is configured, as a plan has it.
+// withParams returns the configuration with the values of a plan.
 func (c operator) withParams(p params) operator {
 	c.copies, c.length, c.twice = p.copies, p.length, p.regulariser.printed
 	return c
@@ -159,7 +160,7 @@ func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machin
 	return newMachine(c, p, sums)
 }
 
-// Describe tells what bounds a contribution, and how far a decision is known to be from the best.
+// Describe returns the bound on a contribution, and the bound on the distance of a decision from the best one.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Distance: fmt.Sprintf("one of %d counts is 1 and the others are 0: an exchange moves them by √2 = 1.414", c.elements),
@@ -200,10 +201,10 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// factor is 1 − (1 − 1/k)^k.
+// factor returns 1 − (1 − 1/k)^k.
 func (c operator) factor() float64 { return 1 - math.Pow(1-1/float64(c.pick), float64(c.pick)) }
 
-// EmitAll publishes the decision of each step; of draws there are no others than those that are published.
+// EmitAll returns the operator that publishes the decision of each step. Draws publish every decision already.
 func (c operator) EmitAll() operators.Operator {
 	if c.rule != byDraws {
 		c.every, c.published = 1, c.rule == byShares

@@ -1,22 +1,23 @@
-// Package submodular chooses k of N elements so that every event gains, and gains less by each further one: places of
-// depots that customers are near, slots of a page of which one is enough.
+// Package submodular chooses k of N elements such that events gain from the set, with diminishing returns: each further
+// element adds less. Examples are sites of depots near customers, and slots of a page of which one suffices.
 //
 //	event     f_t, monotone and submodular on sets of elements, values in [0, 1]
-//	histogram where f_t follows from a public type of the event, its place: how many events each type has, with noise,
+//	histogram where f_t follows from a public type of the event, its place: the number of events of each type, with noise,
 //	          and then the greedy set for them. Greedy is post-processing, and the noise hardly matters
-//	argmax    for any f_t: at each position the element whose gains behind the set so far add up to most, with noise
+//	argmax    for any f_t: at each position the element with the largest noisy sum of gains given the set so far
 //	draws     for any f_t: at each position an element, drawn with a probability that grows by e^η with each unit of gain; no
 //	          sum is released, and the stream ends
 //	leaders   for any f_t: at each position an element, drawn from a point of the simplex that follows a sum with noise
-//	shares    no set, but of each element a probability to be taken; the probabilities add up to k
+//	shares    no set, but for each element a probability of being taken; the probabilities add up to k
 //
-// How far points of leaders and shares stand back from sums follows from the noise that the mechanism declares.
+// The regulariser of leaders and shares is derived from the noise that the mechanism declares.
 //
-// Where events want few of many elements, gains have a public length, and argmax, leaders and shares less noise.
+// If each event values only few of many elements, its gains can be given a public bound on their length. Argmax,
+// leaders and shares then need less noise.
 //
-// A decision is the set, in greedy's order, or the probabilities, every ORIEL_EMIT_EVERY steps. Greedy has at least 1 −
-// 1/e of the best set's value, and mostly all of it. With ORIEL_MEMORY the set follows what changes, and privacy is for
-// life.
+// A decision is the set, in greedy's order, or the probabilities, every ORIEL_EMIT_EVERY steps. The greedy set has at
+// least 1 − 1/e of the value of the best set, and mostly all of it. With ORIEL_MEMORY the set follows changes, and
+// privacy is for life.
 //
-// SPEC.md has functions, choices and figures, and which rule is for which events; PROOF.md why it costs what it says.
+// SPEC.md has functions, choices and figures, and which rule suits which events. PROOF.md proves the privacy cost.
 package submodular

@@ -10,7 +10,7 @@ import (
 	"oriel/operators/elementary"
 )
 
-// schedule says when a stream draws: a set of k, one position after the other, every so many steps.
+// schedule sets when a stream draws: every so many steps a set of k elements, one position after the other.
 func (c operator) schedule(m *mechanisms.Config) error {
 	if m.Name != mechanisms.ExponentialMechanism {
 		return fmt.Errorf("submodular: ORIEL_RULE=%s takes %s, not %s", byDraws, mechanisms.ExponentialMechanism, m.Name)
@@ -30,29 +30,29 @@ func (c operator) schedule(m *mechanisms.Config) error {
 	default:
 		m.Draws.MaxEpsilon = printedRate(c.pick, m.Scope.End()/c.every, m.Budget.Epsilon, m.Budget.Delta)
 	}
-	// A draw by e^{η·q} of gains in [0, 1] has a range of 2η where an event is exchanged, and of η against none.
+	// A draw by e^{η·q} with gains in [0, 1] has a range of 2η under replacement, and of η under zero-out.
 	if !m.Unit.AgainstNull() {
 		m.Draws.MaxEpsilon = float64(2 * m.Draws.MaxEpsilon)
 	}
 	return nil
 }
 
-// boundedRate is the η at which the bound of lost is least: √(k·u·ln N/(G·T)) for G events between draws, T in all and
-// u the most that an element adds; and 1/G at most. At G = 1 it is that of Streeter and Golovin's algorithm, without
-// privacy.
+// boundedRate returns the η that minimises the bound of lost: √(k·u·ln N/(G·T)), at most 1/G. G is the number of events
+// between draws, T the total, and u the most that an element adds. At G = 1 it is the rate of Streeter and Golovin's
+// algorithm, without privacy.
 func (c operator) boundedRate(m mechanisms.Config) float64 {
 	between, events := c.spans(m)
 	all := float64(float64(c.pick) * c.function.most(c.pick))
 	return min(1/between, math.Sqrt(float64(all*elementary.Log(float64(c.elements)))/float64(between*events)))
 }
 
-// spans are events from one draw to the next, and of a life.
+// spans returns the number of events between draws, and in the life of a stream.
 func (c operator) spans(m mechanisms.Config) (between, events float64) {
 	return float64(float64(c.every) * float64(m.Batch)), float64(float64(m.Scope.End()) * float64(m.Batch))
 }
 
-// lost bounds (1−1/e)-regret in the mean at a rate, for worths that do not depend on draws (PROOF.md, What draws lack);
-// +Inf where nothing is proved.
+// lost bounds the expected (1−1/e)-regret at the rate eta, for values that do not depend on draws (PROOF.md, What draws
+// lack). It is +Inf if no bound is proved.
 func (c operator) lost(m mechanisms.Config, eta float64) float64 {
 	between, events := c.spans(m)
 	if eta*between > 1 {
@@ -62,18 +62,18 @@ func (c operator) lost(m mechanisms.Config, eta float64) float64 {
 	return float64(float64(eta*between)*events) + float64(float64(float64(c.pick)*c.function.most(c.pick))*position)
 }
 
-// eta is η of a plan, of gains in [0, 1].
+// eta returns the η of a plan, for gains in [0, 1].
 func eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	return 1 / (p.Scale.Float64() * p.Grid.Unit())
 }
 
-// printedRate is η = ε/(k·√(32T·ln(k/δ))) of Algorithm 2 of the source, FI-DP, for T times at which a set is drawn.
+// printedRate returns η = ε/(k·√(32T·ln(k/δ))) of Algorithm 2 of the source, FI-DP, if a set is drawn T times.
 func printedRate(pick int, times uint64, epsilon, delta float64) float64 {
 	k := float64(pick)
 	return epsilon / float64(k*math.Sqrt(float64(32*float64(times))*elementary.Log(k/delta)))
 }
 
-// describeDraws tells what bounds a contribution.
+// describeDraws returns the bound on a contribution, and the bound on regret.
 func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.ExponentialMechanism},
@@ -94,11 +94,12 @@ func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// drawsRule finds elements by exponential weights, of sums of gains that are sealed: Algorithm 2 of the source, FI-DP.
+// drawsRule draws elements by exponential weights from sums of gains that are never released: Algorithm 2 of the
+// source, FI-DP.
 type drawsRule struct{ prefixes }
 
-// decide draws the element of each position, by what all elements would have gained there, behind the sets that were
-// published. One that is drawn twice stands twice.
+// decide draws the element of each position, by the total that each element would have gained there, given the sets
+// that were published. An element that is drawn twice appears twice.
 func (d *drawsRule) decide(stream *mechanisms.Stream) {
 	for i := range d.set {
 		d.set[i] = stream.Draw(i*d.elements, (i+1)*d.elements)

@@ -15,8 +15,9 @@ import (
 	"oriel/schemas"
 )
 
-// The bounded rate is the one of Streeter and Golovin's algorithm where ε does not matter, 1/G where streams are short
-// for G events between draws, and that of ε and δ where it is less; and the bound is that of its formula.
+// TestBoundedRate checks that the bounded rate is the rate of Streeter and Golovin's algorithm if ε does not limit it,
+// and 1/G if the stream is short for G events between draws. If the rate that ε and δ allow is smaller, it is that. The
+// regret bound follows its formula.
 func TestBoundedRate(t *testing.T) {
 	of := func(epsilon float64, horizon, batch uint64, lines ...string) (rate, lost float64, said string) {
 		t.Helper()
@@ -41,7 +42,7 @@ func TestBoundedRate(t *testing.T) {
 	}
 	_, lost, _ = of(1e9, 10000, 1, each, bounded)
 	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3)                        // twice √(kT·ln N)
-	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} { // of what one element adds at most
+	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} { // the most that one element adds
 		_, lost, _ = of(1e9, 10000, 1, each, bounded, "FUNCTION="+f)
 		near("the bound of "+f, lost, 2*math.Sqrt(3*unit*10000*math.Log(10))+3*unit)
 	}
@@ -64,10 +65,10 @@ func TestBoundedRate(t *testing.T) {
 	}
 }
 
-// At the bounded rate what draws miss at all positions is no more than their bound says, in the mean of 24 keys, 8 in
-// the short form, of events of which each wants one of the elements, all alike: without privacy a tenth of it and more.
-// The tight rate is as fast as ε allows: without privacy, where what is wanted changes with each event, it always comes
-// late, and misses half of all.
+// TestDrawsAreWithinTheirBound checks that at the bounded rate the missed gain of all positions is within the bound, in
+// the mean of 24 keys, 8 in the short form. Each event values one element, uniformly at random; without privacy at
+// least a tenth of the bound is missed. The tight rate is as fast as ε allows. If ε is infinite and each event values a
+// different element, it is always too late, and misses half of the gain.
 func TestDrawsAreWithinTheirBound(t *testing.T) {
 	const events = 2000
 	keys := tiertest.Runs(8, 24)

@@ -17,7 +17,7 @@ import (
 	"oriel/schemas"
 )
 
-// said plays events on a machine, and says what it decides.
+// said runs events through a machine, and returns its decisions as text.
 func said(machine *Machine, events []operators.Record) string {
 	var out []byte
 	for i, r := range events {
@@ -31,7 +31,8 @@ func said(machine *Machine, events []operators.Record) string {
 	return string(out)
 }
 
-// enumerated is the exact law of all decisions of a life. fast is 1, or how many times too fast it is.
+// enumerated computes the exact law of all decisions of a stream's life. fast is 1, or the factor by which the rate is
+// too high.
 func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events []operators.Record, fast float64,
 ) optest.Law {
 	t.Helper()
@@ -49,8 +50,9 @@ func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events 
 	})
 }
 
-// Of two experts all outcomes are enumerated, for neighbours of all kinds: what decisions tell is exactly within the
-// claim, and of pure ε some pair has half of it and more. At a rate that is twice too fast it is not within.
+// TestTwoExpertsAreWithinTheirClaim enumerates all outcomes of two experts on neighbouring streams of all kinds. The
+// privacy loss of decisions is exactly within the claim, and for pure ε some pair of streams loses at least half of it.
+// At twice the rate the claim fails.
 func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
@@ -109,11 +111,11 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	}
 }
 
-// Whole lives have the law that was enumerated, under keys of their own, so that draws of a life are independent given
-// what they draw by; and who sees whole lives, and knows all events but one, shows most of what there is to show, the
-// short form half of it, as its limits are wider, and never the claim. Of draws that are four times too fast it shows
-// more, and seeds that return have another law. Samples are of lives of each of two neighbours; a false alarm is below
-// 1e-5.
+// TestWholeLivesShowNoMoreThanTheClaim samples whole lives of two neighbouring streams under fresh keys. The samples
+// have the enumerated law, so that the draws of a life are independent given their weights. An observer who sees whole
+// lives, and knows all events but one, measures most of the possible privacy loss, and never more than the claim. In
+// the short form it measures half, because its limits are wider. With draws at four times the rate it measures more,
+// and seeds that repeat give another law. A false alarm has probability below 1e-5.
 func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
 	values := func(v ...float64) operators.Record {
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
@@ -180,7 +182,7 @@ func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
 	}
 }
 
-// hasty draws by four times the rate.
+// hasty returns a draw at four times the rate.
 func hasty(key [32]byte) func(d mechanisms.Draw, _ int) int {
 	rng := rand.New(rand.NewChaCha8(key))
 	return func(d mechanisms.Draw, _ int) int {
@@ -194,7 +196,7 @@ func hasty(key [32]byte) func(d mechanisms.Draw, _ int) int {
 	}
 }
 
-// silent remembers that a test has failed, in the place of failing.
+// silent records a test failure instead of failing.
 type silent struct {
 	testing.TB
 	failed bool
@@ -203,8 +205,9 @@ type silent struct {
 func (s *silent) Helper()               {}
 func (s *silent) Errorf(string, ...any) { s.failed = true }
 
-// Printed and tight rates of the source's setting: k = 3, N = 10, T = 1000, ε = 1, δ = 1e-6. Tight is above what ρ =
-// (√(ε + ln(1/δ)) − √ln(1/δ))² would allow, η = 3.412614e-3, since dp.ZCDPRho computes δ(ρ).
+// TestRatesOfDraws checks printed and tight rates of the source's setting: k = 3, N = 10, T = 1000, ε = 1, δ = 1e-6.
+// The tight rate exceeds η = 3.412614e-3, which ρ = (√(ε + ln(1/δ)) − √ln(1/δ))² would allow, because dp.ZCDPRho uses
+// the exact δ(ρ).
 func TestRatesOfDraws(t *testing.T) {
 	m := whole(1000, 1)
 	eta := func(adjacency dp.Adjacency, lines ...string) float64 {
@@ -229,7 +232,8 @@ func TestRatesOfDraws(t *testing.T) {
 	near("ten times as seldom", ten, math.Sqrt(10)*0.9999, math.Sqrt(10)*1.0001)
 }
 
-// One that stands twice in a set gains it nothing, neither in what is learned nor in what is scored.
+// TestWhatIsDrawnTwiceCountsOnce checks that an element that appears twice in a set adds nothing the second time,
+// neither in learning nor in scores.
 func TestWhatIsDrawnTwiceCountsOnce(t *testing.T) {
 	for _, f := range functions {
 		c, m, p := config(t, whole(8, 4), "RULE=draws", "PICK=3", "ELEMENTS=4", "EMIT_EVERY=1", "FUNCTION="+f)
@@ -252,7 +256,7 @@ func TestWhatIsDrawnTwiceCountsOnce(t *testing.T) {
 	}
 }
 
-// A step with draws allocates nothing.
+// TestDrawsAllocateNothing checks that a step with draws allocates nothing.
 func TestDrawsAllocateNothing(t *testing.T) {
 	c, m, p := config(t, whole(2000, 40), "RULE=draws", "PICK=3", "ELEMENTS=20", "EMIT_EVERY=1")
 	machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{1}))
@@ -268,7 +272,7 @@ func TestDrawsAllocateNothing(t *testing.T) {
 	}
 }
 
-// A draw at each step costs what its stream costs, and the draws.
+// BenchmarkDraws measures a draw at each step, with the cost of its stream.
 func BenchmarkDraws(b *testing.B) {
 	for _, kind := range []struct {
 		name  string

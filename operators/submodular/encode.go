@@ -8,11 +8,11 @@ import (
 	"oriel/operators"
 )
 
-// The fields of a state are the newest set, k elements u32; of shares the newest points, K·N f64; and means if the plan
-// has them, k·N f64.
+// The fields of a state are the newest set, k elements u32; for shares the newest points, K·N f64; and, if the plan has
+// them, means, k·N f64.
 const stateVersion = 1
 
-// defineState makes the state of what newMachine has made.
+// defineState lists the fields of the state of a machine that newMachine has made.
 func (m *Machine) defineState() {
 	m.Version, m.Fields = stateVersion, []operators.Field{(*newestSet)(m)}
 	if m.means != nil {
@@ -32,7 +32,7 @@ func (m *Machine) defineState() {
 	}))
 }
 
-// newestSet is the field of the newest set.
+// newestSet is the state field of the newest set.
 type newestSet Machine
 
 func (n *newestSet) StateLen() int { return 4 * len(n.set) }

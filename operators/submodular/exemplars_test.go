@@ -18,7 +18,7 @@ import (
 	"oriel/schemas"
 )
 
-// exemplars are events that say how well each of some flights, drawn at random, stands for them.
+// exemplars is a stream of events, each of which values some randomly drawn flights by how well they represent it.
 type exemplars struct {
 	events [][]float64 // values
 	pick   int
@@ -26,7 +26,7 @@ type exemplars struct {
 	random float64 // and of random sets
 }
 
-// flightPoints reads where flights of New York are in a space of hour, distance, delay and origin.
+// flightPoints reads flights of New York as points in a space of hour, distance, delay and origin.
 func flightPoints(tb testing.TB) (points [][4]float64) {
 	tb.Helper()
 	packed, err := os.Open("../../cmd/oriel/demodata/flights.csv.gz")
@@ -56,7 +56,8 @@ func flightPoints(tb testing.TB) (points [][4]float64) {
 	}
 }
 
-// exemplarsOf draws N flights, and takes so many in a row as events: each values a flight at 1 − distance/½, or 0.
+// exemplarsOf draws N flights as elements, and takes consecutive flights as events. Each event values an element at 1 −
+// distance/½, or 0 if that is negative.
 func exemplarsOf(points [][4]float64, elements, events, pick int, seed uint64) (w exemplars) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	chosen := make([][4]float64, elements)
@@ -80,7 +81,7 @@ func exemplarsOf(points [][4]float64, elements, events, pick int, seed uint64) (
 	return w
 }
 
-// measure finds what greedy's set and random ones are worth.
+// measure computes the values of the greedy set and of random sets.
 func (w *exemplars) measure(rng *rand.Rand) {
 	w.best = w.value(w.greedy())
 	for range 200 {
@@ -118,7 +119,7 @@ func (w exemplars) greedy() (set []int) {
 	return set
 }
 
-// play returns the mean value of the last tenth of what a rule decides at ε = 1 for the whole life of the events.
+// play returns the mean value of a rule's decisions over the last tenth of the events, at ε = 1 for their whole life.
 func (w exemplars) play(t *testing.T, rule string, seed byte, more ...string) float64 {
 	t.Helper()
 	m := whole(uint64(len(w.events)), 1)
@@ -150,10 +151,10 @@ func (w exemplars) playPlan(t *testing.T, c operator, m mechanisms.Config, p par
 	return got
 }
 
-// Of 40 000 flights at ε = 1, leaders find what greedy finds, ν = (value − random)/(greedy − random) of 0.9 or more
-// for two of 15, and shares have 0.8 of greedy's value or more. The long form has further exemplars, where means of ν
-// are 0.8 or more, and the printed H, at which leaders find far less. A single world and key says little of three of
-// 30: its ν is off by a quarter.
+// TestExemplarsOfFlights plays 40 000 flights at ε = 1, with ν = (value − random)/(greedy − random). Leaders reach ν ≥
+// 0.9 for two of 15 elements, and shares at least 0.8 of greedy's value. The long form has more exemplars, where means
+// of ν are at least 0.8, and the printed H, with which leaders reach far less. For three of 30 a single world and key
+// says little: its ν is off by a quarter.
 func TestExemplarsOfFlights(t *testing.T) {
 	points := flightPoints(t)
 	for _, row := range tiertest.Runs([]struct{ elements, pick int }{{15, 2}}, []struct{ elements, pick int }{
@@ -179,8 +180,8 @@ func TestExemplarsOfFlights(t *testing.T) {
 	}
 }
 
-// The more elements stand in a set, the less is each position's lead, and the more noise its sums have: what argmax
-// finds falls with k.
+// TestSetsFallWithTheirSize checks that argmax gets worse as k grows: each position's best element leads by less, and
+// its sums have more noise.
 func TestSetsFallWithTheirSize(t *testing.T) {
 	points := flightPoints(t)
 	sizes, worlds := tiertest.Runs([]int{2, 8}, []int{1, 2, 3, 5, 8}), tiertest.Runs(1, 4)

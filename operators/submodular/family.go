@@ -9,13 +9,13 @@ import (
 	"oriel/schemas"
 )
 
-// Definition is submodular in the table of operators.
+// Definition is the row of submodular in the table of operators.
 var Definition = operators.Definition{
 	Name: "submodular", Text: "the k elements that together serve events best, such as places of depots",
 	Settings: settings, Events: events, New: configure,
 }
 
-// Names of rules.
+// Values of ORIEL_RULE.
 const (
 	byHistogram = "histogram"
 	byArgmax    = "argmax"
@@ -24,7 +24,7 @@ const (
 	byShares    = "shares"
 )
 
-// Names of rates.
+// Values of ORIEL_RATE.
 const (
 	tight   = "tight"
 	bounded = "bounded"
@@ -181,7 +181,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	return c, v.Err()
 }
 
-// texts joins names as decisions hold them.
+// texts joins names in the form that decisions contain.
 func texts(names []string, set []int) string {
 	var out strings.Builder
 	for i, element := range set {

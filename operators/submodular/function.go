@@ -2,10 +2,10 @@ package submodular
 
 import "math"
 
-// unit is how finely values are known: they are whole multiples of 2⁻²⁰, and so the same on every CPU.
+// unit is the resolution of values: they are whole multiples of 2⁻²⁰, and so are equal on every CPU.
 const unit = 1 << 20
 
-// function tells how the values that an event has for single elements make that of a set.
+// function identifies how the value of a set follows from an event's values of single elements.
 type function uint8
 
 // The functions, each monotone and submodular, with values in [0, 1].
@@ -14,13 +14,13 @@ const (
 	probabilistic                 // 1 − Π_{a∈S}(1 − v_a): each gets another chance
 	modular                       // Σ_{a∈S} v_a/k
 	saturating                    // min(1, Σ_{a∈S} v_a): values add up until the event has enough
-	quadratic                     // z(2 − z), z = Σ_{a∈S} v_a/k: each further one adds less, and none too little to count
+	quadratic                     // z(2 − z), z = Σ_{a∈S} v_a/k: each further element adds less, but not nothing
 )
 
 var functions = []string{"facility", "probabilistic", "modular", "saturating", "quadratic"}
 
-// with is the value of a set and one more element, where the set has the value before and the element v: both and the
-// result in [0, 1].
+// with returns the value of a set with one more element, if the set has the value before and the element the value v.
+// Both arguments and the result are in [0, 1].
 func (f function) with(before, v float64, k int) float64 {
 	switch f {
 	case facility:
@@ -37,7 +37,7 @@ func (f function) with(before, v float64, k int) float64 {
 	}
 }
 
-// most is the most that one element can add, the unit of gain.
+// most returns the most that one element can add, which is the unit of gain.
 func (f function) most(k int) float64 {
 	switch f {
 	case modular:
@@ -49,8 +49,8 @@ func (f function) most(k int) float64 {
 	}
 }
 
-// gain is what an element of value v adds, in [0, 1]: in units of the most that one can add, of modular 1/k, of
-// quadratic (2k − 1)/k².
+// gain returns the gain from an element of value v, in [0, 1]. Its unit is the most that one element can add: 1/k for
+// modular, and (2k − 1)/k² for quadratic.
 func (f function) gain(before, v float64, k int) float64 {
 	switch f {
 	case modular:

@@ -2,9 +2,10 @@ package submodular
 
 import "slices"
 
-// greedy builds sets element by element: the next one is that which gains most, of equal ones the first (Nemhauser,
-// Wolsey and Fisher, "An analysis of approximations for maximizing submodular set functions I", Mathematical
-// Programming 14, 1978). Of a monotone submodular function its set has 1 − (1 − 1/k)^k of the best one's value.
+// greedy builds sets element by element. The next element is the one with the largest gain, the first among equals
+// (Nemhauser, Wolsey and Fisher, "An analysis of approximations for maximizing submodular set functions I",
+// Mathematical Programming 14, 1978). For a monotone submodular function its set has at least 1 − (1 − 1/k)^k of the
+// value of the best set.
 type greedy struct {
 	function function
 	elements int
@@ -32,8 +33,8 @@ func (g *greedy) add(element int) {
 	g.member[element] = true
 }
 
-// weighted finds the set for types of so many events each: table has their values, type by type. It returns the set,
-// valid until the next call, and its value over all events.
+// weighted finds the greedy set for given numbers of events of each type; table holds their values, type by type. It
+// returns the set, valid until the next call, and its total value over all events.
 func (g *greedy) weighted(table, counts []float64) (set []int, value float64) {
 	g.reset()
 	for range g.pick {
@@ -62,7 +63,7 @@ func (g *greedy) weighted(table, counts []float64) (set []int, value float64) {
 	return g.set, value
 }
 
-// bestOther returns the element with the largest sum that is not in the set, of equal ones the first.
+// bestOther returns the element with the largest sum that is not in the set, the first among equals.
 func bestOther(sums []float64, set []int) int {
 	best := -1
 	for a, g := range sums {

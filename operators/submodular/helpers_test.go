@@ -12,13 +12,13 @@ import (
 	"oriel/schemas"
 )
 
-// towns are places of a test, some of them near each other.
+// towns are places for tests, some of them close together.
 const towns = "north:60:10\nsouth:-40:170\neast:35:139\neast bay:36:140\nwest:37:-122\nmiddle:48:9\ncentre:47:8\n"
 
-// segments are public types, each with the probability that a slot is clicked.
+// segments are public types, each with the probability of a click on each slot.
 const segments = "young:0.5:0.1:0:0.25:1\nold:0:0.3:0.9:0.25:0.5\n none :0:0:0:0.1:0\n"
 
-// kinds are configurations of all sorts, over mechanisms of all that fit.
+// kinds are configurations that together cover the settings, over all mechanisms that fit them.
 var kinds = []struct {
 	name  string
 	m     mechanisms.Config
@@ -79,14 +79,14 @@ var kinds = []struct {
 	}},
 }
 
-// whole protects the whole life of a stream that draws.
+// whole returns a mechanism that protects the whole life of a stream with draws.
 func whole(horizon uint64, epsilon float64) mechanisms.Config {
 	m := optest.Under(mechanisms.ExponentialMechanism, protection.Lifetime{Steps: horizon, Within: horizon}, dp.Replace)
 	m.Budget.Epsilon = epsilon
 	return m
 }
 
-// config returns the operator of settings, NAME=value, over a mechanism, that mechanism, and the plan.
+// config returns the operator with the settings NAME=value over a mechanism, that mechanism, and the plan.
 func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, params) {
 	t.Helper()
 	c, err := configOf(towns, m, lines...)
@@ -107,8 +107,8 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mecha
 	return c.withParams(p), m, p
 }
 
-// before is config with a plan of the first version: one that leaders and shares had before their regulariser was
-// derived from noise, and argmax before its sets followed means.
+// before is config with a plan of the first version. In that version the regulariser of leaders and shares was not
+// derived from noise, and sets of argmax did not follow means.
 func before(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, params) {
 	t.Helper()
 	c, m, _ := config(t, m, lines...)
@@ -128,7 +128,7 @@ func before(t testing.TB, m mechanisms.Config, lines ...string) (operator, mecha
 	return c.withParams(p), m, p
 }
 
-// configOf reads settings; PLACES=towns and PLACES=given name the places that are given, TYPES=segments segments.
+// configOf reads settings. PLACES=towns and PLACES=given name the given places, and TYPES=segments the segments.
 func configOf(places string, m mechanisms.Config, lines ...string) (operator, error) {
 	read := func(name string) ([]byte, error) {
 		switch name {
@@ -146,7 +146,7 @@ func configOf(places string, m mechanisms.Config, lines ...string) (operator, er
 	return c.(operator), nil
 }
 
-// drawn are events: places, mostly of the first; or values, dense and sparse, some beyond their range.
+// drawn returns random events: places, mostly the first one, or values, dense and sparse, some outside their range.
 func drawn(c operator, count int, seed uint64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	events := make([]schemas.Event, count)

@@ -7,13 +7,13 @@ import (
 	"oriel/schemas"
 )
 
-// histogramRule counts the events of each public type, and finds the greedy set for the released counts.
+// histogramRule counts the events of each public type, and takes the greedy set for the released counts.
 type histogramRule struct {
 	operator
 	table  []float64
 	greedy *greedy
 	set    []int
-	value  float64   // of the set, as the counts say, to an event in the mean
+	value  float64   // mean value of the set to an event, by the counts
 	counts []float64 // scratch
 }
 

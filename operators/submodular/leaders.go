@@ -10,10 +10,11 @@ import (
 	"oriel/operators/elementary"
 )
 
-// strength is the H of ORIEL_RATE=printed, the regulariser of a leader for an event: that of private
-// follow-the-approximate-leader as the source uses it for any noise, L/R·√(N·ln^{2.5}T/(ε·T)) for gains of norm L, half
-// of how far an exchange moves a leader's, points of norm R at most, T events and a leader's part ε/√K of one release
-// of all K, and at least L/(R·√T), the rate without privacy.
+// strength returns the H of ORIEL_RATE=printed, the regulariser of a leader for each event. It is that of private
+// follow-the-approximate-leader, which the source uses for noise of any law: L/R·√(N·ln^{2.5}T/(ε·T)). L bounds the
+// norm of gains and is half of the distance by which an exchange moves a leader's gains. R bounds the norm of points,
+// and T is the number of events. A leader's part is ε/√K of one release of all K. H is at least L/(R·√T), the rate
+// without privacy.
 func (c operator) strength(m mechanisms.Config) float64 {
 	n, events, leaders, radius := float64(c.elements), eventsOf(m), float64(c.pick), 1.0
 	if c.rule == byShares {
@@ -28,8 +29,8 @@ func (c operator) strength(m mechanisms.Config) float64 {
 	return float64(far / (2 * radius) * math.Sqrt(max(big, 1)/events))
 }
 
-// leadersRule are k experts, each a point of the simplex that follows from what is released. A draw from it costs
-// nothing.
+// leadersRule holds k experts, each a point of the simplex that is a function of releases. A draw from it costs no
+// privacy.
 type leadersRule struct {
 	prefixes
 	regulariser
@@ -53,10 +54,10 @@ func newLeaders(behind prefixes, r regulariser) (*leadersRule, error) {
 	}, err
 }
 
-// decide draws the element of each position from Π(ĝ/Λ_n) on the simplex, ĝ the sums of its gains that decisions
-// follow: Duchi and others' projection is exact, and what has no probability is not drawn. Behind the last step of a
-// stream, where nothing more is drawn, it takes those with the largest probabilities. An element that stands already
-// gives way to the best other one, which gains at least as much; as printed it stands twice.
+// decide draws the element of each position from Π(ĝ/Λ_n) on the simplex, where ĝ are the sums of its gains that
+// decisions follow. The projection of Duchi and others is exact, and an element of probability 0 is never drawn. After
+// the last step of a stream, where draws are no longer possible, it takes the most probable elements. An element that
+// is in the set already is replaced by the best other one, which gains at least as much; as printed, it appears twice.
 func (l *leadersRule) decide(stream *mechanisms.Stream) {
 	by := l.at(l.weight(stream))
 	for i := range l.set {
@@ -69,7 +70,7 @@ func (l *leadersRule) decide(stream *mechanisms.Stream) {
 	}
 }
 
-// weight is n, the events so far, or with a memory their weight.
+// weight returns n, the number of events so far, or with a memory their total weight.
 func (c operator) weight(stream *mechanisms.Stream) float64 {
 	return float64(mechanisms.Weight(c.terms.Scope, stream.Step()) * float64(c.batch))
 }

@@ -16,14 +16,14 @@ import (
 	"oriel/operators/optest"
 )
 
-// pure is tree-gamma over all of a stream, at pure ε.
+// pure returns tree-gamma over the whole stream, at pure ε.
 func pure(events int, epsilon float64) mechanisms.Config {
 	m := optest.Window("tree-gamma")
 	m.Scope, m.Budget.Epsilon = protection.Lifetime{Steps: uint64(events), Within: uint64(events)}.RoundedUp(true), epsilon
 	return m
 }
 
-// few are so many places, most events at the first of them.
+// few returns a world of n places with most events at the first places.
 func few(n int) world {
 	rng := rand.New(rand.NewPCG(4, 44))
 	w := world{pick: 2}
@@ -38,9 +38,9 @@ func few(n int) world {
 	return w
 }
 
-// FI-DP with experts that follow the leader, pure ε. As printed, what they find grows with ε, up to what greedy finds,
-// and falls with N far more than of exponential weights, which pay for draws and not for each of kN sums. With the H of
-// the declared noise they find at ε = 10 what greedy finds.
+// TestPureExperts checks FI-DP with experts that follow the leader at pure ε. As printed, their value grows with ε, up
+// to greedy's, and falls with N much faster than that of exponential weights, which pay for draws and not for each of
+// kN sums. With the H derived from the declared noise they reach greedy's value at ε = 10.
 func TestPureExperts(t *testing.T) {
 	score := func(n int, epsilon float64, rule string, more ...string) float64 {
 		w := few(n)
@@ -62,7 +62,8 @@ func TestPureExperts(t *testing.T) {
 	}
 }
 
-// The events so far are those of all steps, and with a memory H, 1 − 1/H of what they were a step before.
+// TestEventsSoFarFollowTheScope checks weight: without a memory it counts the events of all steps, and with a memory H
+// it is multiplied by 1 − 1/H in each step.
 func TestEventsSoFarFollowTheScope(t *testing.T) {
 	for _, x := range []struct {
 		m    mechanisms.Config
@@ -82,8 +83,9 @@ func TestEventsSoFarFollowTheScope(t *testing.T) {
 	}
 }
 
-// An element is drawn with the probability that the projection of what is released on the simplex gives it, by the
-// formula of the source, and what has none is not drawn. The last set of a stream that ends is the most likely one.
+// TestLeadersDrawFromTheirPoint checks that an element's probability is its coordinate in the projection of the
+// released sums on the simplex, by the formula of the source. An element of probability 0 is not drawn. The last set of
+// a stream that ends is the most probable one.
 func TestLeadersDrawFromTheirPoint(t *testing.T) {
 	const events, elements = 64, 4
 	m := pure(events, 40)
@@ -100,7 +102,7 @@ func TestLeadersDrawFromTheirPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	position, looked, without := 0, 0, 0
-	point := func(i int) (chances []float64) { // by halving what is taken from all
+	point := func(i int) (chances []float64) { // by bisection of the amount subtracted from all
 		sum := stream.Sum(0)[i*elements:][:elements]
 		low, high := -1e12, 1e12
 		for range 200 {

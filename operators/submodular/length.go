@@ -9,25 +9,25 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// boundedGainsQuantiser is the Quantiser of gains that are 0 at least and have a public length at most, at each
-// position, or of each copy: longer ones are drawn to it, numbers below 0 are 0, and where one is not a number the
-// gains of its position are zero. Gains that are not negative are at most √2 times as far apart as they are long, and
-// not twice. So two contributions are √(2·Positions)·Most apart at most, and √Positions·Most from zero.
+// boundedGainsQuantiser is the Quantiser of non-negative gains with a public bound on their length, at each position or
+// for each copy. Longer gains are scaled down to it and negative numbers become 0. If a number is NaN, the gains of its
+// position become zero. Non-negative gains are at most √2 times their length apart, not twice. So two contributions are
+// at most √(2·Positions)·Most apart, and at most √Positions·Most from zero.
 type boundedGainsQuantiser struct {
 	Positions, Elements int
 	Most                float64 // M
 }
 
-// Entries is the gains of all positions.
+// Entries returns the number of gains of all positions.
 func (s boundedGainsQuantiser) Entries() int { return s.Positions * s.Elements }
 
-// Component is a component that has these contributions.
+// Component returns a component with this quantiser.
 func (s boundedGainsQuantiser) Component() contribution.Component {
 	clip := float64(math.Sqrt(float64(s.Positions)) * s.Most)
 	return contribution.Component{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}
 }
 
-// radius is M in units of a grid, or so many that the gains of all positions are within Λ.
+// radius returns M in grid units, reduced if necessary so that the gains of all positions are within Λ.
 func (s boundedGainsQuantiser) radius(g lattice.Grid) int64 {
 	most := int64(math.Floor(s.Most / g.Unit()))
 	for most > 0 && lattice.Square(g.Lambda).Less(times(s.Positions, lattice.Square(most))) {
@@ -36,13 +36,13 @@ func (s boundedGainsQuantiser) radius(g lattice.Grid) int64 {
 	return most
 }
 
-// Distances are √(2·Positions) and √Positions times M.
+// Distances returns √(2·Positions)·M and √Positions·M.
 func (s boundedGainsQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	zeroOut = times(s.Positions, lattice.Square(s.radius(g)))
 	return zeroOut.Add(zeroOut), zeroOut
 }
 
-// Quantise draws each position to its length and rounds, as lattice.Grid does, and clamps as integers.
+// Quantise scales each position to its length, rounds as lattice.Grid does, and clamps the integers.
 func (s boundedGainsQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	one := lattice.Grid{Exp: g.Exp, Lambda: s.radius(g)}
 	for at := 0; at < len(v); at += s.Elements {
@@ -54,13 +54,14 @@ func (s boundedGainsQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64
 	}
 }
 
-// listed reports whether the length of gains follows from a public list.
+// listed reports whether the bound on the length of gains follows from a public list.
 func (c operator) listed() bool {
 	return len(c.types) > 0 && c.norm == 0 && c.rule == byArgmax
 }
 
-// lengthOf is M; 0: gains are about ½. Of a list it is that of the longest gains of the first position, where an
-// exchange then moves less: what is gained behind more elements is less, at each of them.
+// lengthOf returns M, or 0 if gains are centred on ½ and have no bound. For a public list, M is the length of the
+// longest gains at the first position, if this makes an exchange smaller. Gains at later positions are no larger, for
+// each element.
 func (c operator) lengthOf(m mechanisms.Config) float64 {
 	if !c.listed() {
 		return c.norm
@@ -84,7 +85,7 @@ func (c operator) lengthOf(m mechanisms.Config) float64 {
 	return math.Sqrt(longest)
 }
 
-// centre is what gains are counted about.
+// centre returns the constant that is subtracted from gains.
 func (c operator) centre() float64 {
 	if c.length > 0 {
 		return 0
@@ -92,7 +93,7 @@ func (c operator) centre() float64 {
 	return 0.5
 }
 
-// component is that of gains.
+// component returns the component of gains.
 func (c operator) component(m mechanisms.Config) contribution.Component {
 	positions := c.pick
 	if c.rule == byShares {
@@ -104,7 +105,7 @@ func (c operator) component(m mechanisms.Config) contribution.Component {
 	return gainsQuantiser{Size: positions * c.elements}.Part()
 }
 
-// appendLength and readLength are the end of a plan of gains of a list: M, f64.
+// appendLength and readLength write and read the end of a plan with gains of a list: M, f64.
 func appendLength(b []byte, length float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(length))
 }

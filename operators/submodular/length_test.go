@@ -18,9 +18,9 @@ import (
 	"oriel/schemas"
 )
 
-// Every contribution of a coarse lattice, of numbers of all kinds, is no farther from another and from zero than is
-// said, and some are as far. Where numbers below 0 were taken, or each position were not drawn to its length, they
-// would be farther.
+// TestDistancesOfALength enumerates contributions on a coarse lattice, from numbers of all kinds. Their distances from
+// each other and from zero are within the declared ones, and some reach them. They would be larger if negative numbers
+// were accepted, or if a position were not scaled to its length.
 func TestDistancesOfALength(t *testing.T) {
 	odd := []float64{0, 0.5, 1, 1.5, -1, -1e300, 1e300, math.NaN(), math.Inf(1)}
 	var all [][]float64
@@ -47,14 +47,14 @@ func TestDistancesOfALength(t *testing.T) {
 	}
 }
 
-// On the lattice of a plan the contributions of canaries are as far apart as what an exchange pays for, √(2k)·M, and
-// those of numbers of all kinds no farther.
+// TestGainsOfALengthAreAsFarApartAsIsPaidFor checks contributions on the lattice of a plan. Those of canaries reach the
+// calibrated distance √(2k)·M, and those of any other numbers do not exceed it.
 func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
 		if c.length == 0 || len(c.types) > 0 {
-			continue // events of a list are less far apart, and those of no length have TestCanariesAreFarApart
+			continue // events of a list are closer; TestCanariesAreFarApart covers gains without a length
 		}
 		twin, size := &reference{operator: c, plan: p}, c.component(m).Size
 		twin.Begin()
@@ -65,7 +65,7 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 				values[i][k] = 3 * rng.NormFloat64()
 			}
 		}
-		if c.rule == byShares { // all copies still have the first set, behind which its elements gain less
+		if c.rule == byShares { // all copies still have the first set, whose elements then gain less
 			clear(twin.points)
 		}
 		with, without := twin.Canary([]float64{1}, 1)
@@ -75,9 +75,9 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 	}
 }
 
-// The length of a list is that of its longest event, gains of an event of the list are never drawn to it, and an
-// exchange moves sums by √(2k)·M, as the stream's noise says; a list whose events want nearly everything keeps gains
-// about ½.
+// TestLengthsOfLists checks that the length of a list is that of its longest event. Gains of an event in the list are
+// never scaled down, and the stream's noise is calibrated to √(2k)·M. A list whose events value nearly everything keeps
+// gains centred on ½.
 func TestLengthsOfLists(t *testing.T) {
 	budget := optest.Life(64)
 	sd := func(lines ...string) (float64, float64, operator) {
@@ -125,7 +125,8 @@ func TestLengthsOfLists(t *testing.T) {
 			t.Errorf("%v: noise is %g times that of √8, want %g", kind, listed/about, want)
 		}
 	}
-	// of all airports that flights from New York end at, catchments of 1 000 km: half of what any gains would ask for
+	// for all airports where flights from New York end, with catchments of 1 000 km: half of the distance of unbounded
+	// gains
 	for pick, want := range map[int]float64{3: 8.948, 5: 11.55} {
 		airports, err := os.ReadFile("../../deploy/examples/airports.txt")
 		if err != nil {
@@ -160,8 +161,9 @@ func TestLengthsOfLists(t *testing.T) {
 	}
 }
 
-// Without noise sets and shares are those of gains about ½, as long as events are within the length; as printed
-// leaders draw from sharper points, as H follows what an exchange moves; otherwise H² is 2M² in the place of N − 1.
+// TestLengthsMoveNoSets checks that, without noise, sets and shares are equal to those with gains centred on ½, as long
+// as events are within the length. As printed, leaders draw from sharper points, because H follows the distance of an
+// exchange; otherwise H² has 2M² in place of N − 1.
 func TestLengthsMoveNoSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for _, lines := range [][]string{

@@ -9,7 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// Machine is an operators.Machine. Index = step; nothing is owed before the first record.
+// Machine implements operators.Machine. The index of a decision is its step. No decision is due before the first
+// record.
 type Machine struct {
 	operators.Base
 	operator
@@ -24,7 +25,7 @@ type Machine struct {
 
 var _ operators.Machine = (*Machine)(nil)
 
-// newMachine returns the machine at step 0 over a stream of the contribution. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the contribution. It takes ownership of the stream.
 func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, error) {
 	c = c.withParams(p)
 	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
@@ -60,7 +61,7 @@ func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, erro
 	return m, nil
 }
 
-// first is the set before any event, public: the greedy one for an event of each type, or the first k.
+// first returns the public set before any event: the greedy set for one event of each type, or the first k elements.
 func (c operator) first(table []float64) []int {
 	set := make([]int, c.pick)
 	if len(c.types) == 0 {
@@ -78,10 +79,10 @@ func (c operator) first(table []float64) []int {
 	return set
 }
 
-// Open owes nothing: the first set is public.
+// Open appends no decision, because the first set is public.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
-// Add takes the contribution of the record. One that has none is a null one.
+// Add adds the contribution of the record. A record without one counts as null.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	if !m.Stream.Add(r.Identity, m.contribution(r)) {
 		return dst
@@ -99,7 +100,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
-// contribution returns the numbers of a record for the stream, or nil.
+// contribution returns the numbers that a record adds to the stream, or nil.
 func (m *Machine) contribution(r operators.Record) []float64 {
 	if leaf := m.Stream.Scratch(); !r.Null && m.rule.contribution(leaf, r.Event) {
 		return leaf
@@ -107,7 +108,7 @@ func (m *Machine) contribution(r operators.Record) []float64 {
 	return nil
 }
 
-// publish writes the members of configured.own.
+// publish writes the extras of operator.own.
 func (m *Machine) publish() {
 	own := m.extras
 	if m.named() {

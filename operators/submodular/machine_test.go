@@ -32,8 +32,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in
-// mechanisms.
+// TestGoldenDecisions checks that decisions without noise keep their bytes, because existing deployments have published
+// them. Golden tests of the noise are in mechanisms.
 func TestGoldenDecisions(t *testing.T) {
 	want := map[string]string{
 		"histogram for life": "34192adec2fdaa87fe60d57c7e72d524",
@@ -85,8 +85,8 @@ func TestGoldenDecisions(t *testing.T) {
 	}
 }
 
-// Greedy's sets are those of its definition, by functions of whole sets; and no set is worth more than they are by more
-// than the factor that plan prints.
+// TestGreedyIsWithinItsFactorOfTheBest checks greedy sets against the definition, with functions of whole sets. The
+// value of the best set is at most their value divided by the factor that the plan prints.
 func TestGreedyIsWithinItsFactorOfTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 60 {
@@ -139,7 +139,7 @@ func TestGreedyIsWithinItsFactorOfTheBest(t *testing.T) {
 	}
 }
 
-// Every function is monotone and submodular, and stays in [0, 1].
+// TestFunctionsAreSubmodular checks that every function is monotone and submodular, with values in [0, 1].
 func TestFunctionsAreSubmodular(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for range 400 {
@@ -159,7 +159,8 @@ func TestFunctionsAreSubmodular(t *testing.T) {
 	}
 }
 
-// A second opinion on what a record adds: the twin's contribution and the machine's, for events of all sorts.
+// TestTwinAddsWhatTheMachineAdds compares the contribution of a record in the reference model with the machine's, for
+// events of all kinds.
 func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
@@ -173,8 +174,8 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	}
 }
 
-// Distances hold for all events, on lattices of all sorts, and canaries are nearly as far apart; the contribution of an
-// event from zero too. Gains that are not clamped, or a type counted twice, would be farther.
+// TestDistances checks the declared distances for all events, on lattices of all kinds. Canaries come close to them,
+// and so does a contribution's distance from zero. Gains without a clamp, or a type counted twice, would exceed them.
 func TestDistances(t *testing.T) {
 	far := func(a, b []int64) (sum float64) {
 		for i := range a {
@@ -217,8 +218,8 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// Canaries are as far apart as events can be: √2, or √(kN) but for the (k−1)² gains that no event can have beside the
-// others.
+// TestCanariesAreFarApart checks that canaries are as far apart as events can be: √2, or √(kN), reduced by the (k−1)²
+// gains that no event can have together with the others.
 func TestCanariesAreFarApart(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
@@ -259,7 +260,7 @@ func TestCanariesAreFarApart(t *testing.T) {
 			}
 			if shares && c.function == modular {
 				want = size
-			} else if shares { // elements of the set gain less behind copies that have it
+			} else if shares { // elements of the set gain less after copies that contain it
 				for i := range p.copies {
 					want -= k * (1 - math.Pow(1-float64(i)/float64(p.copies), 2*(k-1)))
 				}
@@ -272,7 +273,7 @@ func TestCanariesAreFarApart(t *testing.T) {
 	}
 }
 
-// Settings that make no sense are refused, each by its name.
+// TestSettingsAreRefused checks that invalid settings are refused, each by its name.
 func TestSettingsAreRefused(t *testing.T) {
 	base := []string{"RULE=histogram", "PICK=2", "PLACES=towns"}
 	for _, line := range []string{
@@ -350,8 +351,8 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// Places of New York and Los Angeles are 3 936 km apart along the great circle; what is beyond the catchment is worth
-// nothing, what is at the place itself is worth all.
+// TestDistancesOfPlaces checks that New York and Los Angeles are 3 936 km apart along the great circle. A place beyond
+// the catchment has value 0, and the event's own place has value 1.
 func TestDistancesOfPlaces(t *testing.T) {
 	york, angeles := place{latitude: 40.7128, longitude: -74.006}, place{latitude: 34.0522, longitude: -118.2437}
 	if km := distance(york, angeles); math.Abs(km-3936) > 1 {
@@ -366,7 +367,7 @@ func TestDistancesOfPlaces(t *testing.T) {
 	}
 }
 
-// What types are worth is what their file says, to 2⁻²⁰.
+// TestTypesAreWorthWhatIsSaid checks that the values of types are those in their file, to 2⁻²⁰.
 func TestTypesAreWorthWhatIsSaid(t *testing.T) {
 	c, _, p := config(t, optest.Window("blt"), "RULE=histogram", "PICK=2", "TYPES=segments")
 	if c.elements != 5 || !slices.Equal(p.names, []string{"young", "old", "none"}) || len(p.table) != 15 {
@@ -379,7 +380,8 @@ func TestTypesAreWorthWhatIsSaid(t *testing.T) {
 	}
 }
 
-// A step allocates no more than its stream alone but where a set with names is published.
+// TestAddAllocatesNothing checks that a step allocates no more than its stream alone, unless it publishes a set with
+// names.
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
@@ -408,7 +410,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// A set for the counts of so many types, found once in ORIEL_EMIT_EVERY steps.
+// BenchmarkGreedy measures finding the set for the counts of so many types, once in ORIEL_EMIT_EVERY steps.
 func BenchmarkGreedy(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("N=%d/k=5", n), func(b *testing.B) {
@@ -428,7 +430,7 @@ func BenchmarkGreedy(b *testing.B) {
 	}
 }
 
-// benchmark is of an event and what is decided behind it.
+// benchmark measures adding one event, and its decision.
 func benchmark(b *testing.B, kind mechanisms.Config, lines ...string) {
 	c, m, p := config(b, kind, lines...)
 	machine, err := newMachine(c, p, mechtest.Open(b, m, [32]byte{1}))
@@ -443,7 +445,7 @@ func benchmark(b *testing.B, kind mechanisms.Config, lines ...string) {
 	}
 }
 
-// Where one gain is no number, none of the event counts.
+// TestGainsWithoutANumberCountNothing checks that no gain of an event counts if one of them is NaN.
 func TestGainsWithoutANumberCountNothing(t *testing.T) {
 	grid, dst := lattice.Grid{Exp: -20, Lambda: 1 << 20}, make([]int64, 3)
 	gainsQuantiser{Size: 3}.Quantise(grid, dst, []float64{0.5, -0.5, 0.25})

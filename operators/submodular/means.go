@@ -2,17 +2,17 @@ package submodular
 
 import "oriel/operators"
 
-// meansShare says how far back means reach: over the newest 1/24 of what sums hold, mostly (SPEC.md, Means). What all
-// elements lack in a mean alike moves no set.
+// meansShare sets how far back means reach: mostly over the newest 1/24 of the weight of sums (SPEC.md, Means).
+// Subtracting one number from all elements of a mean changes no set.
 const meansShare = 24
 
-// averages reports whether new deployments follow means: with the bounded rate, which has a proof for the newest sums,
-// and as printed they do not.
+// averages reports whether new deployments use means. They do not with the bounded rate, whose proof is for the newest
+// sums, and not with the printed rate.
 func (c operator) averages() bool {
 	return c.rule == byArgmax || c.rule == byLeaders && !c.bounded && !c.printed
 }
 
-// newMeans returns those before the first step; nil if the plan follows the newest sums.
+// newMeans returns the means before the first step, or nil if the plan uses the newest sums.
 func (c operator) newMeans(p params) *operators.Means {
 	if !p.means {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"oriel/operators/optest"
 )
 
-// slowMeans are the means of all releases there were, by their weights: a step counts for min(1, 24/n), n the steps
-// that sums hold after it, and for as much of what all later ones leave.
+// slowMeans computes the means from all releases and their weights. A step enters with weight min(1, 24/n), where n is
+// the total weight in the sums after it, and is then reduced by the factors of all later steps.
 func slowMeans(m mechanisms.Config, releases [][]float64) []float64 {
 	decay := 1.0
 	if memory, ok := m.Scope.Memory(); ok {
@@ -37,8 +37,8 @@ func slowMeans(m mechanisms.Config, releases [][]float64) []float64 {
 	return sums
 }
 
-// TestSetsFollowMeans: at each step means are those of the slow formula, and sets have the largest of them. With the
-// bounded and the printed rate, and in plans from before, sets follow the newest sums.
+// TestSetsFollowMeans checks at each step that means follow the slow formula, and that sets contain their largest
+// elements. With the bounded and the printed rate, and under earlier plans, sets follow the newest sums.
 func TestSetsFollowMeans(t *testing.T) {
 	const events = 120
 	for _, row := range []struct {
@@ -98,8 +98,8 @@ func TestSetsFollowMeans(t *testing.T) {
 	}
 }
 
-// TestMeansHaveLessNoise: over null events, means have two thirds of the standard deviation that the newest sums have.
-// That of 256 numbers is off by 6.11/√512 = 27 % once in 10⁹.
+// TestMeansHaveLessNoise checks that, over null events, means have two thirds of the standard deviation of the newest
+// sums. A standard deviation of 256 numbers is off by 6.11/√512 = 27 % once in 10⁹.
 func TestMeansHaveLessNoise(t *testing.T) {
 	const events = 4096
 	for _, m := range []mechanisms.Config{whole(events, 1), optest.Life(512)} {
@@ -123,8 +123,8 @@ func TestMeansHaveLessNoise(t *testing.T) {
 	}
 }
 
-// square are events at points of a square, about a few centres that are others from half way on if they turn. An event
-// values places of the square at 1 − distance/0.4, or 0.
+// square returns events at points of a square, near a few centres, which change half way if turns is set. An event
+// values places of the square at 1 − distance/0.4, or 0 if that is negative.
 func square(events, pick int, seed uint64, turns bool) (w exemplars) {
 	const elements, centres = 30, 6
 	rng := rand.New(rand.NewPCG(seed, 77))
@@ -156,9 +156,9 @@ func square(events, pick int, seed uint64, turns bool) (w exemplars) {
 	return w
 }
 
-// TestMeansFindMore: of 20 000 events at ε = 1, over the whole stream and for life, sets that follow means find more
-// than those that follow the newest sums, in the mean of twelve worlds and four keys; and where a law turns half way,
-// no less but for chance.
+// TestMeansFindMore compares sets that follow means with sets that follow the newest sums, on 20 000 events at ε = 1,
+// over the whole stream and for life. Means give more value in the average of twelve worlds and four keys. If the law
+// changes half way, they give no less, up to chance.
 func TestMeansFindMore(t *testing.T) {
 	tiertest.Slow(t, "TestMeansHaveLessNoise")
 	const events, worlds, keys = 20_000, 12, 4

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// place is a point on the earth, degrees; or a type of which is given what each element is worth to it, in units of
-// 2⁻²⁰.
+// place is a point on the earth in degrees, or a type with given values of the elements, in units of 2⁻²⁰.
 type place struct {
 	name                string
 	latitude, longitude float64
 	values              []uint32
 }
 
-// radius is the earth's, km.
+// radius is the earth's radius in km.
 const radius = 6371
 
 // placeEntry reads name:latitude:longitude.
@@ -68,12 +67,12 @@ func parseType(text string) (p place, ok bool) {
 	return p, len(p.values) >= 2 && len(p.values) <= maxElements && isName(p.name)
 }
 
-// isName bounds names of places: they stand in decisions, with commas between them.
+// isName reports whether name can be the name of a place in decisions, where commas separate names.
 func isName(name string) bool {
 	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == ',' })
 }
 
-// distance is along the great circle, km: by the haversine, which is exact enough where points are near each other.
+// distance returns the great-circle distance in km, by the haversine formula, which is accurate for close points.
 func distance(a, b place) float64 {
 	rad := math.Pi / 180
 	x, y := math.Sin((a.latitude-b.latitude)*rad/2), math.Sin((a.longitude-b.longitude)*rad/2)
@@ -81,8 +80,8 @@ func distance(a, b place) float64 {
 	return 2 * radius * math.Asin(math.Sqrt(min(1, h)))
 }
 
-// values is what each type gains from each element, in units of 2⁻²⁰: as given, or of a place from each other one 1 −
-// distance/catchment, 0 beyond it.
+// values returns the value of each element to each type, in units of 2⁻²⁰: as given, or for places 1 −
+// distance/catchment, and 0 beyond the catchment.
 func values(places []place, catchment float64) []uint32 {
 	table := make([]uint32, 0, len(places)*len(places))
 	for _, from := range places {
@@ -97,8 +96,7 @@ func values(places []place, catchment float64) []uint32 {
 	return table
 }
 
-// params is what a stream freezes: what each type gains from each element. It is empty where events say that
-// themselves.
+// params holds the frozen values of each element to each type. It is empty if events contain their own values.
 type params struct {
 	names []string // of types, which are elements too
 	table []float64
@@ -107,19 +105,19 @@ type params struct {
 	regulariser      // of these
 	means       bool // decisions follow means
 
-	length float64 // M, of what is gained at a position; 0: gains are about ½
+	length float64 // M, bound on the length of a position's gains; 0: gains are centred on ½
 }
 
-// The versions of a plan: the first has the regulariser of the source for leaders and shares, the second one that is
-// derived from noise. With the third, sets of argmax and leaders follow means, and leaders have the regulariser of the
-// second.
+// The versions of a plan. The first has the regulariser of the source for leaders and shares, the second a regulariser
+// derived from noise. From the third on, sets of argmax and leaders follow means, and leaders keep the regulariser of
+// the second.
 const (
 	planVersion  = 1
 	planOfRelief = 2
 	planOfMeans  = 3
 )
 
-// has reports whether deployments of the settings can have plans of that version.
+// has reports whether deployments with these settings can have plans of that version.
 func (c operator) has(version byte) bool {
 	switch version {
 	case planVersion:
@@ -133,7 +131,8 @@ func (c operator) has(version byte) bool {
 
 var errPlan = errors.New("submodular: plan: not one that this software has made for these settings")
 
-// encode writes: version u8, places u32, of each the length of its name u8 and the name, then the table, u32 each.
+// encode writes: version u8, number of places u32, for each the length of its name u8 and the name, then the table, u32
+// each.
 func (c operator) encode() []byte {
 	b := binary.LittleEndian.AppendUint32([]byte{planVersion}, uint32(len(c.types)))
 	for _, p := range c.types {
@@ -145,7 +144,7 @@ func (c operator) encode() []byte {
 	return b
 }
 
-// parsePlan reads it.
+// parsePlan reads the form that encode writes.
 func parsePlan(b []byte, elements int) (params, error) {
 	if len(b) < 5 {
 		return params{}, errPlan
@@ -172,7 +171,7 @@ func parsePlan(b []byte, elements int) (params, error) {
 	return p, nil
 }
 
-// check refuses a plan of other places.
+// check refuses a plan for other places.
 func (p params) check(c operator) error {
 	if len(p.names) != len(c.types) {
 		return fmt.Errorf("%w: it has %d places", errPlan, len(p.names))

@@ -7,48 +7,48 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// typeQuantiser is the Quantiser of an event's type among so many: its contribution is 1 there, and 0 elsewhere. It
-// takes the type's place; another number gives the zero contribution. Two contributions are √2 apart, whatever the
-// types.
+// typeQuantiser is the Quantiser of an event's type among Types types: the contribution is 1 at its place, and 0
+// elsewhere. Its input is the place of the type; any other number gives the zero contribution. Two different
+// contributions are √2 apart.
 type typeQuantiser struct{ Types int }
 
-// Entries is 1.
+// Entries returns 1.
 func (typeQuantiser) Entries() int { return 1 }
 
-// Component is a component that has these contributions.
+// Component returns a component with this quantiser.
 func (o typeQuantiser) Component() contribution.Component {
 	return contribution.Component{Name: "types", Size: o.Types, Clip: 1, Quantiser: o}
 }
 
-// one is 1 in units of a grid: at most Λ.
+// one returns 1 in grid units, at most Λ.
 func one(g lattice.Grid) int64 { return min(g.Lambda, int64(math.Floor(1/g.Unit()))) }
 
-// Distances are √2 and 1.
+// Distances returns √2 and 1.
 func (typeQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	near := lattice.Square(one(g))
 	return near.Add(near), near
 }
 
-// Quantise writes the contribution: integers from the start.
+// Quantise writes the contribution directly as integers.
 func (o typeQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	if x := v[0]; x >= 0 && x < float64(o.Types) && x == math.Floor(x) {
 		dst[int(x)] = one(g)
 	}
 }
 
-// gainsQuantiser is the Quantiser of numbers in [−½, ½]: others are clamped, and where one is not a number the
-// contribution is zero. Two contributions are √Size apart at most, and half of that from zero.
+// gainsQuantiser is the Quantiser of numbers in [−½, ½]. Others are clamped, and if one is NaN the contribution is
+// zero. Two contributions are at most √Size apart, and at most half of that from zero.
 type gainsQuantiser struct{ Size int }
 
-// Entries is Size.
+// Entries returns Size.
 func (g gainsQuantiser) Entries() int { return g.Size }
 
-// Part is a component that has these contributions.
+// Part returns a component with this quantiser.
 func (g gainsQuantiser) Part() contribution.Component {
 	return contribution.Component{Name: "gains", Size: g.Size, Clip: math.Sqrt(float64(g.Size)) / 2, Quantiser: g}
 }
 
-// half is ½ in units of a grid, or so many that Size of them are within Λ.
+// half returns ½ in grid units, reduced if necessary so that Size numbers of this size are within Λ.
 func (g gainsQuantiser) half(grid lattice.Grid) int64 {
 	most := int64(math.Floor(0.5 / grid.Unit()))
 	for most > 0 && lattice.Square(grid.Lambda).Less(times(g.Size, lattice.Square(most))) {
@@ -57,7 +57,7 @@ func (g gainsQuantiser) half(grid lattice.Grid) int64 {
 	return most
 }
 
-// times is n·x by doubling.
+// times returns n·x by doubling.
 func times(n int, x lattice.Int128) (out lattice.Int128) {
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
@@ -68,16 +68,16 @@ func times(n int, x lattice.Int128) (out lattice.Int128) {
 	return out
 }
 
-// Distances are √Size and half of that.
+// Distances returns √Size and half of that.
 func (g gainsQuantiser) Distances(grid lattice.Grid) (replace, zeroOut lattice.Int128) {
 	half := g.half(grid)
 	return times(g.Size, lattice.Square(2*half)), times(g.Size, lattice.Square(half))
 }
 
-// Bound is ½.
+// Bound returns ½.
 func (g gainsQuantiser) Bound(grid lattice.Grid) int64 { return g.half(grid) }
 
-// Quantise rounds to the nearest lattice point, and clamps as integers.
+// Quantise rounds to the nearest lattice point, and clamps the integers.
 func (g gainsQuantiser) Quantise(grid lattice.Grid, dst []int64, v []float64) {
 	half := g.half(grid)
 	for i, x := range v {

@@ -8,7 +8,7 @@ import (
 	"oriel/schemas"
 )
 
-// reference is the operators.ReferenceModel of a machine that publishes every decision.
+// reference implements operators.ReferenceModel for a machine that publishes every decision.
 type reference struct {
 	operators.OneRecord
 	operator
@@ -40,7 +40,7 @@ func (t *reference) Begin() {
 	}
 }
 
-// vertex is the first set, for each copy.
+// vertex sets the points of all copies to the first set.
 func (t *reference) vertex() {
 	t.points = make([]float64, t.copies*t.elements)
 	for k := range t.copies {
@@ -50,9 +50,9 @@ func (t *reference) vertex() {
 	}
 }
 
-// slopes are gradients less the centre, at the mean of the points before each copy's own: by differences about the
-// point, which are exact, since along an element the mean value of a random set is linear, and quadratic is what it
-// says.
+// slopes writes gradients less the centre, at the mean of the points before each copy's own. It computes them by finite
+// differences about the point. These are exact, because the mean value of a random set is linear along one element, and
+// quadratic is a quadratic function.
 func (t *reference) slopes(dst, v []float64) {
 	n := t.elements
 	at := make([]float64, n)
@@ -68,7 +68,7 @@ func (t *reference) slopes(dst, v []float64) {
 	}
 }
 
-// whole is what a set is worth to one event of each type together.
+// whole returns the total value of a set to one event of each type.
 func (t *reference) whole(set []int) (sum float64) {
 	for j := range t.types {
 		sum += t.value(t.plan.table[j*t.elements:][:t.elements], set)
@@ -76,7 +76,7 @@ func (t *reference) whole(set []int) (sum float64) {
 	return sum
 }
 
-// value is what a set is worth to an event, by the function's definition.
+// value returns the value of a set to an event, by the function's definition.
 func (t *reference) value(v []float64, set []int) float64 {
 	most, missed, sum := 0.0, 1.0, 0.0
 	for i, a := range set {
@@ -89,7 +89,7 @@ func (t *reference) value(v []float64, set []int) float64 {
 	return []float64{most, 1 - missed, mean, min(1, sum), float64(mean * (2 - mean))}[t.function]
 }
 
-// scale is in what units of 1 gains are learned.
+// scale returns the unit of the gains that are learned.
 func (t *reference) scale() float64 {
 	switch t.function {
 	case modular:
@@ -120,7 +120,7 @@ func (t *reference) Observe(decisions []operators.Decision) {
 	}
 }
 
-// Contribution writes the type, or of each position the gains behind the set so far, less the centre.
+// Contribution writes the type or, for each position, the gains given the set so far, less the centre.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
@@ -156,13 +156,13 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Tangent has nothing to do: a canary's direction chooses among pairs.
+// Tangent does nothing, because a canary's direction selects one of a list of pairs.
 func (t *reference) Tangent([]float64) {}
 
-// Canary returns two events of which one gains from no element that may stand first but those of the set, its last one
-// left out, and the other from all but these: where the first has anything it gains at once and never again, the other
-// at each position from each further element. Where gains have a length, each gains from half of what is not in the
-// set. Or two events of two types.
+// Canary returns two events of different types, or two events with far-apart gains. The first event values only the
+// elements of the set without its last one, among those that may come first: it gains at once and never again. The
+// second values only all the others: it gains at each position from each further element. If gains have a length, each
+// event gains from half of the elements outside the set.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if len(t.types) > 0 {
 		a, b := t.farTypes()
@@ -198,7 +198,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	for _, i := range in {
 		a[i], b[i] = b[i], 0
 	}
-	if t.function == modular && t.length == 0 { // nothing is gained by what the other lacks
+	if t.function == modular && t.length == 0 { // one event gains from all elements, the other from none
 		clear(a)
 		for i := range b {
 			b[i] = float64(operators.CanaryFactor * factor)
@@ -213,7 +213,8 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return record(a), record(b)
 }
 
-// farTypes are two types whose events are far apart: that with the longest contribution, and the farthest from it.
+// farTypes returns two types whose events are far apart: the one with the longest contribution, and the one farthest
+// from it.
 func (t *reference) farTypes() (a, b int) {
 	if t.rule == byHistogram {
 		return 0, 1

@@ -8,8 +8,8 @@ import (
 	"oriel/operators/elementary"
 )
 
-// regulariser says how far points of leaders and shares stand back from released sums: after n events a point is the
-// one nearest to ĝ/Λ_n, with ĝ the released sums of its gains. Λ_n is in units of gain.
+// regulariser sets how strongly points of leaders and shares are pulled back from released sums. After n events a point
+// is the one nearest to ĝ/Λ_n, where ĝ are the released sums of its gains. Λ_n is in units of gain.
 type regulariser struct {
 	strength float64 // H
 	relief   float64 // C, the regularisation that noise supplies by itself; 0 if printed
@@ -24,18 +24,17 @@ func (r regulariser) at(n float64) float64 {
 	return max(1, float64(r.strength*math.Sqrt(n))-r.relief)
 }
 
-// expert has the constants of one leader or copy (PROOF.md, What leaders and shares miss). Its points are on {0 ≤ x ≤
-// 1, Σx = p}, where p is 1 for a leader and k for a copy, or N − k where that is less: what is not taken mirrors what
-// is.
+// expert holds the constants of one leader or copy (PROOF.md, What leaders and shares miss). Its points are in {0 ≤ x ≤
+// 1, Σx = p}. p is 1 for a leader and min(k, N − k) for a copy, because the complement of a set behaves like the set.
 type expert struct {
 	pick   float64 // p
 	spread float64 // a = p − p²/N, the largest |x|² less the smallest
 	width  float64 // w: E max_x ⟨Z, x⟩ ≤ w for N independent standard normal Z
 	bend   float64 // q: an event gains q/(4Λ) at most from moving the point by its own gains
-	shift  float64 // s: noise of deviation σ changes what a point gains of an event by s·σ/Λ at most, in the mean
+	shift  float64 // s: noise of deviation σ changes a point's expected gain from an event by at most s·σ/Λ
 }
 
-// expert returns these constants. q = N − 1 and s = N/2; gains of length M have 2M² and M√N, where that is less.
+// expert returns these constants. q = N − 1 and s = N/2; gains of length M have 2M² and M√N, if these are smaller.
 func (c operator) expert() expert {
 	n := float64(c.elements)
 	x := expert{pick: 1, bend: n - 1, shift: n / 2}
@@ -51,11 +50,11 @@ func (c operator) expert() expert {
 	return x
 }
 
-// regulariserOf derives H and C from the noise that m declares. H = √(G·q/a) balances what points miss because of the
-// regulariser against what they miss because they move. C = 4q/ρ is the Λ_n up to which the noise alone keeps points
-// steadier than the regulariser would. G counts the events between decisions if the rate is bounded, and is 1 if it is
-// tight. If the rate is bounded, and the noise is not Gaussian or comes and goes with the nodes of a tree, then
-// H = √((G·q + 4s·σ*)/a) has to damp the noise, and C is 0.
+// regulariserOf derives H and C from the noise that m declares. H = √(G·q/a) balances two losses: the loss due to the
+// regulariser, and the loss due to the movement of points. C = 4q/ρ is the largest Λ_n at which the noise alone keeps
+// points steadier than the regulariser would. G counts the events between decisions if the rate is bounded, and is 1 if
+// it is tight. If the rate is bounded, and the noise is not Gaussian or comes and goes with the nodes of a tree, then H
+// = √((G·q + 4s·σ*)/a) has to damp the noise, and C is 0.
 func (c operator) regulariserOf(m mechanisms.Config) (regulariser, error) {
 	if c.printed {
 		return regulariser{strength: c.strength(m), printed: true}, nil
@@ -79,7 +78,7 @@ func (c operator) regulariserOf(m mechanisms.Config) (regulariser, error) {
 	}, nil
 }
 
-// noiseLaw is the law of the noise of a released sum, as the calibration of a mechanism declares it.
+// noiseLaw is the law of the noise of a released sum, as the calibration of a mechanism states it.
 type noiseLaw struct {
 	law    mechanisms.Law
 	grows  bool                      // Gaussian noise of a filter: the deviation rises, but where a memory's starts again
@@ -120,9 +119,9 @@ func noiseLawOf(m mechanisms.Config) (noiseLaw, error) {
 	return n, nil
 }
 
-// smoothing is ρ: by noise alone, a unit of gain moves a point by ρ at most in the mean, the trace of the derivative of
-// its mean. It is w/σ for Gaussian noise of deviation σ, p/b for Laplace noise of scale b and √a/θ for Γ noise of scale
-// θ.
+// smoothing returns ρ: with the noise alone, a unit of gain moves the expected point by at most ρ, the trace of the
+// derivative of its mean. It is w/σ for Gaussian noise of deviation σ, p/b for Laplace noise of scale b and √a/θ for Γ
+// noise of scale θ.
 func (n noiseLaw) smoothing(x expert, deviation float64) float64 {
 	switch n.law {
 	case mechanisms.Laplace:
@@ -134,8 +133,8 @@ func (n noiseLaw) smoothing(x expert, deviation float64) float64 {
 	}
 }
 
-// appendTuned and readTuned are the end of a plan of leaders and shares: copies u32, H f64, and C f64 if the plan has
-// one.
+// appendTuned and readTuned write and read the end of a plan of leaders and shares: copies u32, H f64, and C f64 if the
+// plan has one.
 func appendTuned(b []byte, copies int, r regulariser) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(copies))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(r.strength))

@@ -18,8 +18,8 @@ import (
 	"oriel/schemas"
 )
 
-// H and C follow from N, p and the law that the mechanism declares: of Gaussian noise from its largest deviation, not
-// from that of the first step, of Laplace and Γ noise from the scale of a draw.
+// TestRegulariserFollowsTheNoise checks that H and C follow from N, p and the noise law of the mechanism. For Gaussian
+// noise they use its largest deviation, not that of the first step, and for Laplace and Γ noise the scale of a draw.
 func TestRegulariserFollowsTheNoise(t *testing.T) {
 	const n = 6.0
 	deviation := func(m mechanisms.Config) float64 {
@@ -97,8 +97,8 @@ func levels(t *testing.T, m mechanisms.Config) uint8 {
 	return p.Levels
 }
 
-// Lemma 1 of PROOF.md: an event's gains move a point by what the regulariser allows, and noise alone moves it in the
-// mean by what its law allows.
+// TestPointsAreSteady checks Lemma 1 of PROOF.md: an event's gains move a point by at most the bound of the
+// regulariser, and with noise alone move the expected point by at most the bound of its law.
 func TestPointsAreSteady(t *testing.T) {
 	const n, draws = 6, 4000
 	rng := rand.New(rand.NewPCG(1, 5))
@@ -180,7 +180,8 @@ func TestPointsAreSteady(t *testing.T) {
 					moved += (v - float64(taken)/n) * slope[a] / draws
 				}
 			}
-			// A mean of draws whose size is √(6a) at most, 6.11 standard errors: red by chance once in 10⁹.
+			// A mean of draws of absolute value at most √(6a), with 6.11 standard errors: it fails by chance once in
+			// 10⁹.
 			limit := noiseLaw{law: law, node: 1}.smoothing(x, 1)
 			if off := 6.11 * math.Sqrt(n*x.spread/draws); moved > limit+off || moved < 0.3*limit-off {
 				t.Errorf("%+v, law %d: moves by %g, at most %g", c, law, moved, limit)
@@ -189,8 +190,9 @@ func TestPointsAreSteady(t *testing.T) {
 	}
 }
 
-// Theorem 1 of PROOF.md: in the mean of keys, positions miss no more of the best element than what plan says,
-// where gains turn as if to mislead, and where they do not; and what it says is not all.
+// TestExpertsAreWithinTheirBound checks Theorem 1 of PROOF.md. In the mean over keys, positions miss no more of the
+// best element than the plan states, with gains that change to mislead, and without. The missed gain is also not far
+// below the bound.
 func TestExpertsAreWithinTheirBound(t *testing.T) {
 	const events, elements = 512, 4
 	keys := tiertest.Runs(byte(2), 8)
@@ -258,7 +260,8 @@ func TestExpertsAreWithinTheirBound(t *testing.T) {
 	}
 }
 
-// People are told of the sets of argmax how large a lead the noise drowns, and it grows with the set.
+// TestPlanSaysWhatNoiseDrowns checks that for argmax the plan states how large a lead the noise hides, and that this
+// lead grows with the set.
 func TestPlanSaysWhatNoiseDrowns(t *testing.T) {
 	last := 0.0
 	for _, pick := range []string{"2", "8"} {

@@ -9,17 +9,18 @@ import (
 	"oriel/schemas"
 )
 
-// rule finds decisions. It sees what is released, or draws.
+// rule computes decisions from releases, or by draws.
 type rule interface {
-	// contribution writes what an event adds; false: it is none of this deployment.
+	// contribution writes the contribution of an event, and returns false if the event is unusable in this deployment.
 	contribution(dst []float64, e schemas.Event) bool
-	// decide finds the newest decision for what the stream has released, or by draws from it.
+	// decide computes the newest decision from the releases of the stream, or by draws from it.
 	decide(stream *mechanisms.Stream)
 	// write writes the newest decision.
 	write(dst []float64)
 }
 
-// newRule returns the rule of the settings, before any event. set is that of the machine, which rules of sets change.
+// newRule returns the rule of the settings, before any event. set belongs to the machine, and rules that choose sets
+// write to it.
 func (c operator) newRule(p params, set []int, followed *operators.Means) (rule, error) {
 	behind := prefixes{
 		eventReader: eventReader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set, means: followed,
@@ -38,14 +39,14 @@ func (c operator) newRule(p params, set []int, followed *operators.Means) (rule,
 	}
 }
 
-// eventReader tells what each element is worth to an event.
+// eventReader reads the value of each element to an event.
 type eventReader struct {
 	operator
 	table  []float64 // of a plan
 	values []float64 // scratch
 }
 
-// read writes the values of an event: by its place or type, or as it says itself.
+// read writes the values of an event, from its place or type, or from the event itself.
 func (w *eventReader) read(e schemas.Event) bool {
 	if len(w.types) == 0 {
 		return w.readVector(e.Vector)
@@ -57,7 +58,7 @@ func (w *eventReader) read(e schemas.Event) bool {
 	return j >= 0
 }
 
-// readVector writes values that an event says, clamped to [0, 1].
+// readVector writes the values that an event contains, clamped to [0, 1].
 func (w *eventReader) readVector(v schemas.Vector) bool {
 	if v.Indices == nil && len(v.Values) != w.elements || v.Indices != nil && len(v.Values) != len(v.Indices) {
 		return false
@@ -76,7 +77,7 @@ func (w *eventReader) readVector(v schemas.Vector) bool {
 	return true
 }
 
-// typeOf is the place of an event; −1: it has none.
+// typeOf returns the place of an event, or −1 if it has none.
 func (c operator) typeOf(e schemas.Event) int {
 	if len(e.Numbers) != 1 || !(e.Numbers[0] >= 0 && e.Numbers[0] < float64(len(c.types))) {
 		return -1
@@ -84,15 +85,15 @@ func (c operator) typeOf(e schemas.Event) int {
 	return int(e.Numbers[0])
 }
 
-// prefixes learns, at each position, what each element gains behind the elements that stand before it in the newest
-// set, which is public.
+// prefixes learns, at each position, the gain of each element given the elements before it in the newest set, which is
+// public.
 type prefixes struct {
 	eventReader
 	set   []int
 	means *operators.Means // nil: decisions follow the newest sums
 }
 
-// followed returns the sums of a position that decisions follow.
+// followed returns the sums of a position that decisions use.
 func (p *prefixes) followed(stream *mechanisms.Stream, position int) []float64 {
 	all := stream.Sum(0)
 	if p.means != nil {
@@ -124,14 +125,14 @@ func (p *prefixes) contribution(dst []float64, e schemas.Event) bool {
 
 func (p *prefixes) write(dst []float64) { writeSet(dst, p.set) }
 
-// writeSet writes the places of elements.
+// writeSet writes the elements of the set as numbers.
 func writeSet(dst []float64, set []int) {
 	for i, element := range set {
 		dst[i] = float64(element)
 	}
 }
 
-// argmaxRule takes at each position the element whose gains are the largest, in the sums that it follows.
+// argmaxRule takes at each position the element with the largest gain in the sums that it follows.
 type argmaxRule struct{ prefixes }
 
 func (a *argmaxRule) decide(stream *mechanisms.Stream) {

@@ -8,8 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// Score is what an event misses of the most that a set could be worth to it: 1 − f(S). It is that of the set before any
-// event where none is published.
+// Score is the value that an event misses of the most that a set could have for it: 1 − f(S). Before the first
+// published set it uses the initial set.
 func (c operator) Score() *operators.Score {
 	table := make([]float64, 0, len(c.types)*c.elements)
 	for _, v := range values(c.types, c.catchment) {
@@ -30,7 +30,7 @@ func (c operator) Score() *operators.Score {
 	return s
 }
 
-// missed is 1 − f(S) of an event, NaN where it is none of these.
+// missed returns 1 − f(S) for an event, or NaN if the event is unusable.
 func (c operator) missed(table, set []float64, e schemas.Event) float64 {
 	v := e.Vector
 	if len(c.types) > 0 {
@@ -59,7 +59,7 @@ func (c operator) missed(table, set []float64, e schemas.Event) float64 {
 	return 1 - worth
 }
 
-// valueAt is a coordinate of a vector; NaN where it has none.
+// valueAt returns a coordinate of a vector, or NaN if the vector has none there.
 func valueAt(v schemas.Vector, at int) float64 {
 	if v.Indices == nil {
 		if at >= len(v.Values) {

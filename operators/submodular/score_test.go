@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// A second opinion on what an event misses: 1 − f(S) by the function's definition, of sets and events of all sorts. The
-// first set is the one that the machine has before any event, and what is no event has no score.
+// TestScoreIsWhatIsMissed compares scores with 1 − f(S) by the function's definition, for sets and events of all kinds.
+// The first set is the machine's set before any event. An unusable event has no score.
 func TestScoreIsWhatIsMissed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, kind := range kinds {

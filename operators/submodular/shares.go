@@ -13,8 +13,9 @@ import (
 
 const maxCopies = 1 << 10
 
-// copiesOf is K of Algorithm 4 of the source, as it is configured, or (T/ln^{2.5}T)^{1/4} of its proof, of T events;
-// printed is √(√T/ln^{2.5}T), of its box. Plans of leaders have the number of the proof, which nothing reads.
+// copiesOf returns K of Algorithm 4 of the source: the configured number, or (T/ln^{2.5}T)^{1/4} of its proof for T
+// events. With the printed rate it is √(√T/ln^{2.5}T), from the pseudocode. Plans of leaders store the number of the
+// proof, which is not used.
 func (c operator) copiesOf(m mechanisms.Config) int {
 	if c.copies > 0 {
 		return c.copies
@@ -28,13 +29,13 @@ func (c operator) copiesOf(m mechanisms.Config) int {
 	return int(min(maxCopies, math.Ceil(math.Sqrt(math.Sqrt(events/by)))))
 }
 
-// eventsOf is T, the events of a window or a memory, at least 2.
+// eventsOf returns T, the number of events of a window or a memory, at least 2.
 func eventsOf(m mechanisms.Config) float64 {
 	return max(2, float64(float64(m.Scope.Span())*float64(m.Batch)))
 }
 
-// continuousRule are the copies of Algorithm 4: each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and what is published
-// is their mean. Copy i hears the gradient at (1/K)·Σ of the points before its own.
+// continuousRule holds the copies of Algorithm 4. Each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and their mean is
+// published. Copy i receives the gradient at (1/K)·Σ of the points before its own.
 type continuousRule struct {
 	eventReader
 	regulariser
@@ -66,7 +67,8 @@ func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
 	return s, err
 }
 
-// decide finds the points: private follow-the-approximate-leader, Π(ĝ/Λ_n), ĝ the released sums of a copy's gradients.
+// decide computes the points: private follow-the-approximate-leader, Π(ĝ/Λ_n), where ĝ are the released sums of a
+// copy's gradients.
 func (s *continuousRule) decide(stream *mechanisms.Stream) {
 	by := s.at(s.weight(stream))
 	for i := range s.copies {
@@ -99,7 +101,7 @@ func (s *continuousRule) contribution(dst []float64, e schemas.Event) bool {
 	return true
 }
 
-// gradients writes those of all copies, less the centre, of an event that values elements so.
+// gradients writes the gradients of all copies, less the centre, for an event with the given values.
 func (s *continuousRule) gradients(dst, values []float64, f function) {
 	clear(s.sofar)
 	for a := range s.order {
@@ -119,9 +121,9 @@ func (s *continuousRule) gradients(dst, values []float64, f function) {
 	}
 }
 
-// gradient is that of the mean value of a random set that has element a with probability at_a, the multilinear
-// extension of f: what the element adds. Of quadratic it is that of the function itself. It is in units of the most
-// that it can be, of modular 1/k, of quadratic 2/k.
+// gradient writes the gradient of the multilinear extension of f, which is the expected value of a random set that
+// contains element a with probability at_a. A coordinate is the expected gain of its element. For quadratic it is the
+// gradient of the function itself. The unit is its greatest possible value: 1/k for modular, 2/k for quadratic.
 func (s *continuousRule) gradient(dst, values []float64, f function) {
 	n := s.elements
 	switch f {
@@ -159,8 +161,8 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 	}
 }
 
-// extension is the multilinear extension of f at x, what a set is worth in the mean that has each element with its
-// probability, or of quadratic the function itself, at shares of a budget.
+// extension returns the multilinear extension of f at x, the expected value of a set that contains each element with
+// its probability. For quadratic it returns the function itself, at shares of a budget.
 func (c operator) extension(x, values []float64) (worth float64) {
 	switch c.function {
 	case facility: // the integral of the chance that the best is above a level

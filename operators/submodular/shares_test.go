@@ -12,7 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// expected is what a random set is worth that has each element with its probability, by all sets there are.
+// expected returns the expected value of a random set that contains each element with its probability, by enumerating
+// all sets.
 func expected(value func(set []int) float64, x []float64) (mean float64) {
 	for which := range 1 << len(x) {
 		chance, set := 1.0, []int(nil)
@@ -29,8 +30,9 @@ func expected(value func(set []int) float64, x []float64) (mean float64) {
 	return mean
 }
 
-// The extension to probabilities is the mean over all sets, its gradient what an element adds, and gradients fall: that
-// of a larger point is nowhere larger, along a direction of sum k by k² a unit at most.
+// TestExtensionsToChances checks that the extension to probabilities is the expectation over all sets, and that its
+// gradient is the expected gain of an element. Gradients decrease: the gradient of a larger point is nowhere larger,
+// and along a direction of sum k it falls by at most k² a unit.
 func TestExtensionsToChances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for f := range saturating {
@@ -81,9 +83,9 @@ func TestExtensionsToChances(t *testing.T) {
 	}
 }
 
-// Of quadratic the function is its own extension: 1 at values of 1 whose shares add up to k, that of a set at its
-// vertex, and its slopes are the differences about a point, which are exact. They fall, and along a direction of sum k
-// by no more than 2.
+// TestQuadraticAtShares checks that quadratic is its own extension. It is 1 if all values are 1 and the shares add up
+// to k, and equals the value of a set at the set's vertex. Its gradients equal finite differences, which are exact.
+// They decrease, along a direction of sum k by at most 2.
 func TestQuadraticAtShares(t *testing.T) {
 	const k = 2
 	rng, c := rand.New(rand.NewPCG(4, 33)), operator{function: quadratic, elements: 5, pick: k, rule: byShares}
@@ -136,9 +138,10 @@ func TestQuadraticAtShares(t *testing.T) {
 	}
 }
 
-// What shares miss is within the source's Lemma 7, (1 − 1/e)·best less what they have at most (1/K)·Σ r + k²T/(2K), r
-// what each copy missed of the best point for its gradients; points are in the set, and their mean is published. At ε =
-// 10⁴ they have nine tenths of the best set's value, at ε = 1 more than even shares, over 8 192 events.
+// TestSharesAreWithinTheirBound checks the source's Lemma 7 for shares: (1 − 1/e)·best minus their value is at most
+// (1/K)·Σ r + k²T/(2K). Here r is the amount that each copy missed of the best point for its gradients. Points are in
+// the set, and their mean is published. Over 8 192 events they have nine tenths of the best set's value at ε = 10⁴, and
+// at ε = 1 more than even shares.
 func TestSharesAreWithinTheirBound(t *testing.T) {
 	const events, elements, pick = 8192, 6, 2
 	rng := rand.New(rand.NewPCG(9, 99))
@@ -221,7 +224,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 	}
 }
 
-// Copies are as many as the source says, in its proof and in its box.
+// TestCopies checks that the number of copies is the source's, from its proof and from its pseudocode.
 func TestCopies(t *testing.T) {
 	m := pure(1<<20, 1)
 	c, required, p := config(t, m, "RULE=shares", "PICK=2", "ELEMENTS=6")

@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// coins say which of T events explore. They depend on no data.
+// coins choose which of T events explore. They depend on no data.
 type coins struct {
 	gamma float64
 	left  int // explorations that may still be
-	after int // events to come, where the number of explorations is drawn beforehand; −1: it is not
+	after int // events to come, if the number of explorations is drawn beforehand; else −1
 }
 
-// capped are coins of probability γ that stop after so many explorations: the guarantee is exact, with no
-// e^{−8T^{1/3}}.
+// capped returns coins of probability γ that stop after most explorations. The guarantee is then exact, without the
+// source's e^{−8T^{1/3}}.
 func capped(gamma float64, most int) *coins { return &coins{gamma: gamma, left: most, after: -1} }
 
-// sampled draws the number of explorations beforehand, and which events they are as it goes: what the source's B.2
-// holds a memory of T^{2/3} for takes two numbers.
+// sampled draws the number of explorations beforehand, and chooses their events on the way. It needs two numbers, where
+// the source's B.2 needs a memory of T^{2/3}.
 func sampled(gamma float64, events int, rng *rand.Rand) *coins {
 	c := &coins{gamma: gamma, after: events}
 	for range events {
@@ -43,9 +43,9 @@ func (c *coins) next(rng *rand.Rand) bool {
 	return true
 }
 
-// bandit is Algorithm 3, BanditDP: it plays the set of its experts and learns nothing of it, but for explorations,
-// which tell one expert what one element is worth behind the set before it; then all draw anew. Drawing for each event
-// it is Streeter and Golovin's without privacy, and the source's B.1 with it.
+// bandit is Algorithm 3, BanditDP. It plays the set of its experts and learns nothing from it, except in explorations.
+// An exploration reports to one expert the value of one element given the set before it; then all experts draw anew. If
+// it draws for each event, it is Streeter and Golovin's algorithm without privacy, and the source's B.1 with privacy.
 type bandit struct {
 	*experts
 	coins  *coins
@@ -70,7 +70,7 @@ func (b *bandit) redraw() {
 	}
 }
 
-// play plays an event of so much worth a set, and returns what it played.
+// play plays one event with the given set values, and returns the set that it played.
 func (b *bandit) play(worth func(set []int) float64) (played []int, explored bool) {
 	played = slices.Clone(b.set)
 	if explored = b.coins.next(b.rng); explored {
@@ -84,9 +84,9 @@ func (b *bandit) play(worth func(set []int) float64) (played []int, explored boo
 	return played, explored
 }
 
-// chiSquare is Σ (seen − want)²/want, and what it passes with a probability of 1e-9 at most: df + 2√(df·x) + 2x at x =
-// ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics
-// 28, 2000, Lemma 1).
+// chiSquare returns Σ (seen − want)²/want, and the limit that it exceeds with probability at most 1e-9: df + 2√(df·x) +
+// 2x at x = ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of
+// Statistics 28, 2000, Lemma 1).
 func chiSquare(seen, want []float64) (got, most float64) {
 	for i, n := range seen {
 		got += (n - want[i]) * (n - want[i]) / want[i]
@@ -95,9 +95,9 @@ func chiSquare(seen, want []float64) (got, most float64) {
 	return got, df + 2*math.Sqrt(df*x) + 2*x
 }
 
-// Explorations that are drawn beforehand have the law of coins: so many of them as a binomial law says, and so far
-// apart as a geometric one does. With a counter there are never more than it allows. Sample: 40 000 streams of 12
-// events; false rejection below 1e-9 a law.
+// TestExplorationsAreOfTheirLaw checks that explorations drawn beforehand have the law of coins: their number is
+// binomial and their gaps are geometric. With a counter there are never more than it allows. The sample is 40 000
+// streams of 12 events; a false rejection has probability below 1e-9 for each law.
 func TestExplorationsAreOfTheirLaw(t *testing.T) {
 	const events, runs, gamma, most = 12, 40000, 0.3, 4
 	rng := rand.New(rand.NewPCG(5, 55))
@@ -144,7 +144,7 @@ func sumOf(x []float64) (sum float64) {
 	return sum
 }
 
-// worths are what elements are worth to events, of which some elements serve many.
+// worths returns values of elements to events, with some elements that serve many events.
 func worths(events, elements int, seed uint64) [][]float64 {
 	rng := rand.New(rand.NewPCG(seed, 66))
 	all := make([][]float64, events)
@@ -157,7 +157,7 @@ func worths(events, elements int, seed uint64) [][]float64 {
 	return all
 }
 
-// worthOf is the value of a set to an event; what stands twice in it counts once.
+// worthOf returns the value of a set to an event. An element that appears twice counts once.
 func worthOf(f function, v []float64, set []int, pick int) (worth float64) {
 	for i, a := range set {
 		if !slices.Contains(set[:i], a) {
@@ -167,8 +167,9 @@ func worthOf(f function, v []float64, set []int, pick int) (worth float64) {
 	return worth
 }
 
-// A set changes behind an exploration alone, and what one event was moves one score of one expert, by 1 at most, where
-// it explores, and none where it does not: sets are the same by fiat, as what is released.
+// TestABanditLearnsFromExplorationsAlone checks that a set changes only after an exploration. Exchanging an event moves
+// one score of one expert by at most 1 if the event explores, and nothing if it does not. The sets are forced to be
+// equal, as releases are.
 func TestABanditLearnsFromExplorationsAlone(t *testing.T) {
 	const events, elements, pick, eta = 400, 6, 3, 0.4
 	all := worths(events, elements, 1)
@@ -209,8 +210,8 @@ func TestABanditLearnsFromExplorationsAlone(t *testing.T) {
 	}
 }
 
-// What a bandit plays is what the algorithm says: explorations of each expert and element are equally many, behind the
-// set so far, and counted where they were. Sample: 60 000 explorations; false rejection below 1e-9.
+// TestExplorationsAreEven checks that explorations of all experts and elements are equally frequent, use the set so
+// far, and are counted at their place. The sample is 60 000 explorations; a false rejection has probability below 1e-9.
 func TestExplorationsAreEven(t *testing.T) {
 	const events, elements, pick = 60000, 5, 3
 	b := newBandit(elements, pick, 0.01, capped(1, events), 8)

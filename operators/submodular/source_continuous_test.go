@@ -15,15 +15,15 @@ import (
 	"oriel/operators/convex"
 )
 
-// learner finds points of a simplex for linear gains.
+// learner computes points of a simplex for linear gains.
 type learner interface {
 	point() []float64
 	learn(gains []float64)
 }
 
-// leader is PFTAL, private follow-the-approximate-leader: x_{t+1} = Π(ĝ_t/(Ht)), ĝ_t the private sum of all gains,
-// which have norm L at most, at pure ε for all steps (Gamma noise). H is L times the source's √(n
-// ln^{2.5}T/(εT)), and at least L/√T, the rate without privacy.
+// leader is PFTAL, private follow-the-approximate-leader: x_{t+1} = Π(ĝ_t/(Ht)), where ĝ_t is the private sum of all
+// gains, of norm at most L each, at pure ε for all steps (Gamma noise). H is L times the source's √(n ln^{2.5}T/(εT)),
+// and at least L/√T, the rate without privacy.
 type leader struct {
 	stream *mechanisms.Stream
 	to     convex.Projection
@@ -66,7 +66,7 @@ func (l *leader) learn(gains []float64) {
 	l.to.Project(l.x, scaled)
 }
 
-// ascent is projected gradient ascent at a rate of D/(G√T), without privacy: its regret is within DG√T (Zinkevich,
+// ascent is projected gradient ascent at a rate of D/(G√T), without privacy: its regret is at most DG√T (Zinkevich,
 // "Online convex programming and generalized infinitesimal gradient ascent", ICML 2003, Theorem 1).
 type ascent struct {
 	to   convex.Projection
@@ -99,15 +99,15 @@ func (a *ascent) learn(gains []float64) {
 	a.to.Project(a.x, moved)
 }
 
-// continuous is Algorithm 4, by PFTAL, and without privacy meta-Frank–Wolfe (Chen, Hassani and Karbasi, "Online
-// continuous submodular maximization", AISTATS 2018): copies find directions, of which the mean is played; each hears
-// the gradient at the mean of those before it.
+// continuous is Algorithm 4 with PFTAL. Without privacy it is meta-Frank–Wolfe (Chen, Hassani and Karbasi, "Online
+// continuous submodular maximization", AISTATS 2018). Copies find directions, whose mean is played, and each copy
+// receives the gradient at the mean of those before it.
 type continuous struct {
 	copies []learner
 	x      []float64
 }
 
-// points are x, the mean of all directions, and of each copy the sum of those before it through K.
+// points returns x, the mean of all directions, and for each copy the sum of the directions before it, divided by K.
 func (c *continuous) points() (x []float64, at [][]float64) {
 	clear(c.x)
 	for _, e := range c.copies {
@@ -119,10 +119,11 @@ func (c *continuous) points() (x []float64, at [][]float64) {
 	return c.x, at
 }
 
-// The regret is within (1/K)Σ r_k + βR²T/(2K), r_k what copy k missed (the source's Lemma 7), and each point is in the
-// set; for Algorithm 4 at ε = 1 and 1e4 with the K of its proof and another, and for meta-Frank–Wolfe with K =
-// √T, whose copies miss DG√T at most. Where ε is large, or without privacy, 9/10 of the best point's value are had; at
-// ε = 1 of 1024 events no more is said than the lemma. Of all three kinds of functions.
+// TestContinuousSets checks that the regret is at most (1/K)Σ r_k + βR²T/(2K), where r_k is the amount that copy k
+// missed (the source's Lemma 7), and that each point is in the set. It covers Algorithm 4 at ε = 1 and 1e4 with the K
+// of its proof and another K, and meta-Frank–Wolfe with K = √T, whose copies miss at most DG√T. With large ε, or
+// without privacy, at least 9/10 of the best point's value is reached. At ε = 1 with 1024 events only the lemma is
+// checked. All three kinds of functions are covered.
 func TestContinuousSets(t *testing.T) {
 	const events = 1024
 	norm := math.Sqrt(places) // gradients are within [0, 1]
@@ -175,7 +176,7 @@ func TestContinuousSets(t *testing.T) {
 	}
 }
 
-// bestOf is the most that one point of the simplex has of all functions, by a grid.
+// bestOf returns the largest total value of all functions at one point of the simplex, by a grid.
 func bestOf(all []smooth) (best float64) {
 	for i := range 51 {
 		for j := range 51 - i {
@@ -189,7 +190,8 @@ func bestOf(all []smooth) (best float64) {
 	return best
 }
 
-// play plays a stream, and returns what it had, and what each copy missed against the best vertex for what it heard.
+// play plays a stream. It returns the value reached, and the amount that each copy missed against the best vertex for
+// the gradients that it received.
 func (c *continuous) play(t *testing.T, all []smooth) (value float64, missed []float64) {
 	t.Helper()
 	gains, sums, had := make([]float64, places), make([][places]float64, len(c.copies)), make([]float64, len(c.copies))
@@ -221,9 +223,10 @@ func (c *continuous) play(t *testing.T, all []smooth) (value float64, missed []f
 	return value, missed
 }
 
-// With K = √T copies meta-Frank–Wolfe is within (D·G + βR²/2)·√T, which has slope ½, of 1 − 1/e of the best point; what
-// it lacks of all of the best point grows as little, half as fast again at most: 6 times from 256 to 4096 events,
-// and 3 times to the 1024 of the short form. Of all three kinds of functions.
+// TestMetaFrankWolfeGrowsAsARoot checks meta-Frank–Wolfe with K = √T copies. Its regret to 1 − 1/e of the best point is
+// at most (D·G + βR²/2)·√T, which has slope ½. Its regret to the whole best value grows at most half as fast again: by
+// 6 times from 256 to 4096 events, and by 3 times to the 1024 events of the short form. All three kinds of functions
+// are covered.
 func TestMetaFrankWolfeGrowsAsARoot(t *testing.T) {
 	norm, most := math.Sqrt(places), tiertest.Runs(1024, 4096)
 	limit := 1.5 * math.Sqrt(float64(most)/256)

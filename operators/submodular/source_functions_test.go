@@ -6,11 +6,12 @@ import (
 	"testing"
 )
 
-// places is the dimension of continuous functions here.
+// places is the dimension of the continuous functions in these tests.
 const places = 3
 
-// smooth is a function on the hull of the simplex and 0: in [0, 1], 0 at 0, monotone and DR-submodular, which is to say
-// that its gradient is not negative and falls in each coordinate where the point grows in any; and 2-smooth.
+// smooth is a 2-smooth function on the hull of the simplex and 0, with values in [0, 1] and 0 at 0. It is monotone and
+// DR-submodular: its gradient is non-negative, and does not grow in any coordinate if any coordinate of the point
+// grows.
 type smooth interface {
 	value(x []float64) float64
 	gradient(dst, x []float64)
@@ -27,8 +28,8 @@ var smoothKinds = []struct {
 	{"quadratic", drawQuadratic},
 }
 
-// probabilities are p of 1 − Π(1 − p_a x_a), the probability that one of the elements serves: second derivatives are
-// within [−1, 0], and 0 on the diagonal.
+// chances holds the probabilities p of 1 − Π(1 − p_a x_a), the probability that at least one element serves. Second
+// derivatives are within [−1, 0], and 0 on the diagonal.
 type chances []float64
 
 func (p chances) value(x []float64) float64 {
@@ -50,9 +51,9 @@ func (p chances) gradient(dst, x []float64) {
 	}
 }
 
-// coverage is the multilinear extension of how much elements cover together, Σ_j w_j(1 − Π_{a covers j}(1 − x_a)): what
-// a set covers in the mean that has each element with a probability of its own. Its second derivatives are as those of
-// probabilities.
+// coverage is the multilinear extension of the weight that elements cover together, Σ_j w_j(1 − Π_{a covers j}(1 −
+// x_a)). This is the expected cover of a set that contains each element with its own probability. Its second
+// derivatives are within the same bounds as those of chances.
 type coverage struct {
 	weights []float64 // of points to cover, 1 together
 	covers  [][places]bool
@@ -74,7 +75,7 @@ func drawCoverage(rng *rand.Rand) smooth {
 	return c
 }
 
-// missed is the probability that none of the elements covers a point, one of them left out.
+// missed returns the probability that no element covers a point, with one element left out.
 func (c coverage) missed(j, but int, x []float64) float64 {
 	missed := 1.0
 	for a, covers := range c.covers[j] {
@@ -103,8 +104,8 @@ func (c coverage) gradient(dst, x []float64) {
 	}
 }
 
-// curved is ⟨h, x⟩ − xᵀHx/2, H symmetric with numbers in [0, ½] and no larger than h in its row: so its Hessian −H
-// has no positive number, and the gradient h − Hx is not negative where Σx ≤ 1.
+// curved is ⟨h, x⟩ − xᵀHx/2, where H is symmetric with entries in [0, ½], none larger than h in its row. So its Hessian
+// −H has no positive entry, and the gradient h − Hx is non-negative if Σx ≤ 1.
 type curved struct {
 	first  [places]float64
 	second [places][places]float64
@@ -144,7 +145,8 @@ func (q curved) gradient(dst, x []float64) {
 	}
 }
 
-// All kinds are what smooth says, and gradients are those of their values, by differences.
+// TestContinuousFunctionsHaveFallingGradients checks that all kinds of functions satisfy the contract of smooth, and
+// that gradients agree with finite differences of values.
 func TestContinuousFunctionsHaveFallingGradients(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 4))
 	for _, kind := range smoothKinds {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// led is what private follow-the-approximate-leader misses at pure ε on the simplex of so many elements, of which one
-// gains more than the others by a gap of 0.3, and what it may miss: that of gains of norm L on losses that are
-// H-convex, (L + H·D)²(1 + ln T)/(2H), D = √2, with the regulariser's H·T/2, and L·|ν_t|/(H·t) for the noise of each
-// release, by which it moves a point at most.
+// led returns the gain that private follow-the-approximate-leader misses at pure ε on a simplex, and a bound on it. One
+// element gains more than the others by a gap of 0.3. The bound has three parts. Gains of norm L on H-convex losses
+// give (L + H·D)²(1 + ln T)/(2H), with D = √2. The regulariser gives H·T/2. The noise of each release gives
+// L·|ν_t|/(H·t), because it moves a point by at most |ν_t|/(H·t).
 func led(t *testing.T, elements, events int, epsilon float64, seed byte) (missed, bound float64) {
 	t.Helper()
 	norm := math.Sqrt(float64(elements)) / 2
@@ -44,9 +44,9 @@ func led(t *testing.T, elements, events int, epsilon float64, seed byte) (missed
 	return slices.Max(sums) - had, bound
 }
 
-// PFTAL experts keep within the simplex, and within what their gains, regulariser and noise allow, on every run. They
-// miss the more the less ε is, from 1/√ε, by which its H is chosen, to more than 1/ε where noise is beyond what there
-// is to learn; and far more of 16 elements than of 4, where exponential weights miss twice as much.
+// TestPureExpertsAreWithinTheirBound checks that PFTAL experts stay in the simplex and within their bound on every run.
+// They miss more as ε falls: from 1/√ε, for which H is chosen, to more than 1/ε if noise dominates. They miss far more
+// with 16 elements than with 4, where exponential weights miss twice as much.
 func TestPureExpertsAreWithinTheirBound(t *testing.T) {
 	const events = 4096
 	mean := func(elements int, epsilon float64) (sum float64) {

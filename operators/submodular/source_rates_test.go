@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Without privacy, at η = √(ln N/T), Hedge misses 2√(T ln N) at most on every run, whoever chooses gains in view of its
-// probabilities; of gains that are all alike in the mean it misses a tenth of that and more.
+// TestHedgeWithoutPrivacy checks that at η = √(ln N/T) Hedge misses at most 2√(T ln N) on every run, even if an
+// adversary who sees its probabilities chooses the gains. With gains of equal means it misses at least a tenth of that.
 func TestHedgeWithoutPrivacy(t *testing.T) {
 	const elements = 8
 	for _, events := range []int{100, 1000, 10000} {
@@ -61,10 +61,9 @@ func TestHedgeWithoutPrivacy(t *testing.T) {
 	}
 }
 
-// Proposition 2: at η = ε/√(32T·ln(1/δ)) T draws of 2η are within (ε, δ) by advanced composition (Theorem 4), of which
-// the main term is ε/2, as long as ε ≤ 2·ln(1/δ) and 2η ≤ 1; beyond that they are not. By zCDP they lose a quarter of ε
-// at most.
-// Of k experts each has ε/k and δ/k, which is the η of FI-DP.
+// TestCompositionOfHedge checks Proposition 2. At η = ε/√(32T·ln(1/δ)), T draws of 2η are within (ε, δ) by advanced
+// composition (Theorem 4), whose main term is ε/2, as long as ε ≤ 2·ln(1/δ) and 2η ≤ 1; beyond that they are not. By
+// zCDP they lose at most a quarter of ε. With k experts each has ε/k and δ/k, which gives the η of FI-DP.
 func TestCompositionOfHedge(t *testing.T) {
 	composed := func(eta, events, delta float64) (main, all float64) {
 		main = math.Sqrt(2*events*math.Log(1/delta)) * 2 * eta
@@ -96,8 +95,8 @@ func TestCompositionOfHedge(t *testing.T) {
 	}
 }
 
-// free is the least bound without privacy, of Streeter and Golovin's bandit: k(ηT + kN·ln N/(γη)) + γT at its best η,
-// of 1 at most, and γ.
+// free returns the least bound without privacy for Streeter and Golovin's bandit: k(ηT + kN·ln N/(γη)) + γT at the best
+// γ and at the best η ≤ 1.
 func (r rates) free() float64 {
 	k, n, events := float64(r.pick), float64(r.elements), float64(r.events)
 	best := math.Inf(1)
@@ -108,8 +107,8 @@ func (r rates) free() float64 {
 	return best
 }
 
-// The rates of Streeter and Golovin's algorithms are √(kT·ln N), which is the bound of draws for each event at the
-// bounded rate, and k(N·ln N)^{1/3}·T^{2/3}, in k as in N and T.
+// TestRatesWithoutPrivacy checks the growth of the bounds of Streeter and Golovin's algorithms. Full information has
+// √(kT·ln N), the bound of draws for each event at the bounded rate. The bandit has k(N·ln N)^{1/3}·T^{2/3}.
 func TestRatesWithoutPrivacy(t *testing.T) {
 	r := rates{events: 1e12, elements: 50, pick: 5}
 	full := func(r rates) float64 {
@@ -142,9 +141,9 @@ func TestRatesWithoutPrivacy(t *testing.T) {
 	}
 }
 
-// Drawing for each event, B.1: each expert misses ηT + k²N·ln N·√(32T·ln(k/δ))/(εγ) at most, where the source prints
-// k³, no ln N, and ln(kδ); the best bound is T^{3/4}, and from some T on above that of drawing behind explorations
-// alone, and the more the longer.
+// TestDirectDrawsLoseToExplorations checks draws for each event, B.1. Each expert misses at most ηT + k²N·ln
+// N·√(32T·ln(k/δ))/(εγ), where the source prints k³, no ln N, and ln(kδ). The best bound grows as T^{3/4}. From some T
+// on it is above the bound for draws after explorations alone, by a growing factor.
 func TestDirectDrawsLoseToExplorations(t *testing.T) {
 	r := rates{events: 1e12, elements: 10, pick: 3, epsilon: 1, delta: 1e-6}
 	eta, _ := r.explored(float64(r.events))
@@ -167,8 +166,8 @@ func TestDirectDrawsLoseToExplorations(t *testing.T) {
 	}
 }
 
-// On a stream whose elements keep their worth, drawing for each event, which makes η less for the same ε, misses more
-// than drawing behind explorations, in the mean of 12 runs, 4 in the short form.
+// TestDirectDrawsMissMore checks a stream with constant values of elements. Draws for each event, which need a smaller
+// η for the same ε, miss more than draws after explorations, in the mean of 12 runs, 4 in the short form.
 func TestDirectDrawsMissMore(t *testing.T) {
 	const events, elements, pick, gamma = 100000, 4, 2, 0.05
 	runs := tiertest.Runs(4, 12)
@@ -206,7 +205,7 @@ func TestDirectDrawsMissMore(t *testing.T) {
 	}
 }
 
-// tailOf is Pr[M ≥ 2γT] of a binomial number.
+// tailOf returns Pr[M ≥ 2γT] of a binomial variable M.
 func tailOf(gamma float64, events int) (tail float64) {
 	choose := func(m int) float64 {
 		a, _ := math.Lgamma(float64(events + 1))
@@ -220,9 +219,10 @@ func tailOf(gamma float64, events int) (tail float64) {
 	return tail
 }
 
-// Of Pr[M ≥ 2γT], exactly: it is within e^{−2γ²T} and e^{−γT/3}, of which the second is less below γ = 1/6; within
-// e^{−8γ²T}, as it is printed, up to γ = 0.05, and not at 0.25. Theorem 7's e^{−8T^{1/3}} holds at its γ nevertheless,
-// since 2γ²T is more. Explorations of coins have that tail: of 40 000 streams of 32 events, within six standard errors.
+// TestTailsOfExplorations checks bounds on the exact Pr[M ≥ 2γT]. It is at most e^{−2γ²T} and at most e^{−γT/3}; the
+// second is smaller for γ < 1/6. The printed bound e^{−8γ²T} holds up to γ = 0.05, and fails at 0.25. The e^{−8T^{1/3}}
+// of Theorem 7 still holds at its γ, because 2γ²T is larger there. Explorations by coins have that tail: 40 000 streams
+// of 32 events agree within six standard errors.
 func TestTailsOfExplorations(t *testing.T) {
 	for _, gamma := range []float64{0.01, 0.05, 0.1, 0.25, 0.4} {
 		for _, events := range []int{32, 100, 400} {
@@ -262,9 +262,10 @@ func TestTailsOfExplorations(t *testing.T) {
 	}
 }
 
-// K copies of Algorithm 4 lack K·√(n·ln^{2.5}T)·√T/ε and n/K·T, in orders: K of the source's proof makes both alike,
-// and their sum the least, T^{3/4}·(ln^{2.5}T)^{1/4}; K of its box, whose second term is ln^{1.25}T times its first,
-// lacks more the longer the stream is. Both grow as T^{3/4} beside their logarithms.
+// TestRatesOfCopies checks the regret of Algorithm 4 with K copies, which is of order K·√(n·ln^{2.5}T)·√T/ε plus n/K·T.
+// The K of the source's proof balances both terms, which minimises their sum: T^{3/4}·(ln^{2.5}T)^{1/4}. With the K of
+// its pseudocode the second term is ln^{1.25}T times the first, and the regret falls behind as the stream grows. Both
+// grow as T^{3/4}, up to logarithms.
 func TestRatesOfCopies(t *testing.T) {
 	big := func(events float64) float64 { return math.Pow(math.Log(events), 2.5) }
 	lacks := func(events, copies float64) float64 { return copies*math.Sqrt(big(events)*events) + events/copies }

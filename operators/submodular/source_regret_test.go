@@ -9,9 +9,9 @@ import (
 	"oriel/mechanisms/mechtest/tiertest"
 )
 
-// Full information, pathwise: at each position the gains missed are within ηT + ln N/η (Theorem 3, of which Theorem 6
-// is k times), and the (1 − 1/e)-regret is within their sum with what was drawn (Proposition 3). For all rates:
-// printed, tight, and without privacy.
+// TestFullInformationIsWithinItsBounds checks full information on every path. At each position the gains missed are at
+// most ηT + ln N/η (Theorem 3, of which Theorem 6 is k times). The (1 − 1/e)-regret is at most their sum, for the
+// elements that were drawn (Proposition 3). It covers the printed, the tight and the non-private rate.
 func TestFullInformationIsWithinItsBounds(t *testing.T) {
 	const events, elements, pick = 3000, 6, 2
 	all := worths(events, elements, 2)
@@ -70,8 +70,7 @@ func TestFullInformationIsWithinItsBounds(t *testing.T) {
 	}
 }
 
-// missedByHedge is Σ ⟨1 − x_t⟩·gap of Hedge where the first of so many elements gains more than all others by a gap, at
-// each event.
+// missedByHedge returns Hedge's Σ ⟨1 − x_t⟩·gap if the first element gains more than all others by a gap at each event.
 func missedByHedge(events, elements int, gap, eta float64) (sum float64) {
 	for t := range events {
 		others := float64(elements-1) * math.Exp(-eta*gap*float64(t))
@@ -80,9 +79,9 @@ func missedByHedge(events, elements int, gap, eta float64) (sum float64) {
 	return sum
 }
 
-// Of an instance that stays, what FI-DP misses falls as 1/ε, once it has learned; of one whose gap shrinks as T^−½ it
-// grows as T^½, as the bound does. Streams with one gap have other slopes: what is missed is then bounded by ln
-// N/(ηgap) events.
+// TestSlopesOfFullInformation checks slopes of the gain that FI-DP misses. On a fixed instance it falls as 1/ε, once
+// FI-DP has learned. On instances with a gap that shrinks as T^−½ it grows as T^½, as the bound does. Streams with a
+// fixed gap have other slopes, because the number of missed events is then at most ln N/(ηgap).
 func TestSlopesOfFullInformation(t *testing.T) {
 	r := rates{events: 100000, elements: 10, pick: 2, epsilon: 20, delta: 1e-6}
 	half := r
@@ -105,8 +104,8 @@ func TestSlopesOfFullInformation(t *testing.T) {
 	}
 }
 
-// bound is on the regret of BanditDP at a share γ of explorations: k(ηT + kN ln N/(γη)) + γT (Lemmas 2 and 3). η is for
-// the most explorations that may be, or where draws are for each event, B.1, for T of them.
+// bound returns the bound on the regret of BanditDP with a share γ of explorations: k(ηT + kN ln N/(γη)) + γT (Lemmas 2
+// and 3). η is for the largest possible number of explorations, or for T of them if draws are for each event, B.1.
 func (r rates) bound(gamma float64, direct, printed bool) float64 {
 	k, n, events := float64(r.pick), float64(r.elements), float64(r.events)
 	most := 2 * gamma * events
@@ -120,7 +119,7 @@ func (r rates) bound(gamma float64, direct, printed bool) float64 {
 	return k*(eta*events+k*n*math.Log(n)/(gamma*eta)) + gamma*events
 }
 
-// least is the bound at the best γ.
+// least returns the bound at the best γ.
 func (r rates) least(direct, printed bool) float64 {
 	best := math.Inf(1)
 	for gamma := 1.0; gamma > 1e-9; gamma *= 0.98 {
@@ -129,9 +128,9 @@ func (r rates) least(direct, printed bool) float64 {
 	return best
 }
 
-// The bounds grow as T^{2/3}, of B.1 as T^{3/4}, and by zCDP for one expert an event they are far below the printed
-// ones: k·√(4 ln(k/δ)) times in η. γ as the theorem needs it, with k², is within twice of the best one, and better than
-// with k, as printed.
+// TestBoundsOfTheBandit checks that the bounds grow as T^{2/3}, and for B.1 as T^{3/4}. By zCDP, with one expert for
+// each event, they are far below the printed ones, because η is larger by k·√(4 ln(k/δ)). γ with k², as the theorem
+// needs it, gives a bound within a factor two of the best one, and a better bound than γ with k, as printed.
 func TestBoundsOfTheBandit(t *testing.T) {
 	r := rates{events: 1e15, elements: 10, pick: 30, epsilon: 1, delta: 1e-6}
 	long := r
@@ -154,8 +153,9 @@ func TestBoundsOfTheBandit(t *testing.T) {
 	}
 }
 
-// Mean regrets of bandits over 20 streams are within their bounds: Streeter and Golovin's, and BanditDP with the tight
-// rate. Both bounds are far below what a set that learns nothing can miss.
+// TestBanditsAreWithinTheirBounds checks that mean regrets over 20 streams are within their bounds, for Streeter and
+// Golovin's bandit and for BanditDP with the tight rate. Both bounds are far below the regret of a set that learns
+// nothing.
 func TestBanditsAreWithinTheirBounds(t *testing.T) {
 	const events, elements, pick, runs = 40000, 4, 2, 20
 	rng := rand.New(rand.NewPCG(1, 77))
@@ -194,9 +194,9 @@ func TestBanditsAreWithinTheirBounds(t *testing.T) {
 	}
 }
 
-// The display example: readers click one of k slots with probabilities p_a, each on its own, f(S) = 1 − Π(1 − p_a).
-// FI-DP at ε = 1 is clicked more than random sets, and the closer to greedy the larger ε is; in the mean of 8 keys, 3
-// in the short form.
+// TestDisplayExample checks the display example. Readers click one of k slots with independent probabilities p_a, f(S)
+// = 1 − Π(1 − p_a). FI-DP at ε = 1 gets more clicks than random sets, and comes closer to greedy as ε grows, in the
+// mean of 8 keys, 3 in the short form.
 func TestDisplayExample(t *testing.T) {
 	const events, elements, pick = 20000, 12, 3
 	keys := tiertest.Runs(3, 8)

@@ -7,53 +7,53 @@ import (
 	"testing"
 )
 
-// This file has the algorithms of the source, so that what is built can be seen beside them: Perez-Salazar and
+// This file implements the algorithms of the source for comparison with those of the package: Perez-Salazar and
 // Cummings, "Differentially Private Online Submodular Maximization" (AISTATS 2021), Algorithms 2 and 3, with the
-// rates that are printed and with the ones that zCDP allows (SPEC.md).
+// printed rates and with the rates that zCDP allows (SPEC.md).
 
-// rates are of so many events T, elements N and positions k, at (ε, δ).
+// rates computes rates for T events, N elements and k positions, at (ε, δ).
 type rates struct {
 	events, elements, pick int
 	epsilon, delta         float64
 }
 
-// zcdp is ρ with (ε, δ) by its simplest conversion.
+// zcdp returns a ρ that gives (ε, δ) by the simplest conversion.
 func (r rates) zcdp() float64 {
 	l := math.Log(1 / r.delta)
 	return math.Pow(math.Sqrt(r.epsilon+l)-math.Sqrt(l), 2)
 }
 
-// printed is η of Algorithm 2, FI-DP.
+// printed returns η of Algorithm 2, FI-DP.
 func (r rates) printed() float64 {
 	k := float64(r.pick)
 	return r.epsilon / (k * math.Sqrt(32*float64(r.events)*math.Log(k/r.delta)))
 }
 
-// composed is η by advanced composition over all kT draws at once.
+// composed returns η by advanced composition over all kT draws at once.
 func (r rates) composed() float64 {
 	return r.epsilon / math.Sqrt(32*float64(r.pick)*float64(r.events)*math.Log(1/r.delta))
 }
 
-// tight is η by zCDP for draws each period events: each is η²/2-zCDP, and there are k·⌈T/period⌉.
+// tight returns η by zCDP for draws every period events: each is η²/2-zCDP, and there are k·⌈T/period⌉.
 func (r rates) tight(period int) float64 {
 	draws := r.pick * ((r.events + period - 1) / period)
 	return math.Sqrt(2 * r.zcdp() / float64(draws))
 }
 
-// explored are η of Algorithm 3, BanditDP, for at most so many explorations: printed, and by zCDP for the one expert
-// that an event feeds.
+// explored returns η of Algorithm 3, BanditDP, for at most most explorations: as printed, and by zCDP for the one
+// expert that an event reaches.
 func (r rates) explored(most float64) (printed, tight float64) {
 	k := float64(r.pick)
 	return r.epsilon / (k * math.Sqrt(32*most*math.Log(k/r.delta))), math.Sqrt(8 * r.zcdp() / most)
 }
 
-// gamma is the share of explorations of Algorithm 3, as printed, with k, and as its Theorem 8 needs it, with k².
+// gamma returns the share of explorations of Algorithm 3: with k, as printed, or with k², as its Theorem 8 needs it.
 func (r rates) gamma(power float64) float64 {
 	n := 16 * float64(r.elements) * math.Log(float64(r.elements))
 	return min(1, math.Pow(float64(r.pick), power)*math.Pow(n*n/float64(r.events), 1.0/3))
 }
 
-// TestRatesOfTheSource gives the source's rates to the digits that they were computed with before.
+// TestRatesOfTheSource checks the source's rates to the digits of an earlier computation.
 func TestRatesOfTheSource(t *testing.T) {
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -76,13 +76,13 @@ func TestRatesOfTheSource(t *testing.T) {
 	}
 }
 
-// hedge draws elements with probabilities that grow by e^η with what they gained: Algorithm 1.
+// hedge draws elements with probabilities that grow by e^η with each unit of gain: Algorithm 1.
 type hedge struct {
 	eta    float64
 	scores []float64
 }
 
-// probabilities writes those of the next draw.
+// chances writes the probabilities of the next draw.
 func (h *hedge) chances(dst []float64) {
 	most, sum := math.Inf(-1), 0.0
 	for _, s := range h.scores {
@@ -107,8 +107,8 @@ func draw(rng *rand.Rand, chances []float64) int {
 	return len(chances) - 1
 }
 
-// experts are k of them, one a position: FI-DP where they draw for each event, its batched form where they draw each
-// period, without privacy Streeter and Golovin's algorithm, by η alone.
+// experts are k instances of Hedge, one for each position. They are FI-DP if they draw for each event, and its batched
+// form if they draw every period. Without privacy they are Streeter and Golovin's algorithm, with another η.
 type experts struct {
 	function function
 	period   int
@@ -142,7 +142,7 @@ func (e *experts) next() []int {
 	return e.set
 }
 
-// learn takes what elements were worth to it.
+// learn takes the values of elements to an event.
 func (e *experts) learn(v []float64) {
 	for i := range e.set {
 		for a := range v {
@@ -151,7 +151,7 @@ func (e *experts) learn(v []float64) {
 	}
 }
 
-// gainBehind is what an element adds to a set: nothing, if the set has it.
+// gainBehind returns the gain of an element given a set, which is zero if the set contains it.
 func gainBehind(f function, v []float64, set []int, a, pick int) float64 {
 	if slices.Contains(set, a) {
 		return 0
@@ -159,8 +159,8 @@ func gainBehind(f function, v []float64, set []int, a, pick int) float64 {
 	return f.gain(worthOf(f, v, set, pick), v[a], pick)
 }
 
-// TestHedge: on every run the gains missed are within ηΣ⟨x, g²⟩ + ln N/η (the source's Theorem 3), and one exchanged
-// event moves the log of a probability by 2η at most.
+// TestHedge checks that on every run the gains missed are at most ηΣ⟨x, g²⟩ + ln N/η (the source's Theorem 3).
+// Exchanging one event moves the logarithm of a probability by at most 2η.
 func TestHedge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 50 {
@@ -194,8 +194,9 @@ func TestHedge(t *testing.T) {
 	}
 }
 
-// Pr[M ≥ 2γT] of M explorations is within e^{−2γ²T}, and not within e^{−8γ²T} as the source prints (its Theorem 7): at
-// γ = 1/4 and T = 32 it is 2.0e-3, where that says 1.1e-7. A counter that stops needs neither.
+// TestConcentrationOfExplorations checks that Pr[M ≥ 2γT] of M explorations is at most e^{−2γ²T}, and not at most
+// e^{−8γ²T} as the source prints (its Theorem 7). At γ = 1/4 and T = 32 it is 2.0e-3, where the printed bound gives
+// 1.1e-7. A counter that stops explorations needs neither bound.
 func TestConcentrationOfExplorations(t *testing.T) {
 	const events, gamma = 32, 0.25
 	tail := 0.0
