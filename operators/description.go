@@ -35,7 +35,7 @@ type Band struct {
 	Noise float64 // how many times the noise of gradients is as large as without a band
 
 	// ErrorMost returns, of the noise of an opened mechanism, by how much the share of the events of all steps so far
-	// differs from Level at most, whatever the events are, with a probability of 0.95 over the noise.
+	// differs from Level at most, for every sequence of events without null events, with probability 0.95 over the noise.
 	ErrorMost func(m *mechanisms.Mechanism) (func(step uint64) float64, error)
 }
 
