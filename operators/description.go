@@ -34,9 +34,9 @@ type Band struct {
 	Level float64 // the share of events that is to be within
 	Noise float64 // how many times the noise of gradients is as large as without a band
 
-	// ErrorMost returns a bound on the coverage error of an opened mechanism, as a function of the step. Whatever the
-	// events are, the share of the events of all steps so far differs from Level by at most this bound, with
-	// probability 0.95 over the noise.
+	// ErrorMost returns a bound on the coverage error of an opened mechanism, as a function of the step. For every
+	// sequence of events without null events, the share of the events of all steps so far differs from Level by at most
+	// this bound, with probability 0.95 over the noise.
 	ErrorMost func(m *mechanisms.Mechanism) (func(step uint64) float64, error)
 }
 

@@ -31,6 +31,18 @@ func TestBandsOfTheReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bounds := regexp.MustCompile(`(?m)^at most +([\d.]+) +([\d.]+) +([\d.]+)`).FindStringSubmatch(unserved(t, env).Must("plan"))
+	shown := regexp.MustCompile(`prints ([\d.]+) after 10 000 events here, which says nothing, ([\d.]+) after 100 000 and ` +
+		`([\d.]+) after a million`).FindStringSubmatch(repotest.OnOneLine(string(page)))
+	if len(bounds) != len(shown) || bounds == nil {
+		t.Fatalf("the page has %q of the plan's bounds %q", shown, bounds)
+	}
+	for i, text := range shown[1:] {
+		values, units := figures(t, text)
+		if planned, _ := figures(t, bounds[i+1]); math.Abs(planned[0]-values[0]) > 0.501*units[0] {
+			t.Errorf("the page has a bound of %s, the plan %s", text, bounds[i+1])
+		}
+	}
 	for row, kind := range map[string]string{"for life, ε = 1": eval.KindPrivate, "without privacy": eval.KindReference} {
 		cells := regexp.MustCompile(`\n\| ` + row + ` \| ([\d.]+)[^|]*\| ([\d.]+)[^|]*\| ([\d.]+)`).FindStringSubmatch(string(page))
 		if cells == nil {

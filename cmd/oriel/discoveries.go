@@ -27,8 +27,9 @@ func discoveriesCommand() *cobra.Command {
 		Use:   "discoveries METRIC=FILE…",
 		Short: "Say which of many arms and metrics have an effect, with few false ones among them",
 		Long: "Discoveries reads decisions of experiments, a file of lines as `oriel tail --raw` prints them for each metric, and takes\n" +
-			"every arm of every file for one question. Of the effects that it names, at most the rate is expected to be none, however\n" +
-			"metrics depend on each other. Give it all metrics that you would report, and not those alone that look good.\n\n" +
+			"every arm of every file for one question. It names effects so that the share of false ones among them is --rate on\n" +
+			"average at most, however metrics depend on each other. Give it all metrics that you would report, not only those that\n" +
+			"look good.\n\n" +
 			"Without --look it reads the newest decisions by effect_p: right at any time, by any rule of stopping. With --look N it\n" +
 			"reads decision N of each by effect_e, and finds more: right only if N was fixed before anybody saw a decision.\n\n" +
 			"    oriel discoveries signup=signup.json revenue=revenue.json",
@@ -36,7 +37,7 @@ func discoveriesCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiscoveries(cmd.OutOrStdout(), args, o) },
 	}
 	f := cmd.Flags()
-	f.Float64Var(&o.rate, "rate", 0.05, "most part of discoveries that may be expected to be false")
+	f.Float64Var(&o.rate, "rate", 0.05, "greatest share of false discoveries, on average")
 	f.Uint64Var(&o.look, "look", 0, "look that was fixed beforehand; 0 is the newest, at any time")
 	return cmd
 }
@@ -97,7 +98,7 @@ func writeDiscoveries(out io.Writer, all []question, found []bool, by string, ra
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%d of %d, of which at most %g %% are expected to have none: by %s.\n", n, len(all), 100*rate,
+	_, err := fmt.Fprintf(out, "found: %d of %d, and on average at most %g %% of what is found is false: by %s.\n", n, len(all), 100*rate,
 		by)
 	return err
 }

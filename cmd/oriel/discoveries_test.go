@@ -44,7 +44,7 @@ func TestDiscoveriesOfFiles(t *testing.T) {
 		found []string // by question
 		last  string
 	}{
-		{[]string{first, second}, []string{"effect", "shown", "effect", "shown"}, "2 of 4, of which at most 5 %"},
+		{[]string{first, second}, []string{"effect", "shown", "effect", "shown"}, "on average at most 5 %"},
 		{[]string{"--look", "20", first, second}, []string{"effect", "effect", "shown", "shown"}, "e-values of look 20"},
 		{[]string{"--rate", "0.2", first, second}, []string{"effect", "effect", "effect", "shown"}, "at most 20 %"},
 		{[]string{"--look", "20", unfit, near}, []string{"allowed", "allowed", "shown", "shown"}, "0 of 4"},

@@ -25,7 +25,8 @@ func initCommand() *cobra.Command {
 			"--yes the proposal is taken. Ranges of numbers are not: say --ranges proposed if those of the sample are public knowledge, or\n" +
 			"name public ones. A range, a mapping or an ε that was chosen by looking at private data is outside the guarantee.\n\n" +
 			"Wants: classes predicts a label of two classes (coco), number predicts a number (ridge), statistics counts and averages by\n" +
-			"cell (aggregate), choice learns which of a few actions costs least (arms). The other operators are set up by hand: README.md.\n\n" +
+			"cell (aggregate), choice learns which of a few actions costs least (arms). The other operators are set up by hand: README.md.\n" +
+			"So is an A/B test: operators/aggregate/README.md has its settings.\n\n" +
 			"The first events are shown as Oriel reads them: contents of your records, for whoever may read these; --first 0 leaves them out.\n" +
 			"Settings of the connection (ORIEL_BROKERS, ORIEL_TLS…, ORIEL_SASL…, ORIEL_OAUTH…) are taken from the environment.",
 		Args: cobra.NoArgs,
@@ -43,7 +44,7 @@ func initCommand() *cobra.Command {
 	f.StringVar(&o.Arms, "arms", "", "actions to choose from, `NAME,NAME,…`")
 	f.StringVar(&o.Memory, "memory", "", "how long ago is worth learning from: events, or a time such as 30d")
 	f.Float64Var(&o.Rate, "rate", 0, "events a second; what the topic's times show, if not given")
-	f.StringVar(&o.Epsilon, "epsilon", "", "ε, or of statistics the error that is wanted at 95 %, `±2`")
+	f.StringVar(&o.Epsilon, "epsilon", "", "`NUMBER`: ε, such as 1; of statistics also the error that you want at 95 %, such as ±2")
 	f.StringVar(&o.Start, "start", "earliest", "where the deployment begins to read: earliest or latest")
 	f.BoolVar(&o.Takes, "yes", false, "take proposals where standard input is no terminal")
 	f.BoolVar(&ask, "ask", false, "ask, though standard input is no terminal")

@@ -196,7 +196,7 @@ func (o numbersOptions) described() ([]byte, error) {
 	}
 	s, err := settings.Load(os.Environ(), settings.Events, settings.Operator)
 	if err != nil {
-		return nil, fmt.Errorf("--names: missing, and the settings of a deployment are not there in its place: %w", err)
+		return nil, fmt.Errorf("--names: missing; without the descriptor, the deployment's settings say what numbers mean, and they are wrong: %w", err)
 	}
 	learner, err := s.Learner()
 	if err != nil {

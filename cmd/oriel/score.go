@@ -29,7 +29,7 @@ type modelOptions struct{ topic, file, descriptor, stream string }
 func (o *modelOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.topic, "topic", "", "decision topic; that of the environment's deployment when left out")
-	f.StringVar(&o.file, "decisions", "", "file of decisions, as `oriel tail --raw` prints them, in place of a topic")
+	f.StringVar(&o.file, "decisions", "", "`FILE` of decisions, as oriel tail --raw prints them, in place of a topic")
 	f.StringVar(&o.descriptor, "descriptor", "", "topic of the descriptor, <name>.descriptor when left out; with --decisions a file, the first\n"+
 		"line of the decisions when left out")
 	f.StringVar(&o.stream, "stream", "", "stream whose model is asked for, where there are several")
@@ -50,7 +50,7 @@ func (o modelOptions) models(ctx context.Context, follow bool, f func(context.Co
 		name = deployment + ".decisions"
 	}
 	if name == "" {
-		return exit.WrongUse("neither --topic nor --decisions says where decisions are, nor ORIEL_NAME")
+		return exit.WrongUse("--topic: missing; name the decision topic, or a file with --decisions, or set ORIEL_NAME")
 	}
 	return service.ThisHost(version()).WithClient(func(client *kafka.Client) error {
 		t := score.Topics{Client: client}

@@ -87,8 +87,8 @@ func (c *operator) wantTest(v *operators.Values, facts mechanisms.Facts) {
 		sum += p
 	}
 	arms := s.comparison().arms
-	v.Want("PROPENSITIES", text != "", "not set: an experiment draws its arms with known probabilities, such as 0.5|0.5; arms that "+
-		"nobody has drawn can be compared, without ORIEL_ALWAYS_VALID, and have no effect")
+	v.Want("PROPENSITIES", text != "", "not set: an experiment draws its arms with known probabilities, such as 0.5|0.5; without "+
+		"them a difference says nothing about causes; leave out ORIEL_ALWAYS_VALID to compare arms that nobody has drawn")
 	v.Want("PROPENSITIES", text == "" || t.propensities != nil, "%q: not numbers from 0.001 to 0.999 with | between them, as 0.5|0.5",
 		text)
 	v.Want("PROPENSITIES", t.propensities == nil || math.Abs(sum-1) <= 1e-9, "%s: sum to %g, want 1", text, sum)

@@ -33,7 +33,7 @@ func (e *examination) checkBrokers(ctx context.Context) bool {
 		}
 	}
 	if len(answering) == 0 {
-		e.skipped(check, "no broker can be asked: rights, topics, records, clock and disk were not looked at")
+		e.skipped(check, "no broker answers: rights, topics, records, clock and disk were not checked")
 		return false
 	}
 	for _, b := range cluster.Brokers {

@@ -121,7 +121,7 @@ func (e *examination) checkDisk() {
 	const check = "disk"
 	dir := e.settings.StateDir
 	if e.deployed.Topics.Cluster == "" {
-		e.skipped(check, "whose store ORIEL_STATE_DIR holds can be told with topics alone")
+		e.skipped(check, "not checked whose store ORIEL_STATE_DIR holds, because the topics say that")
 		return
 	}
 	found, err := e.host.Store.Look(dir, state.Identity{

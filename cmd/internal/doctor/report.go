@@ -57,7 +57,7 @@ func (r *report) refuse(check string, err error) bool {
 // summary prints the last line. Its error is one of the settings where these cannot be read.
 func (r *report) summary(unsettled bool) error {
 	fmt.Fprintf(r.w, "%d checks: %d wrong, %d warnings\n", r.checks, r.wrong, r.warning)
-	const text = "the deployment is not well: %d problems, in the lines that begin with \"wrong\""
+	const text = "checks that failed: %d; see the lines that begin with \"wrong\""
 	switch {
 	case unsettled:
 		return exit.WrongUse(text, r.wrong)

@@ -145,8 +145,8 @@ func newSequence(e operators.Estimate, found float64) Sequence {
 // Print prints the report for a person.
 func (r *ExperimentReport) Print(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d events in %s, %s: effects on the mean %s of %s, after all of them. With probability %s %% the bands of\n"+
-		"private rows hold at all looks together, whatever stops the experiment.\n\n", r.Events, figure.Counted(r.Streams, "stream"),
+	fmt.Fprintf(&b, "%d events in %s, %s: effects of arms on the mean of %s, against arm %s, after all events. With probability %s %%\n"+
+		"the bands of private rows hold at all looks together, whatever stops the experiment.\n\n", r.Events, figure.Counted(r.Streams, "stream"),
 		figure.Counted(r.Seeds, "seed"), r.Outcome, r.Control, figure.Digits(100*(1-r.Alpha)))
 	r.printRows(&b)
 	if r.Null > 0 {

@@ -43,8 +43,9 @@ func (m *machine) band(b *operators.Band) (*Band, error) {
 }
 
 func (b *Band) title() string {
-	return fmt.Sprintf("Band for %g of all events: gradients have %.4g times the noise that they have without it.\n"+
-		"By how much the share within differs from that at most, whatever the events are, but for 0.05", b.Level, b.Noise)
+	return fmt.Sprintf("Band for %[1]g of all events: gradients have %.4[2]g times the noise that they have without it.\n"+
+		"How far the share within can be from %[1]g: a bound for every sequence of events without null events, with probability 0.95",
+		b.Level, b.Noise)
 }
 
 func (b *Band) rows() *grid {

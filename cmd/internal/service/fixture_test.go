@@ -2,8 +2,10 @@ package service_test
 
 import (
 	"testing"
+	"time"
 
 	"oriel/cmd/internal/servicetest"
+	"oriel/pipeline/kafka/topics"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m, nil) }
@@ -14,4 +16,18 @@ type fixture struct{ *servicetest.Fixture }
 func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 	t.Helper()
 	return &fixture{servicetest.New(t, partitions, more)}
+}
+
+// deleteTopic deletes a topic, and waits until the broker has forgotten it, because a broker under load still describes
+// a deleted topic for a moment.
+func (f *fixture) deleteTopic(name string) {
+	f.T.Helper()
+	if err := topics.Delete(f.Ctx(), f.Client, name); err != nil {
+		f.T.Fatal(err)
+	}
+	f.Await(time.Minute, "topic "+name+" is gone", func() bool {
+		cluster, err := topics.Describe(f.Ctx(), f.Client, name)
+		_, there := cluster.Topics[name]
+		return err == nil && !there
+	})
 }

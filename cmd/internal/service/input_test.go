@@ -44,9 +44,7 @@ func TestRefuseASecondInputOfAnEarlierVersion(t *testing.T) {
 	if err != nil || manifest.Input.Name != f.Env["ORIEL_INPUT_TOPIC"] {
 		t.Fatalf("manifest of %+v, %v", manifest.Input, err)
 	}
-	if err := topics.Delete(f.Ctx(), f.Client, changelog); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(changelog)
 	f.CreateTopic(changelog, 1, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"})
 	producer, err := produce.New(f.Ctx(), f.Client, "", time.Minute)
 	if err != nil {
@@ -113,9 +111,7 @@ func (f *fixture) ends() (ends [3]int64) {
 func TestRefuseAnInputMadeAgainWhileStopped(t *testing.T) {
 	t.Parallel()
 	f := served(t)
-	if err := topics.Delete(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(f.Env["ORIEL_INPUT_TOPIC"])
 	f.CreateTopic(f.Env["ORIEL_INPUT_TOPIC"], 1, nil)
 	before := f.ends()
 	for _, command := range []string{"topics", "run"} {

@@ -120,9 +120,7 @@ func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.Must("topics")
-	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("dead-letter")); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(f.Topic("dead-letter"))
 	f.Send(0, append(servicetest.Events(0, 5), records.Record{Value: []byte("bad")})...)
 	f.take(6)
 	f.CheckHistory(0, 6)
@@ -254,9 +252,7 @@ func TestVerdictsThatWereDeleted(t *testing.T) {
 	}
 	f.Send(0, bad)
 	f.AwaitTaken(time.Minute, 8)
-	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("verdicts")); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(f.Topic("verdicts"))
 	says := func(p *servicetest.Process) {
 		t.Helper()
 		if p.Finish(time.Minute) {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"oriel/cmd/internal/servicetest"
-	"oriel/pipeline/kafka/topics"
 	"oriel/pipeline/pipetest"
 )
 
@@ -22,9 +21,7 @@ func (f *fixture) mirror(taken int64) {
 		if topic == f.Topic("changelog") {
 			settings = map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"}
 		}
-		if err := topics.Delete(f.Ctx(), f.Client, topic); err != nil {
-			f.T.Fatal(err)
-		}
+		f.deleteTopic(topic)
 		f.CreateTopic(topic, 1, settings)
 		if err := pipetest.Send(f.Ctx(), f.Client, topic, 0, committed...); err != nil {
 			f.T.Fatal(err)

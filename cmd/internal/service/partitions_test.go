@@ -104,9 +104,7 @@ func TestRefuseAnInputThatWasDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"TEST_DOUBT": "whole"}) // the fetch would be the first to believe it
 	running := f.HasTakenTen()
-	if err := topics.Delete(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(f.Env["ORIEL_INPUT_TOPIC"])
 	for _, p := range []*servicetest.Process{
 		running, f.Start(nil, "run"), f.Start(nil, "topics"), f.Start(nil, "topics", "--input-partitions", "1"),
 	} {
@@ -128,9 +126,7 @@ func TestRefuseAChangelogThatWasDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
 	running := f.HasTakenTen()
-	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("changelog")); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(f.Topic("changelog"))
 	for _, p := range []*servicetest.Process{running, f.Start(nil, "run"), f.Start(nil, "topics")} {
 		if p.Finish(time.Minute) || !strings.Contains(p.Output(), "the state of this deployment is lost") || strings.Contains(p.Output(), "Run `oriel topics`") {
 			t.Errorf("%v does not say what is lost: %s", p.Cmd.Args[1:], p.Output())
@@ -147,9 +143,7 @@ func TestDecisionsThatWereDeletedAreMissed(t *testing.T) {
 	s := f.inside(func(*service.Host) {})
 	f.Send(0, servicetest.Events(0, 10)...)
 	f.AwaitTaken(time.Minute, 10)
-	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("decisions")); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(f.Topic("decisions"))
 	texts := []string{
 		"has published decisions: its decisions are lost", "Bring the topic back from a backup", "privacy loss adds",
 		"ORIEL_NAME",

@@ -108,9 +108,7 @@ func TestANewLifeGoesOnAfterALostChangelog(t *testing.T) {
 	running := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, before)
 	running.Terminate()
-	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("changelog")); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(f.Topic("changelog"))
 	if err := topics.AddPartitions(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"], 2); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/kafka/group"
 	"oriel/pipeline/kafka/produce"
-	"oriel/pipeline/kafka/topics"
 )
 
 // served returns a deployment that has consumed 50 events of one partition and stopped.
@@ -175,9 +174,7 @@ func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
 	f.Send(0, servicetest.Events(0, 50)...)
 	p := f.Start(nil, "run")
 	f.AwaitTaken(time.Minute, 50)
-	if err := topics.Delete(f.Ctx(), f.Client, f.Env["ORIEL_INPUT_TOPIC"]); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(f.Env["ORIEL_INPUT_TOPIC"])
 	f.CreateTopic(f.Env["ORIEL_INPUT_TOPIC"], 1, nil)
 	f.Send(0, servicetest.Events(0, 200)...)
 	if p.Finish(time.Minute) {
@@ -194,9 +191,7 @@ func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
 func TestRefuseLostDecisions(t *testing.T) {
 	t.Parallel()
 	f := served(t)
-	if err := topics.Delete(f.Ctx(), f.Client, f.Topic("decisions")); err != nil {
-		t.Fatal(err)
-	}
+	f.deleteTopic(f.Topic("decisions"))
 	for _, command := range []string{"topics", "run"} {
 		p := f.Start(nil, command)
 		if p.Finish(time.Minute) || !strings.Contains(p.Output(), f.Topic("decisions")) ||

@@ -89,7 +89,7 @@ func (a *Asker) Missing() error {
 	}
 	hint := "; --yes takes proposals where there are any"
 	if a.Takes {
-		hint = "; --yes has no proposal for it, or must not confirm it"
+		hint = "; --yes does not answer for you what must be public"
 	}
-	return fmt.Errorf("standard input is no terminal, and no flag says %s%s", strings.Join(a.missing, ", "), hint)
+	return fmt.Errorf("%s: missing, and standard input is no terminal, so nothing is asked%s", strings.Join(a.missing, ", "), hint)
 }

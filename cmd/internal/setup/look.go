@@ -140,7 +140,7 @@ func (l *Look) Report(w io.Writer, p Proposal) {
 		fmt.Fprintf(w, "\nranges to be confirmed: a number from a sample is not public. Put what everybody knows in its place\n"+
 			"  ORIEL_FEATURES_RANGE=%s\n", Ranges(p.Ranges))
 	}
-	fmt.Fprintln(w, "\nLeave out what is known only once the label is. Without --sample of public records, this proposal has seen private ones.")
+	fmt.Fprintln(w, "\nRemove each feature that is known only once the label is. Without --sample of public records, this proposal has seen private ones.")
 }
 
 // ReportLeft lists the columns that are left out, with the reasons.

@@ -195,7 +195,7 @@ func TestAsker(t *testing.T) {
 			}
 		}
 		want := map[bool]string{false: "--a, --b, --c", true: "--b, --c"}[takes]
-		if err := a.Missing(); err == nil || !strings.Contains(err.Error(), " "+want+";") {
+		if err := a.Missing(); err == nil || !strings.HasPrefix(err.Error(), want+": missing") {
 			t.Error(err)
 		}
 		if shown.String() != "\n--b: 0:1?\n" { // what a flag must confirm

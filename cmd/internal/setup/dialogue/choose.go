@@ -30,7 +30,7 @@ func (d *dialogue) chooseLabel() (err error) {
 		return err
 	}
 	d.proposal.ReportLeft(d.Notes)
-	fmt.Fprintf(d.Notes, "\nfeatures: %s. Take from %s, before you start, what is known only once the label is\n",
+	fmt.Fprintf(d.Notes, "\nfeatures: %s. Before you start, remove from %s each feature that is known only once the label is\n",
 		names(d.proposal.Items), MapName)
 	proposed := d.proposal.Ranges
 	if used, err := setup.Used("", d.Label); err == nil && d.Want == setup.Value {

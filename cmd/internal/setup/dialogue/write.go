@@ -135,7 +135,7 @@ func (d *dialogue) promise(s settings.Settings) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		exact = fmt.Sprintf("Noise moves a %s by at most ± %.3g in 95 of 100 cells, where all have as many events.",
+		exact = fmt.Sprintf("Noise moves a %s by at most ± %.3g in 95 of 100 cells, if all cells have equally many events.",
 			d.statistic(), reached.Half)
 	}
 	ago := fmt.Sprintf("%d events", a.Events)
