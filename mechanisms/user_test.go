@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/contribution"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
@@ -119,5 +120,27 @@ func TestUserGuaranteeAges(t *testing.T) {
 	// Rounding of shifts.
 	if got, want := g.Curve.Mu(100*1024)/g.Mu, math.Sqrt((10+100*(2-1/1024.0))/11); got < want || got > want*(1+1e-5) {
 		t.Errorf("µ(100W) of an event is %g µ(W), want %g", got, want)
+	}
+}
+
+// Each component pays for all events of a user: of equal components with equal shares none has less noise than another,
+// nor more.
+func TestEqualComponentsHaveEqualNoiseAtUserLevel(t *testing.T) {
+	for _, scope := range []protection.Scope{protection.Window{Steps: 64}, protection.Decay{Steps: 64}} {
+		for _, unit := range []protection.Unit{oneEvent, zeroOut, apart(3)} {
+			c := config("blt", 1)
+			c.Scope, c.Unit = scope, unit
+			if user, is := unit.(protection.User); is && scope == (protection.Decay{Steps: 64}) {
+				user.Steps = 100
+				c.Unit = user
+			}
+			c.Contribution = contribution.Contribution{Components: []contribution.Component{
+				{Name: "first", Size: 2, Clip: 1, Share: 1}, {Name: "second", Size: 2, Clip: 1, Share: 1},
+			}}
+			plan := mechtest.Plan(t, c)
+			if first, second := plan.Component(0), plan.Component(1); first.Scale != second.Scale || first.Grid != second.Grid {
+				t.Errorf("%v, %v: scales %g and %g", scope, unit, first.Scale.Float64(), second.Scale.Float64())
+			}
+		}
 	}
 }

@@ -20,8 +20,8 @@ func doctorCommand() *cobra.Command {
 			"service would run nevertheless; - where there was nothing to check. It creates no topic, writes no record, joins no group and\n" +
 			"begins no transaction, so that it may run beside the service. Run it as the user, and on the machine, of `oriel run`.\n\n" +
 			"The check of records reads private data: the newest record of up to 16 partitions of the input. It prints partition, offset,\n" +
-			"the rule that a record breaks and the member of the settings, and nothing of the record. It is wrong if all of them break one.\n" +
-			"Leave it out by --no-record.\n\n" +
+			"the rule that a record breaks and the member of the settings, and of the record only an unknown schema id. It is wrong if all\n" +
+			"of them break one. Leave it out by --no-record where others see the output or the exit code.\n\n" +
 			"Exit codes: 0 nothing is wrong, 1 something is, 2 settings cannot be read.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

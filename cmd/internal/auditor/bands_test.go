@@ -14,6 +14,10 @@ var kindsOfBands = [][]string{
 	{"ORIEL_LOSS=squared", "ORIEL_BAND_RANGE=-1:1", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_LABEL_MAX=1"},
 	{"ORIEL_LOSS=absolute", "ORIEL_BAND_RANGE=-1:1", "ORIEL_WINDOW=8", "ORIEL_ADJACENCY=zero-out", "ORIEL_BAND_WEIGHT=1"},
 	{"ORIEL_LOSS=logistic", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8", "ORIEL_CLIP=1"},
+	{
+		"ORIEL_LOSS=absolute", "ORIEL_BAND_RANGE=-1:1", "ORIEL_WINDOW=8", "ORIEL_BATCH=2", "ORIEL_USER_ID=key",
+		"ORIEL_USER_SEPARATION=3", "ORIEL_BAND_WEIGHT=2",
+	},
 }
 
 func withBand(t *testing.T, component int, more ...string) *Subject {

@@ -1,0 +1,93 @@
+package coco
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/schemas"
+)
+
+// While a step is open, its events are held against the band that was published before it, whatever its events are: a
+// band that moved with one of them would hand it on to the marks of the others. Nor does a restart move it.
+func TestABandStaysWhileAStepIsOpen(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 33))
+	for _, memory := range []uint64{0, 8} {
+		for _, sets := range []bool{false, true} {
+			c, m := banded(t, memory, 5)
+			if sets {
+				c, m = setsOf(t, memory, 5)
+			}
+			c.Band.Step = 0.1
+			machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3}))
+			published := slices.Clone(machine.band.shown)
+			moves := 0
+			for i := range 200 {
+				r := record(i, schemas.Event{
+					Vector: schemas.Vector{Values: direction(rng, 2, 1)}, Label: float64(1 - i/5%2*2), Weight: 1,
+				})
+				made := machine.Add(nil, r)
+				if i%7 == 0 {
+					other := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{3}))
+					if err := other.Restore(machine.AppendState(nil)); err != nil {
+						t.Fatal(err)
+					}
+					if !slices.Equal(other.band.shown, machine.band.shown) {
+						t.Fatalf("record %d: a restart moves the band from %v to %v", i, machine.band.shown, other.band.shown)
+					}
+				}
+				if len(made) == 0 {
+					if !slices.Equal(machine.band.shown, published) {
+						t.Fatalf("record %d moved the band from %v to %v within its step", i, published, machine.band.shown)
+					}
+					continue
+				}
+				extras := made[0].Extras
+				low, high := extras[len(extras)-4].Number, extras[len(extras)-3].Number
+				if l, h := machine.band.rule.ends(machine.band.shown); l != low || h != high {
+					t.Fatalf("record %d: the next events are held against %g to %g, published is %g to %g", i, l, h, low, high)
+				}
+				if !slices.Equal(machine.band.shown, published) {
+					moves++
+				}
+				published = slices.Clone(machine.band.shown)
+			}
+			if moves < 15 {
+				t.Errorf("memory %d, sets %v: the band moved at %d of 40 steps", memory, sets, moves)
+			}
+		}
+	}
+}
+
+// The deviation of a total is that of the marks' noise, not of gradients', and no less than that of a window as long as
+// the steps since the last reset, with whole blocks before them.
+func TestDeviationOfTotalsIsOfMarks(t *testing.T) {
+	for _, memory := range []uint64{0, 8} {
+		c, m := banded(t, memory, 1)
+		c.Band.Weight = 0.1
+		m = required(t, c, m)
+		machine := newMachine(t, c, m, mechtest.Open(t, m, [32]byte{4}))
+		noise, stream := machine.band.noise, machine.Stream
+		if memory == 0 {
+			d, err := stream.Deviation(bandComponent, 0)
+			if err != nil || noise.at(5) != d.Worst() {
+				t.Errorf("deviation %g, want %g (%v)", noise.at(5), d.Worst(), err)
+			}
+			continue
+		}
+		variance := func(steps uint64) float64 { return math.Pow(stream.WindowDeviation(bandComponent, steps), 2) }
+		period := noise.period
+		for _, step := range []uint64{1, 2, 3, 4, 5, 9, period - 1, period, period + 1, 2*period + 3, 5*period - 1} {
+			blocks, rest := float64(step/period), step%period
+			least, longer := blocks*variance(period), blocks*variance(period)
+			if rest > 0 {
+				least, longer = least+variance(rest), longer+variance(2*rest)
+			}
+			if got := math.Pow(noise.at(step), 2); got < least*(1-1e-12) || got > longer*(1+1e-12) {
+				t.Errorf("step %d: variance %g, want %g to %g", step, got, least, longer)
+			}
+		}
+	}
+}
