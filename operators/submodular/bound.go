@@ -24,7 +24,7 @@ func (c operator) expertMisses(m mechanisms.Config, law noiseLaw, r regulariser)
 	}
 	last, variation := r.at(eventsOf(m)), law.worst
 	if law.memory > 0 {
-		kept := math.Exp(float64(c.every) * math.Log1p(-1/float64(law.memory))) // share of an event's weight at the next decision
+		kept := math.Exp(float64(c.every) * math.Log1p(-1/float64(law.memory))) // of an event, at the next decision
 		add(1/(1-kept), last, law.steady)
 		variation *= 2 // it restarts at most once in a memory
 	} else {
