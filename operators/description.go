@@ -31,7 +31,7 @@ type Description struct {
 
 // Band describes the cost and the coverage of a band around predictions.
 type Band struct {
-	Level float64 // the share of events that is to be within
+	Level float64 // target share of events within the band
 	Noise float64 // how many times the noise of gradients is as large as without a band
 
 	// ErrorMost returns a bound on the coverage error of an opened mechanism, as a function of the step. For every

@@ -87,7 +87,7 @@ type Testing interface {
 type Power struct {
 	OneLook        float64 // without privacy, with a single look at the end
 	WithoutPrivacy float64 // without privacy, at any look
-	Events         float64 // as is configured
+	Events         float64 // with the configured privacy
 	Most           float64 // events of the experiment, or the largest number tried
 }
 

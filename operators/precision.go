@@ -3,7 +3,7 @@ package operators
 // Precision describes the accuracy of decisions that are statistics of events in public cells. The noise of each
 // statistic is a function of σ, the standard deviation of a released coordinate in loss units.
 type Precision struct {
-	Cells      int     // an event is in one at most
+	Cells      int     // an event is in at most one
 	Events     string  // the unit of a count, for people
 	Value      string  // the column that the other statistics are of, for people; empty: there are counts alone
 	Low, High  float64 // its public range

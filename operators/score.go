@@ -52,7 +52,7 @@ type Score struct {
 // BandScore describes how an event is compared with the band, or set of labels, that a decision publishes as band_low
 // and band_high.
 type BandScore struct {
-	Level     float64 // share of events that is to be within
+	Level     float64 // target share of events within the band
 	Low, High float64 // before the first decision; public
 
 	// Within reports whether the event's label is in the band, and returns the band's width in units of the label, or

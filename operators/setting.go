@@ -29,7 +29,7 @@ type Setting struct {
 	Default  string // never changes, but with Before
 	Text     string
 	Required bool     // no default: it must be set
-	Decodes  bool     // of Definition.Events, which sees no others
+	Decodes  bool     // Definition.Events may read it
 	Choices  []string // of Text
 
 	// Papers are further choices of Text, which select the constants printed in a paper, for comparison.

@@ -32,7 +32,7 @@ type Experiment struct {
 type Findings struct {
 	Effects     []Effect   // of all arms but the control
 	Means       []Estimate // of all arms
-	Verdict     string     // as the decision words it
+	Verdict     string     // in the words of the decision
 	StopAllowed bool
 	Balance     float64 // e-value of the arms' counts
 	Recent      float64 // part of the weight that the newer half of the events has

@@ -12,9 +12,9 @@ import (
 type History struct {
 	config  Config
 	records uint64
-	round   map[uint64]uint64 // of each published play, its round
+	round   map[uint64]uint64 // round of each published play
 	used    map[uint64]bool
-	answers map[uint64][]Feedback // of each round, in their order
+	answers map[uint64][]Feedback // by round, in order of arrival
 }
 
 // NewHistory returns a history without records.

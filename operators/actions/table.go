@@ -12,8 +12,8 @@ const MaxState = 64 << 20
 
 // Config holds the public settings, which are constant during the life of a deployment.
 type Config struct {
-	Records int    // of a step, and answers that a round takes at most, ≥ 1
-	Actions int    // of a round, at least Records
+	Records int    // records of a step, and the most answers of a round, ≥ 1
+	Actions int    // plays of a round, at least Records
 	Delay   uint64 // steps that a round is open for, and until it is settled
 }
 
@@ -119,7 +119,7 @@ func (t *Table) Observe(key []byte, value float64) bool {
 	}
 	*word |= bit
 	if math.IsNaN(value) {
-		value = math.NaN() // of one form, since states are bytes
+		value = math.NaN() // one NaN, because states are compared as bytes
 	}
 	r.actions[r.count], r.values[r.count] = uint32(place), value
 	if t.config.Delay == 0 {

@@ -14,12 +14,12 @@ import (
 // exp3Rule is exp3 with implicit exploration over rounds (SPEC.md §3). It draws an arm with a probability proportional
 // to e^{−η·L}, where L is the estimated total of the arm's losses, measured from their mean.
 type exp3Rule struct {
-	variance float64 // of a round's mean about zero, at most: ¼ and noise
+	variance float64 // bound on the mean square of a round's mean: ¼ plus noise
 	noise    deviation
 
 	learned uint64    // rounds
-	middle  float64   // of their means
-	losses  []float64 // of each arm, estimated and added up, about the middle
+	middle  float64   // mean of the rounds' means
+	losses  []float64 // total estimated loss of each arm, measured from the middle
 
 	scores []int64
 }

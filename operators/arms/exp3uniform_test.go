@@ -41,7 +41,7 @@ func TestEstimatesOfExp3Uniform(t *testing.T) {
 		for _, l := range before {
 			all += math.Exp(-eta * (l - slices.Min(before)))
 		}
-		p := math.Exp(-eta*(before[arm]-slices.Min(before))) / all // of exponential weights alone
+		p := math.Exp(-eta*(before[arm]-slices.Min(before))) / all // probability by exponential weights alone
 		if q := (1-eta*k)*p + eta; math.Abs(q/chance-1) > 0x1p-18 {
 			t.Fatalf("round %d: a chance of %g, want %g", round, chance, q)
 		}

@@ -75,7 +75,7 @@ type Config struct {
 	Arms    []string // 2 to 4096 names
 	Rule    string   // ucb, exp3 or exp3-uniform
 	Losses  operators.Range
-	Width   float64 // of ucb
+	Width   float64 // α of ucb
 	Actions actions.Config
 }
 

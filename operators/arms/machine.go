@@ -28,7 +28,7 @@ type Machine struct {
 	config Config
 	table  *actions.Table
 	rule   rule
-	rounds []playedRound // by number of the round, modulo how many the table knows of
+	rounds []playedRound // by number of the round, modulo the number of rounds in the table
 
 	contribution [1]float64
 	point        [1]float64
@@ -130,7 +130,7 @@ func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 		}
 		sd := d.At(1)
 		return deviation{variance: float64(sd * sd)}, nil
-	case facts.Law == mechanisms.Gamma: // of one number: Laplace's
+	case facts.Law == mechanisms.Gamma: // for one number this is Laplace noise
 		distance := 2 * largest
 		if g.Unit.Adjacency() == dp.ZeroOut {
 			distance = largest

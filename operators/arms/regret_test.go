@@ -59,7 +59,7 @@ func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *M
 // more; if flips is set, the best arm changes half way. The probabilities of lost, late, doubled and forged feedback
 // apply to each play.
 type world struct {
-	cost          float64 // of all arms but the best
+	cost          float64 // loss of all arms but the best
 	flips         bool
 	lost, doubled float64
 	forged        float64
@@ -195,7 +195,7 @@ func TestRegretOfTenArms(t *testing.T) {
 // worse.
 func TestDrawnArmsFollowAChange(t *testing.T) {
 	w := world{cost: 0.5, flips: true}
-	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000) // who stays with the arm that was best, or plays any other
+	fixed := 0.1 * tiertest.Runs(50_000.0, 500_000) // regret of always playing the first best arm, or any other
 	if got := w.mean(t, config(exp3, 4, 0), 1, false); !(got < 0.9*fixed) {
 		t.Errorf("regret %.0f, of an arm that stays %.0f", got, fixed)
 	}

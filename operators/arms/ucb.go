@@ -22,7 +22,7 @@ type record struct {
 	planned uint64  // rounds that have gone out
 	settled uint64  // rounds that were released
 	answers uint64  // in these
-	sum     float64 // of their releases
+	sum     float64 // sum of their releases
 }
 
 func newUCB(arms int, width float64, n deviation) *ucbRule {

@@ -24,7 +24,7 @@ const (
 	means   = iota // Σ |U|² times mean losses
 	weights        // Σ |U|²
 	squares        // Σ |s_t − s_{t−1}|²
-	steps          // of these sums: those with an answer
+	steps          // number of steps in these sums: those with an answer
 	sumsLen
 )
 

@@ -38,7 +38,7 @@ func (c Config) regret() string {
 	}
 	total := float64(c.Rounds) * float64(c.Actions.Records)
 	e := c.episode(total)
-	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // that any play can cost above the best
+	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // largest regret of any play
 	lost := c.lost(e, total)
 	text := fmt.Sprintf(". If losses are convex, and change by at most %g over a length of 1, it is proved of %.3g plays that their mean cost "+
 		"is at most %.3g above the cost of the best point, plus %.3g times the noise of a release (rms of the vector)",

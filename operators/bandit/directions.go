@@ -17,10 +17,10 @@ import (
 type directions struct {
 	seed    [seedLen]byte
 	axes    [][]float64    // the directions in turn, for an audit; nil: they are drawn
-	tangent convex.Tangent // of the set, whose unit sphere they are on; nil: they fill R^n
+	tangent convex.Tangent // tangent space with the directions; nil: they fill R^n
 	keyed   cipher.Block   // AES-128 under the seed
 	action  uint64
-	block   uint64 // of the play, the next
+	block   uint64 // next block of the play
 	buffer  [aes.BlockSize]byte
 	full    bool // its second half is not used yet
 }

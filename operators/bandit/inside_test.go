@@ -119,7 +119,7 @@ func treesOf(x []float64) bool {
 				inside += x[edge]
 			}
 		}
-		if inside > float64(bits.OnesCount(uint(some))-1)+rounding { // of some sets that is an equation
+		if inside > float64(bits.OnesCount(uint(some))-1)+rounding { // for some sets this is an equation
 			return false
 		}
 	}

@@ -15,16 +15,16 @@ type Machine struct {
 	operators.Base
 	config Config
 	plan   Params
-	gains  []float64 // of a release, by episode
+	gains  []float64 // factors of a release, by episode
 	table  *actions.Table
 	u      directions
-	mirror mirror // its centre is x̃ of the round that is out
+	mirror mirror // its centre is x̃ of the published round
 	begun  begun  // with Doubling
 
 	baseline *baseline // nil: Config.Baseline, for ever
 
-	middle []float64 // that centres are drawn to
-	points []float64 // of a round
+	middle []float64 // point that centres are drawn towards
+	points []float64 // points of a round
 	shown  []float64 // its published centre, if plays stay in the set
 	extras []schemas.ExtraValue
 }

@@ -355,7 +355,7 @@ func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
 			t.Errorf("%v is taken", bad)
 		}
 	}
-	c.Smoothing = 3 // of a ball of radius 2
+	c.Smoothing = 3 // the ball has radius 2
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "ORIEL_SMOOTHING 3") {
 		t.Errorf("error %v", err)
 	}

@@ -19,14 +19,14 @@ import (
 type Config struct {
 	Set       convex.Set
 	Losses    operators.Range
-	Baseline  float64 // that losses are measured from, a share of the range from its lower end
+	Baseline  float64 // value that losses are measured from, as a share of the range from its lower end
 	Lipschitz float64 // L, loss/length
 	Rounds    uint64  // steps; 0: ζ and η are given
 	Smoothing float64 // ζ; 0: the paper's
 	Rate      float64 // η; 0: the paper's
 	Shrink    bool    // plays stay in the set
 	Projected bool    // centres are found by projection, not by linear minimisations
-	Precision float64 // of centres that are found by these, length; 0: D/√B
+	Precision float64 // of centres by linear minimisations, length; 0: D/√B
 	Doubling  bool    // ζ and η are the paper's for 1, 2, 4, … rounds, which start anew
 	Printed   Printed // the paper's noise; nil in every service
 	Actions   actions.Config
@@ -46,7 +46,7 @@ func (c Config) Validate() error {
 
 // Params holds the values that depend on a platform's math library. They are computed once, when a stream is opened.
 type Params struct {
-	Episodes []Episode // one, but with Doubling
+	Episodes []Episode // a single one without Doubling
 	Reach    float64   // radius that the noise protects, in units of a contribution's: 1, or more with the paper's noise
 	Centres  float64   // largest distance of a contribution's centre from zero, in the same unit, at most 1
 
@@ -117,8 +117,9 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 	return max(1, scale/c.gain(p, p.Episodes[0])/needed), nil
 }
 
-// reach returns the radius of the ball that the paper's noise protects. Two vectors in it are at most excess times 2
-// apart. For zero-out, the longest distance from zero includes the distance of the centre.
+// reach returns the declared radius of contributions for which exact calibration gives the paper's noise. Under
+// replacement the largest distance of two contributions is twice the radius. Under zero-out the largest distance from
+// zero is the radius plus the distance of the centre.
 func (c Config) reach(m mechanisms.Config) (float64, error) {
 	excess, err := c.excess(m)
 	if m.Unit.AgainstNull() {

@@ -355,7 +355,7 @@ func TestFeedbackThatFails(t *testing.T) {
 	c.Actions.Actions, c.Actions.Delay = 2*c.Actions.Actions, 4
 	whole := world{}.answered(t, c, "blt", false, total, seeds())
 	t.Logf("delay of 4 steps: regret a play %.4f", whole)
-	if stays := 0.3 * 0.3 / 2; whole > stays/4 { // who stays in the middle loses that, and plays about it more
+	if stays := 0.3 * 0.3 / 2; whole > stays/4 { // regret of staying in the middle
 		t.Errorf("delay of 4 steps: regret %.4f a play, of who learns nothing %.4f", whole, stays)
 	}
 	for _, share := range tiertest.Runs([]float64{0.1, 0.5}, []float64{0.01, 0.1, 0.5}) {

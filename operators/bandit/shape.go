@@ -9,7 +9,7 @@ import (
 // shape holds the geometry of the set that plays need. It is a function of public settings.
 type shape struct {
 	dimension int       // m, of the tangent space
-	centre    []float64 // that centres are drawn to
+	centre    []float64 // point that centres are drawn towards
 	radius    float64   // of a ball about the centre in the set, within its affine hull; only if plays stay in the set
 }
 

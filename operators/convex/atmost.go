@@ -10,7 +10,7 @@ import (
 // of a uniform matroid (subsets-at-most) or of a partition matroid (partition-at-most). It has an interior.
 type AtMost struct {
 	name  string
-	bases Partition // of the same blocks, Σx = kR
+	bases Partition // the sets with Σx = kR, with the same blocks
 }
 
 // newSubsetsAtMost requires 1 ≤ k ≤ n.

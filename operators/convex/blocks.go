@@ -17,8 +17,8 @@ type localBlocks struct {
 	sorted []int32   // positions of a block by falling cost
 	gone   []float64 // the mass that a coordinate gives; before that, the mass that pairs could take of it
 	come   []float64 // the mass that it gets
-	pairs  []pair    // of all blocks, each block's by falling gain
-	gains  []float64 // of pairs
+	pairs  []pair    // pairs of all blocks, each block's by falling gain
+	gains  []float64 // gains of pairs
 	ranked descending
 }
 

@@ -111,7 +111,7 @@ func (p *paths) shortest(c []float64) {
 		tails, edges := g.tails[from:to], g.into[from:to]
 		least := p.cost[tails[0]] + c[edges[0]]
 		for i := 1; i < len(edges) && i < len(tails); i++ {
-			least = min(least, p.cost[tails[i]]+c[edges[i]]) // no branch, which half of the time would be a surprise
+			least = min(least, p.cost[tails[i]]+c[edges[i]]) // no branch: half would be mispredicted
 		}
 		p.cost[vertex] = least
 	}

@@ -16,8 +16,8 @@ type graph struct {
 	first    []int32  // by vertex: start of its edges in out; one more at the end
 	out      []int32  // edges by tail, in the order of the list within
 	into     []int32  // edges by head, in the order of the list within; starts are in enter
-	enter    []int32  // as first, for into
-	tails    []int32  // of the edges of into
+	enter    []int32  // like first, for into
+	tails    []int32  // start vertices of the edges in into
 	names    []string // of vertices
 	longest  int      // edges of the longest path
 }

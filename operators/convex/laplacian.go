@@ -75,8 +75,8 @@ func (l *laplacian) grounded() int32 { return l.links[len(l.links)-1].vertex }
 
 // elimination is a graph that loses one vertex at a time.
 type elimination struct {
-	rows    [][]link  // by vertex, in the order of neighbours; nil of one that is gone
-	waiting [][]int32 // by number of neighbours, vertices that had so many; some have other numbers since
+	rows    [][]link  // by vertex, in the order of neighbours; nil for an eliminated one
+	waiting [][]int32 // vertices by number of neighbours when added; the number may have changed since
 	least   int       // below it waiting is empty
 	merged  []link    // scratch
 }

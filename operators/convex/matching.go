@@ -110,7 +110,7 @@ type assignment struct {
 	rows, cols []float64 // prices
 	matched    []int32   // row of each column, and of one more column at which a path begins
 	before     []int32   // column before each on the path
-	least      []float64 // by column: slack of the best way to it
+	least      []float64 // by column: slack of the best path to it
 	done       []bool
 	vertex     []int32
 	masked     []float64 // costs, +∞ for forbidden pairs

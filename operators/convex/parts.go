@@ -41,7 +41,7 @@ func (o *localParts) Ratio() float64 { return o.ratio }
 func (o *localParts) Move(alpha, r float64, c []float64) {
 	whole := o.whole()
 	mass := min(float64(float64(o.kappa()*r)*whole), whole)
-	if mass == whole { // all of x goes, in whatever order
+	if mass == whole { // all of x is taken, so that the order does not matter
 		for i, v := range o.x {
 			o.x[i] = float64((1 - alpha) * v)
 		}

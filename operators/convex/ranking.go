@@ -153,7 +153,7 @@ type pooled struct {
 	order  descending
 	keys   []float64 // z, since x may be dst
 	sorted []int32   // positions by falling z
-	first  []int32   // of each pool, among sorted
+	first  []int32   // start of each pool, among sorted
 	sums   []float64 // of z − w over each pool
 }
 

@@ -53,7 +53,7 @@ func (s TraceNorm) check(at func(int) float64) error {
 		}
 		square += float64((v / s.radius) * (v / s.radius))
 	}
-	if square > 1+float64(3*sumTolerance) { // no singular values have a larger root of squares than sum
+	if square > 1+float64(3*sumTolerance) { // the norm of singular values is at most their sum
 		return errors.New("convex: state: a matrix longer than the set")
 	}
 	return nil
@@ -90,7 +90,7 @@ func (o *largestSingular) Minimise(dst, c []float64) {
 		dst[0] = -o.set.radius
 		return
 	}
-	at := func(i, j int) float64 { return c[i*columns+j] / largest } // so that squares neither overflow nor vanish
+	at := func(i, j int) float64 { return c[i*columns+j] / largest } // so that squares neither overflow nor underflow
 	short, long, fewer := o.left, o.right, rows
 	if columns < rows {
 		short, long, fewer = o.right, o.left, columns

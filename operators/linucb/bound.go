@@ -18,7 +18,7 @@ type bounds struct {
 	side     float64 // γ: the noise of u in the norm of their inverse
 	level    float64 // 2·ln(2K/α)
 	size     float64 // S
-	rounding float64 // of features and rewards, over all steps
+	rounding float64 // bound on the rounding of features and rewards, over all steps
 	features float64 // d
 }
 
@@ -38,7 +38,7 @@ func (c operator) bound(sd float64) bounds {
 	upsilon := edge + tail // on the norm of each noise matrix
 	side := float64(sd*moments.Whole) / float64(c.rows.Label)
 	length := math.Sqrt(float64(2 * elementary.Log(float64(float64(4*arms)*releases)/failure)))
-	length += math.Sqrt(float64(d)) // of d normal numbers
+	length += math.Sqrt(float64(d)) // expected norm of d normal numbers, at most
 	b := bounds{
 		level: float64(2 * elementary.Log(float64(2*arms)/failure)), size: c.most, features: float64(d),
 	}

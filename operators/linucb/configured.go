@@ -18,9 +18,9 @@ import (
 // operator implements operators.Operator.
 type operator struct {
 	arms           []string // empty with candidates
-	lines          []string // of arms with features, as a plan has them
+	lines          []string // lines of arms with features, as in a plan
 	products       products // of arms with features
-	candidates     int      // that an event brings; 0: arms
+	candidates     int      // number of candidates of an event; 0: arms
 	served         bool
 	rows           moments.Rows
 	features       float64 // X

@@ -25,10 +25,10 @@ type Machine struct {
 	keys    [][]byte
 	answers []answerKind // the kind of each answer
 
-	row          []float64 // of the table, scratch
+	row          []float64 // a row of the table, scratch
 	best         []float64 // z of the best choice so far, scratch
 	extras       []schemas.ExtraValue
-	points       []float64            // of the actions of a step
+	points       []float64            // points of the actions of a step
 	actionExtras []schemas.ExtraValue // with them
 	spaces       string
 }

@@ -14,13 +14,13 @@ type model struct {
 	operator
 	bounds bounds
 
-	release   []float64 // that it was solved from
+	release   []float64 // release that it was solved from
 	step      uint64    // of the release; 0: none yet
 	doublings uint64
 
 	arms    []arm           // by block
 	trial   *moments.System // scratch, if only grown sums are solved; else nil
-	weights []float64       // of all arms, reward units a unit of features
+	weights []float64       // weights of all arms, reward units per unit of a feature
 	cross   []float64       // scratch
 }
 

@@ -111,7 +111,7 @@ func TestAPairMovesOneLeaf(t *testing.T) {
 			plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(batch, 17))
 			replace, _ := c.rows.Distances(plan.Component(0).Grid)
 			contexts, records := drawn(c, 120, 5), make([]operators.Record, 120)
-			other := func(r operators.Record) operators.Record { // of the same key
+			other := func(r operators.Record) operators.Record { // a record with the same key
 				r.Null, r.Event = rng.IntN(6) == 0, schemas.Event{
 					Vector:  schemas.Vector{Values: make([]float64, c.dimension()*max(1, c.candidates))},
 					Numbers: []float64{-1, 1e6 * rng.NormFloat64()},

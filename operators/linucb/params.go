@@ -13,7 +13,7 @@ import (
 const (
 	planVersion   = "1" // for logged events, and for served ones whose actions do not state their answer kind
 	planOfMarks   = "2" // for served ones whose actions state it
-	planOfWeights = "3" // of both, served ones with marks
+	planOfWeights = "3" // for both; served ones state their answer kind
 )
 
 // mostBefore is the default of S under plans of the first two versions.

@@ -19,7 +19,7 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 	for _, row := range []struct {
 		noise   string
 		sigma   float64 // of a node
-		epsilon float64 // that is lost under exchange, by a program of its own
+		epsilon float64 // lost under replacement, by an independent program
 	}{
 		{exact, needed, 1},
 		{paper, 403.3495, 0.05751644},

@@ -64,7 +64,7 @@ func (t reference) Contribution(dst []float64, r operators.Record) bool {
 	for i := range row[:d] {
 		row[i] /= length
 	}
-	if m := t.products.length; m > 0 { // of what stands in the first d/m
+	if m := t.products.length; m > 0 { // products of the first d/m numbers
 		z := make([]float64, d)
 		for k := range z {
 			z[k] = float64(row[k/m] * t.products.rows[choice][k%m])
@@ -86,7 +86,7 @@ func (t reference) Canary(u []float64, factor float64) (with, without operators.
 		a, b := t.rows.LargestDistance(u)
 		return t.record(0, a, factor), t.record(1, b, factor)
 	}
-	if t.products.length > 0 { // of the arm with the longest features, contexts as far apart as rows of them can be
+	if t.products.length > 0 { // for the arm with the longest features, contexts with rows as far apart as possible
 		context, longest := t.rows, 0
 		context.Features = t.dimension()
 		for arm, row := range t.products.rows {

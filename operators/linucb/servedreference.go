@@ -15,7 +15,7 @@ import (
 type servedReference struct {
 	reference
 	records uint64
-	open    []waitingContext // that have not timed out, the oldest first
+	open    []waitingContext // contexts that have not timed out, oldest first
 }
 
 // waitingContext is a context that waits for its reward.

@@ -217,8 +217,8 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 	}
 }
 
-// TestNothingIsProvedOfTooManyRows checks that Theorem 2 covers the rounding of a certain number of rows and no more,
-// and that the plan reports a larger number.
+// TestNothingIsProvedOfTooManyRows checks that Theorem 2 covers the rounding of a certain number of rows and no more.
+// For more rows the plan states that nothing is proved.
 func TestNothingIsProvedOfTooManyRows(t *testing.T) {
 	m := horizon(optest.Window("tree-gaussian"), 1<<30)
 	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "CONFIDENCE=0.9")

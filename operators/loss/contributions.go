@@ -20,7 +20,7 @@ type Bounds struct {
 // Radius around Pull·x + Offset, and none is longer than Norm.
 type Contributions struct {
 	Pull   float64 // κ
-	Offset float64 // of each coordinate; not 0 in one dimension only
+	Offset float64 // offset of each coordinate; not 0 only in one dimension
 	Radius float64 // half the diameter
 	Reach  float64 // the largest norm of a centre
 	Norm   float64

@@ -20,7 +20,7 @@ func (r Rows) LargestDistance(u []float64) (a, b []float64) {
 	} else {
 		x[0] = 1
 	}
-	least := 0 // the axis that is least along x makes the plane
+	least := 0 // the axis with the least component along x gives the plane
 	for i := range x {
 		if math.Abs(x[i]) < math.Abs(x[least]) {
 			least = i

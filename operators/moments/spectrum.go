@@ -13,7 +13,7 @@ type Spectrum struct {
 	size    int
 	floor   float64
 	eigen   *elementary.Eigen
-	weights []float64 // of each eigenvector in solutions
+	weights []float64 // weight of each eigenvector in solutions
 	work    []float64
 }
 

@@ -18,8 +18,8 @@ const MostDoublings = 60
 // System solves equations with a released matrix that noise may have made indefinite. It is post-processing.
 type System struct {
 	*Cholesky
-	Shift     float64 // of the factor that there is
-	Doublings int     // of its shift, before there was one
+	Shift     float64 // shift of the present factor
+	Doublings int     // doublings of its shift until there was a factor
 }
 
 // NewSystem returns a System for d features.

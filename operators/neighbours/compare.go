@@ -11,9 +11,9 @@ import (
 
 // Limits for a pair of runs.
 const (
-	publicBytes   = 1 << 19 // of public states that are kept
+	publicBytes   = 1 << 19 // bytes of public states that are recorded
 	afterExchange = 3       // looks at the public state, from an exchanged record on
-	restarts      = 3       // of a replay, at places that Compare chooses
+	restarts      = 3       // restarts in a replay, at places that Compare chooses
 )
 
 // Compare plays a pair of streams for the given number of steps. at lists the steps in which contributions may differ;

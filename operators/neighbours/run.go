@@ -59,7 +59,7 @@ type run struct {
 	// in a replay
 	draws    int
 	account  Account
-	released [][]float64 // by component, how far its own release is from the recorded one, lattice units
+	released [][]float64 // by component, difference of its own release from the recorded one, lattice units
 	moved    [][]int64   // by component, the longest difference of contributions
 	squares  []lattice.Int128
 	steps    []uint64 // in which contributions differ

@@ -71,7 +71,7 @@ type frame struct {
 	samplers   []noise.Sampler // of each component; nil if it has no noise
 	components []definition.Component
 	claimed    []lattice.Int128 // squares of distances, units²
-	kept       float64          // of a release in the next one
+	kept       float64          // share of a release that remains in the next one
 	prefix     bool             // releases contain contributions, as all but those of draws do
 	law        mechanisms.Exponential
 	seats      []*seat
@@ -126,7 +126,7 @@ func samplerOf(law mechanisms.Law, scale noise.Scale, n int) (noise.Sampler, err
 		return noise.NewGamma(scale, n)
 	case mechanisms.Laplace:
 		return noise.NewLaplace(scale)
-	case mechanisms.Gumbel: // of draws, which have no sampler
+	case mechanisms.Gumbel: // for draws, which have no sampler
 	}
 	return nil, nil
 }

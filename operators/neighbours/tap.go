@@ -21,11 +21,11 @@ type fill struct {
 // vectors in order.
 type script struct {
 	samplers []noise.Sampler
-	part     int // of the sum that draws
+	part     int // component of the sum that draws
 	fills    []fill
 	want     []fill // in a replay, the recorded ones of the same step and component
 	replays  bool
-	more     int64 // that each number has besides
+	more     int64 // amount added to each number
 	restores bool  // a sum is read back, and may draw again
 	drawn    map[noise.Seed][]int64
 }

@@ -10,7 +10,7 @@ import (
 // Landings holds flights of New York in 2013 that arrived, in the order of their schedule, with their destinations.
 type Landings struct {
 	Names               []string  // of airports, in order
-	Latitude, Longitude []float64 // of them, degrees
+	Latitude, Longitude []float64 // of the airports, degrees
 	Destinations        []int     // of flights, among Names
 }
 

@@ -78,7 +78,7 @@ func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Reco
 	changed.draws.script = plain.draws
 	plain.open()
 	changed.open()
-	var others []bool // of the open step's records, which were changed
+	var others []bool // which records of the open step were changed
 	for i, r := range s.records {
 		plain.add(r)
 		other := i/5%2 == 0

@@ -24,7 +24,7 @@ const (
 type Table struct {
 	config Config
 	put    uint64 // rows ever put; the n-th is in place n mod Capacity
-	gone   uint64 // of these, the first that hold no place: they have timed out
+	gone   uint64 // the oldest of these, which have timed out and hold no place
 	steps  []uint64
 	marks  []mark
 	names  []byte // Name bytes for each place, padded with zeros

@@ -20,15 +20,15 @@ type Config struct {
 	Value    operators.Range
 	Actions  actions.Config
 
-	Tries uint64 // of halving: rounds an element is tried for at first
-	Epoch uint64 // of halving: steps after which it starts anew; 0: never
+	Tries uint64 // for halving: rounds in which an element is tried at first
+	Epoch uint64 // for halving: steps after which it starts anew; 0: never
 
 	Draws   bool // rule draws
 	Horizon uint64
 	Rate    string
-	Share   float64 // of rounds that explore; 0: the rate's
+	Share   float64 // share of rounds that explore; 0: the rate's own
 	Capped  bool    // coins
-	early   bool    // no coins: rounds explore from the first on
+	early   bool    // rounds explore from the first on, without coins
 }
 
 // cells returns k·N, the number of pairs of an expert and an element, ordered by expert.

@@ -17,7 +17,7 @@ type expertsRule struct {
 
 	set      []int  // drawn last
 	round    uint64 // rounds that went out
-	explored uint64 // of them
+	explored uint64 // rounds that explored
 	probe    []int  // scratch
 	zeros    []int64
 	coin     [2]int64
@@ -63,7 +63,7 @@ func (e *expertsRule) any(stream *mechanisms.Stream, n int) int {
 // explores tosses the coin that decides whether a round explores.
 func (e *expertsRule) explores(stream *mechanisms.Stream) bool {
 	chance := e.rates.share
-	if !e.config.Capped { // so many of the rounds to come
+	if !e.config.Capped { // a fixed number of the rounds to come
 		chance = float64(e.rates.most-e.explored) / float64(e.last-e.round+1)
 	}
 	if chance >= 1 || e.config.early {
@@ -73,8 +73,8 @@ func (e *expertsRule) explores(stream *mechanisms.Stream) bool {
 	return stream.Choose(0, e.coin[:], operators.ByProbabilities) == 1
 }
 
-// learn draws all elements anew after an exploration, or after each round. The answers of the round are in the stream
-// already.
+// learn draws all elements anew: after each exploration, or with direct draws after each round. The answers of the
+// round are in the stream already.
 func (e *expertsRule) learn(stream *mechanisms.Stream, p playedRound, _ int, _ float64) {
 	if p.cell < 0 && e.config.Rate != direct {
 		return

@@ -13,12 +13,12 @@ import (
 // ICML 2013) at each position of the greedy set in turn.
 type halvingRule struct {
 	config    Config
-	set       []int  // so far, then one more element that is tried
+	set       []int  // the set so far, then the element that is tried
 	chosen    int    // elements of the set that stand
 	remaining []int  // elements that may come next, in the order of their list
 	cursor    int    // among left, which is tried next
 	cut       int    // halvings at this position
-	stage     uint32 // positions there were, in all epochs: answers of another one are of no use
+	stage     uint32 // number of positions so far, in all epochs; answers of other positions are ignored
 	round     uint64 // rounds that went out in this epoch
 	tried     []trial
 }

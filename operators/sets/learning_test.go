@@ -209,7 +209,7 @@ func TestWeightsAreWithinTheirBound(t *testing.T) {
 	missed, towns := 0.0, tiertest.Runs(2, 4)
 	for seed := range towns {
 		w := newTown(3, 10, uint64(seed))
-		best, _ := w.greedy(1) // of one element greedy is best
+		best, _ := w.greedy(1) // for one element greedy is optimal
 		w.play(machineOf(t, c, 1, byte(seed)), rounds, func(_ int, d operators.Decision) {
 			missed += (w.value(best) - w.value(setOf(d))) / float64(towns)
 		})

@@ -34,7 +34,7 @@ type Machine struct {
 	config Config
 	table  *actions.Table
 	rule   rule
-	rounds []playedRound // by number of the round, modulo how many the table knows of
+	rounds []playedRound // by number of the round, modulo the number of rounds in the table
 
 	contribution [2]float64
 	point        []float64

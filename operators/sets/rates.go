@@ -17,7 +17,7 @@ import (
 // rates are the constants of the rule draws. They are computed when a stream is opened, and stored in its plan.
 type rates struct {
 	share float64 // γ, of rounds that explore
-	most  uint64  // explorations of a life: as many, or with capped coins that at most
+	most  uint64  // explorations of a life: exactly, or with capped coins at most
 	loss  float64 // ε of a draw at most
 }
 
@@ -56,7 +56,7 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		if c.Rate == direct {
 			times = rounds
 		} else if !c.Capped {
-			times++ // as the source has it, which draws once before any event
+			times++ // as in the source, which draws once before any event
 		}
 		eta = m.Budget.Epsilon / float64(k*math.Sqrt(float64(32*times)*elementary.Log(k/m.Budget.Delta)))
 	}

@@ -24,9 +24,9 @@ func (c operator) expertMisses(m mechanisms.Config, law noiseLaw, r regulariser)
 	}
 	last, variation := r.at(eventsOf(m)), law.worst
 	if law.memory > 0 {
-		kept := math.Exp(float64(c.every) * math.Log1p(-1/float64(law.memory))) // of an event, until the next decision
+		kept := math.Exp(float64(c.every) * math.Log1p(-1/float64(law.memory))) // of an event, at the next decision
 		add(1/(1-kept), last, law.steady)
-		variation *= 2 // it starts again once in a memory at most
+		variation *= 2 // it restarts at most once in a memory
 	} else {
 		decisions := min(m.Scope.Span(), m.Scope.End()) / c.every
 		if decisions == 0 {
@@ -34,7 +34,7 @@ func (c operator) expertMisses(m mechanisms.Config, law noiseLaw, r regulariser)
 		}
 		for j := uint64(1); j <= decisions; {
 			next := min(decisions+1, j+max(1, j/16))
-			deviation := law.worst // of (1) alone
+			deviation := law.worst // for (1) alone
 			if law.grows {
 				deviation = law.at(j * c.every)
 			}
@@ -110,7 +110,7 @@ func (c operator) lackedBy(missed, events float64, copies int) float64 {
 	switch c.function {
 	case modular: // gradients do not fall
 		return missed / k
-	case quadratic: // by 2 along a point
+	case quadratic: // gradients fall by 2 along a point
 		return 2*missed/k + events/float64(copies)
 	default:
 		return missed + k*k*events/(2*float64(copies))

@@ -13,14 +13,14 @@ import (
 
 // operator implements operators.Operator.
 type operator struct {
-	rule      string  // by…
-	copies    int     // of shares; 0: as computed
+	rule      string  // one of the constants by…
+	copies    int     // copies of shares; 0: as computed
 	twice     bool    // leaders may draw an element twice, as in plans of the first version
 	published bool    // decisions of an audit have the points of all copies
 	norm      float64 // ORIEL_VALUES_NORM
 	length    float64 // M, bound on the length of a position's gains; 0: gains are centred on ½
 	printed   bool    // rates and copies as the source prints them
-	bounded   bool    // no faster than a bound on regret is proved for
+	bounded   bool    // the rate is limited to one with a proved regret bound
 	function  function
 	types     []place // empty if events contain the values of elements
 	elements  int     // N

@@ -12,7 +12,7 @@ type greedy struct {
 	pick     int
 	set      []int
 	member   []bool
-	before   []float64 // of each type, the value of the set so far
+	before   []float64 // value of the set so far to each type
 }
 
 func newGreedy(f function, types, elements, pick int) *greedy {

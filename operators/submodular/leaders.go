@@ -37,7 +37,7 @@ type leadersRule struct {
 	to            convex.Projection
 	probabilities []float64
 	scaled        []float64
-	scores        []int64 // of elements with a chance
+	scores        []int64 // scores of elements with positive probability
 	among         []int   // which these are
 }
 

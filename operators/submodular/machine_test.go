@@ -250,7 +250,7 @@ func TestCanariesAreFarApart(t *testing.T) {
 			}
 			k, size := float64(c.pick), float64(c.component(m).Size)
 			want := size - (k-1)*(k-1)
-			if c.function == modular { // but for elements that are in the set
+			if c.function == modular { // except for elements in the set
 				want = size - k*(k-1)/2
 			}
 			shares := c.rule == byShares

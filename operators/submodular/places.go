@@ -101,7 +101,7 @@ type params struct {
 	names []string // of types, which are elements too
 	table []float64
 
-	copies      int  // of shares and leaders, else 0
+	copies      int  // copies of shares and leaders, else 0
 	regulariser      // of these
 	means       bool // decisions follow means
 

@@ -96,7 +96,7 @@ func (t *reference) scale() float64 {
 		return float64(t.pick)
 	case quadratic:
 		if t.rule == byShares {
-			return float64(t.pick) / 2 // a gradient is 2/k at most
+			return float64(t.pick) / 2 // a gradient is at most 2/k
 		}
 		return float64(t.pick*t.pick) / float64(2*t.pick-1)
 	default:

@@ -82,11 +82,11 @@ func (c operator) regulariserOf(m mechanisms.Config) (regulariser, error) {
 type noiseLaw struct {
 	law    mechanisms.Law
 	grows  bool                      // Gaussian noise of a filter: the deviation rises, but where a memory's starts again
-	at     func(step uint64) float64 // of Gaussian noise, the standard deviation after a step
+	at     func(step uint64) float64 // standard deviation of Gaussian noise after a step
 	worst  float64                   // σ*, the largest standard deviation of a released number
 	steady float64                   // the one long after the start
 	node   float64                   // scale of a draw, units of gain
-	memory uint64                    // of sums that decay, steps; else 0
+	memory uint64                    // memory of decaying sums, steps; else 0
 }
 
 // noiseLawOf reads the law from a calibration.

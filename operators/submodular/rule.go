@@ -116,7 +116,7 @@ func (p *prefixes) contribution(dst []float64, e schemas.Event) bool {
 		for _, in := range p.set[:i] {
 			gains[in] = -centre // a set gains nothing from an element that it has
 		}
-		if !slices.Contains(p.set[:i], element) { // as draws alone can be
+		if !slices.Contains(p.set[:i], element) { // only draws can repeat elements
 			before = p.function.with(before, p.values[element], p.pick)
 		}
 	}

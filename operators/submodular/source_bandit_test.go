@@ -127,7 +127,7 @@ func TestExplorationsAreOfTheirLaw(t *testing.T) {
 		geometric[m] = runs * gamma * math.Pow(1-gamma, float64(m))
 	}
 	geometric[events] /= gamma // no exploration at all
-	tail := 9                  // of numbers so large together: each class is of five runs and more
+	tail := 9                  // one class for larger numbers: each class expects at least five runs
 	numbers[tail], binomial[tail] = sumOf(numbers[tail:]), sumOf(binomial[tail:])
 	if got, most := chiSquare(numbers[:tail+1], binomial[:tail+1]); got > most {
 		t.Errorf("numbers of explorations: χ² is %g, at most %g: %v, want %v", got, most, numbers, binomial)
