@@ -140,8 +140,8 @@ func (p *proxy) pump(l *link, from, to net.Conn, answers bool) {
 	}
 }
 
-// Frames have a length u32. In requests an api key u16, a version u16 and a correlation id u32 follow; in answers the
-// correlation id.
+// A frame is a length u32 and a body. A request's body starts with api key u16, version u16 and correlation id u32; an
+// answer's body starts with the correlation id.
 const (
 	maxFrame    = 128 << 20
 	requestHead = 12

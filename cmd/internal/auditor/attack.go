@@ -64,7 +64,7 @@ func (a *Subject) followed(step uint64, o Options) uint64 {
 		return o.Steps
 	}
 	m := a.mechanism
-	// with decaying sums, the span of all of a user's events and the memory after it
+	// With decaying sums, follow all of a user's events and the memory after the last.
 	steps := max(1, min(m.Scope.Span()+min(m.Unit.Figures().Among, longestAttack), longestAttack))
 	if end := m.Scope.End(); end >= step {
 		steps = min(steps, end-(step-1))

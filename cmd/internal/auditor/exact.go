@@ -282,7 +282,8 @@ func (a *Subject) shownSteps(steps uint64) (uint64, []string, error) {
 	return min(steps, limit), nil, nil
 }
 
-// repetition plays a canary twice, and its neighbour.
+// repetition checks the noise of repeated runs. The same records under the same identities must get the same noise;
+// other identities, or the canary's neighbour, must get other noise.
 func (a *Subject) repetition() (Check, error) {
 	check := Check{
 		Name: "repetition", Looked: "runs under the same identities, and under others", Count: 4,

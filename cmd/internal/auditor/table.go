@@ -25,7 +25,7 @@ func lower(x float64) string {
 	return strconv.FormatFloat(x-unit/2, 'g', 4, 64) // rounds to the next four digits below
 }
 
-// Print writes, for people, the attempts and the findings.
+// Print writes the attempts and the findings as text for people.
 func (r *Result) Print(out io.Writer) error {
 	g := r.subject.guarantee
 	fmt.Fprintf(out, "%s, %s, B = %d, d = %s, adjacency %s, unit %s\n",

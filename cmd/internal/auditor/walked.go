@@ -72,7 +72,7 @@ var (
 	malformed = []byte(`{`)
 )
 
-// walkOf returns a machine behind a walk.
+// walkOf returns the machine as a walked: its records first pass the checks that a service's records pass.
 func (a *Subject) walkOf(m operators.Machine) (*walked, error) {
 	h := &handing{Machine: m}
 	body := schemas.Body{Name: "audit", Members: []schemas.Member{{Name: "event", Kind: schemas.KindNumber}}}
