@@ -13,8 +13,8 @@ import (
 	"oriel/state"
 )
 
-// checkpointMagic opens a checkpoint file; the last byte is its format. After it come the changelog records of one
-// partition that open its stream, each key and value behind its u32 length, little-endian.
+// checkpointMagic starts a checkpoint file; its last byte is the format version. The changelog records of one partition
+// that are needed to open its stream follow. Each key and each value has a u32 length before it, little-endian.
 const checkpointMagic = "oriel checkpoint\x01"
 
 // ErrCheckpoint means that a file is not a checkpoint of this format.
@@ -67,7 +67,7 @@ func parseCheckpoint(b []byte) (*changelog.View, error) {
 	return view, nil
 }
 
-// open opens the stream of a checkpoint. The keys are those of its manifest.
+// open opens the stream of a checkpoint. It takes the keys from the checkpoint's manifest.
 func open(
 	d changelog.Deployment, view *changelog.View, p int32,
 ) (saved changelog.Saved, keys changelog.Keys, err error) {
