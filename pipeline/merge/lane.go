@@ -20,19 +20,19 @@ const readAhead = 2
 // only user of its reader.
 type lane struct {
 	partition int32
-	turns     []turn         // ahead
-	ready     []*fetch.Batch // read, in order, not handed out
-	next      int64          // behind what was handed out
-	epoch     int32          // of the last batch of that, or −1
-	known     int64          // where the partition ends, as far as is known
-	err       error          // behind ready
-	doubt     kafka.Doubt    // that the leader has all of the range that is read
+	turns     []turn         // ranges still to be handed out
+	ready     []*fetch.Batch // Batches fetched and not handed out yet, in order
+	next      int64          // offset after the records handed out
+	epoch     int32          // leader epoch of the last batch handed out, or −1
+	known     int64          // end of the partition, as far as is known
+	err       error          // returned after the ready Batches
+	doubt     kafka.Doubt    // whether the leader has all of the current range
 
-	reader  *fetch.Reader // nil: opened at read when needed
-	read    int64         // behind what is ready
+	reader  *fetch.Reader // opened at offset read when needed; nil before
+	read    int64         // offset after the ready Batches
 	running bool
-	cancel  context.CancelFunc // of what is running
-	parked  bool               // has found no room, or had to make some: waits until it is needed, or there is more
+	cancel  context.CancelFunc // cancels the running fetch
+	parked  bool               // found no room, or gave up its memory: waits for its turn or for room
 }
 
 // holds reports whether a lane holds memory or may hold some.
@@ -121,7 +121,7 @@ func (r *Reader) next(l *lane, cancel context.CancelFunc) (more, patient bool) {
 	}
 	l.running, l.cancel = false, nil
 	r.given(l)
-	r.run(l) // a reader that was closed is opened again
+	r.run(l) // opens a closed reader again
 	notify(r.came)
 	return false, false
 }
@@ -152,8 +152,8 @@ func (r *Reader) put(l *lane, b *fetch.Batch, err error) (t turn, short bool) {
 			b.Release()
 			return t, true
 		}
-		b.Next = t.To    // the range ends with offsets that hold nothing: compacted, or never given to a record
-		l.reader.Close() // it stands at From
+		b.Next = t.To    // the range ends with offsets without records: compacted, or never used
+		l.reader.Close() // the reader stands at From
 		l.reader = nil
 	}
 	l.doubt.Clear()
@@ -180,7 +180,7 @@ func (r *Reader) look(ctx context.Context, l *lane, t turn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.giving == l: // its context has ended
+	case r.giving == l: // its context was cancelled
 	case err != nil:
 		l.err = err
 	case end >= t.To:

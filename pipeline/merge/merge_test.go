@@ -77,7 +77,7 @@ func (e *env) grow(random *rand.Rand, partitions int32) {
 	}
 	log := e.log
 	if random.IntN(8) == 0 {
-		log.Key[0]++ // another's
+		log.Key[0]++ // a foreign key
 	}
 	var entries []order.Entry
 	for p := range partitions {
@@ -161,7 +161,7 @@ func TestReaderTakesNoOtherRecordsThanWereOrdered(t *testing.T) {
 		t.Fatalf("epochs %d and %d", first, third)
 	}
 	for _, last := range []int32{third, third - 1} {
-		e.order(e.log, order.Entry{Partition: 0, End: 1, Epoch: first + 1}) // a leader that has written nothing
+		e.order(e.log, order.Entry{Partition: 0, End: 1, Epoch: first + 1}) // a leader that has appended nothing
 		e.order(e.log, order.Entry{Partition: 0, End: 2, Epoch: last})
 		w := &walk{at: e.first()}
 		if last < third {
@@ -290,7 +290,7 @@ func TestMergedBatchesEndByPublicNumbers(t *testing.T) {
 				for range 1 + random.IntN(300) {
 					value := bytes.Repeat([]byte{byte('a' + neighbour)}, 1+random.IntN(2000))
 					if neighbour == 2 {
-						b.Append(value, nil, nil, 1) // as many bytes in the key
+						b.Append(value, nil, nil, 1) // as many bytes, in the key
 					} else {
 						b.Append(nil, value, nil, 1)
 					}

@@ -11,7 +11,7 @@ type Notices struct {
 	// Halted reports that the range whose turn it is has brought no records for HaltAfter, and later that it has again.
 	// Its partition has no leader, or its leader does not have the range yet. Fetch calls it.
 	Halted    func(partition int32, halted bool)
-	HaltAfter time.Duration // 0: 5 s, which most elections take less than
+	HaltAfter time.Duration // 0: 5 s, because most elections take less
 
 	// Refused receives the offset of an order record that is not the deployment's. It is called concurrently with
 	// Fetch.

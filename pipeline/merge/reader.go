@@ -32,22 +32,22 @@ type Reader struct {
 	running sync.WaitGroup
 	notices Notices
 	halt    halt
-	came    chan struct{} // something for Fetch has come, perhaps
-	taken   chan struct{} // a range was taken, perhaps
+	came    chan struct{} // receives when Fetch should look again
+	taken   chan struct{} // receives when a range was handed out
 
 	mu     sync.Mutex
-	at     *state.Ordered // behind all ranges ahead: where the order log was read to
-	merged int64          // merged offset of what Fetch hands out next
-	behind int64          // offsets between that and the ends of the partitions, as far as they are known
-	ahead  []turn         // what follows, in order
-	turns  int64          // how many there were
+	at     *state.Ordered // position after all ranges ahead, up to which the order log was read
+	merged int64          // merged offset of the next record that Fetch returns
+	behind int64          // offsets between merged and the known ends of the partitions
+	ahead  []turn         // ranges still to be handed out, in order
+	turns  int64          // ranges added so far
 	lanes  map[int32]*lane
-	failed error // of the order log; what it had added before is handed out first
+	failed error // error of the order log; ranges added before it are handed out first
 
-	patient *lane // whose turn it is, and which waits for room with nobody beside it; or nil
-	giving  *lane // gives back what it holds as soon as it has stopped running; or nil
-	tried   int64 // the turn whose lane was let run, whether it had found room before or not
-	parked  int   // lanes that wait for room
+	patient *lane // the lane whose turn it is, if it waits for room while no other lane runs
+	giving  *lane // the lane that must release its memory as soon as it stops running, or nil
+	tried   int64 // number of the last turn whose lane was resumed because its turn had come
+	parked  int   // number of lanes that wait for room
 }
 
 // turn is a range that is still to be handed out, and the order record that added it.
@@ -55,8 +55,8 @@ type turn struct {
 	order.Range
 	number int64
 	record int64
-	epoch  int32 // of the order log's batch that holds the record
-	last   bool  // of the record
+	epoch  int32 // leader epoch of the order log's batch that holds the record
+	last   bool  // the last range of its record
 }
 
 // NewReader returns a Reader that continues at a position of the stream that began at start. o.MaxBytes bounds one

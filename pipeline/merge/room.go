@@ -19,7 +19,7 @@ func (r *Reader) push(l *lane) {
 	case farthest == nil:
 		r.patient = l
 	case farthest.running:
-		r.giving = farthest // the lane whose turn it is runs again when it has stopped
+		r.giving = farthest // when it has stopped, given resumes the lane whose turn it is
 		if farthest.cancel != nil {
 			farthest.cancel()
 		}

@@ -113,18 +113,18 @@ func published(
 // check compares recomputed decisions with published ones, until the published ones end or one differs.
 type check struct {
 	partition int32
-	topics    []comparison // by output
+	topics    []comparison // one for each output
 	progress  func(compared int)
 	compared  int
-	err       error // what ended it
+	err       error // the error that ended the comparison
 }
 
 // comparison is the progress of the comparison in one topic.
 type comparison struct {
 	published func() (publishedDecision, error, bool)
-	due       publishedDecision // the next one published
-	ended     bool              // there is none
-	compared  bool              // one was
+	due       publishedDecision // the next published decision
+	ended     bool              // no published decision is left
+	compared  bool              // at least one decision was compared
 }
 
 // next reads the next published decision of a topic.

@@ -29,7 +29,7 @@ func Checkpoint(ctx context.Context, d changelog.Deployment, p int32) ([]byte, e
 	if _, _, err := open(d, view, p); err != nil {
 		return nil, err
 	}
-	records := view.Records()[1:] // the first is the local store's own
+	records := view.Records()[1:] // the first record belongs to the local store itself
 	slices.SortFunc(records, func(a, b state.Record) int { return bytes.Compare(a.Key, b.Key) })
 	return appendCheckpoint(nil, records), nil
 }

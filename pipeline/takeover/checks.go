@@ -29,7 +29,7 @@ func (t *takeOver) check(ctx context.Context, f *transactionStatus) error {
 func (t *takeOver) checkUnconfirmed(f *transactionStatus) error {
 	sealed := t.Log.Unconfirmed(t.StateKey)
 	if sealed == nil {
-		return nil // nothing of this partition's
+		return nil // the partition has no such records
 	}
 	at, _, err := t.Sealer.Open(sealed)
 	if err != nil || at.Next <= t.Position.Next || f.verdicts.ended(at.Next) {
@@ -103,7 +103,7 @@ func (t *takeOver) left(
 // that is unknown.
 func continues(high, known, next int64) int64 {
 	if known >= 0 && known < next {
-		return min(high, known) // what follows is of another history
+		return min(high, known) // later records belong to another history
 	}
 	return high
 }
@@ -120,7 +120,7 @@ func (t *takeOver) checkSemantics(
 	tail := false
 	for i, topic := range t.Topics.Outputs() {
 		b := t.ends.decisions[i]
-		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted: nobody can tell
+		tail = tail || !f.decisions[i].any && b.Start > 0 // the last decisions were deleted, so this is unknown
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, b.Start, b.High, true) {
 			if err != nil {
 				return err

@@ -12,20 +12,20 @@ import (
 
 // decisionsFound are the decisions of the incarnation in one of its topics, beside its state.
 type decisionsFound struct {
-	any         bool              // a committed one can be read
-	last        uint64            // the step of the last committed one
-	index       uint64            // and its index
-	beyondState map[uint64][]byte // the committed ones behind the state, by index
-	resend      [][]byte          // those up to the state's that are not committed, in order
+	any         bool              // some committed decision can be read
+	last        uint64            // step of the last committed decision
+	index       uint64            // index of the last committed decision
+	beyondState map[uint64][]byte // committed decisions behind the state, by index
+	resend      [][]byte          // decisions up to the state that are not committed, in order
 }
 
 // findDecisions reads the ends of the topics of decisions.
 func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) {
 	topics := t.Topics.Outputs()
 	found := make([]decisionsFound, len(topics))
-	_, owed := t.Stream.Due(0) // before the first record
+	_, owed := t.Stream.Due(0) // number of decisions before the first record
 	if t.Position.Owes {
-		owed = 0 // the state is before them: they are made again
+		owed = 0 // the state stands before them, so they are made again
 	}
 	lack := abortedDecisions{from: t.Position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
 	for i, topic := range topics {
@@ -47,7 +47,7 @@ func (t *takeOver) findDecisionsOf(
 ) (f decisionsFound, behind int64, err error) {
 	for from := range fetch.Backwards(b.Start, b.Stable) {
 		f, behind = decisionsFound{beyondState: map[uint64][]byte{}}, b.Start
-		before := false // a decision of the state or before it was seen
+		before := false // whether a decision up to the state was seen
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
 				return f, behind, err
@@ -83,8 +83,8 @@ func (t *takeOver) isBehind(d schemas.Decision) bool {
 
 // abortedDecisions are decisions up to the state's that stand after the last committed one in their topic.
 type abortedDecisions struct {
-	from     uint64              // the first step that some topic may have no decision of; behind the state's: none
-	complete uint64              // the first step that retention has left in every topic, as far as is known
+	from     uint64              // first step of which some topic may lack a decision; behind the state if there is none
+	complete uint64              // first step of which every topic still has all decisions, as far as is known
 	lines    []map[uint64][]byte // by output and index
 }
 
@@ -176,7 +176,7 @@ func (t *takeOver) committed(
 func (t *takeOver) committedIn(
 	ctx context.Context, topic topics.Topic, b topics.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {
-	whole := step // unless retention has deleted some
+	whole := step // lower if retention has deleted some
 	for from := range fetch.Backwards(b.Start, b.Stable) {
 		some, before := false, false
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {
@@ -188,7 +188,7 @@ func (t *takeOver) committedIn(
 				continue
 			}
 			if !some && b.Start > 0 {
-				whole = d.Step + 1 // of the oldest one's step others may have been deleted
+				whole = d.Step + 1 // other decisions of the oldest one's step may have been deleted
 			}
 			some = true
 			before = before || d.Step < step

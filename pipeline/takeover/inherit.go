@@ -37,7 +37,7 @@ func (t *takeOver) inheritAll(
 	if from >= 0 {
 		names := []string{deployment.Config{}.StreamName(from)}
 		if decisions.Partitions == 1 {
-			names = append(names, t.Config.Input) // it may have been one stream of the whole topic
+			names = append(names, t.Config.Input) // the predecessor may have been one stream of the whole topic
 		}
 		if _, last, err = t.predecessorDecision(ctx, decisions, from, names...); err != nil {
 			return nil, err
@@ -81,7 +81,7 @@ func (t *takeOver) predecessorStream(decisions topics.Topic) (int32, error) {
 	case f.Stream == "":
 		return 0, nil
 	}
-	p, err := strconv.ParseInt(f.Stream, 10, 32) // the configuration was checked
+	p, err := strconv.ParseInt(f.Stream, 10, 32) // valid, because the configuration was checked
 	if err != nil || int(p) >= decisions.Partitions {
 		return 0, t.stop(fmt.Sprintf("ORIEL_AFTER_STREAM: %q has streams 0 to %d, and no stream %s", f.Name, decisions.Partitions-1, f.Stream),
 			"Name one of them, or none")

@@ -26,10 +26,10 @@ import (
 //
 // All of it is public: offsets, indices and decisions. A take-over's actions are a function of these alone.
 type transactionStatus struct {
-	decisions []decisionsFound // by output
+	decisions []decisionsFound // one for each output
 	verdicts  statusesFound
-	group     int64          // where the group stands in the stream, −1 for nowhere
-	offsets   []group.Offset // that say so
+	group     int64          // the stream's offset at which the group stands, −1 for none
+	offsets   []group.Offset // the group's offsets, from which group follows
 
 	// end is the input offset up to which the committed parts reach. It grows if decisions beyond the state need more.
 	end int64
@@ -79,10 +79,10 @@ func (t *takeOver) inspect(ctx context.Context) (*transactionStatus, error) {
 
 // statusesFound holds the verdict rows of the incarnation near its state.
 type statusesFound struct {
-	end         int64            // of the last committed row, −1 if none can be read
-	rows        []sealedStatuses // those inspected, aborted ones behind the last committed one included, in order
-	beyondState []sealedStatuses // the committed ones behind the state
-	resend      []sealedStatuses // those up to the state that are not committed, in order
+	end         int64            // end of the last committed row, −1 if none can be read
+	rows        []sealedStatuses // inspected rows in order, with the aborted ones after the last committed one
+	beyondState []sealedStatuses // committed rows behind the state
+	resend      []sealedStatuses // rows up to the state that are not committed, in order
 }
 
 type sealedStatuses struct {
@@ -99,7 +99,7 @@ func (r sealedStatuses) full() bool {
 func (t *takeOver) findStatuses(ctx context.Context) (statusesFound, error) {
 	b, topic, next := t.ends.verdicts, t.Topics.Verdicts, t.Position.Next
 	var f statusesFound
-	behind := b.Start // the last committed row
+	behind := b.Start // offset after the last committed row
 	collect := func(from, end int64, uncommitted bool, each func(r sealedStatuses, offset int64)) error {
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, end, uncommitted) {
 			if err != nil {

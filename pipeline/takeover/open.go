@@ -184,7 +184,7 @@ func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if bytes.Equal(r.Key, t.keys.Incarnation) { // of several attempts the last one counts, whole or not
+		if bytes.Equal(r.Key, t.keys.Incarnation) { // the last of several attempts counts, complete or not
 			sent = changelog.NewView(t.Topics.Changelog)
 		}
 		sent.Set(r.Key, r.Value)
@@ -192,7 +192,7 @@ func (t *takeOver) sentOpening(ctx context.Context) (bool, error) {
 	record := sent.Value(t.keys.Incarnation)
 	sealed, err := sent.Sealed(t.StateKey)
 	if err != nil || record == nil || sealed == nil {
-		return false, nil // cut short, and so not committed anywhere
+		return false, nil // incomplete, and so not committed anywhere
 	}
 	t.sealed = sealed
 	if err := t.restore(record); err != nil {

@@ -67,7 +67,7 @@ func (t *takeOver) checkParts(
 	ctx context.Context, parts []state.OrderedPart, ranges map[int32][]order.Range,
 ) error {
 	partitions := make([]int32, len(parts))
-	var epochs []topics.Epoch // of each partition, of what was taken, and of its ranges
+	var epochs []topics.Epoch // epoch of each partition's taken records, and those of its ranges
 	for i, part := range parts {
 		partitions[i] = part.Partition
 		epochs = append(epochs, topics.Epoch{Partition: part.Partition, Epoch: max(part.LeaderEpoch, 0)})

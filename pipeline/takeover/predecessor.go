@@ -19,9 +19,9 @@ import (
 
 // inheritance describes how far the predecessor came in a partition.
 type inheritance struct {
-	exists bool                // it has taken events of the partition
-	next   int64               // the first that it has not committed
-	last   *operators.Decision // the last that can be read; nil: it has published none
+	exists bool                // the predecessor has taken events of the partition
+	next   int64               // offset of the first event that it has not committed
+	last   *operators.Decision // its last readable decision; nil if it has published none
 }
 
 // inherit ends the predecessor in the partition, so that nothing of it can change any more, and then reads how far it
@@ -36,7 +36,7 @@ func (t *takeOver) inherit(ctx context.Context, input topics.Bounds) (inheritanc
 	if err := t.refuseWhole(ctx, decisions); err != nil {
 		return inheritance{}, err
 	}
-	if int(p) >= decisions.Partitions { // added to the input since: it never had this one
+	if int(p) >= decisions.Partitions { // the predecessor never had this partition: it was added later
 		return inheritance{}, nil
 	}
 	if err := t.endPredecessor(ctx, states, decisions, p); err != nil {
@@ -138,7 +138,7 @@ func (t *takeOver) endPredecessor(ctx context.Context, states, decisions topics.
 	switch {
 	case err == nil:
 		return nil
-	case kafka.Classify(err) == kafka.Fenced: // by a process of it that is alive; this stream stays ours
+	case kafka.Classify(err) == kafka.Fenced: // by a live process of the predecessor; this stream stays ours
 		return fmt.Errorf("pipeline: partition %d: end of %s: it has taken its id back: %s", p, f.Name, err.Error())
 	}
 	return fmt.Errorf("pipeline: partition %d: end of %s: %w", p, f.Name, err)

@@ -43,7 +43,7 @@ func (t *takeOver) reconcile(ctx context.Context, opening []state.Record) error 
 	tx, now := t.newTransaction(), time.Now().UnixMilli()
 	for output, found := range f.decisions {
 		for _, line := range found.resend {
-			d, _ := t.decision(line) // it was read as one
+			d, _ := t.decision(line) // cannot fail, because the line was parsed before
 			tx.Decide(uint8(output), t.Stream.RecordKeyOf(uint8(output), d), line, now)
 		}
 	}
@@ -148,9 +148,9 @@ func (t *takeOver) redo(ctx context.Context, f *transactionStatus, tx *transacti
 // redone compares recomputed decisions with committed ones.
 type redone struct {
 	f               *transactionStatus
-	reached         uint64                      // index of the last decision that came out
-	again           [streams.DecisionTopics]int // how many of the committed ones came out
-	differs, remedy string                      // of the first one that differs; "": none
+	reached         uint64                      // index of the last decision made again
+	again           [streams.DecisionTopics]int // number of committed decisions made again, by output
+	differs, remedy string                      // description and remedy of the first difference; empty if there is none
 }
 
 // isNew reports whether a decision must be published: neither it nor a later one that retention has left is committed.
@@ -195,7 +195,7 @@ func (t *takeOver) takeAgain(ctx context.Context, f *transactionStatus, b *trans
 		}
 		b.Transaction.End = batch.Stable + batch.Shift
 		err = b.Take(batch, until)
-		b.SkipTo() // a batch may end with offsets of no record, before those of the next one
+		b.SkipTo() // a batch may end with offsets without records
 		short := idle.Over(batch) && b.Position.Next < until()
 		batch.Release()
 		switch {

@@ -27,20 +27,20 @@ type Ports struct {
 	Model    streams.Model
 	Master   *state.MasterKey
 	Store    *local.Store      // local copies of the changelog; the take-over only reads them
-	Users    streams.UserIndex // of the process; the walk notes in it the users of events that it takes again
-	Listener notice.Listener   // with a function in every field but Decided and Published
+	Users    streams.UserIndex // the process's index, which learns the users of events that are taken again
+	Listener notice.Listener   // every function but Decided and Published must be set
 }
 
 // Owned is a partition after take-over: earlier owners are fenced, and the stream stands where their last transaction
 // ended.
 type Owned struct {
-	Producer *produce.Producer // brokers refuse every earlier one of the partition
-	Log      *changelog.View   // of the changelog, with the committed values
-	StateKey []byte            // of the state's records in the changelog
+	Producer *produce.Producer // brokers refuse all earlier producers of the partition
+	Log      *changelog.View   // view of the changelog, with the committed values
+	StateKey []byte            // key of the state's records in the changelog
 	Sealer   *state.Sealer
 	Stream   *streams.Stream
-	Position state.Position // of the stream, AFTER Due
-	Start    *state.Ordered // where the stream of a whole topic began; nil for that of one partition
+	Position state.Position // the stream's position AFTER Due
+	Start    *state.Ordered // where the stream of a whole topic began; nil for the stream of one partition
 	OrderKey [32]byte       // authenticates order records
 
 	// Due is what earlier owners left undone: an opening, first decisions, parts of a transaction that ended in some
@@ -54,22 +54,22 @@ type takeOver struct {
 	Ports
 	Owned
 	partition int32
-	name      string         // of the stream
-	ends      endOffsets     // fence
-	keys      changelog.Keys // load
+	name      string         // name of the stream
+	ends      endOffsets     // set by fence
+	keys      changelog.Keys // set by load
 
 	// The fields below describe the incarnation, once restore or open has set it.
 	incarnation [16]byte
-	start       int64  // offset of the input at which it begins
-	sealed      []byte // the committed state
+	start       int64  // input offset at which the incarnation begins
+	sealed      []byte // the committed state, sealed
 }
 
 // endOffsets holds the end offsets of the partitions that a transaction writes to, after every transaction on them has
 // ended.
 type endOffsets struct {
-	decisions           []topics.Bounds // by output
+	decisions           []topics.Bounds // one for each output
 	verdicts, changelog topics.Bounds
-	group               []group.Offset // of each partition of the input that the stream reads
+	group               []group.Offset // one for each input partition that the stream reads
 }
 
 // Run makes the caller the partition's only owner and restores its stream, or opens its first incarnation:
@@ -110,7 +110,7 @@ func Run(ctx context.Context, ports Ports, partition int32) (*Owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	owned := t.Owned // without what only the take-over needs, such as a copy of the state
+	owned := t.Owned // drop parts that only the take-over needs, such as a copy of the state
 	return &owned, nil
 }
 

@@ -20,8 +20,8 @@ type Builder struct {
 	Now int64
 
 	sealer  *state.Sealer
-	sent    state.Position // where the transaction before ends
-	private []byte         // the state, before it is sealed
+	sent    state.Position // position at which the previous transaction ends
+	private []byte         // serialized state before it is sealed
 }
 
 // NewBuilder starts at a committed position of a partition's stream. index may be nil.

@@ -26,10 +26,10 @@ type Committer struct {
 	Config     deployment.Config
 	Topics     deployment.Topics
 	Client     *kafka.Client
-	Producer   *produce.Producer // of the take-over: brokers refuse every earlier one
-	Membership group.Membership  // under which the group's offset is committed
-	StateKey   []byte            // of the state's records in the changelog
-	Log        *changelog.View   // of the changelog; it follows what is committed
+	Producer   *produce.Producer // from the take-over: brokers refuse all earlier producers
+	Membership group.Membership  // group membership under which the group's offset is committed
+	StateKey   []byte            // key of the state's records in the changelog
+	Log        *changelog.View   // view of the changelog, updated after each commit
 	Store      *local.Store      // local copy of the changelog, shared with other partitions
 	Listener   notice.Listener
 }

@@ -42,15 +42,15 @@ type Transaction struct {
 	Note string
 
 	Extent
-	Count  int    // decisions
-	Steps  uint64 // closed steps
+	Count  int    // number of decisions
+	Steps  uint64 // number of closed steps
 	End    int64  // end of the input when the last records were fetched
 	Newest []byte // line of the last decision in the first topic; empty unless New was asked to keep it
 
 	keepNewest bool
 	pool       *records.Pool   // memory of the decisions, shared with the partition's other transaction
-	verdicts   []byte          // one for each offset since the transaction before
-	stretches  []state.Stretch // whose offsets these are; empty for the stream of one partition
+	verdicts   []byte          // one byte for each offset since the previous transaction
+	stretches  []state.Stretch // input ranges of these offsets; empty for the stream of one partition
 	row        []byte          // a row under construction
 }
 
@@ -102,7 +102,7 @@ func (t *Transaction) Decide(output uint8, key, line []byte, now int64) {
 // record.
 type Extent struct {
 	Records int
-	Taken   int // bytes of the records as they lie in their batches
+	Taken   int // bytes of the records as encoded in their batches
 }
 
 func (e *Extent) add(at records.Public) {
@@ -118,7 +118,7 @@ func (t *Transaction) setStatus(gap int64, code schemas.Code) {
 
 // setSkipped adds the verdicts of offsets without a readable record: markers and records of aborted transactions.
 func (t *Transaction) setSkipped(offsets int64) {
-	t.verdicts = append(t.verdicts, make([]byte, offsets)...) // 0: no record
+	t.verdicts = append(t.verdicts, make([]byte, offsets)...) // 0 means no record
 }
 
 // move notes that the stream of a whole topic has taken the offsets from ≤ x < to of a partition of the input.

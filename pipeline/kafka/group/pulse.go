@@ -20,9 +20,9 @@ const watchInterval = 5 * time.Second
 // until the answer to the next. So they also go on while the member closes its tasks, rejoins and syncs, because these
 // must not use up its session timeout.
 type heartbeats struct {
-	ended    chan struct{} // closed when the share is over, whatever the reason
+	ended    chan struct{} // closed when the assignment is over, for any reason
 	expelled chan struct{} // closed when the coordinator does not know the member: what it waits for never comes
-	verdict  error         // why, once expelled is closed
+	verdict  error         // the reason, once expelled is closed
 	once     sync.Once
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
@@ -84,7 +84,7 @@ func (p *heartbeats) beat(ctx context.Context, g *Member, body []byte) {
 		default:
 			g.client.OnRetry("heartbeat of group "+g.config.ID, err)
 			if time.Since(heard) >= g.config.SessionTimeout {
-				p.end() // others may have the share by now
+				p.end() // other members may have the partitions by now
 			}
 		}
 	}
