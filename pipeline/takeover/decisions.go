@@ -176,7 +176,7 @@ func (t *takeOver) committed(
 func (t *takeOver) committedIn(
 	ctx context.Context, topic topics.Topic, b topics.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {
-	whole := step // lower if retention has deleted some
+	whole := step // later if retention has deleted some
 	for from := range fetch.Backwards(b.Start, b.Stable) {
 		some, before := false, false
 		for r, err := range fetch.Records(ctx, t.Client, topic, t.partition, from, b.Stable, false) {

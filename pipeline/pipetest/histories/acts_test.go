@@ -40,7 +40,7 @@ func (p *play) act(a act) {
 	}
 }
 
-// upgrade ends all processes and starts them in a version of other semantics.
+// upgrade ends all processes and starts them again in a version with other semantics.
 func (p *play) upgrade() {
 	p.later = true
 	p.out.count("upgrade")
@@ -56,7 +56,7 @@ func (p *play) upgrade() {
 	}
 }
 
-// tear ends the transaction in which a process has died, in each part as the script says.
+// tear ends the transaction in which a process has died. The script determines how each part ends.
 func (p *play) tear(partition int32, d death) {
 	ctx := p.t.Context()
 	for name, l := range p.lives {
@@ -101,7 +101,7 @@ func (p *play) tear(partition int32, d death) {
 	}
 }
 
-// retain deletes records as retention does: of the input, what no state needs.
+// retain deletes records as retention does; of the input, it deletes only records that no state needs.
 func (p *play) retain(a act) {
 	ctx, c := p.t.Context(), p.setup.Config
 	b, err := topics.BoundsOf(ctx, p.client, a.topic, a.partition)
@@ -140,7 +140,7 @@ func (p *play) retain(a act) {
 	p.out.add("retention under an uncommitted tail", b2i(b.High > b.Stable))
 }
 
-// await waits until every partition has committed all of its input, a minute at most.
+// await waits until every partition has committed all of its input, for at most a minute.
 func (p *play) await() {
 	from := p.now()
 	for p.now() < from+time.Minute {
@@ -183,7 +183,7 @@ func (p *play) done() bool {
 	return true
 }
 
-// process is the service as it runs in a process of that name now.
+// process returns the service as a process of that name runs it at present.
 func (p *play) process(name string, l *life) func(context.Context, *simtest.Member) error {
 	s := p.setup
 	if p.script.static {

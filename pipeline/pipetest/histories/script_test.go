@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// script is a history before it is played. All of it follows from the seed; parts may be left out by name, and the rest
-// stays.
+// script is a history before it is played. All of it follows from the seed. A part may be left out by its name without
+// a change of the other parts.
 type script struct {
 	seed       uint64
 	partitions int  // of the input
@@ -39,7 +39,7 @@ type script struct {
 	without                   []string
 }
 
-// burst is a batch of records that somebody sends.
+// burst is a batch of records that a client sends.
 type burst struct {
 	at        time.Duration
 	partition int32
@@ -48,7 +48,7 @@ type burst struct {
 	records   []records.Record
 }
 
-// death is where a process dies, the n-th of its name: at a request, or at a point of the protocol.
+// death is the place at which the n-th process of a name dies: at a request, or at a point of the protocol.
 type death struct {
 	member string
 	life   int
@@ -62,7 +62,7 @@ type death struct {
 	told   bool // the end of that transaction was acknowledged, so that the store has followed it
 }
 
-// fault is what goes wrong between processes and brokers from one time to another.
+// fault is a disturbance between processes and brokers, from one time to another.
 type fault struct {
 	from, to time.Duration
 	simtest.Fault
@@ -78,7 +78,7 @@ type act struct {
 	share     float64 // of what may be deleted
 }
 
-// span is the time in which things happen; then all is mended.
+// span is the time in which the script's events happen; after it all faults end.
 const span = 8 * time.Second
 
 func pick[T any](random *rand.Rand, list ...T) T { return list[random.IntN(len(list))] }
@@ -151,7 +151,7 @@ func (s *script) writeDeaths(random *rand.Rand) {
 			member: "a", life: life, heard: random.IntN(2) == 0, pause: within(random, 0, 3*time.Second),
 			disk: pick(random, "kept", "kept", "lost", "power"),
 		}
-		// Few requests are an opening or a take-over, and many follow.
+		// An opening or a take-over takes few requests, and many requests follow it.
 		d.n = 1 + int(float64(140)*random.Float64()*random.Float64())
 		if random.IntN(4) == 0 {
 			d.point = pick(random, notice.PointFenced, notice.PointRestored, notice.PointProduced, notice.PointEnded)
@@ -170,14 +170,14 @@ func (s *script) writeDeaths(random *rand.Rand) {
 	}
 }
 
-// writeTold acknowledges some of the transactions that are torn.
+// writeTold marks some of the torn transactions as acknowledged.
 func (s *script) writeTold(random *rand.Rand) {
 	for i := range s.deaths {
 		s.deaths[i].told = s.deaths[i].torn != nil && random.IntN(2) == 0
 	}
 }
 
-// codes are refusals that go by.
+// codes are error codes of temporary refusals.
 var codes = []simtest.Effect{
 	simtest.Refused(kafkago.NotEnoughReplicas), simtest.Refused(kafkago.NotLeaderForPartition),
 	simtest.Refused(kafkago.GroupLoadInProgress), simtest.Refused(kafkago.NotCoordinatorForGroup),
@@ -246,7 +246,7 @@ func (s *script) writeActs(random *rand.Rand) {
 	slices.SortFunc(s.acts, func(a, b act) int { return int(a.at - b.at) })
 }
 
-// writeExchange draws the record in whose place the neighbour has another.
+// writeExchange draws the record that differs in the neighbour.
 func (s *script) writeExchange(random *rand.Rand) {
 	for range 10 {
 		if len(s.bursts) == 0 {
@@ -264,7 +264,7 @@ func (s *script) writeExchange(random *rand.Rand) {
 	s.exchangeBurst = -1
 }
 
-// neighbour is the same script with one record of other contents.
+// neighbour returns the same script with other contents of one record.
 func (s script) neighbour() (script, bool) {
 	if len(s.bursts) == 0 || s.exchangeBurst < 0 {
 		return s, false

@@ -17,7 +17,7 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// writer is who appends to the order log of a whole topic.
+// writer selects the processes that append to the order log of a whole topic.
 type writer int
 
 const (
@@ -26,10 +26,10 @@ const (
 	other               // the process beside it
 )
 
-// orderer is the name of the process that does nothing but append to the order log.
+// orderer is the name of the process that only appends to the order log.
 const orderer = "o"
 
-// streams is how many the deployment has.
+// streams returns the number of streams of the deployment.
 func (s script) streams() int32 {
 	if s.whole {
 		return 1
@@ -37,7 +37,7 @@ func (s script) streams() int32 {
 	return int32(s.partitions)
 }
 
-// streamOf is the stream that a partition of the input is part of.
+// streamOf returns the stream of an input partition.
 func (s script) streamOf(partition int32) int32 {
 	if s.whole {
 		return 0
@@ -45,11 +45,11 @@ func (s script) streamOf(partition int32) int32 {
 	return partition
 }
 
-// mostAdded is how many partitions an input is given at most while it is read.
+// mostAdded bounds the number of partitions that are added to an input while it is read.
 const mostAdded = 2
 
-// writeWhole makes one stream of the input, gives it more partitions, and lets more go wrong: with the order log, and
-// with a process that writes it.
+// writeWhole makes the input one stream and adds partitions to it. It also draws more faults: of the order log, and of
+// a process that writes it.
 func (s *script) writeWhole(random *rand.Rand) {
 	s.whole, s.partitions, s.writer = true, 2+random.IntN(3), pick(random, owner, owner, both, other)
 	for i := range s.bursts {
@@ -123,7 +123,7 @@ func (s *script) writeOrderFaults(random *rand.Rand) {
 	}
 }
 
-// writeOrder is the process that does nothing else.
+// writeOrder runs the process that only appends to the order log.
 func (p *play) writeOrder(ctx context.Context, m *simtest.Member) error {
 	config := kafka.Config{Brokers: []string{m.Broker()}}
 	m.Network(&config)
@@ -161,8 +161,8 @@ func (p *play) addPartition() {
 	p.out.count("partition added")
 }
 
-// forge appends to the order log what must count for nobody: bytes of somebody else, a record that is there, or the
-// answer of a leader that others have replaced.
+// forge appends order records that must not count: foreign bytes, a record that is there already, or the answer of a
+// leader that was replaced.
 func (p *play) forge(a act) {
 	ctx, c := p.t.Context(), p.setup.Config
 	log := p.read(place{c.Order, 0})
