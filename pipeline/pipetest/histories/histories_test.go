@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // randPoolAt is kfake's position in a buffer of random bytes, from which it takes ids of topics and members.
+//
 //go:linkname randPoolAt github.com/twmb/franz-go/pkg/kfake.randPoolAt
 var randPoolAt int
 
