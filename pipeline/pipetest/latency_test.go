@@ -13,8 +13,9 @@ import (
 	"oriel/pipeline/pipetest/simtest"
 )
 
-// TestAWholeTopicWaitsForOneCommit: an event is committed one interval after it was sent, or a little later. So is one
-// of a partition's stream. Order records that were not in step with commits would cost half an interval more.
+// TestAWholeTopicWaitsForOneCommit checks that an event of a whole topic's stream is committed about one interval after
+// it was sent, like an event of a partition's stream. It would take half an interval more if order records were not in
+// step with commits.
 func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 	for name, c := range map[string]struct {
 		order    string
