@@ -19,7 +19,7 @@ import (
 	"oriel/state"
 )
 
-// sayings are kinds of records with different contents, at equal places and of equal lengths.
+// sayings returns kinds of records that differ only in contents: their offsets and lengths are equal.
 func sayings() map[string]func(i int) records.Record {
 	valid := []byte(`{"cost":[1]}`)
 	all := map[string]func(i int) records.Record{
@@ -48,7 +48,7 @@ func sayings() map[string]func(i int) records.Record {
 	return all
 }
 
-// feed is the public side of a computer's input: Batches by number and size, and the pace of brokers.
+// feed describes the public side of a computer's input: the number and sizes of Batches, and the brokers' pace.
 type feed struct {
 	lengths [][]int // of the records of each Batch
 	gap     int64   // offsets without a record behind each
@@ -74,7 +74,7 @@ func openStream(t *testing.T) *streams.Stream {
 	return s
 }
 
-// closes returns the transactions that a computer hands over: where each ends, its size, and when.
+// closes returns the transactions that a computer hands over: the end, size and time of each.
 func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string, ends []int64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,8 +146,8 @@ func (f feed) closes(t *testing.T, say func(i int) records.Record) (all []string
 	return all, ends
 }
 
-// TestTransactionsEndByPublicNumbers checks that transactions close at the same offsets and times, with as many bytes
-// of everything, whatever records say. Where only bytes of input decide, the lengths of records decide where.
+// TestTransactionsEndByPublicNumbers checks that the contents of records do not change where and when transactions
+// close, nor their sizes. If only the input's bytes decide, the lengths of records must decide where.
 func TestTransactionsEndByPublicNumbers(t *testing.T) {
 	const length, records = 968, 300 // 1000 bytes with their overhead
 	full := slices.Repeat([]int{length}, records)

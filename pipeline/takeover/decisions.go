@@ -10,7 +10,7 @@ import (
 	"oriel/schemas"
 )
 
-// decisionsFound are the decisions of the incarnation in one of its topics, beside its state.
+// decisionsFound describes the decisions of the incarnation in one of its topics, near its state.
 type decisionsFound struct {
 	any         bool              // some committed decision can be read
 	last        uint64            // step of the last committed decision
@@ -19,7 +19,7 @@ type decisionsFound struct {
 	resend      [][]byte          // decisions up to the state that are not committed, in order
 }
 
-// findDecisions reads the ends of the topics of decisions.
+// findDecisions reads the ends of the decision topics.
 func (t *takeOver) findDecisions(ctx context.Context) ([]decisionsFound, error) {
 	topics := t.Topics.Outputs()
 	found := make([]decisionsFound, len(topics))
@@ -70,7 +70,7 @@ func (t *takeOver) findDecisionsOf(
 	return f, behind, nil
 }
 
-// decision parses a record of a topic of decisions, and reports whether it is of this stream and incarnation.
+// decision parses a record of a decision topic, and reports whether it is of this stream and incarnation.
 func (t *takeOver) decision(value []byte) (schemas.Decision, bool) {
 	d, err := schemas.ParseDecision(value)
 	return d, err == nil && d.Incarnation == t.incarnation && d.Stream == t.name
@@ -81,16 +81,16 @@ func (t *takeOver) isBehind(d schemas.Decision) bool {
 	return d.Step > t.Position.Step || t.Position.Owes
 }
 
-// abortedDecisions are decisions up to the state's that stand after the last committed one in their topic.
+// abortedDecisions are the decisions up to the state that stand after the last committed one in their topic.
 type abortedDecisions struct {
 	from     uint64              // first step of which some topic may lack a decision; behind the state if there is none
 	complete uint64              // first step of which every topic still has all decisions, as far as is known
 	lines    []map[uint64][]byte // by output and index
 }
 
-// findAborted finds the decisions between the last committed one and the state's, after the former. Their bytes belong
-// to the state: only the owner of the transactional id writes here, the state was sent after them, and a decision has
-// one value for ever.
+// findAborted finds the decisions of one topic after its last committed one, up to the state. The state implies their
+// bytes: only the owner of the transactional id writes here, the state was sent after them, and a decision has one
+// value for ever.
 func (t *takeOver) findAborted(
 	ctx context.Context, topic topics.Topic, output int, f decisionsFound, behind int64,
 	lack *abortedDecisions,
@@ -114,7 +114,7 @@ func (t *takeOver) findAborted(
 		}
 		found[d.Index], first = bytes.Clone(r.Value), min(first, d.Step)
 	}
-	// retention has deleted what came before, and a committed one is never deleted before an aborted copy of it
+	// Retention has deleted the earlier records. It never deletes a committed decision before an aborted copy of it.
 	if !f.any && b.Start > 0 {
 		step, lack.complete = first, max(lack.complete, first)
 	}
@@ -122,8 +122,8 @@ func (t *takeOver) findAborted(
 	return nil
 }
 
-// resend lists the decisions that each topic lacks up to the state. It checks that every decision that is due is in one
-// topic or the other, as far as retention allows; without an earlier state nothing more can be checked.
+// resend lists the decisions up to the state that each topic lacks. It checks that some topic has every decision that
+// is due, as far as retention allows. More cannot be checked without an earlier state.
 func (t *takeOver) resend(
 	ctx context.Context, found []decisionsFound, lack abortedDecisions,
 ) error {
@@ -151,8 +151,8 @@ func (t *takeOver) resend(
 	return nil
 }
 
-// committed finds, for an operator with two topics, the decisions of steps from one on that are committed in either
-// topic, and the step from which on retention has left all of them. A topic's end only shows which topic has the last
+// committed finds the decisions from a step on that are committed in either topic of an operator with two topics. It
+// also returns the step from which on retention has left all of them. A topic's end only shows which topic has the last
 // step, because the other may have had no decision for it.
 func (t *takeOver) committed(
 	ctx context.Context, step uint64,
@@ -172,7 +172,8 @@ func (t *takeOver) committed(
 	return is, whole, nil
 }
 
-// committedIn adds those of one topic, and returns the step from which on the topic has them all.
+// committedIn adds the committed decisions of one topic to is. It returns the step from which on the topic has all of
+// them.
 func (t *takeOver) committedIn(
 	ctx context.Context, topic topics.Topic, b topics.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {
