@@ -15,12 +15,12 @@ import (
 type computer struct {
 	*transaction.Builder
 	partition int32
-	interval  time.Duration // between commits
-	ordered   bool          // by an order log: commits are in step with it
+	interval  time.Duration // time between commits
+	ordered   bool          // the input has an order log, and commits are in step with it
 	filled    chan<- *transaction.Transaction
 	free      chan *transaction.Transaction
-	memory    int // a transaction closes when both hold so many bytes,
-	input     int // or when it is over so many
+	memory    int // a transaction closes when both transactions hold so many bytes,
+	input     int // or when it covers so many bytes of input
 }
 
 // run takes Batches until the channel is closed, and then hands over everything that it took. After work has ended it

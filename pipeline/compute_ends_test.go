@@ -50,14 +50,14 @@ func sayings() map[string]func(i int) records.Record {
 
 // feed describes the public side of a computer's input: the number and sizes of Batches, and the brokers' pace.
 type feed struct {
-	lengths [][]int // of the records of each Batch
-	gap     int64   // offsets without a record behind each
+	lengths [][]int // lengths of the records, by Batch
+	gap     int64   // offsets without a record after each record
 	pause   time.Duration
 	commit  time.Duration // how long a transaction takes
 	input   int
 	memory  int
 	stop    time.Duration // when work ends; 0: after the last Batch
-	ahead   bool          // events are decoded ahead
+	ahead   bool          // whether events are decoded ahead
 }
 
 // openStream opens a stream whose operator has two topics.
@@ -153,7 +153,7 @@ func TestTransactionsEndByPublicNumbers(t *testing.T) {
 	full := slices.Repeat([]int{length}, records)
 	for name, c := range map[string]struct {
 		feed
-		ends []int64 // from offset 10 on; nil: only equal
+		ends []int64 // expected ends, from offset 10 on; nil: they must only be equal
 	}{
 		"one byte below":  {feed: feed{lengths: [][]int{full}, input: 300_001}, ends: []int64{310}},
 		"as many bytes":   {feed: feed{lengths: [][]int{full}, input: 300_000}, ends: []int64{310}},

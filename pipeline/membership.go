@@ -37,7 +37,7 @@ func (s *Service) watchMembers(ctx context.Context, end func()) {
 		switch {
 		case err != nil, !members.Stable && !members.Gone:
 			continue
-		case members.Gone && !gone: // once may be a coordinator that has just moved
+		case members.Gone && !gone: // a single time may only mean that the coordinator has just moved
 			gone = true
 			continue
 		}

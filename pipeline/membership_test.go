@@ -23,7 +23,7 @@ func TestWhoElseIsInTheGroup(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		members  group.Members
-		versions []string // texts, each of which one line must hold
+		versions []string // texts of which the lines must contain one each, in order
 		problems []string
 	}{
 		{"nobody", group.Members{Stable: true}, nil, nil},

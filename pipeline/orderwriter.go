@@ -16,9 +16,9 @@ import (
 // OrderWriter writes the order of a whole topic's partitions in a process that does not own the topic's stream. All
 // functions must be set.
 type OrderWriter struct {
-	Deployment changelog.Deployment // it needs no Model
-	Note       func(text string)    // an event that a person should see once
-	Retried    func(err error)      // the writer starts again after err
+	Deployment changelog.Deployment // its Model is not used
+	Note       func(text string)    // receives an event that an operator of the service should see once
+	Retried    func(err error)      // called before the writer starts again after err
 	Appended   func(records int, offsets int64)
 }
 

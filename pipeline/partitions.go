@@ -48,7 +48,7 @@ func (t *task) awaitTopics(ctx context.Context) {
 		}
 		manifest, err := changelog.FindRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
 		if manifest != nil || notice.Kind(err) == notice.Stopped {
-			return // the take-over finds a stop again, and says it better
+			return // the take-over finds the same error, and reports it better
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (t *task) watchLag(work context.Context, start *state.Ordered, committed *a
 	for kafka.Pause(work, topicsInterval) == nil {
 		reached, err := ends.Look(work, topicsInterval)
 		if work.Err() != nil || err != nil && !kafka.Transient(err) {
-			return // watchTopics finds what is wrong with the input
+			return // watchTopics finds and reports the fault of the input
 		}
 		for _, end := range reached {
 			known[end.Partition] = end.Offset

@@ -31,13 +31,13 @@ type Service struct {
 	listener notice.Listener
 
 	users      userIndex
-	problems   []string     // what the last look at the group found wrong; used by the goroutine that looks only
-	others     []string     // the same, of members of other versions
-	idle       staleShares  // the same
+	problems   []string     // problems of the group at the last look; only the looking goroutine uses them
+	others     []string     // members of other versions at the last look; the same
+	idle       staleShares  // used by the same goroutine
 	inputs     atomic.Int32 // partitions of the input as of the last look at the topics
-	streams    atomic.Int32 // streams of the input, as of then
-	covered    atomic.Int32 // of them, those that all of our topics have a partition for
-	unfinished atomic.Bool  // a task that was told to end could not commit all that it had computed
+	streams    atomic.Int32 // streams of the input at that look
+	covered    atomic.Int32 // number of these streams for which all our topics have a partition
+	unfinished atomic.Bool  // whether a task that was asked to end could not commit all that it had computed
 }
 
 // NewService checks the deployment's topics and configuration records, and changes nothing. topics is the result of
@@ -86,7 +86,7 @@ func (s *Service) Run(ctx context.Context) error {
 		return fmt.Errorf("pipeline: join group: %w", err)
 	}
 	err = s.serve(ctx, group)
-	unheard := group.Close() // costs the others a session timeout, nothing else
+	unheard := group.Close() // if it fails, the other members wait for a session timeout, nothing worse
 	if err == nil {
 		s.listener.Ended(notice.Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
 	}
@@ -204,11 +204,11 @@ func (s *Service) generation(ctx context.Context, g *group.Generation) error {
 		t := &task{
 			service: s, partition: p, membership: g.Membership(),
 			memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
-			ahead:  len(g.Partitions) == 1, // tasks of several use several processors anyway
+			ahead:  len(g.Partitions) == 1, // several tasks use several processors anyway
 		}
 		tasks.Go(func() {
 			defer s.listener.Closed(p)
-			defer s.users.leave(p) // a partition that has stopped, or tries again, still remembers
+			defer s.users.leave(p) // a partition that has stopped, or is retried, still remembers its users
 			t.awaitTopics(alive)
 			err := t.keepRunning(alive)
 			if err == nil {

@@ -27,8 +27,8 @@ type task struct {
 	service    *Service
 	partition  int32
 	membership group.Membership
-	memory     int  // bytes, for its transactions
-	ahead      bool // events are decoded ahead of the walk
+	memory     int  // memory for its transactions, in bytes
+	ahead      bool // whether events are decoded ahead of the walk
 }
 
 // run takes the partition over and works until ctx ends or a step fails. Three goroutines pass work on in one
@@ -106,11 +106,11 @@ func (t *task) run(ctx context.Context) error {
 	}
 	stopped := compute.run(work, batches)
 	close(filled)
-	committing.Wait() // a failed commit comes before a stop: what precedes the stop must be committed first
+	committing.Wait() // a commit error takes precedence, because work before the stop must be committed first
 	if stopped != nil {
 		fail(stopped)
 	}
-	for batch := range batches { // fetched, and not taken because of the stop
+	for batch := range batches { // fetched but not taken, because of the stop
 		batch.Release()
 	}
 	fetcher.Wait()

@@ -23,10 +23,10 @@ import (
 type userIndex struct {
 	mu         sync.Mutex
 	partitions map[users.ID]int32
-	members    map[int32]map[users.ID]bool // where, the other way round
+	members    map[int32]map[users.ID]bool // the inverse of where
 
-	elsewhere map[int32]*remoteUsers // used by the goroutine that looks around only
-	unread    map[int32]bool         // partitions whose users could not be read at the last look; the same
+	elsewhere map[int32]*remoteUsers // only the looking goroutine uses it
+	unread    map[int32]bool         // partitions with unreadable users at the last look; the same
 }
 
 // Add adds a user. It returns an error if another partition remembers the user.
@@ -62,7 +62,7 @@ func (s *userIndex) addIn(partition int32, user users.ID) error {
 }
 
 func (s *userIndex) removeFrom(partition int32, user users.ID) {
-	if s.members[partition][user] { // else the user may be another partition's by now
+	if s.members[partition][user] { // otherwise the user may belong to another partition by now
 		delete(s.partitions, user)
 		delete(s.members[partition], user)
 	}
@@ -191,14 +191,14 @@ func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 	if err == nil {
 		err = r.open(p)
 	}
-	if err != nil && jumped { // parts of two states: read what was passed over
+	if err != nil && jumped { // the view may mix two states: read the skipped records, too
 		r.view.GoTo(from)
 		if err = r.view.Read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err == nil {
 			err = r.open(p)
 		}
 	}
 	if err != nil {
-		delete(s.users.elsewhere, p) // the next look is a first one
+		delete(s.users.elsewhere, p) // the next look starts afresh
 		return nil, err
 	}
 	return r, nil

@@ -21,7 +21,7 @@ func TestAUserHasOnePartition(t *testing.T) {
 	if err := index.Add(0, user); notice.Kind(err) != notice.Stopped {
 		t.Errorf("a user of another partition: %v", err)
 	}
-	index.Remove(0, user) // is the other partition's
+	index.Remove(0, user) // the user belongs to the other partition
 	if index.Add(0, user) == nil {
 		t.Error("a partition has let go of another's user")
 	}

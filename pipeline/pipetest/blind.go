@@ -14,15 +14,15 @@ import (
 // offset of its record. With it, everything that leaves the pipeline must be equal for inputs with equal public
 // properties. Its decisions show which records were taken, and in which order.
 type Blind struct {
-	States protection.Guarantee // what its decisions print; nothing of it is true
-	Second uint64               // each so many steps a further decision, for the second topic; 0: none ever
+	States protection.Guarantee // printed in its decisions; made up
+	Second uint64               // every so many steps one more decision, for the second topic; 0: never
 
 	// Owed is the number of decisions before the first record, like the actions of a bandit. If there is a second
 	// topic, the last of them is for that topic. They contain a number drawn with the stream's first key and the number
 	// of calls of Open. So a second opening, or a second call, gives other bytes.
 	Owed int
 
-	Descriptor []byte // of its operator; nil: none
+	Descriptor []byte // descriptor of its operator; nil for none
 
 	steps  uint64
 	opened uint32

@@ -25,7 +25,7 @@ func TestEffectsAreWhatTheySay(t *testing.T) {
 		effect  simtest.Effect
 		outcome string
 		after   time.Duration
-		done    int // records by then, from the first request alone
+		done    int // records in the log at that time, from the first request alone
 	}{
 		{simtest.Effect{}, "ok", 5 * time.Second, 1},
 		{simtest.Lost, "lost", 5 * time.Second, 1},
@@ -157,7 +157,7 @@ func TestEveryRequestCanBeRefused(t *testing.T) {
 		at := slices.IndexFunc(refused, func(r simtest.Request) bool { return r.API == first.API })
 		want := "NOT_ENOUGH_REPLICAS"
 		if r.API == "Metadata" && r.Topic == "" {
-			want = "cut" // of all topics: the answer has no place for a code
+			want = "cut" // the request names all topics, and its answer has no field for a code
 		}
 		if got := refused[at].Outcome; got != want {
 			t.Errorf("%v: %s, want %s", first, got, want)

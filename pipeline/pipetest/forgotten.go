@@ -20,7 +20,7 @@ import (
 type Forgotten struct {
 	TransactionalID string
 	Records         map[kafka.TopicPartition]records.Record
-	Group, Input    string // the group's offset for partition 0 of the input
+	Group, Input    string // for the group's offset for partition 0 of the input
 	Offset          int64
 }
 

@@ -20,7 +20,7 @@ func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 	for name, c := range map[string]struct {
 		order    string
 		interval time.Duration
-		most     time.Duration // of the median, beyond the interval
+		most     time.Duration // bound on the median, beyond the interval
 	}{
 		"a partition":                {"", 100 * time.Millisecond, 0},
 		"a whole topic":              {"late.order", 100 * time.Millisecond, 40 * time.Millisecond},
@@ -36,7 +36,7 @@ func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 				}
 				var mu sync.Mutex
 				var taken int
-				var at []time.Time // when the n-th event of all was committed
+				var at []time.Time // time at which the n-th event of all was committed
 				s.Listener.Committed = func(c notice.Commit) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -50,7 +50,7 @@ func TestAWholeTopicWaitsForOneCommit(t *testing.T) {
 				for i := range 100 {
 					p := int32(i % 3)
 					if c.order == "" {
-						p = 0 // its commits tell which events they are of
+						p = 0 // its commits show which events they contain
 					}
 					sent = append(sent, time.Now())
 					if err := pipetest.Send(t.Context(), client, s.Config.Input, p, records.Record{}); err != nil {

@@ -92,7 +92,7 @@ func (o opened) survives(t *testing.T, shocks ...shock) {
 			s.hit(h.Deployment, a)
 			time.Sleep(15 * time.Second)
 			h.Mend()
-			if i%2 == 0 { // else on an idle input
+			if i%2 == 0 { // otherwise on an idle input
 				h.taken += 2
 				send(t, h.Deployment, h.setup, 0, 2)
 			}
@@ -157,7 +157,7 @@ func (h *history) groupAt(p int32, want int) {
 // owes no decisions is opened in one transaction. In the short form, every third request fails; the ways to fail and
 // the openings take turns.
 func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
-	all := tiertest.Runs(false, true) // some minutes: each pair of requests
+	all := tiertest.Runs(false, true) // takes minutes: each pair of requests
 	shocks := []string{"died heard", "died", "cut", "lost"}
 	for k, o := range []opened{{owed: 3}, {owed: 2, second: 2}, {owed: 0}} {
 		first, last := o.requests(t)
@@ -209,7 +209,7 @@ func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
 	synctest.Test(t, func(t *testing.T) {
 		h := o.prepared(t)
 		end := simtest.Kind{API: "EndTxn", Partition: simtest.AnyPartition}
-		for i := range forgets { // each second one is of what an earlier owner has left open
+		for i := range forgets { // every second one is the transaction of an earlier owner
 			h.Fail(simtest.Fault{Kind: end, Skip: 2*i + 1, Effect: simtest.Refused(0)})
 		}
 		a := h.Start("a", simtest.NewDisk(), h.setup.Run)
@@ -244,7 +244,7 @@ func TestTornOpeningsAreMadeWhole(t *testing.T) {
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
 			if tiertest.Runs(true, false) {
 				if again = bits ^ 1; bits%4 != 3*(nth%2) {
-					continue // its pair, or the pair of the other transaction
+					continue // tested with the other of its pair, or of the pair of the other transaction
 				}
 			}
 			t.Run(fmt.Sprintf("%d/%v %v", nth, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
@@ -309,7 +309,7 @@ func TestTheSecretIsDurableBeforeTheFirstDecision(t *testing.T) {
 				}
 			}
 			want := append([]string{
-				begin, "EndTxn ", // whatever an earlier owner has left open
+				begin, "EndTxn ", // perhaps after the end of an earlier owner's transaction
 				begin, "Produce late.changelog", "EndTxn ",
 			}, second...)
 			if !slices.Equal(got, want) {
@@ -371,7 +371,7 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 		if n := len(h.read(h.setup.Config.Decisions, true)); n != 0 {
 			t.Fatalf("%d decisions", n)
 		}
-		a.Kill() // what it has sent of its second transaction is open still
+		a.Kill() // its second transaction is still open
 		checkpoint, err := replay.Checkpoint(t.Context(), h.deployment(), 0)
 		if err != nil {
 			t.Fatal(err)
@@ -401,7 +401,7 @@ func TestFirstDecisionsUnderOtherSemantics(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := opened{owed: 3}
 				h := o.prepared(t)
-				h.Fail(simtest.Fault{ // the second transaction
+				h.Fail(simtest.Fault{ // delays the second transaction
 					Kind:   simtest.Kind{API: "Produce", Topic: topic, Partition: 0},
 					Effect: simtest.Cut, Count: -1, Skip: map[bool]int{true: 1}[stops],
 				})

@@ -145,7 +145,7 @@ func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		loses func(t *testing.T, d *simtest.Deployment, f *following)
-		says  string // "": it goes on
+		says  string // expected message; "": the deployment goes on
 		from  float64
 	}{
 		{"nothing", func(*testing.T, *simtest.Deployment, *following) {}, "", 5},
@@ -207,7 +207,7 @@ func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantTaken(t, d, f.Setup, 1, 2)
-		if len(f.last) != 1 { // of partition 0
+		if len(f.last) != 1 { // only partition 0 has decisions
 			t.Errorf("plans after %+v", f.last)
 		}
 	})
@@ -218,8 +218,8 @@ func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
 func TestOneStreamGoesOnAfterSeveral(t *testing.T) {
 	for _, c := range []struct {
 		stream string
-		says   string // "": it goes on
-		step   uint64 // of the decision that it goes on from; 0: from nothing
+		says   string // expected message; "": the deployment goes on
+		step   uint64 // step of the decision that it continues; 0: it starts from nothing
 	}{
 		{"", `"late" has 2 streams, and this deployment has one`, 0},
 		{"0", "", 5},

@@ -27,11 +27,11 @@ import (
 type Setup struct {
 	Config   deployment.Config
 	Model    streams.Model
-	Listener notice.Listener // hears what happens in every process
+	Listener notice.Listener // receives the events of every process
 	Retried  func(operation string, err error)
-	Client   func(*kafka.Config) // changes the client of every process; nil: nothing
+	Client   func(*kafka.Config) // changes the client configuration of every process; may be nil
 
-	InputSettings map[string]string // of the input topic; nil: the broker's own
+	InputSettings map[string]string // settings of the input topic; nil: the broker's defaults
 
 	master *state.MasterKey
 }

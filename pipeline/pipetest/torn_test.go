@@ -26,7 +26,7 @@ type history struct {
 	*simtest.Deployment
 	t     *testing.T
 	setup pipetest.Setup
-	every uint64 // steps a decision of the second topic
+	every uint64 // steps for each decision of the second topic
 	taken int
 }
 
@@ -34,7 +34,7 @@ type history struct {
 func (h *history) tear(name string, n int, committed []pipetest.Part) {
 	h.t.Helper()
 	a := h.Start(name, simtest.NewDisk(), h.setup.Run)
-	time.Sleep(15 * time.Second) // whatever is to be repaired is
+	time.Sleep(15 * time.Second) // time to repair the transaction
 	torn, err := h.setup.Tear(h.t.Context(), h.Client(), 0)
 	if err != nil {
 		h.t.Fatal(err)
@@ -166,7 +166,7 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 				meets = 1 + bits%3
 			}
 			if tiertest.Runs(row != meets, false) {
-				continue // in the short form each way meets one of the rows that have it
+				continue // in the short form, try each way in only one of its rows
 			}
 			again := (5*bits + bits/4 + 1) % (1 << len(parts))
 			t.Run(fmt.Sprintf("every %d/%v %v", every, subset(parts, bits), subset(parts, again)), func(t *testing.T) {

@@ -68,7 +68,7 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 			}
 			for _, policy := range []string{"compact", "delete"} {
 				w.check(topics.Alter(w.t.Context(), w.Client(), w.setup.Config.Order, map[string]string{"cleanup.policy": policy}))
-				time.Sleep(5 * time.Second) // brokers clean meanwhile
+				time.Sleep(5 * time.Second) // brokers delete records meanwhile
 			}
 		}},
 		{
@@ -82,7 +82,7 @@ func TestAWholeTopicThatLostSomethingIsRefused(t *testing.T) {
 		{
 			"an input that has others where it was put in order",
 			"what is left of partition 1 ends at 7, and the order log has it up to 10", "Acknowledged events were lost",
-			func(w *whole) { // the second leader had three events, of which the third one knows nothing
+			func(w *whole) { // the second leader appended three events that the third leader never had
 				for range 2 {
 					w.check(w.MoveLeader(w.setup.Config.Input, 1, 0))
 				}

@@ -15,7 +15,7 @@ import (
 func TestATakeOverAsksBrokersNotPartitions(t *testing.T) {
 	few, many := lookedUp(t, 12), lookedUp(t, 48)
 	for i, when := range []string{"opening", "take-over"} {
-		if few[i] == 0 || many[i] > few[i]+2*4 { // 12 partitions may have leaders at two of the brokers alone
+		if few[i] == 0 || many[i] > few[i]+2*4 { // the leaders of 12 partitions may all be at two of the brokers
 			t.Errorf("%s: %d looks at 48 partitions, %d at 12", when, many[i], few[i])
 		}
 	}

@@ -29,7 +29,7 @@ func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		torn, err := w.setup.Tear(t.Context(), w.Client(), 0)
 		w.check(err)
-		owner, standby := a, b // the group gives the stream to either
+		owner, standby := a, b // the group may assign the stream to either
 		if all := w.Requests(); all[lastOf(all, "EndTxn")].Member == b.Name {
 			owner, standby = b, a
 		}
@@ -39,7 +39,7 @@ func TestAStandbyTakesOverAddedPartitions(t *testing.T) {
 		for owner.Alive() {
 			time.Sleep(time.Millisecond)
 		}
-		w.check(torn.Commit(t.Context(), []pipetest.Part{pipetest.Offset}, pipetest.Whatever)) // within its session
+		w.check(torn.Commit(t.Context(), []pipetest.Part{pipetest.Offset}, pipetest.Whatever)) // while its session lasts
 		time.Sleep(20 * time.Second)
 		if !standby.Alive() {
 			t.Error("the process that stood by has ended")

@@ -237,7 +237,7 @@ func TestTornTransactionsOfAWholeTopic(t *testing.T) {
 func (w *whole) tearAll(name string, n int, committed []pipetest.Part) {
 	w.t.Helper()
 	a := w.Start(name, simtest.NewDisk(), w.setup.Run)
-	time.Sleep(15 * time.Second) // whatever is to be repaired is
+	time.Sleep(15 * time.Second) // time to repair the transaction
 	torn, err := w.setup.Tear(w.t.Context(), w.Client(), 0)
 	if err != nil {
 		w.t.Fatal(err)

@@ -19,8 +19,8 @@ import (
 // conn is a connection that a test can cut, or whose received bytes a test can damage.
 type conn struct {
 	net.Conn
-	read  func(b []byte) error // after each read of a piece
-	write func(b []byte) error // before each write
+	read  func(b []byte) error // called after each read of a piece
+	write func(b []byte) error // called before each write
 }
 
 func (c *conn) Read(b []byte) (int, error) {

@@ -106,7 +106,7 @@ func epochs(e *env) {
 		e.Fatalf("epoch %d before any batch", b.LeaderEpoch)
 	}
 	b.Release()
-	e.transact(e.producer(e.name("txn")), topic, false, "aborted") // its epoch counts as well
+	e.transact(e.producer(e.name("txn")), topic, false, "aborted") // the epoch of an aborted batch counts as well
 	high := e.settle(topic).High
 	epoch := int32(-1)
 	for next := int64(0); next < high; {

@@ -21,7 +21,7 @@ const recovery = 40 * time.Second
 type worker struct {
 	stop context.CancelFunc
 	loop sync.WaitGroup
-	slow chan struct{} // a generation that is over is given up once this is closed
+	slow chan struct{} // close it to let the worker give up a generation that is over
 
 	network dial
 
@@ -66,7 +66,7 @@ func (e *env) slowWork(config group.Config, slow chan struct{}) *worker {
 	})
 	e.Cleanup(func() {
 		w.kill()
-		if e.bubble { // which no goroutine may outlive: a member that was killed still sends heartbeats into the void
+		if e.bubble { // no goroutine may outlive the bubble, and a killed member still sends heartbeats
 			_ = group.Close()
 		}
 	})

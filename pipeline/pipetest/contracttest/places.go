@@ -31,7 +31,7 @@ func placeTakenAgain(e *env) {
 		workers[i] = e.work(configs[i])
 		e.heldWithin(promptly, 4, workers...)
 	}
-	e.pause(7 * time.Second) // the session of the dead ends, and nobody misses them
+	e.pause(7 * time.Second) // the session of the dead members ends, and no process replaces them
 	e.heldWithin(promptly, 4, workers...)
 }
 

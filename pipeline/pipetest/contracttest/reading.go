@@ -29,7 +29,7 @@ func committedFromEveryOffset(e *env) {
 		_, err := p.Produce(e.ctx, topic, 0, batch(values...))
 		e.check(err)
 	}
-	e.transact(a, topic, false, "aborted", "aborted") // the log starts with it
+	e.transact(a, topic, false, "aborted", "aborted") // at the start of the log
 	e.transact(a, topic, true, "c1", "c2", "c3")
 	e.check(a.Begin(e.ctx, parts))
 	e.check(b.Begin(e.ctx, parts))
@@ -45,7 +45,7 @@ func committedFromEveryOffset(e *env) {
 		e.transact(b, topic, false, "aborted") // only control records between
 	}
 	e.transact(a, topic, true, "c9")
-	e.transact(b, topic, false, "aborted") // and the log ends with it
+	e.transact(b, topic, false, "aborted") // at the end of the log
 	for i := 1; i <= 9; i++ {
 		want = append(want, fmt.Sprintf("c%d", i))
 	}

@@ -16,7 +16,7 @@ import (
 	"testing/cryptotest"
 	"testing/synctest"
 	"time"
-	_ "unsafe" // for linkname
+	_ "unsafe" // needed by go:linkname
 
 	"oriel/mechanisms/mechtest/tiertest"
 	"oriel/pipeline/pipetest/simtest"
@@ -93,7 +93,7 @@ func TestHistories(t *testing.T) {
 	began, counts, failed := time.Now(), map[string]int{}, 0
 	for seed := *first; seed < *first+uint64(n); seed++ {
 		if testing.Verbose() {
-			t.Logf("seed %d", seed) // which one it was, when a process panics
+			t.Logf("seed %d", seed) // shows the seed if a process panics
 		}
 		s := write(seed)
 		o := judged(t, s)

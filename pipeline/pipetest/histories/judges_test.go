@@ -63,7 +63,7 @@ func (o *outcome) oneValue(t *testing.T, partition int32) {
 func (o *outcome) replay(t *testing.T, partition int32) {
 	t.Helper()
 	got := o.decisions(t, partition, false)
-	versions := map[uint64]float64{} // by step
+	versions := map[uint64]float64{} // values by step
 	for _, list := range got {
 		for _, d := range list {
 			if d.Step > 0 {
@@ -244,7 +244,7 @@ func (o *outcome) letters(partition int32, merged []spot, statuses map[at]byte) 
 		if !e.committed {
 			continue
 		}
-		if e.record.Unreadable { // it has too many headers for our reader, as its record had
+		if e.record.Unreadable { // the dead letter has too many headers for our reader, like its record
 			unknown++
 			continue
 		}

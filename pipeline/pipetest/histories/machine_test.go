@@ -17,9 +17,9 @@ import (
 // summing opens machines that publish a private sum of their events, always with the same number of digits. They also
 // publish the decisions of pipetest.Blind: their index, and the offset of their record.
 type summing struct {
-	streams.Opener               // of blind machines
-	slow           time.Duration // of the bubble's clock, that a record takes to be computed
-	later          bool          // a version of other semantics: it takes each event for its opposite
+	streams.Opener               // opens the blind machines
+	slow           time.Duration // time of the bubble's clock to compute a record
+	later          bool          // a version with other semantics: it negates each event
 	seen           *releases
 }
 
@@ -27,7 +27,7 @@ type summing struct {
 // anyway.
 type releases struct {
 	mu   sync.Mutex
-	keys [][32]byte // k₀ of each opening
+	keys [][32]byte // k₀ of each opening, the stream's first key
 }
 
 // mechanism is the cheapest mechanism with correlated noise.
@@ -77,7 +77,7 @@ func (s summing) Open(params []byte) (func([32]byte) (operators.Machine, error),
 
 // sum is a machine that summing opens.
 type sum struct {
-	operators.Machine // a blind one
+	operators.Machine // a blind machine
 	of                summing
 	stream            *mechanisms.Stream
 }

@@ -61,9 +61,9 @@ func (o *outcome) public() (lines []string) {
 			r := e.record
 			parts := fmt.Sprintf("%d ms, key of %d, value of %d", r.Timestamp, len(r.Key), len(r.Value))
 			switch at.topic {
-			case "trips": // how its bytes are shared is contents
+			case "trips": // the distribution of its bytes depends on contents
 				parts = fmt.Sprintf("length %d", r.Length)
-			case "late.order": // all of it is public
+			case "late.order": // its contents are public
 				parts = fmt.Sprintf("%d ms, %x", r.Timestamp, r.Value)
 			}
 			lines = append(lines, fmt.Sprintf("%s/%d %d: epoch %d, %s, committed: %t", at.topic, at.partition, r.Offset,
@@ -148,7 +148,7 @@ func (o *outcome) order() {
 			sent[at] = max(sent[at], rank[r.Topic])
 		case r.API == "AddPartitionsToTxn":
 			sent[at] = 0
-		case r.API == "TxnOffsetCommit": // its partition is one of the input
+		case r.API == "TxnOffsetCommit": // its partition is a partition of the input
 			sent[owner{r.Member, o.script.streamOf(r.Partition)}] = offsets
 		case r.API == "EndTxn" && sent[at] == state:
 			o.wrong("order", "partition %d: a state is committed without the offsets of the group", r.Partition)
@@ -196,7 +196,7 @@ func stateIn(sealed []byte) int {
 	if sealed[0] > 1 {
 		at += 4
 	}
-	if sealed[0] == 4 { // of a whole topic
+	if sealed[0] == 4 { // the state of a whole topic
 		at += 1 + 32 + 20*int(binary.LittleEndian.Uint32(sealed[95:]))
 	}
 	return int(binary.LittleEndian.Uint32(sealed[at:]))

@@ -31,7 +31,7 @@ type rule struct {
 	ends          map[int32]int64
 	epochs        map[int32]int32
 	order         []at
-	void, counted int // entries
+	void, counted int // numbers of entries
 }
 
 func newRule(key [32]byte, topic, input [16]byte) *rule {
@@ -123,7 +123,7 @@ func (o *outcome) takeOrder() {
 	o.counts["whole topic"]++
 	o.counts["order by another process alone"] += b2i(o.script.writer == other)
 	r := newRule(o.orderKey, o.orders, o.topic)
-	within := map[int64][]at{} // by order record that adds to several partitions
+	within := map[int64][]at{} // offsets by order record, for records that add to several partitions
 	for _, e := range o.logs[place{"late.order", 0}] {
 		void, from := r.void, len(r.order)
 		if r.take(e.record.Value) > 1 {

@@ -31,17 +31,17 @@ type outcome struct {
 	releases releases
 	requests []simtest.Request
 	effects  map[string]int
-	logs     map[place][]entry // each topic's records, aborted ones too
-	deleted  map[place][]entry // those that retention has taken
-	rows     map[int32][]row   // committed and aborted ones of each partition
-	ends     map[place]int64   // of each partition of the input
-	settled  time.Duration     // how long the service took after everything was mended
+	logs     map[place][]entry // each topic's records, with aborted ones
+	deleted  map[place][]entry // records that retention has deleted
+	rows     map[int32][]row   // rows of each partition, committed and aborted
+	ends     map[place]int64   // end of each partition of the input
+	settled  time.Duration     // time until the service was at rest after all faults had ended
 
 	mu     sync.Mutex
 	said   []string
-	worked []time.Time // when a process had taken over
+	worked []time.Time // times at which a process had taken over
 	counts map[string]int
-	faults []verdict // what judges found
+	faults []verdict // faults that judges found
 }
 
 type place struct {
@@ -117,9 +117,9 @@ func (p *play) read(at place) (all []entry) {
 
 // standing is the position of a state.
 type standing struct {
-	next   int64           // −1: there is no state
-	record int64           // of the order log
-	parts  map[int32]int64 // where a whole topic's stream stands in each partition; nil for the stream of one partition
+	next   int64           // −1 if there is no state
+	record int64           // position in the order log
+	parts  map[int32]int64 // a whole topic's position in each partition; nil for the stream of one partition
 }
 
 // in returns the state's offset in a partition of the input.
@@ -221,7 +221,7 @@ func (p *play) openRows(d changelog.Deployment, partition int32) {
 			if e.committed {
 				p.out.wrong("rows", "%v", err)
 			}
-			continue // of an opening that was aborted
+			continue // the state of an opening that was aborted
 		}
 		p.out.rows[partition] = append(p.out.rows[partition], row{opened, e.committed})
 	}

@@ -27,29 +27,29 @@ type play struct {
 	setup  pipetest.Setup
 	client *kafka.Client
 	began  time.Time
-	later  bool // processes are started in the later version
-	inputs int  // partitions that the input has now
+	later  bool // whether processes are started in the later version
+	inputs int  // number of input partitions at present
 	lives  map[string]*life
 	ends   map[time.Duration]func() error // late ends of torn transactions
 	mended bool
 	out    *outcome
 
 	mu      sync.Mutex
-	stopped map[string]string // by member: why a partition of it has stopped
+	stopped map[string]string // by member: why one of its partitions has stopped
 }
 
 // life describes the successive processes of one name.
 type life struct {
 	*simtest.Member
-	deaths []death // of the lives to come; the first is the present one's
+	deaths []death // of the present and later lives, in order
 	due    time.Duration
-	over   bool   // told to end, for good
+	over   bool   // whether the process was asked to end for good
 	at     int32  // the partition that has produced last
-	now    *death // the present life's
+	now    *death // the death of the present life
 	disk   *vfs.MemFS
 
 	mu   sync.Mutex
-	runs map[int32]bool // the partitions at work
+	runs map[int32]bool // partitions at work
 }
 
 // works notes whether the process works on a partition.
@@ -78,7 +78,7 @@ func newPlay(t *testing.T, s script) *play {
 	}
 	p.setup.Model.Events.MaxBytes = maxValue
 	if s.memory {
-		p.setup.Config.Memory = 1 // the least that there is
+		p.setup.Config.Memory = 1 // the smallest possible memory
 	}
 	if err := p.setup.Prepare(t.Context(), p.client, s.partitions); err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func (p *play) attend() {
 			continue
 		}
 		if why := p.whyStopped(name); strings.Contains(why, "under semantics") {
-			p.later = strings.Contains(why, "computed under semantics 2") // the remedy: the version that ran before, once
+			p.later = strings.Contains(why, "computed under semantics 2") // the message's remedy: run the previous version once
 			p.out.count("a later version was refused")
 			_ = l.Stop()
 			p.restart(name)
@@ -300,7 +300,7 @@ func (p *play) stop(name string) {
 }
 
 func (p *play) send(b burst) {
-	b.partition %= int32(p.inputs) // the partition may not have been added
+	b.partition %= int32(p.inputs) // partition p may not have been added yet
 	id, input := "", p.setup.Config.Input
 	if b.aborted {
 		id = "sender"

@@ -71,7 +71,7 @@ func record(random *rand.Rand) records.Record {
 func large(random *rand.Rand, list []records.Record) []records.Record {
 	beside := random.IntN(3) - 1
 	switch random.IntN(4) {
-	case 0: // batchRecords
+	case 0: // around batchRecords
 		list = nil
 		for range 2048 + beside {
 			list = append(list, records.Record{Value: []byte(`{}`)})
@@ -80,11 +80,11 @@ func large(random *rand.Rand, list []records.Record) []records.Record {
 		for i := range 20 {
 			list = append(list[:min(i, len(list))], records.Record{Value: padded(nil, 60_000+random.IntN(100))})
 		}
-	default: // leastHold, batchHold and KeepBytes, LargeBytes
+	default: // around leastHold, batchHold and KeepBytes, LargeBytes
 		target := pick(random, memory.LeastBytes, memory.KeepBytes, memory.KeepBytes, memory.LargeBytes) + beside
 		last := &list[len(list)-1]
 		value := last.Value
-		for range 4 { // a length takes more bytes, the larger it is
+		for range 4 { // the encoding of a length grows with the length
 			missing := target - (batch(records.NoCompression, list, 0).Bytes() - records.HeaderLen)
 			last.Value = padded(value, len(last.Value)+missing)
 		}

@@ -17,24 +17,24 @@ import (
 // a change of the other parts.
 type script struct {
 	seed       uint64
-	partitions int  // of the input
-	whole      bool // they are one stream
+	partitions int  // number of input partitions
+	whole      bool // whether they are one stream
 	writer     writer
 	brokers    int
-	second     uint64 // steps a decision of the second topic
-	owed       int    // decisions before the first record
-	static     bool   // members keep their place in the group
+	second     uint64 // steps for each decision of the second topic; 0: none
+	owed       int    // number of decisions before the first record
+	static     bool   // whether members have static ids
 	interval   time.Duration
-	slow       time.Duration // that a record takes to be computed
-	budget     int           // bytes that fetches may hold; 0: no bound
-	memory     bool          // transactions have little room
+	slow       time.Duration // time to compute a record
+	budget     int           // bytes that fetches may hold; 0: unbounded
+	memory     bool          // whether transactions have little memory
 	bursts     []burst
 	deaths     []death
 	faults     []fault
 	acts       []act
 	letters    []int // requests at which `oriel letters` dies, one life after another
 
-	exchangeBurst, exchangeAt int // the record that the neighbour has another for
+	exchangeBurst, exchangeAt int // the record that differs in the neighbour
 	exchange                  records.Record
 	without                   []string
 }
@@ -44,7 +44,7 @@ type burst struct {
 	at        time.Duration
 	partition int32
 	codec     records.Codec
-	aborted   bool // in a transaction of the sender's that it aborts
+	aborted   bool // in a transaction that the sender aborts
 	records   []records.Record
 }
 
@@ -53,13 +53,13 @@ type death struct {
 	member string
 	life   int
 	n      int
-	point  notice.Point // "": the n-th request
-	heard  bool         // the broker has done the request
+	point  notice.Point // "" means at the n-th request
+	heard  bool         // the broker has received and done the request
 	pause  time.Duration
 	disk   string                   // kept, lost, power
-	torn   map[pipetest.Part]string // how the parts of its transaction have ended: committed, late; else aborted
+	torn   map[pipetest.Part]string // how the parts of its transaction end: committed or late; the others are aborted
 	late   time.Duration
-	told   bool // the end of that transaction was acknowledged, so that the store has followed it
+	told   bool // the end of that transaction was acknowledged, so the store has followed it
 }
 
 // fault is a disturbance between processes and brokers, from one time to another.
@@ -75,7 +75,7 @@ type act struct {
 	member    string
 	topic     string
 	partition int32
-	share     float64 // of what may be deleted
+	share     float64 // share of the deletable records
 }
 
 // span is the time in which the script's events happen; after it all faults end.
@@ -196,19 +196,19 @@ func (s *script) writeFaults(random *rand.Rand) {
 		f.to = f.from + within(random, 200*time.Millisecond, 6*time.Second)
 		f.Kind = simtest.Kind{API: pick(random, apis...), Partition: simtest.AnyPartition}
 		switch random.IntN(7) {
-		case 0: // one request, or few
+		case 0: // one request, or a few
 			f.Skip, f.Count = random.IntN(5), 1+random.IntN(3)
 			f.Effect = pick(random, append(codes, simtest.Lost, simtest.Cut, simtest.Lost, simtest.Cut)...)
-		case 1: // slow, for as long as it lasts
+		case 1: // slow while the fault lasts
 			f.Count, f.Effect = -1, simtest.Late(within(random, time.Millisecond, 900*time.Millisecond))
 			f.Kind.API = pick(random, "EndTxn", "Produce", "Fetch", "InitProducerID", "")
-		case 2: // beyond every time limit: the request is done unheard
+		case 2: // beyond every time limit: the request is done after the client has gone
 			f.Count, f.Effect = 1+random.IntN(2), simtest.Late(within(random, 14*time.Second, 20*time.Second))
 		case 3:
 			f.Kind.API, f.Count, f.Effect = "Fetch", -1, simtest.Partial
 		case 4:
 			f.Count, f.Effect = -1, pick(random, append(codes, simtest.Lost, simtest.Cut)...)
-		case 5: // a process stands still, and others may take its place
+		case 5: // the process is paused, and others may take its place
 			f.Kind.Member, f.Kind.API, f.Count = pick(random, "a", "a", "b"), "", 3+random.IntN(30)
 			f.Effect = simtest.Late(within(random, 7*time.Second, 25*time.Second))
 		default: // until the process is started again

@@ -21,9 +21,9 @@ import (
 type writer int
 
 const (
-	owner writer = iota // of the stream
-	both                // the owner, and a process beside it
-	other               // the process beside it
+	owner writer = iota // the owner of the stream
+	both                // the owner and a process beside it
+	other               // only the process beside it
 )
 
 // orderer is the name of the process that only appends to the order log.
@@ -55,7 +55,7 @@ func (s *script) writeWhole(random *rand.Rand) {
 	for i := range s.bursts {
 		s.bursts[i].partition = int32(random.IntN(s.partitions + mostAdded))
 	}
-	for range random.IntN(6) { // many at one time, so that one order record has several partitions
+	for range random.IntN(6) { // bursts at one time, so that one order record has several partitions
 		like := s.bursts[random.IntN(len(s.bursts))]
 		like.at += within(random, 0, 50*time.Millisecond)
 		like.partition, like.aborted = int32(random.IntN(s.partitions+mostAdded)), random.IntN(10) == 0
@@ -110,9 +110,9 @@ func (s *script) writeOrderFaults(random *rand.Rand) {
 		)
 		f.Kind.Partition = simtest.AnyPartition
 		switch random.IntN(4) {
-		case 0: // an answer that nobody hears: what was appended is sent again
+		case 0: // the answer is lost: the same record is sent again
 			f.Count, f.Effect = 1+random.IntN(3), simtest.Lost
-		case 1: // a process that stands still: what it knows is stale when it is appended
+		case 1: // a paused process: its record is stale when it is appended
 			f.Count, f.Effect = 1+random.IntN(3), simtest.Late(within(random, time.Second, 20*time.Second))
 		case 2:
 			f.Count, f.Effect = -1, simtest.Late(within(random, time.Millisecond, 900*time.Millisecond))

@@ -24,7 +24,7 @@ type Deployment struct {
 	broker  *embedded.Broker
 	began   time.Time
 
-	seed     uint64 // of latencies; 0: each has its own, always the same
+	seed     uint64 // seed of latencies; 0: fixed latencies
 	mu       sync.Mutex
 	members  []*Member
 	rules    []*rule
@@ -32,13 +32,13 @@ type Deployment struct {
 	topics   topicNames
 	effects  map[string]int
 	alike    map[sending]*alike
-	joined   map[string]time.Duration // by group: when the broker has let its members in
+	joined   map[string]time.Duration // by group: time at which the broker last answered joins
 }
 
 // Options change the broker; the zero value is one broker in memory.
 type Options struct {
-	Dir     string // data directory; "": memory
-	Brokers int    // 0: one
+	Dir     string // data directory; "": in memory
+	Brokers int    // number of brokers; 0: one
 
 	CompactEvery time.Duration // as of embedded.Options
 

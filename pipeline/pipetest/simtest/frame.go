@@ -81,7 +81,7 @@ func hasTags(answer kmsg.Response) bool {
 
 // heartbeatFrame builds a heartbeat of the member whose sync is in a frame.
 func heartbeatFrame(frame []byte, sync *kmsg.SyncGroupRequest) []byte {
-	beat := kmsg.NewPtrHeartbeatRequest() // of version 0
+	beat := kmsg.NewPtrHeartbeatRequest() // version 0
 	beat.Group, beat.Generation, beat.MemberID = sync.Group, sync.Generation, sync.MemberID
 	head := append([]byte(nil), frame[:14+max(0, int(int16(binary.BigEndian.Uint16(frame[12:]))))]...)
 	binary.BigEndian.PutUint16(head[4:], uint16(beat.Key()))

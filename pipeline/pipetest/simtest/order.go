@@ -31,7 +31,7 @@ func (d *Deployment) behind(s sending, frame []byte) (later time.Duration, diges
 	if d.alike[s].count < 2 || s.kind.API == "Produce" {
 		return 0, 0
 	}
-	const correlation = 12 // the ids of requests are given in the order of goroutines
+	const correlation = 12 // correlation ids follow the order of goroutines
 	h := fnv.New64a()
 	_, _ = h.Write(d.topics.named(frame[correlation:]))
 	return 1 + time.Duration(h.Sum64()%1009), h.Sum64()

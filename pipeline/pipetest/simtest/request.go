@@ -16,15 +16,15 @@ import (
 
 // Request describes a request as an observer of the wire sees it, without its contents.
 type Request struct {
-	At        time.Duration // when it was sent, since the deployment began
-	Took      time.Duration // until its answer was there, or its connection ended
-	Member    string        // who sent it
-	API       string        // as Kafka names it
-	Topic     string        // or topics, sorted; "" if it names none
-	Partition int32         // of the topic, or of the transactional id; −1 if it names none
-	Bytes     int           // of the request, with its length
+	At        time.Duration // time from the deployment's start until it was sent
+	Took      time.Duration // time until its answer arrived, or its connection ended
+	Member    string        // name of the sender
+	API       string        // name of the API in Kafka's documentation
+	Topic     string        // topic, or sorted topics; "" if it names none
+	Partition int32         // partition of the topic or of the transactional id; −1 if it names none
+	Bytes     int           // size of the request, with its length field
 	Answer    int           // bytes of the answer, 0 without one
-	Outcome   string        // "ok", the first error code of the answer, or what became of the connection
+	Outcome   string        // "ok", the first error code of the answer, or how the connection ended
 }
 
 // String returns the request as a line of a trace.

@@ -106,7 +106,7 @@ func (w *wire) exchange(frame []byte) bool {
 	case refuse:
 		refused := refusal(request, int16(effect.code))
 		if refused == nil {
-			return end("cut", nil) // the protocol has no place for the code
+			return end("cut", nil) // the answer has no field for the code
 		}
 		return end(effect.String(), answerFrame(refused, correlation))
 	default:

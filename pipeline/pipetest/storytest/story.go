@@ -27,10 +27,10 @@ import (
 type story struct {
 	*simtest.Deployment
 	setup   pipetest.Setup
-	members map[string]*simtest.Member // the last of each name
-	told    int                        // requests that were listed
+	members map[string]*simtest.Member // the last member of each name
+	told    int                        // number of requests already listed
 
-	whole      bool // the input is one stream
+	whole      bool // whether the input is one stream
 	partitions int
 	torn       map[int32]pipetest.Torn
 	checkpoint []byte
