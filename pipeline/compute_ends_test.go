@@ -51,7 +51,7 @@ func sayings() map[string]func(i int) records.Record {
 // feed describes the public side of a computer's input: the number and sizes of Batches, and the brokers' pace.
 type feed struct {
 	lengths [][]int // lengths of the records, by Batch
-	gap     int64   // offsets without a record after each record
+	gap     int64   // offsets without a record after each Batch
 	pause   time.Duration
 	commit  time.Duration // how long a transaction takes
 	input   int
